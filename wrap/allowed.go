@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// SplitWritable splits changes into those whose file may be edited and the reasons for the
+// SplitWritable separates the changes whose file may be edited from the reasons against the
 // others, so that a person does not read a difference that cannot be written.
 func (o Options) SplitWritable(changes []Change) (writable []Change, refused []error) {
 	for _, c := range changes {
@@ -26,7 +26,7 @@ func (o Options) SplitWritable(changes []Change) (writable []Change, refused []e
 	return writable, refused
 }
 
-// checkEditable says why a file must not be edited now.
+// checkEditable returns the reason why a file must not be edited now.
 func (o Options) checkEditable(c Change) error {
 	if err := o.checkFile(c); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (o Options) checkFile(c Change) error {
 	return nil
 }
 
-// inOwnFolders says that the file lies where the owner keeps things, links resolved.
+// inOwnFolders reports whether the file is in the owner's home or project, with links resolved.
 func (o Options) inOwnFolders(c Change) bool {
 	if c.Real == filepath.Clean(c.Path) {
 		return true
@@ -60,8 +60,8 @@ func (o Options) inOwnFolders(c Change) bool {
 	return false
 }
 
-// checkWritable refuses a file that is marked read-only: a rename would not mind the
-// mark, its owner does.
+// checkWritable refuses a file that is marked read-only: a rename would ignore the mark, but
+// the owner cares about it.
 func checkWritable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -76,8 +76,8 @@ func checkWritable(path string) error {
 	return nil
 }
 
-// checkNotRunning refuses while a client runs that would write its own idea of the file
-// over ours.
+// checkNotRunning refuses an edit while a client runs that would overwrite our file with its
+// own copy.
 func (o Options) checkNotRunning(c Change) error {
 	var names []string
 	for _, e := range c.Edits {
@@ -102,14 +102,14 @@ func (o Options) checkNotRunning(c Change) error {
 	return nil
 }
 
-// removeLeftovers removes what a clawai that was killed in the middle of a write has left
-// beside the file. Nobody else with our lock writes such a name.
+// removeLeftovers removes the temporary files that a clawai left beside the file when it was
+// killed during a write. Nobody else with our lock writes such a name.
 func removeLeftovers(real string, now time.Time) {
 	dir, base := filepath.Split(real)
 	ours := regexp.MustCompile(`^\.` + regexp.QuoteMeta(base) + `\.[0-9]+\.tmp$`)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // the write will say so
+		return // the write will report it
 	}
 	for _, e := range entries {
 		if !e.Type().IsRegular() || !ours.MatchString(e.Name()) {
@@ -121,7 +121,7 @@ func removeLeftovers(real string, now time.Time) {
 	}
 }
 
-// failureAdvice gives what to do about the usual failures of a write.
+// failureAdvice returns advice for the usual failures of a write.
 func failureAdvice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -14,27 +14,27 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// Options of Apply. The folders are absolute.
+// Options holds the options of ApplyChanges. The folders are absolute.
 type Options struct {
-	State   string // clawai's state folder, which exists: the journal and the locks
-	Version string // of clawai, for the journal
+	State   string // clawai's existing state folder, with the journal and the locks
+	Version string // clawai's version, for the journal
 	Home    string
 	Dir     string // the project's folder
-	// Follow edits files outside Home and Dir that a symlink leads to.
+	// Follow allows edits of files outside Home and Dir that a symlink leads to.
 	Follow bool
-	// WhileRunning edits a file whose client must not run meanwhile.
+	// WhileRunning allows edits of a file whose client should not run meanwhile.
 	WhileRunning bool
-	Running      func() ([]string, error) // names of running programs; nil: Running
+	Running      func() ([]string, error) // names of running programs; nil: RunningPrograms
 	LockWait     time.Duration            // for each lock; 0: 5 s
-	// RecheckAfter is how long a client that writes its file from memory gets to undo
-	// an edit, before Apply looks again; 0: 1.5 s.
+	// RecheckAfter is the time that a client that writes its file from memory gets to undo an
+	// edit, before ApplyChanges checks the file again; 0: 1.5 s.
 	RecheckAfter time.Duration
 	Now          func() time.Time // nil: time.Now
-	// Replan works a change out again when somebody has written the file since it was
-	// planned; false: it would not be the same edit. nil: such a change is refused.
+	// Replan plans a change again when somebody has written the file since; it returns false
+	// when the edit would not be the same. nil: such a change is refused.
 	Replan func(Change) (Change, bool)
 
-	at func(point string) // tests stop the world here
+	at func(point string) // tests pause here
 }
 
 func (o Options) currentTime() time.Time {
@@ -54,8 +54,8 @@ func (o Options) passPoint(point string) {
 	}
 }
 
-// ApplyChanges writes the changes, each file by itself and once: one that is refused leaves its
-// old bytes and an error at its indexes, nil stands for those that are written.
+// ApplyChanges writes the changes, each file by itself and once. A refused file keeps its old
+// bytes and gets an error at its indexes; the error of a written file is nil.
 func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 	errs := make([]error, len(changes))
 	watch := false
@@ -78,7 +78,7 @@ func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 	}
 	select {
 	case <-time.After(o.recheckAfter()):
-	case <-ctx.Done(): // the second look is a service, not a promise
+	case <-ctx.Done(): // the second check is not guaranteed
 	}
 	for i, c := range changes {
 		if errs[i] == nil && c.rewritesFile() {
@@ -90,11 +90,11 @@ func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 	return errs
 }
 
-// maxReplans bounds how often a file is read again that its client goes on writing.
+// maxReplans limits how often a file is read again when its client keeps writing it.
 const maxReplans = 3
 
-// applyAgain applies the changes of one file, at the given indexes, and works a single one
-// out anew when the client wrote the file between our read and our write.
+// applyAgain applies the changes of one file, at the given indexes. It plans a single change
+// again when the client wrote the file between our read and our write.
 func applyAgain(ctx context.Context, changes []Change, of []int, o Options) error {
 	for replans := 0; ; replans++ {
 		whole := make([]Change, len(of))
@@ -113,8 +113,8 @@ func applyAgain(ctx context.Context, changes []Change, of []int, o Options) erro
 	}
 }
 
-// Replan works out the same edits on the file as it is now. Not the same: an entry is gone,
-// what it starts has changed, or the edit moves things between files.
+// Replan plans the same edits on the present file. It returns false when an entry is gone, when
+// an entry starts something else, or when the edit moves things between files.
 func (pl Planner) Replan(c Change) (Change, bool) {
 	if c.Hook != nil || c.Absent || c.Gone || pl.Secrets != nil || pl.Hub != nil && pl.Hub.Into {
 		return c, false
@@ -144,8 +144,8 @@ func (c Change) rewritesFile() bool {
 	return slices.ContainsFunc(c.Edits, func(e Edit) bool { return e.Row.RewritesFile })
 }
 
-// ofFile gives the indexes of the changes of one file: each goes on where the one before it
-// ends (PlanHooks).
+// ofFile returns the indexes of the changes of one file. Each change starts where the one
+// before it ends (PlanHooks).
 func ofFile(changes []Change, real string) (all []int) {
 	for i, c := range changes {
 		if c.Real == real {
@@ -155,7 +155,6 @@ func ofFile(changes []Change, real string) (all []int) {
 	return all
 }
 
-// applyFile writes the changes of one file.
 func applyFile(ctx context.Context, whole []Change, o Options) error {
 	c := whole[0]
 	for _, next := range whole[1:] {
@@ -187,8 +186,8 @@ func applyFile(ctx context.Context, whole []Change, o Options) error {
 	return writeJournaled(c, whole, o)
 }
 
-// writeJournaled journals first: after a crash the journal may tell of an edit that was
-// not made, never keep silent about one that was.
+// writeJournaled writes the journal first: after a crash the journal may list an edit that was
+// not made, but it never misses one that was made.
 func writeJournaled(c Change, whole []Change, o Options) error {
 	if err := c.checkPlace(); err != nil {
 		return err
@@ -217,14 +216,13 @@ func bytesOf(path string, want []byte) bool {
 	return err == nil && bytes.Equal(now, want)
 }
 
-// plainWrite drops the path, which our own errors name already, and gives the
-// usual causes a next step.
+// plainWrite adds advice to an error with a usual cause.
 func plainWrite(err error) error {
 	return fmt.Errorf("%w%s", err, failureAdvice(err))
 }
 
-// checkUnchanged looks whether a client has undone the edits meanwhile. Other changes of
-// its own are its own.
+// checkUnchanged returns an error when a client has undone the edits meanwhile. It ignores
+// other changes of the client.
 func (c Change) checkUnchanged() error {
 	now, err := readRegularFile(c.Real)
 	if err != nil {

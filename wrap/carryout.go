@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/state/atomicfile"
 )
 
-// checkPlace says that the file is no longer where it was planned for.
+// checkPlace returns an error when the file is no longer at its planned place.
 func (c Change) checkPlace() error {
 	real, err := filepath.EvalSymlinks(c.Path)
 	if c.Absent && err != nil {
@@ -29,7 +29,7 @@ func pathExists(path string) bool {
 	return err == nil
 }
 
-// missingFolders gives the folders that a new file needs first.
+// missingFolders returns the folders that a new file needs first.
 func (c Change) missingFolders() (all []string) {
 	if !c.Absent {
 		return nil
@@ -40,7 +40,7 @@ func (c Change) missingFolders() (all []string) {
 	return all
 }
 
-// carryOut makes, replaces or removes the file.
+// carryOut creates, replaces or removes the file.
 func (c Change) carryOut(state string) error {
 	switch {
 	case c.Gone:
@@ -58,7 +58,7 @@ func (c Change) carryOut(state string) error {
 	return atomicfile.Write(c.Real, c.After, atomicfile.Options{Old: c.Before})
 }
 
-// removeFile takes away a file that wrap had made, and folders above it that wrap had made too.
+// removeFile removes a file that wrap made, and the folders above it that wrap made.
 func (c Change) removeFile(made map[string]bool) error {
 	if !bytesOf(c.Real, c.Before) {
 		return fmt.Errorf("remove %s: %w", c.Real, atomicfile.ErrChanged)
@@ -67,7 +67,7 @@ func (c Change) removeFile(made map[string]bool) error {
 		return withoutPath(err)
 	}
 	for dir := filepath.Dir(c.Real); made[dir]; dir = filepath.Dir(dir) {
-		if os.Remove(dir) != nil { // of a folder only when it is empty
+		if os.Remove(dir) != nil { // only an empty folder can be removed
 			break
 		}
 	}

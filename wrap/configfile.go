@@ -13,19 +13,20 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// maxFile bounds what is read into memory. Claude Code's own file has been seen
-// at tens of megabytes.
+// maxFile limits what is read into memory. Claude Code's own file has been seen at tens of
+// megabytes.
 const maxFile = 256 << 20
 
 // ConfigFile is one file of a client and the servers in it.
 type ConfigFile struct {
 	Row     client.Row
-	Path    string // where the client looks
-	Real    string // what is edited: Path with its symlinks resolved; "" when Err
-	Tracked bool   // a project's file that git keeps, so shared with others
+	Path    string // path where the client looks
+	Real    string // path that is edited: Path with its symlinks resolved; "" when Err is set
+	Tracked bool   // it is a project's file that git tracks, so others share it
 	Entries []client.Entry
-	Err     error // why the file cannot be read; nothing in it can be edited
-	// Around is what the client's settings set in the environment of all that it starts.
+	Err     error // reason why the file cannot be read; nothing in it can be edited
+	// Around lists the variables that the client's settings set for all programs that it
+	// starts.
 	Around []Setting
 
 	src []byte
@@ -39,7 +40,7 @@ func HasMark(row client.Row, src []byte) bool {
 	return !row.BOMOK && bytes.HasPrefix(src, []byte("\ufeff"))
 }
 
-// SystemEnv gives this machine, as the catalogue asks for it.
+// SystemEnv returns this machine as a client.Env.
 func SystemEnv() (client.Env, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -62,8 +63,8 @@ func SystemEnv() (client.Env, error) {
 	}, nil
 }
 
-// FindConfigFiles reads every file of the rows that exists here. A file that two rows
-// read at the same keys is listed once, for the first of them.
+// FindConfigFiles reads every existing file of the rows. A file that two rows read at the same
+// keys is listed once, for the first row.
 func FindConfigFiles(e client.Env, rows []client.Row) []ConfigFile {
 	var places []ConfigFile
 	files, around := map[string]file{}, settingsAround(e)
@@ -80,7 +81,7 @@ func FindConfigFiles(e client.Env, rows []client.Row) []ConfigFile {
 	return places
 }
 
-// ReadConfigFile reads one file as a row says, wherever it is.
+// ReadConfigFile reads one file, at any path, as a row describes it.
 func ReadConfigFile(row client.Row, path string) ConfigFile {
 	return readConfigFile(row, path, map[string]file{})
 }
@@ -113,7 +114,7 @@ func readConfigFile(row client.Row, path string, files map[string]file) ConfigFi
 	return p
 }
 
-// resolveLinks follows symlinks, as a rename would replace the link.
+// resolveLinks follows symlinks, since a rename would replace the link.
 func resolveLinks(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +123,7 @@ func resolveLinks(path string) (string, error) {
 	return real, withoutPath(err)
 }
 
-// withoutPath takes the path off an error that is told beside the path.
+// withoutPath removes the path from an error that is shown beside the path.
 func withoutPath(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err

@@ -10,15 +10,14 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// longLine is how much of a line is shown around what changes in it: some
-// clients keep megabytes on one line.
+// longLine is the number of bytes of a line that are shown around a change: some clients keep
+// megabytes on one line.
 const longLine = 240
 
-// Diff shows a change as a unified diff without context lines: what stands
-// around an edit may be an environment block, whose secrets belong on no screen
-// and in no log; secrets among the words, headers and addresses, and variables on the
-// same line are covered. Each hunk is headed by its servers instead. Characters that a
-// terminal would act on are written \u{hex}.
+// Diff shows a change as a unified diff without context lines: the lines around an edit may be
+// an environment block, whose secrets must not appear on a screen or in a log. Secrets in
+// words, headers, addresses and variables on the same line are hidden. The heading of each hunk
+// names its servers. Characters that a terminal would interpret are written \u{hex}.
 func (c Change) Diff(name string) string {
 	before, after := splitLines(c.maskSecrets(c.Before)), splitLines(c.maskSecrets(c.After))
 	var b strings.Builder
@@ -46,7 +45,8 @@ func (c Change) maskSecrets(src []byte) []byte {
 	return src
 }
 
-// splitLines keep their ends, so that one without an end differs from one with.
+// splitLines returns lines with their ends, so that a line without an end differs from one with
+// an end.
 func splitLines(b []byte) [][]byte {
 	if len(b) == 0 {
 		return nil
@@ -58,8 +58,8 @@ func splitLines(b []byte) [][]byte {
 	return all
 }
 
-// hunkHeading names the servers whose entries start within the hunk, or else the one whose
-// entry starts last before it.
+// hunkHeading names the servers whose entries start within the hunk, or else the server whose
+// entry is the last to start before it.
 func (c Change) hunkHeading(h hunk) string {
 	if c.Hook != nil {
 		return " hooks of " + c.Hook.Name
@@ -84,7 +84,7 @@ func (c Change) hunkHeading(h hunk) string {
 	return " " + strings.Join(within, ", ")
 }
 
-// hunk is the lines from a to aEnd that become those from b to bEnd, from 0.
+// hunk means that the lines from a to aEnd become the lines from b to bEnd, counted from 0.
 type hunk struct{ a, aEnd, b, bEnd int }
 
 func formatSpan(from, to int) string {
@@ -98,8 +98,8 @@ func formatSpan(from, to int) string {
 	}
 }
 
-// findHunks finds what differs. Edits change lines or put a few in, and never move
-// one, so that looking ahead for the next line that both have is enough.
+// findHunks returns the differences. Edits change or insert a few lines and never move one, so
+// it is enough to look ahead for the next common line.
 func findHunks(before, after [][]byte) []hunk {
 	var all []hunk
 	for a, b := 0, 0; a < len(before) || b < len(after); {
@@ -114,8 +114,9 @@ func findHunks(before, after [][]byte) []hunk {
 	return all
 }
 
-// resync is where, nearest after a and b, both have the same line again; of
-// several as near, where the numbers of skipped lines differ least.
+// resync returns the nearest place after a and b where both have the same line again. Of
+// several places at the same distance it takes the one where the numbers of skipped lines
+// differ least.
 func resync(before, after [][]byte, a, b int) (int, int) {
 	for far := 1; far <= len(before)-a+len(after)-b; far++ {
 		best, skew := -1, 0
@@ -132,7 +133,7 @@ func resync(before, after [][]byte, a, b int) (int, int) {
 	return len(before), len(after)
 }
 
-// sameLine says that both go on alike here. Blank lines prove nothing.
+// sameLine reports whether both texts have the same line here. Blank lines do not count.
 func sameLine(before, after [][]byte, i, j int) bool {
 	if i >= len(before) || j >= len(after) {
 		return i == len(before) && j == len(after)
@@ -147,8 +148,8 @@ func lineAt(lines [][]byte, i int) []byte {
 	return nil
 }
 
-// writeLine writes one line; of a long one, what differs from its other form and a
-// little around it.
+// writeLine writes one line; of a long line it writes only the part that differs from its other
+// form and some text around it.
 func writeLine(b *strings.Builder, sign byte, line, other []byte) {
 	text := bytes.TrimRight(line, "\r\n")
 	ended := len(text) < len(line)
@@ -179,7 +180,7 @@ func clipLine(line, other []byte) []byte {
 	return append(out, " …"...)
 }
 
-// escapeUnprintable gives text from a file, safe for a terminal.
+// escapeUnprintable makes a text from a file safe for a terminal.
 func escapeUnprintable(s string) string {
 	var b strings.Builder
 	for _, r := range s {

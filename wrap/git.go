@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// isTracked reports whether git keeps the file. Without git, or outside a work tree,
-// nothing is tracked. The project's configuration must not start programs here,
-// which core.fsmonitor would.
+// isTracked reports whether git tracks the file. Without git, or outside a work tree, nothing
+// is tracked. The git call disables core.fsmonitor, since the project's configuration could
+// start programs with it.
 func isTracked(path string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

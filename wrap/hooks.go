@@ -12,33 +12,32 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// HookFile is one file of a client's hooks, whether or not it is there.
+// HookFile is one file of a client's hooks; it may be missing.
 type HookFile struct {
 	Row    client.HookRow
-	Path   string   // where the client looks
-	Real   string   // what is edited: Path with its symlinks resolved
-	Events []string // that stand in it
-	Absent bool     // it is not there
+	Path   string   // path where the client looks
+	Real   string   // path that is edited: Path with its symlinks resolved
+	Events []string // events in the file
+	Absent bool     // the file does not exist
 	Hooked client.Hooked
-	Err    error // why it cannot be read; nothing in it can be edited
+	Err    error // reason why it cannot be read; nothing in it can be edited
 
 	src []byte
 }
 
-// Hooks are the hooks of one client.
+// Hooks holds the hooks of one client.
 type Hooks struct {
 	Row   client.HookRow
-	Files []HookFile // none where the client runs another's
+	Files []HookFile // none when the client runs another client's hooks
 	Trust client.Trust
-	Err   error // why they cannot be told, or none is run
-	// Without are the profiles that the client runs no hook with, each with the reason.
+	Err   error // reason why they are unknown, or none of them runs
+	// Without lists the profiles in which the client runs no hook, each with the reason.
 	Without []string
 }
 
-// FindHooks reads the hooks of every client that is on this machine, and of those that
-// are named.
+// FindHooks reads the hooks of every client on this machine, and of the named clients.
 func FindHooks(e client.Env, rows []client.HookRow, p Program, named ...string) (all []Hooks) {
-	program, _ := p.HookPath() // "" is none, and all that stands is then compared with that
+	program, _ := p.HookPath() // "" when there is none; the hooks in the file are then compared with ""
 	for _, row := range rows {
 		if !row.IsInstalled(e) && !slices.Contains(named, row.Client) {
 			continue
@@ -87,7 +86,8 @@ func readHookFile(row client.HookRow, place client.HookPlace, program string) Ho
 	return f
 }
 
-// realFolder gives the path that a new file will have, as far as its folders are there.
+// realFolder returns the path that a new file will have, with symlinks of its existing folders
+// resolved.
 func realFolder(path string) string {
 	dir, base := filepath.Split(filepath.Clean(path))
 	if dir = filepath.Clean(dir); dir == path {
@@ -99,7 +99,7 @@ func realFolder(path string) string {
 	return filepath.Join(realFolder(dir), base)
 }
 
-// findTrust looks up what the person has reviewed, for a client that runs nothing else.
+// findTrust reads which hooks the person has reviewed, for a client that runs no others.
 func findTrust(e client.Env, row client.HookRow, files []HookFile) client.Trust {
 	paths := (client.Row{Paths: row.TrustFile}).FindFiles(e)
 	if len(row.TrustFile.All) == 0 || len(files) == 0 {
@@ -115,8 +115,9 @@ func findTrust(e client.Env, row client.HookRow, files []HookFile) client.Trust 
 	return client.HooksTrusted(src, files[0].Hooked.Ours, files[0].Path, files[0].Real)
 }
 
-// findHookBlocker says what in a client's settings keeps its hooks from running, or leads them to other
-// rules; "" where nothing does. A project's count beside the owner's, and an agent may write there.
+// findHookBlocker returns the part of a client's settings that keeps its hooks from running, or
+// leads them to other rules; "" when there is none. The project's settings count too, and an
+// agent may write there.
 func findHookBlocker(e client.Env, row client.HookRow) string {
 	own, others := (client.Row{Paths: row.Paths}).FindFiles(e), (client.Row{Paths: row.Settings}).FindFiles(e)
 	for _, path := range append(slices.Clip(own), others...) {
@@ -125,7 +126,7 @@ func findHookBlocker(e client.Env, row client.HookRow) string {
 			continue
 		}
 		off, _ := client.ReadSettings(row, src)
-		if off != "" && !slices.Contains(own, path) { // of its own file that is said elsewhere
+		if off != "" && !slices.Contains(own, path) { // for its own file, other code reports this
 			return fmt.Sprintf("%s runs no hook, as %s in %s", row.Name, off, path)
 		}
 	}
@@ -137,7 +138,7 @@ func findHookBlocker(e client.Env, row client.HookRow) string {
 	return ""
 }
 
-// switchedOff says of each file that switches all hooks off how it does.
+// switchedOff returns, for each file that disables all hooks, the setting and the path.
 func switchedOff(e client.Env, paths client.Paths) (all []string) {
 	for _, path := range (client.Row{Paths: paths}).FindFiles(e) {
 		src, err := readRegularFile(path)
@@ -148,7 +149,7 @@ func switchedOff(e client.Env, paths client.Paths) (all []string) {
 	return all
 }
 
-// HookPath gives the path of clawai-hook as clients' files shall have it: beside clawai.
+// HookPath returns the path of clawai-hook for clients' files: it is beside clawai.
 func (p Program) HookPath() (string, error) {
 	if p.Err != nil {
 		return "", p.Err
@@ -164,10 +165,11 @@ func (p Program) HookPath() (string, error) {
 	return path, nil
 }
 
-// ErrHookMissing reports that only one of the two programs is installed.
+// ErrHookMissing means that only one of the two programs is installed.
 var ErrHookMissing = errors.New("it comes with clawai and belongs beside it: install both (docs/install.md)")
 
-// hookUsable says what keeps a client from starting the hook, or its owner from trusting it.
+// hookUsable returns the reason why a client cannot start the hook, or why its owner cannot
+// trust it.
 func hookUsable(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -192,8 +194,8 @@ func hookUsable(path string) error {
 	return nil
 }
 
-// notForOthers refuses what everybody may write, or replace: it runs with all that the
-// client's user may do. A folder with the sticky bit keeps others' hands off.
+// notForOthers refuses a path that everybody may write or replace: the hook runs with all
+// rights of the client's user. In a folder with the sticky bit, others cannot replace files.
 func notForOthers(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// HookState is how the hooks of a client stand.
+// HookState is the state of a client's hooks.
 type HookState string
 
-// The states of hooks.
+// The hook states.
 const (
-	HookEnforced   HookState = "enforced"   // every tool waits for clawai-hook, and stays shut when it breaks
-	HookOpen       HookState = "open"       // every tool waits for it, and runs when it breaks
+	HookEnforced   HookState = "enforced"   // every tool waits for clawai-hook, and does not run when the hook breaks
+	HookOpen       HookState = "open"       // every tool waits for clawai-hook, and runs when the hook breaks
 	HookUntrusted  HookState = "untrusted"  // the client runs no hook that its person has not reviewed
 	HookObserved   HookState = "observed"   // every tool is judged and recorded, and runs
-	HookDrifted    HookState = "drifted"    // put there once, and no longer as it should be
-	HookBare       HookState = "bare"       // none of ours
-	HookUnreadable HookState = "unreadable" // the file
+	HookDrifted    HookState = "drifted"    // installed once, and no longer as it should be
+	HookBare       HookState = "bare"       // no hook is ours
+	HookUnreadable HookState = "unreadable" // the file cannot be read
 )
 
-// StateText gives how a state is told to a person.
+// StateText returns the state in words for a person.
 func (s HookState) StateText() string {
 	return map[HookState]string{
 		HookEnforced: "enforced by hook (blocks when broken)", HookOpen: "hook, open when broken", HookUntrusted: "hook not trusted yet",
@@ -31,11 +31,11 @@ func (s HookState) StateText() string {
 	}[s]
 }
 
-// IsCovered says that the client calls clawai-hook, and that what it says holds.
+// IsCovered reports whether the client calls clawai-hook and obeys it.
 func (s HookState) IsCovered() bool { return s == HookEnforced || s == HookOpen }
 
-// HookState gives the state of a client's hooks, and why when that is not plain. All are the
-// hooks of every client, as FindHooks gives them.
+// HookState returns the state of a client's hooks, and the reason when the state needs one. The
+// argument all holds the hooks of every client, as FindHooks returns them.
 func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 	if len(h.Row.Through) > 0 {
 		return pl.sharedHookState(h, all)
@@ -71,7 +71,7 @@ func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 	return HookEnforced, "by " + h.Row.Name + " " + h.Row.Blocks + " and later; clawai doctor --hooks looks which one is here"
 }
 
-// sharedHookState gives the state of a client that runs another's hooks: what breaks is its own affair.
+// sharedHookState returns the state of a client that runs another client's hooks.
 func (pl Planner) sharedHookState(h Hooks, all []Hooks) (HookState, string) {
 	covered := map[string]bool{}
 	for _, other := range all {
@@ -92,8 +92,8 @@ func (pl Planner) sharedHookState(h Hooks, all []Hooks) (HookState, string) {
 	return HookBare, "it runs the hooks of " + strings.Join(h.Row.Through, " or ")
 }
 
-// openTargets names the agents of a client's sessions that ask no hook of ours. Covered has every
-// client of this machine.
+// openTargets names the agents of a client's sessions that call no hook of ours. The map
+// covered has every client of this machine.
 func openTargets(row client.HookRow, covered map[string]bool) string {
 	var open []string
 	for _, target := range row.Targets {
@@ -114,8 +114,8 @@ func openTargets(row client.HookRow, covered map[string]bool) string {
 	return "; no hook judges a session whose target is " + strings.Join(open, ", ")
 }
 
-// HookDiffers says in what a client's hooks are not what wrap would write; nothing where
-// they are that, or were never put there.
+// HookDiffers returns how a client's hooks differ from those that wrap would write; nothing
+// when they do not differ, or were never installed.
 func (pl Planner) HookDiffers(h Hooks) (all []string) {
 	was, ours := false, 0
 	for _, f := range h.Files {
@@ -151,7 +151,6 @@ func (pl Planner) HookDiffers(h Hooks) (all []string) {
 	return all
 }
 
-// countOurs gives how many entries are ours.
 func (h Hooks) countOurs() (n int) {
 	for _, f := range h.Files {
 		n += len(f.Hooked.Ours)
@@ -159,12 +158,13 @@ func (h Hooks) countOurs() (n int) {
 	return n
 }
 
-// hookKey gives what the journal calls an event's hook.
+// hookKey returns the key of an event's hook in the journal.
 func hookKey(event string) []string { return []string{"hooks", event} }
 
-// PlanHooks works out the files that an operation gives. A client whose file cannot be
-// edited is an error that names it; the others go on. A file that has servers, too, is taken
-// as the changes before leave it: Apply writes all that is planned of one file at once.
+// PlanHooks plans the files that an operation produces. A client whose file cannot be edited
+// gets an error with its name; the others continue. For a file that also has servers, it starts
+// from the result of the changes before: ApplyChanges writes all planned changes of one file at
+// once.
 func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Change, errs []error) {
 	program, err := pl.Program.HookPath()
 	if op == Wrap && err != nil {
@@ -184,7 +184,7 @@ func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Chan
 		}
 		planned, failed := pl.planHooks(op, h, client.HookStart{Path: program, Observe: pl.Observe})
 		errs = append(errs, failed...)
-		if len(failed) == 0 { // a hook at one event and none at the next is no cover
+		if len(failed) == 0 { // a hook at only some of the events does not cover the client
 			changes = append(changes, planned...)
 		}
 	}
@@ -220,7 +220,7 @@ func (pl Planner) planHooks(op Op, h Hooks, start client.HookStart) (changes []C
 	return changes, errs
 }
 
-// applyOp gives the file after an operation; nil is no file.
+// applyOp returns the file after an operation; nil means no file.
 func (f HookFile) applyOp(op Op, start client.HookStart) ([]byte, error) {
 	switch {
 	case f.Err != nil:

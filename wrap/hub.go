@@ -16,34 +16,34 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// Hub is the hub's configuration with what was moved into it.
+// Hub is the hub's configuration, with the servers that were moved into it.
 type Hub struct {
-	Into   bool   // Wrap moves servers there
-	Config string // config.toml
+	Into   bool   // Wrap moves servers into the hub
+	Config string // path of config.toml
 	State  string // clawai's state folder
-	// Check says why a text is no configuration of the hub.
+	// Check returns the reason why a text is not a valid configuration of the hub.
 	Check func(src []byte) error
 
-	src     []byte // of Config as it shall be; nil: there is none
-	planned []byte // of Config as it is
+	src     []byte // wanted content of Config; nil: no file
+	planned []byte // present content of Config
 	moves   []move
 	known   []byte // the state's file as it was read
 }
 
-// move is one container of a client's file whose servers the hub has.
+// move is one container of a client's file whose servers are in the hub.
 type move struct {
-	File    string         `json:"file"` // symlinks resolved
+	File    string         `json:"file"` // path with symlinks resolved
 	Row     string         `json:"row"`
-	Hub     []string       `json:"hub"` // the key path of the hub's entry
+	Hub     []string       `json:"hub"` // key path of the hub's entry
 	Servers []movedServer  `json:"servers"`
-	Pieces  []client.Piece `json:"pieces"` // what stood there
+	Pieces  []client.Piece `json:"pieces"` // texts that were there before
 }
 
-// movedServer is what became of one of them.
+// movedServer is one server of a move.
 type movedServer struct {
 	Name  string `json:"name"`
-	Lead  string `json:"lead,omitempty"` // what add has put before the table
-	Table string `json:"table"`          // as it was put into config.toml
+	Lead  string `json:"lead,omitempty"` // text that addServer put before the table
+	Table string `json:"table"`          // text of the table in config.toml
 }
 
 func (m move) hasServer(s movedServer) bool {
@@ -52,7 +52,7 @@ func (m move) hasServer(s movedServer) bool {
 
 func movesPath(state string) string { return filepath.Join(state, "wrapped-hub.json") }
 
-// ReadHub reads what was moved into the hub, and its configuration. Neither need be there.
+// ReadHub reads the moved servers and the hub's configuration. Both files may be missing.
 func ReadHub(config, state string) (Hub, error) {
 	h := Hub{Config: config, State: state}
 	var err error
@@ -77,12 +77,12 @@ func readOrNone(path string) ([]byte, error) {
 	return src, err
 }
 
-// HasUnsettled says that servers of the hub are not where the state says they are: a run was cut
-// off between two files, or somebody changed one.
+// HasUnsettled reports whether servers of the hub are not where the state expects them: a run
+// was interrupted between two files, or somebody changed a file.
 func (h *Hub) HasUnsettled(files []ConfigFile) bool { return len(h.settledMoves(files)) < len(h.moves) }
 
-// findMove gives the move that a hub's entry stands for; -1 for one that its owner wrote. While
-// more servers are moved there are two: the later one holds when the file has none of its
+// findMove returns the move of a hub's entry; -1 for an entry that its owner wrote. While more
+// servers are moved, there are two moves: the later one counts when the file has none of its
 // servers any more.
 func (h *Hub) findMove(p *ConfigFile, path []string) int {
 	first := -1
@@ -97,13 +97,13 @@ func (h *Hub) findMove(p *ConfigFile, path []string) int {
 	return first
 }
 
-// serverPath gives the key path of a server in its client's file.
 func (m move) serverPath(s movedServer) []string {
 	return append(slices.Clone(m.Hub[:len(m.Hub)-1]), s.Name)
 }
 
-// settledMoves gives the moves that are in effect, and those whose servers are nowhere else. Where
-// the client's file has its own servers, and no hub, the move was not finished or was taken back.
+// settledMoves returns the moves that are in effect, and those whose servers are nowhere else.
+// When the client's file has its own servers and no hub, the move was not finished or was
+// undone.
 func (h *Hub) settledMoves(files []ConfigFile) (left []move) {
 	for n, m := range h.moves {
 		hub, seen, other := false, false, false
@@ -130,21 +130,23 @@ func (h *Hub) settledMoves(files []ConfigFile) (left []move) {
 	return left
 }
 
-// hasEntry says that an entry stands at a key path.
+// hasEntry reports whether an entry is at a key path and is returns true for it. A nil is
+// accepts any entry.
 func (p *ConfigFile) hasEntry(path []string, is func(client.Entry) bool) bool {
 	return slices.ContainsFunc(p.Entries, func(e client.Entry) bool {
 		return slices.Equal(e.KeyPath, path) && (is == nil || is(e))
 	})
 }
 
-// ForgetUnsettled passes over moves that are not in effect, before servers are moved again.
+// ForgetUnsettled drops moves that are not in effect, before servers are moved again.
 func (h *Hub) ForgetUnsettled(files []ConfigFile) {
 	left := h.settledMoves(files)
 	h.src, _ = h.pruneConfig(left)
 	h.moves = left
 }
 
-// FindLost says that the hub's entry is gone from a client's file and its servers with it.
+// FindLost returns a text for each client's file that lost the hub's entry, and its servers
+// with it.
 func (h *Hub) FindLost(files []ConfigFile) (all []string) {
 	for _, m := range h.settledMoves(files) {
 		for i := range files {
@@ -165,7 +167,8 @@ func (m move) serverNames() string {
 	return strings.Join(names, ", ")
 }
 
-// findDifferences says in what a hub's entry does not start what was moved out of its file.
+// findDifferences returns how a hub's entry fails to start the servers that were moved out of
+// its file.
 func (h *Hub) findDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	entries, err := client.Read(client.HubRow(), h.src)
 	if err != nil {
@@ -190,8 +193,8 @@ func (h *Hub) findDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	return all
 }
 
-// pruneConfig takes out of the configuration what only moves that are no longer there had put
-// in. What its owner has changed since stays.
+// pruneConfig removes from the configuration the servers that no remaining move has. A table
+// that its owner has changed since stays.
 func (h *Hub) pruneConfig(left []move) (config []byte, changed []string) {
 	config = h.src
 	for _, m := range h.moves {
@@ -213,7 +216,7 @@ func (h *Hub) pruneConfig(left []move) (config []byte, changed []string) {
 	return config, changed
 }
 
-// saveMoves writes the state; no move at all is no file.
+// saveMoves writes the state; without moves it removes the file.
 func (h *Hub) saveMoves(moves []move) error {
 	if len(moves) == 0 {
 		if err := os.Remove(movesPath(h.State)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -221,7 +224,7 @@ func (h *Hub) saveMoves(moves []move) error {
 		}
 		return nil
 	}
-	if h.known == nil && pathExists(movesPath(h.State)) { // another run has begun since, and it holds what that one took out
+	if h.known == nil && pathExists(movesPath(h.State)) { // another run has started since, and the file holds the servers that it moved
 		return fmt.Errorf("%s: %w; run the command again", movesPath(h.State), atomicfile.ErrChanged)
 	}
 	src, err := json.MarshalIndent(moves, "", "  ")
@@ -231,7 +234,8 @@ func (h *Hub) saveMoves(moves []move) error {
 	return atomicfile.Write(movesPath(h.State), append(src, '\n'), atomicfile.Options{Mode: 0o600, Old: h.known})
 }
 
-// newChange gives the configuration before and after, for people to see and Apply to write.
+// newChange returns the change of the configuration, for people to see and ApplyChanges to
+// write.
 func (h *Hub) newChange(op Op, before, after []byte) Change {
 	c := Change{Op: op, Path: h.Config, Real: realFolder(h.Config), Before: before, After: after, Absent: before == nil, Gone: len(after) == 0}
 	if real, err := filepath.EvalSymlinks(h.Config); err == nil {
@@ -241,7 +245,8 @@ func (h *Hub) newChange(op Op, before, after []byte) Change {
 	return c
 }
 
-// PreviewConfig gives what an operation with these changes does to the configuration; nil: nothing.
+// PreviewConfig returns the effect of an operation with these changes on the configuration;
+// nil: none.
 func (h *Hub) PreviewConfig(op Op, changes []Change) *Change {
 	before, after := h.planned, h.src
 	if op == Unwrap {
@@ -263,14 +268,14 @@ func (h *Hub) PreviewConfig(op Op, changes []Change) *Change {
 	return &c
 }
 
-// LockRuns keeps other runs waiting from Begin to Settle: what one has written down, and not yet
-// taken out of its client's file, looks to another like the rest of a run that was cut off.
+// LockRuns makes other runs wait from BeginMoves to SettleMoves. A move that is written down
+// but not yet taken out of its client's file looks like the rest of an interrupted run.
 func (h *Hub) LockRuns(ctx context.Context, o Options) (unlock func(), err error) {
 	return lockFile(ctx, o, movesPath(h.State)+" run")
 }
 
-// BeginMoves writes down what will be moved, and the configuration with it. Clients' files come
-// next; after a crash in between, they hold their servers still, and Settle takes this back.
+// BeginMoves writes the planned moves and the configuration. The clients' files come next.
+// After a crash in between, they still hold their servers, and SettleMoves undoes the moves.
 func (h *Hub) BeginMoves(ctx context.Context, o Options) error {
 	unlock, err := lockFile(ctx, o, movesPath(h.State))
 	if err != nil {
@@ -284,7 +289,7 @@ func (h *Hub) BeginMoves(ctx context.Context, o Options) error {
 	if bytes.Equal(h.planned, h.src) {
 		return nil
 	}
-	if err := os.Chmod(h.Config, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { // what servers are told may be secret
+	if err := os.Chmod(h.Config, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { // the servers' environment and headers may be secret
 		return err
 	}
 	err = errors.Join(ApplyChanges(ctx, []Change{h.newChange(Wrap, h.planned, h.src)}, o)...)
@@ -292,9 +297,9 @@ func (h *Hub) BeginMoves(ctx context.Context, o Options) error {
 	return err
 }
 
-// SettleMoves makes state and configuration agree with what clients' files hold: the end of an
-// unwrap, and of a run that was cut off. It names tables that stay, as their owner has
-// changed them.
+// SettleMoves makes the state and the configuration agree with the clients' files, after an
+// unwrap or an interrupted run. It returns the names of tables that stay because their owner
+// has changed them.
 func (h *Hub) SettleMoves(ctx context.Context, files []ConfigFile, o Options) (changed []string, err error) {
 	unlock, err := lockFile(ctx, o, movesPath(h.State))
 	if err != nil {
@@ -309,7 +314,7 @@ func (h *Hub) SettleMoves(ctx context.Context, files []ConfigFile, o Options) (c
 	if len(left) == len(now.moves) {
 		return nil, nil
 	}
-	if _, err := client.Read(client.HubRow(), now.src); err != nil { // what stands there is not known to be changed
+	if _, err := client.Read(client.HubRow(), now.src); err != nil { // a configuration that cannot be read must not be edited
 		return nil, fmt.Errorf("%s: %w", now.Config, err)
 	}
 	after, changed := now.pruneConfig(left)

@@ -9,8 +9,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// moveIntoHub moves servers of one container out of a client's file and into the configuration. It
-// gives the file and the moved servers; what cannot be moved stays, with an error each.
+// moveIntoHub moves servers of one container from a client's file into the configuration. It
+// returns the file and the moved servers; a server that cannot be moved stays and gets an
+// error.
 func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved []client.Entry, errs []error) {
 	h, first := pl.Hub, group[0]
 	row, container := first.File.Row, first.Entry.KeyPath[:len(first.Entry.KeyPath)-1]
@@ -23,7 +24,7 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 		wanted[t.Entry.Name] = true
 	}
 	after, earlier := src, h.findMove(first.File, m.Hub)
-	if earlier >= 0 { // more servers for a hub that is there: all of them anew
+	if earlier >= 0 { // an existing hub gets more servers: all of them are moved again
 		back, err := client.MoveBack(row, src, m.Hub, h.moves[earlier].Pieces)
 		if err != nil {
 			refuse(client.HubName, err)
@@ -53,7 +54,7 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 		switch was := h.findChangedServer(earlier, e.Name); {
 		case err == nil:
 			it.Lead = h.tableLead(config, added, server)
-		case was != nil: // it must not fall out of the hub for what its owner wrote there
+		case was != nil: // it must not leave the hub because of what its owner wrote there
 			it, added, server.Name = *was, config, e.Name
 		default:
 			refuse(e.Name, err)
@@ -78,11 +79,11 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 		refuse(moved[0].Name, err)
 		return src, nil, errs
 	}
-	h.src, h.moves = config, append(slices.Clip(h.moves), m) // an earlier one holds until the file is written
+	h.src, h.moves = config, append(slices.Clip(h.moves), m) // an earlier move counts until the file is written
 	return after, moved, errs
 }
 
-// forHub gives a server as the hub is told of it; what wrap has put before it does not go along.
+// forHub returns a server in the hub's notation, without its wrapper.
 func (pl Planner) forHub(t Target, src []byte) (client.HubServer, error) {
 	switch {
 	case t.File.Tracked:
@@ -97,15 +98,15 @@ func (pl Planner) forHub(t Target, src []byte) (client.HubServer, error) {
 	return client.ForHub(t.File.Row, src, t.Entry)
 }
 
-// moveOutOfHub puts the servers that a hub's entry stands for into its client's file again, and
-// gives them as they stand there.
+// moveOutOfHub puts the servers of a hub's entry back into its client's file, and returns them
+// as that file has them.
 func (pl Planner) moveOutOfHub(t Target, src []byte) ([]byte, []client.Entry, error) {
 	i := -1
 	if pl.Hub != nil {
 		i = pl.Hub.findMove(t.File, t.Entry.KeyPath)
 	}
 	if i < 0 {
-		return src, nil, nil // its owner wrote it
+		return src, nil, nil // its owner wrote the entry
 	}
 	m := pl.Hub.moves[i]
 	src, err := client.MoveBack(t.File.Row, src, m.Hub, m.Pieces)
@@ -137,7 +138,7 @@ func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) 
 			return m.hasServer(movedServer{Name: server.Name, Table: table})
 		})
 		if same && bytes.Contains(config, []byte(table)) {
-			return config, nil // another client's, too
+			return config, nil // another client has moved it, too
 		}
 		return nil, fmt.Errorf("the hub has another server of this name, [upstream.%s] in %s; rename one of them", server.Name, h.Config)
 	}
@@ -154,7 +155,8 @@ func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) 
 	return after, nil
 }
 
-// findChangedServer gives a server of an earlier move that config.toml has by its name; nil: there is none.
+// findChangedServer returns a server of an earlier move whose name is in config.toml; nil:
+// there is none.
 func (h *Hub) findChangedServer(earlier int, name string) *movedServer {
 	entries, err := client.Read(client.HubRow(), h.src)
 	if earlier < 0 || err != nil || !slices.ContainsFunc(entries, func(e client.Entry) bool { return e.Name == name }) {
@@ -167,7 +169,8 @@ func (h *Hub) findChangedServer(earlier int, name string) *movedServer {
 	return &h.moves[earlier].Servers[i]
 }
 
-// tableLead gives what add has put before a table; of one that was there, what it put then.
+// tableLead returns the text that addServer put before a table; for an existing table, the text
+// from the earlier move.
 func (h *Hub) tableLead(before, after []byte, server client.HubServer) string {
 	if bytes.Equal(before, after) {
 		for _, m := range h.moves {

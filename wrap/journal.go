@@ -16,19 +16,19 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// journalEntry is one server's edit in the journal. It is written before the file is;
-// a line with Failed takes back the one before it.
+// journalEntry is one server's edit in the journal. It is written before the file is. An entry
+// with Failed cancels the entry before it.
 type journalEntry struct {
 	Time   time.Time `json:"time"`
-	Clawai string    `json:"clawai"` // version
+	Clawai string    `json:"clawai"` // version of clawai
 	Op     Op        `json:"op"`
-	File   string    `json:"file"` // symlinks resolved
+	File   string    `json:"file"` // path with symlinks resolved
 	Key    []string  `json:"key"`
 	Old    []string  `json:"old,omitempty"` // words as the file wrote them
 	New    []string  `json:"new,omitempty"`
-	// Withheld: the command may hold a secret, so the words are not kept.
+	// Withheld means that the command may hold a secret, so the words are not stored.
 	Withheld bool `json:"withheld,omitempty"`
-	// Made are the folders that were made for the file.
+	// Made lists the folders that were made for the file.
 	Made   []string `json:"made,omitempty"`
 	Before string   `json:"before"` // SHA-256 of the whole file
 	After  string   `json:"after"`
@@ -37,7 +37,7 @@ type journalEntry struct {
 
 func journalPath(state string) string { return filepath.Join(state, "wrap-journal.ndjson") }
 
-// appendJournal appends the changes of a file to the journal and sees them on the disk.
+// appendJournal appends the changes of a file to the journal and flushes them to the disk.
 func appendJournal(whole []Change, o Options, failed error) error {
 	var text []byte
 	for _, c := range whole {
@@ -68,8 +68,8 @@ func appendJournal(whole []Change, o Options, failed error) error {
 	return appendLines(journalPath(o.State), text)
 }
 
-// mayHoldSecret says that a command is a whole line, or sets something, and so may
-// hold a key.
+// mayHoldSecret reports whether a command is a whole line, or sets a variable, and so may hold
+// a key.
 func mayHoldSecret(command string) bool { return strings.ContainsAny(command, " \t\r\n=@") }
 
 func hexDigest(b []byte) string {
@@ -77,8 +77,8 @@ func hexDigest(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// appendLines adds whole lines in one write; behind a line that a crash has cut
-// it starts anew.
+// appendLines appends whole lines in one write. After a line that a crash has cut it starts a
+// new line.
 func appendLines(path string, text []byte) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -107,14 +107,14 @@ func appendLines(path string, text []byte) (err error) {
 	return f.Sync()
 }
 
-// Journal is what clawai last did to each server, for telling a server that was
-// never wrapped from one whose wrapper was taken out by something else.
+// Journal holds the last operation on each server. It distinguishes a server that was never
+// wrapped from one whose wrapper something else removed.
 type Journal map[string]bool
 
-// ReadJournal reads the journal of a state folder; lines that a crash has cut
-// are passed over. No journal is an empty one.
+// ReadJournal reads the journal of a state folder, and skips lines that a crash has cut. A
+// missing journal is empty.
 func ReadJournal(state string) (Journal, error) {
-	text, err := os.ReadFile(journalPath(state)) // a line is as long as the words of a project's server are
+	text, err := os.ReadFile(journalPath(state)) // a line may be long: it holds the words of a project's server
 	if errors.Is(err, fs.ErrNotExist) {
 		return Journal{}, nil
 	}
@@ -140,16 +140,16 @@ func ReadJournal(state string) (Journal, error) {
 	return j, nil
 }
 
-// hasMadeFile says that some clawai made the file with these bytes, where there was none.
+// hasMadeFile reports whether some clawai created the file with these bytes.
 func (j Journal) hasMadeFile(file string, src []byte) bool {
 	return j[journalKey(file, []string{hexDigest(src)})]
 }
 
-// madeFolders gives the folders that were made for files.
+// madeFolders returns the folders that were made for files.
 func madeFolders(state string) map[string]bool {
 	text, err := os.ReadFile(journalPath(state))
 	if err != nil {
-		return nil // an empty folder that stays harms nobody
+		return nil // an empty folder does no harm
 	}
 	made := map[string]bool{}
 	for line := range bytes.Lines(text) {

@@ -14,14 +14,13 @@ import (
 
 const (
 	lockPoll = 50 * time.Millisecond
-	// deadLock is when a client's lock is a dead one's. The library that Cline
-	// uses touches the directory of a living lock every 5 seconds and takes one
-	// over after 10.
+	// deadLock is the age after which a client's lock is stale. The library that Cline uses
+	// touches the directory of a live lock every 5 seconds and takes over a lock after 10.
 	deadLock = 20 * time.Second
 )
 
-// lockFile keeps other clawais from the file while this one writes it. The lock
-// lies in the state folder, for nothing of ours belongs beside a client's file.
+// lockFile keeps other clawai processes from the file while this one writes it. The lock is in
+// the state folder, since our files do not belong beside a client's file.
 func lockFile(ctx context.Context, o Options, real string) (unlock func(), err error) {
 	dir := filepath.Join(o.State, "wrap-locks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -40,8 +39,7 @@ func lockFile(ctx context.Context, o Options, real string) (unlock func(), err e
 	return func() { _ = lock.Close() }, nil
 }
 
-// lockDirectory takes the lock of a client that makes FILE.lock, a directory,
-// while it writes.
+// lockDirectory takes the lock of a client that makes FILE.lock, a directory, while it writes.
 func lockDirectory(ctx context.Context, o Options, real string) (unlock func(), err error) {
 	dir := real + ".lock"
 	ctx, cancel := context.WithTimeout(ctx, o.lockWait())
@@ -55,7 +53,7 @@ func lockDirectory(ctx context.Context, o Options, real string) (unlock func(), 
 			return nil, fmt.Errorf("lock: %w", err)
 		}
 		if info, err := os.Stat(dir); err == nil && o.currentTime().Sub(info.ModTime()) > deadLock {
-			_ = os.Remove(dir) // of a directory only when it is empty
+			_ = os.Remove(dir) // only an empty directory can be removed
 		}
 		select {
 		case <-ctx.Done():

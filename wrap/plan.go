@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// Op is what is done to a server.
+// Op is an operation on a server.
 type Op string
 
 // The operations.
@@ -18,7 +18,7 @@ const (
 	Unwrap Op = "unwrap"
 )
 
-// Undo is the operation that takes this one back.
+// Undo returns the operation that undoes o.
 func (o Op) Undo() Op {
 	if o == Unwrap {
 		return Wrap
@@ -26,7 +26,7 @@ func (o Op) Undo() Op {
 	return Unwrap
 }
 
-// Selection says which servers are meant. A zero field leaves its part open.
+// Selection selects servers. A zero field selects all.
 type Selection struct {
 	Names  []string
 	Client string // a Row's Client
@@ -34,14 +34,13 @@ type Selection struct {
 	File   string // a ConfigFile's Path or Real
 }
 
-// Target is one server that is meant.
+// Target is one selected server.
 type Target struct {
 	File  *ConfigFile
 	Entry client.Entry
 }
 
-// SelectTargets finds the servers that are meant, whatever their state, in the order
-// of the files.
+// SelectTargets returns the selected servers in any state, in the order of the files.
 func SelectTargets(files []ConfigFile, s Selection) []Target {
 	var all []Target
 	for i := range files {
@@ -58,14 +57,14 @@ func SelectTargets(files []ConfigFile, s Selection) []Target {
 	return all
 }
 
-// MatchesFile says that a file is within what is meant.
+// MatchesFile reports whether the selection includes a file.
 func (s Selection) MatchesFile(p *ConfigFile) bool {
 	return (s.Client == "" || s.Client == p.Row.Client) &&
 		(s.Scope == "" || s.Scope == p.Row.Scope) &&
 		(s.File == "" || s.File == p.Path || s.File == p.Real)
 }
 
-// ChangesTarget says that op would change something of t.
+// ChangesTarget reports whether op would change t, or has to report why it cannot.
 func (pl Planner) ChangesTarget(op Op, t Target) bool {
 	if t.Entry.Kind == client.Other || t.File.Row.ReadOnly {
 		return false
@@ -79,41 +78,41 @@ func (pl Planner) ChangesTarget(op Op, t Target) bool {
 	if pl.Hub != nil && pl.Hub.Into {
 		return true
 	}
-	if pl.HTTPProxy.redirectsEntry(t.Entry) { // which a Problem of becoming a process does not hinder
+	if pl.HTTPProxy.redirectsEntry(t.Entry) { // a Problem of becoming a process does not prevent this
 		return pl.HTTPProxy.needsRedirect(t)
 	}
 	if t.Entry.Problem != nil {
-		return t.Entry.Wrapped != nil || t.Entry.Unclear // Plan says why it cannot be done
+		return t.Entry.Wrapped != nil || t.Entry.Unclear // PlanChanges reports why it cannot be done
 	}
 	return pl.needsWrap(t.File, t.Entry) || pl.Secrets != nil && holdsSecrets(t)
 }
 
-// Change is one file before and after.
+// Change holds one file before and after its edits.
 type Change struct {
 	Op      Op
-	Path    string // where the client looks
+	Path    string // path where the client looks
 	Real    string
 	Tracked bool
 	Before  []byte
 	After   []byte
 	Edits   []Edit // from the end of the file to its beginning
 
-	Hook    *client.HookRow // the edits are of hooks; nil: of servers
-	Absent  bool            // the file was not there
-	Notes   []string        // what its owner should know of others' hooks in it
-	Gone    bool            // it goes: wrap had made it, and nothing else came in
-	Program bool            // what is made is a program
+	Hook    *client.HookRow // the edits are of these hooks; nil: of servers
+	Absent  bool            // the file did not exist
+	Notes   []string        // what its owner should know about others' hooks in it
+	Gone    bool            // the file is removed: wrap had made it, and it holds nothing else
+	Program bool            // the new file is a program
 }
 
-// Edit is one server's part of a change.
+// Edit is the part of a change for one server.
 type Edit struct {
 	Row      client.Row
-	Entry    client.Entry // as it was
-	Old, New []string     // the words that changed place, as the file writes them
+	Entry    client.Entry // the entry before the edit
+	Old, New []string     // the words that changed, as the file writes them
 }
 
-// PlanChanges works out the files that an operation gives. A server that cannot be
-// edited is an error that names it; the others of its file go on.
+// PlanChanges plans the files that an operation produces. A server that cannot be edited gets
+// an error with its name; the others in its file continue.
 func (pl Planner) PlanChanges(op Op, targets []Target) ([]Change, []error) {
 	var changes []Change
 	var errs []error
@@ -136,8 +135,7 @@ func (pl Planner) PlanChanges(op Op, targets []Target) ([]Change, []error) {
 	return changes, errs
 }
 
-// planFile edits one file from its end, so that what is found by its place in the
-// file is still there.
+// planFile edits one file from its end, so that the places of earlier entries stay valid.
 func (pl Planner) planFile(op Op, group []Target) (Change, []error) {
 	first := group[0].File
 	change := Change{Op: op, Path: first.Path, Real: first.Real, Tracked: first.Tracked, Before: first.src, After: first.src}
@@ -202,7 +200,7 @@ func (pl Planner) planHub(change Change, group []Target) (Change, []error) {
 		change.After, group = after, rest
 	}
 	if slices.Equal(change.After, change.Before) {
-		change.Edits = nil // all of it was there already
+		change.Edits = nil // everything was there already
 	}
 	return change, errs
 }
@@ -235,7 +233,7 @@ func (pl Planner) editTarget(op Op, t Target, src []byte) ([]byte, error) {
 	return pl.takeSecrets(t, after)
 }
 
-// ServerNames gives the servers of a change, in the order of the file.
+// ServerNames returns the names of a change's servers, in the order of the file.
 func (c Change) ServerNames() []string {
 	names := make([]string, 0, len(c.Edits))
 	for _, e := range slices.Backward(c.Edits) {

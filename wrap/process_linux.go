@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// RunningPrograms gives the names of the programs that run: what the kernel calls each,
-// and the last part of its executable and of its first word, for the kernel's
-// name is cut at 15 bytes.
+// RunningPrograms returns the names of the running programs: the kernel's name of each, and the
+// last part of its executable and of its first word, since the kernel's name is cut at 15
+// bytes.
 func RunningPrograms() ([]string, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -21,7 +21,7 @@ func RunningPrograms() ([]string, error) {
 			continue
 		}
 		dir := filepath.Join("/proc", e.Name())
-		if comm, err := os.ReadFile(filepath.Join(dir, "comm")); err == nil { // it may have ended
+		if comm, err := os.ReadFile(filepath.Join(dir, "comm")); err == nil { // the process may have ended
 			names = append(names, string(bytes.TrimSpace(comm)))
 		}
 		if exe, err := os.Readlink(filepath.Join(dir, "exe")); err == nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// RunningPrograms gives the names of the programs that run, as the system's own tool
-// lists them.
+// RunningPrograms returns the names of the running programs, as the system's own tool lists
+// them.
 func RunningPrograms() ([]string, error) {
 	if goos == "windows" {
 		return listTasks()

@@ -15,15 +15,15 @@ import (
 
 const goos = runtime.GOOS
 
-// Program is how files name clawai.
+// Program is the path of clawai in clients' files.
 type Program struct {
-	Path string // absolute, and good after an upgrade; "" when Err
-	Err  error  // why this binary must not be written into a file
-	Exe  string // this binary, as the system says
+	Path string // absolute, and valid after an upgrade; "" when Err is set
+	Err  error  // reason why this binary must not be written into a file
+	Exe  string // path of this binary from the system
 }
 
-// StartCommand gives the command that a client's file shall have: a machine's path has no business
-// in a file that is shared through git.
+// StartCommand returns the command for a client's file. In a file that is shared through git it
+// is no path, since a machine's path is wrong for others.
 func (p Program) StartCommand(file *ConfigFile) (string, error) {
 	if !p.runsOnWindows() && file.readOnWindows() {
 		return "", errors.New("a Windows program reads this file, and cannot start the clawai of this system; install clawai on Windows and run it there")
@@ -43,14 +43,14 @@ func (p Program) StartCommand(file *ConfigFile) (string, error) {
 	return path, nil
 }
 
-// windowsFolder matches the folders in which programs on Windows keep their files, as other
+// windowsFolder matches the folders where programs on Windows keep their files, as other
 // systems see them.
 var windowsFolder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)/AppData/(Roaming|Local)/|^/mnt/[a-z]/(Users/[^/]+/\.|Program Files)`)
 })
 
 // readOnWindows reports whether a program on Windows reads the file: under WSL clawai finds
-// such files, and its own path means nothing there.
+// such files, but its own path is not valid on Windows.
 func (p *ConfigFile) readOnWindows() bool {
 	return windowsFolder().MatchString(p.Path) || windowsFolder().MatchString(p.Real)
 }
@@ -59,13 +59,13 @@ func (p Program) runsOnWindows() bool {
 	return goos == "windows" || strings.HasSuffix(strings.ToLower(cmp.Or(p.Path, p.Exe)), ".exe")
 }
 
-// startsWindowsProgram reports whether a command is one that only Windows starts.
+// startsWindowsProgram reports whether only Windows can start a command.
 func startsWindowsProgram(command string) bool {
 	drive := len(command) > 2 && command[1] == ':' && strings.ContainsRune(`\/`, rune(command[2]))
 	return drive || strings.EqualFold(command, "cmd") || strings.EqualFold(command, "cmd.exe")
 }
 
-// FindProgram looks for a lasting path of the running binary.
+// FindProgram returns a path of the running binary that survives upgrades.
 func FindProgram() Program {
 	exe, err := os.Executable()
 	if err != nil {
@@ -80,17 +80,17 @@ func FindProgram() Program {
 	return p
 }
 
-// search is a look for the program, its system given.
+// search holds the inputs for finding the program.
 type search struct {
-	exe  string   // as the system says; on Linux with every symlink resolved
-	arg0 string   // as the shell said
+	exe  string   // from the system; on Linux with every symlink resolved
+	arg0 string   // from the shell
 	path []string // folders, in order
 	temp []string
 	same func(a, b string) bool
 }
 
-// findProgram prefers the path the user started, then PATH, then what the system says:
-// a package manager's link outlives the versioned folder that it leads to.
+// findProgram prefers the path that the user started, then PATH, then the system's path: a
+// package manager's link outlives the versioned folder that it leads to.
 func (s search) findProgram() Program {
 	if s.isTemporary(s.exe) {
 		return Program{Err: fmt.Errorf("this clawai is a temporary binary (%s): what go run builds, or what lies in the folder for temporary files, is removed later, and a client that was told to start it would find nothing. Install one that stays, and run that: go install ./cmd/... in a checkout, or go install github.com/clawai/clawai/cmd/...@latest", s.exe)}
@@ -132,8 +132,8 @@ func (s search) isTemporary(path string) bool {
 	return strings.Contains(filepath.ToSlash(path), "/go-build")
 }
 
-// versioned matches the folders that package managers make anew for every
-// version (Homebrew, Nix, Guix, asdf, mise, scoop, pnpm, npx) and Go's cache.
+// versioned matches the folders that package managers create for every version (Homebrew, Nix,
+// Guix, asdf, mise, scoop, pnpm, npx) and Go's cache.
 var versioned = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)/(cellar|caskroom)/|^/(nix|gnu)/store/|/installs/[^/]+/|/scoop/apps/[^/]+/[0-9]|/node_modules/\.pnpm/|/_npx/|/pkg/mod/|^/snap/[^/]+/`)
 })
@@ -158,7 +158,7 @@ func isInside(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// checkStartable says what keeps a wrapper's command from starting this clawai.
+// checkStartable returns the reason why a wrapper's command does not start this clawai.
 func (p Program) checkStartable(command string) error {
 	path, err := exec.LookPath(command)
 	switch {

@@ -4,16 +4,17 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// Secrets are moved between files and the vault. An error refuses the edit of the server.
+// Secrets moves secrets between files and the vault. On an error the server is not edited.
 type Secrets interface {
-	// Take gives what stands in the file for a secret from now on, as text; not take: the
+	// TakeSecret returns the text that replaces a secret in the file; if take is false, the
 	// secret stays.
 	TakeSecret(t Target, s client.Secret) (text string, take bool, err error)
-	// Give gives the token that stood there before; not give: the reference stays.
+	// ReturnToken returns the token that was there before; if give is false, the reference
+	// stays.
 	ReturnToken(t Target, s client.Secret) (token string, give bool, err error)
 }
 
-// holdsSecrets says that a server behind clawai has secrets in its file.
+// holdsSecrets reports whether a wrapped server has secrets in its file.
 func holdsSecrets(t Target) bool {
 	if t.Entry.Wrapped == nil || t.Entry.Problem != nil {
 		return false
@@ -22,7 +23,7 @@ func holdsSecrets(t Target) bool {
 	return err == nil && len(all) > 0
 }
 
-// takeSecrets puts references in the place of secrets.
+// takeSecrets replaces secrets by references.
 func (pl Planner) takeSecrets(t Target, src []byte) ([]byte, error) {
 	return pl.exchangeTokens(t, src, client.FindSecrets, func(s client.Secret) (string, bool, error) {
 		text, take, err := pl.Secrets.TakeSecret(t, s)
@@ -30,12 +31,12 @@ func (pl Planner) takeSecrets(t Target, src []byte) ([]byte, error) {
 	})
 }
 
-// restoreSecrets puts back what references stand for.
+// restoreSecrets replaces references by the former tokens.
 func (pl Planner) restoreSecrets(t Target, src []byte) ([]byte, error) {
 	return pl.exchangeTokens(t, src, client.FindReferences, func(s client.Secret) (string, bool, error) { return pl.Secrets.ReturnToken(t, s) })
 }
 
-// exchangeTokens puts other tokens in the place of the texts that find finds, where other has one.
+// exchangeTokens replaces the texts that find returns by the tokens that other returns.
 func (pl Planner) exchangeTokens(t Target, src []byte, find func(client.Row, []byte, client.Entry) ([]client.Secret, error), other func(client.Secret) (string, bool, error)) ([]byte, error) {
 	if pl.Secrets == nil {
 		return src, nil

@@ -2,5 +2,5 @@
 
 package wrap
 
-// shortPath gives a path back: only Windows has another spelling without spaces.
+// shortPath returns the path unchanged: only Windows has another form without spaces.
 func shortPath(path string) string { return path }

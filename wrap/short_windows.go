@@ -2,8 +2,8 @@ package wrap
 
 import "golang.org/x/sys/windows"
 
-// shortPath gives the path with 8.3 names, which have no spaces, where the volume
-// keeps such names.
+// shortPath returns the path with 8.3 names, which have no spaces, if the volume has such
+// names.
 func shortPath(path string) string {
 	long, err := windows.UTF16PtrFromString(path)
 	if err != nil {

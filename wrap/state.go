@@ -7,30 +7,30 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// State is how a server stands.
+// State is the state of a server.
 type State string
 
-// The states. Bare and Drifted servers should be wrapped and are not.
+// The states. Bare and Drifted servers should be wrapped, but are not.
 const (
 	Wrapped   State = "wrapped"
-	Observed  State = "observed" // wrapped to watch: nothing is enforced
+	Observed  State = "observed" // wrapped, but nothing is enforced
 	Bare      State = "bare"
 	Drifted   State = "drifted"       // wrapped once, and no longer as it should be
-	Uncovered State = "not coverable" // not by an edit of this file
+	Uncovered State = "not coverable" // no edit of this file can cover it
 )
 
-// Planner tells the state of servers.
+// Planner finds the state of servers and plans their edits.
 type Planner struct {
 	Program   Program
 	Journal   Journal
-	Observe   bool // Wrap puts in proxies that enforce nothing
+	Observe   bool // Wrap adds proxies that enforce nothing
 	HTTPProxy HTTPProxy
-	Hub       *Hub                     // nil: nothing is known of it
-	Secrets   Secrets                  // nil: Wrap leaves secrets in files, and Unwrap references
-	Getenv    func(name string) string // the owner's environment; nil: nothing is known of it
+	Hub       *Hub                     // nil: the hub is unknown
+	Secrets   Secrets                  // nil: Wrap leaves secrets in files, and Unwrap leaves references
+	Getenv    func(name string) string // the owner's environment; nil: unknown
 }
 
-// EntryState gives the state of an entry of a file, and why when that is not plain.
+// EntryState returns the state of an entry, and the reason when the state needs one.
 func (pl Planner) EntryState(p *ConfigFile, e client.Entry) (State, string) {
 	if differs := pl.FindDifferences(p, e); len(differs) > 0 {
 		return Drifted, strings.Join(differs, "; ")
@@ -59,17 +59,17 @@ func (pl Planner) EntryState(p *ConfigFile, e client.Entry) (State, string) {
 	return Wrapped, ""
 }
 
-// GuardsEntry says that calls of an entry come to a proxy of ours that enforces the owner's rules. What
-// a project's file says of that counts where Wrap has written it: whoever may write in the
-// project could have put it there.
+// GuardsEntry reports whether calls of an entry reach a proxy of ours that enforces the owner's
+// rules. An entry in a project's file counts only if Wrap has written it: anybody who may write
+// in the project could have put it there.
 func (pl Planner) GuardsEntry(p *ConfigFile, e client.Entry) bool {
 	state, _ := pl.EntryState(p, e)
 	own := p.Row.Scope != client.Project && p.Row.Scope != client.Workspace
 	return state == Wrapped && (own || pl.Journal.hasWrapped(p.Real, e))
 }
 
-// FindDifferences says in what an entry that is, was or looks wrapped is not what wrap
-// would write; nothing where it is that, or was never wrapped.
+// FindDifferences returns how an entry that is, was or looks wrapped differs from what wrap
+// would write; nothing when it does not differ, or was never wrapped.
 func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	was := pl.Journal.hasWrapped(p.Real, e)
 	switch {
@@ -97,11 +97,11 @@ func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) 
 	return append(append(all, e.Wrapped.Differs...), pl.checkVariables(p, e, e.Wrapped.Path)...)
 }
 
-// checkWrappable says why an entry's environment keeps wrap from making a wrapper of
-// it; nil when it does not.
+// checkWrappable returns the reason why an entry cannot be wrapped, such as its environment;
+// nil when it can be.
 func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 	if pl.HTTPProxy.redirectsEntry(e) {
-		return nil // a proxy that the client does not start
+		return nil // the client does not start this proxy
 	}
 	command, err := pl.Program.StartCommand(p)
 	if err != nil {
@@ -114,7 +114,7 @@ func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 		return fmt.Errorf("its command is a whole command line (%s), which clawai would take for the name of a program; write the program alone as the command, and each further word as an argument", e.Command)
 	}
 	if e.Kind == client.Remote && e.Wrapped == nil {
-		e.Env = nil // which nobody reads
+		e.Env = nil // nobody reads it
 	}
 	if steered := pl.checkVariables(p, e, command); len(steered) > 0 {
 		return fmt.Errorf("%s; %s", strings.Join(steered, "; "), nextVariables)
@@ -123,19 +123,19 @@ func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 }
 
 // isCommandLine reports whether a command holds a program's name and more words. A path may
-// hold blanks, so that a first word with a separator stands for none.
+// hold blanks, so a first word with a separator does not count as a name.
 func isCommandLine(command string) bool {
 	words := strings.Fields(command)
 	return len(words) > 1 && !strings.ContainsAny(words[0], `/\"'`)
 }
 
-// needsWrap says that Wrap would change an entry, or say why it cannot.
+// needsWrap reports whether Wrap would change an entry, or has to report why it cannot.
 func (pl Planner) needsWrap(p *ConfigFile, e client.Entry) bool {
 	if e.Wrapped == nil {
 		return true
 	}
 	if e.Wrapped.ProxyURL != "" || e.Wrapped.Hub {
-		return false // in its other form
+		return false // it is wrapped in the other form
 	}
 	if len(pl.FindDifferences(p, e)) > 0 || e.Wrapped.Observe != pl.Observe {
 		return true

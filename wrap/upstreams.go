@@ -13,25 +13,25 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// HTTPProxy is the owner's proxy for clients that go on speaking HTTP (clawai proxy
-// --listen), and where it has to lead: what is not in Upstreams it does not reach.
+// HTTPProxy is the owner's proxy for clients that still speak HTTP (clawai proxy --listen),
+// with the servers that it must reach: it reaches no server outside Upstreams.
 type HTTPProxy struct {
-	Base      string            // its address up to /mcp; "": remote servers get a process instead
-	Secret    string            // the part of the path that is its own; "" when there is none yet
+	Base      string            // its address up to /mcp; "": remote servers become processes instead
+	Secret    string            // secret part of the path; "" when there is none yet
 	Upstreams map[string]string // address by name
-	Listeners map[string]string // ADDRESS:PORT by name: where clients were led to
+	Listeners map[string]string // ADDRESS:PORT by name: where the clients' urls lead
 }
 
-// DefaultListen is where the proxy listens when nothing else is said.
+// DefaultListen is the address where the proxy listens by default.
 const DefaultListen = "127.0.0.1:8808"
 
-// ReadUpstreams reads the addresses that clients were led away from, by name. A
-// missing file has none.
+// ReadUpstreams reads the original addresses of redirected entries, by name. A missing file is
+// empty.
 func ReadUpstreams(state string) (map[string]string, error) {
 	return readNames(filepath.Join(state, "wrapped-upstreams.json"))
 }
 
-// ReadListeners reads what they were led to, by name.
+// ReadListeners reads the addresses that redirected entries lead to, by name.
 func ReadListeners(state string) (map[string]string, error) {
 	return readNames(filepath.Join(state, "wrapped-doors.json"))
 }
@@ -51,7 +51,8 @@ func readNames(path string) (map[string]string, error) {
 	return known, nil
 }
 
-// SaveState writes both. An address may hold a key, so nobody else reads it.
+// SaveState writes Upstreams and Listeners. An address may hold a key, so only the owner can
+// read the files.
 func (f *HTTPProxy) SaveState(state string) error {
 	if err := saveNames(filepath.Join(state, "wrapped-upstreams.json"), f.Upstreams); err != nil {
 		return err
@@ -67,29 +68,29 @@ func saveNames(path string, known map[string]string) error {
 	return atomicfile.Write(path, append(src, '\n'), atomicfile.Options{Mode: 0o600})
 }
 
-// redirectsEntry says that an entry gets the proxy's address, or has it.
+// redirectsEntry reports whether an entry gets the proxy's address, or has it.
 func (f *HTTPProxy) redirectsEntry(e client.Entry) bool {
 	return f.Base != "" && e.Kind == client.Remote && (e.Wrapped == nil || e.Wrapped.ProxyURL != "")
 }
 
-// SetAddress lets remote entries lead to the proxy that listens at ADDRESS:PORT.
+// SetAddress makes remote entries lead to the proxy that listens at ADDRESS:PORT.
 func (f *HTTPProxy) SetAddress(address string) { f.Base = baseURL(address, f.Secret) }
 
 func baseURL(address, secret string) string { return "http://" + address + "/" + secret + "/mcp" }
 
-// listenAddress gives the ADDRESS:PORT of Base.
+// listenAddress returns the ADDRESS:PORT of Base.
 func (f *HTTPProxy) listenAddress() string {
 	address, _, _ := strings.Cut(strings.TrimPrefix(f.Base, "http://"), "/")
 	return address
 }
 
-// entryAddress gives where an entry has to lead: every client has an agent session, and
-// so a gate, of its own.
+// entryAddress returns the address that an entry must lead to. Every client has its own agent
+// session, and so its own gate.
 func (f *HTTPProxy) entryAddress(t Target) string {
 	return f.Base + "/" + t.File.Row.Client + "/" + t.Entry.Name
 }
 
-// redirectEntry gives the file with the entry leading to the proxy.
+// redirectEntry returns the file with the entry's url leading to the proxy.
 func (f *HTTPProxy) redirectEntry(t Target, src []byte) ([]byte, error) {
 	name, address := t.Entry.Name, t.Entry.URL
 	if !client.PlainName(name) {
@@ -105,7 +106,8 @@ func (f *HTTPProxy) redirectEntry(t Target, src []byte) ([]byte, error) {
 	return after, err
 }
 
-// findDifferences says in what an entry's url does not lead where the proxy leads.
+// findDifferences returns how an entry's url differs from the address of its server at the
+// proxy.
 func (f *HTTPProxy) findDifferences(p *ConfigFile, e client.Entry) []string {
 	address, known := f.Listeners[e.Name]
 	if !known {
@@ -120,7 +122,7 @@ func (f *HTTPProxy) findDifferences(p *ConfigFile, e client.Entry) []string {
 	return nil
 }
 
-// afterHost gives the path of a url.
+// afterHost returns the path of a url.
 func afterHost(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
@@ -129,7 +131,7 @@ func afterHost(url string) string {
 	return ""
 }
 
-// needsRedirect says that redirect would change an entry.
+// needsRedirect reports whether redirectEntry would change an entry.
 func (f *HTTPProxy) needsRedirect(t Target) bool {
 	w := t.Entry.Wrapped
 	return w == nil || w.ProxyURL != f.entryAddress(t) || f.Upstreams[t.Entry.Name] != t.Entry.URL

@@ -9,10 +9,10 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// reservedVariables are the variables that lead clawai to another policy or state, or
-// another program into it, and so are no entry's to set: the environment of an
-// entry is that of clawai too. A name that ends with * stands for all that begin
-// so. docs/wrap.md publishes this list.
+// reservedVariables lists the variables that lead clawai to another policy or state, or load
+// another program into it. No entry may set them, since the environment of an entry is clawai's
+// environment too. A name that ends with * stands for all names that begin so. docs/wrap.md
+// publishes this list.
 var reservedVariables = []struct{ name, what string }{
 	{"CLAWAI_*", "says how clawai works"},
 	{"XDG_CONFIG_HOME", "says where clawai finds its policy"},
@@ -30,8 +30,8 @@ var reservedVariables = []struct{ name, what string }{
 	{"TMUX_PANE", "says where clawai's questions are shown"},
 }
 
-// reservedFor says what a variable does to clawai; "" for one that is the server's own.
-// Systems differ in whether the case of a name counts, so here it does not.
+// reservedFor returns the effect of a variable on clawai; "" for a variable of the server.
+// Systems differ in whether the case of a name counts; here it does not.
 func reservedFor(name string) string {
 	name = strings.ToUpper(name)
 	for _, s := range reservedVariables {
@@ -42,27 +42,28 @@ func reservedFor(name string) string {
 	return ""
 }
 
-// Setting is a variable that a client's settings give to all that it starts: hooks and servers.
+// Setting is a variable that a client's settings set for all programs that it starts: hooks and
+// servers.
 type Setting struct {
 	client.Variable
-	Path string // of the settings
+	Path string // path of the settings
 }
 
 func (s Setting) renderSteering(what string) string {
 	return fmt.Sprintf("%s sets %s, which %s", s.Path, s.Name, what)
 }
 
-// settingsAround gives those of each client.
+// settingsAround returns the settings of each client.
 func settingsAround(e client.Env) map[string][]Setting {
 	all := map[string][]Setting{}
-	rows, _ := client.HookRows() // whoever looks for files has read the catalogue
+	rows, _ := client.HookRows() // a caller that looks for files has read the catalogue already
 	for _, row := range rows {
 		all[row.Client] = listSettings(e, row)
 	}
 	return all
 }
 
-// listSettings gives the variables in the owner's settings and in those of the project, where an
+// listSettings returns the variables in the owner's settings and in the project's, where an
 // agent may write.
 func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	if row.Env == "" {
@@ -71,7 +72,7 @@ func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	for _, paths := range []client.Paths{row.Paths, row.Settings} {
 		for _, path := range (client.Row{Paths: paths}).FindFiles(e) {
 			src, err := readRegularFile(path)
-			if err != nil || slices.ContainsFunc(all, func(s Setting) bool { return s.Path == path }) { // in the home folder the two are one
+			if err != nil || slices.ContainsFunc(all, func(s Setting) bool { return s.Path == path }) { // in the home folder both are the same file
 				continue
 			}
 			_, env := client.ReadSettings(row, src)
@@ -83,9 +84,9 @@ func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	return all
 }
 
-// checkVariables says which variables of an entry, or around it, steer clawai. One that says what the
-// environment says here anyway steers nothing. PATH does so only where it finds
-// clawai itself.
+// checkVariables returns the variables of an entry, or around it, that change clawai's
+// behaviour. A variable with the same value as in the environment here changes nothing. PATH
+// does so only when clawai itself is found through it.
 func (pl Planner) checkVariables(p *ConfigFile, e client.Entry, command string) (all []string) {
 	for _, v := range e.Env {
 		if what := pl.steeringReason(v, command); what != "" {

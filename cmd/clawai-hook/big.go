@@ -17,11 +17,11 @@ import (
 	"github.com/clawai/clawai/proxy/hook/program"
 )
 
-// stopPatience is how long clawai has to say no when we are told to stop.
+// stopPatience is how long clawai may take to deny when we are told to stop.
 const stopPatience = 1500 * time.Millisecond
 
-// judgeByClawai has the clawai beside us judge the payload. Whatever is no answer of a hook is a
-// denial.
+// judgeByClawai lets the clawai beside us judge the payload. Any output that is not an answer
+// of a hook counts as a denial.
 func judgeByClawai(ctx context.Context, line *program.Line, payload []byte) client.Answer {
 	self, err := os.Executable()
 	if err == nil {
@@ -55,8 +55,8 @@ func judgeByClawai(ctx context.Context, line *program.Line, payload []byte) clie
 	return client.Answer{Stdout: said, Stderr: errs.Bytes(), Code: code}
 }
 
-// runWithOpenInput runs a program on a payload behind which its input stays open, so that it learns of
-// our end however we end.
+// runWithOpenInput runs a program on a payload and keeps its input open after it, so that the
+// program notices our end in every case.
 func runWithOpenInput(cmd *exec.Cmd, payload []byte) error {
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -65,6 +65,6 @@ func runWithOpenInput(cmd *exec.Cmd, payload []byte) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _, _ = in.Write(payload) }() // what read half of it answers nothing
+	go func() { _, _ = in.Write(payload) }() // a program that reads only half of it does not answer
 	return cmd.Wait()
 }

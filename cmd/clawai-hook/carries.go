@@ -10,11 +10,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// detectors look into the arguments of a call. Nothing else comes to a hook.
+// detectors look into the arguments of a call, the only content that a hook gets.
 type detectors struct{ gate.None }
 
-// coversPolicy reports whether they find all that the rules about calls ask for: what a server's
-// schema promises is known to the large program alone.
+// coversPolicy reports whether the detectors find everything that the rules about calls need:
+// only the large program knows servers' schemas.
 func coversPolicy(p gate.Policy) bool {
 	kinds, _ := p.Screens(policy.OnCall)
 	return !slices.Contains(kinds, reply.Schema)
@@ -22,8 +22,8 @@ func coversPolicy(p gate.Policy) bool {
 
 var errNoDifference = errors.New("no rule about this call asks what it carries")
 
-// Carries looks into the arguments of a call. Where that makes no difference it does
-// not look, which would cost as much as the rest of the call, and leaves open what there is.
+// Carries looks into the arguments of a call. When this cannot change the decision, it does not
+// look, since looking costs as much as the rest of the call, and returns an error instead.
 func (detectors) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	if !affectsDecision(c, p) {
 		return nil, errNoDifference
@@ -35,8 +35,8 @@ func (detectors) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	return carried.SumFindings(all), err
 }
 
-// affectsDecision reports whether what a call carries may change what the rules say of it: whether
-// nothing and anything come to the same.
+// affectsDecision reports whether the content of a call may change its decision: whether the
+// rules decide differently for no content and for any content.
 func affectsDecision(c *policy.Call, p gate.Policy) bool {
 	nothing, anything := *c, *c
 	nothing.Screened, nothing.Finds, anything.Screened, anything.Finds = true, nil, false, nil

@@ -1,7 +1,7 @@
-// Command clawai-hook is the program that agents start before they run a tool. It judges as clawai
-// does, and starts in a fraction of its time: it links no way to ask a person. Where one
-// must be asked, and where the rules let go a tool of an MCP server, which its proxy may see
-// to, the clawai beside it judges the same payload (clawai hook).
+// Command clawai-hook is the program that agents start before they run a tool. It judges as
+// clawai does, but starts in a fraction of the time, since it links no way to ask a person. The
+// clawai beside it judges the same payload (clawai hook) when a person must be asked, and when
+// the rules allow a tool of an MCP server, which may have a proxy.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/clawai/clawai/proxy/hook/program"
 )
 
-// version is set by the release.
+// version is set by the release build.
 var version = "dev"
 
 func main() { os.Exit(runHook(os.Args[1:])) }
@@ -45,7 +45,7 @@ func runHook(words []string) int {
 	})
 }
 
-// openDoor gives a gate that asks by the client's dialog alone.
+// openDoor returns a door whose gate can ask only by the client's dialog.
 func openDoor(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, req.Calls)
 	if err != nil {
@@ -61,7 +61,7 @@ func openDoor(line *program.Line, project string, req *client.Request, ask hook.
 	}
 	door := &hook.Door{Gate: guard, Policy: o.Policy.Policy, Flow: o.Policy.Policy.FlowLevel() != policy.Off, Before: o.Policy.Policy.FlowLevel() != policy.Off || o.Policy.Policy.Labelled(), Close: func() {
 		guard.Close()
-		_ = o.Record.Close() // what was decided is in it
+		_ = o.Record.Close() // the decisions are already in it
 	}}
 	if coversPolicy(o.Policy.Policy) {
 		door.Carries = detectors{}.Carries

@@ -2,9 +2,9 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// elevated: the kernel has marked this process as one that gained powers when it
-// was started (AT_SECURE, getauxval(3)). Where the mark cannot be read, the ids
-// have said what can be known.
+// hasElevatedPowers reports whether the kernel has marked this process as one that gained
+// powers at its start (AT_SECURE, getauxval(3)). If the mark cannot be read, only the ids are
+// checked.
 func hasElevatedPowers() bool {
 	const secure = 23
 	pairs, err := unix.Auxv()

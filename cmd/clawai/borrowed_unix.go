@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// checkPowers says why this process must do nothing: it has powers that whoever
-// started it has not, and what it reads and starts is theirs to choose.
+// checkPowers returns an error when this process must do nothing: it has powers that its caller
+// does not have, but the caller chooses what it reads and starts.
 func checkPowers() error {
 	switch {
 	case os.Getuid() != os.Geteuid():

@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 )
 
-// The scripts are our own: the library's bash script evaluates the words the
-// user has typed so far, so that completing `clawai log $(cmd)` would run cmd.
-// Ours hand the words to `clawai __complete` as arguments and evaluate nothing.
+// The scripts are our own. The library's bash script evaluates the words that the user has
+// typed so far, so that completing `clawai log $(cmd)` would run cmd. Our scripts pass the
+// words to `clawai __complete` as arguments and evaluate nothing.
 //
 //go:embed completion
 var completionScripts embed.FS
@@ -43,7 +43,7 @@ func completionCommand() *cli.Command {
 	}
 }
 
-// completeCommand prints the candidates for the last word typed, one a line.
+// completeCommand prints the candidates for the last word, one per line.
 func completeCommand() *cli.Command {
 	return &cli.Command{
 		Name:            "__complete",
@@ -61,11 +61,11 @@ func completeWords(w io.Writer, cmds []*cli.Command, words []string) {
 		words = []string{""}
 	}
 	typed, last := words[:len(words)-1], words[len(words)-1]
-	// Behind "--" stands the server's command line, which is not ours.
+	// The words after "--" are the server's command line, not ours.
 	if slices.Contains(typed, "--") {
 		return
 	}
-	// bash cuts --server=fi into three words.
+	// bash splits --server=fi into three words.
 	if last == "=" {
 		typed, last = append(slices.Clone(typed), last), ""
 	}
@@ -83,25 +83,25 @@ func completeWords(w io.Writer, cmds []*cli.Command, words []string) {
 	}
 }
 
-// place is where on a command line a word stands.
+// place is the position of a word on a command line.
 type place struct {
-	command     *cli.Command // nil: of clawai itself
-	path        string       // the words that lead to it
+	command     *cli.Command // nil: clawai itself
+	path        string       // words that lead to the command
 	subcommands []*cli.Command
-	option      cli.DocGenerationFlag // whose value the word is; nil: of none
-	arguments   int                   // how many stand before it
+	option      cli.DocGenerationFlag // option whose value the word is; nil: none
+	arguments   int                   // number of arguments before the word
 }
 
-// readPlace reads the words in front of a place.
+// readPlace reads the words before a place.
 func readPlace(cmds []*cli.Command, typed []string) place {
 	at := place{subcommands: cmds}
 	for i, word := range typed {
 		if at.option != nil {
-			at.option = nil // its value
+			at.option = nil // this word is its value
 			continue
 		}
 		if i == 0 && word == "help" {
-			continue // what follows are commands
+			continue // the next words are commands
 		}
 		if strings.HasPrefix(word, "-") {
 			if flag := at.findFlag(word); flag != nil && flag.TakesValue() {
@@ -119,7 +119,7 @@ func readPlace(cmds []*cli.Command, typed []string) place {
 	return at
 }
 
-// findFlag gives the option that a word names, when it needs another word for its value.
+// findFlag returns the option that a word names, if its value is another word.
 func (at *place) findFlag(word string) cli.DocGenerationFlag {
 	return cmdline.FlagNamed(at.placeFlags(), strings.TrimLeft(word, "-"))
 }
@@ -131,7 +131,7 @@ func (at *place) placeFlags() []cli.Flag {
 	return at.command.Flags
 }
 
-// candidateWords gives the words that may stand here.
+// candidateWords returns the words that are possible here.
 func (at *place) candidateWords(last string) (found []string) {
 	switch {
 	case at.option != nil:

@@ -19,8 +19,8 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// What may stand behind an option, by its name, or by a command's words and its name
-// where commands differ. An option that is not here takes a file, or anything.
+// valuesOf returns the values of an option, by its name, or by the command's words and its name
+// when commands differ. An option that is not listed takes a file, or any value.
 var valuesOf = map[string]func() []string{
 	"server":       serverNames,
 	"client":       clientNames,
@@ -38,7 +38,7 @@ var valuesOf = map[string]func() []string{
 	"redact":       fixedWords("redacted", "hash", "full"),
 }
 
-// What a command takes, one function for each place.
+// argumentsOf has one function for each argument of a command.
 var argumentsOf = map[string][]func() []string{
 	"wrap":        {serverNames},
 	"unwrap":      {serverNames},
@@ -65,7 +65,7 @@ func argumentValues(command string, n int) []string {
 		return nil
 	}
 	if n >= len(places) {
-		if command != "wrap" && command != "unwrap" { // which take any number
+		if command != "wrap" && command != "unwrap" { // these commands take any number
 			return nil
 		}
 		n = 0
@@ -73,9 +73,9 @@ func argumentValues(command string, n int) []string {
 	return harmlessWords(places[n])
 }
 
-// harmlessWords gives the values that mean themselves to every shell. A name from a
-// client's file or a server could be more than a word on the line that a person is about
-// to run, so such a name is left for the person to write.
+// harmlessWords returns the values that mean themselves in every shell. A name from a client's
+// file or a server could be more than one word on the command line, so a person must write such
+// a name.
 func harmlessWords(values func() []string) []string {
 	if values == nil {
 		return nil
@@ -87,8 +87,7 @@ func harmlessWords(values func() []string) []string {
 	})
 }
 
-// The functions below know nothing where something fails: nobody waits for an error
-// behind a Tab.
+// The functions below return nothing on an error, since nobody expects an error after Tab.
 
 func serverNames() []string {
 	f, err := wrapcmd.FindServers()
@@ -113,7 +112,7 @@ func profileNames() (names []string) {
 	return names
 }
 
-// rulePlaces gives where the rules of the person's policy stand.
+// rulePlaces returns the places of the rules in the person's policy.
 func rulePlaces() (places []string) {
 	dirs, err := config.ReadFolders()
 	if err != nil {
@@ -129,8 +128,7 @@ func rulePlaces() (places []string) {
 	return places
 }
 
-// waitingIDs gives the questions that wait, by the first characters of their ids, as lists
-// show them.
+// waitingIDs returns the ids of the waiting questions, as lists show them.
 func waitingIDs() (ids []string) {
 	dirs, err := config.ReadFolders()
 	if err != nil {
@@ -138,7 +136,7 @@ func waitingIDs() (ids []string) {
 	}
 	dir := filepath.Join(dirs.State, "queue")
 	if _, err := os.Stat(dir); err != nil {
-		return nil // it is not made for a Tab
+		return nil // Tab must not create the folder
 	}
 	q, err := queue.Open(dir, queue.Options{})
 	if err != nil {
@@ -155,7 +153,7 @@ func waitingIDs() (ids []string) {
 	return ids
 }
 
-// recentDecisions gives the ids of the last decisions, the newest first.
+// recentDecisions returns the ids of the last decisions, the newest first.
 func recentDecisions() (ids []string) {
 	dir, err := record.FindLogDir()
 	if err != nil {

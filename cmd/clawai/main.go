@@ -1,9 +1,9 @@
-// Command clawai stands between an AI agent and the MCP servers it uses, and
-// lets nothing through that its owner's rules do not allow.
+// Command clawai is between an AI agent and the MCP servers that it uses, and lets nothing
+// through that its owner's rules do not allow.
 //
-// Here are the table of commands, help and completion; each group of commands is a
-// package below internal. A command turns flags into a room's options and the room's
-// answer into an exit code. No rule of the product lives in these packages.
+// This package has the table of commands, the help and the completion; each group of commands
+// is a package below internal. A command turns flags into a package's options and the package's
+// result into an exit code. These packages contain no rule of the product.
 package main
 
 import (
@@ -39,16 +39,16 @@ func main() {
 	os.Exit(runClawai(os.Args, os.Stdout, os.Stderr))
 }
 
-// runClawai gives main without the process: it returns the exit code.
+// runClawai is main without the process: it returns the exit code.
 func runClawai(args []string, stdout, stderr io.Writer) int {
 	if err := checkPowers(); err != nil && !isHarmless(args) {
 		fmt.Fprintf(stderr, "clawai: %v\n", err)
 		if len(args) > 1 && args[1] == "hook" {
-			return cmdline.ExitUsage // which a client takes for no
+			return cmdline.ExitUsage // clients treat it as a denial
 		}
 		return proxycmd.ExitProxy
 	}
-	log.SetOutput(io.Discard) // net/http writes what a server says unasked there, for the person at the terminal to read
+	log.SetOutput(io.Discard) // net/http logs unrequested server data, which a person at the terminal must not read
 	err := newApp(stdout, stderr).Run(args)
 	if err == nil {
 		return cmdline.ExitOK
@@ -63,8 +63,8 @@ func runClawai(args []string, stdout, stderr io.Writer) int {
 	return exit.Code
 }
 
-// wayOn gives what to do about a file that a program on Windows keeps to itself
-// (ERROR_SHARING_VIOLATION), of which no other system knows.
+// wayOn returns advice about a file that another program on Windows keeps open
+// (ERROR_SHARING_VIOLATION, which other systems do not have).
 func wayOn(err error) string {
 	if runtime.GOOS == "windows" && errors.Is(err, syscall.Errno(32)) {
 		return "; another program has it open: close it there and try again"
@@ -72,13 +72,13 @@ func wayOn(err error) string {
 	return ""
 }
 
-// isHarmless says that a command line reads and starts nothing.
+// isHarmless reports whether a command line reads and starts nothing.
 func isHarmless(args []string) bool {
 	return len(args) == 2 && (args[1] == "--version" || args[1] == "--help" || args[1] == "-h")
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
-	// -v is left free: to users it means "verbose" as often as "version".
+	// -v is not used: users expect "verbose" as often as "version".
 	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version"}
 	cli.FlagStringer = describeFlag
 	cli.HelpPrinter = printHelp
@@ -89,14 +89,14 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
 		UsageText:                 "clawai COMMAND [options]",
-		HideHelpCommand:           true,                                          // ours knows what is hidden, and exits 2
-		Flags:                     []cli.Flag{cmdline.ColorFlag(), cli.HelpFlag}, // which the library adds with its own command only
+		HideHelpCommand:           true,                                          // our help command hides hidden commands, and exits with 2
+		Flags:                     []cli.Flag{cmdline.ColorFlag(), cli.HelpFlag}, // the library adds the help flag only with its own command
 		DisableSliceFlagSeparator: true,
 		Commands:                  listCommands(),
 		OnUsageError:              onUsageError,
 		CommandNotFound:           nil,
-		// Exit codes are returned, never taken inside a command: deferred work
-		// (the record's last line) must run.
+		// Exit codes are returned, never used inside a command, since deferred work (the
+		// record's last line) must run.
 		ExitErrHandler: func(*cli.Context, error) {},
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); name != "" {
@@ -139,10 +139,10 @@ func listCommands() []*cli.Command {
 	}
 }
 
-// hardenCommands gives every command --color, but the proxy and the hub, which have nothing to show, and the
-// same strictness, so that no file has to remember it: usage errors go to stderr with exit 2, "help" is never taken for
-// an argument, a bare group is a usage error, and a flag behind an argument is
-// refused instead of being read as one.
+// hardenCommands adds --color to every command except the proxy and the hub, which have nothing
+// to show. It also makes all commands equally strict: usage errors go to stderr with exit code
+// 2, "help" is never an argument, a group without a command is a usage error, and a flag after
+// an argument is refused.
 func hardenCommands(cmds []*cli.Command) {
 	for _, c := range cmds {
 		c.OnUsageError = onUsageError

@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/internal/text/spelling"
 )
 
-// describeFlag gives the library's line for a flag without a default that says
-// nothing.
+// describeFlag returns the library's line for a flag, without a default that carries no
+// information.
 func describeFlag(f cli.Flag) string {
 	line := plainFlag(f)
 	for _, nothing := range []string{" (default: false)", " (default: 0)"} {
@@ -31,7 +31,7 @@ func describeFlag(f cli.Flag) string {
 
 var plainFlag = cli.FlagStringer
 
-// printHelp is the library's help, folded to the terminal.
+// printHelp prints the library's help, folded to the terminal.
 func printHelp(w io.Writer, templ string, data any) {
 	var text bytes.Buffer
 	plainHelp(&text, templ, data)
@@ -49,7 +49,7 @@ func helpCommand() *cli.Command {
 	}
 }
 
-// showHelp shows what "clawai WORDS... --help" shows.
+// showHelp prints the output of "clawai WORDS... --help".
 func showHelp(c *cli.Context, words []string) error {
 	cmds, path := listCommands(), []string{}
 	for _, word := range words {
@@ -69,7 +69,7 @@ func unknownCommand(c *cli.Context, name string) error {
 	return unknownCommandError(name, c.App.Commands, nil)
 }
 
-// unknownCommandError names the command that was probably meant.
+// unknownCommandError returns an error that names the command that was probably meant.
 func unknownCommandError(name string, cmds []*cli.Command, path []string) error {
 	var names []string
 	for _, c := range visibleCommands(cmds) {
@@ -86,7 +86,7 @@ func visibleCommands(cmds []*cli.Command) []*cli.Command {
 	return slices.DeleteFunc(slices.Clone(cmds), func(c *cli.Command) bool { return c.Hidden })
 }
 
-// dashed is a flag as the flag package writes it: one dash before any name.
+// dashed matches a flag in the flag package's form: one dash before any name.
 var dashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[ "])-([[:alnum:]][[:alnum:]-]+)(:|$)`) })
 
 func onUsageError(c *cli.Context, err error, _ bool) error {

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// A bridge is the form of a remote entry behind clawai: a process, clawai proxy,
-// that speaks to the address. Every token is changed where it stands, so that
-// the edit can be taken back: the key of the url becomes that of the command,
-// the headers become the environment, and each keeps its value's bytes. What no
-// token can hold, --was says: the keys and the type the entry had.
+// A bridge is the form of a wrapped remote entry: the process clawai proxy, which speaks to the
+// address. The edit changes each token in place, so that it can be undone: the url's key
+// becomes the command's key, the headers become the environment, and each value keeps its
+// bytes. The option --was holds the rest: the keys and the type that the entry had.
 
 const wasFlag = "--was"
 
-// wasWords say what the edit of a bare remote entry replaces.
+// wasWords returns the value of --was: the parts of a bare remote entry that the edit replaces.
 func (sh shape) wasWords(cut []string) string {
 	r := sh.remote
 	words := []string{r.url.name}
@@ -28,7 +27,7 @@ func (sh shape) wasWords(cut []string) string {
 	return strings.Join(append(words, cut...), ",")
 }
 
-// readBridge reads a process whose wrapper says that it was a remote entry.
+// readBridge reads a process that was a remote entry, as its --was shows.
 func (s *shapeReader) readBridge() {
 	v, wrapped := readInvocation(s.words)
 	if !wrapped || v.was == "" || s.problem != nil {
@@ -54,7 +53,7 @@ func (s *shapeReader) readBridge() {
 	s.checkWas()
 }
 
-// readVariable sorts a member of the environment.
+// readVariable reads a member of the environment as address, bearer token or header.
 func (s *shapeReader) readVariable(m *member) {
 	r := s.remote
 	switch {
@@ -73,7 +72,7 @@ func (s *shapeReader) readVariable(m *member) {
 	s.checkEditable(m.value)
 }
 
-// checkWas refuses words that this version does not write.
+// checkWas refuses words of --was that this version does not write.
 func (s *shapeReader) checkWas() {
 	for i, word := range s.remote.original {
 		known := []string{s.row.HeadersField, s.row.EnvHeadersField, s.row.BearerField, s.row.envKey()}

@@ -50,8 +50,8 @@ func (f *file) bridgeEntry(sh shape, path string, words []string) ([]edit, error
 	return append(edits, f.launchEdits(r.url, path, append(quoteAll(words), address), added)...), nil
 }
 
-// launchEdits puts the command in the place of the url's value, and behind it what
-// else a process needs.
+// launchEdits replaces the url's value by the command, and adds the other members that a
+// process needs after it.
 func (f *file) launchEdits(m *member, path string, words []string, added string) []edit {
 	value := quoteText(path)
 	at, text := f.newArgs(m, f.row.argsKey())
@@ -66,7 +66,7 @@ func (f *file) launchEdits(m *member, path string, words []string, added string)
 	return []edit{{m.value.start, m.value.end, value}, {at, at, text}}
 }
 
-// renderPassEnv gives the list of the variables that the client has to hand on.
+// renderPassEnv returns the list of the variables that the client must pass to the process.
 func (f *file) renderPassEnv(r *remote) string {
 	var raws []string
 	if f.row.PassEnvField == "" {
@@ -86,8 +86,8 @@ func (f *file) renderPassEnv(r *remote) string {
 	return "[" + strings.Join(raws, compact) + "]"
 }
 
-// headerEdits turn the headers into the environment; an environment that the
-// entry has takes their place meanwhile.
+// headerEdits turns the headers into the environment. An existing environment gets the headers'
+// key meanwhile.
 func (f *file) headerEdits(r *remote) []edit {
 	if r.holder == nil {
 		return nil
@@ -114,8 +114,8 @@ func (f *file) headerEdits(r *remote) []edit {
 	return edits
 }
 
-// openingLength gives the length of what stands before the text of a string: its quotes,
-// and the line end that TOML drops behind three of them.
+// openingLength returns the length of a string's opening: its quotes, and the line end that
+// TOML drops after three quotes.
 func (f *file) openingLength(raw string, plain bool) int {
 	switch {
 	case plain:
@@ -132,7 +132,7 @@ func (f *file) openingLength(raw string, plain bool) int {
 	return 1
 }
 
-// renameKey changes a key, wherever the file writes it.
+// renameKey changes a key at every place where the file writes it.
 func (f *file) renameKey(m *member, name string) []edit {
 	edits := []edit{{m.last, m.end, f.requoteWord(string(f.src[m.last:m.end]), name)}}
 	for _, place := range m.again {
@@ -141,7 +141,7 @@ func (f *file) renameKey(m *member, name string) []edit {
 	return edits
 }
 
-// requoteWord writes a word in the quotes that a token has.
+// requoteWord writes a word in the quotes of an existing token.
 func (f *file) requoteWord(raw, word string) string {
 	bare := tomlKey(word) == word && (f.row.Format != JSON5 || !strings.Contains(word, "-") && !isDigit(word[0]))
 	switch {
@@ -153,7 +153,7 @@ func (f *file) requoteWord(raw, word string) string {
 	return word
 }
 
-// objectText writes an environment that wrap makes itself.
+// objectText writes an environment that wrap adds to the entry.
 func (f *file) objectText(extras []extra) string {
 	var parts []string
 	for _, x := range extras {
@@ -173,7 +173,7 @@ func (f *file) pairText(x extra) string {
 	}
 }
 
-// addExtras puts members before the first one of an object that is there.
+// addExtras puts members before the first member of an existing object.
 func (f *file) addExtras(host *member, extras []extra) (edit, error) {
 	n := host.value
 	if n.kind != objectKind {

@@ -14,32 +14,31 @@ import (
 //go:embed catalogue.toml
 var builtIn []byte
 
-// An Uncoverable is a place where servers come from that no edit of a file can
-// put clawai in front of.
+// An Uncoverable is a source of servers that no edit of a file can put clawai in front of.
 type Uncoverable struct {
 	ID      string `toml:"id"`
 	Client  string `toml:"client"`
-	Name    string `toml:"name"`    // what it is, for people
-	Paths   Paths  `toml:"paths"`   // seen on this machine when one exists; empty: it leaves no trace
-	Why     string `toml:"why"`     // why no edit reaches it
-	Instead string `toml:"instead"` // what a person can do; may be empty
+	Name    string `toml:"name"`    // description for people
+	Paths   Paths  `toml:"paths"`   // it is on this machine when one of the paths exists; empty: it leaves no trace
+	Why     string `toml:"why"`     // reason why no edit covers it
+	Instead string `toml:"instead"` // what a person can do instead; may be empty
 	Source  string `toml:"source"`
 }
 
-// FindPaths gives the places of u that exist here.
+// FindPaths returns the paths of u that exist on this machine.
 func (u Uncoverable) FindPaths(e Env) []string { return Row{Paths: u.Paths}.FindFiles(e) }
 
-// A table is a catalogue file: the built-in one, or a user's clients.toml,
-// which holds [[file]] only.
+// A table is the content of a catalogue file: the built-in one, or a user's clients.toml, which
+// holds only [[file]].
 type table struct {
 	File        []Row         `toml:"file"`
 	Uncoverable []Uncoverable `toml:"uncoverable"`
 	Hook        []HookRow     `toml:"hook"`
 }
 
-// LoadCatalogue gives the built-in rows followed by the users' own, each of userRows
-// being the text of a clients.toml. The error joins one line for every finding
-// in the first text that has any.
+// LoadCatalogue returns the built-in rows, then the users' own rows. Each element of userRows
+// is the text of a clients.toml. The error has one line for each finding in the first text that
+// has any.
 func LoadCatalogue(userRows ...[]byte) ([]Row, error) {
 	t, err := loadBuiltIn()
 	if err != nil {
@@ -70,13 +69,13 @@ func LoadCatalogue(userRows ...[]byte) ([]Row, error) {
 	return rows, nil
 }
 
-// LoadUncoverables gives the places the catalogue knows and cannot cover.
+// LoadUncoverables returns the places that the catalogue lists but cannot cover.
 func LoadUncoverables() ([]Uncoverable, error) {
 	t, err := loadBuiltIn()
 	return slices.Clone(t.Uncoverable), err
 }
 
-// HookRows gives the clients whose hooks the catalogue knows.
+// HookRows returns the clients whose hooks are in the catalogue.
 func HookRows() ([]HookRow, error) {
 	t, err := loadBuiltIn()
 	return slices.Clone(t.Hook), err
@@ -90,7 +89,7 @@ var loadBuiltIn = sync.OnceValues(func() (table, error) {
 	return t, nil
 })
 
-// loadTable reads a catalogue's text and fills what may be left out.
+// loadTable parses a catalogue and fills in the defaults.
 func loadTable(src []byte) (table, error) {
 	var t table
 	d := toml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))))
@@ -109,7 +108,7 @@ func loadTable(src []byte) (table, error) {
 	return t, nil
 }
 
-// locateErrors turns the decoder's errors into one line each, with its place.
+// locateErrors turns the decoder's errors into one line each, with line and column.
 func locateErrors(err error) error {
 	if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		var all []error
@@ -127,7 +126,7 @@ func locateErrors(err error) error {
 	return err
 }
 
-// checkRows tells everything that is wrong with rows, which join the known ones.
+// checkRows returns all errors in rows, which are added to the known rows.
 func checkRows(rows, known []Row) error {
 	var all []error
 	for i, row := range rows {
@@ -150,8 +149,8 @@ func checkRows(rows, known []Row) error {
 	return errors.Join(all...)
 }
 
-// findCollision gives a path that both rows read at the same keys on some system: its
-// servers would be listed twice.
+// findCollision returns a path that both rows read at the same keys on some system. The servers
+// of such a file would be listed twice.
 func findCollision(a, b Row) string {
 	if a.ID == b.ID || !slices.Equal(a.KeyPath, b.KeyPath) {
 		return ""

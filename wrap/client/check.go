@@ -10,7 +10,7 @@ import (
 
 var word = lazyPattern(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// checkRow tells what is wrong with one row by itself.
+// checkRow returns the errors in one row by itself.
 func (r Row) checkRow() []error {
 	return slices.Concat(r.checkNames(), r.checkPaths(), r.checkShape(), r.checkTransport())
 }

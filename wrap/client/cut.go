@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A member that asks for nothing ("oauth": {}) still breaks the file of a strict
-// client once the entry is a process. It is cut out, and --was keeps its bytes
-// and the name of the member before it: they hold no more than a name.
+// An empty member ("oauth": {}) asks for nothing, but it breaks the file of a strict client
+// once the entry is a process. Wrap cuts it out. The option --was keeps its bytes, which hold
+// only a name, and the name of the member before it.
 
 const cutWord = "cut="
 
-// cutMembers takes such members out, one by one; the words say what they were.
+// cutMembers cuts the empty members out one by one, and returns words that restore them.
 func (f *file) cutMembers(e Entry) (*file, []string, error) {
 	var words []string
 	for {
@@ -36,7 +36,8 @@ func (f *file) cutMembers(e Entry) (*file, []string, error) {
 	}
 }
 
-// cutAt gives what goes with a member: the comma before it, or after the first.
+// cutAt returns the bytes to cut for a member, with the comma before it, or for the first
+// member with the comma after it.
 func (f *file) cutAt(in *node, m *member) (start, end int, before string, err error) {
 	failed := newEditError(f.src, m.start, nextTake, "%s cannot be taken out exactly", quoteText(m.name))
 	i := slices.IndexFunc(in.members, func(o member) bool { return o.start == m.start })
@@ -54,7 +55,7 @@ func (f *file) cutAt(in *node, m *member) (start, end int, before string, err er
 	return start, stop, in.members[i-1].name, f.checkSeparator(start, m.start, ",")
 }
 
-// restoreMembers puts them back into a file whose entry is bare again.
+// restoreMembers puts the cut members back into a file whose entry is bare again.
 func (f *file) restoreMembers(path []string, words []string, src []byte) ([]byte, error) {
 	for _, word := range slices.Backward(words) {
 		text, is := strings.CutPrefix(word, cutWord)

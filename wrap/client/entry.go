@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// ServerKind says how a client reaches a server.
+// ServerKind is the way a client reaches a server.
 type ServerKind uint8
 
-// The kinds. Other cannot be wrapped.
+// The server kinds. An Other server cannot be wrapped.
 const (
-	Other  ServerKind = iota // nothing the engines know how to start; Entry.Why says more
+	Other  ServerKind = iota // the engines cannot start it; Entry.Why has the reason
 	Stdio                    // a process the client starts
-	Remote                   // a url
+	Remote                   // a server at a url
 )
 
 func (k ServerKind) String() string {
@@ -23,62 +23,62 @@ func (k ServerKind) String() string {
 // Entry is one server of a file.
 type Entry struct {
 	Name    string
-	KeyPath []string // from the root, the name last; what "*" stood for is filled in
-	Line    int      // of the name, from 1
+	KeyPath []string // from the root, the name last; actual keys replace "*"
+	Line    int      // line of the name, from 1
 	Column  int      // in characters, from 1
 
 	Kind ServerKind
-	Why  string // why an Other cannot be covered
+	Why  string // reason why an Other cannot be covered
 
-	// Command and Args are the server's own: a wrapper is taken off them.
+	// Command and Args are the server's own command, without the wrapper.
 	Command string
 	Args    []string
-	// URL is where a Remote server is. Its query and path may hold a secret.
+	// URL is the address of a Remote server. Its query and path may hold a secret.
 	URL string
-	// SignsIn: a Remote entry sends no Authorization header of its own.
+	// SignsIn means that a Remote entry sends no Authorization header of its own.
 	SignsIn bool
-	Wrapped *Wrapper // nil: clawai does not stand in front of it
+	Wrapped *Wrapper // nil: clawai is not in front of the server
 
-	// Env is the environment of an entry that is a process, wrapped or not, without
-	// what Wrap has put into it.
+	// Env is the environment of a process entry, wrapped or not, without the variables that
+	// Wrap added.
 	Env []Variable
 
-	// Problem, an *EditError, says why the entry cannot be edited as it stands;
-	// nil when it can be.
+	// Problem, an *EditError, is the reason why the entry cannot be edited as it is; nil when
+	// it can be.
 	Problem error
-	// Unclear: readers of the file differ in what the entry says, as a key of it
-	// stands twice or is written with escapes. Problem says which.
+	// Unclear means that readers of the file may understand the entry differently, since one of
+	// its keys appears twice or is written with escapes. Problem names the key.
 	Unclear bool
-	// NamesClawai: some command in the entry is clawai, whether or not the entry
-	// reads as a wrapper.
+	// NamesClawai means that some command in the entry is clawai, whether or not the entry is a
+	// wrapper.
 	NamesClawai bool
 }
 
-// Wrapper is clawai in front of a server.
+// Wrapper describes clawai in front of a server.
 type Wrapper struct {
-	Path     string // the command: where clawai is; "" where the url leads to its proxy
-	ProxyURL string // the address at that proxy
-	Server   string // the name it gives the rules; "" when it gives none
-	Observe  bool   // nothing is enforced
+	Path     string // command that starts clawai; "" when the url leads to clawai's proxy
+	ProxyURL string // address of the server at that proxy
+	Server   string // server name that the wrapper gives to the rules; "" when it gives none
+	Observe  bool   // the wrapper enforces nothing
 
-	Hub  bool     // it is the hub, and no server stands behind it in the entry
-	Only []string // of the hub: what --only leaves of its servers; none: all
+	Hub  bool     // the wrapper is the hub, and no server follows it in the entry
+	Only []string // the hub's servers that --only selects; none: all
 
-	// Differs is filled in by Read: what keeps the entry from being what Wrap or
-	// Redirect would make of it; empty when it is just that. Not weighed are Path,
-	// Front and the entry's Env.
+	// Differs lists how the entry differs from the one that Wrap or RedirectEntry would write;
+	// empty when it does not differ. Read fills it. Path, ProxyURL and the entry's Env are not
+	// compared.
 	Differs []string
 }
 
-// Variable is one of an entry's environment, as the file says it.
+// Variable is a variable of an entry's environment, as the file writes it.
 type Variable struct{ Name, Value string }
 
-// EditError says why a file, or a server in it, was left alone.
+// EditError is the reason why a file, or a server in it, was not changed.
 type EditError struct {
 	Line   int // from 1
 	Column int // in characters, from 1
 	What   string
-	Next   string // what the owner can do about it
+	Next   string // what the owner can do about the problem
 }
 
 func (e *EditError) Error() string {
@@ -89,14 +89,14 @@ func (e *EditError) Error() string {
 	return s
 }
 
-// newEditError gives the error for the byte at an offset of src.
+// newEditError returns the error for the byte at an offset of src.
 func newEditError(src []byte, at int, next, what string, values ...any) *EditError {
 	line, column := textPosition(src, at)
 	return &EditError{Line: line, Column: column, What: fmt.Sprintf(what, values...), Next: next}
 }
 
-// textPosition counts columns in characters, as editors do, and a byte order mark
-// not at all.
+// textPosition returns a line and a column. Columns count characters, as editors do; a byte
+// order mark does not count.
 func textPosition(src []byte, at int) (line, column int) {
 	at = min(at, len(src))
 	from := bytes.LastIndexByte(src[:at], '\n') + 1
@@ -107,7 +107,7 @@ func textPosition(src []byte, at int) (line, column int) {
 	return bytes.Count(src[:from], []byte{'\n'}) + 1, utf8.RuneCount(src[start:at]) + 1
 }
 
-// bomLength gives the length of the byte order mark that src starts with.
+// bomLength returns the length of the byte order mark that src starts with.
 func bomLength(src []byte) int {
 	if bytes.HasPrefix(src, []byte("\ufeff")) {
 		return len("\ufeff")

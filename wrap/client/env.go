@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Env is the machine as the catalogue may know it. Every path is resolved
-// through it, so that a test on one system can ask what another would find.
+// Env describes the machine for the catalogue. Every path is resolved through Env, so that a
+// test on one system can ask what another system would find.
 type Env struct {
-	OS     string                        // "linux", "darwin" or "windows", as runtime.GOOS
-	Getenv func(name string) string      // "" when not set
+	OS     string                        // "linux", "darwin" or "windows", as in runtime.GOOS
+	Getenv func(name string) string      // "" when the variable is not set
 	Home   string                        // absolute; "" when unknown: paths below ~ are then not found
-	Dir    string                        // absolute, the project's directory; "" leaves project files out
-	Exists func(path string) bool        // a file (or link) stands there
-	Glob   func(pattern string) []string // as filepath.Glob, in the same order
+	Dir    string                        // absolute path of the project's directory; "" leaves project files out
+	Exists func(path string) bool        // reports whether a file or a link exists
+	Glob   func(pattern string) []string // like filepath.Glob, in the same order
 }
 
-// FindFiles gives the row's files that exist here, each once, in the row's order.
+// FindFiles returns the row's files that exist, each once, in the row's order.
 func (r Row) FindFiles(e Env) []string {
 	var found []string
 	add := func(path string) {
@@ -38,9 +38,9 @@ func (r Row) FindFiles(e Env) []string {
 	return found
 }
 
-// A candidate is one place of a pattern. Path is what a person reads; pattern
-// is the same with the glob characters of expanded values made literal, for a
-// home may well be called "/home/a[b]".
+// A candidate is one place of a pattern. The field path is for people. The field pattern is the
+// same path with the glob characters of expanded values escaped, since a home may be called
+// "/home/a[b]".
 type candidate struct {
 	path, pattern string
 	glob          bool
@@ -63,7 +63,7 @@ func (e Env) candidatePaths(p Paths, ancestors bool) []candidate {
 	return all
 }
 
-// projectDirs gives the project's directory and, for a client that looks upward, its
+// projectDirs returns the project's directory and, for a client that looks upward, its
 // ancestors, nearest first.
 func (e Env) projectDirs(ancestors bool) []string {
 	if !e.isAbsolute(e.Dir) {
@@ -82,9 +82,9 @@ func (e Env) projectDirs(ancestors bool) []string {
 	return dirs
 }
 
-// resolvePattern makes a pattern absolute. Not ok: it needs a variable or a home that
-// is not known, or a variable is relative and so means another place to each
-// program that reads it.
+// resolvePattern makes a pattern absolute. It returns false when the pattern needs an unknown
+// variable or home, or when a variable is relative and so means another place to each program
+// that reads it.
 func (e Env) resolvePattern(pattern string) (candidate, bool) {
 	base, rest := cutBase(pattern)
 	dir, ok := e.baseDir(base)
@@ -115,7 +115,7 @@ func cutBase(pattern string) (base, rest string) {
 	return pattern, ""
 }
 
-// baseDir gives the directory that a pattern's first part stands for.
+// baseDir returns the directory that a pattern's first part means.
 func (e Env) baseDir(part string) (string, bool) {
 	switch {
 	case part == "~":
@@ -141,8 +141,8 @@ func (e Env) baseDir(part string) (string, bool) {
 	return part, part != ""
 }
 
-// findVariable gives the value of an environment variable, or the resolved preset. A
-// relative XDG variable counts as not set, as the XDG specification asks.
+// findVariable returns the value of an environment variable, or the resolved preset. A relative
+// XDG variable counts as not set, as the XDG specification requires.
 func (e Env) findVariable(name, preset string) (string, bool) {
 	if value := e.Getenv(name); name != "" && value != "" {
 		if e.isAbsolute(value) {
@@ -159,7 +159,7 @@ func (e Env) findVariable(name, preset string) (string, bool) {
 	return c.path, ok
 }
 
-// joinPath puts a pattern's rest below a directory, in the system's own writing.
+// joinPath joins a directory and the rest of a pattern in the system's own notation.
 func (e Env) joinPath(dir, rest string) candidate {
 	dir = e.nativePath(dir)
 	sep := e.pathSeparator()
@@ -177,8 +177,8 @@ func (e Env) joinPath(dir, rest string) candidate {
 	}
 }
 
-// A class of one character reads the same in filepath.Match on every system; a
-// backslash would escape only where it does not separate.
+// A class of one character means the same to filepath.Match on every system. A backslash would
+// escape only where it does not separate folders.
 var literal = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
 func (e Env) pathSeparator() string {
@@ -198,7 +198,7 @@ func (e Env) nativePath(path string) string {
 
 func (e Env) isAbsolute(path string) bool { return e.pathRoot(path) != "" }
 
-// pathRoot gives the part of an absolute path that has no parent: "/", `C:\` or
+// pathRoot returns the part of an absolute path that has no parent: "/", `C:\` or
 // `\\server\share`; "" for a path that is not absolute.
 func (e Env) pathRoot(path string) string {
 	if e.OS != "windows" {

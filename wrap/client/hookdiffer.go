@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// findDifferences holds our handlers to what wrap would write today.
+// findDifferences compares our handlers with those that wrap would write today.
 func (f *hookFile) findDifferences(ours []Hook, events []string, start HookStart) (all []string, err error) {
 	for _, event := range events {
 		var found []Hook
@@ -39,7 +39,7 @@ func (f *hookFile) findDifferences(ours []Hook, events []string, start HookStart
 	return all, nil
 }
 
-// renderWanted gives the element of an event as wrap would write it.
+// renderWanted returns the element of an event as wrap would write it.
 func (f *hookFile) renderWanted(event string, start HookStart) (*hookFile, error) {
 	text, err := f.hooks.renderElement(event, start)
 	if err != nil {
@@ -74,7 +74,7 @@ func (f *hookFile) compareHandler(event string, h Hook, want *hookFile) (all []s
 	return all
 }
 
-// compareMembers compares two objects, but for one key.
+// compareMembers compares the members of two objects, except one key.
 func (f *hookFile) compareMembers(event string, is *node, want *hookFile, wanted *node, but string) (all []string) {
 	if m := is.ownDuplicate(); m != nil {
 		all = append(all, fmt.Sprintf("%s of %s stands twice", quoteText(m.name), event))
@@ -97,7 +97,7 @@ func (f *hookFile) compareMembers(event string, is *node, want *hookFile, wanted
 	return all
 }
 
-// shortenText cuts what would fill a screen.
+// shortenText cuts a text that would fill a screen.
 func shortenText(text string) string {
 	if r := []rune(strings.Join(strings.Fields(text), " ")); len(r) > 80 {
 		return string(r[:80]) + "…"
@@ -105,7 +105,7 @@ func shortenText(text string) string {
 	return text
 }
 
-// equalValues compares two values, whatever the order of members.
+// equalValues compares two values and ignores the order of members.
 func equalValues(a, b *node) bool {
 	if a.kind != b.kind || a.text != b.text || len(a.members) != len(b.members) || len(a.items) != len(b.items) {
 		return false

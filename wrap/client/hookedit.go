@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// PutHooks gives a file with clawai-hook at the events: each entry behind the others of
-// its event, in bytes of its own, so that the numbers of the others stay (Codex counts
-// them). What is ours already is brought to the form of today where it stands. A nil src is
-// a file that is not there.
+// PutHooks returns a file with clawai-hook at the events. Each new entry goes after the others
+// of its event, in bytes of its own, so that the numbers of the others stay (Codex counts
+// them). Existing entries of ours are updated in place. A nil src means that the file does not
+// exist.
 func PutHooks(r HookRow, src []byte, events []string, start HookStart) ([]byte, error) {
 	if r.Format == Script {
 		return putScript(r, src, events[0], start)
@@ -33,7 +33,8 @@ func PutHooks(r HookRow, src []byte, events []string, start HookStart) ([]byte, 
 	}
 }
 
-// putOne makes one edit towards what is wanted; the same bytes when there is none left.
+// putOne makes one edit towards the wanted hooks; it returns the same bytes when no edit is
+// left.
 func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 	found := map[string]int{}
 	for _, h := range f.all {
@@ -68,8 +69,8 @@ func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 	return f.src, nil
 }
 
-// createHooks gives the whole file where there was none. It differs from what an edit of an
-// empty object gives, so that TakeHooks tells which was there.
+// createHooks returns the text of a new file. The text differs from an edited empty object, so
+// that TakeHooks can tell whether the file existed.
 func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("{\n")
@@ -112,7 +113,8 @@ func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// insertElement puts an element into an event's list, with all that leads there and is missing.
+// insertElement puts an element into an event's list, and adds the missing containers on the
+// way.
 func (f *hookFile) insertElement(event, text string) ([]byte, error) {
 	at := f.root
 	for i, key := range f.hooks.List {
@@ -128,7 +130,7 @@ func (f *hookFile) insertElement(event, text string) ([]byte, error) {
 	return f.appendChild(at, text), nil
 }
 
-// nestMember gives a member with what it holds, on one line.
+// nestMember returns a member with its content, on one line.
 func nestMember(keys []string, event, text string) string {
 	text = "[" + text + "]"
 	for i := len(keys) - 1; i >= 0; i-- {
@@ -143,8 +145,9 @@ func nestMember(keys []string, event, text string) string {
 	return text
 }
 
-// appendChild puts text behind the last child of a container, set as that is. In one that was
-// empty a blank stands before it, which tells that it was there.
+// appendChild puts text after the last child of a container, with the blanks of that child. In
+// an empty container it puts one blank before the text, which shows later that the container
+// existed.
 func (f *hookFile) appendChild(in *node, text string) []byte {
 	all := in.childSpans()
 	if len(all) == 0 {
@@ -154,13 +157,12 @@ func (f *hookFile) appendChild(in *node, text string) []byte {
 	return spliceEdits(f.src, []edit{{last.end, last.end, "," + f.blanksBefore(last.start) + text}})
 }
 
-// blanksBefore gives the blanks right before an offset.
 func (f *hookFile) blanksBefore(at int) string {
 	head := f.src[:at]
 	return string(head[len(bytes.TrimRight(head, " \t\r\n")):])
 }
 
-// childSpans gives where a container's members or items stand.
+// childSpans returns the places of a container's members or items.
 func (n *node) childSpans() (all []edit) {
 	for _, m := range n.members {
 		all = append(all, edit{start: m.start, end: m.value.end})

@@ -11,12 +11,13 @@ import (
 type Hooked struct {
 	Ours   []Hook
 	Others []Hook
-	// Broken are others' handlers that the client cannot read, each an *EditError.
+	// Broken lists handlers of others that the client cannot read, each an *EditError.
 	Broken []error
-	// Off, when not "", is the switch in the file by which no hook runs.
+	// Off is the switch in the file that disables all hooks; "" when there is none.
 	Off     string
-	Observe bool // nothing is enforced
-	// Differs is in what the hooks are not what wrap would write; empty where none is ours.
+	Observe bool // the hooks enforce nothing
+	// Differs lists how our hooks differ from those that wrap would write; empty when no hook
+	// is ours.
 	Differs []string
 }
 
@@ -24,15 +25,16 @@ type Hooked struct {
 type Hook struct {
 	Event     string
 	Line      int
-	Command   string // the command line, or what else it names
-	Group, At int    // its element's place in the event's list, and its own in the element
+	Command   string // the command line, or another text that describes the handler
+	Group, At int    // index of its element in the event's list, and its own index in the element
 
 	element, leaf *node
-	trail         []*node // the containers that lead to it, the root first
+	trail         []*node // the containers around it, the root first
 }
 
-// ReadHooks reads a file for the events that stand in it. The error, an *EditError, says
-// that the file cannot be read exactly, or that its hooks do not stand as the client wants.
+// ReadHooks reads the hooks of the given events from a file. The error, an *EditError, means
+// that the file cannot be read exactly, or that its hooks do not have the form that the client
+// requires.
 func ReadHooks(r HookRow, src []byte, events []string, start HookStart) (Hooked, error) {
 	if r.Format == Script {
 		return readScript(r, src, events[0], start)
@@ -60,7 +62,7 @@ func ReadHooks(r HookRow, src []byte, events []string, start HookStart) (Hooked,
 	return h, err
 }
 
-// hookFile is a file of the JSON family, read for its hooks.
+// hookFile is a file of the JSON family with its hooks.
 type hookFile struct {
 	file
 	hooks  HookRow
@@ -82,7 +84,8 @@ func openHooks(r HookRow, src []byte) (*hookFile, error) {
 	return f, f.readHandlers()
 }
 
-// readHandlers finds every handler of every event, and tells those apart that the client cannot read.
+// readHandlers finds every handler of every event, and records those that the client cannot
+// read.
 func (f *hookFile) readHandlers() error {
 	if f.root.kind != objectKind {
 		return f.wrongKind(f.root, objectKind)
@@ -129,13 +132,14 @@ func (f *hookFile) addProblem(at int, next, what string, values ...any) {
 	f.broken = append(f.broken, newEditError(f.src, at, next, what, values...))
 }
 
-// readElements reads one list: of an event, or of all where each element names its own.
+// readElements reads one list: that of one event, or of all events when each element names its
+// own.
 func (f *hookFile) readElements(event string, list *node, trail []*node) error {
 	if list.kind != listKind {
 		if slices.Contains(f.hooks.EventNames(), event) || event == "" {
 			return f.wrongKind(list, listKind)
 		}
-		return nil // a member that is no event ("statusLine")
+		return nil // a member that is not an event ("statusLine")
 	}
 	for i, element := range list.items {
 		leaves, why := f.hooks.findHandlers(element)
@@ -159,7 +163,8 @@ func (f *hookFile) readElements(event string, list *node, trail []*node) error {
 	return nil
 }
 
-// findHandlers gives what an element runs; why says what keeps it from being read.
+// findHandlers returns the handlers of an element; why is the reason when the element cannot be
+// read.
 func (r HookRow) findHandlers(element *node) (leaves []*node, why string) {
 	if element.kind != objectKind {
 		return nil, "is " + element.kind.String() + ", not an object"
@@ -184,7 +189,7 @@ func (r HookRow) findHandlers(element *node) (leaves []*node, why string) {
 	return leaves, why
 }
 
-// checkHandler tells of a handler that the client cannot read.
+// checkHandler records a handler that the client cannot read.
 func (f *hookFile) checkHandler(leaf *node) {
 	if m := leaf.ownDuplicate(); m != nil {
 		f.addProblem(m.start, nextDuplicate, "the key %q stands twice", m.name)
@@ -203,8 +208,9 @@ func (f *hookFile) checkHandler(leaf *node) {
 	}
 }
 
-// ReadSettings says what a file of settings does to the hooks of another: by which member none
-// runs, "" for none, and what it sets in their environment. Nothing where it cannot be read.
+// ReadSettings reads how a settings file affects the hooks of another file. It returns the
+// member that disables all hooks, or "", and the variables that the file sets in their
+// environment. It returns nothing when the file cannot be read.
 func ReadSettings(r HookRow, src []byte) (off string, env []Variable) {
 	root, err := parseFile(Row{Format: r.Format, Name: r.Name}, src)
 	if err != nil || root == nil || root.kind != objectKind {
@@ -237,7 +243,7 @@ func (f *hookFile) findOffSwitch() string {
 	return ""
 }
 
-// texts are all strings of a value, keys left out.
+// collectStrings returns all strings of a value, without keys.
 func (n *node) collectStrings() (all []string) {
 	if n.kind == stringKind {
 		return []string{n.text}
@@ -251,9 +257,9 @@ func (n *node) collectStrings() (all []string) {
 	return all
 }
 
-// commandOf shows people the command of a handler.
+// commandOf returns the command of a handler, for people.
 func commandOf(leaf *node) string {
-	if m, _ := leaf.findMember("action"); m != nil && m.value.kind == objectKind { // Kiro's
+	if m, _ := leaf.findMember("action"); m != nil && m.value.kind == objectKind { // Kiro's form
 		leaf = m.value
 	}
 	for _, key := range []string{"command", "bash", "powershell", "url", "prompt", "server"} {
@@ -264,7 +270,8 @@ func commandOf(leaf *node) string {
 	return strings.Join(leaf.collectStrings(), " ")
 }
 
-// startsClawai says that a handler starts clawai-hook, wherever that is, or clawai as one.
+// startsClawai reports whether a handler starts clawai-hook at any path, or clawai with the
+// argument hook.
 func startsClawai(leaf *node) bool {
 	all := leaf.collectStrings()
 	for i, text := range all {
@@ -275,7 +282,7 @@ func startsClawai(leaf *node) bool {
 	return false
 }
 
-// isHookLine says that a command line starts clawai-hook.
+// isHookLine reports whether a command line starts clawai-hook.
 func isHookLine(text string) bool {
 	if baseIs(text, "clawai-hook") {
 		return true
@@ -288,7 +295,7 @@ func isHookLine(text string) bool {
 	return baseIs(program, "clawai-hook") || baseIs(program, "clawai") && strings.HasPrefix(strings.TrimSpace(rest), "hook ")
 }
 
-// baseIs compares the last part of a path of any system.
+// baseIs compares a name with the last part of a path of any system.
 func baseIs(path, name string) bool {
 	base := path[strings.LastIndexAny(path, `/\`)+1:]
 	return base == name || strings.EqualFold(base, name+".exe")

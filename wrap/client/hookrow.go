@@ -7,95 +7,96 @@ import (
 	"strings"
 )
 
-// HookRow describes where a client takes its hooks from and how they stand there.
-// Everything that wrap needs to know of a client's hooks is data in a HookRow.
+// HookRow describes where a client's hooks are and which form they have. All that wrap needs to
+// know about a client's hooks is data in a HookRow.
 type HookRow struct {
-	Client string `toml:"client"` // the word that --hooks takes, as --client does
-	Word   string `toml:"word"`   // what clawai-hook takes, and the record calls the server; Client when empty
-	Name   string `toml:"name"`   // for people
-	// Paths are where the file can be, of which the first that exists is edited; where
-	// none does the first is made. With <event> in it, each event has a file of its own.
+	Client string `toml:"client"` // value of --hooks, and of --client
+	Word   string `toml:"word"`   // argument of clawai-hook, and the server's name in the record; Client when empty
+	Name   string `toml:"name"`   // name for people
+	// Paths are the possible places of the file. The first one that exists is edited; when none
+	// exists, the first one is created. With <event> in a path, each event has its own file.
 	Paths   Paths `toml:"paths"`
-	Present Paths `toml:"present"` // the client is on this machine when one exists
-	Used    Paths `toml:"used"`    // what the client writes while it works; may be empty
-	// Behind are files that, where one exists, the client reads instead of Paths.
+	Present Paths `toml:"present"` // the client is on this machine when one of them exists
+	Used    Paths `toml:"used"`    // files that the client writes while it works; may be empty
+	// Behind lists files that the client reads instead of Paths when one of them exists.
 	Behind  Paths    `toml:"behind"`
-	Through []string `toml:"through"` // clients whose hooks this one runs too, in place of Paths
-	// Targets are the agents that a session of this client may be with, each of which runs the
-	// hooks of its own clients.
+	Through []string `toml:"through"` // clients whose hooks this client runs too, instead of Paths
+	// Targets are the agents that a session of this client can use. Each agent runs the hooks
+	// of its own clients.
 	Targets []HookTarget `toml:"targets"`
 
-	Format Format `toml:"format"` // of the JSON family, "toml", or "script"
-	// List leads from the root to an event's list, with <event> where the name stands. Where
-	// the events share a list, EventKey is the member of an element that names its event.
+	Format Format `toml:"format"` // one of the JSON family, "toml", or "script"
+	// List is the path from the root to an event's list; <event> stands for the event's name.
+	// When the events share a list, EventKey is the member of an element that names its event.
 	List     []string `toml:"list"`
 	EventKey string   `toml:"event_key"`
-	// Inner is the member of an element that lists its handlers; "" when an element is one.
+	// Inner is the member of an element that lists its handlers; "" when the element is itself
+	// a handler.
 	Inner string `toml:"inner"`
-	// Element is one element as it is written: <program> is the path of clawai-hook, <args> its
-	// arguments, <line> a command line that starts it with them, <event> the event, each as
-	// JSON strings; <command> a JSON list of the program and its arguments; <matcher> the
-	// Matcher, of an event about tools.
+	// Element is the text of one element. <program> stands for the path of clawai-hook, <args>
+	// for its arguments, <line> for a command line that starts it with them, <event> for the
+	// event, each as JSON strings; <command> for a JSON list of the program and its arguments;
+	// <matcher> for the Matcher, in an event about tools.
 	Element string      `toml:"element"`
-	Windows string      `toml:"windows_element"` // Element for a path of Windows; "" when it is the same
-	Former  []string    `toml:"former"`          // what an older clawai wrote in its place
-	Names   bool        `toml:"names_event"`     // the client's payload does not name its event: <args> and <line> do
+	Windows string      `toml:"windows_element"` // Element for a Windows path; "" when it is the same
+	Former  []string    `toml:"former"`          // elements that an older clawai wrote instead
+	Names   bool        `toml:"names_event"`     // the client's payload does not name its event, so <args> and <line> do
 	Matcher string      `toml:"matcher"`
 	Events  []HookEvent `toml:"events"`
-	Version string      `toml:"version"` // what "version" must be in the file, as it is written; "" when there is none
+	Version string      `toml:"version"` // required value of "version" in the file, as it is written; "" when there is none
 
-	Types     []string            `toml:"types"`     // what "type" of a handler may be; empty: not known
-	Values    map[string][]string `toml:"values"`    // what members of a handler may be, by key
-	BadDrops  bool                `toml:"bad_drops"` // in some versions one handler that is wrong switches off the whole file
+	Types     []string            `toml:"types"`     // allowed values of "type" in a handler; empty: not known
+	Values    map[string][]string `toml:"values"`    // allowed values of members of a handler, by key
+	BadDrops  bool                `toml:"bad_drops"` // in some versions one wrong handler disables the whole file
 	Off       []HookSwitch        `toml:"off"`
-	Settings  Paths               `toml:"settings"`   // other files that the client reads the same settings from, a project's too
-	Env       string              `toml:"env"`        // the member of its settings that is the environment of hooks; "" when there is none
-	TrustFile Paths               `toml:"trust_file"` // where Codex keeps the hooks that its person has reviewed, and may switch all off
-	Profiles  Paths               `toml:"profiles"`   // its other settings, for a start with --profile and the name in front
+	Settings  Paths               `toml:"settings"`   // other files, a project's too, from which the client reads the same settings
+	Env       string              `toml:"env"`        // member of the settings that is the environment of hooks; "" when there is none
+	TrustFile Paths               `toml:"trust_file"` // file where Codex keeps the hooks that its person has reviewed; it may disable all hooks
+	Profiles  Paths               `toml:"profiles"`   // settings files of --profile, which have the profile's name in front
 
 	Blocks string   `toml:"blocks"` // the client blocks when the hook breaks: "always", or since this version; "" never
-	Probe  []string `toml:"probe"`  // what prints the client's version
-	Broken string   `toml:"broken"` // what happens when the hook breaks, in a few words
-	After  string   `toml:"after"`  // what a person does for the edit to take effect
+	Probe  []string `toml:"probe"`  // command that prints the client's version
+	Broken string   `toml:"broken"` // effect of a broken hook, in a few words
+	After  string   `toml:"after"`  // what a person must do for the edit to take effect
 
 	Confidence Confidence `toml:"confidence"`
 	Source     string     `toml:"source"`
 }
 
-// HookEvent is one event that clawai-hook is called at.
+// HookEvent is an event at which clawai-hook is called.
 type HookEvent struct {
 	Name  string `toml:"name"`
-	Tools bool   `toml:"tools"` // it comes before a tool runs, and can stop it
+	Tools bool   `toml:"tools"` // the event comes before a tool runs, and can stop the tool
 }
 
 // HookTarget is an agent that works in a client's window.
 type HookTarget struct {
 	Name    string   `toml:"name"`
-	Through []string `toml:"through"` // whose hooks run; none where nothing on this machine is asked
+	Through []string `toml:"through"` // clients whose hooks run; none when nothing on this machine is asked
 }
 
-// HookStart is how clawai-hook is started.
+// HookStart holds the path and options with which clawai-hook is started.
 type HookStart struct {
 	Path    string
-	Observe bool // nothing is enforced
+	Observe bool // the hook enforces nothing
 }
 
 const observeWord = "--observe"
 
-// HookSwitch is a member of the file that switches all hooks off.
+// HookSwitch is a member of the file that disables all hooks.
 type HookSwitch struct {
 	Key   []string `toml:"key"`
-	Value string   `toml:"value"` // as it is written: true
+	Value string   `toml:"value"` // as the file writes it: true
 }
 
-// HookWord gives the word that names the client to clawai-hook.
+// HookWord returns the word that names the client to clawai-hook.
 func (r HookRow) HookWord() string { return cmp.Or(r.Word, r.Client) }
 
 // Script is the format of a hook that is a program file of its own.
 const Script Format = "script"
 
-// listPath leads from the root to the lists of handlers; named says that each stands below it
-// under the name of its event.
+// listPath returns the path from the root to the lists of handlers. When named is true, each
+// list is below this path under the name of its event.
 func (r HookRow) listPath() (keys []string, named bool) {
 	if last := len(r.List) - 1; last >= 0 && r.List[last] == "<event>" {
 		return r.List[:last], true
@@ -103,7 +104,7 @@ func (r HookRow) listPath() (keys []string, named bool) {
 	return r.List, false
 }
 
-// EventNames gives the names of the events, in the row's order.
+// EventNames returns the names of the events, in the row's order.
 func (r HookRow) EventNames() (names []string) {
 	for _, e := range r.Events {
 		names = append(names, e.Name)
@@ -111,7 +112,7 @@ func (r HookRow) EventNames() (names []string) {
 	return names
 }
 
-// ToolEvents gives those that can stop a tool.
+// ToolEvents returns the names of the events that can stop a tool.
 func (r HookRow) ToolEvents() (names []string) {
 	for _, e := range r.Events {
 		if e.Tools {
@@ -121,18 +122,18 @@ func (r HookRow) ToolEvents() (names []string) {
 	return names
 }
 
-// IsInstalled says that the client is on this machine.
+// IsInstalled reports whether the client is on this machine.
 func (r HookRow) IsInstalled(e Env) bool { return len(Row{Paths: r.Present}.FindFiles(e)) > 0 }
 
 // HookPlace is one file of a client's hooks.
 type HookPlace struct {
 	Path   string
-	Events []string // that stand there
+	Events []string // events in this file
 	Exists bool
 }
 
-// FindPlaces gives the files to edit: one, or one for each event. None where a variable or the home
-// is not known.
+// FindPlaces returns the files to edit: one, or one for each event. It returns none when a
+// variable or the home is unknown.
 func (r HookRow) FindPlaces(e Env) (places []HookPlace) {
 	each := r.EventNames()
 	groups := [][]string{each}
@@ -163,7 +164,7 @@ func (r HookRow) perEvent() bool {
 	return slices.ContainsFunc(r.Paths.allPaths(), func(p string) bool { return strings.Contains(p, "<event>") })
 }
 
-// replaceWord puts text in the place of a word of every pattern.
+// replaceWord replaces a word of every pattern by text.
 func (p Paths) replaceWord(word, text string) Paths {
 	each := func(patterns []string) (all []string) {
 		for _, pattern := range patterns {
@@ -210,8 +211,8 @@ func (r HookRow) renderElement(event string, start HookStart) (string, error) {
 		"clawai <event>", "clawai "+event, "<event>", quoted(event), "<matcher>", matcher).Replace(form), nil
 }
 
-// shellLine gives a command line for any shell. Codex pays for its login shell at every call;
-// exec saves it one more process.
+// shellLine returns a command line for any shell. Codex starts a login shell at every call;
+// exec saves one more process.
 func shellLine(program, word string) (string, error) {
 	plain := func(more string) bool {
 		return !strings.ContainsFunc(program, func(r rune) bool {
@@ -219,7 +220,7 @@ func shellLine(program, word string) (string, error) {
 		})
 	}
 	switch {
-	case strings.Contains(program, `\`): // Windows, whose shells agree on no quotes
+	case strings.Contains(program, `\`): // the shells of Windows have no common quotes
 		if !plain(`\`) {
 			return "", fmt.Errorf("the path %s cannot be written into a command line that every shell of Windows reads alike; install clawai in a folder without such characters", program)
 		}

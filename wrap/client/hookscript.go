@@ -2,8 +2,8 @@ package client
 
 import "strings"
 
-// A hook that is a program file of its own cannot be shared: a file that is there and
-// not ours is left alone.
+// readScript reads a hook that is a program file of its own. Such a file cannot be shared: an
+// existing file that is not ours is left alone.
 
 func readScript(r HookRow, src []byte, event string, start HookStart) (Hooked, error) {
 	if !scriptOurs(src) {
@@ -21,10 +21,11 @@ func readScript(r HookRow, src []byte, event string, start HookStart) (Hooked, e
 	return h, nil
 }
 
-// scriptOurs says that the last line starts clawai-hook, or says how it is started.
+// scriptOurs reports whether the last line starts clawai-hook, or is a comment with that
+// command.
 func scriptOurs(src []byte) bool { return isHookLine(scriptNode(src).text) }
 
-// scriptNode gives the last line, as a handler that says it; in JavaScript it is a comment.
+// scriptNode returns the last line as a handler. In JavaScript the line is a comment.
 func scriptNode(src []byte) *node {
 	lines := strings.Split(strings.TrimSpace(string(src)), "\n")
 	return &node{kind: stringKind, text: strings.TrimPrefix(lines[len(lines)-1], "// ")}
@@ -39,7 +40,7 @@ func putScript(r HookRow, src []byte, event string, start HookStart) ([]byte, er
 	return []byte(text), err
 }
 
-// takeScript lets a script go that is ours: all of it is.
+// takeScript removes our script, all of it. It refuses a script that was changed.
 func takeScript(r HookRow, src []byte, event string) ([]byte, error) {
 	if !scriptOurs(src) {
 		return src, nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// TakeHooks takes what is ours out of a file again. A nil result is a file that wrap made
-// and nobody has changed: it goes.
+// TakeHooks removes our hooks from a file. A nil result means that wrap made the file and
+// nobody has changed it: the file can be removed.
 func TakeHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	if r.Format == Script {
 		return takeScript(r, src, events[0])
@@ -31,7 +31,7 @@ func TakeHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	}
 }
 
-// startOf gives how a handler starts clawai-hook.
+// startOf returns the path and options with which a handler starts clawai-hook.
 func startOf(leaf *node) (start HookStart) {
 	for _, text := range leaf.collectStrings() {
 		switch {
@@ -50,19 +50,19 @@ func startOf(leaf *node) (start HookStart) {
 	return start
 }
 
-// removeHandler takes out one handler, and of the containers that lead to it those that hold
-// nothing else and were not there before it.
+// removeHandler removes one handler, and the containers around it that hold nothing else and
+// did not exist before it.
 func (f *hookFile) removeHandler(h Hook) []byte {
 	child := edit{start: h.leaf.start, end: h.leaf.end}
 	for i := len(h.trail) - 1; i >= 0; i-- {
 		in := h.trail[i]
 		all := in.childSpans()
-		if in == h.element && i > 0 { // goes with its last handler, matcher and all
+		if in == h.element && i > 0 { // the element goes with its last handler, and its matcher too
 			child = edit{start: in.start, end: in.end}
 			continue
 		}
 		at := slices.IndexFunc(all, func(c edit) bool { return c.start <= child.start && child.end <= c.end })
-		child = all[at] // of an object the member: its key goes with its value
+		child = all[at] // in an object the child is the member: its key goes with its value
 		if len(all) > 1 {
 			return f.cutChild(all, at)
 		}
@@ -75,7 +75,7 @@ func (f *hookFile) removeHandler(h Hook) []byte {
 	return f.src
 }
 
-// cutChild takes one of several children out, with one of its commas.
+// cutChild cuts one of several children, with one of its commas.
 func (f *hookFile) cutChild(all []edit, at int) []byte {
 	c := all[at]
 	from, to := c.end, 0
@@ -91,10 +91,10 @@ func (f *hookFile) cutChild(all []edit, at int) []byte {
 		}
 		return spliceEdits(f.src, []edit{{c.start, to, ""}})
 	}
-	return spliceEdits(f.src, []edit{{comma, comma + 1, ""}, {c.start, c.end, ""}}) // a comment stays
+	return spliceEdits(f.src, []edit{{comma, comma + 1, ""}, {c.start, c.end, ""}}) // a comment between them stays
 }
 
-// cutOnly takes the only child out.
+// cutOnly cuts the only child.
 func (f *hookFile) cutOnly(in *node, c edit, before bool) []byte {
 	from := c.start
 	if before {
@@ -107,14 +107,14 @@ func (f *hookFile) cutOnly(in *node, c edit, before bool) []byte {
 	return spliceEdits(f.src, edits)
 }
 
-// nextTokenOffset gives the offset of what stands next that is neither blank nor comment.
+// nextTokenOffset returns the next offset that is neither blank nor comment.
 func (f *hookFile) nextTokenOffset(at int) int {
 	j := jsonReader{src: f.src, at: at, format: f.row.Format}
 	j.skipSpace()
 	return j.at
 }
 
-// MaskHooks gives a file as it may be shown: every text in it that is not ours is covered.
+// MaskHooks returns a file in a form that may be shown: it hides every text that is not ours.
 func MaskHooks(r HookRow, src []byte) []byte {
 	if r.Format == Script || src == nil {
 		return src

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Hooks in TOML stand in an array of tables at the end of the client's settings, each a
-// block of its own: [[hooks]] with its event. A block of ours begins with an empty line, so
-// that taking it out gives back the bytes before it.
+// Hooks in TOML are an array of tables at the end of the client's settings. Each is a block of
+// its own: [[hooks]] with its event. Our block begins with an empty line, so that removing the
+// block restores the bytes before it.
 
 // tomlHook is one table of the array.
 type tomlHook struct {
 	Hook
-	start, end int // its lines; of ours with the empty line before it
+	start, end int // its lines; our table includes the empty line before it
 }
 
 func tomlHooks(r HookRow, src []byte) ([]tomlHook, error) {
@@ -53,17 +53,17 @@ func (m *member) inTables(src []byte) bool {
 	return m.start >= 2 && string(src[m.start-2:m.start]) == "[["
 }
 
-// emptyLine reports whether a member is an empty list on a line of its own, as Kimi Code
-// writes it. TOML takes no tables of that name beside it.
+// emptyLine reports whether a member is an empty list on a line of its own, as Kimi Code writes
+// it. TOML allows no tables of the same name beside such a list.
 func (m *member) emptyLine(src []byte) bool {
 	before, after := src[:m.start], src[m.value.end:afterLine(src, m.value.end)]
 	return m.value.kind == listKind && len(m.value.items) == 0 && (len(before) == 0 || before[len(before)-1] == '\n') && len(bytes.TrimSpace(after)) == 0
 }
 
-// aside stands before an empty list of hooks while there are tables of ours.
+// aside comes before an empty list of hooks while the file has tables of ours.
 const aside = "# clawai-hook stands below: "
 
-// setAside makes a comment of an empty list of hooks.
+// setAside turns an empty list of hooks into a comment.
 func setAside(r HookRow, src []byte) ([]byte, error) {
 	root, err := parseTOML(src)
 	if err != nil {
@@ -75,7 +75,7 @@ func setAside(r HookRow, src []byte) ([]byte, error) {
 	return src, nil
 }
 
-// setBack makes a list of the comment again, unless there are tables of others by now.
+// setBack turns the comment into a list again, unless the file has tables of others by now.
 func setBack(r HookRow, src []byte) []byte {
 	at := bytes.Index(src, []byte(aside+r.List[0]))
 	if at < 0 || at > 0 && src[at-1] != '\n' {
@@ -90,7 +90,7 @@ func setBack(r HookRow, src []byte) []byte {
 	return src
 }
 
-// afterLine gives the offset behind the line that an offset is in.
+// afterLine returns the offset after the line that holds at.
 func afterLine(src []byte, at int) int {
 	if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -175,7 +175,7 @@ func putTOMLHooks(r HookRow, src []byte, events []string, start HookStart) ([]by
 	return src, nil
 }
 
-// takeTOMLHooks takes what is ours out. A nil result is a file that wrap made.
+// takeTOMLHooks removes our hooks. A nil result means that wrap made the file.
 func takeTOMLHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	all, err := tomlHooks(r, src)
 	if err != nil {
@@ -200,14 +200,14 @@ func cutTOMLHooks(r HookRow, src []byte) ([]byte, error) {
 		}
 		blank := h.start >= 2 && src[h.start-2] == '\n'
 		if h.start > 0 && (blank || h.end == len(src)) {
-			h.start-- // the line feed that put wrote
+			h.start-- // the line feed that wrap wrote
 		}
-		src = append(slices.Clip(src[:h.start]), src[h.end:]...) // of an empty file an empty one, not none
+		src = append(slices.Clip(src[:h.start]), src[h.end:]...) // an empty file stays empty, not nil
 	}
 	return setBack(r, src), nil
 }
 
-// maskTOMLHooks covers every text of the file that is not ours.
+// maskTOMLHooks hides every text of the file that is not ours.
 func maskTOMLHooks(_ HookRow, src []byte) []byte {
 	root, err := parseTOML(src)
 	if err != nil {

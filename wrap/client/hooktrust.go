@@ -10,22 +10,23 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Trust is whether a client that runs reviewed hooks alone will run ours.
+// Trust is the answer to the question whether a client that runs only reviewed hooks will run
+// ours.
 type Trust uint8
 
-// The degrees of trust.
+// The answers.
 const (
 	TrustUnneeded Trust = iota
 	Trusted
 	Untrusted
-	TrustUnknown // what was reviewed cannot be read
+	TrustUnknown // the reviewed hooks cannot be read
 )
 
-// HooksTrusted reads what the person has reviewed in Codex: in its config.toml, a hash for
-// each handler by the file (one of paths), the event and the numbers of the element and the handler.
-// The hash is that of the handler's settings as JSON with sorted keys (openai/codex,
-// codex-rs/hooks/src/engine/discovery.rs). That the person has switched one off counts as
-// not trusted.
+// HooksTrusted reads which hooks the person has reviewed in Codex. Its config.toml has a hash
+// for each handler, by the file (one of paths), the event and the numbers of the element and
+// the handler. The hash covers the handler's settings as JSON with sorted keys (openai/codex,
+// codex-rs/hooks/src/engine/discovery.rs). A handler that the person has disabled counts as not
+// trusted.
 func HooksTrusted(config []byte, ours []Hook, paths ...string) Trust {
 	var file struct {
 		Hooks struct {
@@ -50,8 +51,9 @@ func HooksTrusted(config []byte, ours []Hook, paths ...string) Trust {
 	return Trusted
 }
 
-// HooksOff says which member of a settings file of Codex switches all of its hooks off, as
-// "features.hooks is false"; "" where none does. The second name is that of earlier releases, and is heeded.
+// HooksOff returns the member of a Codex settings file that disables all of its hooks, as
+// "features.hooks is false"; "" when none does. The second name comes from earlier releases and
+// still works.
 func HooksOff(config []byte) string {
 	var file struct {
 		Features map[string]any `toml:"features"`
@@ -67,7 +69,7 @@ func HooksOff(config []byte) string {
 	return ""
 }
 
-// trustHash gives the hash by which Codex knows a handler that it has shown.
+// trustHash returns the hash that Codex stores for a handler that it has shown.
 func trustHash(h Hook) string {
 	handler := map[string]any{"type": "command", "async": false, "timeout": 600}
 	for _, m := range h.leaf.members {
@@ -93,8 +95,8 @@ func trustHash(h Hook) string {
 	return fmt.Sprintf("sha256:%x", sum)
 }
 
-// SnakeCase writes PreToolUse as pre_tool_use: some payloads name an event so that a settings file
-// names otherwise.
+// SnakeCase turns PreToolUse into pre_tool_use: some payloads use another form of an event's
+// name than the settings file.
 func SnakeCase(name string) string {
 	var b strings.Builder
 	for i, r := range name {

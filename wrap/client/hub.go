@@ -10,11 +10,11 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// HubName is what the entry of the hub is called in a client's file: clients put it before
-// the name of every tool.
+// HubName is the name of the hub's entry in a client's file. Clients put it before the name of
+// every tool.
 const HubName = "hub"
 
-// HubRow gives how servers stand in the hub's own configuration, config.toml.
+// HubRow returns the row for servers in the hub's own configuration, config.toml.
 func HubRow() Row {
 	return Row{
 		ID: "clawai-hub", Client: "clawai", Name: "the hub", Scope: User, Format: TOML, KeyPath: []string{"upstream"}, Container: Map,
@@ -23,8 +23,7 @@ func HubRow() Row {
 	}
 }
 
-// HubServer is a server as the hub is told of it, in the hub's notation: $NAME is a
-// variable, $$ a dollar.
+// HubServer is a server in the hub's notation: $NAME is a variable, $$ is a dollar.
 type HubServer struct {
 	Name        string
 	Command     string
@@ -36,7 +35,7 @@ type HubServer struct {
 	Disabled    bool
 }
 
-// RenderTable gives the server as a table of config.toml.
+// RenderTable returns the server as a table of config.toml.
 func (h HubServer) RenderTable() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[upstream.%s]\n", tomlKey(h.Name))
@@ -74,8 +73,8 @@ func (h HubServer) RenderTable() string {
 	return b.String()
 }
 
-// HubWithout takes a server's table out of config.toml; false where that would leave anything
-// else than all the rest: lines that its owner has put behind it would go on to another table.
+// HubWithout removes a server's table from config.toml. It returns false when this would change
+// anything else: lines that the owner has added after the table would move to another table.
 func HubWithout(config []byte, name, table string) ([]byte, bool) {
 	at := bytes.Index(config, []byte(table))
 	if at < 0 {
@@ -93,11 +92,12 @@ func HubWithout(config []byte, name, table string) ([]byte, bool) {
 	return after, reflect.DeepEqual(was, is)
 }
 
-// HasSecret says that the server is told something that others should not read.
+// HasSecret reports whether the server has an environment or headers, which others should not
+// read.
 func (h HubServer) HasSecret() bool { return len(h.Env)+len(h.Header) > 0 }
 
-// ForHub reads a bare entry as a server of the hub. What the hub could not do as the client
-// does it is an *EditError.
+// ForHub reads a bare entry as a server of the hub. It returns an *EditError when the hub
+// cannot do the same as the client.
 func ForHub(r Row, src []byte, e Entry) (HubServer, error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -131,7 +131,7 @@ type hubReader struct {
 	slot   slot
 	shape  shape
 	server HubServer
-	err    error // the first
+	err    error // the first error
 }
 
 func (h *hubReader) refuseEntry(at int, next, what string, values ...any) {
@@ -142,11 +142,11 @@ func (h *hubReader) refuseEntry(at int, next, what string, values ...any) {
 
 const nextAlone = "take it out, or wrap this server by itself, without --hub"
 
-// hubText gives a text of the entry in the hub's notation. Where the client fills variables in,
-// those of the environment stay some; no others exist in the hub.
+// hubText returns a text of the entry in the hub's notation. Where the client expands
+// variables, those of the environment stay variables; the hub has no others.
 func (h *hubReader) hubText(n *node, fills bool) string {
 	var b strings.Builder
-	rest, last := "", 0 // what the client would have to leave alone
+	rest, last := "", 0 // text that the client must not expand
 	if fills {
 		for _, at := range environmentVariable().FindAllStringSubmatchIndex(n.text, -1) {
 			b.WriteString(escapeDollars(n.text[last:at[0]]) + "${" + n.text[max(at[2], at[4]):max(at[3], at[5])] + "}")
@@ -161,7 +161,7 @@ func (h *hubReader) hubText(n *node, fills bool) string {
 
 func escapeDollars(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
-// environmentVariable is what clients write for a variable of their environment.
+// environmentVariable matches the forms in which clients write an environment variable.
 var environmentVariable = lazyPattern(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 func (h *hubReader) readProcess() {
@@ -199,7 +199,7 @@ func (h *hubReader) readRemote() {
 	}
 	h.server.URL = h.hubText(r.url.value, h.row.EnvExpands)
 	if h.shape.typ != nil && strings.EqualFold(h.shape.typ.value.text, "sse") {
-		h.server.Type = "sse" // some refuse what is posted there
+		h.server.Type = "sse" // some servers refuse a POST there
 	}
 	for _, one := range r.headers {
 		value := h.hubText(one.member.value, h.row.EnvExpands)
@@ -213,13 +213,15 @@ func (h *hubReader) readRemote() {
 	}
 }
 
-// filters are the members that say which tools of a server are offered.
+// filters lists the members that select the tools of a server: true for tools to offer, false
+// for tools to hide.
 var filters = map[string]bool{
 	"tools": true, "includeTools": true, "enabledTools": true, "enabled_tools": true, "available_tools": true,
 	"excludeTools": false, "disabledTools": false, "disabled_tools": false,
 }
 
-// readMembers reads what else stands in the entry, and refuses what the hub has no word for.
+// readMembers reads the other members of the entry, and refuses those that the hub cannot
+// express.
 func (h *hubReader) readMembers(n *node) {
 	r := h.row
 	known := slices.Concat([]string{

@@ -9,16 +9,16 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// Piece is a text taken out of a file, and what it stood behind: the name of what was left
-// before it. Of the first it is the hub's entry, in the place of which it stood.
+// Piece is a text taken out of a file. Behind is the name of the entry that was left before it.
+// For the first piece, Behind is the hub's entry, which took the piece's place.
 type Piece struct {
 	Behind string `json:"behind"`
 	Text   string `json:"text"`
 }
 
-// MoveOut takes bare entries of one container out of a file and puts an entry in the first
-// one's place that starts the hub with these servers. MoveBack with the pieces gives the
-// file back byte for byte, or it is an *EditError.
+// MoveOut takes bare entries of one container out of a file, and replaces the first by an entry
+// that starts the hub with these servers. MoveBack with the pieces restores the file byte for
+// byte; if it could not, MoveOut returns an *EditError.
 func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (after []byte, pieces []Piece, err error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -57,8 +57,8 @@ func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (af
 	return after, pieces, f.proveMove(after, pieces, moved, slices.Concat(container, []string{HubName}))
 }
 
-// proveMove reads the outcome: the moved entries are gone, the hub's is there, every other
-// is as it was, and the file can be put back.
+// proveMove reads the result: the moved entries are gone, the hub's entry is there, every other
+// entry is unchanged, and the file can be restored.
 func (f *file) proveMove(after []byte, pieces []Piece, moved []slot, hub []string) error {
 	failed := newEditError(f.src, moved[0].at, "wrap these servers without --hub", "the entry of %q cannot be taken out exactly", moved[0].name)
 	g, err := openFile(f.row, after)
@@ -96,8 +96,8 @@ func (f *file) proveMove(after []byte, pieces []Piece, moved []slot, hub []strin
 	return nil
 }
 
-// MoveBack puts pieces into the place of the hub's entry, and where they stood. In a file
-// that was printed anew since, those whose place is gone stand together.
+// MoveBack replaces the hub's entry by the first piece, and puts the others where they were. In
+// a file that was printed again since, pieces whose place is gone are put together.
 func MoveBack(r Row, src []byte, hub []string, pieces []Piece) ([]byte, error) {
 	at := -1
 	for i, p := range pieces {
@@ -120,7 +120,7 @@ func MoveBack(r Row, src []byte, hub []string, pieces []Piece) ([]byte, error) {
 			}
 			u := units[own[0]]
 			if bytes.HasPrefix(src[u.start:], []byte(p.Behind)) {
-				u.end = u.start + len(p.Behind) // what was written behind it since stays
+				u.end = u.start + len(p.Behind) // text that was added after it stays
 			}
 			src, at = spliceEdits(src, []edit{{u.start, u.end, p.Text}}), u.start+len(p.Text)
 			continue
@@ -143,8 +143,8 @@ func MoveBack(r Row, src []byte, hub []string, pieces []Piece) ([]byte, error) {
 	return src, nil
 }
 
-// readHub recognises the hub by its program, and reads what --only leaves of its servers and
-// what else it is told.
+// readHub recognises the hub by its program, and reads the servers that --only selects and the
+// other options.
 func readHub(words []*node) (hub Wrapper, ok bool) {
 	if len(words) < 2 || !isClawai(words[0].text) || words[1].text != "hub" {
 		return hub, false
@@ -168,7 +168,7 @@ func readHub(words []*node) (hub Wrapper, ok bool) {
 		hub.Differs = append(hub.Differs, "the hub would not start with its options: "+err.Error())
 	}
 	hub.Observe = invocation{line: line}.isObserving()
-	for _, name := range []string{"policy", "state"} { // in which what holds, and what is recorded, lies elsewhere
+	for _, name := range []string{"policy", "state"} { // these options use another policy, or another place for the record
 		if value, given := line.OptionValue(name); given {
 			hub.Differs = append(hub.Differs, settingDiffers(proxyargs.Setting{Name: name, Value: value}))
 		}
@@ -176,7 +176,7 @@ func readHub(words []*node) (hub Wrapper, ok bool) {
 	return hub, true
 }
 
-// hubEntry writes the entry of the hub, in the layout of the one whose place it takes.
+// hubEntry writes the hub's entry in the layout of the entry that it replaces.
 func (f *file) hubEntry(first unit, like slot, path string, only []string) string {
 	args := []string{"hub", "--only", strings.Join(only, ",")}
 	all := f.hubMembers(like.value, path, args)
@@ -220,13 +220,13 @@ func (f *file) hubEntry(first unit, like slot, path string, only []string) strin
 	}
 	text := "{" + strings.Join(said, spaced) + "}"
 	if f.row.Container == List {
-		return text // which YAML reads, too
+		return text // YAML reads this, too
 	}
 	return quoteText(HubName) + ": " + text
 }
 
-// hubMembers gives the members of the hub's entry: the command, and what entries of this
-// client have beside it.
+// hubMembers returns the members of the hub's entry: the command, and the other members that
+// this client's entries have.
 func (f *file) hubMembers(like *node, path string, args []string) (all []extra) {
 	list := "[" + strings.Join(quoteAll(args), spaced) + "]"
 	if field := cmp.Or(f.row.NameField, "name"); like.hasMember(field) {

@@ -6,17 +6,17 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// unit is what can be taken out of a file whole: a member or an item of the container of
+// unit is a part of a file that can be taken out whole: a member or an item of the container of
 // servers, in TOML a table with its header.
 type unit struct {
 	key        string
-	path       []string // in TOML: of a table, or of a pair in the table of all servers
-	pair       int      // of a pair, how much of its path the table around it has said; -1: a table
+	path       []string // in TOML: path of a table, or of a pair in the table of all servers
+	pair       int      // for a pair, number of leading parts of its path that its table names; -1: a table
 	start, end int
-	flow       bool // it stands between brackets, in YAML
+	flow       bool // it is between brackets, in YAML
 }
 
-// splitUnits gives the pieces of a file, in their order.
+// splitUnits returns the units of a file, in their order.
 func (f *file) splitUnits(container []string) ([]unit, error) {
 	if f.row.Format == TOML {
 		return f.splitTables(container), nil
@@ -54,7 +54,8 @@ func (f *file) splitUnits(container []string) ([]unit, error) {
 	return all, err
 }
 
-// stopAnywhere gives stop, and of an object between YAML's brackets where they close.
+// stopAnywhere returns the end of a value like valueEnd, but also for an object in YAML's
+// brackets.
 func (f *file) stopAnywhere(n *node) (int, bool) {
 	if f.row.Format != YAML || n.kind != objectKind {
 		return f.valueEnd(n)
@@ -74,14 +75,14 @@ func (f *file) stopAnywhere(n *node) (int, bool) {
 	return at + 1, n.end > n.start && at < len(f.src) && f.src[at] == '}'
 }
 
-// splitTables gives those of a file of TOML, each up to the next one, and the pairs that are
-// servers, or parts of them, without a table of their own.
+// splitTables returns the tables of a TOML file, each up to the next one, and the pairs that
+// are servers, or parts of servers, without a table of their own.
 func (f *file) splitTables(container []string) (all []unit) {
 	base := bomLength(f.src)
 	var p unstable.Parser
 	p.Reset(f.src[base:])
 	var table []string
-	element := "" // of an array of tables, by which it and its tables are known
+	element := "" // name of the server whose array element is current; its tables share the name
 	for p.NextExpression() {
 		n := p.Expression()
 		var path []string
@@ -129,12 +130,12 @@ func (f *file) nameAfter(at int) string {
 	return ""
 }
 
-// hasPathPrefix says that a path is another, or goes on from it.
+// hasPathPrefix reports whether path starts with other.
 func hasPathPrefix(path, other []string) bool {
 	return len(path) >= len(other) && slices.Equal(path[:len(other)], other)
 }
 
-// unitsOf gives the pieces that are an entry.
+// unitsOf returns the indexes of the units that form an entry.
 func (f *file) unitsOf(s slot, units []unit) (own []int) {
 	for i, u := range units {
 		if f.row.Format == TOML && hasPathPrefix(u.path, s.path) || f.row.Format != TOML && u.start <= s.at && s.at < u.end {

@@ -5,11 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds how deep values may nest.
+// maxDepth limits the nesting of values.
 const maxDepth = 512
 
-// reading says what becomes of a value: read past it, look in it for the key
-// path, or keep all of it.
+// reading is the treatment of a value: skip it, follow the key path in it, or keep all of it.
 type reading uint8
 
 const (
@@ -18,9 +17,9 @@ const (
 	keep
 )
 
-// jsonReader reads JSON, JSON with comments, and JSON5 in one pass over the
-// bytes. All of a file is checked; only what the key path leads to is kept, for
-// these files can hold many megabytes of something else.
+// jsonReader reads JSON, JSON with comments, and JSON5 in one pass over the bytes. It checks
+// the whole file but keeps only the values that the key path leads to, since these files can
+// hold many megabytes of other data.
 type jsonReader struct {
 	src    []byte
 	at     int
@@ -29,7 +28,7 @@ type jsonReader struct {
 	err    *EditError
 }
 
-// parseJSON reads a whole file; nil when it holds nothing but blanks.
+// parseJSON reads a whole file; it returns nil when the file holds only blanks.
 func parseJSON(src []byte, format Format, path []string) (*node, error) {
 	j := &jsonReader{src: src, at: bomLength(src), format: format}
 	j.skipSpace()
@@ -58,7 +57,7 @@ func (j *jsonReader) failRead(at int, what string, values ...any) {
 	j.at = len(j.src)
 }
 
-// currentCharacter gives the character at the place of reading, for messages.
+// currentCharacter returns the character at the current offset, for messages.
 func (j *jsonReader) currentCharacter() string {
 	_, size := utf8.DecodeRune(j.src[j.at:])
 	return string(j.src[j.at : j.at+size])
@@ -71,7 +70,7 @@ func (j *jsonReader) peekByte() byte {
 	return 0
 }
 
-// skipSpace reads past blanks and comments.
+// skipSpace skips blanks and comments.
 func (j *jsonReader) skipSpace() {
 	for j.at < len(j.src) {
 		switch c := j.src[j.at]; {
@@ -110,7 +109,7 @@ func (j *jsonReader) skipComment() {
 	}
 }
 
-// readValue reads one value. The path is what still leads to the container.
+// readValue reads one value. The path is the rest of the key path to the container.
 func (j *jsonReader) readValue(path []string, mode reading) *node {
 	if mode == follow && len(path) == 0 {
 		mode = keep
@@ -152,7 +151,7 @@ func (j *jsonReader) newScalar(start int, k kind, mode reading) *node {
 	return n
 }
 
-// openContainer reads an opening bracket; what is skipped gets no node.
+// openContainer reads an opening bracket. It makes no node for a skipped value.
 func (j *jsonReader) openContainer(k kind, mode reading) *node {
 	start := j.at
 	if j.depth++; j.depth > maxDepth {
@@ -195,7 +194,7 @@ func (j *jsonReader) readObject(path []string, mode reading) *node {
 	}
 }
 
-// chooseMode says how to read the member whose key stands from start to end.
+// chooseMode returns how to read the member whose key is between start and end.
 func (j *jsonReader) chooseMode(start, end int, path []string, mode reading) (reading, []string) {
 	if mode != follow {
 		return mode, nil
@@ -206,7 +205,7 @@ func (j *jsonReader) chooseMode(start, end int, path []string, mode reading) (re
 	return skip, nil
 }
 
-// isKey compares a raw key with a name, without decoding where that can be told.
+// isKey compares a raw key with a name, and decodes the key only when necessary.
 func isKey(raw []byte, name string) bool {
 	if raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1:len(raw)-1]) == name
@@ -247,8 +246,8 @@ func (j *jsonReader) readClosing(bracket byte, of string) bool {
 	return true
 }
 
-// readComma reads what may stand between two members: a comma, or nothing before
-// the closing bracket, which it leaves. False when reading cannot go on.
+// readComma reads the separator of two members: a comma, or nothing before the closing bracket,
+// which it does not consume. It returns false when reading cannot go on.
 func (j *jsonReader) readComma(bracket byte, of string) bool {
 	if j.err != nil {
 		return false

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// decodeString gives what a string or bare name that the reader admitted stands
-// for. A lone surrogate becomes U+FFFD.
+// decodeString returns the value of a string or bare name that the reader has accepted. A lone
+// surrogate becomes U+FFFD.
 func decodeString(raw []byte) string {
 	if raw[0] == '"' || raw[0] == '\'' {
 		raw = raw[1 : len(raw)-1]
@@ -35,7 +35,7 @@ func decodeString(raw []byte) string {
 
 const shortEscapes, shortMeanings = `bfnrtv0`, "\b\f\n\r\t\v\x00"
 
-// decodeEscape reads one escape; -1 for a line that is continued.
+// decodeEscape reads one escape; it returns -1 for a line continuation.
 func decodeEscape(raw []byte) (r rune, size int) {
 	c := raw[1]
 	switch {
@@ -69,7 +69,7 @@ func parseHex(digits []byte) rune {
 	return rune(n)
 }
 
-// quoteText writes a string so that JSON, JSON5, TOML and YAML all read it as s.
+// quoteText writes s as a string that JSON, JSON5, TOML and YAML all read as s.
 func quoteText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// readKey reads the name of a member: a string, in JSON5 a bare name as well.
+// readKey reads the name of a member: a string, or in JSON5 also a bare name.
 func (j *jsonReader) readKey() bool {
 	c := j.peekByte()
 	switch {
@@ -39,7 +39,7 @@ func (j *jsonReader) bareName() bool {
 	return j.at > start
 }
 
-// wideSpace gives the length of a blank that only JSON5 knows, or 0.
+// wideSpace returns the length of a blank that only JSON5 allows, or 0.
 func (j *jsonReader) wideSpace() int {
 	r, size := utf8.DecodeRune(j.src[j.at:])
 	if r == '\v' || r == '\f' || r == '\u2028' || r == '\u2029' || r == '\ufeff' || unicode.Is(unicode.Zs, r) {
@@ -48,7 +48,7 @@ func (j *jsonReader) wideSpace() int {
 	return 0
 }
 
-// skipString reads past a string and checks its escapes.
+// skipString skips a string and checks its escapes.
 func (j *jsonReader) skipString() {
 	start, quote := j.at, j.src[j.at]
 	for j.at++; j.at < len(j.src); {
@@ -92,7 +92,7 @@ func (j *jsonReader) skipEscape() {
 	}
 }
 
-// hexDigits: text is the mark, then n hexadecimal digits.
+// hexDigits reports whether text starts with the mark and n hexadecimal digits.
 func hexDigits(text []byte, mark byte, n int) bool {
 	if len(text) <= n || text[0] != mark {
 		return false
@@ -109,7 +109,7 @@ func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// readLiteral reads a literal that no name goes on after.
+// readLiteral reads a literal that no letter or digit follows.
 func (j *jsonReader) readLiteral(literal string) bool {
 	if !bytes.HasPrefix(j.src[j.at:], []byte(literal)) {
 		return false

@@ -2,16 +2,16 @@ package client
 
 import "slices"
 
-// slot is a place of the container where a server stands.
+// slot is the place of one server in the container.
 type slot struct {
 	name  string
 	path  []string
-	at    int // of the name
+	at    int // offset of the name
 	value *node
 	twice bool // another slot has the same path
 }
 
-// parseFile reads a file into nodes; nil when it holds nothing.
+// parseFile reads a file into nodes; it returns nil when the file is empty.
 func parseFile(r Row, src []byte) (*node, error) {
 	if at := invalidUTF8(src); at >= 0 {
 		return nil, newEditError(src, at, "save the file as UTF-8", "the file is not UTF-8 text")
@@ -28,7 +28,6 @@ func parseFile(r Row, src []byte) (*node, error) {
 	}
 }
 
-// locateServers finds every server of a file.
 func locateServers(r Row, src []byte, root *node) ([]slot, error) {
 	f := finder{row: r, src: src}
 	f.walkKeyPath(root, r.KeyPath, nil)
@@ -47,7 +46,7 @@ func locateServers(r Row, src []byte, root *node) ([]slot, error) {
 	return f.slots, nil
 }
 
-// pathKey gives one text for a path; no part can imitate another.
+// pathKey returns one text for a path; quotes keep different paths different.
 func pathKey(path []string) string {
 	key := ""
 	for _, p := range path {
@@ -63,8 +62,8 @@ type finder struct {
 	err   error
 }
 
-// walkKeyPath goes down the key path. A step that is not there or null holds no
-// servers; one of another kind is a file we do not understand.
+// walkKeyPath follows the key path. A missing or null step holds no servers; a step of another
+// kind means that we do not understand the file.
 func (f *finder) walkKeyPath(n *node, path, walked []string) {
 	switch {
 	case f.err != nil || n == nil || n.kind == nullKind:

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// visibleLength gives how much of a word of a command line is shown, in bytes, as far as its looks
-// tell: what stands in a URL's query, what looks random in its path, and what does so
-// behind an option of one letter, of which nobody knows what it means.
+// visibleLength returns how many bytes of a command line's word may be shown, judged by its
+// form. It hides the query of a URL, random-looking text in its path, and a random-looking
+// value after an option of one letter, whose meaning is unknown.
 func visibleLength(word, before string) int {
 	if strings.Contains(word, "://") {
 		return shownOfURL(word)
@@ -26,8 +26,8 @@ func visibleLength(word, before string) int {
 	return len(word)
 }
 
-// shortOption gives the option of one letter that a word is, or begins with: -k, and -k= of
-// -k=VALUE; "" where it is none.
+// shortOption returns the option of one letter that a word is or begins with: -k, and -k= of
+// -k=VALUE; "" when there is none.
 func shortOption(word string) string {
 	if len(word) < 2 || word[0] != '-' || !unicode.IsLetter(rune(word[1])) {
 		return ""
@@ -60,23 +60,23 @@ func shownOfURL(word string) int {
 	return end
 }
 
-// runs are what no words are written with: many letters and digits in a row.
+// runs matches many letters and digits in a row, which words do not have.
 var runs = lazyPattern(`[A-Za-z0-9]{10,}`)
 
-// looksRandom reports whether a value is drawn by lot, for all that can be seen: not words, names,
-// versions, paths, hosts or packages.
+// looksRandom reports whether a value looks random: not like words, names, versions, paths,
+// hosts or packages.
 func looksRandom(value string) bool {
 	if strings.ContainsAny(value, " \t\\@:") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, ".") || strings.HasPrefix(value, "~") {
 		return false
 	}
 	if strings.Contains(value, "/") {
-		return len(value) >= 32 && isMixed(strings.ReplaceAll(value, "/", "")) // base64
+		return len(value) >= 32 && isMixed(strings.ReplaceAll(value, "/", "")) // may be base64
 	}
 	return slices.ContainsFunc(runs().FindAllString(value, -1), isMixed)
 }
 
-// isMixed says that a run of letters and digits goes from one to the other, or from small
-// letters to capitals, more often than names do.
+// isMixed reports whether a run changes between letters and digits, or from small letters to
+// capitals, more often than names do.
 func isMixed(run string) bool {
 	if !strings.ContainsAny(run, "0123456789") {
 		return false
@@ -90,7 +90,7 @@ func isMixed(run string) bool {
 		case unicode.IsUpper(c):
 			kind = 3
 		}
-		if last != 0 && kind != last && (last != 3 || kind != 1) { // Capital, as in CamelCase
+		if last != 0 && kind != last && (last != 3 || kind != 1) { // a capital before small letters, as in CamelCase
 			turns++
 		}
 		last = kind

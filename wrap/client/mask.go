@@ -10,9 +10,9 @@ import (
 
 const hiddenText = "•••"
 
-// MaskFile gives a file as it may be shown: of every entry in it the values of the
-// environment, of headers, and of arguments that are secrets are covered, and addresses
-// that may hold one. Line ends stay where they are. What cannot be read is given back.
+// MaskFile returns a file in a form that may be shown. In every entry it hides the values of
+// the environment and of headers, arguments that are secrets, and addresses that may hold a
+// secret. Line ends stay in place. A file that cannot be read is returned unchanged.
 func MaskFile(r Row, src []byte) []byte {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -34,15 +34,15 @@ func MaskFile(r Row, src []byte) []byte {
 	return spliceEdits(src, edits)
 }
 
-// secretWords covers what a command line says of secrets: the value behind --api-key or
-// in --token=, a header, what a container is given as its environment, and whatever looks
-// like a key, as an address may hold one, too.
+// secretWords hides the secrets of a command line: the value after --api-key or in --token=, a
+// header, the environment given to a container, and text that looks like a key, also in an
+// address.
 func (f *file) secretWords(words []*node) (edits []edit) {
 	all := nodeTexts(words)
 	src, err := json.Marshal(all)
 	var clean []string
 	if err != nil || json.Unmarshal(redact.ScrubJSON(src), &clean) != nil || len(clean) != len(all) {
-		return nil // words that are no texts; nothing is written of such an entry
+		return nil // some words are not texts; clawai writes nothing of such an entry
 	}
 	for i, w := range words {
 		prefix := all[i][:commonPrefix(all[i], clean[i])]
@@ -61,7 +61,7 @@ func (f *file) secretWords(words []*node) (edits []edit) {
 	return edits
 }
 
-// commonPrefix gives the length of what two texts begin with.
+// commonPrefix returns the length of the common start of two texts.
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -74,7 +74,7 @@ func (f *file) secretEdits(r *remote) []edit {
 	var edits []edit
 	if m := r.url; m != nil && m.value.kind == stringKind && f.row.HidesAddress(m.value.text) {
 		e := f.coverText(m.value, "")
-		if r.redirected != nil { // whose path is a secret of clawai's, and whose query may hold one
+		if r.redirected != nil { // its path is a secret of clawai, and its query may hold another
 			e.text = r.redirected.visibleHost() + "/" + hiddenText
 		}
 		edits = append(edits, e)
@@ -89,14 +89,14 @@ func (f *file) secretEdits(r *remote) []edit {
 	return edits
 }
 
-// coverText hides the text of a string behind what stands in front of it.
+// coverText hides the text of a string after the prefix.
 func (f *file) coverText(v *node, prefix string) edit {
 	n := f.openingLength(f.rawText(v), v.plain)
 	start, end := v.start+n+len(prefix), v.end-min(n, 3)
 	if prefix != "" && start < end && f.src[start] == ' ' {
 		start++
 	}
-	if start > end || prefix != "" && !strings.HasPrefix(string(f.src[v.start+n:end]), prefix) { // it is written with escapes
+	if start > end || prefix != "" && !strings.HasPrefix(string(f.src[v.start+n:end]), prefix) { // the text is written with escapes
 		start = v.start + n
 	}
 	if start > end {

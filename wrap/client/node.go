@@ -2,7 +2,7 @@ package client
 
 import "bytes"
 
-// kind is what a value of a file is.
+// kind is the type of a value in a file.
 type kind uint8
 
 const (
@@ -17,34 +17,34 @@ func (k kind) String() string {
 	return [...]string{"a number or boolean", "null", "a string", "a list", "an object"}[k]
 }
 
-// node is one value of a file with the bytes it stands at. Every format is read
-// into nodes, so that finding and editing are written once.
+// node is one value of a file with its byte offsets. Every format is read into nodes, so that
+// finding and editing are written once.
 type node struct {
 	kind       kind
-	start, end int      // end of a list or object is known in JSON and YAML's flow style only
-	text       string   // of a string; in JSON of a number or boolean, as it is written
+	start, end int      // the end of a list or object is known only in JSON and YAML's flow style
+	text       string   // of a string; in JSON also of a number or boolean, as it is written
 	members    []member // of an object
 	items      []*node  // of a list
 
-	// block: a list of YAML with a line for each item. lead is where an item of
-	// such a list begins, with its dash.
+	// block means a YAML list with a line for each item. lead is the offset of the dash of an
+	// item in such a list.
 	block bool
 	lead  int
-	// plain: a scalar of YAML without quotes.
+	// plain means a YAML scalar without quotes.
 	plain bool
-	// refused says why the engine must not touch the node ("an anchor").
+	// refused is the reason why the engine must not touch the node ("an anchor").
 	refused string
 }
 
-// member is a key with its value. A dotted key of TOML starts at its first part;
-// last is where its last part starts.
+// member is a key with its value. A dotted TOML key starts at its first part; last is the start
+// of its last part.
 type member struct {
 	name             string
 	start, last, end int
-	block            bool // it stands on a line of its own
+	block            bool // it is on a line of its own
 	escaped          bool // the name is written with escapes
 	value            *node
-	// again is where else the name stands: TOML writes one table in parts.
+	// again lists the other places of the name: TOML can write one table in parts.
 	again []span
 }
 
@@ -55,7 +55,7 @@ func (n *node) endAt(end int) *node {
 	return n
 }
 
-// findMember finds a member; twice when there is another of the same name.
+// findMember returns the first member of a name; twice means that there is another.
 func (n *node) findMember(name string) (found *member, twice bool) {
 	if n == nil || n.kind != objectKind {
 		return nil, false
@@ -72,7 +72,6 @@ func (n *node) findMember(name string) (found *member, twice bool) {
 	return found, false
 }
 
-// lastMember finds the last member of a name.
 func (n *node) lastMember(name string) *member {
 	for i := len(n.members) - 1; i >= 0; i-- {
 		if n.members[i].name == name {
@@ -82,7 +81,7 @@ func (n *node) lastMember(name string) *member {
 	return nil
 }
 
-// findDuplicate finds a member whose name an earlier one has, at any depth.
+// findDuplicate returns a member, at any depth, that has the name of an earlier one.
 func (n *node) findDuplicate() *member {
 	if n == nil {
 		return nil
@@ -117,7 +116,7 @@ func (n *node) ownDuplicate() *member {
 	return nil
 }
 
-// lineStart gives the offset of the first byte of the line that at is on.
+// lineStart returns the offset of the first byte of the line that holds at.
 func lineStart(src []byte, at int) int {
 	start := bytes.LastIndexByte(src[:at], '\n') + 1
 	if start == 0 {
@@ -126,7 +125,7 @@ func lineStart(src []byte, at int) int {
 	return start
 }
 
-// lineEnd gives the offset of the line end after at, or of the end of src.
+// lineEnd returns the offset of the line end after at, or of the end of src.
 func lineEnd(src []byte, at int) int {
 	i := bytes.IndexByte(src[at:], '\n')
 	if i < 0 {
@@ -138,8 +137,8 @@ func lineEnd(src []byte, at int) int {
 	return at + i
 }
 
-// lineBreak gives the line end at an offset; at the end of src, the first one of
-// the file.
+// lineBreak returns the line end at an offset; at the end of src, the first line end of the
+// file.
 func lineBreak(src []byte, at int) string {
 	if at == len(src) {
 		at = lineEnd(src, 0)

@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// Paths are the places a file can be at: All on every system, then the
-// system's own.
+// Paths are the possible places of a file: All on every system, then those of the system.
 //
-// A pattern is written with slashes. It starts with ~ (the home), {config} (the
-// system's folder for applications' settings), {xdg} ($XDG_CONFIG_HOME, else
-// ~/.config, on every system), $NAME or ${NAME:-default}, / or a drive, or ./
-// (the project). Of globs it may use * ? and [...], never **.
+// A pattern is written with slashes. It starts with ~ (the home), {config} (the system's folder
+// for applications' settings), {xdg} ($XDG_CONFIG_HOME, else ~/.config, on every system), $NAME
+// or ${NAME:-default}, / or a drive, or ./ (the project). It may use the globs * ? and [...],
+// never **.
 type Paths struct {
 	All     []string `toml:"all"`
 	Linux   []string `toml:"linux"`
@@ -27,7 +26,7 @@ func (p Paths) systemPaths(os string) []string {
 
 func (p Paths) allPaths() []string { return slices.Concat(p.All, p.Linux, p.MacOS, p.Windows) }
 
-// checkPattern says what is wrong with a pattern, or nil.
+// checkPattern returns the error in a pattern, or nil.
 func checkPattern(pattern string) error {
 	base, rest := cutBase(pattern)
 	switch {

@@ -5,10 +5,9 @@ import (
 	"fmt"
 )
 
-// Read finds the servers of a file. The error, an *EditError, says that the
-// file cannot be read exactly or that a key on the way to the servers stands
-// twice; what is wrong with one server alone is that Entry's Problem. A file
-// without content has no servers.
+// Read returns the servers of a file. The error, an *EditError, means that the file cannot be
+// read exactly or that a key on the way to the servers appears twice. A problem of one server
+// alone is in its Entry's Problem. A file without content has no servers.
 func Read(r Row, src []byte) ([]Entry, error) {
 	file, err := openFile(r, src)
 	if err != nil {
@@ -21,13 +20,13 @@ func Read(r Row, src []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// file is a client's file as read.
+// file is a client's file after reading.
 type file struct {
 	row   Row
 	src   []byte
 	slots []slot
 
-	counted, line int // the line, from 1, that the offset counted last is on
+	counted, line int // the last counted offset, and its line from 1
 }
 
 func openFile(r Row, src []byte) (*file, error) {
@@ -60,14 +59,14 @@ func (f *file) readEntry(s slot) Entry {
 	return e
 }
 
-// faultError gives the error that a fault comes to.
+// faultError returns the error for a fault.
 func (f *file) faultError(p *fault) *EditError {
 	line, column := f.countPosition(p.at)
 	return &EditError{Line: line, Column: column, What: p.what, Next: p.next}
 }
 
-// countPosition goes on counting lines where it last stopped, for a file may hold
-// thousands of entries.
+// countPosition counts lines from where it last stopped, since a file may hold thousands of
+// entries.
 func (f *file) countPosition(at int) (line, column int) {
 	if at < f.counted || f.line == 0 {
 		f.counted, f.line = 0, 1
@@ -78,7 +77,7 @@ func (f *file) countPosition(at int) (line, column int) {
 	return f.line, column
 }
 
-// fillEntry says what the entry starts, as far as it can be read.
+// fillEntry sets what the entry starts, as far as it can be read.
 func (f *file) fillEntry(e *Entry, sh shape) {
 	words := nodeTexts(sh.words)
 	if v, ok := readInvocation(sh.words); ok {
@@ -99,7 +98,7 @@ func (f *file) fillEntry(e *Entry, sh shape) {
 	}
 }
 
-// findProblem gives what stands in the way of an edit.
+// findProblem returns the reason why an entry cannot be edited.
 func (f *file) findProblem(s slot, sh shape) *fault {
 	if sh.problem != nil {
 		return sh.problem
@@ -121,7 +120,7 @@ func (f *file) findProblem(s slot, sh shape) *fault {
 	return nil
 }
 
-// findTarget finds the slot of an entry whose command may be edited.
+// findTarget returns the slot of an entry whose command may be edited.
 func (f *file) findTarget(e Entry) (slot, shape, error) {
 	s, sh, err := f.findSlot(e)
 	if err != nil {
@@ -133,7 +132,7 @@ func (f *file) findTarget(e Entry) (slot, shape, error) {
 	return s, sh, nil
 }
 
-// findSlot finds the slot of an entry that can be edited at all.
+// findSlot returns the slot of an entry that can be edited at all.
 func (f *file) findSlot(e Entry) (slot, shape, error) {
 	if f.row.ReadOnly {
 		return slot{}, shape{}, newEditError(f.src, 0, "edit the file by hand", "files of %s are not edited", f.row.Name)

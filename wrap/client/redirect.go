@@ -8,26 +8,25 @@ import (
 	"strings"
 )
 
-// The other form of a remote entry behind clawai: its client goes on speaking
-// HTTP, to a proxy of the owner's on this machine (clawai proxy --listen), and
-// nothing of the entry changes but the url. What the url was stands in the
-// query of the new one, so that the edit can be taken back without any other
-// file; the proxy does not look at the query.
+// The other form of a wrapped remote entry: its client still speaks HTTP, to the owner's proxy
+// on this machine (clawai proxy --listen), and only the url of the entry changes. The query of
+// the new url holds the old url, so that the edit can be undone without any other file; the
+// proxy ignores the query.
 
 const (
-	forQuery = "clawai-for" // the address itself
-	asQuery  = "clawai-as"  // its token in the file, base64, where that is not the plain one
+	forQuery = "clawai-for" // the original address
+	asQuery  = "clawai-as"  // its token in the file, base64, when that is not the plain one
 )
 
-// redirectURL is what the url of such an entry says.
+// redirectURL holds the parts of such an entry's url.
 type redirectURL struct {
 	proxyURL string // the url without its query
 	server   string // the last part of its path
-	original string // the address
-	token    string // as the file wrote it
+	original string // the original address
+	token    string // the address as the file wrote it
 }
 
-// readRedirection recognises the form by its shape alone.
+// readRedirection recognises the form without other information.
 func readRedirection(text string) *redirectURL {
 	proxyURL, query, found := strings.Cut(text, "?")
 	if !found || !strings.HasPrefix(query, forQuery+"=") {
@@ -59,14 +58,14 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// visibleHost gives the part of the proxy's url that may be shown.
+// visibleHost returns the part of the proxy's url that may be shown.
 func (r *redirectURL) visibleHost() string {
 	scheme, rest, _ := strings.Cut(r.proxyURL, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return scheme + "://" + host
 }
 
-// renderURL gives the url that readRedirection reads.
+// renderURL returns the url that readRedirection reads.
 func (r *redirectURL) renderURL() string {
 	text := r.proxyURL + "?" + forQuery + "=" + url.QueryEscape(r.original)
 	if r.token != quoteText(r.original) {
@@ -75,7 +74,7 @@ func (r *redirectURL) renderURL() string {
 	return text
 }
 
-// findDifferences says what keeps a url from being the one that Redirect writes.
+// findDifferences returns how a url differs from the one that RedirectEntry writes.
 func (r *redirectURL) findDifferences(text, server string) (all []string) {
 	if r.server != server {
 		all = append(all, "the url names another server")
@@ -86,13 +85,12 @@ func (r *redirectURL) findDifferences(text, server string) (all []string) {
 	return all
 }
 
-// RedirectEntry puts proxyURL, the address of a server at clawai's own proxy, in the
-// place of a remote entry's url. Headers and everything else stay with the
-// client. An entry that leads there already is given back as it is, one that led
-// to another proxy is brought up to this one.
+// RedirectEntry replaces a remote entry's url by proxyURL, the address of the server at
+// clawai's own proxy. Headers and everything else stay with the client. An entry that leads
+// there already is returned unchanged; one that leads to another proxy is updated.
 //
-// As Wrap does, it takes its own result back before it answers. On an error, an
-// *EditError, no bytes are given.
+// Like Wrap, it undoes its own result before it returns, as a check. On an error, an
+// *EditError, it returns no bytes.
 func RedirectEntry(r Row, src []byte, e Entry, proxyURL string) ([]byte, error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -125,15 +123,15 @@ func RedirectEntry(r Row, src []byte, e Entry, proxyURL string) ([]byte, error) 
 	return after, nil
 }
 
-// PlainName reports a name that can stand in an address; proxy/remote/reverse has
-// the same rule.
+// PlainName reports whether a name can be part of an address; proxy/remote/reverse has the same
+// rule.
 func PlainName(name string) bool {
 	return strings.Trim(name, ".") != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
 	})
 }
 
-// originalURL gives the url its own bytes again.
+// originalURL restores the bytes of the original url.
 func (f *file) originalURL(sh shape) []byte {
 	v := sh.remote.url.value
 	return spliceEdits(f.src, []edit{{v.start, v.end, sh.remote.redirected.token}})

@@ -9,30 +9,30 @@ import (
 	"sync"
 )
 
-// remote is how an entry says where its server is: by itself, or behind clawai
-// in the form that wrap gives it (bridge.go).
+// remote holds the parts of a remote entry: a bare one, or one in the form that wrap writes
+// (bridge.go).
 type remote struct {
-	url        *member // the address; behind clawai the member in the environment, or nil
-	inner      *node   // behind clawai: the word after --
+	url        *member // the address; when wrapped, the member in the environment, or nil
+	inner      *node   // when wrapped: the word after --
 	headers    []header
-	original   []string     // behind clawai: what the entry said in other words
-	redirected *redirectURL // behind clawai: the url leads to its proxy (redirect.go)
-	kept       *fault       // why it cannot become a process
+	original   []string     // when wrapped: the words of --was
+	redirected *redirectURL // when wrapped: the url leads to clawai's proxy (redirect.go)
+	kept       *fault       // reason why it cannot become a process
 
-	holder     *member // of the headers: the row's headers, or env-headers, or behind clawai env
-	env        *member // the environment of a bare entry, which means nothing to its server
+	holder     *member // member with the headers: the row's headers or env-headers, or env when wrapped
+	env        *member // environment of a bare entry, which has no meaning for its server
 	bearer     *member
 	envHeaders bool      // the headers name variables
-	idle       []*member // ask for nothing, and break the file (cut.go)
+	idle       []*member // empty members that would break the file (cut.go)
 }
 
-// header is one header of a remote entry with the member it stands in.
+// header is one header of a remote entry, and the member that holds it.
 type header struct {
 	name   string
 	member *member
 }
 
-// The environment of a wrapped remote server: what belongs on no command line
+// The environment of a wrapped remote server holds what must not be on a command line
 // (cmd/clawai/internal/proxycmd reads it).
 const (
 	urlVariable       = "CLAWAI_URL"
@@ -42,8 +42,8 @@ const (
 	bearerVariable    = headerEnvVariable + "0"
 )
 
-// shared are members that say of a process what they say of a remote server.
-// Any other is refused unless it is empty: it may be how the client signs in.
+// shared lists members that mean the same for a process as for a remote server. Any other
+// member is refused unless it is empty: it may be how the client signs in.
 var shared = []string{
 	"name", "title", "description", "notes", "icon", "version", "source", "fromGalleryId", "gallery",
 	"enabled", "disabled", "required", "bundled", "trust", "timeout", "timeoutMs", "initTimeout", "connectionTimeout",
@@ -52,8 +52,7 @@ var shared = []string{
 	"available_tools", "default_tools_approval_mode", "autoApprove", "alwaysAllow", "alwaysLoad", "deferTools",
 }
 
-// types are the words for transports that clawai speaks to a server, in any of
-// the spellings of the clients.
+// types lists the transports that clawai speaks, in lower case and without - and _.
 var types = []string{"http", "sse", "streamablehttp", "remote"}
 
 var (
@@ -61,19 +60,19 @@ var (
 	variableName = lazyPattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// ownHeader names headers that the transport sets, so that clawai refuses to be
-// told them (proxy/remote.OwnHeaders). Accept and Content-Type it is told often, and
-// passes over.
+// ownHeader matches headers that the transport sets, so that clawai refuses them
+// (proxy/remote.OwnHeaders). Entries often set Accept and Content-Type; clawai ignores these
+// two.
 var ownHeader = lazyPattern(`(?i)^(accept-encoding|connection|content-encoding|content-length|host|last-event-id|` +
 	`mcp-(session-id|protocol-version|method|name|param-.*)|transfer-encoding|upgrade|te|trailer)$`)
 
-// lazyPattern gives compiled when it is first used: every start of the proxy would wait
-// for one that is compiled in a package variable.
+// lazyPattern compiles a pattern at its first use: a pattern that is compiled in a package
+// variable would delay every start of the proxy.
 func lazyPattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// isEmpty says that a value asks for nothing.
+// isEmpty reports whether a value asks for nothing.
 func (n *node) isEmpty() bool {
 	switch n.kind {
 	case nullKind:
@@ -86,17 +85,16 @@ func (n *node) isEmpty() bool {
 	return n.kind == otherKind && n.text == "false"
 }
 
-// strict: a member of the other kind of entry breaks the file.
+// isStrict reports whether a member of the other kind of entry breaks the file.
 func (r Row) isStrict() bool { return r.StrictKeys || len(r.ExclusiveFields) > 0 }
 
-// fillsText says that the client may put something else in the place of a text in
-// a url or a header.
+// fillsText reports whether the client may expand a text in a url or a header.
 func (r Row) fillsText(text string) bool {
 	return strings.Contains(text, "$") && !r.EnvExpands || r.expandsText(text)
 }
 
-// HidesAddress says that an address must not stand on a command line: it is not known
-// before the client has filled it in, or has a part that may be a key.
+// HidesAddress reports whether an address must not be on a command line: it is unknown before
+// the client has expanded it, or it has a part that may be a key.
 func (r Row) HidesAddress(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || r.fillsText(address) || u.User != nil || strings.ContainsAny(address, "?#") {
@@ -107,7 +105,7 @@ func (r Row) HidesAddress(address string) bool {
 	})
 }
 
-// meaningWords gives what an entry says to start or to reach, for comparing: words, or the
+// meaningWords returns what an entry starts or reaches, for comparison: its words, or the
 // address and the headers as they will be sent.
 func (sh shape) meaningWords() []string {
 	if sh.kind != Remote {
@@ -148,15 +146,15 @@ func (r *remote) remoteAddress() string {
 	return ""
 }
 
-// signsIn says that no Authorization header is sent.
+// signsIn reports whether no Authorization header is sent.
 func (r *remote) signsIn() bool {
 	return r.bearer == nil && !slices.ContainsFunc(r.headers, func(h header) bool { return strings.EqualFold(h.name, "Authorization") })
 }
 
 func bearerLine(variable string) string { return fmt.Sprintf("Authorization: Bearer ${%s}", variable) }
 
-// headerLead gives what stands before a header's value in the environment. A bare YAML
-// scalar stays bare when no blank follows the colon.
+// headerLead returns the text before a header's value in the environment. A bare YAML scalar
+// stays bare when no blank follows the colon.
 func headerLead(name string, plain, variable bool) string {
 	switch {
 	case variable:

@@ -8,7 +8,7 @@ import (
 
 const nextTake = "take it out, or keep the server as it is"
 
-// readRemote reads a bare remote entry and refuses what would be lost on the way.
+// readRemote reads a bare remote entry and refuses parts that a wrapper would lose.
 func (s *shapeReader) readRemote(entry *node) {
 	r := s.remote
 	s.checkEditable(s.holder)
@@ -19,7 +19,7 @@ func (s *shapeReader) readRemote(entry *node) {
 		}
 	}
 	s.checkURL()
-	// What follows concerns the process that the entry would become.
+	// The following checks concern the process that the entry would become.
 	before := s.problem
 	s.problem, s.hard = nil, false
 	defer func() { r.kept, s.problem = s.problem, before }()
@@ -34,15 +34,15 @@ func (s *shapeReader) readRemote(entry *node) {
 	}
 }
 
-// refuseSoftly refuses what a process has no place for, and a client that goes on speaking
-// HTTP keeps (redirect.go).
+// refuseSoftly refuses a part that a process cannot hold, but a client that still speaks HTTP
+// keeps (redirect.go).
 func (s *shapeReader) refuseSoftly(at int, next, what string, values ...any) {
 	hard := s.hard
 	s.keepProblem(at, next, what, values...)
 	s.hard = hard
 }
 
-// orProxy names the form that would do where this one does not.
+// orProxy adds the advice to use the proxy form when only that form is possible.
 func (s *shapeReader) orProxy() {
 	if s.problem != nil && !s.hard && s.canRedirect() {
 		s.problem.next += nextProxy
@@ -51,7 +51,7 @@ func (s *shapeReader) orProxy() {
 
 const nextProxy = "; or let the client go on speaking HTTP: clawai wrap --remote=proxy"
 
-// canRedirect says that the url can lead to clawai's proxy.
+// canRedirect reports whether the url can be replaced by an address at clawai's proxy.
 func (s *shapeReader) canRedirect() bool {
 	return PlainName(s.slot.name) && !s.row.fillsText(s.remote.url.value.text)
 }
@@ -87,7 +87,7 @@ func (s *shapeReader) checkURL() {
 	}
 }
 
-// checkType demands a transport that clawai speaks.
+// checkType refuses a transport that clawai does not speak.
 func (s *shapeReader) checkType() {
 	if s.typ == nil || s.typ.value.kind == nullKind {
 		s.typ = nil
@@ -100,7 +100,7 @@ func (s *shapeReader) checkType() {
 	}
 }
 
-// readHeaders finds the headers, in the one member that a process can have in
+// readHeaders finds the headers. All must be in one member, since a process has one member in
 // their place.
 func (s *shapeReader) readHeaders() {
 	r := s.remote
@@ -135,7 +135,7 @@ func (s *shapeReader) readHeaders() {
 		s.refuseSoftly(r.env.start, nextTake, "the entry of %q has headers and %q", s.slot.name, r.env.name)
 	}
 	if len(r.headers) == 0 {
-		r.holder = nil // the environment that is there will do
+		r.holder = nil // the existing environment is enough
 	}
 }
 
@@ -159,7 +159,7 @@ func (s *shapeReader) checkHeader(m *member) {
 	}
 }
 
-// readBearer finds the variable of a bearer token.
+// readBearer finds the variable that holds a bearer token.
 func (s *shapeReader) readBearer() {
 	m, _ := s.holder.findMember(s.row.BearerField)
 	if s.row.BearerField == "" || m == nil || m.value.kind == nullKind {
@@ -176,7 +176,7 @@ func (s *shapeReader) readBearer() {
 	s.remote.bearer = m
 }
 
-// checkMembers refuses what a process would not be told.
+// checkMembers refuses members that a process would not receive.
 func (s *shapeReader) checkMembers(n *node) {
 	known := append([]string{
 		s.remote.url.name, s.row.typeKey(), s.row.NameField, s.row.HeadersField, s.row.EnvHeadersField,

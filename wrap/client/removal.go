@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// removeMembers takes members with their values out of an object, those that
-// stand together at once.
+// removeMembers removes members with their values from an object, adjacent ones in one edit.
 func (f *file) removeMembers(in *node, gone []*member) ([]edit, error) {
 	var edits []edit
 	leaves := func(i int) bool {
@@ -29,13 +28,13 @@ func (f *file) removeMembers(in *node, gone []*member) ([]edit, error) {
 	return edits, nil
 }
 
-// removeRun takes out the members from first up to next.
+// removeRun removes the members from first up to next.
 func (f *file) removeRun(in *node, first, next int) (edit, error) {
 	mark := ","
 	if in.members[first].block {
 		mark = ""
 	}
-	ends := make([]int, next) // of the members, as far as they are looked at
+	ends := make([]int, next) // ends of the members that were checked
 	for i := first; i < next; i++ {
 		end, known := f.valueEnd(in.members[i].value)
 		if !known {
@@ -64,7 +63,7 @@ func (f *file) removeRun(in *node, first, next int) (edit, error) {
 	return edit{from, to, ""}, nil
 }
 
-// removeLastLines takes out whole lines.
+// removeLastLines removes whole lines.
 func (f *file) removeLastLines(from, to int) (edit, error) {
 	start, end := lineStart(f.src, from), lineEnd(f.src, to)
 	if !f.isBlank(start, from) {
@@ -79,7 +78,7 @@ func (f *file) removeLastLines(from, to int) (edit, error) {
 	return edit{start, end, ""}, nil
 }
 
-// checkSeparator refuses to take out a comment with a member.
+// checkSeparator refuses to remove a comment together with a member.
 func (f *file) checkSeparator(from, to int, mark string) error {
 	if strings.TrimSpace(string(f.src[from:to])) == mark {
 		return nil
@@ -87,7 +86,7 @@ func (f *file) checkSeparator(from, to int, mark string) error {
 	return newEditError(f.src, from, "move it, then run the command again", "something stands among the words of clawai")
 }
 
-// valueEnd gives where a value ends, if that can be told.
+// valueEnd returns the end of a value, if it is known.
 func (f *file) valueEnd(n *node) (int, bool) {
 	flow := n.kind == objectKind || n.kind == listKind && !n.block
 	switch {

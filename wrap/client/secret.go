@@ -8,28 +8,28 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// ReferencePrefix begins what stands for a secret that the vault keeps.
+// ReferencePrefix begins a reference to a secret in the vault.
 const ReferencePrefix = "clawai-vault:"
 
-// Secret is a text in the environment of an entry behind clawai, which fills references
-// to the vault in.
+// Secret is a text in the environment of a wrapped entry, in which clawai resolves references
+// to the vault.
 type Secret struct {
-	Name   string // of the variable, or of the header that it carries
-	Member string // the key it stands under
-	Before string // what stands before it and stays: "Authorization: Bearer "
-	Value  string // the secret, or the name of the vault's entry
-	Token  string // all of it as the file writes it
+	Name   string // name of the variable, or of the header in it
+	Member string // key of the variable
+	Before string // text before the secret, which stays: "Authorization: Bearer "
+	Value  string // the secret, or the name of its entry in the vault
+	Token  string // the whole value as the file writes it
 }
 
-// FindSecrets gives the texts of an entry that are secrets by their names or their looks. What
-// the client fills in is none: the secret stands elsewhere.
+// FindSecrets returns the texts of an entry that are secrets by their names or their form. A
+// text that the client expands is not one: the secret is elsewhere.
 func FindSecrets(r Row, src []byte, e Entry) ([]Secret, error) {
 	return secretsOf(r, src, e, func(s *Secret) bool {
 		return !strings.Contains(s.Value, ReferencePrefix) && !r.expandsText(s.Before+s.Value) && !strings.ContainsRune(s.Value, 0) && isSecret(s.Name, s.Value)
 	})
 }
 
-// FindReferences gives the texts of an entry that stand for secrets in the vault.
+// FindReferences returns the texts of an entry that refer to secrets in the vault.
 func FindReferences(r Row, src []byte, e Entry) ([]Secret, error) {
 	return secretsOf(r, src, e, func(s *Secret) bool {
 		before, name, found := strings.Cut(s.Value, ReferencePrefix)
@@ -70,7 +70,6 @@ func secretsOf(r Row, src []byte, e Entry, wanted func(*Secret) bool) (all []Sec
 	return all, nil
 }
 
-// envMembers gives the members of an entry's environment.
 func (sh shape) envMembers() (all []*member) {
 	if sh.remote != nil && sh.remote.holder != nil {
 		for i := range sh.remote.holder.value.members {
@@ -81,17 +80,18 @@ func (sh shape) envMembers() (all []*member) {
 	return sh.environment
 }
 
-// isSecret reports whether the record would not keep the value under the name.
+// isSecret reports whether the record would hide the value under this name.
 func isSecret(name, value string) bool {
 	src, err := json.Marshal(map[string]string{name: value})
 	var kept map[string]string
 	return err == nil && json.Unmarshal(redact.ScrubJSON(src), &kept) == nil && kept[name] != value
 }
 
-// Quote writes a text as a string that every format of files reads.
+// Quote writes a text as a string that every file format reads.
 func Quote(text string) string { return quoteText(text) }
 
-// DecodeToken reads a token of a file of the row; false when it is no string.
+// DecodeToken decodes a token in the row's format; it returns false when the token is not a
+// string.
 func DecodeToken(r Row, token string) (text string, ok bool) {
 	var root *node
 	var err error
@@ -113,8 +113,8 @@ func DecodeToken(r Row, token string) (text string, ok bool) {
 	return m.value.text, true
 }
 
-// ReplaceVariables puts tokens, by the key they stand under, into the environment of an entry.
-// Nothing else of what the file says is changed by that, or it is an *EditError.
+// ReplaceVariables writes tokens, by their keys, into the environment of an entry. It returns
+// an *EditError when this would change anything else in the file.
 func ReplaceVariables(r Row, src []byte, e Entry, tokens map[string]string) ([]byte, error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -147,7 +147,7 @@ func ReplaceVariables(r Row, src []byte, e Entry, tokens map[string]string) ([]b
 	return after, nil
 }
 
-// sameVariables says that nothing but the tokens of the entry itself has changed.
+// sameVariables reports whether only the tokens of the entry itself have changed.
 func sameVariables(before, now []*member, own bool, tokens map[string]string) bool {
 	return slices.EqualFunc(before, now, func(a, b *member) bool {
 		_, changed := tokens[a.name]

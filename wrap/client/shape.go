@@ -7,32 +7,31 @@ import (
 	"strings"
 )
 
-// shape is how one entry says what to start.
+// shape is the parsed form of one entry.
 type shape struct {
 	kind    ServerKind
-	why     string // why it is not Stdio
-	problem *fault // why it must not be edited
-	unclear bool   // readers differ in what it says
-	mixed   *fault // it has a url as well, an environment that cannot be read, or a sandbox: it must not be wrapped
+	why     string // reason why it is not Stdio
+	problem *fault // reason why it must not be edited
+	unclear bool   // readers may understand it differently
+	mixed   *fault // it must not be wrapped: it also has a url, an environment that cannot be read, or a sandbox
 
 	command *member // nil unless kind is Stdio
-	args    *member // nil when missing, and where the command is a list
+	args    *member // nil when missing, and when the command is a list
 	words   []*node // the program, then its arguments
-	list    *node   // the list that words stand in; nil when args are missing
+	list    *node   // the list that holds the words; nil when args are missing
 
-	env         []Variable // of a process, but for what Wrap has put there
-	environment []*member  // all of it
-	holder      *node      // the object that all of these stand in
-	typ         *member    // that tells the transport; nil when missing
+	env         []Variable // environment of a process, without the variables that Wrap added
+	environment []*member  // the whole environment
+	holder      *node      // the object that holds all of these
+	typ         *member    // the member for the transport; nil when missing
 	remote      *remote    // nil unless kind is Remote
 }
 
-// shapeReader reads the shape of one slot.
 type shapeReader struct {
 	row  Row
 	slot slot
 	shape
-	hard bool // a problem is more than that a process has no place for something
+	hard bool // there is a problem other than a part that a process cannot hold
 }
 
 func readShape(r Row, s slot) shape {
@@ -43,14 +42,13 @@ func readShape(r Row, s slot) shape {
 
 func (s *shapeReader) markOther(why string) { s.kind, s.why = Other, why }
 
-// fault is an EditError whose line is not counted yet: a file can hold many
-// entries that nobody wants to edit.
+// fault is an EditError without its line number, since a file can hold many entries that nobody
+// wants to edit.
 type fault struct {
 	at         int
 	next, what string
 }
 
-// keepProblem keeps the first problem.
 func (s *shapeReader) keepProblem(at int, next, what string, values ...any) {
 	s.hard = true
 	if s.problem == nil {
@@ -90,14 +88,14 @@ func (s *shapeReader) readEntry() {
 	}
 }
 
-// checkEditable refuses a node that the engine must not edit or look through.
+// checkEditable refuses a node that the engine must not edit or look into.
 func (s *shapeReader) checkEditable(n *node) {
 	if n.refused != "" {
 		s.keepProblem(n.start, nextYAML, "the entry of %q uses %s", s.slot.name, n.refused)
 	}
 }
 
-// findHolder gives the object that holds the command: the entry, or a member of it.
+// findHolder returns the object that holds the command: the entry, or a member of it.
 func (s *shapeReader) findHolder(n *node) *node {
 	nested, _ := n.findMember(s.row.Nested)
 	if s.row.Nested == "" || nested == nil || nested.value.kind != objectKind {
@@ -113,8 +111,8 @@ func (s *shapeReader) findHolder(n *node) *node {
 	return nested.value
 }
 
-// classifyEntry tells a process from a url. A type that is written decides which; an
-// entry with both is refused all the same, for clients differ in what they take.
+// classifyEntry decides whether an entry is a process or a url. A type in the entry decides it.
+// An entry with both is refused all the same, since clients differ in which one they use.
 func (s *shapeReader) classifyEntry(entry, holder *node) {
 	url := s.findURL(entry)
 	if url == nil {
@@ -217,7 +215,7 @@ func (s *shapeReader) checkWords() {
 	}
 }
 
-// expandsText says that the client may put something else in the place of a text.
+// expandsText reports whether the client may expand a text.
 func (r Row) expandsText(text string) bool {
 	if strings.Contains(text, "${") {
 		return true
@@ -225,8 +223,8 @@ func (r Row) expandsText(text string) bool {
 	return matchesAny(r.Interpolation, text)
 }
 
-// matchesAny reports whether one of the regular expressions matches. One that does not
-// compile matches everything.
+// matchesAny reports whether one of the regular expressions matches. An expression that does
+// not compile matches everything.
 func matchesAny(patterns []string, text string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		re, err := regexp.Compile(pattern)
@@ -234,8 +232,8 @@ func matchesAny(patterns []string, text string) bool {
 	})
 }
 
-// checkFit says why a wrapper must not be put here. A command that the client
-// fills in is not moved to a place where it would not.
+// checkFit returns the reason why a wrapper must not be put here. A command that the client
+// expands is not moved to a place where the client would not expand it.
 func (sh *shape) checkFit(r Row, name string) *fault {
 	w := sh.words[0]
 	if sh.mixed != nil || r.ExpandsArgs || r.CommandForm == ArrayCommand || !r.expandsText(w.text) {
@@ -245,8 +243,8 @@ func (sh *shape) checkFit(r Row, name string) *fault {
 		fmt.Sprintf("the command of %q holds a variable, which this client fills in only there", name)}
 }
 
-// checkSandbox refuses a wrapper in an entry that its client starts in a sandbox of its own:
-// the proxy would end at once, since it cannot write its record there.
+// checkSandbox refuses a wrapper in an entry that its client starts in its own sandbox: the
+// proxy would end at once, since it cannot write its record there.
 func (s *shapeReader) checkSandbox(entry *node) {
 	for _, key := range s.row.SandboxFields {
 		m, _ := entry.findMember(key)

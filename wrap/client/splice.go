@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// edit puts text in the place of the bytes from start to end.
+// edit replaces the bytes from start to end by text.
 type edit struct {
 	start, end int
 	text       string
 }
 
-// spliceEdits makes edits that do not overlap; what is put in at a place comes before
-// what is changed from there on.
+// spliceEdits makes edits that do not overlap. An insertion at an offset comes before a change
+// that starts there.
 func spliceEdits(src []byte, edits []edit) []byte {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	size := len(src)
@@ -30,18 +30,18 @@ func spliceEdits(src []byte, edits []edit) []byte {
 	return append(out, src[at:]...)
 }
 
-// rawText gives a node as the file has it.
+// rawText returns the bytes of a node in the file.
 func (f *file) rawText(n *node) string { return string(f.src[n.start:n.end]) }
 
-// The separators of inserted words. A list that Wrap made itself is compact, so
-// that Unwrap tells it from one that was empty.
+// The separators of inserted words. A list that Wrap made itself is compact, so that Unwrap can
+// distinguish it from a list that was empty.
 const (
 	spaced  = ", "
 	compact = ","
 )
 
-// insertWords puts words, as the file writes them, at the head of a list. In the
-// block style a word is a line, set as the first item is.
+// insertWords puts words, as the file writes them, at the start of a list. In the block style
+// each word is a line, indented like the first item.
 func insertWords(src []byte, list *node, words []string) edit {
 	if list.block {
 		lead := list.items[0].lead
@@ -55,11 +55,11 @@ func insertWords(src []byte, list *node, words []string) edit {
 	return edit{list.start + 1, list.start + 1, text}
 }
 
-// lineIndent gives what stands on a line before an offset.
+// lineIndent returns the text on a line before an offset.
 func lineIndent(src []byte, at int) string { return string(src[lineStart(src, at):at]) }
 
-// newArgs gives where missing arguments go, and the text up to their bracket:
-// right after the command, or in the block style on the next line.
+// newArgs returns the offset for missing arguments, and the text up to their bracket: directly
+// after the command, or in the block style on the next line.
 func (f *file) newArgs(command *member, key string) (at int, text string) {
 	switch {
 	case f.row.Format == TOML && command.block:
@@ -80,7 +80,7 @@ func (f *file) newArgs(command *member, key string) (at int, text string) {
 	}
 }
 
-// tomlKey writes a key bare where TOML allows it.
+// tomlKey writes a key without quotes where TOML allows it.
 func tomlKey(key string) string {
 	bare := key != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 	if bare {
@@ -89,7 +89,7 @@ func tomlKey(key string) string {
 	return quoteText(key)
 }
 
-// isBlank says that only white space stands between two offsets.
+// isBlank reports whether only white space is between two offsets.
 func (f *file) isBlank(from, to int) bool {
 	return len(bytes.TrimSpace(f.src[from:to])) == 0
 }

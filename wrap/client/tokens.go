@@ -1,9 +1,9 @@
 package client
 
-// EntryTokens gives the words of an entry that an edit moves or puts in, as the file
-// writes them: the command, and when it is wrapped everything from clawai's path
-// to the server's own command. No argument of the server is among them. Of a
-// remote entry they are the address, unless that may hold a secret.
+// EntryTokens returns the words of an entry that an edit moves or inserts, as the file writes
+// them: the command, and when it is wrapped everything from clawai's path to the server's own
+// command. The server's arguments are never among them. For a remote entry it returns the
+// address, unless the address may hold a secret.
 func EntryTokens(r Row, src []byte, e Entry) ([]string, error) {
 	f, err := openFile(r, src)
 	if err != nil {

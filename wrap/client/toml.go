@@ -9,17 +9,16 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlReader builds one tree out of tables, dotted keys and inline tables. The
-// parser gives syntax and places alone; that nothing is defined twice is checked
-// by decoding the whole text first.
+// tomlReader builds one tree from tables, dotted keys and inline tables. The parser returns
+// only syntax and places. Decoding the whole text first checks that nothing is defined twice.
 type tomlReader struct {
 	src    []byte
-	base   int // the parser starts behind a byte order mark
+	base   int // the parser starts after a byte order mark
 	parser unstable.Parser
 	root   *node
-	table  *node // the one that pairs belong to
+	table  *node // the table that pairs belong to
 
-	known map[tomlName]int // where a name stands among the members of its table
+	known map[tomlName]int // index of a name among the members of its table
 }
 
 type tomlName struct {
@@ -93,7 +92,7 @@ func (t *tomlReader) keyParts(n *unstable.Node) []tomlPart {
 	return parts
 }
 
-// findOrAddMember finds or makes the value of a name.
+// findOrAddMember returns the member of a name, and adds a missing one.
 func (t *tomlReader) findOrAddMember(in *node, part tomlPart, k kind) *member {
 	i, known := t.known[tomlName{in, part.name}]
 	if !known {
@@ -112,7 +111,7 @@ func (t *tomlReader) addMember(in *node, m member) int {
 	return len(in.members) - 1
 }
 
-// descendKey walks a dotted key; of an array of tables it takes the last.
+// descendKey follows a dotted key; in an array of tables it takes the last table.
 func (t *tomlReader) descendKey(in *node, parts []tomlPart) *node {
 	for _, part := range parts {
 		v := t.findOrAddMember(in, part, objectKind).value
@@ -124,19 +123,20 @@ func (t *tomlReader) descendKey(in *node, parts []tomlPart) *node {
 	return in
 }
 
-// readPair reads key = value into a table; block when it is a line of its own.
+// readPair reads key = value into a table; block means that the pair is a line of its own.
 func (t *tomlReader) readPair(in *node, n *unstable.Node, block bool) {
 	parts := t.keyParts(n)
 	place, last := t.tokenSpan(n), parts[len(parts)-1]
 	holder := t.descendKey(in, parts[:len(parts)-1])
-	at := t.skipBlanks(last.end) + 1 // behind the =
+	at := t.skipBlanks(last.end) + 1 // after the =
 	t.addMember(holder, member{
 		name: last.name, start: place.start, last: last.start, end: last.end,
 		block: block, escaped: t.isEscaped(last.span), value: t.readValue(n.Value(), span{t.skipBlanks(at), place.end}),
 	})
 }
 
-// escaped: a key in double quotes with a backslash; in single ones it is plain.
+// isEscaped reports whether a key is in double quotes and has a backslash. In single quotes a
+// backslash is plain text.
 func (t *tomlReader) isEscaped(key span) bool {
 	raw := t.src[key.start:key.end]
 	return raw[0] == '"' && bytes.IndexByte(raw, '\\') >= 0
@@ -149,8 +149,8 @@ func (t *tomlReader) skipBlanks(at int) int {
 	return at
 }
 
-// readValue converts a value that stands at a place. Where the elements of a list
-// stand is known of strings alone: a list of anything else is not edited.
+// readValue converts a value at a place. Only for strings the places of a list's elements are
+// known: a list of anything else is not edited.
 func (t *tomlReader) readValue(n *unstable.Node, place span) *node {
 	v := &node{start: place.start, end: place.end}
 	switch n.Kind {

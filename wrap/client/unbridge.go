@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// unbridgeEntry turns a process that was a remote entry into one again.
+// unbridgeEntry turns a process that was a remote entry back into a remote entry.
 func (f *file) unbridgeEntry(sh shape) ([]edit, error) {
 	r := sh.remote
 	if err := f.refuseExtras(sh); err != nil {
@@ -16,7 +16,7 @@ func (f *file) unbridgeEntry(sh shape) ([]edit, error) {
 	if r.inner.text == urlReference {
 		address = r.url.value
 	}
-	var own []*member // members that wrap has put in
+	var own []*member // members that wrap added
 	if sh.args != nil {
 		own = append(own, sh.args)
 	}
@@ -46,9 +46,9 @@ func (f *file) unbridgeEntry(sh shape) ([]edit, error) {
 	return f.restoreAddress(sh, edits, own, f.rawText(address))
 }
 
-// restoreAddress puts the address in the place of the command and takes out the
-// members that wrap has put in: those behind the command at once, and one by one
-// where the file was printed anew since.
+// restoreAddress replaces the command by the address and removes the members that wrap added:
+// those directly after the command in one edit, and one by one where the file was printed again
+// since.
 func (f *file) restoreAddress(sh shape, edits []edit, own []*member, address string) ([]edit, error) {
 	value := sh.command.value
 	at, _ := f.newArgs(sh.command, "")
@@ -91,7 +91,7 @@ func (f *file) compactText(n *node) string {
 	return "[" + strings.Join(raws, compact) + "]"
 }
 
-// refuseExtras refuses what a remote entry has no place for.
+// refuseExtras refuses variables that a remote entry cannot hold.
 func (f *file) refuseExtras(sh shape) error {
 	r := sh.remote
 	if r.holder == nil || r.holder.value.kind != objectKind || slices.Contains(r.original, f.row.envKey()) && !f.envIsHeaders(r) {
@@ -106,7 +106,7 @@ func (f *file) refuseExtras(sh shape) error {
 	return nil
 }
 
-// envIsHeaders says that the environment was the headers.
+// envIsHeaders reports whether the environment was the headers before.
 func (f *file) envIsHeaders(r *remote) bool {
 	for _, field := range []string{f.row.HeadersField, f.row.EnvHeadersField} {
 		if field != "" && slices.Contains(r.original, field) {
@@ -116,7 +116,7 @@ func (f *file) envIsHeaders(r *remote) bool {
 	return false
 }
 
-// restoreEnvironment turns the environment into what it was; mine when wrap made it.
+// restoreEnvironment restores the former environment; mine means that wrap made it.
 func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error) {
 	r := sh.remote
 	if r.holder == nil {
@@ -156,7 +156,7 @@ func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error)
 	return edits, false, nil
 }
 
-// headerBack turns one line of the environment into a header.
+// headerBack turns one variable of the environment back into a header.
 func (f *file) headerBack(h header, variable bool) ([]edit, error) {
 	m, v := h.member, h.member.value
 	raw := f.rawText(v)
@@ -185,7 +185,7 @@ func (f *file) headerBack(h header, variable bool) ([]edit, error) {
 	return append(edits, edit{v.start + n, v.start + end, ""}), nil
 }
 
-// typeBack gives the type its word back.
+// typeBack restores the type's former word.
 func (f *file) typeBack(sh shape) ([]edit, error) {
 	for _, word := range sh.remote.original[1:] {
 		text, typed := strings.CutPrefix(word, "type=")

@@ -8,9 +8,9 @@ import (
 
 const nextPlain = "write the key out"
 
-// readKeys refuses an entry whose keys two readers could take differently: one
-// takes the first of two, another the last; one compares keys as they are written,
-// or without regard to case, another does not.
+// readKeys refuses an entry whose keys two readers could understand differently: one reader
+// takes the first of two equal keys, another the last; some readers compare keys as they are
+// written or without regard to case, others do not.
 func (s *shapeReader) readKeys(n *node) {
 	before := s.problem
 	if s.slot.twice {
@@ -31,13 +31,13 @@ func (s *shapeReader) readKeys(n *node) {
 	s.unclear = before == nil && s.problem != nil
 }
 
-// needless: no writer has to escape any character of the name.
+// needsNoEscape reports whether no writer has to escape any character of the name.
 func needsNoEscape(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"'\/`, r) })
 }
 
-// matchKeyFold gives the key of what is started that a name is in another case; "" for any
-// other name.
+// matchKeyFold returns the key of the command, arguments, environment or url that a name equals
+// only without regard to case; "" for any other name.
 func (r Row) matchKeyFold(name string) string {
 	keys := append([]string{r.commandKey(), r.argsKey(), r.envKey(), r.Nested}, r.URLFields...)
 	if slices.Contains(keys, name) {
@@ -51,7 +51,7 @@ func (r Row) matchKeyFold(name string) string {
 	return ""
 }
 
-// findDeepMember gives the first member, at any depth, that a question holds for.
+// findDeepMember returns the first member, at any depth, for which holds returns true.
 func (n *node) findDeepMember(holds func(*member) bool) *member {
 	if n == nil {
 		return nil
@@ -72,7 +72,7 @@ func (n *node) findDeepMember(holds func(*member) bool) *member {
 	return nil
 }
 
-// namesClawai says that a command somewhere in an entry is clawai.
+// namesClawai reports whether a command somewhere in an entry is clawai.
 func (r Row) namesClawai(n *node) bool {
 	return n.findDeepMember(func(m *member) bool {
 		if !strings.EqualFold(m.name, r.commandKey()) {
@@ -88,8 +88,8 @@ func (r Row) namesClawai(n *node) bool {
 	}) != nil
 }
 
-// readEnvironment reads what an entry tells its process, but for what Wrap has put
-// there.
+// readEnvironment reads the environment of an entry's process, without the variables that Wrap
+// added.
 func (s *shapeReader) readEnvironment(entry *node) {
 	objects := []*node{entry}
 	for _, m := range []string{s.row.Nested, s.row.commandKey()} {
@@ -121,7 +121,7 @@ func (s *shapeReader) readEnvironment(entry *node) {
 	}
 }
 
-// isAddedVariable says that Wrap has put a variable into the environment.
+// isAddedVariable reports whether Wrap added a variable to the environment.
 func (sh *shape) isAddedVariable(m *member) bool {
 	r := sh.remote
 	if r == nil || r.original == nil {

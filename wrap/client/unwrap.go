@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Unwrap takes clawai away again. A file that stands as Wrap left it comes back
-// byte for byte; one that was printed anew or edited since keeps its present
-// layout. An entry that is not wrapped is given back as it is. On an error, an
-// *EditError, no bytes are given.
+// Unwrap removes clawai from an entry. A file that is as Wrap left it is restored byte for
+// byte; one that was printed again or edited since keeps its present layout. An entry that is
+// not wrapped is returned unchanged. On an error, an *EditError, it returns no bytes.
 func Unwrap(r Row, src []byte, e Entry) ([]byte, error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -32,12 +31,12 @@ func Unwrap(r Row, src []byte, e Entry) ([]byte, error) {
 	return after, nil
 }
 
-// isAddress says that clawai proxy takes a word for a remote server.
+// isAddress reports whether clawai proxy treats a word as a remote server.
 func isAddress(word string) bool {
 	return strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "env:")
 }
 
-// unwrapEntry takes a wrapper away without reading the outcome.
+// unwrapEntry removes a wrapper without checking the result.
 func (f *file) unwrapEntry(e Entry) ([]byte, bool, error) {
 	s, sh, err := f.findTarget(e)
 	if err != nil {
@@ -46,7 +45,7 @@ func (f *file) unwrapEntry(e Entry) ([]byte, bool, error) {
 	return f.removeWrapper(s, sh)
 }
 
-// removeWrapper gives the file without the wrapper of one entry, if that has one.
+// removeWrapper returns the file without the wrapper of one entry, if it has one.
 func (f *file) removeWrapper(s slot, sh shape) (after []byte, wrapped bool, err error) {
 	if sh.remote != nil && sh.remote.redirected != nil {
 		return f.originalURL(sh), true, nil
@@ -87,8 +86,8 @@ func (f *file) removeInvocation(s slot, sh shape, v invocation) ([]byte, error) 
 	return spliceEdits(f.src, append(edits, edit{program.start, program.end, text})), err
 }
 
-// ownArgs reports whether Wrap made the list of arguments: it stands right where
-// and how Wrap puts it, and holds nothing else.
+// ownArgs reports whether Wrap made the list of arguments: the list has the place and the form
+// that Wrap writes, and holds nothing else.
 func (f *file) ownArgs(sh shape, v invocation) (at int, ok bool) {
 	if v.inner != len(sh.words)-1 || sh.list.block {
 		return 0, false
@@ -104,7 +103,7 @@ func (f *file) ownArgs(sh shape, v invocation) (at int, ok bool) {
 	return at, "["+strings.Join(words, compact)+"]" == string(f.src[sh.list.start:sh.list.end])
 }
 
-// removeWords takes the first words out of a list; member is the list's own key.
+// removeWords removes the first words from a list; key is the list's own key.
 func (f *file) removeWords(list *node, key *member, count int) ([]edit, error) {
 	gone := list.items[:count]
 	if err := f.checkAdjoining(list, gone); err != nil {
@@ -136,7 +135,7 @@ func (f *file) removeWords(list *node, key *member, count int) ([]edit, error) {
 	return []edit{{start, end, ""}}, nil
 }
 
-// removeLines takes whole lines out of a list in the block style.
+// removeLines removes whole lines from a list in the block style.
 func (f *file) removeLines(list *node, key *member, count int) ([]edit, error) {
 	start := lineStart(f.src, list.items[0].lead)
 	end := lineEnd(f.src, list.items[count-1].end)
@@ -155,7 +154,7 @@ func (f *file) removeLines(list *node, key *member, count int) ([]edit, error) {
 	return []edit{{colon, colon, " []"}, {start, end, ""}}, nil
 }
 
-// checkAdjoining refuses words that something else stands between.
+// checkAdjoining refuses words that have other text between them.
 func (f *file) checkAdjoining(list *node, words []*node) error {
 	for i := range words[1:] {
 		between := f.src[words[i].end:words[i+1].start]

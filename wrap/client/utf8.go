@@ -2,7 +2,7 @@ package client
 
 import "unicode/utf8"
 
-// invalidUTF8 gives the offset of the first byte that is no UTF-8, or -1.
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func invalidUTF8(src []byte) int {
 	if utf8.Valid(src) {
 		return -1

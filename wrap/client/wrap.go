@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// Wrap puts clawai in front of a server: the command's bytes move into the
-// arguments, behind "proxy --server NAME --", and w.Path takes their place.
-// A wrapper that stands already is brought up to w where it stands; one that is
-// as w says is left alone, to the byte. w.Server is the entry's name when empty.
+// Wrap puts clawai in front of a server: the command's bytes move into the arguments, after
+// "proxy --server NAME --", and w.Path takes their place. An existing wrapper is updated to w
+// in place; one that matches w already is not changed. An empty w.Server means the entry's
+// name.
 //
-// Before it answers Wrap reads its own result and takes it back; what would not
-// come back byte for byte is refused. On an error, an *EditError, no bytes are
-// given.
+// Before it returns, Wrap reads its own result and undoes it; it refuses an edit that cannot be
+// undone byte for byte. On an error, an *EditError, it returns no bytes.
 func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -61,7 +60,7 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	return after, nil
 }
 
-// wrapRemote puts a bridge in the place of a bare remote entry.
+// wrapRemote replaces a bare remote entry by a bridge.
 func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
 	g, cut, err := f.cutMembers(e)
 	if err != nil {
@@ -83,7 +82,7 @@ func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
 	return after, nil
 }
 
-// checkWrapper refuses what cannot be handed to a program as an argument, or
+// checkWrapper refuses a path or name that cannot be passed to a program as an argument, or
 // would not arrive there as it is written.
 func (f *file) checkWrapper(s slot, w Wrapper) error {
 	switch {
@@ -97,7 +96,7 @@ func (f *file) checkWrapper(s slot, w Wrapper) error {
 	return nil
 }
 
-// wrapEdits puts a wrapper where none stands.
+// wrapEdits adds a wrapper to an entry that has none.
 func (f *file) wrapEdits(sh shape, path string, words []string) ([]edit, error) {
 	quoted := quoteAll(words)
 	if f.row.CommandForm == ArrayCommand {
@@ -113,7 +112,7 @@ func (f *file) wrapEdits(sh shape, path string, words []string) ([]edit, error) 
 		return append(edits, insertWords(f.src, sh.list, quoted)), nil
 	}
 	at, text := f.newArgs(sh.command, f.argsKey(sh))
-	if at == command.end { // one edit, for two at one place have no order
+	if at == command.end { // one edit, since two at one offset have no order
 		edits[0].text += text + "[" + strings.Join(quoted, compact) + "]"
 		return edits, nil
 	}
@@ -135,8 +134,7 @@ func quoteAll(words []string) []string {
 	return quoted
 }
 
-// checkMovable refuses a bare YAML scalar that would mean something else between
-// brackets.
+// checkMovable refuses a bare YAML scalar that would mean something else inside brackets.
 func (f *file) checkMovable(command, list *node) error {
 	if !command.plain || list != nil && list.block {
 		return nil
@@ -148,7 +146,7 @@ func (f *file) checkMovable(command, list *node) error {
 		"the command %q would read otherwise inside a list", command.text)
 }
 
-// updateEdits changes what differs in a wrapper that stands.
+// updateEdits changes the parts of an existing wrapper that differ.
 func (f *file) updateEdits(sh shape, v invocation, path string, words []string) ([]edit, error) {
 	var edits []edit
 	if program := sh.words[0]; program.text != path {
@@ -166,19 +164,17 @@ func (f *file) updateEdits(sh shape, v invocation, path string, words []string) 
 	return append(edits, edit{older[0].start, older[len(older)-1].end, text}), nil
 }
 
-// separatorText gives the text that parts two neighbouring words.
 func (f *file) separatorText(a, b *node) string { return string(f.src[a.end:b.start]) }
 
-// proof is what an edit has to come to for its own entry.
+// proof is the required result of an edit for its own entry.
 type proof struct {
 	remote bool
-	prefix []string // the words of clawai before the server's own; none: it is bare
-	undo   bool     // the edit can be taken back exactly
+	prefix []string // clawai's words before the server's own; none: the entry is bare
+	undo   bool     // the edit can be undone exactly
 }
 
-// proveEdit reads the outcome of an edit: every other entry is as it was, this one
-// starts or reaches what it did, behind the wanted words, and a new wrapper can
-// be taken back exactly.
+// proveEdit checks the result of an edit: every other entry is unchanged, this entry starts or
+// reaches the same server after the wanted words, and a new wrapper can be undone exactly.
 func (f *file) proveEdit(s slot, after []byte, p proof) error {
 	failed := newEditError(f.src, s.at, "edit the entry by hand", "the entry of %q cannot be edited exactly", s.name)
 	g, err := openFile(f.row, after)

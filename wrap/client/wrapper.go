@@ -8,18 +8,18 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// invocation is clawai proxy as an entry's words say it.
+// invocation is a call of clawai proxy in an entry's words.
 type invocation struct {
 	line   proxyargs.Line
 	server string
-	was    string // of --was; "" when it stands nowhere
+	was    string // value of --was; "" when it is missing
 	inner  int    // index of the first word after --
-	failed string // why the proxy would not start with these words; "" when it would
+	failed string // reason why the proxy would not start with these words; "" when it would
 }
 
-// readInvocation recognises a wrapper by the name of the program, wherever that
-// stands, and reads its options as the proxy does. One that the proxy would not
-// take, such as another version's, still is a wrapper: it ends with the first --.
+// readInvocation recognises a wrapper by the name of the program, at any path, and reads its
+// options as the proxy does. Words that the proxy would refuse, such as another version's, are
+// still a wrapper, which ends with the first --.
 func readInvocation(words []*node) (v invocation, ok bool) {
 	if len(words) < 3 || !isClawai(words[0].text) || words[1].text != "proxy" {
 		return invocation{}, false
@@ -48,7 +48,7 @@ func readInvocation(words []*node) (v invocation, ok bool) {
 	return invocation{}, false
 }
 
-// wasAmong finds --was among words that the proxy would not take.
+// wasAmong returns the value of --was among words that the proxy would refuse.
 func wasAmong(words []string) string {
 	if i := slices.Index(words, wasFlag); i >= 0 && i+1 < len(words) {
 		return words[i+1]
@@ -56,13 +56,13 @@ func wasAmong(words []string) string {
 	return ""
 }
 
-// isObserving says that the proxy would enforce nothing.
+// isObserving reports whether the proxy would enforce nothing.
 func (v invocation) isObserving() bool {
 	value, _ := v.line.OptionValue("observe")
 	return value == "true"
 }
 
-// isClawai looks at the last part of a path of any system.
+// isClawai reports whether the last part of a path of any system is clawai.
 func isClawai(command string) bool {
 	base := command[strings.LastIndexAny(command, `/\`)+1:]
 	return base == "clawai" || strings.EqualFold(base, "clawai.exe")
@@ -70,11 +70,11 @@ func isClawai(command string) bool {
 
 const observeFlag = "--observe"
 
-// proxyWords gives what Wrap writes after the command: nothing that stood there
-// before stays, but for what unwrap needs.
+// proxyWords returns the words that Wrap writes after the command. They keep nothing of an
+// earlier wrapper except what unwrap needs.
 func proxyWords(w Wrapper, was string) []string {
 	words := []string{"proxy", "--server", w.Server}
-	if strings.HasPrefix(w.Server, "-") { // which by itself looks like an option (proxycmd, checkCommand)
+	if strings.HasPrefix(w.Server, "-") { // the name alone looks like an option (proxycmd, checkCommand)
 		words = []string{"proxy", "--server=" + w.Server}
 	}
 	if w.Observe {
@@ -86,8 +86,8 @@ func proxyWords(w Wrapper, was string) []string {
 	return append(words, "--")
 }
 
-// findDifferences says what keeps a wrapper's words from being those that Wrap writes for
-// the server; nothing when they are.
+// findDifferences returns how a wrapper's words differ from those that Wrap writes for the
+// server; nothing when they do not differ.
 func (v invocation) findDifferences(words []string, server string) (all []string) {
 	want := Wrapper{Server: server, Observe: v.isObserving()}
 	if slices.Equal(words[1:v.inner], proxyWords(want, v.was)) {
@@ -115,7 +115,8 @@ func (v invocation) findDifferences(words []string, server string) (all []string
 	return all
 }
 
-// settingDiffers says what an option does that Wrap does not write, or not so.
+// settingDiffers describes the effect of an option that Wrap does not write, or writes
+// differently.
 func settingDiffers(s proxyargs.Setting) string {
 	switch s.Name {
 	case "server", "was":

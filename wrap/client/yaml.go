@@ -13,22 +13,21 @@ import (
 
 const nextYAML = "write it out plainly, or edit the entry by hand"
 
-// yamlReader gives the parser's nodes the bytes they stand at. The parser's own
-// offsets drift; the texts the lexer cut, put together, are the file but for
-// blanks.
+// yamlReader finds the byte offsets of the parser's nodes. The parser's own offsets are wrong.
+// The texts of the lexer's tokens, put together, are the file except for blanks.
 type yamlReader struct {
 	src    []byte
 	spans  map[*token.Token]span
-	broken *token.Token // a token whose text is not what stands there
+	broken *token.Token // a token whose text differs from the file
 }
 
 type span struct{ start, end int }
 
-// maxYAML bounds a file, in bytes: the parser's time grows with the square of
-// some of them, and a project's file is anybody's.
+// maxYAML limits a file, in bytes: for some files the parser's time grows with the square of
+// the size, and anybody can write a project's file.
 const maxYAML = 1 << 20
 
-// parseYAML reads a file of one document; nil when it holds nothing.
+// parseYAML reads a file of one document; it returns nil when the file is empty.
 func parseYAML(src []byte) (*node, error) {
 	if len(src) > maxYAML {
 		return nil, newEditError(src, 0, "edit the file by hand", "the file is larger than 1 MiB")
@@ -57,8 +56,7 @@ func parseYAML(src []byte) (*node, error) {
 
 const yamlBlanks = " \t\r\n"
 
-// parseTokens runs the library. That it may fail on a text in ways of its own is no
-// reason to fall with it: the file is then one we cannot read.
+// parseTokens runs the library. When the library panics, the file is one that we cannot read.
 func (y *yamlReader) parseTokens() (parsed *ast.File, err error) {
 	defer func() {
 		if recover() != nil {
@@ -78,8 +76,8 @@ func (y *yamlReader) parseTokens() (parsed *ast.File, err error) {
 	return parsed, nil
 }
 
-// tooDeep finds where brackets, or dashes on one line, nest too deep; -1 when
-// they do not. Indentation cannot: it would take more bytes than a file may have.
+// tooDeep returns the offset where brackets, or dashes on one line, are nested too deep; -1
+// when they are not. Indentation cannot be: it would take more bytes than a file may have.
 func (y *yamlReader) tooDeep(tokens token.Tokens) int {
 	brackets, dashes, line := 0, 0, 0
 	for _, tk := range tokens {
@@ -101,8 +99,8 @@ func (y *yamlReader) tooDeep(tokens token.Tokens) int {
 	return -1
 }
 
-// placeTokens finds the bytes of each token; false when the tokens do not add up to
-// the file. Blanks are not compared: the lexer drops those that end a line.
+// placeTokens finds the bytes of each token; it returns false when the tokens do not add up to
+// the file. Blanks are not compared: the lexer drops blanks at the end of a line.
 func (y *yamlReader) placeTokens(tokens token.Tokens) bool {
 	at := bomLength(y.src)
 	for _, tk := range tokens {
@@ -122,8 +120,7 @@ func (y *yamlReader) skipBlanks(at int) int {
 	return len(y.src) - len(bytes.TrimLeft(y.src[at:], yamlBlanks))
 }
 
-// skipText moves on over a text that stands there, but for blanks; -1 when it
-// does not.
+// skipText skips a text without comparing blanks; it returns -1 when the text is not there.
 func (y *yamlReader) skipText(at int, text string) int {
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(yamlBlanks, r) }) {
 		at = y.skipBlanks(at)
@@ -135,8 +132,8 @@ func (y *yamlReader) skipText(at int, text string) int {
 	return at
 }
 
-// skipQuotes finds the end of a string in double quotes. The lexer's own text of
-// one lacks the digits of its escapes.
+// skipQuotes finds the end of a string in double quotes. The lexer's own text of such a string
+// lacks the digits of its escapes.
 func (y *yamlReader) skipQuotes(at int) int {
 	for i := at + 1; i < len(y.src); i++ {
 		switch y.src[i] {
@@ -149,8 +146,8 @@ func (y *yamlReader) skipQuotes(at int) int {
 	return len(y.src)
 }
 
-// tokenSpan gives where a token stands. The parser makes some up, for values that are
-// left out: those stand at the place given.
+// tokenSpan returns the place of a token. The parser makes up tokens for missing values: their
+// place is fallback.
 func (y *yamlReader) tokenSpan(tk *token.Token, fallback int) span {
 	if s, known := y.spans[tk]; known {
 		return s
@@ -169,7 +166,7 @@ func (y *yamlReader) syntaxError(err error) *EditError {
 	return newEditError(y.src, y.tokenSpan(at.GetToken(), bomLength(y.src)).start, nextRepair, "%s", at.GetMessage())
 }
 
-// convertNode converts a value; at is where it would stand if it is left out.
+// convertNode converts a value; at is the place of a missing value.
 func (y *yamlReader) convertNode(n ast.Node, at int) *node {
 	if n == nil {
 		return &node{kind: nullKind, start: at, end: at}
@@ -199,7 +196,7 @@ func (y *yamlReader) convertNode(n ast.Node, at int) *node {
 	return plain
 }
 
-// convertRefused converts a value behind a mark that an edit would have to respect.
+// convertRefused converts a value after a mark that an edit would have to respect.
 func (y *yamlReader) convertRefused(value ast.Node, place span, mark string) *node {
 	n := y.convertNode(value, place.end)
 	n.start, n.refused = place.start, mark
@@ -249,7 +246,7 @@ func (y *yamlReader) convertSequence(v *ast.SequenceNode, place span) *node {
 	return n
 }
 
-// convertScalar checks that the bytes found are the string and nothing else.
+// convertScalar checks that the bytes at the place are exactly the string.
 func (y *yamlReader) convertScalar(v *ast.StringNode, place span) *node {
 	n := &node{kind: stringKind, start: place.start, end: place.end, text: v.Value}
 	raw := string(y.src[place.start:place.end])

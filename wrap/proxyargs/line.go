@@ -7,20 +7,21 @@ import (
 	"strconv"
 )
 
-// Line is a command line as clawai proxy reads it.
+// Line is a command line, parsed as clawai proxy parses it.
 type Line struct {
-	Settings []Setting // in their order; --help is one
-	// Command is the index, among the words that were read, of the first that is no
-	// option of the proxy's; their number when there is none.
+	Settings []Setting // in their order, including --help
+	// Command is the index of the first word that is not an option of the proxy; the number of
+	// words when there is none.
 	Command int
-	// Dashes: -- stands before it, as the proxy demands.
+	// Dashes means that -- comes before Command, as the proxy requires.
 	Dashes bool
 }
 
-// Setting is one option that was given.
+// Setting is one given option.
 type Setting struct{ Name, Value string }
 
-// OptionValue gives what counts of an option that takes one; ok when it was given.
+// OptionValue returns the effective value of an option with one value; ok means that the option
+// was given.
 func (l Line) OptionValue(name string) (value string, ok bool) {
 	for _, s := range l.Settings {
 		if s.Name == name {
@@ -30,22 +31,22 @@ func (l Line) OptionValue(name string) (value string, ok bool) {
 	return value, ok
 }
 
-// Parse reads the words behind "proxy". The error is that of the proxy, which then
-// does not start; what was read until there is given too.
+// Parse parses the words after "proxy". On an error the proxy does not start; Parse still
+// returns what it parsed before the error.
 func Parse(words []string) (Line, error) {
 	line, rest, err := parseOptions(words)
 	line.Command = len(words) - len(rest)
 	if at := line.Command - 1; err == nil && at >= 0 && words[at] == "--" {
-		_, _, failed := parseOptions(words[:at]) // of "--server --", which is a name, it lacks the value
+		_, _, failed := parseOptions(words[:at]) // in "--server --", the -- is the name, and without it the value is missing
 		line.Dashes = failed == nil
 	}
 	return line, err
 }
 
-// parseOptions leaves the grammar to the package that the command reads its options with.
+// parseOptions uses the same package as the command to parse options.
 func parseOptions(words []string) (line Line, rest []string, err error) {
 	if len(words) == 0 || len(words[0]) < 2 || words[0][0] != '-' {
-		return line, words, nil // it would read none of them
+		return line, words, nil // the package would parse none of them
 	}
 	set := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
@@ -58,7 +59,7 @@ func parseOptions(words []string) (line Line, rest []string, err error) {
 	return line, set.Args(), err
 }
 
-// option notes each use of one.
+// option records each use of an Option.
 type option struct {
 	Option
 	line *Line

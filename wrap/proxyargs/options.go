@@ -1,28 +1,27 @@
-// Package proxyargs is the command line of clawai proxy: one definition of its
-// options, for the command itself and for whoever reads such a line in the file of
-// a client.
+// Package proxyargs defines the options of clawai proxy once, for the command itself and for
+// code that reads such a command line in a client's file.
 package proxyargs
 
-// ValueKind says what an option takes.
+// ValueKind is the kind of value that an option takes.
 type ValueKind uint8
 
 // The kinds.
 const (
 	Text   ValueKind = iota // one value; the last one counts
 	List                    // one value, and every one counts
-	Switch                  // none, or a boolean behind =
+	Switch                  // none, or a boolean after =
 )
 
 // Option is one option of clawai proxy.
 type Option struct {
 	Name   string
 	Kind   ValueKind
-	Preset string // the value of a Text that is not given
-	Usage  string // for the help; the value's word stands in backquotes
+	Preset string // value of a Text option that is not given
+	Usage  string // for the help; the value's name is in backquotes
 	Hidden bool
 }
 
-// ListOptions gives all of them but --help, in the order of the help.
+// ListOptions returns all options except --help, in the order of the help.
 func ListOptions() []Option {
 	return []Option{
 		{Name: "server", Usage: "the server's `NAME` in the client's configuration, for rules with a server condition"},

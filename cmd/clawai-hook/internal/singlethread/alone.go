@@ -1,6 +1,5 @@
-// Package singlethread has a program's Go code run on one thread at a time, from before the other
-// packages make what they need: memory that two processors hold is not given from one to
-// the other for less than one call costs.
+// Package singlethread makes a program's Go code run on one thread at a time, before the other
+// packages initialise: moving memory from one processor to another costs more than a call.
 package singlethread
 
 import "runtime"
@@ -10,12 +9,12 @@ func init() {
 	growStack(false)
 }
 
-// growStack has the first stack grow once, as long as there is little on it: what the packages make
-// would have it grow by halves, and be copied each time.
+// growStack makes the first stack grow once, while it holds little. Otherwise the packages'
+// initialisation would double it several times, with a copy each time.
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // never: what is used is cleared
+	if used { // never true: a used array would be cleared
 		var stack [20 << 10]byte
 		last = stack[runtime.NumCPU()&1]
 	}

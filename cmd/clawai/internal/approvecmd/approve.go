@@ -1,5 +1,5 @@
-// Package approvecmd is "clawai approve" and "clawai decide": a person or a script
-// answers what waits in the queue.
+// Package approvecmd implements "clawai approve" and "clawai decide", with which a person or a
+// script answers the requests in the queue.
 package approvecmd
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Command is "clawai approve".
+// Command returns "clawai approve".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "approve",
@@ -119,7 +119,7 @@ func openQueue(check time.Duration) (*queue.Queue, config.Folders, error) {
 	return q, dirs, err
 }
 
-// idError says with the exit code whether an id was the trouble.
+// idError sets the exit code for an unknown or ambiguous id.
 func idError(err error) error {
 	if errors.Is(err, queue.ErrUnknown) || errors.Is(err, queue.ErrAmbiguous) {
 		return &cmdline.ExitError{Code: cmdline.ExitUsage, Err: err}
@@ -127,8 +127,8 @@ func idError(err error) error {
 	return err
 }
 
-// requestOf finds the request with an id. More characters of it are not asked for
-// where nothing waits.
+// requestOf returns the request with an id. When nothing waits, it does not ask for more
+// characters of an ambiguous id.
 func requestOf(ctx context.Context, q *queue.Queue, id string) (queue.Request, error) {
 	r, err := q.Get(ctx, id)
 	if !errors.Is(err, queue.ErrAmbiguous) {
@@ -140,7 +140,7 @@ func requestOf(ctx context.Context, q *queue.Queue, id string) (queue.Request, e
 	return r, idError(err)
 }
 
-// approveID shows one request and takes the answer to it.
+// approveID shows one request and reads the answer.
 func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) error {
 	r, err := requestOf(c.Context, q, id)
 	if err != nil {
@@ -164,8 +164,8 @@ func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) e
 	return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLateText(result.Request))}
 }
 
-// openConsole gives the console: of all requests, when it counts as somebody who looks
-// at the queue, or of one.
+// openConsole opens the console, for all requests or for one. A console for all requests counts
+// as an answerer of the queue.
 func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only string) (console.Result, error) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
@@ -190,8 +190,8 @@ func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only strin
 	return r, err
 }
 
-// runConsole opens the terminal, on its whole screen where that can be painted,
-// line by line where it cannot, and without one reads standard input.
+// runConsole opens the terminal: on the whole screen if possible, otherwise line by line.
+// Without a terminal it reads standard input.
 func runConsole(ctx context.Context, c *cli.Context, lock string, o console.Options) (console.Result, error) {
 	if !choose.HasTerminal(os.Stdin, os.Stdout) {
 		return console.RunPlain(ctx, &stream{in: os.Stdin, Writer: c.App.Writer}, o)
@@ -217,15 +217,15 @@ func plainTerminal() bool {
 	return !term.Screens || name == "" || name == "dumb" || name == "unknown" || os.Getenv("CLAWAI_ACCESSIBLE") != ""
 }
 
-// stream is standard input where it is no terminal.
+// stream is standard input when it is not a terminal.
 type stream struct {
 	io.Writer
 	in    io.Reader
 	lines chan string
 }
 
-// ReadLine gives the next line. A read of a pipe cannot be called back: what
-// reads ends with the input or the process.
+// ReadLine returns the next line. A read of a pipe cannot be cancelled: the reading goroutine
+// ends with the input or the process.
 func (s *stream) ReadLine(ctx context.Context) (string, error) {
 	if s.lines == nil {
 		s.lines = make(chan string)
@@ -243,10 +243,10 @@ func (s *stream) ReadLine(ctx context.Context) (string, error) {
 		if !ok {
 			return "", io.EOF
 		}
-		_, err := io.WriteString(s.Writer, "\n") // nobody typed the one that ends the prompt
+		_, err := io.WriteString(s.Writer, "\n") // nobody typed the line end after the prompt
 		return line, err
 	}
 }
 
-// Flush keeps what a script has written ahead.
+// Flush does nothing: lines that a script has written ahead stay.
 func (s *stream) Flush() error { return nil }

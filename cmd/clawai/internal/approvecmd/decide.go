@@ -18,7 +18,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// DecideCommand gives "clawai decide".
+// DecideCommand returns "clawai decide".
 func DecideCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "decide",
@@ -82,14 +82,14 @@ func runDecide(c *cli.Context) error {
 	return err
 }
 
-// answerOf reads the answer from the command line.
+// answerOf parses the answer on the command line.
 func answerOf(c *cli.Context, word string) (queue.Answer, error) {
 	a := queue.Answer{Channel: "decide", By: cmdline.AccountName(), Words: strings.TrimSpace(c.String("note")), Scope: c.String("scope")}
 	replies := map[string]gate.Reply{
 		"allow once": gate.AllowOnce, "allow session": gate.AllowSession, "allow always": gate.AllowAlways,
 		"deny once": gate.DenyOnce, "deny always": gate.DenyAlways,
 	}
-	if word == "approve" { // as it was said before rules and answers had one word for it
+	if word == "approve" { // the old word for allow
 		word = "allow"
 	}
 	hold := c.String("for")
@@ -110,14 +110,13 @@ func answerOf(c *cli.Context, word string) (queue.Answer, error) {
 	return a, nil
 }
 
-// maxNote is how long a note for the agent can be, in bytes.
+// maxNote limits a note for the agent, in bytes.
 const maxNote = 4096
 
-// exactScope is the scope that nobody has to name: it reaches no other call.
+// exactScope is the default scope: it applies to no other call.
 var exactScope = policy.Exact.String()
 
-// checkAnswer checks that an answer can be given to this request, and fills in the
-// scope that goes without saying.
+// checkAnswer checks that this request accepts an answer, and fills in the default scope.
 func checkAnswer(a *queue.Answer, r *queue.Request) error {
 	f := console.FactsOf(r, view.Options{})
 	if f.Err != nil && a.Reply != gate.DenyOnce {
@@ -162,9 +161,8 @@ func scopesOf(offers []view.Offer) (scopes []string) {
 	return scopes
 }
 
-// scopeError refuses an answer that would write a rule about more than this call
-// without a word about how far: which of the wider rules is the narrowest
-// depends on the text of the call, and that is the caller's.
+// scopeError refuses an answer that would write a rule about more than this call, but names no
+// scope. The narrowest wider rule depends on the text of the call, which the caller controls.
 func scopeError(id string, a *queue.Answer, offers []view.Offer) error {
 	word := "deny"
 	if a.Reply.Allows() {

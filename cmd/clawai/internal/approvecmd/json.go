@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// requestJSON is one request as scripts read it. Texts are as they were sent.
+// requestJSON is one request in the JSON output for scripts. Texts are as they were sent.
 type requestJSON struct {
 	ID       string      `json:"id"`
 	Status   string      `json:"status"`
@@ -29,10 +29,10 @@ type requestJSON struct {
 	Findings any         `json:"findings,omitempty"`
 	Revision string      `json:"revision,omitempty"`
 	Digest   string      `json:"digest,omitempty"` // SHA-256 of the frame
-	Lasting  bool        `json:"lasting"`          // --for session can hold
+	Lasting  bool        `json:"lasting"`          // --for session is possible
 	Offers   []offerJSON `json:"offers,omitempty"`
 	NoOffer  string      `json:"no_offer,omitempty"`
-	Damage   string      `json:"damage,omitempty"` // why the call is not here: it can only be denied
+	Damage   string      `json:"damage,omitempty"` // why the call is missing; such a request can only be denied
 	Decided  *time.Time  `json:"decided,omitempty"`
 	Answer   *answerJSON `json:"answer,omitempty"`
 	Outcome  string      `json:"outcome,omitempty"`
@@ -43,7 +43,7 @@ type callJSON struct {
 	Method    string   `json:"method"`
 	Names     []string `json:"names"`
 	Arguments any      `json:"arguments,omitempty"`
-	Extra     any      `json:"extra,omitempty"` // what else its params hold, but for the protocol's own
+	Extra     any      `json:"extra,omitempty"` // other members of its params, without those of the protocol
 }
 
 type ruleJSON struct {
@@ -55,7 +55,7 @@ type ruleJSON struct {
 type offerJSON struct {
 	Scope   string `json:"scope"`
 	Title   string `json:"title"`
-	Session string `json:"session,omitempty"` // what --for session --scope lets through; absent: it does not reach so far
+	Session string `json:"session,omitempty"` // what --for session --scope allows; absent: not possible with this scope
 	Allow   string `json:"allow,omitempty"`
 	Deny    string `json:"deny,omitempty"`
 	Example string `json:"example,omitempty"`
@@ -75,7 +75,7 @@ type grantJSON struct {
 	Server  string     `json:"server"`
 	Client  string     `json:"client,omitempty"`
 	Project string     `json:"project,omitempty"`
-	Reach   string     `json:"reach,omitempty"` // what it lets through beyond calls; absent: nothing
+	Reach   string     `json:"reach,omitempty"` // what it allows besides the calls; absent: nothing
 	Calls   []callJSON `json:"calls"`
 	Rule    *ruleJSON  `json:"rule,omitempty"`
 	Since   time.Time  `json:"since"`
@@ -146,7 +146,7 @@ func utcTime(t time.Time) *time.Time {
 	return &t
 }
 
-// rawJSON gives JSON as it is. A text that is no JSON becomes a string.
+// rawJSON returns JSON unchanged. Text that is not JSON becomes a string.
 func rawJSON(src []byte) any {
 	switch {
 	case len(src) == 0:

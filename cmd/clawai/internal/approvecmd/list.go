@@ -17,7 +17,7 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// listed is how much of one request a line of a list holds, in characters.
+// listed limits the text of one request in a line of a list, in characters.
 const listed = 160
 
 func printPending(c *cli.Context, q *queue.Queue, dirs config.Folders, color bool) error {
@@ -58,7 +58,7 @@ func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders, color boo
 		_, err := fmt.Fprintln(c.App.Writer, "Nothing has been asked yet.")
 		return err
 	}
-	const below = "          " // the time
+	const below = "          " // as wide as the time
 	for i := range all {
 		r := &all[i]
 		if err := printLine(c, r, cmdline.ViewOptions(dirs), r.Decided.Local().Format(time.DateTime), color); err != nil {
@@ -77,8 +77,9 @@ func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders, color boo
 	return nil
 }
 
-// printLine gives one request as a line: the id's first characters, which name it,
-// when, and what. On a terminal it is as wide as that, else at most listed.
+// printLine prints one request as a line: the first characters of its id, the time, and the
+// text. On a terminal the line fits the width; elsewhere the text has at most listed
+// characters.
 func printLine(c *cli.Context, r *queue.Request, o view.Options, when string, color bool) error {
 	o.ReadFile = nil
 	f := console.FactsOf(r, o)
@@ -94,7 +95,7 @@ func printLine(c *cli.Context, r *queue.Request, o view.Options, when string, co
 	return err
 }
 
-// printRequest gives everything about one request as plain text.
+// printRequest prints everything about one request as plain text.
 func printRequest(w io.Writer, r *queue.Request, o view.Options) error {
 	_, err := fmt.Fprintln(w, strings.Join(console.FactLines(r, o), "\n"))
 	return err

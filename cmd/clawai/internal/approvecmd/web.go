@@ -23,9 +23,9 @@ import (
 	"github.com/clawai/clawai/internal/state/oauth"
 )
 
-// approveWeb serves the page of clawai approve --web until it is interrupted.
-// Flags: port (0 takes a free one), ipv6 ([::1] instead of 127.0.0.1), open (in
-// the browser; never as root, whose browser would be root's).
+// approveWeb serves the page of clawai approve --web until it is interrupted. Its flags are
+// port (0 takes a free one), ipv6 ([::1] instead of 127.0.0.1) and open (in the browser; never
+// as root, since the browser would then run as root).
 func approveWeb(c *cli.Context) error {
 	port := c.Int("port")
 	if port < 0 || port > 65535 {
@@ -66,14 +66,14 @@ func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options 
 		},
 		Records: func(ctx context.Context) iter.Seq2[event.Entry, error] {
 			dir := filepath.Join(dirs.State, "audit")
-			_ = os.MkdirAll(dir, 0o700) // the first session may be yet to come
+			_ = os.MkdirAll(dir, 0o700) // there may not be a first session yet
 			return audit.Follow(ctx, dir, audit.Filter{Kinds: web.RecordKinds(), Last: web.RecordLength})
 		},
 	}
 }
 
-// printLink prints the link, opens it when that is wanted, and makes a new one for
-// each line that comes from the terminal.
+// printLink prints the link, opens it with --open, and makes a new one for each line from the
+// terminal.
 func printLink(ctx context.Context, c *cli.Context, s *web.Server) {
 	out := c.App.Writer
 	link := s.NewLink()
@@ -89,7 +89,7 @@ func printLink(ctx context.Context, c *cli.Context, s *web.Server) {
 		return
 	}
 	stayInBackground()
-	// A read of a terminal cannot be called back: this ends with the process.
+	// A read of a terminal cannot be cancelled: this goroutine ends with the process.
 	go func() {
 		for in := bufio.NewScanner(os.Stdin); in.Scan() && ctx.Err() == nil; {
 			fmt.Fprintf(out, "A new link, for once. A page that is open ends when it is used:\n\n  %s\n\n", s.NewLink())

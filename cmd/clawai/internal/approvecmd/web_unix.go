@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// stayInBackground makes a read of a terminal that another job has fail, where it
-// would stop this process and the page with it.
+// stayInBackground makes a read fail when another job has the terminal. Otherwise the read
+// would stop this process, and the page with it.
 func stayInBackground() { signal.Ignore(syscall.SIGTTIN) }

@@ -1,4 +1,4 @@
 package approvecmd
 
-// stayInBackground does nothing: this system stops no process that reads.
+// stayInBackground does nothing: Windows does not stop a process that reads.
 func stayInBackground() {}

@@ -1,4 +1,4 @@
-// Package attackcmd is "clawai attack": attacks that are shipped, played through a policy.
+// Package attackcmd implements "clawai attack", which plays built-in attacks through a policy.
 package attackcmd
 
 import (
@@ -13,34 +13,34 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// attack is one file entry: what a hostile server does, what its client does then, and
-// which texts tell that it came through. Texts and JSON are as they go over the wire.
+// attack is one attack of a file: what a hostile server does, what its client then does, and
+// the texts that prove its success. Texts and JSON are as on the wire.
 type attack struct {
 	Name string `toml:"name"`
-	Says string `toml:"says"` // what it is, for people
+	Says string `toml:"says"` // description for people
 
-	// The server's part. What it answers the first call with is one of three.
+	// The server's part. Its answer to the first call is one of Text, Result and Error.
 	Instructions string   `toml:"instructions"`
-	Lists        []string `toml:"lists"`  // tools beside the harmless one, as JSON, of the first and later lists
-	Before       []string `toml:"before"` // messages before the answer; one with an id is a request, and is waited for
+	Lists        []string `toml:"lists"`  // JSON lists of tools beside the harmless one, for the first list and later ones
+	Before       []string `toml:"before"` // messages before the answer; one with an id is a request, whose answer is awaited
 	Text         string   `toml:"text"`
 	Result       string   `toml:"result"`
 	Error        string   `toml:"error"`
 
-	// The client's part: a call that every policy here allows, and then what a model does
-	// that believes the server.
-	Sends string `toml:"sends"` // in one more argument of the first call
-	Call  string `toml:"call"`  // the params of a second one
-	Back  bool   `toml:"back"`  // the second one has what came back as one more argument
+	// The client's part: a call that every policy here allows, then the actions of a model that
+	// believes the server.
+	Sends string `toml:"sends"` // text in one more argument of the first call
+	Call  string `toml:"call"`  // params of a second call
+	Back  bool   `toml:"back"`  // the second call gets the first result as one more argument
 
-	Reached []string `toml:"reached"` // texts that came to the model
-	Out     []string `toml:"out"`     // texts that came to the server
+	Reached []string `toml:"reached"` // texts whose arrival at the model is a success of the attack
+	Out     []string `toml:"out"`     // texts whose arrival at the server is a success of the attack
 }
 
 //go:embed attacks/*.toml
 var files embed.FS
 
-// loadAttacks gives all that are shipped, in the order of their files.
+// loadAttacks returns all built-in attacks, in the order of their files.
 func loadAttacks() (all []attack, err error) {
 	entries, err := files.ReadDir("attacks")
 	if err != nil {
@@ -62,10 +62,10 @@ func loadAttacks() (all []attack, err error) {
 	return all, nil
 }
 
-// carrier is a harmless call, so that something can come back.
+// carrier is a harmless call, which gives the server a chance to answer.
 type carrier struct{ tool, args string }
 
-// carriers are calls of servers in wide use; HOME is the owner's.
+// carriers are calls of widely used servers; HOME stands for the owner's home.
 var carriers = []carrier{
 	{"read_text_file", `{"path":"HOME/projects/app/README.md"}`},
 	{"git_log", `{"repo_path":"HOME/projects/app"}`},
@@ -85,8 +85,8 @@ var carriers = []carrier{
 	{"search", `{"query":"a"}`},
 }
 
-// carrierOf gives the first of them that a policy lets through, or asks about; else a tool
-// that it allows by its name.
+// carrierOf returns the first carrier that a policy allows, or else asks about. It also tries
+// tools that the policy allows by name.
 func carrierOf(p *policy.Policy, server, home string) (carrier, bool) {
 	all := slices.Clone(carriers)
 	for _, r := range p.Sources() {
@@ -106,21 +106,21 @@ func carrierOf(p *policy.Policy, server, home string) (carrier, bool) {
 	return carrier{}, false
 }
 
-// callParams gives those of a call of the carrier, with one more argument.
+// callParams returns the params of a call of the carrier, with one more argument.
 func (c carrier) callParams(more string) json.RawMessage {
 	args := map[string]any{}
-	_ = json.Unmarshal([]byte(c.args), &args) // our own
+	_ = json.Unmarshal([]byte(c.args), &args) // our own JSON
 	if more != "" {
 		args["note"] = more
 	}
 	return marshalJSON(map[string]any{"name": c.tool, "arguments": args})
 }
 
-// marshalJSON writes what can be written.
+// marshalJSON encodes a value that can always be encoded.
 func marshalJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // maps, lists and strings
+		panic(err) // cannot happen for maps, lists and strings
 	}
 	return b
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
-// Command is "clawai attack".
+// Command returns "clawai attack".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "attack",
@@ -84,7 +84,8 @@ func runAttacks(c *cli.Context) error {
 	return nil
 }
 
-// chooseAttacks gives the attacks whose name matches one of the globs; all without globs.
+// chooseAttacks returns the attacks whose name matches one of the globs; all attacks when there
+// is no glob.
 func chooseAttacks(only []string) ([]attack, error) {
 	all, err := loadAttacks()
 	if err != nil || len(only) == 0 {
@@ -111,10 +112,10 @@ func chooseAttacks(only []string) ([]attack, error) {
 	}), nil
 }
 
-// home is the owner's where the policy is not that of this machine.
+// home stands for the owner's home when the policy is not this machine's.
 const home = "/home/user"
 
-// findTarget reads the policy to attack. The note tells a person which policy that is.
+// findTarget reads the policy to attack. The note tells a person about that policy.
 func findTarget(name, server string) (t *target, note string, err error) {
 	t = &target{server: server}
 	where := home
@@ -164,7 +165,8 @@ func parsePolicy(name string, src []byte) (*config.Loaded, error) {
 	return &config.Loaded{Policy: p, Path: name}, nil
 }
 
-// loadPolicyInForce gives the policy in force here, with its home. Its paths lead nowhere: no file is looked at.
+// loadPolicyInForce returns the active policy of this machine, and its home. It does not look
+// at files that the policy's paths name.
 func loadPolicyInForce() (*config.Loaded, string, error) {
 	files := base.Files{Disk: disk.PlainDisk(), Packs: packs.Read}
 	files.Project, _ = os.Getwd()
@@ -182,7 +184,8 @@ func loadPolicyInForce() (*config.Loaded, string, error) {
 	return loaded, folders.Home, nil
 }
 
-// tierEnd opens what a tier, which has no rules about calls, leaves to other policies.
+// tierEnd allows the calls that a tier, which has no rules about calls, leaves to other
+// policies.
 const tierEnd = `
 [[rule]]
 action = "allow"
@@ -197,7 +200,7 @@ action = "allow"
 elicitation = "**"
 `
 
-// findStarter gives the text of a starter policy, by its name or by that of its server.
+// findStarter returns the text of a starter policy, by its name or its server's name.
 func findStarter(name string) (src []byte, called, note string, err error) {
 	var words []string
 	for _, p := range fixtures.ListProfiles() {
@@ -264,7 +267,7 @@ func listAttacks(c *cli.Context, all []attack) error {
 	return err
 }
 
-// colors mark what came through.
+// colors marks the attacks that were not stopped.
 var colors = []cmdline.Mark{
 	{Pattern: `^(reached|marked) `, Color: cmdline.Red},
 	{Pattern: `^(asked) `, Color: cmdline.Yellow},

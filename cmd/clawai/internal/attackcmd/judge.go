@@ -13,25 +13,25 @@ import (
 
 // The outcomes of an attack, the worst first.
 const (
-	reached  = "reached"  // the model saw it, or the server got it
-	marked   = "marked"   // it did, between marks, behind a warning or with words taken out, of which nobody knows what a model makes
+	reached  = "reached"  // the model or the server got the text
+	marked   = "marked"   // the same, but with marks, a warning or words removed; the effect on a model is unknown
 	asked    = "asked"    // a person would decide
-	withheld = "withheld" // neither
+	withheld = "withheld" // nobody got the text
 )
 
 var outcomes = []string{reached, marked, asked, withheld}
 
-// verdict is what --json has of an attack.
+// verdict is the --json output for an attack.
 type verdict struct {
 	Name    string   `json:"name"`
 	Says    string   `json:"says"`
 	Outcome string   `json:"outcome"`
-	By      []string `json:"by"`    // what was done, and by which rules; empty where nothing was
-	Asked   []string `json:"asked"` // what a person would have been asked
+	By      []string `json:"by"`    // actions taken, and the rules for them; empty when there were none
+	Asked   []string `json:"asked"` // questions that a person would have been asked
 	Through []string `json:"through"`
 }
 
-// judgeAttack says what came of an attack by what its client and its server were given.
+// judgeAttack returns the outcome of an attack, by what its client and its server received.
 func judgeAttack(a *attack, p *played) verdict {
 	v := verdict{Name: a.Name, Says: a.Says, Outcome: withheld, By: listActions(p.events), Asked: []string{}, Through: []string{}}
 	for _, q := range p.asked {
@@ -54,24 +54,24 @@ func judgeAttack(a *attack, p *played) verdict {
 	if v.Outcome == marked && len(seen) > 0 {
 		v.By = slices.DeleteFunc(v.By, func(s string) bool { return !isLabel(s) })
 	} else if others := slices.DeleteFunc(slices.Clone(v.By), isLabel); len(others) > 0 || v.Outcome != withheld {
-		v.By = others // a label elsewhere stopped nothing
+		v.By = others // a label on another text stopped nothing
 	}
 	return v
 }
 
-// isLabel says of what was done that the text went on all the same.
+// isLabel reports whether an action only marked a text and passed it on.
 func isLabel(what string) bool { return what == "fence" || what == "warn" }
 
-// isLabelled reports whether a frame stands between marks of ours, or has our warning: no attack
-// that is shipped forges these.
+// isLabelled reports whether a frame is between our marks or has our warning. No built-in
+// attack forges them.
 func isLabelled(frame string) bool {
 	return strings.Contains(frame, " begin: what follows was sent by ") || strings.Contains(frame, "[clawai:warning: ")
 }
 
-// questionReason says why a person would be asked.
+// questionReason returns the reason for a question to a person.
 func questionReason(rule, why string) string { return cmp.Or(rule, why, "a rule asks") }
 
-// findPassedTexts gives the texts that came through in frames.
+// findPassedTexts returns the texts that came through in frames.
 func findPassedTexts(where string, frames, texts []string, came func(frame, text string) bool) (all []string) {
 	for _, text := range texts {
 		if slices.ContainsFunc(frames, func(f string) bool { return came(f, text) }) {
@@ -81,7 +81,7 @@ func findPassedTexts(where string, frames, texts []string, came func(frame, text
 	return all
 }
 
-// containsText reports whether a frame says a text: in one of its strings, behind their escapes.
+// containsText reports whether a frame contains a text in one of its decoded strings.
 func containsText(frame, text string) bool {
 	var v any
 	if json.Unmarshal([]byte(frame), &v) != nil {
@@ -92,11 +92,11 @@ func containsText(frame, text string) bool {
 	return found
 }
 
-// holdsMost reports whether one of a frame's strings has half of a text's words or more, after
-// redaction has taken something out of it.
+// holdsMost reports whether one of a frame's strings still has at least half of a text's words
+// after redaction removed some.
 func holdsMost(frame, text string) bool {
 	var v any
-	_ = json.Unmarshal([]byte(frame), &v) // what is no JSON has no strings
+	_ = json.Unmarshal([]byte(frame), &v) // invalid JSON has no strings
 	words, found := strings.Fields(text), false
 	visitStrings(v, func(s string) {
 		if !strings.Contains(s, "[clawai:withheld ") {
@@ -129,7 +129,7 @@ func visitStrings(v any, say func(string)) {
 	}
 }
 
-// textOf gives what a model reads of a result.
+// textOf returns the text of a result that a model reads.
 func textOf(line []byte) string {
 	var m struct {
 		Result struct {
@@ -138,7 +138,7 @@ func textOf(line []byte) string {
 			} `json:"content"`
 		} `json:"result"`
 	}
-	_ = json.Unmarshal(line, &m) // what has no text gives none back
+	_ = json.Unmarshal(line, &m) // a result without text returns no text
 	var texts []string
 	for _, c := range m.Result.Content {
 		texts = append(texts, c.Text)
@@ -146,7 +146,7 @@ func textOf(line []byte) string {
 	return strings.Join(texts, "\n")
 }
 
-// listActions gives what the record says was done, each thing once.
+// listActions returns the actions in the record, each once.
 func listActions(events []event.Event) []string {
 	all := []string{}
 	add := func(s string) {
@@ -175,7 +175,7 @@ func listActions(events []event.Event) []string {
 	return all
 }
 
-// renderCounts says how many there are of each outcome.
+// renderCounts returns the number of attacks with each outcome.
 func renderCounts(all []verdict) string {
 	var parts []string
 	for _, o := range outcomes {

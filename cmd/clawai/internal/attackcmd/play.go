@@ -23,26 +23,25 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// played is what came of one attack.
+// played holds the result of one attack.
 type played struct {
-	seen, sent []string // what the client and the server were given, a frame each
+	seen, sent []string // frames that the client and the server received
 	asked      []gate.Question
 	events     []event.Event
 }
 
-// patience is how long one attack may take; it takes some milliseconds.
+// patience is the time limit of one attack, which normally takes some milliseconds.
 const patience = time.Minute
 
-// target is what attacks are played against.
+// target is the policy and the server that attacks are played against.
 type target struct {
 	policy  *config.Loaded
 	server  string
 	carrier carrier
 }
 
-// playExchange puts a client, the gate as clawai proxy has it, and a server of our own behind each
-// other, in this process: nothing is started and nothing goes to a network. state is a folder
-// that is removed later.
+// playExchange connects a client, the gate of clawai proxy, and our own server in this process:
+// it starts no program and uses no network. state is a folder that is removed later.
 func playExchange(ctx context.Context, t *target, a *attack, state string) (*played, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -82,7 +81,8 @@ func playExchange(ctx context.Context, t *target, a *attack, state string) (*pla
 	return &played{seen: c.seen, sent: srv.heardMessages(), asked: out.asked, events: out.events}, errors.Join(failed, err)
 }
 
-// newSessions gives those of clawai proxy, with a record in memory and a person who says no.
+// newSessions returns sessions like those of clawai proxy, with a record in memory and a person
+// who says no.
 func newSessions(t *target, a *attack, state string, out *tape) (*session.Sessions, error) {
 	ask, err := config.LoadAsk(filepath.Join(state, "none.toml"), func(string) string { return "" })
 	if err != nil {
@@ -100,15 +100,15 @@ func newSessions(t *target, a *attack, state string, out *tape) (*session.Sessio
 	})
 }
 
-// tape keeps what happens in one session.
+// tape stores the events and questions of one session.
 type tape struct {
 	mu     sync.Mutex
 	events []event.Event
 	asked  []gate.Question
-	passed bool // the harmless call was asked about, and let go
+	passed bool // the harmless call was asked about, and allowed
 }
 
-// Record keeps events.
+// Record stores events.
 func (t *tape) Record(events ...*event.Event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,7 +119,7 @@ func (t *tape) Record(events ...*event.Event) error {
 	return nil
 }
 
-// answerQuestion gives the person: the harmless call may go once, and nothing else.
+// answerQuestion answers as the person: it allows the harmless call once, and nothing else.
 func (t *tape) answerQuestion(q gate.Question, tool string, harmless bool) (gate.Answer, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,7 +132,7 @@ func (t *tape) answerQuestion(q gate.Question, tool string, harmless bool) (gate
 	return answer, true
 }
 
-// client is a client whose model believes what it reads.
+// client is a client whose model believes everything that it reads.
 type client struct {
 	w     io.Writer
 	lines *bufio.Reader
@@ -170,7 +170,8 @@ func (c *client) playAttack(a *attack, harmless carrier) error {
 	return err
 }
 
-// requestAnswer makes a request and reads what comes until its answer, answering what is asked.
+// requestAnswer sends a request and reads messages until the answer. It answers the server's
+// requests meanwhile.
 func (c *client) requestAnswer(method string, params json.RawMessage) (line []byte, err error) {
 	c.id++
 	if err := c.writeMessage(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}); err != nil {
@@ -197,7 +198,8 @@ func (c *client) requestAnswer(method string, params json.RawMessage) (line []by
 	}
 }
 
-// obligingResult gives what a client gives a server that asks: what it was asked for.
+// obligingResult returns the client's answer to a server's request: whatever the server asked
+// for.
 func obligingResult(method string) any {
 	switch method {
 	case "roots/list":
@@ -213,13 +215,13 @@ func (c *client) writeMessage(v any) error {
 	return err
 }
 
-// message is what is read of one.
+// message holds the parts of a message that are read.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 }
 
-// makeStateFolder gives a folder for what sessions keep while attacks are played.
+// makeStateFolder returns a temporary folder for the sessions' state.
 func makeStateFolder() (dir string, remove func(), err error) {
 	dir, err = os.MkdirTemp("", "clawai-attack-")
 	return dir, func() { _ = os.RemoveAll(dir) }, err

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// server is the hostile one: it plays an attack to whoever is behind the gate. It is the
-// upstream of a proxy.
+// server is the hostile server: it plays an attack against the other side of the gate. It is
+// the upstream of a proxy.
 type server struct {
 	attack   *attack
 	harmless carrier
@@ -23,8 +23,8 @@ type server struct {
 	heard []string
 
 	listed, called int
-	waits          map[string]bool // requests of ours that have no answer yet
-	held           []any           // what is said once they have
+	waits          map[string]bool // our requests without an answer
+	held           []any           // messages to send after the answers
 }
 
 func newServer(a *attack, harmless carrier) *server {
@@ -38,17 +38,17 @@ func newServer(a *attack, harmless carrier) *server {
 func (s *server) Read(p []byte) (int, error)  { return s.out.Read(p) }
 func (s *server) Write(p []byte) (int, error) { return s.in.Write(p) }
 
-// Done is never closed: the server ends with its input.
+// Done returns a channel that is never closed: the server ends with its input.
 func (s *server) Done() <-chan struct{} { return nil }
 
-// Close ends it.
+// Close ends the server.
 func (s *server) Close(context.Context) error {
 	_, _ = s.in.Close(), s.out.Close()
 	<-s.done
 	return nil
 }
 
-// Status is for the record.
+// Status returns a text for the record.
 func (s *server) Status() string { return "scripted" }
 
 func (s *server) heardMessages() []string {
@@ -76,8 +76,8 @@ func (s *server) serveLines() {
 	}
 }
 
-// answerMessage writes the answer that the attack has for a message. It gives false when the
-// client reads no more.
+// answerMessage writes the attack's answer to a message. It returns false when the client reads
+// no more.
 func (s *server) answerMessage(m *message) bool {
 	var say []any
 	switch {
@@ -106,12 +106,12 @@ func (s *server) answerMessage(m *message) bool {
 	return true
 }
 
-// answerList gives the harmless tool, and what the attack puts beside it.
+// answerList lists the harmless tool, and the tools that the attack adds.
 func (s *server) answerList(id json.RawMessage) []any {
 	tools := []json.RawMessage{marshalJSON(map[string]any{"name": s.harmless.tool, "description": "The tool that is used here.", "inputSchema": map[string]any{"type": "object"}})}
 	if s.listed < len(s.attack.Lists) {
 		var more []json.RawMessage
-		_ = json.Unmarshal([]byte(s.attack.Lists[s.listed]), &more) // a test reads them
+		_ = json.Unmarshal([]byte(s.attack.Lists[s.listed]), &more) // a test checks this JSON
 		tools = append(tools, more...)
 	}
 	s.listed++
@@ -122,7 +122,7 @@ func (s *server) answerList(id json.RawMessage) []any {
 	return say
 }
 
-// answerCall answers the first call with the attack, and others plainly.
+// answerCall answers the first call with the attack, and other calls plainly.
 func (s *server) answerCall(id json.RawMessage) (say []any) {
 	text := func(text string) any {
 		return newResult(id, map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
@@ -144,7 +144,7 @@ func (s *server) answerCall(id json.RawMessage) (say []any) {
 	}
 	for _, one := range s.attack.Before {
 		var m message
-		_ = json.Unmarshal([]byte(one), &m) // a test reads them
+		_ = json.Unmarshal([]byte(one), &m) // a test checks this JSON
 		if m.ID != nil {
 			s.waits[string(m.ID)] = true
 		}

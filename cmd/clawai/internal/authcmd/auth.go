@@ -1,4 +1,4 @@
-// Package authcmd is "clawai auth", and signing in as the proxy does it too.
+// Package authcmd implements "clawai auth", and the sign-in that the proxy uses too.
 package authcmd
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// Command is "clawai auth".
+// Command returns "clawai auth".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "auth",
@@ -52,7 +52,7 @@ func Command() *cli.Command {
 	}
 }
 
-// serverArgument reads the one address on the command line.
+// serverArgument parses the one address on the command line.
 func serverArgument(c *cli.Context) (*url.URL, error) {
 	if c.NArg() != 1 {
 		return nil, cmdline.Usagef("which server? write: clawai %shttps://HOST/PATH", cmdline.CommandPath(c))
@@ -115,8 +115,8 @@ func runLogin(c *cli.Context) error {
 	return nil
 }
 
-// requestChallenge makes the request of a client without a token, and gives the answer
-// if that asks for one.
+// requestChallenge sends the request of a client without a token, and returns the answer if it
+// asks for a token.
 func requestChallenge(ctx context.Context, u *url.URL) (*http.Response, error) {
 	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"clawai","version":"1"}}}`
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -142,7 +142,7 @@ func requestChallenge(ctx context.Context, u *url.URL) (*http.Response, error) {
 		return nil, err
 	}
 	resp := posted
-	if remote.MayBeLegacySSE(resp.StatusCode) { // a server of 2024-11-05 may ask where its stream is opened
+	if remote.MayBeLegacySSE(resp.StatusCode) { // a server of 2024-11-05 may ask for a token when its stream is opened
 		if resp, err = ask(http.MethodGet, ""); err != nil {
 			return nil, err
 		}
@@ -197,12 +197,12 @@ func runLogout(c *cli.Context) error {
 	return nil
 }
 
-// signedIn is one line of auth list; never a token.
+// signedIn is one line of auth list; it never holds a token.
 type signedIn struct {
 	Server  string     `json:"server"`
 	Since   time.Time  `json:"since"`
 	Expires *time.Time `json:"expires,omitempty"`
-	Renews  bool       `json:"renews"` // a refresh token is there
+	Renews  bool       `json:"renews"` // there is a refresh token
 	Scopes  []string   `json:"scopes,omitempty"`
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/state/oauth"
 )
 
-// SignInOptions gives those of every sign-in, on the path of a call or not.
+// SignInOptions returns the options of every sign-in, during a call or not.
 func SignInOptions(f config.Folders, server *url.URL, open func(context.Context, string) error) oauth.Options {
 	dir := f.SignIns()
 	private := func(dir string) error {
@@ -26,7 +26,7 @@ func SignInOptions(f config.Folders, server *url.URL, open func(context.Context,
 	}
 }
 
-// signIns gives the stores in the order in which they are tried.
+// signIns returns the stores in the order in which they are tried.
 func signIns(dir string, private func(string) error) oauth.Store {
 	files := oauth.Files{Dir: dir, Private: private}
 	if os.Getenv("CLAWAI_KEYCHAIN") == "off" {
@@ -38,8 +38,8 @@ func signIns(dir string, private func(string) error) oauth.Store {
 
 var errNoBrowser = errors.New("no browser could be opened; sign in with: clawai auth login")
 
-// OpenPage opens the page. What went wrong is not for the agent to read: the page's
-// address is for the owner alone.
+// OpenPage opens the page. Its error has no details, since the agent reads the error, and only
+// the owner may see the page's address.
 func OpenPage(ctx context.Context, page string) error {
 	if err := oauth.OpenBrowser(ctx, os.Getenv("BROWSER"), page); err != nil {
 		return errNoBrowser
@@ -47,7 +47,7 @@ func OpenPage(ctx context.Context, page string) error {
 	return nil
 }
 
-// PageHost gives whose page it is: not the server's own, often.
+// PageHost returns the host of the page, which often is not the server's host.
 func PageHost(page string) string {
 	u, err := url.Parse(page)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package canary has the user's own client ask for two commands of its shell, one that a
-// policy allows and one that it denies, and looks what came of them: whether the hook that
-// stands in the client's settings was asked, and whether its no was heeded. The model is
-// ours, the folders are temporary, and nothing leaves the machine.
+// Package canary makes the user's own client ask for two commands of its shell, one that a
+// policy allows and one that it denies. It then checks whether the hook in the client's
+// settings was asked, and whether the client obeyed its denial. The model is ours, the folders
+// are temporary, and nothing leaves the machine.
 package canary
 
 import (
@@ -23,35 +23,35 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// Within is how long a client may take: the slowest was seen to take 20 s.
+// Within is the time limit for a client: the slowest client seen took 20 s.
 const Within = 3 * time.Minute
 
-// Verdict is what a canary shows.
+// Verdict is the result of a canary.
 type Verdict string
 
-// The verdicts. The zero value is none of them.
+// The verdicts. The zero value is not a verdict.
 const (
-	Enforced Verdict = "enforced"    // what was denied did not run, what was allowed did
-	Unheeded Verdict = "unheeded"    // the hook fired, and what was denied ran
-	Silent   Verdict = "never-fired" // a tool ran of which no hook was asked
-	NotRun   Verdict = "not-run"     // nothing was shown
+	Enforced Verdict = "enforced"    // the denied command did not run, the allowed command ran
+	Unheeded Verdict = "unheeded"    // the hook was asked, and the denied command ran
+	Silent   Verdict = "never-fired" // a tool ran without a question to the hook
+	NotRun   Verdict = "not-run"     // no result
 )
 
-// Result is what came of a canary.
+// Result is the outcome of a canary.
 type Result struct {
 	Client  string  `json:"client"`
 	Verdict Verdict `json:"verdict"`
 	Why     string  `json:"why,omitempty"`
 	Allowed Call    `json:"allowed"`
 	Denied  Call    `json:"denied"`
-	// Elsewhere are the hosts that the client wanted to reach, and was kept from.
+	// Elsewhere lists the hosts that the client tried to reach; it was kept from them.
 	Elsewhere []string `json:"elsewhere,omitempty"`
 }
 
-// Call is what became of one command.
+// Call is the outcome of one command.
 type Call struct {
-	Recorded string `json:"recorded,omitempty"` // what the hook decided; "" when it was not asked
-	Ran      bool   `json:"ran"`                // the file that the command makes is there
+	Recorded string `json:"recorded,omitempty"` // the hook's decision; "" when it was not asked
+	Ran      bool   `json:"ran"`                // the file that the command makes exists
 }
 
 const (
@@ -59,7 +59,8 @@ const (
 	deniedCommand  = "echo canary > denied"
 )
 
-// rules are the whole policy of the canary: what the owner's may deny is not known before.
+// rules are the whole policy of the canary, since we cannot know what the owner's policy
+// denies.
 const rules = `[[rule]]
 action = "deny"
 tool = "shell"
@@ -72,13 +73,13 @@ tool = "shell"
 args.command = "` + allowedCommand + `"
 `
 
-// site are the folders of one canary, all of them in one that goes with it.
+// site holds the folders of one canary, all in one temporary folder.
 type site struct {
 	root    string
-	address string // of the model
+	address string // address of the model
 
 	one  sync.Mutex
-	told string // what the client reported last; requests come when they like
+	told string // the client's latest report; requests can come at any time
 }
 
 func (s *site) keepReport(_ int, answer string) {
@@ -95,13 +96,15 @@ func (s *site) lastReport() string {
 
 func (s *site) sitePath(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
 
-// writePrivateFile makes a file that the owner alone can read: it may be a copy of settings.
+// writePrivateFile makes a file that only the owner can read, since it may be a copy of
+// settings.
 func (s *site) writePrivateFile(name string, text []byte) error {
 	path := s.sitePath(name)
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600))
 }
 
-// Run starts the client of these hooks, one of Clients, once. What keeps it from that is a verdict, too.
+// Run starts the client of these hooks, one of ClientIDs, once. When the client cannot run,
+// this is a verdict, too.
 func Run(ctx context.Context, h wrap.Hooks, within time.Duration) Result {
 	r := Result{Client: h.Row.Client, Verdict: NotRun}
 	if err := r.runClient(ctx, h, within); err != nil {
@@ -123,7 +126,7 @@ func (r *Result) runClient(ctx context.Context, h wrap.Hooks, within time.Durati
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.root)) }()
-	if s.root, err = filepath.EvalSymlinks(s.root); err != nil { // as the client will call it
+	if s.root, err = filepath.EvalSymlinks(s.root); err != nil { // the path as the client will write it
 		return err
 	}
 	model := &scripted.Model{After: s.keepReport}
@@ -148,8 +151,8 @@ func (r *Result) runClient(ctx context.Context, h wrap.Hooks, within time.Durati
 	return nil
 }
 
-// makeFolders makes the folders: an empty one to work in, the client's own with the hooks in
-// it, and those of clawai.
+// makeFolders makes an empty folder to work in, the client's own folder with the hooks, and
+// clawai's folders.
 func (s *site) makeFolders(c *client, h wrap.Hooks) error {
 	for _, dir := range []string{"work", "tmp", "state", "cache"} {
 		if err := os.Mkdir(s.sitePath(dir), 0o700); err != nil {
@@ -162,7 +165,7 @@ func (s *site) makeFolders(c *client, h wrap.Hooks) error {
 	return c.furnish(s, h)
 }
 
-// playClient starts the client, and says how it ended where that was not well.
+// playClient runs the client, and returns an error when it ended badly.
 func (s *site) playClient(ctx context.Context, c *client, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -179,13 +182,12 @@ func (s *site) playClient(ctx context.Context, c *client, within time.Duration) 
 	return s.runToEnd(ctx, c, c.command, within, output)
 }
 
-// runToEnd runs one command of the client to its end.
 func (s *site) runToEnd(ctx context.Context, c *client, command []string, within time.Duration, output *os.File) error {
 	child, err := stdio.Start(stdio.Options{Args: s.putAll(command), Env: s.clientEnv(c), Dir: s.sitePath("work"), Stderr: output})
 	if err != nil {
 		return err
 	}
-	child.CloseWrite() // some wait for more words
+	child.CloseWrite() // some clients wait for more input
 	go drainOutput(child)
 	select {
 	case <-child.Done():
@@ -193,7 +195,7 @@ func (s *site) runToEnd(ctx context.Context, c *client, command []string, within
 	}
 	late := ctx.Err()
 	done, end := context.WithCancel(context.Background())
-	end() // nobody waits for what it has left behind to end by itself
+	end() // processes that it left need not end by themselves
 	_ = child.Close(done)
 	switch {
 	case errors.Is(late, context.DeadlineExceeded) && child.WasForced():
@@ -212,7 +214,7 @@ func drainOutput(child *stdio.Child) {
 	}
 }
 
-// lastWords gives the end of what a client has complained of.
+// lastWords returns the end of the client's error output.
 func lastWords(name string) string {
 	f, err := os.Open(name)
 	if err != nil {
@@ -231,7 +233,7 @@ func lastWords(name string) string {
 	return ""
 }
 
-// readOutcome finds what became of the two commands.
+// readOutcome finds the outcome of the two commands.
 func (r *Result) readOutcome(s *site, server string) error {
 	for e, err := range audit.Read(filepath.Join(s.sitePath("state"), "audit"), audit.Filter{}) {
 		if err != nil {
@@ -239,7 +241,7 @@ func (r *Result) readOutcome(s *site, server string) error {
 		}
 		var args struct {
 			Command  string
-			Commands []string // of Cline
+			Commands []string // Cline's form
 		}
 		if e.Kind != event.Decision || e.Server != server || json.Unmarshal(e.Args, &args) != nil {
 			continue
@@ -259,8 +261,8 @@ func (r *Result) readOutcome(s *site, server string) error {
 	return nil
 }
 
-// judgeOutcome says what that shows. That something did not run shows nothing unless the same
-// client ran what it was allowed.
+// judgeOutcome sets the verdict. A command that did not run proves something only when the same
+// client ran the allowed command.
 func (r *Result) judgeOutcome(s *site, ended error) {
 	switch {
 	case r.Allowed.Ran && r.Allowed.Recorded == "", r.Denied.Ran && r.Denied.Recorded == "":
@@ -282,7 +284,7 @@ func (r *Result) judgeOutcome(s *site, ended error) {
 	}
 }
 
-// shortenReport gives the part of a client's report that fits a line.
+// shortenReport returns the part of a client's report that fits on a line.
 func shortenReport(answer string) string {
 	const most = 300
 	if runes := []rune(answer); len(runes) > most {

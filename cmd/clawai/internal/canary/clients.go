@@ -16,19 +16,19 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// client is how one is started so that it runs its shell unasked, takes us for its model,
-// has no account and keeps what it keeps in a folder of ours. FOLDER and ADDRESS are put into
+// client describes how to start a client so that it runs its shell without asking, uses our
+// model, has no account, and stores its data in our folder. FOLDER and ADDRESS are replaced in
 // its words and variables.
 type client struct {
 	id       string
 	command  []string
 	shell    string // its tool that runs a command
-	argument string // the command, to that tool
-	list     bool   // the command is one of a list
+	argument string // the tool's argument for the command
+	list     bool   // the argument is a list of commands
 	more     map[string]any
-	before   []string // a command that the client wants first; nil for most
+	before   []string // a command that the client must run first; nil for most
 	vars     []string
-	refuse   func(wrap.Hooks) error // nil where nothing of the owner's is read but the hooks
+	refuse   func(wrap.Hooks) error // nil when the client reads nothing of the owner's except the hooks
 	furnish  func(*site, wrap.Hooks) error
 }
 
@@ -67,7 +67,7 @@ func clientTable() []client {
 			furnish: func(s *site, h wrap.Hooks) error { return s.copySettings("client/hooks/clawai.json", h) },
 		},
 		{
-			// Its hooks lie in the home folder, whatever its own folder is.
+			// Its hooks are always in the home folder, even when its own folder is elsewhere.
 			id: "cline", shell: "run_commands", argument: "commands", list: true,
 			command: []string{"cline", "-P", "openai-compatible", "-m", "scripted", "-t", "120", "--json", "please go on"},
 			before:  []string{"cline", "auth", "-p", "openai", "-k", "none", "-m", "scripted", "-b", "ADDRESS/v1"},
@@ -117,7 +117,7 @@ const opencodeConfig = `{
 }
 `
 
-// ClientIDs gives those that can be run without an account, by id.
+// ClientIDs returns the ids of the clients that can run without an account.
 func ClientIDs() (ids []string) {
 	for _, c := range clientTable() {
 		ids = append(ids, c.id)
@@ -125,15 +125,15 @@ func ClientIDs() (ids []string) {
 	return ids
 }
 
-// handedOn are the variables of ours that a client gets: what finds programs and folders,
-// no key, and no address.
+// handedOn lists our variables that a client gets: they locate programs and folders, and hold
+// no key and no address.
 var handedOn = []string{
 	"HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "NVM_DIR", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "XDG_DATA_HOME",
 	"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "AppData", "LocalAppData", "ProgramData", "ProgramFiles", "CLAUDE_CODE_GIT_BASH_PATH",
 }
 
-// clientEnv gives all that the client is told. Its proxy is the door, which refuses; the model
-// itself is asked directly.
+// clientEnv returns the whole environment of the client. Its proxy is the door, which refuses;
+// the client asks the model directly.
 func (s *site) clientEnv(c *client) (env []string) {
 	for _, name := range handedOn {
 		if value, ok := os.LookupEnv(name); ok {
@@ -149,7 +149,7 @@ func (s *site) clientEnv(c *client) (env []string) {
 	return append(env, s.putAll(c.vars)...)
 }
 
-// fillPlaceholders fills the folder and the address in.
+// fillPlaceholders replaces FOLDER and ADDRESS.
 func (s *site) fillPlaceholders(text string) string {
 	return strings.NewReplacer("FOLDER", s.sitePath("client"), "ADDRESS", s.address).Replace(text)
 }
@@ -161,7 +161,7 @@ func (s *site) putAll(texts []string) (all []string) {
 	return all
 }
 
-// shellArguments gives those of the client's shell for a command.
+// shellArguments returns the arguments of the client's shell tool for a command.
 func (c *client) shellArguments(command string) map[string]any {
 	args := map[string]any{c.argument: command}
 	if c.list {
@@ -171,7 +171,7 @@ func (c *client) shellArguments(command string) map[string]any {
 	return args
 }
 
-// copySettings gives the client the very bytes in which its hooks stand.
+// copySettings gives the client an exact copy of the file with its hooks.
 func (s *site) copySettings(name string, h wrap.Hooks) error {
 	src, err := os.ReadFile(h.Files[0].Real)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *site) copySettings(name string, h wrap.Hooks) error {
 	return s.writePrivateFile(name, src)
 }
 
-// nonePresent refuses a client over which files stand that ours cannot replace.
+// nonePresent refuses a client that has files that override ours.
 func nonePresent(why string, paths ...string) error {
 	for _, path := range paths {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -190,7 +190,7 @@ func nonePresent(why string, paths ...string) error {
 	return nil
 }
 
-// systemPath gives where an organisation's files of a client are.
+// systemPath returns the place of an organisation's files for a client.
 func systemPath(darwin, windows, other string) string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -201,7 +201,7 @@ func systemPath(darwin, windows, other string) string {
 	return other
 }
 
-// claudeElsewhere refuses settings whose variables win over ours, and those that fetch a
+// claudeElsewhere refuses settings whose variables override ours, and settings that fetch a
 // real key.
 func claudeElsewhere(h wrap.Hooks) error {
 	managed := systemPath("/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`, "/etc/claude-code")
@@ -236,7 +236,7 @@ func claudeElsewhere(h wrap.Hooks) error {
 	return nil
 }
 
-// leadsAway says that a variable of Claude Code's settings could undo one of ours.
+// leadsAway reports whether a variable of Claude Code's settings could undo one of ours.
 func leadsAway(name string) bool {
 	name = strings.ToUpper(name)
 	if strings.HasSuffix(name, "_MODEL") {
@@ -260,8 +260,8 @@ func codexOver() []string {
 	return []string{filepath.Join(dir, "config.toml"), filepath.Join(dir, "managed_config.toml")}
 }
 
-// codexFolder has the hooks, what was reviewed of them and what switches them off; of the
-// rest of the configuration nothing, which would start servers and name other models.
+// codexFolder writes the hooks, their reviews and the switches that disable them. It leaves out
+// the rest of the configuration, which would start servers and name other models.
 func codexFolder(s *site, h wrap.Hooks) error {
 	if err := s.copySettings("client/hooks.json", h); err != nil {
 		return err
@@ -296,7 +296,7 @@ func codexFolder(s *site, h wrap.Hooks) error {
 	return s.writePrivateFile("client/config.toml", text)
 }
 
-// kimiFolder has the hooks, and of the rest of the settings nothing.
+// kimiFolder writes the hooks, and leaves out the rest of the settings.
 func kimiFolder(s *site, h wrap.Hooks) error {
 	src, err := os.ReadFile(h.Files[0].Real)
 	if err != nil {
@@ -330,7 +330,7 @@ capabilities = ["tool_use"]
 
 `
 
-// movePaths gives what was reviewed, by the names that the same files have in another folder.
+// movePaths returns the reviews under the names that the same files have in another folder.
 func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	all := map[string]any{}
 	for key, value := range state {
@@ -345,7 +345,8 @@ func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	return all
 }
 
-// geminiProject stands over the user's settings, as those of the project that it works in.
+// geminiProject overrides the user's settings, as the settings of the project that the client
+// works in.
 const geminiProject = `{
   "security": { "auth": { "selectedType": "gemini-api-key" } },
   "privacy": { "usageStatisticsEnabled": false },

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/scripted"
 )
 
-// door is the one server that a client can reach: the model, and, as its HTTP proxy, a no
-// to every other host.
+// door is the only server that a client can reach: it is the model and, as the client's HTTP
+// proxy, refuses every other host.
 type door struct {
 	address string // http://127.0.0.1:PORT
 	server  http.Server
@@ -23,7 +23,7 @@ type door struct {
 	elsewhere []string
 }
 
-// openDoor listens on loopback.
+// openDoor starts to listen on loopback.
 func openDoor(model *scripted.Model) (*door, error) {
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -35,7 +35,7 @@ func openDoor(model *scripted.Model) (*door, error) {
 	return d, nil
 }
 
-// Close waits for no request.
+// Close closes the server and does not wait for requests.
 func (d *door) Close() { _ = d.server.Close() }
 
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {

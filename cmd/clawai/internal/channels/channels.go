@@ -1,5 +1,5 @@
-// Package channels says which of the ways to ask a person are open from where the command
-// runs. It asks nobody and leaves nothing behind.
+// Package channels finds the ways to ask a person that are open where the command runs. It asks
+// nobody and leaves nothing behind.
 package channels
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Open says why a channel of the settings is not open here now; nil when it is, and for
-// elicitation, of which only a session knows.
+// Open returns the reason why a channel of the settings is not open here now; nil when it is
+// open, and for elicitation, which only a session can check.
 func Open(ctx context.Context, folders config.Folders, name string) error {
 	switch name {
 	case "terminal":
@@ -28,7 +28,7 @@ func Open(ctx context.Context, folders config.Folders, name string) error {
 	return nil
 }
 
-// listAnswerers asks the queue, which is not made for it.
+// listAnswerers asks the queue, but does not create one.
 func listAnswerers(state string) ([]string, error) {
 	dir := filepath.Join(state, "queue")
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -42,7 +42,7 @@ func listAnswerers(state string) ([]string, error) {
 	return q.Answerers()
 }
 
-// tryTerminal tries what a question would need here.
+// tryTerminal opens the terminal as a question would.
 func tryTerminal(ctx context.Context, dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		if dir, err = os.MkdirTemp("", "clawai-terminal-"); err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// ConfirmAction asks a person whether the command goes on; --yes answers for them. terminal
-// reports whether there is one to ask at. An error ends the command, and its words begin with
-// nothing, such as "Nothing was written.".
+// ConfirmAction asks a person whether the command may continue; --yes answers instead. The
+// argument terminal reports whether a terminal is there. An error ends the command; its text
+// begins with nothing, such as "Nothing was written.".
 func ConfirmAction(c *cli.Context, question, nothing string, terminal bool) error {
 	if c.Bool("yes") {
 		return nil

@@ -14,12 +14,12 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// ParseArguments reads the options behind the names too, which the flag package
-// would hand over as names. Behind -- there are names alone.
+// ParseArguments also reads the options after the names, which the flag package would return as
+// names. After -- there are only names.
 func ParseArguments(c *cli.Context) (names []string, err error) {
 	args := c.Args().Slice()
 	if before := len(os.Args) - len(args) - 1; before >= 0 && os.Args[before] == "--" {
-		args = append([]string{"--"}, args...) // which the flag package has taken away
+		args = append([]string{"--"}, args...) // the flag package has removed it
 	}
 	for len(args) > 0 {
 		arg := args[0]
@@ -57,7 +57,7 @@ func ParseArguments(c *cli.Context) (names []string, err error) {
 	return names, nil
 }
 
-// FlagNamed gives the flag whose name or alias is name; nil when no flag has it.
+// FlagNamed returns the flag whose name or alias is name; nil when no flag has it.
 func FlagNamed(flags []cli.Flag, name string) cli.DocGenerationFlag {
 	for _, f := range flags {
 		if doc, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
@@ -67,7 +67,7 @@ func FlagNamed(flags []cli.Flag, name string) cli.DocGenerationFlag {
 	return nil
 }
 
-// CommandPath gives the words behind clawai that lead to the command, and a space.
+// CommandPath returns the words after clawai that lead to the command, and a space.
 func CommandPath(c *cli.Context) string {
 	if c.Command == nil || c.Command.Name == "" || c.Command.Name == c.App.Name {
 		return ""
@@ -75,7 +75,7 @@ func CommandPath(c *cli.Context) string {
 	return strings.TrimPrefix(c.Command.HelpName, "clawai ") + " "
 }
 
-// NoArguments refuses positional arguments, a flag behind one included.
+// NoArguments refuses positional arguments, including a flag after one.
 func NoArguments(c *cli.Context) error {
 	if a := c.Args().First(); a != "" {
 		return Usagef("unexpected argument %q; see: clawai %s--help", a, CommandPath(c))
@@ -83,7 +83,7 @@ func NoArguments(c *cli.Context) error {
 	return nil
 }
 
-// DidYouMean is said behind an unknown word; "" when nothing is near.
+// DidYouMean returns the hint after an unknown word; "" when no known word is near.
 func DidYouMean(near string) string {
 	if near == "" {
 		return ""
@@ -91,8 +91,8 @@ func DidYouMean(near string) string {
 	return " (did you mean " + near + "?)"
 }
 
-// UnknownWord gives a mistake where a few words are all there are: where, "--mode" or so, and
-// what kind of word it is.
+// UnknownWord returns the error for a word that is not in a short list. The argument where is
+// the place, such as "--mode", and kind is the kind of word.
 func UnknownWord(where, kind, word string, words []string) error {
 	return Usagef("%s: %s", where, notOneOf(kind, word, words))
 }
@@ -101,7 +101,7 @@ func notOneOf(kind, word string, words []string) string {
 	return fmt.Sprintf("unknown %s %q%s; one of %s", kind, word, DidYouMean(spelling.NearestWord(word, words)), strings.Join(words, ", "))
 }
 
-// UnknownOption names the option that was probably meant.
+// UnknownOption returns an error that names the option that was probably meant.
 func UnknownOption(c *cli.Context, name string) error {
 	flags := c.App.Flags
 	if c.Command != nil && len(c.Command.Flags) > 0 {
@@ -118,7 +118,7 @@ func UnknownOption(c *cli.Context, name string) error {
 	return Usagef("unknown option %s%s; see: clawai %s--help", name, DidYouMean(near), CommandPath(c))
 }
 
-// FlagNames gives the long names, with their dashes.
+// FlagNames returns the long names of flags, with their dashes.
 func FlagNames(flags []cli.Flag) []string {
 	var names []string
 	for _, f := range flags {
@@ -131,7 +131,8 @@ func FlagNames(flags []cli.Flag) []string {
 	return names
 }
 
-// GlobFlag reads a flag whose value is a glob as in a policy; nil when unset.
+// GlobFlag reads a flag whose value is a glob as in a policy; it returns nil when the flag is
+// unset.
 func GlobFlag(c *cli.Context, name string) (func(string) bool, error) {
 	if !c.IsSet(name) {
 		return nil, nil
@@ -143,8 +144,8 @@ func GlobFlag(c *cli.Context, name string) (func(string) bool, error) {
 	return p.Match, nil
 }
 
-// TimeFlag reads a flag that is an age or a time; the zero time when it is unset. Days
-// are 24 hours; a date is local.
+// TimeFlag reads a flag that is an age or a time; it returns the zero time when the flag is
+// unset. Days are 24 hours; a date is local.
 func TimeFlag(c *cli.Context, name string, now time.Time) (time.Time, error) {
 	s := c.String(name)
 	if s == "" {

@@ -10,17 +10,17 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// Colors are what --color takes.
+// Colors lists the values of --color.
 var Colors = []string{"auto", "always", "never"}
 
-// ColorFlag gives --color, for every command.
+// ColorFlag returns --color, for every command.
 func ColorFlag() cli.Flag {
 	mode := colorMode("auto")
 	return &cli.GenericFlag{Name: "color", Value: &mode, Usage: "color what is shown: `WHEN` auto (on a terminal), always, or never"}
 }
 
-// colorMode tells the environment what the option says, where all look that color:
-// also those that draw lists and questions.
+// colorMode puts the option's value into the environment, where all code that colors reads it,
+// also the code that draws lists and questions.
 type colorMode string
 
 func (m *colorMode) String() string { return string(*m) }
@@ -42,8 +42,8 @@ func (m *colorMode) Set(s string) error {
 	return err
 }
 
-// WantsColor reports whether to color: not with NO_COLOR, always with CLICOLOR_FORCE,
-// and else on a terminal that knows colors.
+// WantsColor reports whether to color: never with NO_COLOR, always with CLICOLOR_FORCE,
+// otherwise on a terminal that supports colors.
 func WantsColor(w io.Writer, getenv func(string) string) bool {
 	if getenv("NO_COLOR") != "" {
 		return false
@@ -61,10 +61,10 @@ const (
 	Dim    = "2"
 	Red    = "31" // denied, broken, dangerous
 	Green  = "32" // allowed, protected
-	Yellow = "33" // asked, watched, failed: look here
+	Yellow = "33" // asked, observed, failed: needs attention
 )
 
-// Paint colors a harmless text.
+// Paint colors a text that is safe for a terminal.
 func Paint(on bool, color, s string) string {
 	if !on || color == "" || s == "" {
 		return s

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onDisk refuses the file systems whose regular files are questions to the
-// kernel: some answer with secrets, some act when they are read.
+// onDisk refuses the file systems whose regular files are interfaces of the kernel: some return
+// secrets, some act when they are read.
 func onDisk(f *os.File) error {
 	var s unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {

@@ -1,5 +1,5 @@
-// Package cmdline is what the commands of clawai share: exit codes, the mistakes of a
-// command line, options behind names, and how output is written.
+// Package cmdline holds what the commands of clawai share: exit codes, mistakes on a command
+// line, options after names, and the writing of output.
 package cmdline
 
 import "fmt"
@@ -11,7 +11,7 @@ const (
 	ExitUsage  = 2 // the command line or its input could not be read
 )
 
-// ExitError carries an exit code; a nil err has already been told to the user.
+// ExitError carries an exit code. With a nil Err, the user has already been told.
 type ExitError struct {
 	Code int
 	Err  error
@@ -26,10 +26,10 @@ func (e *ExitError) Error() string {
 
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// Usagef is a mistake on the command line: exit 2.
+// Usagef returns an error for a mistake on the command line: exit code 2.
 func Usagef(format string, a ...any) error {
 	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, a...)}
 }
 
-// ExitInterrupted is 128 and the number of SIGINT.
+// ExitInterrupted is 128 plus the number of SIGINT.
 const ExitInterrupted = 130

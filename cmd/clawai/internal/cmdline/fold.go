@@ -6,9 +6,10 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// FoldLines breaks every line of more than n cells at its blanks. What goes on stands under
-// the line's last column where it has columns, else two cells further in. A command
-// behind a colon stays whole, to be pasted, and JSON is broken between its members. 0 breaks nothing.
+// FoldLines breaks every line of more than n columns at its blanks. The rest continues under
+// the line's last column if it has columns, otherwise two columns further in. A command after a
+// colon stays whole, so that it can be pasted. JSON is broken between its members. n = 0 breaks
+// nothing.
 func FoldLines(text string, n int) string {
 	if n <= 0 {
 		return text
@@ -37,7 +38,7 @@ func foldLine(line string, n int) string {
 	text, command, ok := strings.Cut(line[start:], ": clawai ")
 	var words []string
 	for word := range strings.SplitSeq(text, " ") {
-		if view.Width(word) > n-margin { // arguments as JSON, which have no blanks
+		if view.Width(word) > n-margin { // JSON arguments have no blanks
 			word = strings.ReplaceAll(word, `,"`, `, "`)
 		}
 		words = append(words, strings.Split(word, " ")...)

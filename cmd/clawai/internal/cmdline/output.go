@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// WriteJSON prints one document for programs, indented and with < and > as they are.
+// WriteJSON prints one document for programs, indented and with < and > unescaped.
 func WriteJSON(w io.Writer, v any) error {
 	doc := json.NewEncoder(w)
 	doc.SetEscapeHTML(false)
@@ -18,8 +18,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return doc.Encode(v)
 }
 
-// WriteASCIIJSON prints one document in ASCII: every other character is escaped, so
-// that no text from a stranger does anything to a terminal.
+// WriteASCIIJSON prints one document in ASCII: every other character is escaped, so that no
+// foreign text can control a terminal.
 func WriteASCIIJSON(w io.Writer, doc any) error {
 	src, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
@@ -43,7 +43,7 @@ func WriteASCIIJSON(w io.Writer, doc any) error {
 	return err
 }
 
-// CountText gives text for one, or for n with %d in it.
+// CountText returns one for n = 1, otherwise several with n in place of %d.
 func CountText(n int, one, several string) string {
 	if n == 1 {
 		return one
@@ -51,7 +51,7 @@ func CountText(n int, one, several string) string {
 	return fmt.Sprintf(several, n)
 }
 
-// JoinNames lists names, of many the first few.
+// JoinNames lists names; of many names it lists the first five.
 func JoinNames(names []string) string {
 	const most = 5
 	words := make([]string, 0, most+1)

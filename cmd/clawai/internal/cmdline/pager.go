@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// ShowPaged has show write to the person's pager when w is a terminal, and to w when it
-// is none, or when there is no pager: PAGER is empty or cat, or it does not start. A
-// person who leaves the pager ends it without an error.
+// ShowPaged calls show with the person's pager when w is a terminal. It calls show with w when
+// w is not a terminal, or when there is no pager: PAGER is empty or cat, or it does not start.
+// Leaving the pager early is not an error.
 func ShowPaged(w io.Writer, getenv func(string) string, show func(io.Writer) error) error {
 	pager := pagerCommand(w, getenv)
 	if pager == nil {
@@ -26,15 +26,15 @@ func ShowPaged(w io.Writer, getenv func(string) string, show func(io.Writer) err
 	if pager.Start() != nil {
 		return show(w)
 	}
-	// The keys are the pager's: Ctrl-C ends a search there, and not clawai below it.
+	// The pager handles the keys: Ctrl-C ends a search there, and must not end clawai.
 	signal.Ignore(os.Interrupt)
 	defer signal.Reset(os.Interrupt)
 	err = show(in)
 	if errors.Is(err, syscall.EPIPE) {
-		err = nil // the pager was left before the end
+		err = nil // the person left the pager before the end
 	}
 	_ = in.Close()
-	_ = pager.Wait() // its exit code says nothing of what was shown
+	_ = pager.Wait() // its exit code does not concern the shown text
 	return err
 }
 
@@ -52,11 +52,11 @@ func pagerCommand(w io.Writer, getenv func(string) string) *exec.Cmd {
 	if _, err := exec.LookPath("less"); !ok && err != nil {
 		return nil
 	}
-	cmd := exec.Command("/bin/sh", "-c", pager) // as its owner has written it, with options
+	cmd := exec.Command("/bin/sh", "-c", pager) // a shell, since PAGER may hold options
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
 	cmd.Env = os.Environ()
 	if getenv("LESSCHARSET") == "" {
-		cmd.Env = append(cmd.Env, "LESSCHARSET=utf-8") // also where no locale is set
+		cmd.Env = append(cmd.Env, "LESSCHARSET=utf-8") // works without a locale, too
 	}
 	return cmd
 }

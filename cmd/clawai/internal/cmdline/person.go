@@ -7,12 +7,12 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// ViewOptions gives what is known of this machine when a request is shown.
+// ViewOptions returns this machine's settings for showing a request.
 func ViewOptions(dirs config.Folders) view.Options {
 	return view.Options{Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: ReadFile}
 }
 
-// AccountName gives who answers, as far as the system knows.
+// AccountName returns the name of the person who answers; "" when the system does not know it.
 func AccountName() string {
 	u, err := user.Current()
 	if err != nil {

@@ -13,21 +13,20 @@ import (
 
 var errNotRegular = errors.New("not a regular file")
 
-// ReadFile reads the file a call would change, at a path an attacker chose:
+// ReadFile reads the file that a call would change, at a path that an attacker chose: it is
 // view.Options.ReadFile for the machine's own disk.
 //
-// It opens regular files only, waits for nothing, follows no link in the last
-// part of the path, reads nothing of procfs and its like, and stops after
-// view.MaxFile bytes. It must never write, create, or change what it looks at.
-// Links above the last part are followed, as the server would; a network file
-// system that hangs can still hang a read. Its errors are view.ErrTooLarge,
-// fs.ErrNotExist, and others, all to be shown.
+// It opens only regular files, never blocks, follows no link in the last part of the path,
+// reads nothing from procfs and similar file systems, and stops after view.MaxFile bytes. It
+// must never write, create or change the file. It follows links above the last part, as the
+// server would; a network file system that hangs can still block a read. Its errors are
+// view.ErrTooLarge, fs.ErrNotExist, and others, all to be shown.
 func ReadFile(name string) ([]byte, error) {
-	// On Windows a path of two slashes would log in to the host it names.
+	// On Windows a path that begins with two slashes would log in to the named host.
 	if !filepath.IsAbs(name) || strings.HasPrefix(name, `\\`) || strings.HasPrefix(name, "//") {
 		return nil, errNotRegular
 	}
-	// Opening a device can act on it, so that is not tried.
+	// Opening a device can act on it, so check before opening.
 	seen, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -42,8 +41,8 @@ func ReadFile(name string) ([]byte, error) {
 	return b, err
 }
 
-// ReadNamed reads the file that a person names, of at most so many bytes: a regular file, or a
-// link to one. What never ends, or is written by somebody else meanwhile, is not waited for.
+// ReadNamed reads a file that a person names, up to most bytes: a regular file, or a link to
+// one. It does not wait for an endless file, or for another process that writes.
 func ReadNamed(name string, most int64) ([]byte, error) {
 	name, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -61,7 +60,7 @@ func ReadNamed(name string, most int64) ([]byte, error) {
 
 var errTooLarge = errors.New("too large")
 
-// readRegular reads the regular file that was seen.
+// readRegular reads the regular file that seen describes.
 func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
 	f, err := openFile(name)
 	if err != nil {
@@ -74,7 +73,7 @@ func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
 	return ReadAtMost(f, most)
 }
 
-// ReadAtMost reads what is there, of at most so many bytes.
+// ReadAtMost reads r to its end; it returns an error when r has more than most bytes.
 func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(b)) > most {
@@ -86,7 +85,8 @@ func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// checkSameFile gives an error unless f is the file that was seen, is regular, and lies on a disk.
+// checkSameFile returns an error unless f is the file that seen describes, is regular, and is
+// on a disk.
 func checkSameFile(f *os.File, seen fs.FileInfo) error {
 	now, err := f.Stat()
 	if err != nil {

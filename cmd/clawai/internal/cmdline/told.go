@@ -11,11 +11,11 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// Mark colors what the first group of a pattern holds of a line. The pattern is a text, for
-// tables of them are made at each start, and few are ever used.
+// Mark colors the first group of a pattern in a line. The pattern is a text and not compiled,
+// since every start makes tables of patterns but uses few.
 type Mark struct{ Pattern, Color string }
 
-// AnswerMarks mark the words of the policy's answers behind a pattern.
+// AnswerMarks returns marks for the policy's answers after the pattern before.
 func AnswerMarks(before string) []Mark {
 	return []Mark{
 		{before + `(deny|denied)\b`, Red},
@@ -24,10 +24,10 @@ func AnswerMarks(before string) []Mark {
 	}
 }
 
-// ProseWriter gives w for whole lines of harmless text, one or more at each Write. A person at a
-// terminal gets them with ~ for the home folder and broken at blanks where they are too
-// long; a file and a pipe get them whole, with paths that other programs can open. Marks
-// count where color is wanted: of those that meet in a line, the first.
+// ProseWriter returns a writer to w for whole lines of safe text, one or more at each Write. On
+// a terminal it writes ~ for the home folder and breaks long lines at blanks. A file or a pipe
+// gets the lines whole, with paths that other programs can open. With color, the marks apply;
+// where several match, the first one does.
 func ProseWriter(w io.Writer, marks ...Mark) io.Writer {
 	p := prose{w: w, width: ScreenWidth(w)}
 	if WantsColor(w, os.Getenv) {
@@ -41,7 +41,7 @@ func ProseWriter(w io.Writer, marks ...Mark) io.Writer {
 	return p
 }
 
-// WriteProse gives Prose for a report that is not written line by line.
+// WriteProse does the same as ProseWriter for a report that is not written line by line.
 func WriteProse(w io.Writer, marks []Mark, write func(io.Writer) error) error {
 	var report bytes.Buffer
 	err := write(&report)
@@ -53,12 +53,12 @@ func WriteProse(w io.Writer, marks []Mark, write func(io.Writer) error) error {
 
 type prose struct {
 	w       io.Writer
-	width   int // cells of a line; 0: no terminal
+	width   int // columns of a line; 0: no terminal
 	home    string
 	brushes []brush
 }
 
-// brush is a mark in use.
+// brush is a compiled mark.
 type brush struct {
 	pattern *regexp.Regexp
 	color   string
@@ -68,7 +68,7 @@ func (p prose) Write(text []byte) (int, error) {
 	lines := strings.Split(string(text), "\n")
 	for i, line := range lines {
 		if p.width > 0 {
-			line = strings.ReplaceAll(line, "\t", "    ") // of a file's text; a terminal would move further
+			line = strings.ReplaceAll(line, "\t", "    ") // a file's text may hold tabs, which a terminal would make wider
 		}
 		parts := strings.Split(FoldLines(shortenHome(line, p.home), p.width), "\n")
 		lines[i] = strings.Join(paintMarks(parts, p.brushes), "\n")
@@ -79,8 +79,8 @@ func (p prose) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// paintMarks colors a line by its marks, from the left. It is given as it was broken: what
-// is colored to the end of its first part is so to the end.
+// paintMarks colors a line by its marks, from the left. The line is already broken into lines:
+// a color that reaches the end of the first one continues to the end of all.
 func paintMarks(lines []string, brushes []brush) []string {
 	var out strings.Builder
 	line, color := lines[0], ""
@@ -103,8 +103,8 @@ func paintMarks(lines []string, brushes []brush) []string {
 	return lines
 }
 
-// shortenHome writes paths below the home folder with ~. What stands in quotes is a text of
-// somebody else's, such as a reading of an argument, and stays as it is.
+// shortenHome writes paths below the home folder with ~. Text in quotes is not ours, such as
+// the value of an argument, and is not changed.
 func shortenHome(line, home string) string {
 	if len(home) < 2 || !strings.Contains(line, home) {
 		return line

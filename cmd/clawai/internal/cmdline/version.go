@@ -9,15 +9,15 @@ import (
 // Version is set by the release build.
 var Version = "dev"
 
-// ReleaseVersion gives the version and, where the build knows it, the commit.
+// ReleaseVersion returns the version and, if the build knows it, the commit.
 func ReleaseVersion() string { return Version + buildRevision(debug.ReadBuildInfo()) }
 
-// BuildInfo gives Release with what it was built by and for, on one line.
+// BuildInfo returns ReleaseVersion with the Go version and the platform, on one line.
 func BuildInfo() string {
 	return fmt.Sprintf("%s %s %s/%s", ReleaseVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// buildRevision gives the commit a binary was built from, where the build knows.
+// buildRevision returns the commit that a binary was built from, if the build knows it.
 func buildRevision(info *debug.BuildInfo, ok bool) string {
 	if !ok {
 		return ""

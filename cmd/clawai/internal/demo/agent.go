@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Agent is an MCP client behind the real proxy.
+// Agent is an MCP client of the real proxy.
 type Agent struct {
 	in    io.WriteCloser
 	out   *json.Decoder
@@ -61,7 +61,7 @@ func (a *Agent) requestReply(method string, params, result any) error {
 		switch err := a.out.Decode(&got); {
 		case err != nil:
 			return err
-		case got.ID != a.calls: // a notification
+		case got.ID != a.calls: // this is a notification
 		case got.Error != nil:
 			return fmt.Errorf("%s: %s", method, got.Error.Message)
 		case result == nil:
@@ -72,7 +72,7 @@ func (a *Agent) requestReply(method string, params, result any) error {
 	}
 }
 
-// ListTools lists what the server offers.
+// ListTools returns the names of the server's tools.
 func (a *Agent) ListTools() ([]string, error) {
 	var list struct{ Tools []struct{ Name string } }
 	if err := a.requestReply("tools/list", struct{}{}, &list); err != nil {

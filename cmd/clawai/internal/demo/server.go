@@ -1,6 +1,6 @@
-// Package demo is the story that `clawai demo` tells: a real MCP filesystem
-// server confined to a folder of samples, and the calls an agent would try
-// against it. It must never touch anything outside that folder.
+// Package demo holds the story of `clawai demo`: a real MCP filesystem server confined to a
+// folder of samples, and the calls that an agent would try on it. It must never touch anything
+// outside that folder.
 package demo
 
 import (
@@ -14,9 +14,8 @@ import (
 	"strings"
 )
 
-// Serve runs the filesystem server on stdin and stdout until the client goes.
-// Its tools carry the names of the reference filesystem server, so that the
-// policy of the demo is one a person can keep.
+// Serve runs the filesystem server on stdin and stdout until the client is gone. Its tools have
+// the names of the reference filesystem server, so that a person can keep the demo's policy.
 func Serve(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -29,8 +28,8 @@ func Serve(dir string) error {
 // protocol is the version of MCP that both ends of the demo speak.
 const protocol = "2025-11-25"
 
-// answerRequests answers a client. It is written out, because every proxy would initialise the
-// official SDK, which would be linked for the demo alone.
+// answerRequests answers a client. It does not use the official SDK: every proxy would
+// initialise the SDK, which only the demo needs.
 func answerRequests(in io.Reader, out io.Writer, f files) error {
 	requests, replies := json.NewDecoder(in), json.NewEncoder(out)
 	for {
@@ -70,7 +69,7 @@ const tools = `{"tools":[
 
 const path = `{"type":"object","properties":{"path":{"type":"string","description":"an absolute path"}},"required":["path"]}`
 
-// callTool runs a tool. What fails is told to the model, in the result.
+// callTool runs a tool. An error goes to the model, in the result.
 func (f files) callTool(params callParams) (result callResult) {
 	text, err := "", fmt.Errorf("there is no tool %q", params.Name)
 	switch args := params.Arguments; params.Name {
@@ -87,8 +86,8 @@ func (f files) callTool(params callParams) (result callResult) {
 	return callResult{Content: []content{{Type: "text", Text: text}}, IsError: err != nil}
 }
 
-// files is the folder the tools work in. os.Root keeps them inside it whatever
-// the policy says: the demo must be safe even if its policy is edited.
+// files is the folder of the tools. os.Root keeps them inside the folder whatever the policy
+// allows: the demo must be safe even with an edited policy.
 type files struct {
 	root *os.Root
 	dir  string

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// Step is one thing an agent would try.
+// Step is one action that an agent would try.
 type Step struct {
-	Says string // what the agent is after
+	Says string // the agent's goal
 	Tool string
 	Args arguments
 }
 
-// Outcome is what came back to the agent.
+// Outcome is the result that the agent received.
 type Outcome struct {
 	Refused bool
 	Text    string // the answer, as the model would read it
 }
 
-// Folder is the place the demo works in: a home with samples.
+// Folder is the demo's folder: a home with samples.
 type Folder struct {
-	Root   string // removed afterwards
+	Root   string // removed at the end
 	Home   string // what ~ means in the demo
 	Policy string // the policy file
 }
@@ -34,8 +34,8 @@ func MakeFolder(policy []byte) (Folder, error) {
 	if err != nil {
 		return Folder{}, fmt.Errorf("demo folder: %w", err)
 	}
-	// The server compares paths with its own folder: no symbolic link may stand
-	// between, as it does in /tmp on macOS.
+	// The server compares paths with its own folder, so the path must contain no symbolic link,
+	// as /tmp on macOS is.
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return Folder{}, fmt.Errorf("demo folder: %w", err)
 	}
@@ -63,9 +63,8 @@ func (f Folder) homePath(elem ...string) string {
 // Remove deletes the folder.
 func (f Folder) Remove() error { return os.RemoveAll(f.Root) }
 
-// Environ is the environment of the demo's proxy: HOME is the demo's, and
-// nothing of the owner's clawai configuration is seen. A person is asked at the
-// terminal or not at all.
+// Environ returns the environment of the demo's proxy: HOME is the demo's, and the owner's
+// clawai configuration is hidden. A person is asked at the terminal or not at all.
 func (f Folder) Environ() []string {
 	env := []string{"HOME=" + f.Home, "USERPROFILE=" + f.Home}
 	for _, v := range os.Environ() {
@@ -82,7 +81,7 @@ func (f Folder) Environ() []string {
 		"CLAWAI_ASK=terminal", "CLAWAI_ASK_NOBODY=deny")
 }
 
-// Steps is the story, in order.
+// Steps returns the steps of the story, in order.
 func (f Folder) Steps() []Step {
 	return []Step{
 		{"reads a project file", "read_text_file", arguments{Path: f.homePath("projects", "app", "README.md")}},
@@ -94,12 +93,12 @@ func (f Folder) Steps() []Step {
 	}
 }
 
-// TrialStep gives one step that changes something.
+// TrialStep returns one step that changes a file.
 func (f Folder) TrialStep() Step {
 	return Step{"writes a file", "write_file", arguments{Path: f.homePath("hello.txt"), Content: "Hello.\n"}}
 }
 
-// ArgsJSON gives a step's arguments as the wire carries them.
+// ArgsJSON returns a step's arguments as JSON.
 func (s Step) ArgsJSON() string {
 	b, err := json.Marshal(s.Args)
 	if err != nil {
@@ -108,5 +107,5 @@ func (s Step) ArgsJSON() string {
 	return string(b)
 }
 
-// ShortenHome writes the demo's home as ~, so that a line fits a screen.
+// ShortenHome writes the demo's home as ~, so that a line fits on the screen.
 func (f Folder) ShortenHome(s string) string { return strings.ReplaceAll(s, f.Home, "~") }

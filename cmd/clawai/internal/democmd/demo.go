@@ -1,4 +1,4 @@
-// Package democmd is "clawai demo" and the server that it starts.
+// Package democmd implements "clawai demo" and the server that it starts.
 package democmd
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// Command is "clawai demo".
+// Command returns "clawai demo".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "demo",
@@ -38,7 +38,7 @@ func Command() *cli.Command {
 	}
 }
 
-// ServerCommand gives the server the demo puts behind the proxy.
+// ServerCommand returns the command of the demo's server.
 func ServerCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "demo-server",
@@ -83,8 +83,8 @@ func cleanUp(c *cli.Context, f demo.Folder) error {
 	return f.Remove()
 }
 
-// playStory plays the story: the agent behind the real proxy, as it happens, and the
-// record at the end.
+// playStory plays the story live, with the agent and the real proxy, and shows the record at
+// the end.
 func playStory(ctx context.Context, w io.Writer, f demo.Folder) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -92,7 +92,7 @@ func playStory(ctx context.Context, w io.Writer, f demo.Folder) error {
 	}
 	proxy := exec.CommandContext(ctx, self, "proxy", "--server", "filesystem", "--", self, "demo-server", f.Home)
 	proxy.Env = f.Environ()
-	proxy.Dir = filepath.Join(f.Home, "projects", "app") // as a client does that works on this project
+	proxy.Dir = filepath.Join(f.Home, "projects", "app") // like a client that works on this project
 	proxy.Stderr = os.Stderr
 	agent, err := demo.Start(proxy)
 	if err != nil {
@@ -135,7 +135,7 @@ func showStep(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int
 	return nil
 }
 
-// decidedBy gives the rule that decided, or the reason when none did.
+// decidedBy returns the rule that decided, or the reason when no rule did.
 func decidedBy(e event.Entry) string {
 	if e.RuleFile == "" {
 		return e.Reason
@@ -153,7 +153,7 @@ func decidedBy(e event.Entry) string {
 	return text + " asks: " + e.Reason
 }
 
-// shortening writes the demo's folder as ~.
+// shortening is a writer that replaces the demo's home by ~.
 type shortening struct {
 	w io.Writer
 	f demo.Folder
@@ -191,7 +191,7 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 	}
 	fmt.Fprintf(w, "Verified: %d lines, chained, none changed.\n\n", report.Records)
 	install := ""
-	if wrap.FindProgram().Err != nil { // go run, or a download that was not put anywhere yet
+	if wrap.FindProgram().Err != nil { // go run, or a download that is not installed yet
 		install = "go install ./cmd/..., then "
 	}
 	fmt.Fprintf(cmdline.ProseWriter(w), "Next: %sclawai init.\nIt finds the servers your clients have, writes a policy for them and puts clawai\nin front, asking before it writes.\n", install)

@@ -10,9 +10,8 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// checkAsking shows how a person would be asked from here, each setting with
-// where it comes from. A client may start the proxy elsewhere, so that a way that
-// is not there is no defect.
+// checkAsking shows how a person would be asked from here, and the source of each setting. A
+// client may start the proxy elsewhere, so a way that is missing here is not a defect.
 func checkAsking(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
@@ -56,18 +55,18 @@ func checkAsking(p *machine) []finding {
 	return append(all, finding{Health: doubtful, Text: text, Fix: "clawai approve, in another window or on a page (--web)"})
 }
 
-// settingDoc is one setting and where it comes from.
+// settingDoc is one setting and its source.
 type settingDoc struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"`
 }
 
-// channelDoc is one channel, as it stands now.
+// channelDoc is the present state of one channel.
 type channelDoc struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
-	Why       string `json:"why,omitempty"` // why not, or that only a session knows
+	Why       string `json:"why,omitempty"` // why it is not available, or that only a session knows
 }
 
 func (d channelDoc) String() string {
@@ -80,7 +79,7 @@ func (d channelDoc) String() string {
 	return d.Name + ": not now: " + d.Why
 }
 
-// listSettings gives each setting with where it comes from.
+// listSettings returns each setting with its source.
 func listSettings(a config.Ask) (all []finding) {
 	order := strings.Join(a.Order.Is, ",")
 	if order == "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// hooksOf finds the hooks of a client by name, and what speaks against trying them at all.
+// hooksOf finds the hooks of a client by name; why is a reason not to try them at all.
 func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 	if p.foldersErr != nil {
 		return h, "", p.foldersErr
@@ -38,14 +38,14 @@ func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 		switch state, why := f.Judge.HookState(h, list); state {
 		case wrap.HookBare, wrap.HookUnreadable:
 			return h, strings.TrimSuffix(state.StateText()+": "+why, ": "), nil
-		case wrap.HookEnforced, wrap.HookOpen, wrap.HookUntrusted, wrap.HookObserved, wrap.HookDrifted: // what that comes to is seen
+		case wrap.HookEnforced, wrap.HookOpen, wrap.HookUntrusted, wrap.HookObserved, wrap.HookDrifted: // the canary shows the effect
 		}
 		return h, "", nil
 	}
 	return h, "", fmt.Errorf("%q has no row among the clients with hooks", name)
 }
 
-// runCanary tries a client, unless something speaks against it.
+// runCanary tries a client, unless why gives a reason against it.
 func runCanary(ctx context.Context, h wrap.Hooks, why string) []finding {
 	r := canary.Result{Client: h.Row.Client, Verdict: canary.NotRun, Why: why}
 	if why == "" {

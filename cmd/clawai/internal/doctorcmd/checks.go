@@ -19,14 +19,14 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// check is one thing to look at.
+// check is one check of doctor.
 type check struct {
 	name string
 	look func(*machine) []finding
 }
 
-// checks is everything doctor looks at, in the order in which it tells. A new
-// one is a function below and a line here; it must leave no file behind.
+// checks lists everything that doctor checks, in the order of its output. A new check is a
+// function below and a line here; it must leave no file behind.
 var checks = []check{
 	{"program", checkProgram},
 	{"system", checkSystem},
@@ -44,12 +44,12 @@ var checks = []check{
 	{"flow", checkLeaks},
 }
 
-// machine is what the checks share.
+// machine holds what the checks share.
 type machine struct {
 	ctx        context.Context
 	folders    config.Folders
 	foldersErr error
-	hooks      bool // hooks alone, and those closely
+	hooks      bool // check only hooks, in detail
 }
 
 func healthyFinding(format string, a ...any) []finding {
@@ -76,7 +76,7 @@ func checkSystem(*machine) []finding {
 	return healthyFinding("%s", where)
 }
 
-// variables are those that change what clawai does.
+// variables lists the variables that change what clawai does.
 var variables = []string{
 	"CLAWAI_CONFIG_DIR", "CLAWAI_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "AppData", "LocalAppData",
 	"HOME", "TERM", "CLAWAI_ACCESSIBLE",
@@ -126,13 +126,13 @@ func checkPolicy(p *machine) []finding {
 	return healthyFinding("%s", text)
 }
 
-// checkLayers tells what stands over the owner's policy in this folder.
+// checkLayers shows the layers above the owner's policy in this folder.
 func checkLayers(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
 	}
 	layers := config.Layers{Org: config.OrgPolicy(), State: p.folders.State}
-	layers.Dir, _ = os.Getwd() // without one there is no project
+	layers.Dir, _ = os.Getwd() // without a folder there is no project
 	above, notes, err := layers.LoadAbove(policyfile.PolicyOptions(p.folders.Home))
 	if err != nil {
 		return []finding{{Health: broken, Text: err.Error() + "; no server is started",
@@ -151,7 +151,7 @@ func checkLayers(p *machine) []finding {
 	return all
 }
 
-// checkState looks at the folder as the proxy would, but does not make it.
+// checkState checks the folder as the proxy would, but does not create it.
 func checkState(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil

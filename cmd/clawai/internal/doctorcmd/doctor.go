@@ -1,4 +1,5 @@
-// Package doctorcmd is "clawai doctor": one check after the other, each with a fix.
+// Package doctorcmd implements "clawai doctor": it runs checks one after the other, each with a
+// fix.
 package doctorcmd
 
 import (
@@ -11,7 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// Command is "clawai doctor".
+// Command returns "clawai doctor".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "doctor",
@@ -28,30 +29,30 @@ func Command() *cli.Command {
 	}
 }
 
-// Health is how a finding stands. Only broken makes the command fail.
+// health is the state of a finding. Only broken makes the command fail.
 type health string
 
 const (
 	healthy  health = "ok"
-	doubtful health = "warning" // works, and may surprise
-	broken   health = "broken"  // something of the product does not work, or does not protect
+	doubtful health = "warning" // works, but may surprise
+	broken   health = "broken"  // something of the product does not work or does not protect
 )
 
-// finding is one thing a check has to say.
+// finding is one result of a check.
 type finding struct {
 	Check  string `json:"check"`
 	Health health `json:"health"`
 	Text   string `json:"text"`
 	Fix    string `json:"fix,omitempty"` // what to do or to run, when not healthy
 
-	Setting *settingDoc  `json:"setting,omitempty"` // what the text says of one setting
-	Channel *channelDoc  `json:"rung,omitempty"`    // or of one channel
-	Leaks   []leaks.Leak `json:"leaks,omitempty"`   // or of servers together
+	Setting *settingDoc  `json:"setting,omitempty"` // details when the text is about one setting
+	Channel *channelDoc  `json:"rung,omitempty"`    // details when it is about one channel
+	Leaks   []leaks.Leak `json:"leaks,omitempty"`   // details when it is about servers together
 
-	Canary *canary.Result `json:"canary,omitempty"` // or of a client that was tried
+	Canary *canary.Result `json:"canary,omitempty"` // details when a client was tried
 }
 
-// diagnosis is what --json prints.
+// diagnosis is the --json output.
 type diagnosis struct {
 	OK       bool      `json:"ok"` // nothing is broken
 	Findings []finding `json:"findings"`

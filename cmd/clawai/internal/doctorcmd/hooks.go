@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// checkHooks tells of hooks that do not do what they were put there for; with --hooks, how
-// each client's stand.
+// checkHooks returns findings about hooks that do not do their work; with --hooks it returns
+// the state of each client's hooks.
 func checkHooks(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return hooksUnknown(p, p.foldersErr)
@@ -58,7 +58,7 @@ func checkHooks(p *machine) (all []finding) {
 	return all
 }
 
-// hooksUnknown gives told by other checks already where those look too.
+// hooksUnknown returns a finding only with --hooks; otherwise other checks report the error.
 func hooksUnknown(p *machine, err error) []finding {
 	if !p.hooks {
 		return nil
@@ -66,7 +66,7 @@ func hooksUnknown(p *machine, err error) []finding {
 	return []finding{{Health: broken, Text: "the clients' hooks cannot be looked at: " + err.Error(), Fix: "clawai doctor"}}
 }
 
-// hookState gives the finding that a state comes to.
+// hookState returns the findings for a state.
 func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []finding {
 	text := h.Row.Name + ": " + state.StateText()
 	if why != "" {
@@ -97,7 +97,7 @@ func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []fin
 	return nil
 }
 
-// othersBroken tells of others' hooks that the client cannot read.
+// othersBroken returns findings about others' hooks that the client cannot read.
 func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		for _, err := range file.Hooked.Broken {
@@ -107,8 +107,8 @@ func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// findRewriters gives others' hooks before a tool: they run beside ours, and may change what ours
-// has judged.
+// findRewriters returns findings about others' hooks before a tool: they run beside ours, and
+// may change what ours has judged.
 func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		var names []string
@@ -126,7 +126,7 @@ func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// findHooklessProfiles gives the client's profiles with which it runs no hook.
+// findHooklessProfiles returns findings about the client's profiles that run no hook.
 func findHooklessProfiles(h wrap.Hooks) (all []finding) {
 	for _, why := range h.Without {
 		all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("%s: started with a profile it may run no hook: %s", h.Row.Name, why), Fix: "take that out, or start it without --profile"})
@@ -134,7 +134,7 @@ func findHooklessProfiles(h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// programName gives what a command line starts; the rest may hold a secret.
+// programName returns the program of a command line; the rest may hold a secret.
 func programName(line string) string {
 	words := strings.Fields(strings.TrimPrefix(line, "exec "))
 	if len(words) == 0 {
@@ -143,7 +143,7 @@ func programName(line string) string {
 	return fmt.Sprintf("%q", filepath.Base(strings.Trim(words[0], `"'`)))
 }
 
-// lastFired compares when the client worked with when its hook last fired.
+// lastFired compares the time of the client's last work with the time when its hook last fired.
 func lastFired(p *machine, f *wrapcmd.Found, h wrap.Hooks) []finding {
 	word := h.Row.HookWord()
 	var fired time.Time

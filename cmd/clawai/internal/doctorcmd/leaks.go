@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// checkLeaks names the servers of one client that together let out what is yours. What
-// nothing is known of could do all of it, and is counted apart.
+// checkLeaks names the servers of one client that together can leak your data. Servers about
+// which nothing is known could do all of this, and are counted separately.
 func checkLeaks(p *machine) (all []finding) {
 	rules, f := p.rulesAndServers()
 	if rules == nil {

@@ -20,21 +20,20 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// The two commands that are played, and what is ruled of them: the owner's rules and record
-// are left out.
+// The two played commands, and the rules for them: the owner's rules and record are not used.
 const (
 	playedAllow = "true clawai-doctor"
 	playedDeny  = "false clawai-doctor"
 	playedRules = "[[rule]]\naction = \"allow\"\ntool = \"shell\"\nargs.command = \"" + playedAllow + "\"\nargs_open = true\n"
 )
 
-// playSamples plays a request of the client through its own entry, once for a command that is
-// allowed and once for one that is not. Nothing runs but the hook.
+// playSamples plays a client's request through the client's own entry, once with an allowed
+// command and once with a denied one. Only the hook runs.
 func playSamples(ctx context.Context, h wrap.Hooks) []finding {
 	line, ok := entryOf(h)
 	row := client.FindRow(h.Row.HookWord())
 	if !ok || row == nil || runtime.GOOS == "windows" {
-		return nil // a plugin, or args without a shell, are tried by --canary alone
+		return nil // only --canary can try a plugin, or args without a shell
 	}
 	for command, denied := range map[string]bool{playedAllow: false, playedDeny: true} {
 		payload, ok := sample.CommandRequest(row.ID, command)
@@ -52,7 +51,7 @@ func playSamples(ctx context.Context, h wrap.Hooks) []finding {
 	return healthyFinding("%s: its entry lets go what is allowed and stops what is denied, asked as %s asks (%s)", h.Row.Name, row.Seen, row.From)
 }
 
-// entryOf gives the command line of the entry before a tool.
+// entryOf returns the command line of the entry for an event before a tool.
 func entryOf(h wrap.Hooks) (string, bool) {
 	for _, file := range h.Files {
 		for _, hook := range file.Hooked.Ours {
@@ -92,7 +91,7 @@ func playHook(ctx context.Context, line string, payload []byte) (a client.Answer
 	return client.Answer{Stdout: out.Bytes(), Stderr: errs.Bytes(), Code: cmd.ProcessState.ExitCode()}, err
 }
 
-// findUnreadable tells of requests of the last day that no row of a client could read.
+// findUnreadable returns a finding about requests of the last day that clawai could not read.
 func findUnreadable(p *machine, h wrap.Hooks) []finding {
 	word := h.Row.HookWord()
 	const day = 24 * time.Hour

@@ -18,12 +18,12 @@ var healthColors = map[health]string{healthy: cmdline.Green, doubtful: cmdline.Y
 type printer struct {
 	out   strings.Builder
 	color bool
-	width int // cells of a line; 0: lines are not broken
-	names int // cells of the longest name of a check
+	width int // columns of a line; 0: lines are not broken
+	names int // columns of the longest name of a check
 }
 
-// printFindings writes what is not as it should be, the worst first, each with what to do, and
-// one line for the rest; with everything, a row for each finding.
+// printFindings writes the findings that are not healthy, the worst first, each with its fix,
+// and one line for the rest. With everything, it writes a row for each finding.
 func (d diagnosis) printFindings(w io.Writer, everything bool) error {
 	p := printer{color: cmdline.WantsColor(w, os.Getenv), width: cmdline.ScreenWidth(w)}
 	shown := d.Findings
@@ -77,7 +77,7 @@ func (p *printer) printRow(h health, check, text string) {
 	}
 }
 
-// printHealthy names the checks that found nothing else.
+// printHealthy names the checks that found no problem.
 func (p *printer) printHealthy(all []finding) {
 	var names []string
 	for _, f := range all {
@@ -94,7 +94,7 @@ func (p *printer) printHealthy(all []finding) {
 	p.printRow(healthy, "", strings.Join(names, ", "))
 }
 
-// renderVerdict gives the last line.
+// renderVerdict returns the last line.
 func (d diagnosis) renderVerdict(color bool) string {
 	text := cmdline.Paint(color, cmdline.Green, "Nothing is broken.")
 	if n := d.countHealth(broken); n > 0 {

@@ -23,9 +23,9 @@ const (
 	shownCalls   = 3
 )
 
-// checkCalls judges the calls of the last week anew. It takes those that came after the
-// last edit of the policy, so what is judged otherwise now is so by another version of
-// clawai, and not by the owner.
+// checkCalls judges the calls of the last week again. It takes only calls after the last edit
+// of the policy, so a different decision comes from another version of clawai, not from the
+// owner.
 func checkCalls(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
@@ -33,7 +33,7 @@ func checkCalls(p *machine) []finding {
 	path := p.folders.PolicyFile()
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil // the policy's own check tells of it
+		return nil // the check of the policy reports this
 	}
 	since := time.Now().AddDate(0, 0, -replayedDays)
 	if info.ModTime().After(since) {
@@ -58,7 +58,8 @@ func checkCalls(p *machine) []finding {
 	}}
 }
 
-// replayRecord judges the recorded calls since a time; nil where the policy does not load.
+// replayRecord judges the recorded calls since a time; it returns nil when the policy does not
+// load.
 func (p *machine) replayRecord(path string, since time.Time) (*replay.Report, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -84,7 +85,7 @@ func (p *machine) replayRecord(path string, since time.Time) (*replay.Report, er
 	return r, err
 }
 
-// callsOf names some calls whose answer changes, in harmless text.
+// callsOf names some calls whose decision changes, in text that is safe for a terminal.
 func callsOf(r *replay.Report) string {
 	var all []string
 	for _, x := range r.Examples {

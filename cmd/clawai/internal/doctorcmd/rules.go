@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// checkRules holds the policy's rules to the servers that clients have: rules about none
+// checkRules compares the policy's rules with the clients' servers: it finds rules about none
 // of them, and servers that no rule opens.
 func checkRules(p *machine) (all []finding) {
 	rules, f := p.rulesAndServers()
@@ -25,7 +25,7 @@ func checkRules(p *machine) (all []finding) {
 	if len(servers) == 0 {
 		return healthyFinding("no client has a server that they could be about")
 	}
-	agents := builtin.ListClients() // whose own tools are judged under these names
+	agents := builtin.ListClients() // their own tools are judged under these names
 	var patterns []string
 	places := map[string][]string{}
 	for _, s := range rules.Sources() {
@@ -61,8 +61,8 @@ func checkRules(p *machine) (all []finding) {
 	return all
 }
 
-// rulesAndServers gives the policy and what clients have; nothing where either cannot be read,
-// which other checks tell of.
+// rulesAndServers returns the policy and the clients' servers. It returns nothing when one of
+// them cannot be read, which other checks report.
 func (p *machine) rulesAndServers() (*policy.Policy, *wrapcmd.Found) {
 	if p.foldersErr != nil {
 		return nil, nil

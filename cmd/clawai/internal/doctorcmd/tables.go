@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// printTables writes a proposal for each server that is known and has no table yet. A
-// name that is another server elsewhere has none: a table sees only the name.
+// printTables writes a proposal for each known server without a table. A name that means
+// different servers gets none, since a table sees only the name.
 func printTables(w io.Writer, p *machine) error {
 	if p.foldersErr != nil {
 		return p.foldersErr

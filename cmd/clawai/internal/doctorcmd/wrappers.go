@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// checkWrappers tells of servers whose wrapper does not protect them, and in one
-// finding of those that have none: that may be their owner's choice.
+// checkWrappers returns findings about servers whose wrapper does not protect them, and one
+// finding about all servers without a wrapper, which may be their owner's choice.
 func checkWrappers(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return nil

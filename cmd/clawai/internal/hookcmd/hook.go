@@ -1,5 +1,5 @@
-// Package hookcmd is "clawai hook": the same door as the small program beside this one,
-// with the ways to ask a person, and with what is known of a client's servers.
+// Package hookcmd implements "clawai hook". It does the same as the small program clawai-hook,
+// but can ask a person, and knows a client's servers.
 package hookcmd
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/clawai/clawai/proxy/hook/program"
 )
 
-// Command is "clawai hook".
+// Command returns "clawai hook".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "hook",
@@ -32,7 +32,7 @@ func Command() *cli.Command {
 			"The options are --policy, --layer, --state, --ask, --ask-timeout, --redact, --sync and --observe of clawai proxy.\n" +
 			"If the policy allows the call, it says nothing and exits 0; if not, it says why and exits 2 (docs/hooks.md).\n" +
 			"Clients start clawai-hook, which does the same faster, and starts this command when a person has to be asked.",
-		SkipFlagParsing: true, // as the small program has it, which links no such parser
+		SkipFlagParsing: true, // the small program links no flag parser either
 		Action:          runHook,
 	}
 }
@@ -44,11 +44,11 @@ func runHook(c *cli.Context) error {
 	}
 	line, err := program.Parse(words)
 	if err != nil {
-		return &cmdline.ExitError{Code: 2, Err: err} // 2 is also what a client takes for no
+		return &cmdline.ExitError{Code: 2, Err: err} // clients also treat exit code 2 as a denial
 	}
 	line.Packs = packs.Read
 	code := program.Run(line, c.App.Reader, c.App.Writer, c.App.ErrWriter, func(ctx context.Context, payload []byte, waits func()) client.Answer {
-		waits() // for a person, perhaps
+		waits() // it may have to wait for a person
 		o := line.HookOptions("clawai " + cmdline.Version)
 		o.Proxied, o.Servers = isProxied, listServers
 		o.Heard = func(session, said string) error { return keepPrompt(&line, session, said) }
@@ -63,7 +63,7 @@ func runHook(c *cli.Context) error {
 	return nil
 }
 
-// keepPrompt keeps what the user says where the flow of the session is kept.
+// keepPrompt stores the user's prompt with the flow of the session.
 func keepPrompt(line *program.Line, session, said string) error {
 	files := line.BaseFiles("")
 	folders, err := files.FindFolders()
@@ -73,8 +73,8 @@ func keepPrompt(line *program.Line, session, said string) error {
 	return flow.HearIn(folders.State, session, said)
 }
 
-// clearSession ends what the client's session has seen, where the client has begun another of this
-// name, and says for the record what came of it.
+// clearSession deletes what the client's session has seen, since the client has started a new
+// session of this name. It returns the result for the record.
 func clearSession(state, session string) string {
 	one := flow.New(state, flow.ClientKeys())
 	defer one.Close()
@@ -88,7 +88,8 @@ func clearSession(state, session string) string {
 	return "cleared: what was seen and allowed before counts no more"
 }
 
-// openDoor gives a gate that asks by the client's dialog, or else by the ways of the settings.
+// openDoor returns a door that asks by the client's dialog, or else by the ways of the
+// settings.
 func openDoor(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, nil)
 	if err != nil {
@@ -108,7 +109,7 @@ func openDoor(line *program.Line, project string, req *client.Request, ask hook.
 	return &hook.Door{Gate: one.Session, Policy: rules, Flow: weighs, Before: looks, Labels: one.Labels(), Note: note, Close: func() {
 		one.Close()
 		all.Close()
-		_ = o.Record.Close() // what was decided is in it
+		_ = o.Record.Close() // the decisions are already in it
 	}}, nil
 }
 
@@ -143,7 +144,8 @@ func openSession(line *program.Line, o *program.Opened, project, id string, ask 
 	return one, all, nil
 }
 
-// loadAskSettings gives how a person is asked: option before environment before file.
+// loadAskSettings reads how a person is asked. The order of precedence is option, environment,
+// file.
 func loadAskSettings(line *program.Line, folders config.Folders) (config.Ask, error) {
 	a, err := config.LoadAsk(folders.SettingsFile(), os.Getenv)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	catalogue "github.com/clawai/clawai/wrap/client"
 )
 
-// isProxied reports whether our proxy stands before a server wherever the client's files name
-// it: then every call to it comes to the proxy's gate, which decides, asks and records.
-// In doubt (a file that cannot be read, an entry that is drifted, a proxy that enforces
-// nothing, no entry at all, as of a connector) it does not.
+// isProxied reports whether our proxy is in front of a server in all of the client's files that
+// name the server. Then every call reaches the proxy's gate, which decides, asks and records.
+// In doubt it returns false: a file cannot be read, an entry is drifted, a proxy enforces
+// nothing, or there is no entry (as for a connector).
 func isProxied(r *client.Row, server, project string) bool {
 	files, judge, err := readFiles(r, project)
 	if err != nil {
@@ -39,12 +39,12 @@ func isProxied(r *client.Row, server, project string) bool {
 	return found
 }
 
-// ownScopes are those of files that lie where the owner alone writes.
+// ownScopes are the scopes of files that only the owner writes.
 var ownScopes = map[catalogue.Scope]bool{catalogue.User: true, catalogue.Local: true, catalogue.Profile: true, catalogue.Managed: true}
 
-// listServers gives those that a client's files name. An entry of a project's file is the owner's
-// where wrap has written it: an agent could write one there, with the name that makes a tool
-// look like another server's.
+// listServers returns the servers that a client's files name. An entry of a project's file
+// belongs to the owner only if wrap has written it: an agent could write one, with a name that
+// makes a tool look like another server's.
 func listServers(r *client.Row, project string) (owners, others []string) {
 	files, judge, err := readFiles(r, project)
 	if err != nil {
@@ -67,7 +67,7 @@ func listServers(r *client.Row, project string) (owners, others []string) {
 	return owners, others
 }
 
-// readFiles reads a client's files of servers, and what tells which of their entries are ours.
+// readFiles reads a client's files, and the planner that recognises our entries in them.
 func readFiles(r *client.Row, project string) ([]wrap.ConfigFile, wrap.Planner, error) {
 	judge := wrap.Planner{Program: wrap.FindProgram(), Getenv: os.Getenv}
 	rows, err := catalogue.LoadCatalogue()
@@ -94,7 +94,7 @@ func readFiles(r *client.Row, project string) ([]wrap.ConfigFile, wrap.Planner, 
 	return wrap.FindConfigFiles(env, filesOf(r, rows)), judge, nil
 }
 
-// filesOf gives the rows of a client's files.
+// filesOf returns the rows of a client's files.
 func filesOf(r *client.Row, rows []catalogue.Row) (own []catalogue.Row) {
 	for _, row := range rows {
 		if strings.HasPrefix(row.ID, r.FilePrefix()) {

@@ -1,5 +1,5 @@
-// Package httpproxy is what "clawai wrap --remote=proxy" and "clawai proxy --listen" agree
-// on: the servers that clients were led away from, and the secret of their urls.
+// Package httpproxy holds what "clawai wrap --remote=proxy" and "clawai proxy --listen" share:
+// the original servers of redirected entries, and the secret of their urls.
 package httpproxy
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// Read is the owner's proxy as far as there is one already.
+// Read returns the owner's proxy, as far as its files exist.
 func Read(state string) (f wrap.HTTPProxy, err error) {
 	if f.Upstreams, err = wrap.ReadUpstreams(state); err != nil {
 		return f, err
@@ -33,7 +33,7 @@ func Read(state string) (f wrap.HTTPProxy, err error) {
 	return f, err
 }
 
-// ListUpstreams gives the servers that clients were led away from, as NAME=URL.
+// ListUpstreams returns the original servers of redirected entries, as NAME=URL.
 func ListUpstreams(state string) ([]string, error) {
 	known, err := wrap.ReadUpstreams(state)
 	if err != nil {
@@ -50,16 +50,17 @@ func ListUpstreams(state string) ([]string, error) {
 	return all, nil
 }
 
-// EnsureSecret gives the secret part of the proxy's path, and makes it at the first call. It
-// never changes, because the files of clients hold it.
+// EnsureSecret returns the secret part of the proxy's path, and creates it at the first call.
+// It never changes, since clients' files hold it.
 func EnsureSecret(state string) (string, error) { return loadOrMakeSecret(secretPath(state)) }
 
-// EnsureToken gives what the owner of a listening proxy begins and ends invocations with.
+// EnsureToken returns the token with which the owner of a listening proxy starts and ends
+// invocations.
 func EnsureToken(state string) (string, error) {
 	return loadOrMakeSecret(filepath.Join(state, "listen.token"))
 }
 
-// loadOrMakeSecret gives a secret that is made once.
+// loadOrMakeSecret returns a secret that is created only once.
 func loadOrMakeSecret(path string) (string, error) {
 	secret, err := readSecretFile(path)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -69,7 +70,7 @@ func loadOrMakeSecret(path string) (string, error) {
 	return secret, saveSecret(path, secret)
 }
 
-// KeepSecret stores the secret for the owner alone.
+// KeepSecret stores the secret so that only the owner can read it.
 func KeepSecret(state, secret string) error { return saveSecret(secretPath(state), secret) }
 
 func saveSecret(path, secret string) error {
@@ -78,7 +79,7 @@ func saveSecret(path, secret string) error {
 
 func secretPath(state string) string { return filepath.Join(state, "listen.secret") }
 
-// ReadSecret gives os.ErrNotExist where none was made yet.
+// ReadSecret returns the secret; the error is os.ErrNotExist when there is none yet.
 func ReadSecret(state string) (string, error) { return readSecretFile(secretPath(state)) }
 
 func readSecretFile(path string) (string, error) {

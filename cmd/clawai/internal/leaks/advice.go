@@ -7,18 +7,18 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// shown is how many ways are told of; --json has all.
+// shown is the number of leaks that are printed; --json has all.
 const shown = 5
 
-// Advice is one thing that doctor has to say of the ways out.
+// Advice is one message of doctor about leaks.
 type Advice struct {
 	Text  string
-	Fix   string // what to do; "" where all is well
+	Fix   string // what to do; "" when nothing is wrong
 	Leaks []Leak
 }
 
-// Advise says what becomes of the ways at a level, and what of the servers of which nothing is known,
-// or which have no table yet. Bare: a server on the ways has no proxy before it.
+// Advise returns messages about the leaks at a level, and about servers that are unknown or
+// have no table yet. The argument bare means that a server of a leak has no proxy.
 func Advise(ways []Leak, bare bool, level policy.Level, unknown, open []string) (all []Advice) {
 	text := cmdline.CountText(len(ways), "1 way", "%d ways") + " in which a stranger's text could carry out what is yours"
 	switch {
@@ -45,7 +45,7 @@ func Advise(ways []Leak, bare bool, level policy.Level, unknown, open []string) 
 	return all
 }
 
-// RenderLines gives the first of the ways, for people.
+// RenderLines returns the first leaks, for people.
 func RenderLines(ways []Leak) (all []string) {
 	for i, l := range ways {
 		if i == shown {

@@ -1,5 +1,5 @@
-// Package leaks knows which servers of a client make a way out together: what doctor warns of,
-// and what init and wrap say of the servers that they put clawai in front of.
+// Package leaks finds servers of a client that together can leak data. Doctor warns about them,
+// and init and wrap mention them for newly wrapped servers.
 package leaks
 
 import (
@@ -10,22 +10,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// ClientServer is one of a client, and what it is known to do.
+// ClientServer is a server of a client, with its known behaviour.
 type ClientServer struct {
 	Name    string
-	Known   *flow.Known // nil of one that is not
+	Known   *flow.Known // nil for an unknown server
 	Wrapped bool
 	reach   reach
 }
 
-// Step is a call of a leak path.
+// Step is one call of a leak.
 type Step struct {
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
 }
 
-// Leak is three calls that together are a theft: the first returns what a stranger may have
-// written, the second what is not for everybody, and the third writes where others read.
+// Leak is three calls that together steal data: the first returns text that a stranger may have
+// written, the second returns private data, and the third writes where others read.
 type Leak struct {
 	Source Step `json:"source"`
 	Data   Step `json:"data"`
@@ -40,14 +40,14 @@ func (l Leak) String() string {
 	return strings.Join(parts, " > ")
 }
 
-// reach is a tool of a server for each of the three calls.
+// reach holds a server's tool for each of the three calls.
 type reach struct {
 	source, data, sink pick
-	secret             bool // the data is
+	secret             bool // the data is secret
 }
 
-// pick is the tool that shows best what its server can do: of the lowest class, and of those the
-// shortest name. None has the name "".
+// pick is the tool that best shows what its server can do: a tool of the lowest class, and of
+// these the one with the shortest name. An empty name means that there is none.
 type pick struct {
 	tool  string
 	class int
@@ -59,8 +59,8 @@ func (p *pick) offerTool(tool string, class int) {
 	}
 }
 
-// reachOf takes what the owner says of a tool, then what is known of it: the same order as
-// that in which calls are judged.
+// reachOf uses the owner's statement about a tool first, then what is known about it, in the
+// same order as for calls.
 func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
 	for _, tool := range s.Known.ListTools() {
 		if p != nil {
@@ -68,7 +68,7 @@ func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
 		}
 		r.addTool(tool)
 	}
-	if s.Known == nil && p != nil { // all there is are its tables
+	if s.Known == nil && p != nil { // only its tables are known
 		for _, t := range p.TrustTables() {
 			if t.Server == s.Name {
 				r.addTool(flow.Tool{Name: strings.TrimSpace(t.Tool + " tools"), Traits: t.Traits, Decides: t.Decides})
@@ -83,7 +83,7 @@ func (r *reach) addTool(tool flow.Tool) {
 	if max(t.PublicSource, t.SecretData, t.PublicSink, t.DangerousWrites) == policy.Forbidden {
 		return
 	}
-	reads := 0 // one that only reads is what people know it by
+	reads := 0 // people know a server by its tools that only read
 	if t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes {
 		reads = 1
 	}
@@ -100,15 +100,16 @@ func (r *reach) addTool(tool flow.Tool) {
 	}
 	switch {
 	case t.PublicSink != policy.Yes:
-	case tool.Decides != nil: // it is known where it goes
+	case tool.Decides != nil: // its destination is known
 		r.sink.offerTool(tool.Name, 0)
 	default:
 		r.sink.offerTool(tool.Name, 1)
 	}
 }
 
-// FindLeaks gives the ways out that two servers of a session make together, and those of one alone
-// last: a way for each two, those with secrets first. p may be nil, where nobody has a word.
+// FindLeaks returns the leaks of a session's servers, one for each pair: first those with
+// secrets, then the other pairs, then those of a single server. p may be nil when there is no
+// policy.
 func FindLeaks(servers []ClientServer, p *policy.Policy) []Leak {
 	all := slices.Clone(servers)
 	for i := range all {
@@ -134,8 +135,8 @@ func FindLeaks(servers []ClientServer, p *policy.Policy) []Leak {
 	return slices.Concat(secrets, pairs, alone)
 }
 
-// findWorstLeak gives the way of two servers that says most: with secrets, then with the stranger's text
-// and the way out in one, which is where what the other holds would go.
+// findWorstLeak returns the most serious leak of two servers. A leak with secrets comes first,
+// then a leak where one server has both the stranger's text and the way out.
 func findWorstLeak(a, b *ClientServer) (best Leak, data *ClientServer, ok bool) {
 	ways := [][3]*ClientServer{{a, b, a}, {b, a, b}, {a, b, b}, {b, a, a}, {a, a, b}, {b, b, a}}
 	for _, w := range ways {

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// RenderTables gives what is known of a server as a policy says it: of the tools that are known it changes
-// nothing but that calls which go where the user said need not be asked about.
+// RenderTables returns the known facts about a server as policy text. For known tools the text
+// changes only one thing: calls that go where the user said need no question.
 func RenderTables(name string, known *flow.Known) string {
 	tools := known.ListTools()
 	if len(tools) == 0 || name == "" || strings.ContainsAny(name, "*?") { // no policy can name it

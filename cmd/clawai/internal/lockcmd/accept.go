@@ -138,7 +138,7 @@ func runAccept(c *cli.Context) error {
 		}
 	}
 	err = store.ChangeState(names[0], func(now *pin.State) (bool, error) {
-		taken = pinning.ApproveDifferences(now, &st.Served, all) // what was shown, whatever is listed by now
+		taken = pinning.ApproveDifferences(now, &st.Served, all) // approves what was shown, even if the list has changed since
 		return taken > 0, nil
 	})
 	if err != nil {
@@ -153,7 +153,7 @@ func runAccept(c *cli.Context) error {
 
 var errUnseen = errors.New("nobody has seen what it lists; a proxy keeps that once its policy has a pin for the server")
 
-// recordedServers gives servers as proxies have seen them last.
+// recordedServers returns servers as proxies have last seen them.
 func recordedServers(c *cli.Context) ([]server, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {

@@ -43,8 +43,8 @@ func runDiff(c *cli.Context) error {
 	return worstExitError(found)
 }
 
-// compareLocks compares two locks. A server that only the new one has is one whose entries are
-// all new; one that only the old one has is a loss that nobody asked about.
+// compareLocks compares two locks. All entries of a server that only the new lock has count as
+// new; a server that only the old lock has counts as missing.
 func compareLocks(old, now pin.Lock) (all []outcome) {
 	for _, name := range sortedNames(now) {
 		is := now[name]

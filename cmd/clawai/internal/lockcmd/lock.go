@@ -1,4 +1,4 @@
-// Package lockcmd is "clawai lock".
+// Package lockcmd implements "clawai lock".
 package lockcmd
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Command is "clawai lock".
+// Command returns "clawai lock".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "lock",
@@ -78,8 +78,8 @@ func runLock(c *cli.Context) error {
 	return writeLock(c, path, was, old, found)
 }
 
-// lockPath gives where the lock is: beside the project's policy, in the nearest folder upwards
-// that has a .clawai.
+// lockPath returns the path of the lock: beside the project's policy, in the nearest folder
+// upwards that has a .clawai.
 func lockPath(given string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -91,10 +91,10 @@ func lockPath(given string) (string, error) {
 	return pinning.LockFile(here), nil
 }
 
-// maxLock bounds what is read as a lock.
+// maxLock limits the size of a lock, in bytes.
 const maxLock = 64 << 20
 
-// noLock says that a lock is not there, and how to come by it.
+// noLock is the error for a missing lock; its text tells how to create one.
 type noLock struct{ path string }
 
 func (e noLock) Error() string {
@@ -124,28 +124,28 @@ func readLock(path string) (pin.Lock, []byte, error) {
 	return l, src, nil
 }
 
-// state is how a server stands to the lock.
+// state is the result of comparing a server with the lock.
 type state string
 
 const (
 	same    state = "same"    // nobody has to look
-	drift   state = "drift"   // somebody has to
-	missing state = "missing" // one of the two does not know it, or an entry of it
-	failed  state = "failed"  // it could not be asked
+	drift   state = "drift"   // somebody has to look
+	missing state = "missing" // the server, or one of its entries, is missing on one side
+	failed  state = "failed"  // the server could not be asked
 )
 
-// outcome is what became of one server.
+// outcome is the result for one server.
 type outcome struct {
 	name        string
 	state       state
-	why         string // of missing and failed
+	why         string // reason for missing and failed
 	is          pin.SelfDescription
 	differences []pin.Difference
 }
 
-// askAll asks the servers, one behind the other: they may share what they are started from.
+// askAll asks the servers one after another, since they may share what they are started from.
 func askAll(ctx context.Context, servers []server, was pin.Lock) (all []outcome) {
-	others := maps.Clone(was) // and those that are asked before
+	others := maps.Clone(was) // the lock, and the servers asked before
 	for _, s := range servers {
 		o := outcome{name: s.name}
 		is, err := s.listServer(ctx)
@@ -165,7 +165,7 @@ func askAll(ctx context.Context, servers []server, was pin.Lock) (all []outcome)
 	return all
 }
 
-// weighOutcome says how a server stands by what is different.
+// weighOutcome sets the state of a server by its differences.
 func weighOutcome(o outcome) outcome {
 	o.state = same
 	for _, d := range o.differences {
@@ -179,7 +179,7 @@ func weighOutcome(o outcome) outcome {
 	return o
 }
 
-// unknownServers gives the servers of the lock that no file has.
+// unknownServers returns the servers of the lock that are in no file.
 func unknownServers(was pin.Lock, servers []server) (all []outcome) {
 	for _, name := range sortedNames(was) {
 		if !slices.ContainsFunc(servers, func(s server) bool { return s.name == name }) {
@@ -189,7 +189,7 @@ func unknownServers(was pin.Lock, servers []server) (all []outcome) {
 	return all
 }
 
-// worstExitError gives the exit code of a check.
+// worstExitError returns the exit code of a check.
 func worstExitError(found []outcome) error {
 	code := cmdline.ExitOK
 	for _, o := range found {
@@ -206,8 +206,8 @@ func worstExitError(found []outcome) error {
 	return &cmdline.ExitError{Code: code}
 }
 
-// writeLock puts what the servers say into the lock. One that could not be asked, and nothing
-// is written.
+// writeLock writes the servers' lists into the lock. If one server could not be asked, it
+// writes nothing.
 func writeLock(c *cli.Context, path string, was pin.Lock, old []byte, found []outcome) error {
 	for _, o := range found {
 		if o.state == failed {
@@ -218,7 +218,7 @@ func writeLock(c *cli.Context, path string, was pin.Lock, old []byte, found []ou
 	for i := range found {
 		o := &found[i]
 		before, known := was[o.name]
-		if !known { // what is new need not be told once more: the lock has it to read
+		if !known { // new entries are not printed, since they are in the lock
 			o.differences = slices.DeleteFunc(o.differences, func(d pin.Difference) bool { return d.Class != pin.Refused })
 		}
 		refused += revertRefused(&o.is, &before, o.differences, c.StringSlice("accept"))
@@ -244,8 +244,8 @@ func writeLock(c *cli.Context, path string, was pin.Lock, old []byte, found []ou
 	return nil
 }
 
-// revertRefused undoes the changes of a server that are refused, unless the owner named them. It
-// gives how many it undid.
+// revertRefused undoes the refused changes of a server, unless the owner named them. It returns
+// their number.
 func revertRefused(is, before *pin.SelfDescription, differences []pin.Difference, accepted []string) (refused int) {
 	for _, d := range differences {
 		if d.Class != pin.Refused || d.Name != "" && slices.Contains(accepted, d.Name) {
@@ -258,7 +258,7 @@ func revertRefused(is, before *pin.SelfDescription, differences []pin.Difference
 		}
 		is.RemoveEntry(d.Kind, d.Name)
 		if e, had := before.FindEntry(d.Kind, d.Name); had {
-			_ = is.Add(e) // its name is free again
+			_ = is.Add(e) // cannot fail: the name is free again
 		}
 	}
 	return refused

@@ -38,7 +38,7 @@ func formatOf(c *cli.Context) (string, error) {
 
 func sortedNames(l pin.Lock) []string { return slices.Sorted(maps.Keys(l)) }
 
-// serverDoc is one server as --json has it.
+// serverDoc is the --json output for one server.
 type serverDoc struct {
 	Name        string          `json:"name"`
 	State       state           `json:"state"` // same, drift, missing, failed
@@ -49,7 +49,7 @@ type serverDoc struct {
 type differenceDoc struct {
 	Kind    string      `json:"kind"` // tool, prompt, template, server
 	Name    string      `json:"name,omitempty"`
-	Class   string      `json:"class"` // the gravest of changes
+	Class   string      `json:"class"` // the most serious class of the changes
 	Asks    bool        `json:"asks"`  // somebody has to look
 	Changes []changeDoc `json:"changes"`
 }
@@ -74,7 +74,7 @@ func newServerDoc(o *outcome) serverDoc {
 	return doc
 }
 
-// showOutcomes writes what was found in a form; path is the lock's.
+// showOutcomes writes the outcomes in a format; path is the lock's.
 func showOutcomes(c *cli.Context, format, path string, found []outcome) error {
 	switch format {
 	case "json":
@@ -106,7 +106,7 @@ func showOutcomes(c *cli.Context, format, path string, found []outcome) error {
 	return err
 }
 
-// listFindings gives what somebody has to look at, for CI systems.
+// listFindings returns the findings that somebody has to look at, for CI systems.
 func listFindings(path string, found []outcome) (all []check.Finding) {
 	at := policy.Position{File: path}
 	for i := range found {
@@ -142,15 +142,15 @@ func changePlaces(d pin.Difference) (all []string) {
 	return slices.Compact(all)
 }
 
-// marks color the class of a difference, what comes and what goes.
+// marks colors the class of a difference, and the added and removed lines.
 var marks = []cmdline.Mark{
 	{Pattern: `^  (refused|widened|new|text|started|loosened)\b`, Color: cmdline.Yellow},
 	{Pattern: `^(      \+ .*)`, Color: cmdline.Green},
 	{Pattern: `^(      - .*)`, Color: cmdline.Red},
 }
 
-// tellDifferences shows them to a person, by server and class, the gravest first; asks
-// says which of them need somebody to look.
+// tellDifferences prints the differences for a person, by server and class, the most serious
+// first. With asks, it marks those that somebody has to look at.
 func tellDifferences(c *cli.Context, found []outcome, asks bool) error {
 	var b strings.Builder
 	for i := range found {
@@ -177,7 +177,7 @@ func tellDifferences(c *cli.Context, found []outcome, asks bool) error {
 func tellChanges(b *strings.Builder, d pin.Difference) {
 	for _, ch := range d.Changes {
 		if ch.Class == pin.Added || ch.Class == pin.Removed {
-			continue // the lock has all of it to read
+			continue // the lock shows the whole entry
 		}
 		fmt.Fprintf(b, "    %s  %s\n", ch.Class, term.VisibleText(ch.At))
 		if ch.What != "" {
@@ -190,7 +190,7 @@ func tellChanges(b *strings.Builder, d pin.Difference) {
 	}
 }
 
-// renderCounts gives how much a server lists.
+// renderCounts returns the number of entries that a server lists.
 func renderCounts(s *pin.SelfDescription) string {
 	all := []string{cmdline.CountText(s.Len(pin.Tool), "1 tool", "%d tools")}
 	if n := s.Len(pin.Prompt); n > 0 {

@@ -23,16 +23,16 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// server is one that is to be asked.
+// server is a server to ask.
 type server struct {
 	name      string
-	args, env []string             // as it is started
-	start     []string             // as the lock has it
-	err       error                // why it cannot be asked
-	seen      *pin.SelfDescription // as a proxy has seen it; nil asks the server
+	args, env []string             // command and environment that start it
+	start     []string             // command as the lock stores it
+	err       error                // reason why it cannot be asked
+	seen      *pin.SelfDescription // its list as a proxy has seen it; nil: ask the server
 }
 
-// selectServers gives the servers that the command line means.
+// selectServers returns the servers that the command line selects.
 func selectServers(c *cli.Context) ([]server, error) {
 	if c.Bool("from-record") {
 		return recordedServers(c)
@@ -69,8 +69,8 @@ func selectServers(c *cli.Context) ([]server, error) {
 	return all, nil
 }
 
-// configuredServers gives those of the clients' files by name: of the project, or of any file
-// those that are named.
+// configuredServers returns the servers of the clients' files by name: those of the project, or
+// the named ones of any file.
 func configuredServers(names []string) (map[string]server, error) {
 	found, err := wrapcmd.FindServers()
 	if err != nil {
@@ -97,7 +97,7 @@ func configuredServers(names []string) (map[string]server, error) {
 	return byName, nil
 }
 
-// newServer gives a server as a client's file has it.
+// newServer returns a server from an entry of a client's file.
 func newServer(e client.Entry) server {
 	s := server{name: e.Name, start: sharedWords(append([]string{e.Command}, e.Args...))}
 	switch {
@@ -111,8 +111,8 @@ func newServer(e client.Entry) server {
 	return s
 }
 
-// sharedWords gives the words of a command line as a file that many share may have them: ~ for the
-// home folder, no secret.
+// sharedWords returns the words of a command line for a shared file: with ~ for the home
+// folder, and without secrets.
 func sharedWords(words []string) []string {
 	home, _ := os.UserHomeDir()
 	all, name := make([]string, 0, len(words)), ""
@@ -141,7 +141,7 @@ func sharedWords(words []string) []string {
 	return all
 }
 
-// hidden stands for what is not for others.
+// hidden replaces a secret.
 const hidden = "[secret]"
 
 // isSecretOption reports whether an option of that name keeps its value secret.
@@ -150,8 +150,8 @@ func isSecretOption(flag, value string) bool {
 	return err == nil && strings.Contains(string(redact.ScrubJSON(src)), "[redacted:")
 }
 
-// checkReferences refuses a server that would be sent a reference as text: what it lists is for
-// many to read, and it might repeat a secret in it.
+// checkReferences refuses a server that would receive a reference as text: many people read its
+// lists, and it might repeat a secret in them.
 func (s *server) checkReferences() error {
 	env := s.env
 	if env == nil {
@@ -169,7 +169,7 @@ func (s *server) checkReferences() error {
 	return nil
 }
 
-// listServer starts the server and reads what it lists.
+// listServer starts the server and reads its lists.
 func (s *server) listServer(ctx context.Context) (pin.SelfDescription, error) {
 	is := pin.SelfDescription{Start: s.start}
 	if s.err != nil {

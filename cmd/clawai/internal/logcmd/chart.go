@@ -13,17 +13,17 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// statsPrinter draws counts for a person.
+// statsPrinter prints counts for a person.
 type statsPrinter struct {
 	color bool
-	width int // cells of a line; 0: of no terminal
+	width int // columns of a line; 0: no terminal
 	most  int // rows of a list
 	out   strings.Builder
 }
 
-// roomFor gives how many rows each of the four lists has on a screen.
+// roomFor returns the number of rows for each of the four lists on a screen.
 func roomFor(height int) int {
-	const elsewhere = 4 + 4*2 // the head, the prompt behind it; and a list's title and blank line
+	const elsewhere = 4 + 4*2 // the heading and the prompt; and for each list a title and a blank line
 	if height == 0 {
 		return 10
 	}
@@ -57,7 +57,7 @@ func (p *statsPrinter) printStats(w io.Writer, doc *statsDoc) error {
 
 func (p *statsPrinter) paint(color, s string) string { return cmdline.Paint(p.color, color, s) }
 
-// renderNumber gives a number with its word, in color when there are any.
+// renderNumber returns a number with its word, in color unless it is 0.
 func (p *statsPrinter) renderNumber(color string, n int, word string) string {
 	if n == 0 {
 		color = ""
@@ -65,7 +65,7 @@ func (p *statsPrinter) renderNumber(color string, n int, word string) string {
 	return p.paint(color, fmt.Sprintf("%d %s", n, word))
 }
 
-// renderSpan gives from when to when, the day once.
+// renderSpan returns a time span; a common day is written once.
 func renderSpan(from, to time.Time) string {
 	const day = "2 Jan 2006"
 	if from.Format(day) == to.Format(day) {
@@ -74,7 +74,8 @@ func renderSpan(from, to time.Time) string {
 	return fmt.Sprintf("%s to %s", from.Format(day+" 15:04"), to.Format(day+" 15:04"))
 }
 
-// printTimeline is a column of one character for each hour, or for each day of a longer time.
+// printTimeline prints a column of one character for each hour, or for each day of a longer
+// time.
 func (p *statsPrinter) printTimeline(hours []hourDoc) {
 	const most = 48
 	each, word := 3600*time.Second, "hour"
@@ -107,12 +108,12 @@ func (p *statsPrinter) printTimeline(hours []hourDoc) {
 	fmt.Fprintf(&p.out, "  %s\n", p.paint(cmdline.Dim, fmt.Sprintf("calls by %s, at most %d", word, highest)))
 }
 
-// ranking is a list of those that have the most of something.
+// ranking is a list of the tools or servers with the highest values.
 type ranking struct {
 	title, color string
 	ofServers    bool
-	value        func(*countsDoc) float64 // by which they are ranked; who has 0 is not in it
-	text, note   func(*countsDoc) string  // the value, and what stands behind the bar
+	value        func(*countsDoc) float64 // the value for the order; rows with 0 are left out
+	text, note   func(*countsDoc) string  // the value as text, and the text after the bar
 }
 
 var rankings = []ranking{
@@ -139,7 +140,7 @@ func durationText(ms float64) string {
 	return record.Duration(time.Duration(ms * float64(time.Millisecond)))
 }
 
-// serverRows gives rows of a list that name no tool.
+// serverRows returns the servers as rows of a list.
 func serverRows(doc *statsDoc) []toolDoc {
 	rows := make([]toolDoc, len(doc.Servers))
 	for i, s := range doc.Servers {
@@ -148,7 +149,6 @@ func serverRows(doc *statsDoc) []toolDoc {
 	return rows
 }
 
-// printRanking writes a ranking, each row with a bar.
 func (p *statsPrinter) printRanking(r *ranking, rows []toolDoc) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(t toolDoc) bool { return r.value(&t.countsDoc) == 0 })
 	slices.SortStableFunc(rows, func(a, b toolDoc) int { return cmp.Compare(r.value(&b.countsDoc), r.value(&a.countsDoc)) })
@@ -174,7 +174,7 @@ func (p *statsPrinter) printRanking(r *ranking, rows []toolDoc) {
 	}
 }
 
-// nameCell gives a stranger's name in exactly n cells.
+// nameCell writes a foreign name in exactly n columns.
 func nameCell(s string, n int) string {
 	return cmdline.Pad(cmdline.CutMiddle(term.VisibleText(s), n), n)
 }

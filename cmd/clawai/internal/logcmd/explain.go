@@ -39,21 +39,21 @@ func explainCommand() *cli.Command {
 	}
 }
 
-// comparison is a recorded decision beside what a policy says of it now.
+// comparison holds a recorded decision, and the decision of a policy now.
 type comparison struct {
 	Record   string            `json:"record"`
 	Time     time.Time         `json:"time"`
-	Was      string            `json:"was"`      // what the rules said: allow, deny, prompt
-	Decided  string            `json:"decided"`  // what was done: allow, deny
+	Was      string            `json:"was"`      // decision of the rules: allow, deny, prompt
+	Decided  string            `json:"decided"`  // effect: allow, deny
 	OldRule  *ruleDoc          `json:"old_rule"` // null: no rule
 	Reason   string            `json:"old_reason,omitempty"`
 	Revision string            `json:"old_policy_revision,omitempty"`
-	Policy   string            `json:"policy"`           // the file that is asked now
-	Layers   []string          `json:"layers,omitempty"` // the files that stand over it
+	Policy   string            `json:"policy"`           // the file that decides now
+	Layers   []string          `json:"layers,omitempty"` // the files above it
 	Now      string            `json:"now"`              // allow, deny, prompt, or unknown
 	Same     bool              `json:"same"`
-	Why      replay.Why        `json:"unknown,omitempty"`        // why it is unknown
-	LeftOut  []ruleDoc         `json:"rules_left_out,omitempty"` // for looking at what is not recorded
+	Why      replay.Why        `json:"unknown,omitempty"`        // reason for unknown
+	LeftOut  []ruleDoc         `json:"rules_left_out,omitempty"` // left out since they need data that is not recorded
 	Explains *explain.Document `json:"explanation"`
 
 	became string
@@ -65,7 +65,7 @@ type ruleDoc struct {
 	Description string `json:"description,omitempty"`
 }
 
-// explainMarks are of the answer then and now, and of the explanation between them.
+// explainMarks color the decisions then and now, and the explanation between them.
 var explainMarks = slices.Concat(cmdline.AnswerMarks(`^then: `), cmdline.AnswerMarks(`^now: `), policycmd.ExplainMarks,
 	[]cmdline.Mark{{Pattern: `^(record \S+) of `, Color: cmdline.Bold}})
 
@@ -96,7 +96,7 @@ func logExplain(c *cli.Context) error {
 			return err
 		}
 		path, layers.Org, layers.State = folders.PolicyFile(), config.OrgPolicy(), folders.State
-		layers.Dir, _ = os.Getwd() // without one there is no project
+		layers.Dir, _ = os.Getwd() // without a folder there is no project
 	}
 	j, err := policycmd.ReplayJudge(c, path, layers)
 	if err != nil {
@@ -130,11 +130,11 @@ func logExplain(c *cli.Context) error {
 	return cmdline.WriteProse(c.App.Writer, explainMarks, func(w io.Writer) error { return r.printComparison(w, e, c.Bool("all")) })
 }
 
-// recordedDecision finds the decision that an id names, or that the record of
-// that id belongs to.
+// recordedDecision returns the decision with an id, or the decision that the record with that
+// id belongs to.
 func recordedDecision(dir, id string) (*event.Entry, error) {
 	seen := 0
-	var damage error // told when nothing is found; else for log verify to tell
+	var damage error // returned when nothing is found; otherwise log verify reports it
 	for range 2 {
 		var of string
 		for e, err := range audit.Read(dir, audit.Filter{Record: id}) {
@@ -173,8 +173,8 @@ func inBrackets(text string) string {
 	return " (" + text + ")"
 }
 
-// revisionThen gives the revision of the policy that was in force when a record was
-// written, as its session noted it; "" when it did not.
+// revisionThen returns the revision of the policy at the time of a record, as its session
+// recorded it; "" when it did not.
 func revisionThen(dir string, entry *event.Entry) string {
 	revision := ""
 	f := audit.Filter{Session: entry.Session, Kinds: []event.Kind{event.Start, event.Policy}}
@@ -186,7 +186,7 @@ func revisionThen(dir string, entry *event.Entry) string {
 			break
 		}
 		if strings.HasPrefix(e.Detail, "under ") {
-			continue // a layer's own; the policy's includes it
+			continue // the revision of a layer; the policy's revision includes it
 		}
 		if _, after, found := strings.Cut(e.Detail, "revision "); found && len(after) == 12 {
 			revision = after
@@ -229,7 +229,7 @@ func (r *comparison) printComparison(w io.Writer, e *explain.Explanation, all bo
 	return err
 }
 
-// outcomeText says what was done with a call, where the rules alone do not tell.
+// outcomeText describes what was done with a call, when the rules alone do not show it.
 func outcomeText(e *event.Entry) string {
 	reason := record.Short(e.Reason, 2*record.MaxText)
 	switch {
@@ -245,7 +245,7 @@ func outcomeText(e *event.Entry) string {
 	return ""
 }
 
-// askedText says what is asked now.
+// askedText names the policies that decide now.
 func (r *comparison) askedText() string {
 	if len(r.Layers) == 0 {
 		return "which alone is asked now"
@@ -253,7 +253,7 @@ func (r *comparison) askedText() string {
 	return "which is asked now with the layers above it"
 }
 
-// renderComparison reports whether the answer would be the same.
+// renderComparison describes whether the decision would be the same.
 func (r *comparison) renderComparison() string {
 	switch {
 	case r.Why != "":

@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// filterFlags say which records are meant, the same for every command.
+// filterFlags returns the flags that select records, the same for every command.
 func filterFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "server", Usage: "only the server `NAME` (a glob)"},
@@ -30,7 +30,7 @@ func filterFlags() []cli.Flag {
 	}
 }
 
-// commonFilter reads filterFlags.
+// commonFilter parses filterFlags.
 func commonFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	if f.Server, err = cmdline.GlobFlag(c, "server"); err != nil {
 		return f, err
@@ -62,14 +62,14 @@ func commonFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	return f, nil
 }
 
-// ruleFlag reads --rule: where a rule stands, as lines of the log say it, with a file's
-// path or its name alone; or what its description says.
+// ruleFlag parses --rule: the place of a rule as in lines of the log, with the file's path or
+// only its name; or the rule's description.
 func ruleFlag(c *cli.Context) (func(*event.Entry) bool, error) {
 	match, err := cmdline.GlobFlag(c, "rule")
 	if match == nil {
 		return nil, err
 	}
-	home, _ := os.UserHomeDir() // without one, no path is written with ~
+	home, _ := os.UserHomeDir() // without a home, no path is written with ~
 	return func(e *event.Entry) bool {
 		place := fmt.Sprintf("%s:%d", e.RuleFile, e.RuleLine)
 		if rest, ok := strings.CutPrefix(place, home+string(filepath.Separator)); ok && home != "" && match("~/"+filepath.ToSlash(rest)) {
@@ -79,7 +79,7 @@ func ruleFlag(c *cli.Context) (func(*event.Entry) bool, error) {
 	}, nil
 }
 
-// logFilter reads what clawai log alone takes too.
+// logFilter also parses the flags that only clawai log has.
 func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	if f, err = commonFilter(c, now); err != nil {
 		return f, err
@@ -98,8 +98,8 @@ func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	if f.Last < 0 || c.IsSet("limit") && f.Last == 0 {
 		return f, cmdline.Usagef("--limit: %d is no number of records", f.Last)
 	}
-	// Lines of JSON are the records themselves, the first of each file among them, so
-	// that they can be verified; a line of text is a call with its reply.
+	// Lines of JSON are the records themselves, including the first of each file, so that they
+	// can be verified. A line of text is a call with its reply.
 	f.Headers, f.Replies = c.Bool("json"), !c.Bool("json") && len(f.Kinds) == 0
 	return f, nil
 }

@@ -1,4 +1,4 @@
-// Package logcmd is "clawai log", "log verify" and "log explain".
+// Package logcmd implements "clawai log", "log verify" and "log explain".
 package logcmd
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/clawai/clawai/internal/state/audit"
 )
 
-// Command is "clawai log".
+// Command returns "clawai log".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "log",
@@ -72,7 +72,7 @@ func showLog(c *cli.Context) error {
 	return err
 }
 
-// printLog writes what there is, and says how many records that are.
+// printLog writes the matching records, and returns their number.
 func printLog(c *cli.Context, w io.Writer, dir string, f audit.Filter) (n int, err error) {
 	out := bufio.NewWriter(w)
 	if c.Bool("json") {
@@ -91,7 +91,7 @@ func printLog(c *cli.Context, w io.Writer, dir string, f audit.Filter) (n int, e
 	return n, errors.Join(err, out.Flush())
 }
 
-// noMatch gives what is said when no record matches.
+// noMatch returns the text for the case that no record matches.
 func noMatch(dir string) string {
 	for _, err := range audit.Read(dir, audit.Filter{}) {
 		if err == nil {
@@ -102,7 +102,7 @@ func noMatch(dir string) string {
 }
 
 func followLog(c *cli.Context, dir string, f audit.Filter) error {
-	// The first session may be yet to come.
+	// There may not be a first session yet.
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -132,6 +132,6 @@ func rawPrinter(w io.Writer) func(*event.Entry) error {
 
 func linePrinter(c *cli.Context, w io.Writer) record.Printer {
 	p := record.Printer{Out: w, Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Width: cmdline.ScreenWidth(c.App.Writer)}
-	p.Home, _ = os.UserHomeDir() // without one, paths stand whole
+	p.Home, _ = os.UserHomeDir() // without a home, paths are not shortened
 	return p
 }

@@ -29,21 +29,21 @@ func statsCommand() *cli.Command {
 	}
 }
 
-// statsDoc is what --json prints.
+// statsDoc is the --json output.
 type statsDoc struct {
-	From     time.Time   `json:"from"` // of the first call; the zero time when there is none
+	From     time.Time   `json:"from"` // time of the first call; the zero time when there is none
 	To       time.Time   `json:"to"`
 	Sessions int         `json:"sessions"`
 	Total    countsDoc   `json:"total"`
 	Servers  []serverDoc `json:"servers"` // the most called first
 	Tools    []toolDoc   `json:"tools"`
-	More     bool        `json:"more_tools,omitempty"` // there were more tools than are counted one by one
-	Hours    []hourDoc   `json:"hours"`                // those with a call, the oldest first
+	More     bool        `json:"more_tools,omitempty"` // there were more tools than are counted separately
+	Hours    []hourDoc   `json:"hours"`                // hours with a call, the oldest first
 }
 
 type countsDoc struct {
 	counts
-	MedianMS  float64 `json:"median_ms,omitempty"` // from the decision to the reply; at most 6 % off
+	MedianMS  float64 `json:"median_ms,omitempty"` // time from the decision to the reply; the error is at most 6 %
 	LongestMS float64 `json:"longest_ms,omitempty"`
 }
 
@@ -54,7 +54,7 @@ type serverDoc struct {
 
 type toolDoc struct {
 	Server string `json:"server"`
-	Tool   string `json:"tool"` // or the name of what is no tool
+	Tool   string `json:"tool"` // or another name, when it is not a tool
 	countsDoc
 }
 
@@ -101,8 +101,7 @@ func logStats(c *cli.Context) error {
 	return p.printStats(c.App.Writer, &doc)
 }
 
-// ownOptions refuses arguments, and options of clawai log that stand before the name
-// of a command below it.
+// ownOptions refuses arguments, and options of clawai log before the name of a subcommand.
 func ownOptions(c *cli.Context) error {
 	if err := cmdline.NoArguments(c); err != nil {
 		return err
@@ -113,7 +112,7 @@ func ownOptions(c *cli.Context) error {
 	return nil
 }
 
-// newDocument gives what was counted, in order.
+// newDocument returns the counts in order.
 func (t *tally) newDocument() statsDoc {
 	doc := statsDoc{
 		From: t.first, To: t.last, Sessions: len(t.sessions), Total: t.all.newDocument(), More: t.others,
@@ -148,7 +147,7 @@ func (c *counts) newDocument() countsDoc {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// addCounts adds what others counted.
+// addCounts adds other counts.
 func (c *counts) addCounts(o *counts) {
 	c.Calls += o.Calls
 	c.Allowed += o.Allowed

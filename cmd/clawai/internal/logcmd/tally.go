@@ -9,38 +9,38 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Bounds of what a tally holds, whatever the record says: an agent may make up as
-// many names as it likes.
+// These constants limit a tally, whatever the record holds: an agent may invent any number of
+// names.
 const (
 	mostTools    = 4096
 	mostOpen     = 4096  // calls whose reply was not read yet
-	mostSessions = 65536 // that are told apart
+	mostSessions = 65536 // sessions that are counted separately
 )
 
-// counts is what happened to calls.
+// counts holds numbers of calls.
 type counts struct {
 	Calls   int `json:"calls"`
 	Allowed int `json:"allowed"`
-	Denied  int `json:"denied"`  // where nothing was enforced: would have been
-	Asked   int `json:"asked"`   // the rules wanted a person, whatever the answer
+	Denied  int `json:"denied"`  // includes calls that would have been denied when nothing was enforced
+	Asked   int `json:"asked"`   // the rules wanted to ask a person, whatever the answer
 	Failed  int `json:"failed"`  // the reply was an error
 	Watched int `json:"watched"` // nothing was enforced
 	replies replyTimes
 }
 
-// toolKey is a tool of a server, or another subject's name.
+// toolKey is a tool of a server, or the name of another subject.
 type toolKey struct{ server, name string }
 
-// tally counts in one pass.
+// tally counts records in one pass.
 type tally struct {
 	all         counts
 	first, last time.Time
 	tools       map[toolKey]*counts
-	others      bool // there were more tools than are held; they count in all alone
+	others      bool // there were more tools than the limit; the others count only in all
 	hours       map[int64]*counts
 	sessions    map[string]bool
 	open        map[string]openCall
-	order       []string // of open, the oldest first
+	order       []string // keys of open, the oldest first
 }
 
 type openCall struct {
@@ -52,14 +52,13 @@ func newTally() *tally {
 	return &tally{tools: map[toolKey]*counts{}, hours: map[int64]*counts{}, sessions: map[string]bool{}, open: map[string]openCall{}}
 }
 
-// addEntry counts a decision or a reply.
 func (t *tally) addEntry(e *event.Entry) {
 	if e.Kind != event.Decision {
 		t.countReply(e)
 		return
 	}
 	if e.Code == gate.CodeUngoverned {
-		return // no rule has a word on it: lists, pings
+		return // no rule applies to it: lists, pings
 	}
 	if t.first.IsZero() {
 		t.first = e.Time
@@ -124,7 +123,7 @@ func (t *tally) hourCounts(at time.Time) *counts {
 	return t.hours[hour]
 }
 
-// awaitReply keeps a call until its reply is read, or too many others came.
+// awaitReply stores a call until its reply is read, or until there are too many later calls.
 func (t *tally) awaitReply(e *event.Entry, of []*counts) {
 	if len(t.order) == mostOpen {
 		delete(t.open, t.order[0])
@@ -148,8 +147,8 @@ func (t *tally) countReply(e *event.Entry) {
 	}
 }
 
-// replyTimes are how long replies took, by steps of an eighth from 1 ms on: a median
-// is at most 6 % off, however many there are.
+// replyTimes counts reply times in steps of an eighth from 1 ms on, so the error of the median
+// is at most 6 %, for any number of replies.
 type replyTimes struct {
 	n                 int
 	shortest, longest time.Duration
@@ -174,7 +173,7 @@ func (r *replyTimes) addTime(d time.Duration) {
 	r.shortest, r.longest = min(r.shortest, d), max(r.longest, d)
 }
 
-// median is the middle one of the times, about.
+// median returns the approximate median.
 func (r *replyTimes) median() time.Duration {
 	below := 0
 	for i, n := range r.steps {

@@ -74,7 +74,7 @@ func printReport(w io.Writer, r *audit.Report) {
 	fmt.Fprintf(w, "Kept elsewhere, this hash pins every file closed so far (clawai log verify --head HASH):\n%s\n", r.Head)
 }
 
-// FindingText gives a damage of the record on one line.
+// FindingText returns a finding about the record on one line.
 func FindingText(f audit.Finding) string {
 	if f.Line == 0 {
 		return fmt.Sprintf("%s: %s", term.VisibleText(f.File), term.VisibleText(f.What))

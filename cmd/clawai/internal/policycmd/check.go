@@ -28,7 +28,7 @@ func checkCommand() *cli.Command {
 	}
 }
 
-// loadedFile is what loading one file gave.
+// loadedFile is the result of loading one file.
 type loadedFile struct {
 	path   string
 	policy *policy.Policy
@@ -67,8 +67,7 @@ func runCheck(c *cli.Context) error {
 	return nil
 }
 
-// policyFiles gives the files that the command line names: without any, the user's
-// own policy.
+// policyFiles returns the files on the command line; without any, the user's own policy.
 func policyFiles(c *cli.Context) ([]string, error) {
 	names, err := cmdline.ParseArguments(c)
 	if err != nil || len(names) > 0 {

@@ -33,7 +33,7 @@ func coverageCommand() *cli.Command {
 	}
 }
 
-// suite is a policy and the fixtures that hold it in place.
+// suite is a policy and the fixtures that test it.
 type suite struct {
 	policy   *policy.Policy
 	file     string
@@ -42,7 +42,7 @@ type suite struct {
 	options  cover.Options
 }
 
-// suiteFlags name a policy and its fixtures.
+// suiteFlags returns the flags that name a policy and its fixtures.
 func suiteFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "policy", Usage: "the policy `FILE`"},
@@ -98,7 +98,7 @@ type measured interface {
 	Percent() float64
 }
 
-// finishReport prints the report; exit 1 when the score is below --min.
+// finishReport prints the report; the exit code is 1 when the score is below --min.
 func (s suite) finishReport(c *cli.Context, m measured) error {
 	write := func(w io.Writer) error { return m.WriteJSON(w, s.file) }
 	if !c.Bool("json") {

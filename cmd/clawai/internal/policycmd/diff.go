@@ -93,7 +93,7 @@ func runDiff(c *cli.Context) error {
 	return nil
 }
 
-// judgeOf reads one of the policies.
+// judgeOf reads one of the two policies.
 func judgeOf(c *cli.Context, name string, o policy.Options) (*replay.Judge, error) {
 	src, err := inputFile(c, name)
 	if err != nil {

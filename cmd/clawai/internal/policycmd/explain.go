@@ -87,12 +87,12 @@ func runExplain(c *cli.Context) error {
 	if root := c.String("root"); root != "" {
 		o.Disk = disk.RootedDisk(root)
 	}
-	if c.String("policy") == "" && !c.IsSet("fixture") { // what holds here is asked of this machine, now
+	if c.String("policy") == "" && !c.IsSet("fixture") { // without these flags, the answer is for this machine and the present time
 		if o.Disk == nil {
 			o.Disk = disk.SystemDisk()
 		}
 		if cwd == "" {
-			cwd, _ = os.Getwd() // without one, relative paths start nowhere known
+			cwd, _ = os.Getwd() // without a folder, relative paths have no known start
 		}
 		if at.IsZero() {
 			at = time.Now()
@@ -122,7 +122,7 @@ func runExplain(c *cli.Context) error {
 	return writeExplanation(c, in, e)
 }
 
-// asksDisk reports whether an "under" could not be decided because nobody asked the disk.
+// asksDisk reports whether an "under" could not be decided because the disk was not read.
 func asksDisk(e *explain.Explanation) bool {
 	for i := range e.Calls {
 		if slices.ContainsFunc(e.Calls[i].Trace.Steps, func(s policy.Step) bool {
@@ -134,7 +134,7 @@ func asksDisk(e *explain.Explanation) bool {
 	return false
 }
 
-// explainedPolicy gives the one that --policy names, or the one that holds here.
+// explainedPolicy returns the policy of --policy, or the policy of this machine.
 func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
 	layers := config.Layers{More: c.StringSlice("layer")}
 	path := c.String("policy")
@@ -144,7 +144,7 @@ func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
 			return nil, err
 		}
 		path, layers.Org, layers.State = folders.PolicyFile(), config.OrgPolicy(), folders.State
-		layers.Dir, _ = os.Getwd() // without one there is no project
+		layers.Dir, _ = os.Getwd() // without a folder there is no project
 	} else if len(layers.More) == 0 {
 		return lonePolicy(path, o)
 	}
@@ -158,7 +158,7 @@ func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
 	return l.Policy, nil
 }
 
-// writeExplanation shows a call, and the session it is in; either may be nil.
+// writeExplanation prints a call, and the session that it is in; either may be nil.
 func writeExplanation(c *cli.Context, in *inSession, e *explain.Explanation) error {
 	if c.Bool("json") {
 		doc := struct {
@@ -186,11 +186,11 @@ func writeExplanation(c *cli.Context, in *inSession, e *explain.Explanation) err
 	})
 }
 
-// requests are the options that name one.
+// requests lists the options that name a request.
 var requests = []string{"fixture", "frame", "tool", "resource", "prompt", "method"}
 
-// requestFromFlags gives the request that the flags name. What it gives when called is
-// what the rules judge of it, or why it is refused before them.
+// requestFromFlags returns the request that the flags name, as a function. The function returns
+// the calls that the rules judge, or the reason why the request is refused before the rules.
 func requestFromFlags(c *cli.Context) (func(*policy.Policy) ([]policy.Call, error), error) {
 	named := ""
 	for _, name := range requests {
@@ -215,7 +215,7 @@ func requestFromFlags(c *cli.Context) (func(*policy.Policy) ([]policy.Call, erro
 		if err != nil {
 			return nil, cmdline.Usagef("--frame: %w", err)
 		}
-		raw = bytes.TrimSuffix(raw, []byte("\n")) // the line's end, which is no part of the message
+		raw = bytes.TrimSuffix(raw, []byte("\n")) // the line end is not part of the message
 		return func(p *policy.Policy) ([]policy.Call, error) {
 			calls, err := check.ReadCalls(raw, c.String("server"))
 			fx.ScreenCalls(p, calls)
@@ -240,8 +240,7 @@ func requestFromFlags(c *cli.Context) (func(*policy.Policy) ([]policy.Call, erro
 	}, nil
 }
 
-// newFixture gives the request that --tool, --resource, --prompt or --method asks
-// for.
+// newFixture returns the request of --tool, --resource, --prompt or --method.
 func newFixture(c *cli.Context, named string) (fx check.Fixture, err error) {
 	params := map[string]any{}
 	switch fx.Method = c.String("method"); named {
@@ -259,7 +258,7 @@ func newFixture(c *cli.Context, named string) (fx check.Fixture, err error) {
 	return fx, err
 }
 
-// argFlags reads NAME=TEXT and NAME:=JSON.
+// argFlags parses NAME=TEXT and NAME:=JSON.
 func argFlags(flags []string) (map[string]json.RawMessage, error) {
 	args := map[string]json.RawMessage{}
 	for _, flag := range flags {
@@ -285,7 +284,7 @@ func argFlags(flags []string) (map[string]json.RawMessage, error) {
 	return args, nil
 }
 
-// maxInput bounds a message given for explanation: no larger frame crosses.
+// maxInput limits a message to explain: no larger frame is passed on.
 const maxInput = 64 << 20
 
 // inputFile reads a file, or standard input for -.
@@ -306,7 +305,7 @@ func inputFile(c *cli.Context, path string) ([]byte, error) {
 	return b, err
 }
 
-// atFlag gives --at; the zero time when it was not given.
+// atFlag returns --at; the zero time when it was not given.
 func atFlag(c *cli.Context) (time.Time, error) {
 	s := c.String("at")
 	if s == "" {
@@ -320,7 +319,7 @@ func atFlag(c *cli.Context) (time.Time, error) {
 	return time.Time{}, cmdline.Usagef("--at: %q is no time; write 2026-01-31T15:04:05Z or 2026-01-31 15:04", s)
 }
 
-// lonePolicy loads a policy that no layer stands above: exit 2 when it cannot be read.
+// lonePolicy loads a policy without layers; the exit code is 2 when it cannot be read.
 func lonePolicy(path string, o policy.Options) (*policy.Policy, error) {
 	src, err := readPolicyFile(path)
 	if err != nil {

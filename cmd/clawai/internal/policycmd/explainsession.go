@@ -16,20 +16,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// inSession is an agent's session as it lies on the disk, and what becomes of a call in it
-// beside what the rules say.
+// inSession is an agent's session on the disk, and the decision about a call in it besides the
+// rules.
 type inSession struct {
 	flow.Shown
-	Counted int    `json:"counted"` // calls that limits count by now
+	Counted int    `json:"counted"` // calls that limits have counted so far
 	Granted int    `json:"granted"` // calls that are allowed until the session ends
 	Level   string `json:"level,omitempty"`
-	Then    string `json:"then,omitempty"` // what the level makes of what the rules let through or ask about
+	Then    string `json:"then,omitempty"` // what the level does with a call that the rules allow or ask about
 	Why     string `json:"why,omitempty"`
 
 	state string
 }
 
-// sessionFlag gives the session that --session names; nil without.
+// sessionFlag returns the session of --session; nil without the flag.
 func sessionFlag(c *cli.Context) (*inSession, error) {
 	name := c.String("session")
 	if !c.IsSet("session") {
@@ -58,7 +58,7 @@ func sessionFlag(c *cli.Context) (*inSession, error) {
 	return nil, cmdline.Usagef("there is no session %q that has seen anything; clawai status lists them", name)
 }
 
-// markCalls has calls judged as those of the session.
+// markCalls marks calls as calls of the session, for judging.
 func (s *inSession) markCalls(calls []policy.Call) {
 	var words []string
 	for _, one := range s.Seen {
@@ -70,7 +70,7 @@ func (s *inSession) markCalls(calls []policy.Call) {
 	}
 }
 
-// weighCalls is what the level makes of calls.
+// weighCalls sets what the level does with calls.
 func (s *inSession) weighCalls(p *policy.Policy, server string, calls []policy.Call, decided policy.Action) {
 	s.Level = p.FlowLevel().String()
 	if p.FlowLevel() == policy.Off || decided == policy.Deny || len(calls) == 0 {
@@ -83,7 +83,7 @@ func (s *inSession) weighCalls(p *policy.Policy, server string, calls []policy.C
 	s.Then, s.Why = action.String(), why
 }
 
-// writeSession shows the session; then what became of a call in it follows.
+// writeSession prints the session; the decision about a call in it comes after.
 func (s *inSession) writeSession(w io.Writer) {
 	fmt.Fprintf(w, "session %s", term.VisibleText(s.Key))
 	if len(s.Also) > 0 {

@@ -48,8 +48,8 @@ func runFmt(c *cli.Context) error {
 	return nil
 }
 
-// formatFile formats one file and says whether that changes it. A file that does
-// not load is left as it is.
+// formatFile formats one file and reports whether this changes it. A file that does not load is
+// not changed.
 func formatFile(c *cli.Context, path string) (changed bool, err error) {
 	name, src, err := readNamed(path)
 	if err != nil {

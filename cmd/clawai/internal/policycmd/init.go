@@ -96,8 +96,8 @@ func onlyTiers(names []string) bool {
 	})
 }
 
-// starterText gives the text of the profiles, about some servers or about all of them, or a usage
-// error that lists what there is.
+// starterText returns the text of the profiles, for some servers or for all. For an unknown
+// profile it returns a usage error that lists the known ones.
 func starterText(names, servers []string) ([]byte, error) {
 	var known []string
 	for _, p := range slices.Concat(fixtures.ListProfiles(), fixtures.ListTiers()) {
@@ -131,7 +131,7 @@ func starterText(names, servers []string) ([]byte, error) {
 	return about, err
 }
 
-// CheckNameable reports whether a rule can speak of a server's name, and of no other.
+// CheckNameable returns an error when no rule can name this server, and no other.
 func CheckNameable(name string) error {
 	src := policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("server", name), policytext.StringPair("tool", "*"))
 	if _, err := policy.Parse("", []byte(src), policy.Options{}); err != nil || strings.ContainsAny(name, "*?") {
@@ -147,11 +147,11 @@ type Starter struct {
 	Rules    int      `json:"rules"`
 	Revision string   `json:"revision"`
 
-	own bool // it lies where the proxy looks by itself
+	own bool // the proxy finds the file without --policy
 }
 
-// writeStarter writes the policy where the user wants it and loads it from there
-// as the proxy would.
+// writeStarter writes the policy where the user wants it, and loads it from there as the proxy
+// would.
 func writeStarter(c *cli.Context, src []byte) (Starter, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -177,7 +177,7 @@ func writeStarter(c *cli.Context, src []byte) (Starter, error) {
 	return w, nil
 }
 
-// WriteNew writes the file; without force never over anything, a symlink included.
+// WriteNew writes the file; without force it never replaces anything, not even a symlink.
 func WriteNew(path string, src []byte, force bool) error {
 	if force {
 		return atomicfile.Write(path, src, atomicfile.Options{Mode: 0o600})
@@ -196,10 +196,10 @@ func WriteNew(path string, src []byte, force bool) error {
 	return nil
 }
 
-// tellNext says what was written and what to do with it.
+// tellNext prints what was written and what to do next.
 func (w Starter) tellNext(out io.Writer) error {
 	watch := "clawai wrap SERVER --observe"
-	if !w.own { // clients start clawai with the usual policy
+	if !w.own { // clients start clawai with the default policy
 		watch = "clawai proxy --observe --policy " + cmdline.Quote([]string{w.Path}) + " --server NAME -- COMMAND..."
 	}
 	_, err := fmt.Fprintf(out, `Wrote %s: %s, revision %s.

@@ -111,7 +111,7 @@ func (r *learnRun) readOptions() error {
 	return r.checkTarget()
 }
 
-// checkTarget refuses early what would be refused at the end.
+// checkTarget refuses at the start what would be refused at the end.
 func (r *learnRun) checkTarget() error {
 	out := r.c.String("out")
 	if out == "" {
@@ -132,8 +132,8 @@ func (r *learnRun) checkTarget() error {
 	return cmdline.Usagef("--out %s: there is a file already, and it is not the policy that is extended; it is left as it is", out)
 }
 
-// readRecord takes the record. One that cannot be read whole might lack what was
-// denied; nothing is learned from it.
+// readRecord reads the record. A record that cannot be read completely may lack denials, so
+// nothing is learned from it.
 func (r *learnRun) readRecord() error {
 	f, dir, err := recordedDecisions(r.c)
 	if err != nil {
@@ -168,11 +168,10 @@ func (r *learnRun) composePolicy() error {
 	return err
 }
 
-// checkRecord holds the policy as it would be to the whole record: what a rule denied
-// stays denied.
+// checkRecord checks the new policy against the whole record: what a rule denied stays denied.
 func (r *learnRun) checkRecord() error {
 	if r.o.Policy == nil {
-		return nil // Propose has done it
+		return nil // Propose has checked it
 	}
 	before, err := replay.NewJudge(r.o.File, r.o.Policy, r.o.ParseOptions)
 	if err != nil {
@@ -216,7 +215,7 @@ func (r *learnRun) writePolicy() error {
 	return WriteNew(out, r.text, false)
 }
 
-// writeFixtures writes one file each, over none.
+// writeFixtures writes each fixture to its own file, and replaces none.
 func (r *learnRun) writeFixtures(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return cmdline.Usagef("--fixtures %s: %w", dir, check.WithoutPath(err))

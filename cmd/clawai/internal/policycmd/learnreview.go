@@ -27,8 +27,8 @@ const (
 	answerDrop   = "Drop it"
 )
 
-// reviewRules goes through the rules with a person, who may leave at any time with
-// nothing written. What is preset opens nothing: drop what would allow.
+// reviewRules reviews the rules with a person, who may leave at any time; then nothing is
+// written. The default answer opens nothing: it drops a rule that would allow.
 func (r *learnRun) reviewRules() error {
 	if !r.c.Bool("interactive") {
 		return nil
@@ -79,7 +79,7 @@ func (r *learnRun) decideRule(i int, rule *learn.Rule) (*learn.Rule, error) {
 	}
 }
 
-// learnedLine gives a rule on one line, harmless on a terminal.
+// learnedLine returns a rule on one line, safe for a terminal.
 func learnedLine(r *learn.Rule) string {
 	s := fmt.Sprintf("%s %s %s", r.Action, r.Subject.RuleKey(), term.VisibleText(r.Name))
 	if r.Server != "" {
@@ -91,7 +91,7 @@ func learnedLine(r *learn.Rule) string {
 	return s
 }
 
-// learnedDetails say where a rule comes from and what it opens beside that.
+// learnedDetails returns the origin of a rule, and what else it opens.
 func learnedDetails(r *learn.Rule) []string {
 	lines := []string{"from " + r.DescribeEvidence()}
 	if r.Above != nil {
@@ -107,7 +107,7 @@ func learnedDetails(r *learn.Rule) []string {
 	return lines
 }
 
-// tellSkipped says on standard error what was not learned from.
+// tellSkipped prints on standard error what was not learned from.
 func (r *learnRun) tellSkipped() {
 	n := r.l.Skipped
 	all := slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })

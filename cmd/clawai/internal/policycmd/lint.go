@@ -117,8 +117,8 @@ func writeLinted(format string, all []lint.Linted, least check.Severity) func(io
 	return writeFindings(format, lint.DescribeTool(cmdline.Version), findings)
 }
 
-// declaredInRecord reads from the record which tools servers declared, last of all, and
-// which arguments tools were called with.
+// declaredInRecord reads from the record the tools that servers last declared, and the
+// arguments that tools were called with.
 func declaredInRecord(c *cli.Context) (lint.Options, error) {
 	o := lint.Options{Servers: map[string][]string{}, Arguments: map[string][]string{}}
 	dir, err := record.FindLogDir()
@@ -157,8 +157,8 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 	return o, err
 }
 
-// mostUsedSpellings leaves of names that differ in case the one that was used most: what a caller
-// wrote in the wrong case is no name of the tool's.
+// mostUsedSpellings keeps, of names that differ only in case, the most used one: a caller's
+// wrong case is not a name of the tool.
 func mostUsedSpellings(uses map[string]int) []string {
 	best := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(uses)) {

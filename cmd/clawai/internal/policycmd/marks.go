@@ -10,7 +10,7 @@ func newMark(color, pattern string) cmdline.Mark {
 	return cmdline.Mark{Pattern: pattern, Color: color}
 }
 
-// What is colored of each report: how it ended, and the answers that it compares.
+// These marks color each report: its result, and the decisions that it compares.
 var (
 	checkMarks = []cmdline.Mark{
 		newMark(cmdline.Green, `: (ok), .*revision [0-9a-f]+$`),
@@ -24,7 +24,7 @@ var (
 		newMark(cmdline.Green, `^\S.*: \d+ rules?, (0 findings)`),
 		newMark(cmdline.Yellow, `^\S.*: \d+ rules?, ([1-9]\d* findings?)`),
 	}
-	// ExplainMarks are of what every rule says, and of the answer.
+	// ExplainMarks color each rule's decision, and the final one.
 	ExplainMarks = slices.Concat(
 		cmdline.AnswerMarks(`^(?:yes|no|maybe|-) +\S.*?:\d+ +`),
 		cmdline.AnswerMarks(`^`),

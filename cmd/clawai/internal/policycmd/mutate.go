@@ -42,8 +42,8 @@ func mutateCommand() *cli.Command {
 	}
 }
 
-// saveFixtures writes the fixtures of survivors, each once, under names that are
-// free, and says how many.
+// saveFixtures writes the fixtures of survivors, each once, under unused names, and returns
+// their number.
 func saveFixtures(dir string, survivors []cover.Outcome) (int, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return 0, err

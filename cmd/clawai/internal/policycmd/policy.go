@@ -1,10 +1,10 @@
-// Package policycmd is "clawai policy": one file a command. It turns options into those
-// of the rooms below internal/check, and their answers into an exit code.
+// Package policycmd implements "clawai policy", with one file for each command. It turns
+// options into those of the packages below internal/check, and their results into an exit code.
 package policycmd
 
 import "github.com/urfave/cli/v2"
 
-// Command is "clawai policy".
+// Command returns "clawai policy".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "policy",

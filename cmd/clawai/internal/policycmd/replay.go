@@ -74,8 +74,8 @@ func runReplay(c *cli.Context) error {
 	return replayVerdict(r, dir)
 }
 
-// ReplayJudge reads the policy that is to judge, as a proxy of this machine
-// would see it.
+// ReplayJudge reads the policy that judges the record, as a proxy of this machine would read
+// it.
 func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Judge, error) {
 	if path == "" {
 		return nil, cmdline.Usagef("--policy is missing; name the policy file to judge by")
@@ -107,7 +107,7 @@ func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Jud
 	return j, nil
 }
 
-// homeFlag gives --home, or the home that the proxies of this account use.
+// homeFlag returns --home, or the home that the proxies of this account use.
 func homeFlag(c *cli.Context) (string, error) {
 	if home := c.String("home"); home != "" {
 		return home, nil
@@ -116,15 +116,15 @@ func homeFlag(c *cli.Context) (string, error) {
 	return folders.Home, err
 }
 
-// proxyOptions gives what a proxy here would tell a policy, but for its working
-// directory, which the record does not have. The disk is that of today.
+// proxyOptions returns the options that a proxy here would use, except its working directory,
+// which is not in the record. The disk is today's.
 func proxyOptions(home string) policy.Options {
 	o := policyfile.PolicyOptions(home)
 	o.Disk = disk.SystemDisk()
 	return o
 }
 
-// addHideDenied adds what config.toml says of lists, as a proxy here would go by it.
+// addHideDenied adds the setting of config.toml for lists, as a proxy here would use it.
 func addHideDenied(o policy.Options) (policy.Options, error) {
 	folders, err := config.ReadFolders()
 	if err == nil {
@@ -136,13 +136,13 @@ func addHideDenied(o policy.Options) (policy.Options, error) {
 	return o, nil
 }
 
-// withAnswers adds to decisions what came back to them.
+// withAnswers adds to decisions the records of their replies.
 func withAnswers(f audit.Filter) audit.Filter {
 	f.Kinds = append(f.Kinds, event.Outcome, event.Listed, event.Passed)
 	return f
 }
 
-// recordedDecisions gives the part of the record that --since and --server name.
+// recordedDecisions returns the filter for --since and --server, and the record's folder.
 func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
 	f.Kinds = []event.Kind{event.Decision}
 	if f.Server, err = cmdline.GlobFlag(c, "server"); err != nil {
@@ -155,8 +155,8 @@ func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
 	return f, dir, err
 }
 
-// replayVerdict gives the exit code: what could not be read weighs more than what
-// changes, for then not all is known.
+// replayVerdict returns the exit code: unreadable input is more serious than a change, since
+// then the result is incomplete.
 func replayVerdict(r *replay.Report, dir string) error {
 	switch {
 	case r.Decisions == 0:
@@ -213,7 +213,7 @@ func tellWhys(w io.Writer, counts map[replay.Why]int) {
 	}
 }
 
-// tellClasses lists what changes, and what was not judged.
+// tellClasses lists the calls that change, and those that were not judged.
 func tellClasses(w io.Writer, classes []replay.Class, of string, counts map[replay.Class]int, examples []replay.Example, home string) {
 	for _, class := range classes {
 		title, n := replayTitles[class], counts[class]
@@ -238,8 +238,8 @@ func tellClasses(w io.Writer, classes []replay.Class, of string, counts map[repl
 	}
 }
 
-// replayExample gives one call, harmless on a terminal: what was called, its arguments, what
-// the rules said and say.
+// replayExample returns one call as text that is safe for a terminal: its name, its arguments,
+// and the decisions before and now.
 func replayExample(x *replay.Example, home string) string {
 	what := []string{record.Short(x.Method, record.MaxText)}
 	for _, name := range x.Names {

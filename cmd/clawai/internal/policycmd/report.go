@@ -16,10 +16,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// testFormats are the forms of a test report; the first is the one for people.
+// testFormats are the formats of a test report; the first one is for people.
 var testFormats = []string{"text", "json", "junit", "sarif", "github"}
 
-// reportFlags say in which form a report goes where.
+// reportFlags returns the flags for the format and the file of a report.
 func reportFlags(formats []string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Value: formats[0], Usage: "the `FORM` of the report: " + strings.Join(formats, ", ")},
@@ -28,7 +28,6 @@ func reportFlags(formats []string) []cli.Flag {
 	}
 }
 
-// formatOf reads --format and --json.
 func formatOf(c *cli.Context, formats []string) (string, error) {
 	format := c.String("format")
 	if c.Bool("json") {
@@ -43,7 +42,7 @@ func formatOf(c *cli.Context, formats []string) (string, error) {
 	return format, nil
 }
 
-// writeReport writes a report to standard output or to the file --output names.
+// writeReport writes a report to standard output or to the file of --output.
 func writeReport(c *cli.Context, write func(io.Writer) error) error {
 	path := c.Path("output")
 	if path == "" {
@@ -56,7 +55,7 @@ func writeReport(c *cli.Context, write func(io.Writer) error) error {
 	return atomicfile.Write(path, out.Bytes(), atomicfile.Options{Mode: 0o644})
 }
 
-// proseReport has a report for people told as their terminal wants it.
+// proseReport returns a writer that fits a report for people to their terminal.
 func proseReport(format string, marks []cmdline.Mark, write func(io.Writer) error) func(io.Writer) error {
 	if format != "text" {
 		return write
@@ -64,7 +63,7 @@ func proseReport(format string, marks []cmdline.Mark, write func(io.Writer) erro
 	return func(w io.Writer) error { return cmdline.WriteProse(w, marks, write) }
 }
 
-// writeTests gives the writer of a run's report in a form.
+// writeTests returns the writer of a run's report in a format.
 func writeTests(format string, p *policy.Policy, run check.Run) func(io.Writer) error {
 	run.Version = cmdline.Version
 	run.Revision = p.Revision()
@@ -87,8 +86,8 @@ func writeTests(format string, p *policy.Policy, run check.Run) func(io.Writer) 
 	return func(w io.Writer) error { return check.WriteText(w, run.Results) }
 }
 
-// tellBroken reports what is wrong with a policy where the form has room for
-// findings, and hands the error on.
+// tellBroken reports the errors of a policy if the format can hold findings, and returns the
+// error.
 func tellBroken(c *cli.Context, format string, err error) error {
 	var broken policy.Errors
 	if !errors.As(err, &broken) || format != "sarif" && format != "github" {
@@ -100,7 +99,7 @@ func tellBroken(c *cli.Context, format string, err error) error {
 	return err
 }
 
-// loading is who finds that a policy does not load.
+// loading is the tool named in findings about a policy that does not load.
 var loading = check.Tool{Name: "clawai policy check", Version: cmdline.Version, Kinds: []check.FindingKind{{
 	Code: policyError, Summary: "The policy does not load.", Why: "A policy that does not load allows nothing.",
 }}}
@@ -115,8 +114,7 @@ func loadFindings(broken policy.Errors) []check.Finding {
 	return out
 }
 
-// writeFindings gives the writer of findings in one of the forms that have room
-// for them.
+// writeFindings returns the writer of findings, in a format that can hold them.
 func writeFindings(format string, tool check.Tool, findings []check.Finding) func(io.Writer) error {
 	if format == "sarif" {
 		return func(w io.Writer) error { return check.WriteSARIF(w, tool, findings) }

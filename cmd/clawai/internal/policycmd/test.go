@@ -41,7 +41,7 @@ func runTest(c *cli.Context) error {
 	return testOnce(c, format)
 }
 
-// testOnce judges every fixture and reports.
+// testOnce judges every fixture and writes the report.
 func testOnce(c *cli.Context, format string) error {
 	run := check.Run{Policy: c.String("policy"), Start: time.Now()}
 	o, fill, err := judgeOptions(c)
@@ -73,8 +73,8 @@ func testOnce(c *cli.Context, format string) error {
 	return verdictOf(check.Summarize(run.Results))
 }
 
-// judgeOptions reads what a policy is judged with: the home, the disk; and what fixtures
-// are given that do not say themselves: the time, the folder.
+// judgeOptions reads the options for judging: the home and the disk. The function fill sets the
+// time and the folder of fixtures that have none.
 func judgeOptions(c *cli.Context) (o policy.Options, fill func(*check.Fixture), err error) {
 	var at time.Time
 	cwd, system, err := placeFlags(c)
@@ -106,7 +106,7 @@ func judgeOptions(c *cli.Context) (o policy.Options, fill func(*check.Fixture), 
 	}, nil
 }
 
-// placeFlags gives --cwd and --os.
+// placeFlags returns --cwd and --os.
 func placeFlags(c *cli.Context) (cwd, system string, err error) {
 	cwd, system = c.String("cwd"), c.String("os")
 	switch {
@@ -118,7 +118,7 @@ func placeFlags(c *cli.Context) (cwd, system string, err error) {
 	return cwd, system, err
 }
 
-// fixturePaths gives the files that --fixture and --fixture-dir name.
+// fixturePaths returns the files of --fixture and --fixture-dir.
 func fixturePaths(c *cli.Context) ([]string, error) {
 	paths := c.StringSlice("fixture")
 	for _, dir := range c.StringSlice("fixture-dir") {
@@ -146,8 +146,8 @@ func judgeFile(p *policy.Policy, path, server string, fill func(*check.Fixture),
 	return check.JudgeFixture(p, fx, server)
 }
 
-// verdictOf turns the counts into an exit code: input that could not be read
-// weighs more than a mismatch, for then nothing is known.
+// verdictOf turns the counts into an exit code: unreadable input is more serious than a
+// mismatch, since then the result is unknown.
 func verdictOf(s check.Summary) error {
 	switch {
 	case s.Unreadable > 0:
@@ -158,7 +158,7 @@ func verdictOf(s check.Summary) error {
 	return nil
 }
 
-// namePolicy takes a policy that is named alone for one named with --policy.
+// namePolicy treats a single argument as the value of --policy.
 func namePolicy(c *cli.Context) error {
 	args, err := cmdline.ParseArguments(c)
 	switch {
@@ -174,8 +174,8 @@ func namePolicy(c *cli.Context) error {
 	return c.Set("policy", args[0])
 }
 
-// readPolicy loads a policy for a check: exit 2 when it cannot be read, with
-// every finding on a line of its own.
+// readPolicy loads a policy for a check; the exit code is 2 when it cannot be read, with every
+// finding on a line of its own.
 func readPolicy(path string, o policy.Options) (*policy.Policy, error) {
 	src, err := readSource(path)
 	if err != nil {
@@ -191,7 +191,7 @@ func readSource(path string) ([]byte, error) {
 	return readPolicyFile(path)
 }
 
-// readPolicyFile reads the text of a policy that the command line names.
+// readPolicyFile reads the text of a policy named on the command line.
 func readPolicyFile(path string) ([]byte, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {

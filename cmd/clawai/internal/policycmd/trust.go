@@ -125,15 +125,14 @@ func trustProject(c *cli.Context, folders config.Folders, p config.Project) erro
 	return nil
 }
 
-// printText shows a file as it is, made harmless.
+// printText prints a file, made safe for a terminal.
 func printText(w io.Writer, text []byte) {
 	for line := range strings.Lines(string(text)) {
 		fmt.Fprintf(w, "  %s\n", term.VisibleText(strings.TrimRight(line, "\r\n")))
 	}
 }
 
-// askToTrust asks whether to go on, unless --yes has said so. The error ends the
-// command.
+// askToTrust asks whether to continue, unless --yes is given. Its error ends the command.
 func askToTrust(c *cli.Context, question string) error {
 	return cmdline.ConfirmAction(c, question, "Nothing was trusted.", choose.HasTerminal(os.Stdin, os.Stdout))
 }
@@ -151,11 +150,11 @@ func endTrust(w io.Writer, state string, p config.Project) error {
 	return nil
 }
 
-// trustedDoc is one project that is trusted.
+// trustedDoc is one trusted project.
 type trustedDoc struct {
-	Path  string `json:"path"`  // of its policy
+	Path  string `json:"path"`  // path of its policy
 	Since string `json:"since"` // RFC 3339, UTC
-	State string `json:"state"` // of the file beside the text that is in force: same, changed, gone, unknown
+	State string `json:"state"` // the file compared with the trusted text: same, changed, gone, unknown
 }
 
 var trustedStates = map[string]string{"gone": "  (the file is gone)", "changed": "  (the file has changed since)"}

@@ -18,13 +18,12 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 )
 
-// settled is how long nothing may have changed before a run: an editor's several
-// steps are one change.
+// settled is how long nothing may change before a run: several steps of an editor are one
+// change.
 const settled = 100 * time.Millisecond
 
-// watchTests runs once, and again after each change of the policy or of a
-// fixture, until it is interrupted. A policy that does not load is told, and
-// waited for.
+// watchTests runs once, and again after each change of the policy or of a fixture, until it is
+// interrupted. It reports a policy that does not load, and waits for its next change.
 func watchTests(c *cli.Context, once func() error) error {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -44,11 +43,11 @@ func watchTests(c *cli.Context, once func() error) error {
 			if !ev.Has(fsnotify.Chmod) && seen.isRelevant(ev.Name) {
 				again.Reset(settled)
 			}
-		case err := <-notes.Errors: // an overflow: something was missed
+		case err := <-notes.Errors: // an overflow: events were lost
 			fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: %v\n", err)
 			again.Reset(settled)
 		case <-again.C:
-			// First the watch, then the run: what changes meanwhile is told.
+			// Watch first and then run, so that changes during the run are noticed.
 			if err := seen.watchFolders(notes); err != nil {
 				return cmdline.Usagef("--watch: %w", err)
 			}
@@ -61,11 +60,11 @@ func watchTests(c *cli.Context, once func() error) error {
 	}
 }
 
-// sources are the files that a run of tests reads.
+// sources are the files that a test run reads.
 type sources struct {
-	files []string // the policy, the fixtures
+	files []string // the policy and the fixtures
 	trees []string // the folders of fixtures
-	not   string   // what the run writes itself
+	not   string   // the file that the run itself writes
 }
 
 func testSources(c *cli.Context) sources {
@@ -85,8 +84,8 @@ func testSources(c *cli.Context) sources {
 	return s
 }
 
-// isRelevant reports whether a run would read what changed: a file it names, or a
-// fixture or a folder below one of its folders.
+// isRelevant reports whether a run would read the changed file: a named file, or a fixture or a
+// folder below one of the trees.
 func (s sources) isRelevant(name string) bool {
 	name = filepath.Clean(name)
 	if name == s.not {
@@ -104,8 +103,8 @@ func (s sources) isRelevant(name string) bool {
 	})
 }
 
-// watchFolders watches every folder in which something matters, new ones too. To watch
-// a folder twice is to watch it once.
+// watchFolders watches every relevant folder, including new ones. Adding a folder twice has no
+// effect.
 func (s sources) watchFolders(notes *fsnotify.Watcher) error {
 	for _, file := range s.files {
 		if err := notes.Add(filepath.Dir(file)); err != nil {
@@ -113,7 +112,7 @@ func (s sources) watchFolders(notes *fsnotify.Watcher) error {
 		}
 	}
 	for _, tree := range s.trees {
-		// A folder that is gone, or cannot be read, is the run's to tell.
+		// The run itself reports a folder that is gone or cannot be read.
 		_ = filepath.WalkDir(tree, func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.IsDir() {
 				_ = notes.Add(path)

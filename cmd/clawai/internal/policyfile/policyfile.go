@@ -1,5 +1,5 @@
-// Package policyfile says how a command reads a policy: for which home, and what an
-// entry of extends leads to.
+// Package policyfile holds how a command reads a policy: with which home, and how entries of
+// extends are resolved.
 package policyfile
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// PolicyOptions says where a policy is read for, as far as its home does.
+// PolicyOptions returns the options for reading a policy with this home.
 func PolicyOptions(home string) policy.Options {
 	o := base.PolicyOptions(home)
 	o.Pack = packs.Read
 	return o
 }
 
-// CountRules says how many rules there are of each action.
+// CountRules returns the number of rules of each action, as text.
 func CountRules(p *policy.Policy) string {
 	counts := map[policy.Action]int{}
 	for _, r := range p.Rules() {

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// proxyFlags gives the options of clawai proxy, from the definition that the
-// wrappers in clients' files are read by as well; only those of these names, or all.
+// proxyFlags returns the options of clawai proxy with the given names, or all. Their definition
+// is also used to read the wrappers in clients' files.
 func proxyFlags(names ...string) []cli.Flag {
 	var flags []cli.Flag
 	for _, o := range proxyargs.ListOptions() {
@@ -28,19 +28,20 @@ func proxyFlags(names ...string) []cli.Flag {
 	return flags
 }
 
-// The library's flags, but for their names: it makes those with a regular expression, and
-// asks every flag for them for every flag, which was a fifth of the instructions of a start.
+// These types are the library's flags with their own Names method. The library computes the
+// names with a regular expression, for every flag again for each flag, which was a fifth of the
+// instructions of a start.
 type (
 	boolFlag struct{ *cli.BoolFlag }
 	listFlag struct{ *cli.StringSliceFlag }
 	textFlag struct{ *cli.StringFlag }
 )
 
-// Names is the one name.
+// Names returns the one name.
 func (f boolFlag) Names() []string { return []string{f.Name} }
 
-// Names is the one name.
+// Names returns the one name.
 func (f listFlag) Names() []string { return []string{f.Name} }
 
-// Names is the one name.
+// Names returns the one name.
 func (f textFlag) Names() []string { return []string{f.Name} }

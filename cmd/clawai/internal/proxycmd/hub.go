@@ -38,10 +38,10 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// hubOptions are those of clawai proxy that a hub has, too.
+// hubOptions lists the options of clawai proxy that a hub has, too.
 var hubOptions = append(serveOptions, "observe")
 
-// HubCommand gives "clawai hub".
+// HubCommand returns "clawai hub".
 func HubCommand() *cli.Command {
 	only := &cli.StringSliceFlag{Name: "only", Usage: "only these servers of config.toml: `ID,ID`; repeat for more"}
 	return &cli.Command{
@@ -53,18 +53,18 @@ func HubCommand() *cli.Command {
 	}
 }
 
-// hubRun is one run of a hub: for the client that started us, or for those that come to
-// --listen, each with servers of its own.
+// hubRun is one run of a hub: for the client that started us, or for the clients of --listen,
+// each with its own servers.
 type hubRun struct {
 	run  *proxyRun
 	hub  config.Hub
-	only []string // of its servers; none: all that are on
+	only []string // selected servers; none: all enabled ones
 	log  *audit.Log
 
-	mu       sync.Mutex           // guards what follows, and hub.Servers once there are sessions
-	used     [][]byte             // what the vault gave to servers so far
-	urls     map[string]string    // where servers were last opened, by id
-	sessions map[*hubSession]bool // that are told of other servers
+	mu       sync.Mutex           // guards the fields below, and hub.Servers once there are sessions
+	used     [][]byte             // values that the vault gave to servers so far
+	urls     map[string]string    // latest address of each server, by id
+	sessions map[*hubSession]bool // sessions that are told about changed servers
 }
 
 func runHub(c *cli.Context) error {
@@ -74,7 +74,7 @@ func runHub(c *cli.Context) error {
 	moreProcessors()
 	growHeap()
 	h := &hubRun{run: &proxyRun{observe: c.Bool("observe")}}
-	h.run.project, _ = os.Getwd() // of the client, which started us; without one there is no project
+	h.run.project, _ = os.Getwd() // folder of the client, which started us; without a folder there is no project
 	if err := h.readSetup(c); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (h *hubRun) readSetup(c *cli.Context) (err error) {
 	return nil
 }
 
-// chooseServers leaves out what is off, and what was not asked for.
+// chooseServers drops disabled servers, and servers that were not asked for.
 func (h *hubRun) chooseServers(file string) error {
 	for _, id := range h.only {
 		if !slices.ContainsFunc(h.hub.Servers, func(s config.Upstream) bool { return s.ID == id }) {
@@ -142,8 +142,8 @@ func (h *hubRun) filterServers(all []config.Upstream) []config.Upstream {
 	})
 }
 
-// serverDisk gives that of the servers, when all of them are started here: where the paths of
-// others lead we cannot know.
+// serverDisk returns the disk of the servers when all of them start on this machine. The paths
+// of other servers are unknown to us.
 func (h *hubRun) serverDisk() disk.Disk {
 	if slices.ContainsFunc(h.hub.Servers, isElsewhere) {
 		return nil
@@ -153,14 +153,14 @@ func (h *hubRun) serverDisk() disk.Disk {
 
 func isElsewhere(s config.Upstream) bool { return s.URL != "" || stdio.RunsElsewhere(s.Command) }
 
-// serveClient gives the hub until its client is gone.
+// serveClient serves the hub until its client is gone.
 func (h *hubRun) serveClient(ctx context.Context) error {
 	all, err := h.run.newSessions(h.log, os.Stderr)
 	if err != nil {
 		return err
 	}
 	defer all.Close()
-	defer all.CloseServerEnd() // servers may be started until the end
+	defer all.CloseServerEnd() // until then, servers may still be started
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	one, err := all.Open(h.hubPeer())
 	if err != nil {
@@ -168,7 +168,7 @@ func (h *hubRun) serveClient(ctx context.Context) error {
 		return fmt.Errorf("cannot keep a record: %w", err)
 	}
 	defer one.Close()
-	defer stop() // first: a second signal ends what does not close
+	defer stop() // runs first: a second signal then ends a Close that hangs
 	watching, unwatch := context.WithCancel(ctx)
 	watched := make(chan struct{})
 	go func() { defer close(watched); all.Watch(watching) }()
@@ -185,25 +185,25 @@ func (h *hubRun) serveClient(ctx context.Context) error {
 	return err
 }
 
-// hubEnded is how a session of a hub ends, for the record.
+// hubEnded is the reason in the record for the end of a hub's session.
 const hubEnded = "all servers of the hub were closed"
 
-// hubPeer gives the hub for the record.
+// hubPeer describes the hub for the record.
 func (h *hubRun) hubPeer() session.Peer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return session.Peer{Guess: "hub", Is: "hub of " + joinIDs(h.hub.Servers), URLs: h.urlOf}
 }
 
-// urlOf gives the address that the server of this id was last opened at, which it keeps while
-// answers come after it has left the configuration; "" of one that is started here.
+// urlOf returns the last address of the server with this id, also after the server has left the
+// configuration, since answers may still come; "" for a server that is started here.
 func (h *hubRun) urlOf(id string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.urls[id]
 }
 
-// carrySession gives one session of the hub: o says with whom, and under which gate.
+// carrySession runs one session of the hub; o holds the client and the gate.
 func (h *hubRun) carrySession(ctx context.Context, all *session.Sessions, o hub.Options) error {
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	s := &hubSession{guard: o.Gate, over: over.Done(), updates: make(chan []hub.Server)}
@@ -217,7 +217,7 @@ func (h *hubRun) carrySession(ctx context.Context, all *session.Sessions, o hub.
 	return hub.Run(ctx, o)
 }
 
-// toolFilter gives the tools that the configuration leaves of a server's.
+// toolFilter returns a filter for the tools that the configuration allows of a server.
 func toolFilter(s config.Upstream) func(string) bool {
 	among := func(all []*glob.Pattern, tool string) bool {
 		return slices.ContainsFunc(all, func(p *glob.Pattern) bool { return p.Match(tool) })
@@ -227,7 +227,7 @@ func toolFilter(s config.Upstream) func(string) bool {
 	}
 }
 
-// openServer starts a server, or prepares to speak to one that runs.
+// openServer starts a local server, or prepares the connection to a remote one.
 func (h *hubRun) openServer(all *session.Sessions, guard *gate.Session, s config.Upstream) (proxy.Upstream, error) {
 	note := func(code, text string) {
 		_ = guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: s.ID, Code: code, Detail: text})
@@ -254,11 +254,11 @@ func (h *hubRun) openServer(all *session.Sessions, guard *gate.Session, s config
 		note("start", err.Error())
 		return nil, err
 	}
-	note("start", "command "+cmdline.Quote(s.Command[:1])) // arguments may hold what a variable hides
+	note("start", "command "+cmdline.Quote(s.Command[:1])) // arguments may hold the value of a hidden variable
 	return child, nil
 }
 
-// noteAddress notes where a server is, or says why it cannot be opened.
+// noteAddress records the address of a server, or returns the reason why it cannot be opened.
 func (h *hubRun) noteAddress(s config.Upstream) error {
 	if s.Unusable != nil {
 		return s.Unusable
@@ -275,7 +275,8 @@ func (h *hubRun) noteAddress(s config.Upstream) error {
 	return nil
 }
 
-// fillEnv gives the environment of a server with what the vault has for it, and that by itself.
+// fillEnv returns the environment of a server with its values from the vault, and these values
+// by themselves.
 func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
 	if slices.ContainsFunc(s.Command, vault.HasReference) {
 		return nil, nil, fmt.Errorf("%s stands in an argument, which every process can read; put it into its env", vault.Prefix)
@@ -285,7 +286,8 @@ func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
 	return env, resolver.UsedValues(), err
 }
 
-// fillHeader gives fill for the headers of a remote server.
+// fillHeader returns the headers of a remote server with its values from the vault, and these
+// values.
 func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error) {
 	header = http.Header{}
 	for _, name := range slices.Sorted(maps.Keys(s.Header)) {
@@ -300,15 +302,15 @@ func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error
 	return header, resolver.UsedValues(), err
 }
 
-// adviseOwner tells the owner, on stderr, how the server can have what the vault refused, and
-// gives the refusal alone for the client and the record: there the command is no help, and
-// its arguments may hold what a variable hides.
+// adviseOwner prints on stderr how the owner can allow the server what the vault refused. It
+// returns only the refusal for the client and the record: the command does not help there, and
+// its arguments may hold the value of a hidden variable.
 func adviseOwner(err error, id string) error {
 	fmt.Fprintf(os.Stderr, "clawai: upstream.%s: %v\n", id, vaultplace.AdviseBinding(err, vault.Requester{Name: id}))
 	return err
 }
 
-// hideValues keeps values out of the record from now on, with all that were given before.
+// hideValues keeps these values, and all earlier ones, out of the record from now on.
 func (h *hubRun) hideValues(values [][]byte) (hidden secrets) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -339,12 +341,13 @@ func (h *hubRun) dialServer(s config.Upstream, note func(code, text string)) (pr
 	return remote.Dial(o)
 }
 
-// inherited is what a server gets of our environment: not what was meant for another.
+// inherited lists the variables of our environment that a server gets. Others may be meant for
+// another server.
 var inherited = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TEMP TMP TERM " +
 	"SYSTEMROOT WINDIR COMSPEC PATHEXT USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES USERNAME SYSTEMDRIVE " +
 	"HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS")
 
-// serverEnv gives what a server is started with.
+// serverEnv returns the environment of a server.
 func serverEnv(more map[string]string) (env []string) {
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")

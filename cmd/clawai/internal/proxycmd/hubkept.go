@@ -19,8 +19,8 @@ import (
 	"github.com/clawai/clawai/proxy/hub"
 )
 
-// openCatalogue gives where what a server lists to such a client is kept; nil of one that could not be
-// started as it is now, which is to say so itself.
+// openCatalogue returns the stored lists of a server for such a client; nil for a server that
+// could not be started now, which must report this itself.
 func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	if h.noteAddress(s) != nil {
 		return nil
@@ -35,15 +35,15 @@ func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	}
 	h.hideValues(used)
 	for _, value := range slices.Concat(slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Header))) {
-		for _, word := range append(strings.Fields(value), value) { // of a header the scheme is not the secret
+		for _, word := range append(strings.Fields(value), value) { // the scheme of a header is not the secret, but the next word may be
 			used = append(used, []byte(word))
 		}
 	}
 	return &keptLists{entry, redact.NewKnown(used)}
 }
 
-// ServerIdentity gives all that a server is opened with: what it lists depends on nothing else that can
-// be known before it is asked.
+// ServerIdentity returns everything that a server is opened with: of all that is known before
+// the first request, its lists depend on nothing else.
 func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [][]byte, err error) {
 	if s.URL != "" {
 		header, used, err := fillHeader(s)
@@ -51,7 +51,7 @@ func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [
 		if err = errors.Join(err, unread); err != nil {
 			return nil, nil, err
 		}
-		e, err := authcmd.SignInOptions(folders, u, authcmd.OpenPage).Store.Load(oauth.ServerKey(u)) // as whom it may list other things
+		e, err := authcmd.SignInOptions(folders, u, authcmd.OpenPage).Store.Load(oauth.ServerKey(u)) // the lists may depend on who signed in
 		if errors.Is(err, oauth.ErrNone) {
 			err = nil
 		}
@@ -61,14 +61,14 @@ func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [
 	if err != nil {
 		return nil, nil, err
 	}
-	// Each log-in has another.
+	// Each login has another session id.
 	env = slices.DeleteFunc(slices.Sorted(slices.Values(env)), func(v string) bool { return strings.HasPrefix(v, "XDG_SESSION_ID=") })
 	dir, err := filepath.Abs(s.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	b = fmt.Appendf(nil, "%q %q %q", s.Command, env, dir)
-	for i, word := range s.Command { // the program, and those that it is to run
+	for i, word := range s.Command { // the program, and the files that it runs
 		if i == 0 && filepath.Base(word) == word {
 			if word, err = exec.LookPath(word); err != nil {
 				return nil, nil, err
@@ -84,7 +84,8 @@ func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [
 	return b, used, nil
 }
 
-// keptLists keeps no list that shows what its server was given: it may be a secret.
+// keptLists stores no list that contains a value given to its server: the value may be a
+// secret.
 type keptLists struct {
 	*catalogue.ListFile
 	given *redact.Known

@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/proxy/hub"
 )
 
-// hubServers gives the servers as the hub is given them.
+// hubServers converts the configured servers for the hub.
 func (s *hubSession) hubServers(all []config.Upstream) (given []hub.Server) {
 	for _, u := range all {
 		given = append(given, hub.Server{
@@ -28,13 +28,13 @@ func (s *hubSession) hubServers(all []config.Upstream) (given []hub.Server) {
 	return given
 }
 
-// configDigest is of all that the configuration says of a server, with its variables put in.
+// configDigest returns a digest of a server's whole configuration, with its variables expanded.
 func configDigest(s config.Upstream) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %q %q %q %s %s %v",
 		s.ID, s.Prefix, s.Command, s.URL, s.Env, s.Header, s.Dir, s.Tools, s.Hide, s.Idle, s.Timeout, s.Unusable)))
 }
 
-// hubSession is one session of the hub as those see it who change its servers.
+// hubSession is one session of the hub, with the parts that a change of servers needs.
 type hubSession struct {
 	guard   *gate.Session
 	open    func(config.Upstream) (proxy.Upstream, error)
@@ -43,7 +43,7 @@ type hubSession struct {
 	over    <-chan struct{}
 }
 
-// updateServers puts other servers in force.
+// updateServers replaces the servers of the session.
 func (s *hubSession) updateServers(next []config.Upstream) {
 	select {
 	case s.updates <- s.hubServers(next):
@@ -51,7 +51,7 @@ func (s *hubSession) updateServers(next []config.Upstream) {
 	}
 }
 
-// addSession has a session told of every change from now on; now are the servers in force.
+// addSession registers a session for every later change, and returns the present servers.
 func (h *hubRun) addSession(s *hubSession) (now []config.Upstream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,7 +68,7 @@ func (h *hubRun) removeSession(s *hubSession) {
 	delete(h.sessions, s)
 }
 
-// replaceServers puts other servers in force, in every session.
+// replaceServers replaces the servers in every session.
 func (h *hubRun) replaceServers(next []config.Upstream) {
 	h.mu.Lock()
 	h.hub.Servers = next
@@ -78,7 +78,7 @@ func (h *hubRun) replaceServers(next []config.Upstream) {
 	}
 }
 
-// recordChatter records in every session what has become of the servers.
+// recordChatter records a change of the servers in every session.
 func (h *hubRun) recordChatter(what string) {
 	for _, s := range h.listSessions() {
 		_ = s.guard.NoteEvents(&event.Event{Kind: event.Chatter, Code: "servers", Detail: what})
@@ -91,8 +91,8 @@ func (h *hubRun) listSessions() []*hubSession {
 	return slices.Collect(maps.Keys(h.sessions))
 }
 
-// followConfig puts other servers in force when config.toml has them, until ctx ends. A file that
-// is broken leaves those that are there.
+// followConfig replaces the servers when config.toml changes, until ctx ends. A broken file
+// changes nothing.
 func (h *hubRun) followConfig(ctx context.Context) {
 	inForce := configDigests(h.hub.Servers)
 	config.WatchHub(ctx, h.run.folders, os.LookupEnv, func(now config.Hub, err error) {

@@ -48,8 +48,8 @@ type listenRun struct {
 	pass      []string
 	cert      *tls.Certificate
 	sessions  *session.Sessions
-	owned     bool    // there are invocations, and no session besides
-	hub       *hubRun // in place of upstreams
+	owned     bool    // all sessions belong to invocations
+	hub       *hubRun // used instead of upstreams
 }
 
 // runListen serves until it is interrupted.
@@ -89,7 +89,7 @@ func runListen(c *cli.Context) error {
 	}
 	record.HideValues(l.run.secrets.known)
 	memory.SettleSoon()
-	var stderr *os.File // of servers that we start
+	var stderr *os.File // for servers that we start
 	if l.hub != nil {
 		l.hub.log, stderr = record, os.Stderr
 	}
@@ -108,7 +108,7 @@ func runListen(c *cli.Context) error {
 	return nil
 }
 
-// checkServed demands the servers from one place.
+// checkServed requires that all servers come from one source.
 func checkServed(c *cli.Context) error {
 	if c.Bool("invocations") && c.Bool("wrapped") {
 		return cmdline.Usagef("--wrapped does not go with --invocations: the clients that were led here name none")
@@ -130,7 +130,7 @@ func checkServed(c *cli.Context) error {
 	return nil
 }
 
-// readServers reads the servers and what every form of the command has.
+// readServers reads the servers and the options that every form of the command has.
 func (l *listenRun) readServers(c *cli.Context) error {
 	if c.Bool("hub") {
 		l.hub = &hubRun{run: l.run}
@@ -188,7 +188,7 @@ func (l *listenRun) serveListener(ctx context.Context) error {
 	defer handler.Close()
 	server := &http.Server{
 		Handler: handler, ConnState: handler.ConnState, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: log.New(io.Discard, "", 0), // of clients that break off; nothing of it is ours
+		ErrorLog: log.New(io.Discard, "", 0), // its errors are about clients that disconnect, not about us
 	}
 	if l.cert != nil {
 		in = tls.NewListener(in, &tls.Config{Certificates: []tls.Certificate{*l.cert}, MinVersion: tls.VersionTLS12})
@@ -213,7 +213,7 @@ func (l *listenRun) serveListener(ctx context.Context) error {
 	select {
 	case err = <-done:
 	case <-ctx.Done():
-		handler.Close() // first: streams would keep the server from ending
+		handler.Close() // runs first: open streams would keep the server from ending
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if server.Shutdown(end) != nil {
@@ -226,7 +226,7 @@ func (l *listenRun) serveListener(ctx context.Context) error {
 	return err
 }
 
-// checkAddress keeps this machine's servers from others that could listen in.
+// checkAddress refuses an address that other machines can reach without TLS.
 func (l *listenRun) checkAddress(secured bool) error {
 	host, _, err := net.SplitHostPort(l.address)
 	if err != nil {
@@ -238,7 +238,7 @@ func (l *listenRun) checkAddress(secured bool) error {
 	return nil
 }
 
-// newServer gives the handler with a gate for each agent session.
+// newServer returns the handler, which has a gate for each agent session.
 func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 	secret, err := httpproxy.EnsureSecret(l.run.folders.State)
 	if err != nil {
@@ -275,18 +275,18 @@ func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 	return reverse.New(o)
 }
 
-// hubName is what stands in the hub's path.
+// hubName is the hub's name in its path.
 const hubName = "hub"
 
-// maxHubs bounds the sessions of the hub, each of which starts servers of its own.
+// maxHubs limits the sessions of the hub, since each starts its own servers.
 const maxHubs = 100
 
-// carrySession is one session of the hub.
+// carrySession runs one session of the hub.
 func (l *listenRun) carrySession(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer) {
 	_ = l.hub.carrySession(ctx, l.sessions, hub.Options{ClientIn: in, ClientOut: out, Gate: g})
 }
 
-// newInvocation gives what the gates of one invocation have in common.
+// newInvocation returns the parts that the gates of one invocation share.
 func (l *listenRun) newInvocation(name string) (reverse.Invocation, error) {
 	its := l.sessions.NewInvocation(name)
 	return reverse.Invocation{
@@ -322,7 +322,7 @@ func (l *listenRun) openGate(name, whose string, open func(session.Peer) (*sessi
 	}}, nil
 }
 
-// announceServers says where each server is reached.
+// announceServers prints and saves the address of each server.
 func (l *listenRun) announceServers(handler *reverse.Server, at net.Addr) error {
 	scheme := "http"
 	if l.cert != nil {
@@ -337,7 +337,7 @@ func (l *listenRun) announceServers(handler *reverse.Server, at net.Addr) error 
 	for _, name := range names {
 		found[name] = base.JoinPath(handler.ServerPath(name)).String()
 	}
-	if !l.owned { // no client of a file can name an invocation
+	if !l.owned { // clients' files cannot name an invocation
 		led = found
 	}
 	src, err := json.Marshal(led)

@@ -1,5 +1,5 @@
-// Package proxycmd is "clawai proxy" in its three forms: before a program, before a
-// remote server, and as a server (--listen).
+// Package proxycmd implements "clawai proxy" in its three forms: for a program, for a remote
+// server, and as a server (--listen).
 package proxycmd
 
 import (
@@ -35,10 +35,10 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// ExitProxy is clawai's own failure: the server's codes are the others.
+// ExitProxy is the exit code of clawai's own failures; all other codes are the server's.
 const ExitProxy = 125
 
-// Command is "clawai proxy".
+// Command returns "clawai proxy".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "proxy",
@@ -49,7 +49,7 @@ func Command() *cli.Command {
 	}
 }
 
-// proxyRun is one run of the command: what its flags and files came to.
+// proxyRun is one run of the command, with the values of its flags and files.
 type proxyRun struct {
 	command  []string
 	remote   *remoteServer // nil for a command
@@ -61,34 +61,34 @@ type proxyRun struct {
 	asError  bool
 	redact   redact.Mode
 	sync     audit.Sync
-	observe  bool // for the gate, which alone acts on it
+	observe  bool // only the gate uses it
 	secrets  secrets
 
-	project string    // the folder that the client works in; "" for none
-	disk    disk.Disk // of the servers we start; nil: where a remote one's paths lead we cannot know
-	here    bool      // the servers run on this very system
+	project string    // the folder in which the client works; "" for none
+	disk    disk.Disk // disk of the servers that we start; nil: the paths of a remote server are unknown
+	here    bool      // the servers run on this system
 }
 
-// fewestProcessors is what two loops in blocking system calls need beside each
-// other: with fewer, each call waits until the runtime's monitor has taken a
-// processor back from the loop that sleeps (bench/README.md).
+// fewestProcessors is what two loops in blocking system calls need to run together. With fewer,
+// each call waits until the runtime's monitor has taken a processor back from the sleeping loop
+// (docs/benchmarks.md).
 const fewestProcessors = 4
 
-// heapGrowth is how far the heap of a proxy grows before it is collected, in
-// per cent of what is alive. That is less than a megabyte, so that this means 8 MiB
-// in place of the runtime's 4, and half as many collections under load. A list of
-// thousands, or a reply of megabytes, is held to largeHeapGrowth.
+// heapGrowth is how far the heap of a proxy grows before a collection, in per cent of the live
+// heap. The live heap is less than a megabyte, so this means 8 MiB instead of the runtime's 4,
+// and half as many collections under load. After a list of thousands, or a reply of megabytes,
+// largeHeapGrowth applies.
 const (
 	heapGrowth      = 200
 	largeHeapGrowth = 50
 )
 
-// watchAfter is when the policy file is watched from: starting that beside the
-// server would make the client wait for both.
+// watchAfter delays watching the policy file: if it started together with the server, the
+// client would wait for both.
 const watchAfter = 50 * time.Millisecond
 
 func runProxy(c *cli.Context) error {
-	given := c.LocalFlagNames() // IsSet matches every flag's names against a pattern, each time
+	given := c.LocalFlagNames() // IsSet matches every flag's names against a pattern at every call
 	listens := slices.Contains(given, "listen")
 	for _, name := range []string{"upstream", "hub", "only", "invocations", "host", "origin", "pass-header", "tls-cert", "tls-key"} {
 		if slices.Contains(given, name) && !listens {
@@ -133,8 +133,8 @@ func growHeap() {
 	}
 }
 
-// newProxyRun reads the command line and the policy, before anything is
-// started. Mistakes on the command line are exit 2, everything else 125.
+// newProxyRun reads the command line and the policy, before anything is started. The exit code
+// is 2 for mistakes on the command line, and 125 for all other errors.
 func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	p := &proxyRun{
 		command: c.Args().Slice(), name: c.String("server"), observe: c.Bool("observe"),
@@ -145,7 +145,7 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	if err := p.readRemote(c.StringSlice("header-file"), c.String("was")); err != nil {
 		return nil, err
 	}
-	p.project, _ = os.Getwd() // that of the client, which started us; without one there is no project
+	p.project, _ = os.Getwd() // folder of the client, which started us; without a folder there is no project
 	if p.remote == nil {
 		p.disk, p.here = disk.SystemDisk(), !stdio.RunsElsewhere(p.command)
 	}
@@ -155,7 +155,7 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	return p, p.readSecrets()
 }
 
-// readOptions reads what every form of the command has, and the policy.
+// readOptions reads the options that every form of the command has, and the policy.
 func (p *proxyRun) readOptions(c *cli.Context) error {
 	size, err := parseSize(c.String("max-frame"))
 	if err != nil {
@@ -195,8 +195,8 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	return nil
 }
 
-// serverFolder gives where the server that we start begins its relative paths; "" where that is not
-// known.
+// serverFolder returns the folder that relative paths of our server start from; "" when it is
+// unknown.
 func (p *proxyRun) serverFolder() string {
 	if len(p.command) == 0 || p.remote != nil || stdio.MovesAway(p.command) {
 		return ""
@@ -205,7 +205,8 @@ func (p *proxyRun) serverFolder() string {
 	return dir
 }
 
-// serverSystem gives the one that the server is known to run on: ours, if it is started here.
+// serverSystem returns the operating system of the server if it is known: ours, when the server
+// is started here.
 func (p *proxyRun) serverSystem() string {
 	if runtime.GOOS != policy.Windows || !p.here {
 		return ""
@@ -215,8 +216,8 @@ func (p *proxyRun) serverSystem() string {
 
 func proxyError(err error) error { return &cmdline.ExitError{Code: ExitProxy, Err: err} }
 
-// checkCommand demands "--": without it an option of ours behind the command,
-// or one of the server's before it, would be read as the other's.
+// checkCommand requires "--": without it, an option of ours after the command, or an option of
+// the server before it, would go to the wrong program.
 func (p *proxyRun) checkCommand() error {
 	before := len(os.Args) - len(p.command) - 1
 	switch {
@@ -230,21 +231,21 @@ func (p *proxyRun) checkCommand() error {
 	return nil
 }
 
-// newSessions prepares what carries messages under the policy. A server of ours
-// writes to stderr; nil is for those that are elsewhere.
+// newSessions prepares the sessions, which carry messages under the policy. A server of ours
+// writes to stderr; nil is for remote servers.
 func (p *proxyRun) newSessions(record gate.Recorder, stderr *os.File) (*session.Sessions, error) {
 	seen := cmdline.ViewOptions(p.folders)
 	seen.Project, _ = os.Getwd()
 	loaded := p.policy
-	p.policy = nil // the sessions let go of it when another takes its place
+	p.policy = nil // the sessions can then free it when another replaces it
 	return session.New(session.Options{
 		Program: "clawai " + cmdline.Version, Policy: loaded, Recorder: record, State: p.sharedState(), Ask: p.settings, Folders: p.folders,
 		View: seen, By: cmdline.AccountName(), Stderr: stderr, Facts: policy.Facts{Cwd: p.serverFolder(), OS: p.serverSystem(), Elsewhere: stdio.NamesFolder(p.command)}, ObserveOnly: p.observe,
 	})
 }
 
-// sessionKeys name the agent's session. Who listens has no project and serves many, and all
-// of them share one.
+// sessionKeys returns the keys of the agent's session. A process that listens has no project
+// and serves many clients, which all share one session.
 func (p *proxyRun) sessionKeys() []string {
 	if p.project == "" {
 		return flow.OwnKeys()
@@ -252,8 +253,8 @@ func (p *proxyRun) sessionKeys() []string {
 	return flow.SessionKeys(os.Getenv, p.project)
 }
 
-// sharedState gives what this process has in common with others of the agent's session. Nobody else is
-// of that of a process that listens.
+// sharedState returns the state that this process shares with others of the agent's session. A
+// process that listens shares it with no other.
 func (p *proxyRun) sharedState() (s session.State) {
 	f := flow.New(p.folders.State, p.sessionKeys())
 	if p.project == "" {
@@ -289,7 +290,7 @@ func (p *proxyRun) carryMessages(ctx context.Context, log *audit.Log) (int, erro
 		return ExitProxy, fmt.Errorf("cannot keep a record: %w", err)
 	}
 	defer one.Close()
-	defer stop() // first: a second signal ends what does not close
+	defer stop() // runs first: a second signal then ends a Close that hangs
 	server, code, err := p.startServer(all, one.Session)
 	if err != nil {
 		one.End(err.Error(), code)
@@ -299,7 +300,7 @@ func (p *proxyRun) carryMessages(ctx context.Context, log *audit.Log) (int, erro
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		select { // the server begins first; Watch looks at the file as it is then
+		select { // the server starts first; Watch then reads the present file
 		case <-watching.Done():
 		case <-time.After(watchAfter):
 			all.Watch(watching)
@@ -313,9 +314,9 @@ func (p *proxyRun) carryMessages(ctx context.Context, log *audit.Log) (int, erro
 	return code, err
 }
 
-// pumpFrames carries the frames. A server that ended by itself, also at the end of its
-// input, gives its exit code; one that had to be signalled for a stop that was
-// asked for gives 0.
+// pumpFrames carries the frames. It returns the exit code of a server that ended by itself,
+// also at the end of its input, and 0 for a server that had to be signalled after a requested
+// stop.
 func (p *proxyRun) pumpFrames(ctx context.Context, guard *gate.Session, child *server) (int, error) {
 	err := proxy.Run(ctx, proxy.Options{
 		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Server: child.Upstream, Gate: guard,
@@ -326,13 +327,13 @@ func (p *proxyRun) pumpFrames(ctx context.Context, guard *gate.Session, child *s
 	case err == nil && child.forced():
 		return cmdline.ExitOK, nil
 	case err == nil, errors.Is(err, proxy.ErrServerEnded):
-		return max(child.exitCode(), 0), nil // its stderr has said the rest
+		return max(child.exitCode(), 0), nil // the server's stderr has the details
 	}
 	return ExitProxy, err
 }
 
-// readSettings reads how a person is asked: option before environment before file
-// before default.
+// readSettings reads how a person is asked. The order of precedence is option, environment,
+// file, default.
 func (p *proxyRun) readSettings(c *cli.Context) (err error) {
 	if p.settings, err = config.LoadAsk(p.folders.SettingsFile(), os.Getenv); err != nil {
 		return proxyError(err)

@@ -19,25 +19,25 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// envReference begins what a client's configuration hands an address over in: -- env:NAME, the
-// address is the value of NAME. An address with a secret in it does not belong on a command
+// envReference marks an address that a client's configuration passes in a variable: with --
+// env:NAME, the address is the value of NAME. An address with a secret must not be on a command
 // line, which every process of the machine can read.
 const envReference = "env:"
 
-// remoteServer is what follows "--" when it is an address.
+// remoteServer holds the address after "--" and its headers.
 type remoteServer struct {
 	url    *url.URL
 	header http.Header
-	sse    bool // the client's file said that it speaks the transport of 2024-11-05
+	sse    bool // the client's file said that the server speaks the transport of 2024-11-05
 }
 
-// isRemote reports a command that is an address, and no program.
+// isRemote reports whether a command is an address and not a program.
 func isRemote(command []string) bool {
 	first := command[0]
 	return strings.HasPrefix(first, "http://") || strings.HasPrefix(first, "https://") || strings.HasPrefix(first, envReference)
 }
 
-// readRemote finds out whether the server is remote.
+// readRemote reads the address and the headers if the server is remote.
 func (p *proxyRun) readRemote(headerFiles []string, was string) (err error) {
 	if !isRemote(p.command) {
 		if len(headerFiles) > 0 {
@@ -53,7 +53,7 @@ func (p *proxyRun) readRemote(headerFiles []string, was string) (err error) {
 	return err
 }
 
-// readAddress reads the address of a server. Errors name no value.
+// readAddress parses the address of a server. Its errors contain no value.
 func readAddress(command []string) (*remoteServer, error) {
 	if len(command) != 1 {
 		return nil, cmdline.Usagef("nothing follows the address of a remote server; headers go into a file (--header-file)")
@@ -74,8 +74,8 @@ func readAddress(command []string) (*remoteServer, error) {
 	return &remoteServer{url: u}, nil
 }
 
-// readHeaders collects the headers of the environment and of the files. The nearer
-// wins: a file is nearer than the environment, a later file than an earlier one.
+// readHeaders collects the headers of the environment and of the files. A file overrides the
+// environment, and a later file overrides an earlier one.
 func readHeaders(files []string) (http.Header, error) {
 	h, err := remote.EnvHeaders(os.Environ(), os.LookupEnv)
 	if err != nil {
@@ -95,7 +95,8 @@ func readHeaders(files []string) (http.Header, error) {
 	return h, nil
 }
 
-// renderAddress gives the address as the record and messages show it: a query may hold a key.
+// renderAddress returns the address for the record and for messages, without its query, which
+// may hold a key.
 func (r *remoteServer) renderAddress() string {
 	shown := *r.url
 	shown.RawQuery = ""
@@ -105,8 +106,8 @@ func (r *remoteServer) renderAddress() string {
 	return shown.String()
 }
 
-// dialServer makes the upstream. With an Authorization header the owner has said who
-// they are; otherwise they can sign in when the server asks for it.
+// dialServer makes the upstream. With an Authorization header, the owner has chosen the
+// credentials; otherwise the owner can sign in when the server asks for it.
 func (p *proxyRun) dialServer(guard *gate.Session) (*remote.Upstream, error) {
 	o := remote.Options{
 		URL: p.remote.url, Header: p.remote.header, Limits: p.limits, SSE: p.remote.sse,
@@ -123,7 +124,7 @@ func (p *proxyRun) dialServer(guard *gate.Session) (*remote.Upstream, error) {
 	return remote.Dial(o)
 }
 
-// describeServer gives the server for the record.
+// describeServer returns a description of the server for the record.
 func (p *proxyRun) describeServer() string {
 	if p.remote != nil {
 		return "server " + p.remote.renderAddress()

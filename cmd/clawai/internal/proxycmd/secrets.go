@@ -15,15 +15,15 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// secrets are what the vault gave to the server of this run. Our own environment keeps
-// the references.
+// secrets holds the values that the vault gave to the server of this run. Our own environment
+// keeps the references.
 type secrets struct {
-	env   []string      // of the server that is started; nil: ours
+	env   []string      // environment of the started server; nil: ours
 	known *redact.Known // the values; nil: none
 }
 
-// readSecrets fills in the references that the server is given, or says why it is not
-// started.
+// readSecrets replaces the server's references by their values, or returns the reason why the
+// server is not started.
 func (p *proxyRun) readSecrets() error {
 	if slices.ContainsFunc(p.command, vault.HasReference) {
 		return cmdline.Usagef("%s stands in an argument, which every process can read; put it into the environment: NAME=%[1]sENTRY", vault.Prefix)
@@ -56,7 +56,7 @@ func notStarted(err error, r *vault.Resolver) error {
 	return proxyError(fmt.Errorf("the server %q is not started: %w", r.Server.Name, vaultplace.AdviseBinding(err, r.Server)))
 }
 
-// hideInError takes the values out of an error.
+// hideInError removes the values from an error.
 func (s secrets) hideInError(err error) error {
 	if err == nil || !s.known.ContainsKnown([]byte(err.Error())) {
 		return err
@@ -64,12 +64,12 @@ func (s secrets) hideInError(err error) error {
 	return errors.New(s.known.MaskText(err.Error()))
 }
 
-// toldWait is how long what a server said last may take to be passed on, once it has
-// ended: something that it left behind may hold its stderr open.
+// toldWait is how long an ended server's last output may take to be passed on: a process that
+// the server left may hold its stderr open.
 const toldWait = time.Second
 
-// screenStderr gives what the server writes its stderr to. With values to keep out of it,
-// that is a pipe of ours. Started says that the server has it, or will not.
+// screenStderr returns the file that the server writes its stderr to. With values to hide, this
+// is a pipe of ours. The caller calls started when the server has the file, or will not get it.
 func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, told func(), err error) {
 	if s.known == nil || all.Stderr() == nil {
 		return all.Stderr(), all.CloseServerEnd, func() {}, nil
@@ -88,7 +88,7 @@ func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, 
 	return w, func() { _ = w.Close() }, wait, nil
 }
 
-// shareStderr gives screened for one of many servers, which share what all of them write to.
+// shareStderr returns the same for one of many servers that share one stderr.
 func (s secrets) shareStderr(to *os.File) (stderr *os.File, started func(), err error) {
 	if s.known == nil || to == nil {
 		return to, func() {}, nil
@@ -97,8 +97,8 @@ func (s secrets) shareStderr(to *os.File) (stderr *os.File, started func(), err 
 	return w, func() { _ = w.Close() }, err
 }
 
-// pipeFiltered passes on what is written to w, without the values, until all that have w have
-// closed it.
+// pipeFiltered passes on what is written to w, without the values, until every process has
+// closed w.
 func (s secrets) pipeFiltered(to *os.File) (w *os.File, done chan struct{}, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -107,7 +107,7 @@ func (s secrets) pipeFiltered(to *os.File) (w *os.File, done chan struct{}, err 
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.known.CopyMasked(to, r) // a stderr that is gone hears nothing
+		_ = s.known.CopyMasked(to, r) // if stderr is gone, there is nobody to tell
 		_ = r.Close()
 	}()
 	return w, done, nil

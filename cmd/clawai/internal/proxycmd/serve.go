@@ -32,10 +32,10 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// serveOptions are those of clawai proxy that clawai's own server has, too.
+// serveOptions lists the options of clawai proxy that clawai's own server has, too.
 var serveOptions = strings.Fields("policy layer ask ask-timeout max-frame deny-as redact sync state")
 
-// ServeCommand gives "clawai serve".
+// ServeCommand returns "clawai serve".
 func ServeCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "serve",
@@ -51,11 +51,11 @@ type ownServer struct {
 	run     *proxyRun
 	log     *audit.Log
 	tally   *tally
-	keys    []string // of the agent's session
-	servers []string // of the hub, too
+	keys    []string // keys of the agent's session
+	servers []string // including those of the hub
 
 	mu   sync.Mutex
-	used [][]byte // values that were given
+	used [][]byte // values that were given out
 }
 
 func runServe(c *cli.Context) error {
@@ -63,11 +63,12 @@ func runServe(c *cli.Context) error {
 		return err
 	}
 	s := &ownServer{run: &proxyRun{disk: disk.SystemDisk(), here: true}}
-	s.run.project, _ = os.Getwd() // of the client, which started us
+	s.run.project, _ = os.Getwd() // folder of the client, which started us
 	if err := s.run.readOptions(c); err != nil {
 		return err
 	}
-	// The client's own form is the agent's side: who asks for a credential must not say yes.
+	// The client's own form is on the agent's side, and the agent must not approve its own
+	// request for a credential.
 	s.run.settings.Order.Is = slices.DeleteFunc(s.run.settings.Order.Is, func(way string) bool { return way == "elicitation" })
 	tools, err := config.LoadServe(s.run.folders)
 	if err != nil {
@@ -86,7 +87,7 @@ func runServe(c *cli.Context) error {
 	return nil
 }
 
-// serveClient gives the server until its client is gone.
+// serveClient serves until its client is gone.
 func (s *ownServer) serveClient(ctx context.Context, tools config.Serve) error {
 	s.tally = &tally{Recorder: s.log}
 	s.keys, s.servers = s.run.sessionKeys(), []string{serve.Name}
@@ -137,7 +138,8 @@ func (s *ownServer) serveClient(ctx context.Context, tools config.Serve) error {
 	return err
 }
 
-// sessionStatus gives what the session may know of itself: no rule, no other session, no argument.
+// sessionStatus returns what the session may know about itself: no rule, no other session, no
+// argument.
 func (s *ownServer) sessionStatus(detail string) (any, error) {
 	s.tally.mu.Lock()
 	defer s.tally.mu.Unlock()
@@ -151,7 +153,7 @@ func (s *ownServer) sessionStatus(detail string) (any, error) {
 	return said, nil
 }
 
-// sessionLabels gives what the agent's session has seen.
+// sessionLabels returns the kinds of data that the agent's session has seen.
 func (s *ownServer) sessionLabels() []string {
 	labels := []string{}
 	all, err := flow.ListSessions(s.run.folders.State)
@@ -172,10 +174,10 @@ func (s *ownServer) sessionLabels() []string {
 	return labels
 }
 
-// errNotShown is said of what is not there, too: names are none of the agent's business.
+// errNotShown is also returned for a missing entry: the agent must not learn names.
 var errNotShown = errors.New("there is no such credential for agents; the owner says which there are")
 
-// readSecret gives the value of an entry that its owner shows.
+// readSecret returns the value of an entry that its owner shows to agents.
 func (s *ownServer) readSecret(skill, key string) (string, error) {
 	name := skill + "." + key
 	if strings.Contains(skill, ".") || vault.CheckName(name) != nil {
@@ -204,23 +206,23 @@ func (s *ownServer) readSecret(skill, key string) (string, error) {
 	return string(e.Value), nil
 }
 
-// tally counts what was decided in a session, on the way to the record.
+// tally counts the decisions of a session before they are recorded.
 type tally struct {
 	gate.Recorder
-	mu     sync.Mutex // guards what follows
-	policy string     // revision of the one in force
+	mu     sync.Mutex // guards the fields below
+	policy string     // revision of the present policy
 	counts counts
 	recent []decided // the latest first
 }
 
-// counts are of calls of tools.
+// counts holds numbers of tool calls.
 type counts struct {
 	Allowed int `json:"allowed"`
 	Denied  int `json:"denied"`
-	Asked   int `json:"asked"` // of either
+	Asked   int `json:"asked"` // part of Allowed and Denied
 }
 
-// decided is one of them, as the agent was told of it.
+// decided is one tool call, as the agent was told about it.
 type decided struct {
 	Tool     string `json:"tool"`
 	Decision string `json:"decision"`

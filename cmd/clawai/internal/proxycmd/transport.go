@@ -12,15 +12,15 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// server is what a session runs against: a child process or a remote server.
+// server is the other end of a session: a child process or a remote server.
 type server struct {
 	proxy.Upstream
-	exitCode func() int  // of the child; 0 for a remote server
-	forced   func() bool // the child had to be signalled
-	told     func()      // waits until what the child said on stderr is passed on
+	exitCode func() int  // exit code of the child; 0 for a remote server
+	forced   func() bool // whether the child had to be signalled
+	told     func()      // waits until the child's stderr is passed on
 }
 
-// startServer begins the server; the code is ours when that fails.
+// startServer starts the server; on an error the code is ours.
 func (p *proxyRun) startServer(all *session.Sessions, guard *gate.Session) (s *server, code int, err error) {
 	if p.remote != nil {
 		up, err := p.dialServer(guard)

@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// readUpstreams reads NAME=URL; the name of an address alone is its host's.
+// readUpstreams parses NAME=URL; an address without a name gets its host's name.
 func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
 	l.upstreams = make(map[string]remote.Options, len(texts))
 	for _, text := range texts {
@@ -54,9 +54,8 @@ func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
 	return nil
 }
 
-// headerFiles gives the files of each server, by its name, and those of all by "".
-// One of a server that is not there is a mistake: its secrets were meant for
-// somebody.
+// headerFiles returns the files by server name, with the files for all servers under "". A file
+// for an unknown server is a mistake: its secrets were meant for some server.
 func (l *listenRun) headerFiles(texts []string) (map[string][]string, error) {
 	files := make(map[string][]string)
 	for _, text := range texts {

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// launchers run a server that one of their arguments names.
+// launchers lists programs that run a server named by one of their arguments.
 var launchers = []string{"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "docker", "podman"}
 
-// guessName gives what a server without a name is called in the record: the
-// program, or the package or script its launcher runs. It is never judged.
+// guessName returns the name of an unnamed server in the record: the program, or the package or
+// script that its launcher runs. Rules never use this name.
 func guessName(command []string, name string) string {
 	if name != "" || len(command) == 0 {
 		return ""
@@ -32,7 +32,7 @@ func guessName(command []string, name string) string {
 		if strings.HasPrefix(arg, "-") || slices.Contains([]string{"run", "exec", "dlx", "tool"}, arg) {
 			continue
 		}
-		if strings.HasPrefix(arg, "@") { // @scope/package: the scope says whose it is
+		if strings.HasPrefix(arg, "@") { // @scope/package: the scope names the owner
 			return arg
 		}
 		return base(arg)
@@ -48,7 +48,7 @@ func parseSize(text string) (int, error) {
 			number, unit = strings.TrimSpace(rest), factor
 		}
 	}
-	const most = 1 << 30 // beyond it a frame would not fit into a small machine's memory
+	const most = 1 << 30 // a larger frame would not fit into a small machine's memory
 	n, err := strconv.Atoi(number)
 	if err != nil || n <= 0 || n > most/unit {
 		return 0, fmt.Errorf("%q is not a size up to 1GiB such as 64MiB", text)

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// mainNames are the arguments by which a person knows a call, the most telling first,
-// in lower case and without signs between their words.
+// mainNames lists the arguments by which a person recognises a call, the most useful first, in
+// lower case and without signs between words.
 var mainNames = []string{
 	"path", "filepath", "file", "filename", "notebookpath", "source", "sourcepath", "directory", "dir", "folder", "paths", "files",
 	"command", "cmd", "script", "url", "uri", "query", "sql", "q", "pattern", "expression", "selector", "name", "title", "id",
@@ -19,8 +19,8 @@ var mainNames = []string{
 // argument is a member of a call's arguments.
 type argument struct{ name, value string }
 
-// mainArgument gives the argument that a call is known by; all of them when none is.
-// It is text from a stranger.
+// mainArgument returns the argument by which a person recognises a call; all arguments when
+// none is in mainNames. The text is foreign.
 func mainArgument(args []byte) string {
 	all, ok := parseArguments(args)
 	if !ok {
@@ -40,7 +40,8 @@ func mainArgument(args []byte) string {
 	return strings.Join(words, " ")
 }
 
-// parseArguments gives the members of an object in their order; false when it is none.
+// parseArguments returns the members of an object in their order; false when src is not an
+// object.
 func parseArguments(src []byte) (all []argument, ok bool) {
 	if len(src) == 0 {
 		return nil, true
@@ -63,8 +64,8 @@ func parseArguments(src []byte) (all []argument, ok bool) {
 	return all, true
 }
 
-// valueText gives a value as a person writes it: a text without its quotes, the first
-// of several.
+// valueText returns a value as a person writes it: a text without its quotes, or the first of
+// several texts.
 func valueText(value json.RawMessage) string {
 	var text string
 	if value[0] == '"' && json.Unmarshal(value, &text) == nil {

@@ -16,11 +16,11 @@ const (
 	wordCells = len("observed")
 	endCells  = len("no reply")
 	gap       = "  "
-	roomy     = 100 // cells from which on the record's id has a column
+	roomy     = 100 // columns from which on the record's id is shown
 	idCells   = len("k3f9x2m7qa-1234")
 )
 
-// printDate writes the day of a row when it is another than that of the row before.
+// printDate writes the day of a row when it differs from the day of the row before.
 func (p *Printer) printDate(r *Row) error {
 	day := r.Entry.Time.Local().Format("Monday, 2 January 2006")
 	if day == p.day {
@@ -35,12 +35,12 @@ func (p *Printer) printDate(r *Row) error {
 	return err
 }
 
-// fitRow gives a row on one line of a terminal: when, how it was decided, the tool, its
-// main argument, what else there is to say as far as it fits, and how it ended.
+// fitRow returns a row on one terminal line: the time, the decision, the tool, its main
+// argument, as many details as fit, and the end of the call.
 func (p *Printer) fitRow(r *Row) string {
 	e := &r.Entry
 	word, color := verdictWord(e)
-	left := max(p.Width, 60) - 1 // a full line would begin the next one
+	left := max(p.Width, 60) - 1 // a full line would wrap
 	parts := []string{
 		cmdline.Paint(p.Color, cmdline.Dim, e.Time.Local().Format("15:04:05")),
 		cmdline.Paint(p.Color, color, cmdline.Pad(word, wordCells)),
@@ -68,7 +68,7 @@ func (p *Printer) fitRow(r *Row) string {
 	return strings.TrimRight(strings.Join(parts, gap)+id, " ")
 }
 
-// toolOf gives what a row is about: a tool, or the method of what is no call of one.
+// toolOf returns the subject of a row: a tool, or the method when the row is not a tool call.
 func toolOf(e *event.Entry) string {
 	if len(e.Names) > 0 {
 		return Short(strings.Join(e.Names, " "), MaxText)
@@ -76,7 +76,7 @@ func toolOf(e *event.Entry) string {
 	return Short(e.Method, MaxText)
 }
 
-// callEnding gives how a call went on, in few characters.
+// callEnding returns in few characters how a call ended.
 func callEnding(r *Row) (text, color string) {
 	switch {
 	case r.Call != nil:
@@ -93,9 +93,9 @@ func callEnding(r *Row) (text, color string) {
 	return Duration(r.ReplyTime()), cmdline.Dim
 }
 
-// fitDetails gives the main argument and what else there is to say of an entry, in at most
-// room cells; and how many it takes. What must be said takes room from a long
-// argument; the rest is left out where it does not fit.
+// fitDetails returns the main argument and the details of an entry, in at most room columns,
+// and the number of columns used. Required details shorten a long argument; optional details
+// are left out when they do not fit.
 func (p *Printer) fitDetails(e, reply *event.Entry, room int) (text string, cells int) {
 	main := term.VisibleText(shortenHome(mainArgument(e.Args), p.Home))
 	must := strings.Join(p.requiredParts(e, reply), separator)
@@ -119,7 +119,7 @@ func (p *Printer) fitDetails(e, reply *event.Entry, room int) (text string, cell
 
 const separator = " · "
 
-// requiredParts gives what a line has to say beside the main argument.
+// requiredParts returns the details that a line must show beside the main argument.
 func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 	switch {
 	case IsObserved(e) && e.Kind == event.Decision:
@@ -141,7 +141,8 @@ func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 	return all
 }
 
-// optionalParts gives what a line says where there is room, what matters most first.
+// optionalParts returns the details that a line shows if there is room, the most important
+// first.
 func (p *Printer) optionalParts(e *event.Entry) (all []string) {
 	if server := serverName(e); server != "" {
 		all = append(all, server)
@@ -158,11 +159,11 @@ func (p *Printer) optionalParts(e *event.Entry) (all []string) {
 	return all
 }
 
-// reasonTexts gives what an entry says in words: the reason before the rule's description, for
-// it is about this call.
+// reasonTexts returns the texts of an entry. The reason comes before the rule's description,
+// since the reason is about this call.
 func (p *Printer) reasonTexts(e *event.Entry) (all []string) {
 	detail := e.Detail
-	if e.Kind == event.Start || e.Kind == event.Policy { // our own words about the owner's files
+	if e.Kind == event.Start || e.Kind == event.Policy { // our own text about the owner's files
 		detail = shortenHome(detail, p.Home)
 	}
 	for _, s := range []string{e.Reason, e.RuleText, e.Words, detail} {

@@ -2,20 +2,20 @@ package record
 
 import "github.com/clawai/clawai/internal/event"
 
-// window is how many rows are held back at most until the reply of the first of them
-// is read. A reply that comes later has a line of its own.
+// window is the largest number of rows that wait for the reply of the first of them. A later
+// reply gets a line of its own.
 const window = 1024
 
-// Folder makes one row of a call and its reply. Rows keep the order of their entries.
+// Folder joins a call and its reply into one row. Rows keep the order of their entries.
 type Folder struct {
 	Emit func(*Row) error
-	Lone func(*event.Entry) bool // whether a reply is shown whose call is not; nil: none is
+	Lone func(*event.Entry) bool // reports whether a reply is shown when its call is not; nil: never
 
-	rows []*Row          // read, not emitted yet
-	open map[string]*Row // those of them whose reply may still come, by record
+	rows []*Row          // read but not yet emitted
+	open map[string]*Row // rows whose reply may still come, by record
 }
 
-// Add takes the next entry, which it keeps.
+// Add takes the next entry and stores it.
 func (f *Folder) Add(e *event.Entry) error {
 	call := f.open[e.Ref]
 	if call != nil && (isReply(e) || judgesReply(e)) {
@@ -33,7 +33,7 @@ func (f *Folder) Add(e *event.Entry) error {
 		}
 	}
 	row := &Row{Entry: *e}
-	row.Entry.Raw = nil // the largest part, and nobody prints it
+	row.Entry.Raw = nil // the largest part, which nobody prints
 	f.rows = append(f.rows, row)
 	switch {
 	case awaitsReply(e):
@@ -47,7 +47,7 @@ func (f *Folder) Add(e *event.Entry) error {
 	return f.flushRows(false)
 }
 
-// settleSession settles what a session left without a reply.
+// settleSession marks the open calls of an ended session: no reply will come.
 func (f *Folder) settleSession(session string) {
 	for id, row := range f.open {
 		if row.Entry.Session == session {
@@ -57,7 +57,7 @@ func (f *Folder) settleSession(session string) {
 	}
 }
 
-// Close emits what is held back.
+// Close emits all waiting rows.
 func (f *Folder) Close() error { return f.flushRows(true) }
 
 func (f *Folder) flushRows(all bool) error {

@@ -19,17 +19,17 @@ import (
 type Printer struct {
 	Out    io.Writer
 	Color  bool
-	Home   string // written as ~ in paths; "": nothing is
-	Width  int    // cells of a line of the terminal that is printed on; 0: lines are whole
-	server int    // width of the widest server so far, of whole lines
-	day    string // of the row before, on a terminal
+	Home   string // written as ~ in paths; "": no path is shortened
+	Width  int    // columns of a line of the terminal; 0: lines are not shortened
+	server int    // width of the widest server so far, in whole lines
+	day    string // day of the row before, on a terminal
 }
 
-// MaxText is how much of one text a line holds, in characters.
+// MaxText limits one text in a line, in characters.
 const MaxText = 100
 
-// Print writes one line: on a terminal what fits into it, below the date when that
-// changes, and elsewhere all of it.
+// Print writes one line. On a terminal it writes what fits, and the date above when it changes;
+// elsewhere it writes everything.
 func (p *Printer) Print(r *Row) error {
 	if p.Width > 0 {
 		if err := p.printDate(r); err != nil {
@@ -51,7 +51,7 @@ func (p *Printer) Print(r *Row) error {
 	return err
 }
 
-// serverName gives the server of an entry, marked when its name is a guess.
+// serverName returns the server of an entry, with a mark when the name is a guess.
 func serverName(e *event.Entry) string {
 	if e.Server == "" && e.ServerGuess != "" {
 		return Short(e.ServerGuess, 23) + "?"
@@ -59,7 +59,7 @@ func serverName(e *event.Entry) string {
 	return Short(e.Server, 24)
 }
 
-// replyParts gives the parts of a whole line that a call's reply adds.
+// replyParts returns the parts that a call's reply adds to a whole line.
 func replyParts(r *Row) (parts []string) {
 	switch {
 	case r.Reply == nil && r.Over:
@@ -83,7 +83,7 @@ func declaredText(e *event.Entry) string {
 	return fmt.Sprintf("%d declared: %s", len(e.Declared), Short(strings.Join(e.Declared, ", "), MaxText))
 }
 
-// verdictWord gives the word that a reader looks for, and its color.
+// verdictWord returns the most important word of a line, and its color.
 func verdictWord(e *event.Entry) (word, color string) {
 	switch e.Kind {
 	case event.Decision:
@@ -113,7 +113,7 @@ func verdictWord(e *event.Entry) (word, color string) {
 	}
 }
 
-// lineDetails gives the parts of a line behind the fixed columns.
+// lineDetails returns the parts of a line after the fixed columns.
 func lineDetails(e *event.Entry, home string) []string {
 	var parts []string
 	add := func(format string, a ...any) { parts = append(parts, fmt.Sprintf(format, a...)) }
@@ -151,7 +151,7 @@ func lineDetails(e *event.Entry, home string) []string {
 		add("told: %s", Short(e.Words, 2*MaxText))
 	}
 	detail := e.Detail
-	if e.Kind == event.Start || e.Kind == event.Policy { // our own words about the owner's files
+	if e.Kind == event.Start || e.Kind == event.Policy { // our own text about the owner's files
 		detail = shortenHome(detail, home)
 	}
 	for _, s := range []string{e.RuleText, e.Reason, detail} {
@@ -168,7 +168,7 @@ func lineDetails(e *event.Entry, home string) []string {
 	return parts
 }
 
-// shortenHome writes the home folder as ~ where a path begins with it.
+// shortenHome writes the home folder as ~ at the start of paths.
 func shortenHome(text, home string) string {
 	if home == "" {
 		return text
@@ -183,7 +183,7 @@ func shortenHome(text, home string) string {
 	return strings.ReplaceAll(text, " "+below, " ~"+string(filepath.Separator))
 }
 
-// renderAnswerer gives where and by whom an answer was given.
+// renderAnswerer returns the channel of an answer, and the person who gave it.
 func renderAnswerer(e *event.Entry) string {
 	if e.By == "" {
 		return Short(e.Channel, MaxText)
@@ -191,11 +191,11 @@ func renderAnswerer(e *event.Entry) string {
 	return Short(e.Channel, MaxText) + ", by " + Short(e.By, MaxText)
 }
 
-// IsObserved says that the session of a record enforced nothing, so that its
-// allows are not the policy's.
+// IsObserved reports whether the session of a record enforced nothing, so that its decisions to
+// allow are not the policy's.
 func IsObserved(e *event.Entry) bool { return e.Stage == string(gate.StageObserve) }
 
-// wouldText gives what the policy alone would have done.
+// wouldText returns what the policy alone would have decided.
 func wouldText(e *event.Entry) string {
 	switch w := e.UnenforcedDecision(); w {
 	case "prompt":
@@ -206,7 +206,7 @@ func wouldText(e *event.Entry) string {
 	return "policy: " + e.Policy
 }
 
-// Short makes s harmless and cuts it.
+// Short makes s safe for a terminal and cuts it to n characters.
 func Short(s string, n int) string {
 	if utf8.RuneCountInString(s) > n {
 		runes := []rune(s)
@@ -215,11 +215,11 @@ func Short(s string, n int) string {
 	return term.VisibleText(s)
 }
 
-// ParseKind gives the kind that a word of the command line names, or that a line
-// prints: a line says of a decision and of an outcome how it went instead.
+// ParseKind parses a kind on the command line. For a word that lines print instead of the kind,
+// such as allow or done, it returns an error with the right option.
 func ParseKind(word string) (event.Kind, error) {
 	switch word {
-	case "answer": // what lines once said
+	case "answer": // a word of older lines
 		return event.Answered, nil
 	case "allow", "deny":
 		return "", cmdline.Usagef("--kind: %s is how a decision is printed; those alone are shown by --decision %s", word, word)

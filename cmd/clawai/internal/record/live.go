@@ -6,16 +6,16 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Live prints entries as they come. A call is shown at once. On a terminal its line
-// gets the reply when nothing was shown meanwhile; else, and elsewhere, the reply has
-// a line of its own, which names the call's tool.
+// Live prints entries as they come. A call is shown at once. On a terminal its reply is added
+// to its line if nothing else was shown since. Otherwise the reply gets a line of its own,
+// which names the call's tool.
 type Live struct {
 	Printer
-	Lone func(*event.Entry) bool // whether a reply is shown whose call was not
+	Lone func(*event.Entry) bool // reports whether a reply is shown when its call was not
 
-	calls map[string]*Row // those whose reply may come, by record; at most window
-	order []string        // of calls, the oldest first
-	last  *Row            // whose line has no end yet; nil: the cursor stands at a line's begin
+	calls map[string]*Row // calls whose reply may come, by record; at most window
+	order []string        // keys of calls, the oldest first
+	last  *Row            // row whose line has not ended yet; nil: the cursor is at the start of a line
 }
 
 // Add shows the next entry.
@@ -67,7 +67,7 @@ func (l *Live) rememberCall(row *Row) {
 	l.order = append(l.order, row.Entry.Record)
 }
 
-// showRow begins a line, and ends it where no reply can be added to it.
+// showRow starts a line, and ends it when no reply can be added to it.
 func (l *Live) showRow(row *Row) error {
 	if err := l.Close(); err != nil {
 		return err
@@ -83,14 +83,14 @@ func (l *Live) showRow(row *Row) error {
 	return err
 }
 
-// finishLine writes the line that stands there anew, with the reply.
+// finishLine writes the present line again, with the reply.
 func (l *Live) finishLine(row *Row) error {
 	l.last = nil
 	_, err := io.WriteString(l.Out, "\r"+l.fitRow(row)+"\n")
 	return err
 }
 
-// Close ends the line that has none yet.
+// Close ends the present line if necessary.
 func (l *Live) Close() error {
 	if l.last == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package record is the record as commands show it: where it lies, and each entry as
-// one harmless line.
+// Package record shows the record in commands: it finds the record's folder, and prints each
+// entry as one safe line.
 package record
 
 import (
@@ -13,14 +13,13 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// FindLogDir gives the folder that the proxies of this account write their record into.
+// FindLogDir returns the folder where the proxies of this account write their record.
 func FindLogDir() (string, error) {
 	dirs, err := config.ReadFolders()
 	return filepath.Join(dirs.State, "audit"), err
 }
 
-// ShowEach shows records until there are no more. Damage is told on warn, once
-// for each file, and does not end it.
+// ShowEach shows all records. It reports damage on warn, once for each file, and continues.
 func ShowEach(records iter.Seq2[event.Entry, error], show func(*event.Entry) error, warn io.Writer) (n int, err error) {
 	warned := map[string]bool{}
 	for e, err := range records {

@@ -7,23 +7,23 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Row is what one line tells: an entry and, of a call, its reply.
+// Row is the content of one line: an entry and, for a call, its reply.
 type Row struct {
 	Entry event.Entry
-	Reply *event.Entry // nil: there is none yet, or none is on record
+	Reply *event.Entry // nil: no reply yet, or no reply in the record
 	Over  bool         // no reply will come: the session ended
-	Call  *Row         // of a reply that has a row of its own: what it replies to; nil: not known
+	Call  *Row         // for a reply with a row of its own: its call; nil: not known
 }
 
-// isWithheld says that a call's reply did not go on.
+// isWithheld reports whether a call's reply was not passed on.
 func (r *Row) isWithheld() bool {
 	return r.Reply != nil && r.Reply.Kind == event.Decision && r.Reply.Decision != "allow"
 }
 
-// ReplyTime gives how long the reply took.
+// ReplyTime returns how long the reply took.
 func (r *Row) ReplyTime() time.Duration { return max(0, r.Reply.Time.Sub(r.Entry.Time)) }
 
-// Duration is a time span in a few characters.
+// Duration writes a time span in a few characters.
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -38,18 +38,18 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// isReply says that an entry tells how another went on.
+// isReply reports whether an entry is the outcome of another entry.
 func isReply(e *event.Entry) bool {
 	return e.Ref != "" && (e.Kind == event.Outcome || e.Kind == event.Listed)
 }
 
-// judgesReply says that an entry is a decision about a reply: it has a row of its own, and
-// is how its call went on.
+// judgesReply reports whether an entry is a decision about a reply. Such an entry has a row of
+// its own, and is also the outcome of its call.
 func judgesReply(e *event.Entry) bool {
 	return e.Kind == event.Decision && e.Ref != "" && e.Subject == ""
 }
 
-// awaitsReply says that a reply to what an entry tells of may follow.
+// awaitsReply reports whether a reply to an entry may follow.
 func awaitsReply(e *event.Entry) bool {
 	return len(e.ID) > 0 && !judgesReply(e) && (e.Kind == event.Decision && e.Decision == "allow" || e.Kind == event.Passed)
 }

@@ -1,4 +1,4 @@
-// Package scancmd is "clawai scan".
+// Package scancmd implements "clawai scan".
 package scancmd
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// Command is "clawai scan".
+// Command returns "clawai scan".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "scan",
@@ -41,16 +41,16 @@ func Command() *cli.Command {
 	}
 }
 
-// place is one finding in one file, as --json has it.
+// place is one finding in one file, as in the --json output.
 type place struct {
 	File   string       `json:"file"`   // "-" is standard input
 	Line   int          `json:"line"`   // from 1
 	Column int          `json:"column"` // from 1, in characters
-	Start  int          `json:"start"`  // bytes of the file
+	Start  int          `json:"start"`  // offset in bytes
 	End    int          `json:"end"`
 	Kind   inspect.Kind `json:"kind"`
 	What   string       `json:"what"`
-	Shows  string       `json:"shows,omitempty"` // the text, harmless; never where a secret stands
+	Shows  string       `json:"shows,omitempty"` // the text, safe for a terminal; never a secret
 }
 
 func runScan(c *cli.Context) error {
@@ -94,7 +94,7 @@ func runScan(c *cli.Context) error {
 	return nil
 }
 
-// readPacks reads packs as they will be read beside a policy, but for whose they are.
+// readPacks reads packs as beside a policy, but without checking their owner.
 func readPacks(files []string) (own []*inspect.Pack, err error) {
 	for _, name := range files {
 		src, err := readText(name)
@@ -113,10 +113,10 @@ func readPacks(files []string) (own []*inspect.Pack, err error) {
 	return own, nil
 }
 
-// maxFile is how many bytes of a file are read: more than anything that is text has.
+// maxFile limits the bytes read of a file: no real text is larger.
 const maxFile = 64 << 20
 
-// readText reads a file whole, "-" is standard input.
+// readText reads a whole file; "-" is standard input.
 func readText(name string) (string, error) {
 	var src []byte
 	var err error
@@ -134,7 +134,7 @@ func readText(name string) (string, error) {
 	return string(src), nil
 }
 
-// findPlaces gives the findings of a text with the lines on which they begin.
+// findPlaces returns the findings of a text, with the lines and columns where they begin.
 func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	line, column, at := 1, 1, 0
 	hide := secretPlaces{text: text}
@@ -151,8 +151,8 @@ func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	return all
 }
 
-// secretPlaces are those of a text that no excerpt shows: with the values of names, and what stands
-// within these. The text is read for them once it is asked.
+// excerpt returns the found text for people, with tags decoded to letters. Text that is or may
+// be a secret is not shown.
 type secretPlaces struct {
 	text  string
 	spans [2][]redact.Span // each in order; none lies in another
@@ -188,7 +188,7 @@ func (p *secretPlaces) excerpt(f inspect.Found) string {
 	text := strings.ToValidUTF8(p.text[f.Start:min(f.End, f.Start+maxExcerpt)], "\ufffd")
 	switch f.Kind {
 	case inspect.Hidden:
-		if strings.HasPrefix(text, `"`) { // a whole string of JSON, and what else it says
+		if strings.HasPrefix(text, `"`) { // a whole JSON string, which may hold other text
 			return ""
 		}
 		if said := decodeTags(text); said != "" {
@@ -216,14 +216,14 @@ func (p *secretPlaces) excerpt(f inspect.Found) string {
 	return view.Cut(term.VisibleText(text), 60)
 }
 
-// decodeTags gives what tags and variation selectors say to a model that reads them as letters.
+// decodeTags returns the letters that tags and variation selectors mean to a model.
 func decodeTags(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch {
 		case r >= 0xe0020 && r < 0xe007f:
 			b.WriteRune(r - 0xe0000)
-		case r >= 0xe0100 && r <= 0xe01ef: // bytes 16 to 255, as they are smuggled
+		case r >= 0xe0100 && r <= 0xe01ef: // hidden bytes 16 to 255
 			b.WriteRune(r - 0xe0100 + 16)
 		}
 	}

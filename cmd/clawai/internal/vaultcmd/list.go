@@ -15,13 +15,13 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// listed is one entry of vault list; never a value, nor how long one is.
+// listed is one entry of vault list; it never holds a value, nor its length.
 type listed struct {
 	Name     string          `json:"name"`
 	Set      time.Time       `json:"set"`
 	Expires  *time.Time      `json:"expires,omitempty"`
 	Bindings []vault.Binding `json:"bindings"`
-	Reveal   bool            `json:"reveal,omitempty"` // to agents
+	Reveal   bool            `json:"reveal,omitempty"` // agents may read it
 }
 
 func runList(c *cli.Context) error {
@@ -83,7 +83,7 @@ func forWhom(e listed) string {
 	return strings.Join(all, ", ")
 }
 
-// checked is what vault check says of an entry.
+// checked is the result of vault check for one entry.
 type checked struct {
 	Name    string `json:"name"`
 	OK      bool   `json:"ok"`
@@ -134,7 +134,7 @@ func runCheck(c *cli.Context) error {
 	return err
 }
 
-// checkEntry says why no server would get an entry.
+// checkEntry returns the reason why no server would get an entry.
 func checkEntry(store vault.Store, name string) error {
 	e, err := store.Get(name)
 	if errors.Is(err, vault.ErrNone) {

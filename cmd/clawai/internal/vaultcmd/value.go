@@ -16,11 +16,11 @@ import (
 	"github.com/clawai/clawai/internal/state/vault"
 )
 
-// terminalLine is how long a line that terminals hand over may be: what is typed or
-// pasted behind it is lost without a word.
+// terminalLine is the longest line that terminals deliver: the rest of a longer line is lost
+// without a message.
 const terminalLine = 4095
 
-// readValue asks at the terminal, or reads stdin to its end without its last line end.
+// readValue asks at the terminal, or reads stdin to its end and removes the last line end.
 func readValue(c *cli.Context, name string) (value []byte, err error) {
 	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
 		value, err = readHidden(c, fd, name)
@@ -39,7 +39,7 @@ func readValue(c *cli.Context, name string) (value []byte, err error) {
 	return value, nil
 }
 
-// readHidden reads a line that is not shown. A signal leaves the terminal as it was.
+// readHidden reads a line without echo. After a signal the terminal is restored.
 func readHidden(c *cli.Context, fd int, name string) ([]byte, error) {
 	was, err := term.GetState(fd)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package vaultcmd is "clawai vault".
+// Package vaultcmd implements "clawai vault".
 package vaultcmd
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// Command is "clawai vault".
+// Command returns "clawai vault".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "vault",
@@ -58,7 +58,7 @@ func Command() *cli.Command {
 
 func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print one JSON document"} }
 
-// oneName reads the one name on the command line.
+// oneName returns the one name on the command line.
 func oneName(c *cli.Context, names []string) (string, error) {
 	if len(names) != 1 {
 		return "", cmdline.Usagef("which entry? write: %s", c.Command.UsageText)
@@ -95,7 +95,7 @@ func runSet(c *cli.Context) error {
 	}
 	var servers []string
 	err = store.Change(name, func(e *vault.Entry) error {
-		e.Value, e.Moved = value, false // it is its owner's from now on
+		e.Value, e.Moved = value, false // the owner has set it, so it no longer counts as moved
 		e.Set = time.Now().UTC().Truncate(time.Second)
 		if given {
 			e.MaxAge = age
@@ -147,7 +147,7 @@ func openChosenStore(c *cli.Context) (vault.Store, error) {
 	return place.ChooseStore(kind)
 }
 
-// maxAge reads a number of days, or what Go calls a duration.
+// maxAge parses a number of days, or a Go duration.
 func maxAge(c *cli.Context) (age time.Duration, given bool, err error) {
 	text := c.String("max-age")
 	if !c.IsSet("max-age") {
@@ -181,7 +181,7 @@ func runRemove(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names { // before the first is gone
+	for _, name := range names { // check all names before the first deletion
 		if !slices.Contains(known, name) {
 			return notDone(fmt.Errorf("the vault has no entry %q; see: clawai vault list", name))
 		}

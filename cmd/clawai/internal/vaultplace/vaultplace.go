@@ -1,5 +1,5 @@
-// Package vaultplace is how commands reach the vault: where it is, and what a server is
-// started by as the vault knows it.
+// Package vaultplace gives commands access to the vault: it finds the vault's place, and the
+// command or address that an entry is bound to.
 package vaultplace
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// LocateVault gives the vault of whoever runs the command. Another folder for the record (--state) is
-// no other vault.
+// LocateVault returns the place of the vault of the user that runs the command. Another state
+// folder (--state) does not mean another vault.
 func LocateVault() (vault.Place, error) {
 	f, err := config.ReadFolders()
 	return vault.Place{
@@ -30,7 +30,7 @@ func LocateVault() (vault.Place, error) {
 	}, err
 }
 
-// Open gives the store in force.
+// Open opens the vault's store.
 func Open() (vault.Store, error) {
 	place, err := LocateVault()
 	if err != nil {
@@ -39,13 +39,13 @@ func Open() (vault.Store, error) {
 	return place.Open()
 }
 
-// NewResolver fills references in for one server.
+// NewResolver returns a resolver that replaces references for one server.
 func NewResolver(server string, command []string) *vault.Resolver {
 	return &vault.Resolver{Open: Open, Server: vault.Requester{Name: server, Command: BoundCommand(command)}, Now: time.Now()}
 }
 
-// BoundCommand gives what an entry is bound to: the words that start a server, or its address
-// without the query, which may be a secret itself.
+// BoundCommand returns the words that an entry is bound to: the command that starts a server,
+// or its address without the query, which may be a secret itself.
 func BoundCommand(words []string) []string {
 	if len(words) != 1 || !strings.Contains(words[0], "://") {
 		return words
@@ -58,8 +58,8 @@ func BoundCommand(words []string) []string {
 	return []string{u.String()}
 }
 
-// AdviseBinding adds to a refusal the command by which the owner lets the server have the entry.
-// What starts the server is left to the reader where it is not given, or holds a secret.
+// AdviseBinding adds to a refusal the command with which the owner allows the server to have
+// the entry. The server's command is a placeholder when it is unknown or holds a secret.
 func AdviseBinding(err error, s vault.Requester) error {
 	refused, ok := errors.AsType[*vault.Refusal](err)
 	if !ok || !refused.Bind {

@@ -15,11 +15,11 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// version is the first one of three numbers in a text.
+// version matches three numbers with dots in a text.
 var version = regexp.MustCompile(`[0-9]+\.[0-9]+\.[0-9]+`)
 
-// TriedVersion gives the version of a client with which clawai was tried; "" where it has none of
-// three numbers.
+// TriedVersion returns the version of a client with which clawai was tried; "" when it does not
+// have three numbers.
 func TriedVersion(h wrap.Hooks) string {
 	if row := client.FindRow(h.Row.HookWord()); row != nil {
 		return version.FindString(row.Seen)
@@ -27,8 +27,8 @@ func TriedVersion(h wrap.Hooks) string {
 	return ""
 }
 
-// InstalledVersion gives that of the client on PATH by what lies on the disk: the program's path,
-// or the package.json of the package that it stands in. No program is started.
+// InstalledVersion returns the version of the client on PATH. It reads the program's path, or
+// the package.json of the program's package, and starts no program.
 func InstalledVersion(h wrap.Hooks) string {
 	if len(h.Row.Probe) == 0 {
 		return ""
@@ -41,9 +41,9 @@ func InstalledVersion(h wrap.Hooks) string {
 		return ""
 	}
 	if found := version.FindString(filepath.Base(path)); found != "" {
-		return found // Claude Code's installer names the program by its version
+		return found // Claude Code's installer puts the version into the program's name
 	}
-	const depth = 4 // from a package's program to its package.json
+	const depth = 4 // from a package's program up to its package.json
 	for dir, i := filepath.Dir(path), 0; i < depth; dir, i = filepath.Dir(dir), i+1 {
 		if found := packageVersion(filepath.Join(dir, "package.json")); found != "" {
 			return found
@@ -52,7 +52,7 @@ func InstalledVersion(h wrap.Hooks) string {
 	return ""
 }
 
-// packageVersion gives what an npm package says of itself.
+// packageVersion returns the version in an npm package's package.json.
 func packageVersion(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -66,8 +66,8 @@ func packageVersion(path string) string {
 	return version.FindString(p.Version)
 }
 
-// NewerClient says of a client that is newer than the one that was tried what may differ; "" where
-// it is not.
+// NewerClient returns a warning about a client that is newer than the tried one; "" when it is
+// not newer.
 func NewerClient(h wrap.Hooks, installed string) string {
 	tried := TriedVersion(h)
 	if tried == "" || installed == "" || CompareVersions(installed, tried) <= 0 {
@@ -76,11 +76,11 @@ func NewerClient(h wrap.Hooks, installed string) string {
 	return h.Row.Name + " " + installed + " is newer than " + tried + ", with which clawai was tried: how it names its tools, what it writes to a hook and what it does with the answer may differ"
 }
 
-// CompareVersions compares two of three numbers, as cmp.Compare does.
+// CompareVersions compares two versions of three numbers, as cmp.Compare does.
 func CompareVersions(a, b string) int {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range min(len(x), len(y)) {
-		m, _ := strconv.Atoi(x[i]) // of digits alone
+		m, _ := strconv.Atoi(x[i]) // the part has only digits
 		n, _ := strconv.Atoi(y[i])
 		if c := cmp.Compare(m, n); c != 0 {
 			return c

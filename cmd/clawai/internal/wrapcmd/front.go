@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// chooseForm reads what remote servers are to become.
+// chooseForm reads the wanted form of remote servers.
 func (r *wrapRun) chooseForm(c *cli.Context) error {
 	switch form := c.String("remote"); form {
 	case "", "bridge":
@@ -33,13 +33,13 @@ func (r *wrapRun) chooseForm(c *cli.Context) error {
 		return cmdline.Usagef("--listen is ADDRESS:PORT of your proxy on this machine, as in 127.0.0.1:8808")
 	}
 	if r.Judge.HTTPProxy.Secret == "" {
-		r.Judge.HTTPProxy.Secret = rand.Text() // kept when something is written
+		r.Judge.HTTPProxy.Secret = rand.Text() // stored when something is written
 	}
 	r.Judge.HTTPProxy.SetAddress(c.String("listen"))
 	return nil
 }
 
-// saveProxyState notes, before any file is written, where the proxy has to lead.
+// saveProxyState saves the proxy's addresses before any file is written.
 func (r *wrapRun) saveProxyState(changes []wrap.Change) error {
 	if r.Judge.HTTPProxy.Base == "" || !anyLed(changes) {
 		return nil
@@ -57,14 +57,14 @@ func (r *wrapRun) saveProxyState(changes []wrap.Change) error {
 	return nil
 }
 
-// tellProxy tells of the proxy that the clients' urls lead to by now.
+// tellProxy prints how to start the proxy that the clients' urls now lead to.
 func (r *wrapRun) tellProxy(changes []wrap.Change) {
 	if r.Judge.HTTPProxy.Base != "" && anyLed(changes) {
 		fmt.Fprintf(r.prose, "The urls work while this runs; start it anew after each wrap: clawai proxy --listen %s --wrapped\n", r.c.String("listen"))
 	}
 }
 
-// anyLed says that an edit is of a remote server.
+// anyLed reports whether an edit is of a remote server.
 func anyLed(changes []wrap.Change) bool {
 	return slices.ContainsFunc(changes, func(c wrap.Change) bool {
 		return slices.ContainsFunc(c.Edits, func(e wrap.Edit) bool { return e.Entry.Kind == client.Remote })

@@ -17,19 +17,19 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// hookRules are the rules of the starter for agents' own tools, put into a policy that opens
-// none to an agent: behind a hook each of its tools would be refused.
+// hookRules holds the starter's rules for agents' own tools. They are added to a policy that
+// allows an agent none of its tools: with a hook, each tool would be refused.
 type hookRules struct {
 	path          string
 	before, after []byte
 	rules         string
 	count         int
-	agents        []string // as people know them
+	agents        []string // names for people
 	policy        *policy.Policy
 }
 
-// missingRules finds what the policy that is there lacks for the hooks that are put in; nil
-// where nothing is lacking.
+// missingRules returns the rules that the existing policy lacks for the new hooks; nil when it
+// lacks none.
 func (r *wrapRun) missingRules(changes []wrap.Change) (*hookRules, error) {
 	if r.op != wrap.Wrap || r.rules == nil || r.Judge.Observe {
 		return nil, nil
@@ -57,7 +57,8 @@ func (r *wrapRun) missingRules(changes []wrap.Change) (*hookRules, error) {
 	return m, nil
 }
 
-// insertRules makes the text: above the rule that refuses the rest, and else at the end.
+// insertRules makes the new text: the rules go above the rule that refuses everything else, or
+// at the end.
 func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error) {
 	info, err := os.Lstat(m.path)
 	switch {
@@ -89,13 +90,13 @@ func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error
 	return nil
 }
 
-// refusesTheRest reports whether a rule of the file itself denies each tool of every server.
+// refusesTheRest reports whether a rule of the file itself denies every tool of every server.
 func refusesTheRest(s policy.Source) bool {
 	return s.From == "" && s.Action == policy.Deny && s.Subject == policy.ToolSubject && len(s.Calls) == 0 && len(s.ArgumentPaths()) == 0 && !s.Not.HasExceptions() && !s.Further.Only &&
 		slices.ContainsFunc(s.Names, func(g string) bool { return strings.Trim(g, "*") == "" })
 }
 
-// tellRules says what the policy gets.
+// tellRules prints the rules that the policy gets.
 func (m *hookRules) tellRules(r *wrapRun, verb string) {
 	if m == nil {
 		return
@@ -105,10 +106,10 @@ func (m *hookRules) tellRules(r *wrapRun, verb string) {
 	fmt.Fprintln(r.prose, "  "+builtInTools)
 }
 
-// builtInTools is what the starter for agents' own tools lets them do.
+// builtInTools describes what the starter for agents' own tools allows.
 const builtInTools = "Built-in tools read below your home, write in ~/projects, build and test; keys stay shut, and you are asked about the rest."
 
-// writeRules puts the rules into the policy; nil is a run without such.
+// writeRules writes the rules into the policy; a nil m means that there are none.
 func (m *hookRules) writeRules(r *wrapRun) error {
 	if m == nil {
 		return nil

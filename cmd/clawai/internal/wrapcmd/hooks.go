@@ -20,7 +20,7 @@ func hooksFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "hooks", Usage: "instead of servers, the hooks of the clients that you name or choose"}
 }
 
-// checkHooks refuses what says nothing about hooks.
+// checkHooks refuses options that do not apply to hooks.
 func checkHooks(c *cli.Context) error {
 	for _, name := range []string{"client", "scope", "file", "remote", "listen"} {
 		if c.Bool("hooks") && c.IsSet(name) {
@@ -30,7 +30,7 @@ func checkHooks(c *cli.Context) error {
 	return nil
 }
 
-// FindHooks gives the hooks of every client on this machine, and of those that are named.
+// FindHooks returns the hooks of every client on this machine, and of the named clients.
 func (f *Found) FindHooks(named ...string) ([]wrap.Hooks, error) {
 	rows, err := client.HookRows()
 	if err != nil {
@@ -39,7 +39,7 @@ func (f *Found) FindHooks(named ...string) ([]wrap.Hooks, error) {
 	return wrap.FindHooks(f.env, rows, f.Judge.Program, named...), nil
 }
 
-// planHooks works out what --hooks asks for.
+// planHooks plans the changes that --hooks asks for.
 func (r *wrapRun) planHooks(ctx context.Context) ([]wrap.Change, []error, error) {
 	words, err := hookClients(r.selection.Names)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *wrapRun) planHooks(ctx context.Context) ([]wrap.Change, []error, error)
 	return chosen, refused, err
 }
 
-// hookClients reads the names of clients: the catalogue's, or those of clawai-hook.
+// hookClients parses names of clients: those of the catalogue, or those of clawai-hook.
 func hookClients(names []string) (words []string, err error) {
 	rows, err := client.HookRows()
 	if err != nil {
@@ -93,8 +93,8 @@ func hookClients(names []string) (words []string, err error) {
 	return words, nil
 }
 
-// meantHooks gives those of the clients named; of one that runs another's hooks, the last of
-// those that it names.
+// meantHooks returns the hooks of the named clients; for a client that runs other clients'
+// hooks, those of the last client that it names.
 func (r *wrapRun) meantHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, error) {
 	if len(words) == 0 {
 		return all, nil
@@ -111,7 +111,7 @@ func (r *wrapRun) meantHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, er
 	return slices.DeleteFunc(more, func(h wrap.Hooks) bool { return !slices.Contains(words, h.Row.Client) }), err
 }
 
-// noHooks says how the hooks stand where there is nothing to do.
+// noHooks prints the state of the hooks when there is nothing to do.
 func (r *wrapRun) noHooks(all []wrap.Hooks, words []string) {
 	told := 0
 	for _, h := range all {
@@ -144,7 +144,7 @@ func (r *wrapRun) hookChoices(changes []wrap.Change) string {
 	return b.String()
 }
 
-// clientsOf gives the clients of changes, each once.
+// clientsOf returns the clients of changes, each once.
 func clientsOf(changes []wrap.Change) (names []string) {
 	for _, c := range changes {
 		names = append(names, c.Hook.Client)
@@ -178,7 +178,7 @@ func (r *wrapRun) chooseHooks(ctx context.Context, changes []wrap.Change) (chose
 	return chosen, nil
 }
 
-// tellHooks is what a person must know about one file of hooks.
+// tellHooks prints what a person must know about one changed hook file.
 func (r *wrapRun) tellHooks(c wrap.Change) {
 	switch {
 	case c.Gone:
@@ -198,14 +198,14 @@ func (r *wrapRun) tellHooks(c wrap.Change) {
 	}
 }
 
-// editedHooks is what --json says of files of hooks.
+// editedHooks is the --json output for one hook file.
 type editedHooks struct {
 	Client  string   `json:"client"`
 	Path    string   `json:"path"`
 	Events  []string `json:"events"`
-	Removed bool     `json:"removed,omitempty"` // the file, which held nothing else
-	After   string   `json:"after,omitempty"`   // what a person does for it to take effect
-	Error   string   `json:"error,omitempty"`   // why it was not edited
+	Removed bool     `json:"removed,omitempty"` // the file is removed, since it held nothing else
+	After   string   `json:"after,omitempty"`   // what a person must do for the edit to take effect
+	Error   string   `json:"error,omitempty"`   // reason why it was not edited
 }
 
 func hooksOf(changes []wrap.Change, failed []error) (all []editedHooks) {

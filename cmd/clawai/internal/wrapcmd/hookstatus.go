@@ -13,21 +13,21 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// HookStatus is how the hooks of one client stand.
+// HookStatus is the state of one client's hooks.
 type HookStatus struct {
 	Client  string         `json:"client"`
 	Name    string         `json:"name"`
-	Server  string         `json:"server"` // as rules and the record call the client's own tools
+	Server  string         `json:"server"` // name of the client's own tools in rules and in the record
 	State   wrap.HookState `json:"state"`
 	Words   string         `json:"words"`
 	Why     string         `json:"why,omitempty"`
-	Differs []string       `json:"differs,omitempty"` // of drifted: each thing that is not as wrap writes it
+	Differs []string       `json:"differs,omitempty"` // when drifted: each difference from what wrap writes
 	Paths   []string       `json:"paths,omitempty"`
-	Others  int            `json:"others,omitempty"` // hooks that are not clawai's, in these files
-	Newer   string         `json:"newer,omitempty"`  // what may differ in a client that is newer than the one that was tried
+	Others  int            `json:"others,omitempty"` // number of hooks in these files that are not clawai's
+	Newer   string         `json:"newer,omitempty"`  // possible differences of a client that is newer than the tried one
 }
 
-// hookStatus judges the hooks of every client on this machine.
+// hookStatus returns the state of the hooks of every client on this machine.
 func (f *Found) hookStatus() ([]HookStatus, error) {
 	all, err := f.FindHooks()
 	if err != nil {
@@ -56,8 +56,8 @@ func (f *Found) hookStatus() ([]HookStatus, error) {
 	return list, nil
 }
 
-// hasBrokenHooks says that hooks which were put there do not do what they were put there for. A
-// client without any may be its owner's choice.
+// hasBrokenHooks reports whether installed hooks do not do their work. A client without any
+// hook may be its owner's choice.
 func hasBrokenHooks(hooks []HookStatus) bool {
 	return slices.ContainsFunc(hooks, func(h HookStatus) bool {
 		return !h.State.IsCovered() && h.State != wrap.HookBare && h.State != wrap.HookObserved
@@ -69,7 +69,7 @@ var hookColors = map[wrap.HookState]string{
 	wrap.HookDrifted: cmdline.Red, wrap.HookUnreadable: cmdline.Red, wrap.HookBare: cmdline.Dim,
 }
 
-// printHooks writes how a client's hooks stand, below its files.
+// printHooks writes the state of a client's hooks, below its files.
 func (p *statusPrinter) printHooks(h HookStatus) {
 	line := "  hooks: " + p.paint(hookColors[h.State], h.Words)
 	if len(h.Paths) > 0 && h.State != wrap.HookBare {
@@ -86,7 +86,7 @@ func (p *statusPrinter) printHooks(h HookStatus) {
 	}
 }
 
-// hookSummary says how many clients there are of each state, and what to do.
+// hookSummary prints the number of clients in each state, and the next steps.
 func (p *statusPrinter) hookSummary(hooks []HookStatus) {
 	var counts []string
 	for _, state := range []wrap.HookState{wrap.HookEnforced, wrap.HookOpen, wrap.HookUntrusted, wrap.HookObserved, wrap.HookDrifted, wrap.HookUnreadable, wrap.HookBare} {
@@ -106,8 +106,8 @@ func (p *statusPrinter) hookSummary(hooks []HookStatus) {
 	}
 }
 
-// LastUsed gives when a client last wrote what it writes while it works; zero where that is
-// not known.
+// LastUsed returns the time when a client last wrote one of its working files; zero when it is
+// unknown.
 func (f *Found) LastUsed(h wrap.Hooks) (last time.Time) {
 	for _, path := range (client.Row{Paths: h.Row.Used}).FindFiles(f.env) {
 		if info, err := os.Stat(path); err == nil && info.ModTime().After(last) {

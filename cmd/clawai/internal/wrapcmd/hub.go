@@ -18,7 +18,7 @@ func hubFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "hub", Usage: "move this client's servers into config.toml, and leave one entry in its file: clawai hub"}
 }
 
-// readHub gives what was moved into the hub, and how a text is seen to be its configuration.
+// readHub reads the moved servers of the hub, and sets the check of its configuration.
 func (f *Found) readHub() (*wrap.Hub, error) {
 	h, err := wrap.ReadHub(f.folders.SettingsFile(), f.folders.State)
 	h.Check = func(src []byte) error {
@@ -28,7 +28,7 @@ func (f *Found) readHub() (*wrap.Hub, error) {
 	return &h, err
 }
 
-// chooseHub reads the command line of wrap --hub, whose names are clients'.
+// chooseHub reads the command line of wrap --hub, whose names are names of clients.
 func (r *wrapRun) chooseHub(c *cli.Context, names []string) ([]string, error) {
 	if !c.Bool("hub") || r.op == wrap.Unwrap {
 		return names, nil
@@ -49,14 +49,14 @@ func (r *wrapRun) chooseHub(c *cli.Context, names []string) ([]string, error) {
 	return nil, nil
 }
 
-// tellHub shows what becomes of the hub's configuration.
+// tellHub prints the change of the hub's configuration.
 func (r *wrapRun) tellHub(changes []wrap.Change) {
 	if c := r.Judge.Hub.PreviewConfig(r.op, changes); c != nil {
 		fmt.Fprint(r.diffs, c.Diff(r.ShortPath(c.Path)))
 	}
 }
 
-// settleHub ends what concerns the hub, by what the clients' files hold now.
+// settleHub finishes the hub's moves by what the clients' files now hold.
 func (r *wrapRun) settleHub(ctx context.Context) error {
 	for i, p := range r.Places {
 		r.Places[i] = wrap.ReadConfigFile(p.Row, p.Path)
@@ -71,7 +71,7 @@ func (r *wrapRun) settleHub(ctx context.Context) error {
 	return nil
 }
 
-// HubTrouble gives what stands half-way between clients' files and the hub.
+// HubTrouble returns the problems of servers between clients' files and the hub.
 func (f *Found) HubTrouble() (all []string) {
 	if f.Judge.Hub.HasUnsettled(f.Places) {
 		all = append(all, "servers were being moved between a client's file and the hub when clawai was cut off; they are where they were. To clear up, run: clawai unwrap --client all --dry-run, then again without --dry-run")

@@ -20,7 +20,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// InitCommand gives "clawai init".
+// InitCommand returns "clawai init".
 func InitCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "init",
@@ -45,17 +45,17 @@ func initFlags() []cli.Flag {
 type initRun struct {
 	*wrapRun
 	mode       initMode
-	targets    []wrap.Target // what is wrapped
-	shared     int           // servers left out because git tracks their file
+	targets    []wrap.Target // servers to wrap
+	shared     int           // number of servers left out because git tracks their file
 	plan       starterPlan
 	policy     policycmd.Starter
 	kept       bool     // there was a policy, and it stays
-	unnamed    []error  // servers left out because no rule can speak of them
-	hooked     []string // clients that have hooks, and were left without
-	policyDone bool     // the policy, or the rules it lacked
+	unnamed    []error  // servers left out because no rule can name them
+	hooked     []string // clients that support hooks but get none
+	policyDone bool     // the policy, or its missing rules, are written
 
-	bareClients []string // clients whose hooks cannot be put in
-	hookFault   error    // as clawai-hook is not there, or cannot be used
+	bareClients []string // clients whose hooks cannot be installed
+	hookFault   error    // reason: clawai-hook is missing or unusable
 }
 
 func runInit(c *cli.Context) error {
@@ -124,7 +124,7 @@ func newInitRun(c *cli.Context) (*initRun, error) {
 	return &initRun{wrapRun: w, mode: mode}, nil
 }
 
-// preparePolicy finds the policy that stands, or what one must have rules for.
+// preparePolicy loads the existing policy, or finds the servers that a new one needs rules for.
 func (r *initRun) preparePolicy() error {
 	r.policy.Path, r.policy.Profiles = r.folders.PolicyFile(), []string{}
 	loaded, err := config.LoadPolicyFor(r.policy.Path, policyfile.PolicyOptions(r.folders.Home))
@@ -160,7 +160,7 @@ func (r *initRun) preparePolicy() error {
 	return err
 }
 
-// draftPolicy makes the text of the policy, unless there is one.
+// draftPolicy makes the text of the policy, unless a policy exists.
 func (r *initRun) draftPolicy() error {
 	if r.kept {
 		return nil
@@ -177,8 +177,8 @@ func (r *initRun) draftPolicy() error {
 	return nil
 }
 
-// writePolicy writes it when there is none; nil is a run that has none to write. One that is
-// there gets the rules it lacks for hooks.
+// writePolicy writes the new policy; a nil r writes nothing. An existing policy gets its
+// missing rules for hooks.
 func (r *initRun) writePolicy() error {
 	switch {
 	case r == nil:

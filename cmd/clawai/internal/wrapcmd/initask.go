@@ -13,16 +13,16 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// askDoc is how questions reach a person.
+// askDoc describes how questions reach a person.
 type askDoc struct {
-	Order   []string `json:"order"`   // the ways of asking, as the settings have them
-	Open    []string `json:"open"`    // those that are open from here now
+	Order   []string `json:"order"`   // ways of asking, in the order of the settings
+	Open    []string `json:"open"`    // ways that are open from here now
 	Waits   string   `json:"waits"`   // how long a call waits for an answer
-	Command string   `json:"command"` // what answers all of them
+	Command string   `json:"command"` // command that answers all questions
 }
 
-// readAskSettings reads the settings and looks which ways are open. A client may start the proxy
-// elsewhere, where its terminal is not ours.
+// readAskSettings reads the settings and finds the ways that are open. A client may start the
+// proxy elsewhere, where it cannot use our terminal.
 func (r *initRun) readAskSettings() (askDoc, error) {
 	ask, err := config.LoadAsk(r.folders.SettingsFile(), os.Getenv)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *initRun) readAskSettings() (askDoc, error) {
 	return d, nil
 }
 
-// tellAsking says how questions will reach the person.
+// tellAsking prints how questions will reach the person.
 func (r *initRun) tellAsking() error {
 	d, err := r.readAskSettings()
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *initRun) tellAsking() error {
 	return nil
 }
 
-// trialPolicy is for the one question that is tried.
+// trialPolicy is the policy for the one trial question.
 const trialPolicy = `[[rule]]
 action = "prompt"
 server = "trial"
@@ -79,8 +79,8 @@ tool = "write_file"
 description = "A trial of clawai init: answer as you like"
 `
 
-// tryQuestion puts one question, by the very way in which a client's calls are asked about: a
-// proxy, a server in a folder made for it, and the record.
+// tryQuestion asks one question in the same way as for a client's calls: with a proxy, a server
+// in a temporary folder, and the record.
 func (r *initRun) tryQuestion() error {
 	answer, err := r.askLine("\nTry one question now? [Y/n] ")
 	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {

@@ -11,11 +11,11 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// filesystem is the starter for servers that are given folders.
+// filesystem is the starter for servers that get folders as arguments.
 const filesystem = "filesystem"
 
-// noteFolders notes the folders that a filesystem server is given. One that no rule can name, or
-// that a rule must not open without more thought, is asked about.
+// noteFolders records the folders of a filesystem server. Calls in a folder that no rule can
+// name, or that a rule should not open, are asked about.
 func (p *starterPlan) noteFolders(e client.Entry, home string) {
 	folders, all := foldersOf(e, home)
 	for _, folder := range folders {
@@ -30,12 +30,12 @@ func (p *starterPlan) noteFolders(e client.Entry, home string) {
 	}
 }
 
-// starterFolder is the starters' folder in a text of theirs: quoted, with what stands before
+// starterFolder matches the starters' folder in their text: quoted, with the characters before
 // it, or in a comment.
 var starterFolder = regexp.MustCompile(`([=\[,]\s*)"~/projects([^"\n]*)"|~/projects`)
 
-// folderSpellings gives the servers' own folders as rules name them: from ~ where they lie below the home
-// folder, so that a rule holds for a call that spells its path from ~, too.
+// folderSpellings returns the servers' own folders as rules name them. A folder below the home
+// starts with ~, so that a rule also matches a call that writes its path with ~.
 func (p *starterPlan) folderSpellings() []string {
 	all := slices.Clone(p.folders)
 	for i, folder := range all {
@@ -46,7 +46,7 @@ func (p *starterPlan) folderSpellings() []string {
 	return all
 }
 
-// inFolders puts the servers' own folders in the place of ~/projects.
+// inFolders replaces ~/projects by the servers' own folders.
 func (p *starterPlan) inFolders(rules string) string {
 	if len(p.folders) == 0 {
 		return rules
@@ -74,8 +74,8 @@ func (p *starterPlan) inFolders(rules string) string {
 	})
 }
 
-// furtherFolders gives the rule that asks about what the servers may reach in folders that the
-// rules above do not name; "" where there are none.
+// furtherFolders returns the rule that asks about folders that the servers may use but the
+// rules above do not name; "" when there are none.
 func (p *starterPlan) furtherFolders(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(p.askedServers, name) })
 	if len(names) == 0 || p.mode == modeStrict {
@@ -86,9 +86,9 @@ func (p *starterPlan) furtherFolders(names []string) string {
 	}, "Ask: no rule names this folder, and the server may work there")
 }
 
-// foldersOf lists the folders that a filesystem server is given, from a root. All is false
-// where there may be others: a word that starts elsewhere may be a folder, and a server
-// without any asks its client.
+// foldersOf returns the absolute folders that a filesystem server gets. If all is false, there
+// may be others: another word may be a folder, and a server without folders asks its client for
+// them.
 func foldersOf(e client.Entry, home string) (folders []string, all bool) {
 	server := slices.IndexFunc(e.Args, func(word string) bool {
 		return strings.Contains(word, "server-filesystem") || strings.Contains(word, "mcp/filesystem")
@@ -109,8 +109,8 @@ func foldersOf(e client.Entry, home string) (folders []string, all bool) {
 	return folders, all && len(folders) > 0
 }
 
-// isModestFolder says that a rule may open a folder without more thought: it is not the
-// home folder or above it, and its name is no pattern and needs no quoting.
+// isModestFolder reports whether a rule may open a folder without a question: it is not the
+// home folder or above it, and its name is not a pattern and needs no quoting.
 func isModestFolder(folder, home string) bool {
 	rel, err := filepath.Rel(folder, home)
 	if strings.EqualFold(filepath.VolumeName(folder), filepath.VolumeName(home)) {
@@ -118,7 +118,7 @@ func isModestFolder(folder, home string) bool {
 			return false
 		}
 	} else if clean := filepath.Clean(folder); filepath.Dir(clean) == clean {
-		return false // all of another drive
+		return false // the whole of another drive
 	}
 	return !strings.ContainsFunc(folder, func(r rune) bool {
 		return strings.ContainsRune("\"\\*?[]{}$%", r) || !unicode.IsPrint(r)

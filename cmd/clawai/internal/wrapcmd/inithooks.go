@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// hooksStand says that hooks of ours stand already.
+// hooksStand reports whether hooks of ours are installed already.
 func (r *initRun) hooksStand() (bool, error) {
 	all, err := r.FindHooks()
 	return slices.ContainsFunc(all, func(h wrap.Hooks) bool {
@@ -17,8 +17,8 @@ func (r *initRun) hooksStand() (bool, error) {
 	}), err
 }
 
-// offerHooks plans the hooks of the clients here that have them, when a person wants that
-// or --hooks says so.
+// offerHooks plans the hooks of the clients on this machine, if a person or --hooks asks for
+// them.
 func (r *initRun) offerHooks(servers []wrap.Change) ([]wrap.Change, []error, error) {
 	asked := r.c.Bool("hooks")
 	all, err := r.FindHooks()

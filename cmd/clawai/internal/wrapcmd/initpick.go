@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// pickTargets settles the mode and the servers: by the command line, or by asking.
+// pickTargets chooses the mode and the servers, by the command line or by asking.
 func (r *initRun) pickTargets() error {
 	if r.mode == "" && r.terminal && len(r.pendingTargets(modeAsk)) > 0 {
 		answer, err := r.askLine(modeQuestion)
@@ -36,7 +36,7 @@ func (r *initRun) pickTargets() error {
 	return err
 }
 
-// pendingTargets gives the servers that a mode would change.
+// pendingTargets returns the servers that a mode would change.
 func (r *initRun) pendingTargets(mode initMode) []wrap.Target {
 	judge := r.Judge
 	judge.Observe = mode == modeObserve
@@ -56,7 +56,7 @@ How to start?
   observe  nothing is enforced: watch first, enforce later
 Mode [ask]: `
 
-// modeNamed reads an answer; its beginning will do.
+// modeNamed parses an answer; a prefix of a mode is enough.
 func modeNamed(answer string) initMode {
 	answer = strings.ToLower(answer)
 	if answer == "" {
@@ -70,8 +70,7 @@ func modeNamed(answer string) initMode {
 	return ""
 }
 
-// chooseInitServers asks which servers; what others share through git is left out unless
-// chosen.
+// chooseInitServers asks which servers to wrap. Files shared through git are not preselected.
 func (r *initRun) chooseInitServers() (err error) {
 	r.targets, err = r.chooseTargets("Put clawai in front of which servers?", r.targets, func(t wrap.Target) bool { return !t.File.Tracked })
 	if err == nil && len(r.targets) == 0 {
@@ -80,7 +79,7 @@ func (r *initRun) chooseInitServers() (err error) {
 	return err
 }
 
-// narrowTargets gives choose where nobody is asked.
+// narrowTargets makes the choice when nobody can be asked.
 func (r *initRun) narrowTargets() error {
 	all := len(r.targets)
 	r.targets = slices.DeleteFunc(r.targets, func(t wrap.Target) bool { return t.File.Tracked })

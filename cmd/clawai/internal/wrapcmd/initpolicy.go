@@ -12,34 +12,33 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// initMode is what shall become of calls from the first minute on.
+// initMode is the treatment of calls after init.
 type initMode string
 
 const (
-	modeObserve initMode = "observe" // nothing is enforced, all is recorded
-	modeAsk     initMode = "ask"     // what no rule knows is asked for
-	modeStrict  initMode = "strict"  // it is refused
+	modeObserve initMode = "observe" // nothing is enforced, everything is recorded
+	modeAsk     initMode = "ask"     // calls without a rule are asked about
+	modeStrict  initMode = "strict"  // calls without a rule are refused
 )
 
 var initModes = []initMode{modeObserve, modeAsk, modeStrict}
 
-// starterPlan is the policy that fits some servers.
+// starterPlan is the plan for a policy that fits some servers.
 type starterPlan struct {
 	mode         initMode
-	servers      map[string]*servers.KnownServer // by name; nil when nobody knows it
-	told         map[string][]toldTool           // by name, of those that nobody knows: the tools that they list
+	servers      map[string]*servers.KnownServer // by name; nil for an unknown server
+	told         map[string][]toldTool           // tools that unknown servers list, by the server's name
 	profiles     []string                        // in the order of fixtures.ListProfiles
 	known        []catalogued                    // in the order of the catalogue
-	agents       bool                            // hooks have clients' own tools judged
-	home         string                          // what ~ means
-	folders      []string                        // what stands in the place of ~/projects; none when that stays
-	askedServers []string                        // names of filesystem servers that may work in further folders: they are asked about
+	agents       bool                            // the clients' hooks have their own tools judged
+	home         string                          // the folder that ~ means
+	folders      []string                        // folders that replace ~/projects; none when it stays
+	askedServers []string                        // names of filesystem servers that may use further folders, which are asked about
 	text         []byte
 }
 
-// planStarter picks the rules by what the servers are. A name that means a known
-// server in one file and another one elsewhere counts as unknown: rules see only the
-// name.
+// planStarter chooses the rules by the servers. A name that means different servers in two
+// files counts as unknown, since rules see only the name.
 func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldTool, home string) (starterPlan, error) {
 	p := starterPlan{mode: mode, servers: map[string]*servers.KnownServer{}, told: told, home: home}
 	for _, t := range targets {
@@ -60,9 +59,9 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 	return p, nil
 }
 
-// writePolicyText makes the text: the starter policies, what the catalogue knows, what the
-// servers say, and the others. Every rule that does not only deny is about servers, or
-// agents, by name.
+// writePolicyText makes the text: the starter policies, then the rules from the catalogue,
+// those from the servers' own lists, and those for the others. Every rule that does not only
+// deny names its servers or agents.
 func (p *starterPlan) writePolicyText() error {
 	parts := []string{"# Written by clawai init. The first rule that matches decides; what none matches\n# is refused.\n"}
 	for _, profile := range fixtures.ListProfiles() {
@@ -105,22 +104,22 @@ func (p *starterPlan) writePolicyText() error {
 	if len(silent) > 0 {
 		parts = append(parts, p.unknownRules(silent))
 	}
-	if p.agents { // behind those of servers, one of which may be called as an agent is
+	if p.agents { // after the servers' rules, since a server may have the name of an agent
 		rules, err := fixtures.ProfileRules(ownTools)
 		if err != nil {
 			return err
 		}
 		p.profiles = append(p.profiles, ownTools)
-		parts = append(parts, rules) // the folder stays: a server was given its own, not an agent
+		parts = append(parts, rules) // the folder stays: the folders belong to a server, not to an agent
 	}
 	p.text = []byte(strings.Join(parts, "\n") + fixtures.Closing)
 	return nil
 }
 
-// ownTools is the starter policy for the tools that agents bring along.
+// ownTools is the starter policy for the agents' own tools.
 const ownTools = "coding-agent"
 
-// serverNames gives the names of the servers that a test picks, sorted.
+// serverNames returns the sorted names of the servers for which is returns true.
 func (p *starterPlan) serverNames(is func(*servers.KnownServer) bool) (names []string) {
 	for name, s := range p.servers {
 		if is(s) {
@@ -131,23 +130,24 @@ func (p *starterPlan) serverNames(is func(*servers.KnownServer) bool) (names []s
 	return names
 }
 
-// catalogued are servers that only the catalogue has rules for.
+// catalogued is a known server, with its names, that has rules only in the catalogue.
 type catalogued struct {
 	names []string
 	as    string
 }
 
-// unknownServers gives the servers that nobody knows, sorted.
+// unknownServers returns the sorted names of the unknown servers.
 func (p *starterPlan) unknownServers() []string {
 	return p.serverNames(func(s *servers.KnownServer) bool { return s == nil })
 }
 
-// recogniseServer gives the server that an entry starts or leads to; nil when nobody knows it.
+// recogniseServer returns the known server that an entry starts or leads to; nil when it is
+// unknown.
 func recogniseServer(e client.Entry) (*servers.KnownServer, error) {
 	return servers.RecogniseServer(e.Command, e.Args, e.URL)
 }
 
-// profileOf gives the starter policy for a server, "" when there is none.
+// profileOf returns the name of the starter policy for a server, "" when there is none.
 func profileOf(s *servers.KnownServer) string {
 	if s == nil || !slices.ContainsFunc(fixtures.ListProfiles(), func(p fixtures.Profile) bool { return p.Name == s.ID }) {
 		return ""

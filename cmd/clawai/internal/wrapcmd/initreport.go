@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// previewChanges shows what would be written: in a dry run the policy in full.
+// previewChanges prints the planned changes; in a dry run also the whole policy.
 func (r *initRun) previewChanges(changes []wrap.Change) {
 	if len(changes) == 0 {
 		return
@@ -28,7 +28,7 @@ func (r *initRun) previewChanges(changes []wrap.Change) {
 	}
 }
 
-// headPolicy says where the policy is, and what it gets where it was there.
+// headPolicy prints where the policy is, and the rules that an existing policy gets.
 func (r *initRun) headPolicy(what string) {
 	if r.hookRules != nil {
 		verb := "To be put into"
@@ -41,7 +41,7 @@ func (r *initRun) headPolicy(what string) {
 	fmt.Fprintf(r.prose, "%s: %s, %s, revision %s.\n", what, r.ShortPath(r.policy.Path), cmdline.CountText(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
 }
 
-// tellPolicy says where the policy is and what it holds.
+// tellPolicy prints where the policy is and what it holds.
 func (r *initRun) tellPolicy(what string) {
 	r.headPolicy(what)
 	if r.kept {
@@ -83,7 +83,7 @@ func (r *initRun) tellPolicy(what string) {
 	}
 }
 
-// finishRun tells what was done, and what to do next.
+// finishRun prints what was done, and what to do next.
 func (r *initRun) finishRun(changes []wrap.Change, failed, refused []error) error {
 	if failed == nil {
 		failed = make([]error, len(changes))
@@ -112,7 +112,7 @@ func (r *initRun) finishRun(changes []wrap.Change, failed, refused []error) erro
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
 		return r.tellErrors(refused)
 	}
-	if r.terminal { // where what it holds was told before the answer
+	if r.terminal { // its content was shown before the question
 		r.headPolicy(r.policyTitle("Wrote a policy"))
 	} else {
 		r.tellPolicy(r.policyTitle("Wrote a policy"))
@@ -141,7 +141,8 @@ func (r *initRun) policyTitle(fresh string) string {
 	return fresh
 }
 
-// tellUnhooked tells whose own tools stay without clawai because its hook is not there.
+// tellUnhooked prints the clients whose own tools are not judged because clawai-hook is
+// missing.
 func (r *initRun) tellUnhooked() {
 	if len(r.bareClients) == 0 {
 		return
@@ -175,7 +176,7 @@ func (r *initRun) nextSteps() []initStep {
 	return steps
 }
 
-// initDoc is what --json prints.
+// initDoc is the --json output of init.
 type initDoc struct {
 	Mode    initMode       `json:"mode"`
 	DryRun  bool           `json:"dry_run"`
@@ -183,7 +184,7 @@ type initDoc struct {
 	Servers []editedServer `json:"servers"`
 	Hooks   []editedHooks  `json:"hooks,omitempty"`
 	Asking  *askDoc        `json:"asking,omitempty"`
-	// Unhooked are clients whose own tools stay without clawai, as its hook is not there.
+	// Unhooked lists the clients whose own tools are not judged because clawai-hook is missing.
 	Unhooked []string   `json:"unhooked,omitempty"`
 	Undo     string     `json:"undo,omitempty"`
 	Next     []initStep `json:"next"`
@@ -191,8 +192,8 @@ type initDoc struct {
 
 type initPolicy struct {
 	policycmd.Starter
-	// Written is false where the policy was there and stays, and in a dry run, where
-	// WouldWrite says it.
+	// Written is false when the policy existed and stays, and in a dry run, where WouldWrite is
+	// set instead.
 	Written    bool     `json:"written"`
 	WouldWrite bool     `json:"would_write,omitempty"`
 	Folders    []string `json:"folders,omitempty"`

@@ -10,16 +10,16 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// toldTool is a tool that a server lists, and what shall become of its calls. What
-// the server claims of it can only tighten.
+// toldTool is a tool that a server lists, with the decision about its calls. What the server
+// claims can only make the decision stricter.
 type toldTool struct {
 	name  string
-	reads bool // its name says so, and the server says that it changes nothing
-	grave bool // its name or the server says that it removes, runs or sends
+	reads bool // its name and the server both indicate that it changes nothing
+	grave bool // its name or the server indicates that it removes, runs or sends something
 	allow bool // a person chose it
 }
 
-// asking is what each effect of a known tool is to a person.
+// effects lists the action and the reason for each effect of a known tool.
 var effects = []struct {
 	name, action, why string
 }{
@@ -30,7 +30,7 @@ var effects = []struct {
 	{"destructive", "prompt", "Ask before %s removes, overwrites or runs something"},
 }
 
-// knownRules are for a server of the catalogue: its reading tools pass.
+// knownRules returns rules for a server of the catalogue: its reading tools are allowed.
 func (p *starterPlan) knownRules(s *servers.KnownServer, names []string) string {
 	rules := []string{fmt.Sprintf("# %s (known as %s)\n", term.VisibleText(strings.Join(names, ", ")), s.Name)}
 	for _, e := range effects {
@@ -43,7 +43,8 @@ func (p *starterPlan) knownRules(s *servers.KnownServer, names []string) string 
 	return strings.Join(append(rules, p.fallbackRules(names, "Ask: no rule knows this of "+s.Name)...), "\n")
 }
 
-// toldRules are for a server that was asked: what a person chose passes.
+// toldRules returns rules for a server that has listed its tools: tools that a person chose are
+// allowed.
 func (p *starterPlan) toldRules(name string) string {
 	who := term.VisibleText(name)
 	rules := []string{fmt.Sprintf("# %s (by the tools that it lists itself)\n", who)}
@@ -67,7 +68,7 @@ func (p *starterPlan) toldRules(name string) string {
 	return strings.Join(append(rules, p.fallbackRules([]string{name}, "Ask: every other call of "+who)...), "\n")
 }
 
-// unknownRules are for servers that nobody knows.
+// unknownRules returns rules for unknown servers.
 func (p *starterPlan) unknownRules(names []string) string {
 	rules := []string{"# Servers that clawai does not know\n"}
 	if p.mode == modeStrict {
@@ -76,7 +77,7 @@ func (p *starterPlan) unknownRules(names []string) string {
 	return strings.Join(append(rules, p.fallbackRules(names, "Ask: clawai does not know this server")...), "\n")
 }
 
-// fallbackRules gives the rules for all that those above do not name.
+// fallbackRules returns the rules for everything that the rules above do not name.
 func (p *starterPlan) fallbackRules(names []string, why string) (rules []string) {
 	if p.mode == modeStrict {
 		return nil

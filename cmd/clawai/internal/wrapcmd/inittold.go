@@ -22,14 +22,14 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// How far a server is listened to that is asked for its tools.
+// These constants limit the time and the number of tools when a server is asked for its tools.
 const (
 	toldWithin = 20 * time.Second
 	toldTools  = 500
 )
 
-// askServers asks the servers that nobody knows what tools they have, if the person at
-// the terminal, or the command line, wants them started.
+// askServers asks the unknown servers for their tools, if the person at the terminal, or the
+// command line, wants them started.
 func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, error) {
 	entries, err := askableServers(targets)
 	if err != nil || len(entries) == 0 || r.mode == modeStrict {
@@ -56,7 +56,8 @@ func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, erro
 	return told, r.chooseTold(told)
 }
 
-// askableServers gives the processes that nobody knows, by name; not where a name means several.
+// askableServers returns the unknown processes by name, except a name that several servers
+// have.
 func askableServers(targets []wrap.Target) (map[string]client.Entry, error) {
 	entries, several := map[string]client.Entry{}, map[string]bool{}
 	for _, t := range targets {
@@ -77,8 +78,8 @@ func askableServers(targets []wrap.Target) (map[string]client.Entry, error) {
 	return entries, nil
 }
 
-// chooseTold asks which of the tools that seem to read pass without a question. Where
-// nobody can be asked, none does.
+// chooseTold asks which of the tools that seem to read are allowed without a question. When
+// nobody can be asked, none is.
 func (r *initRun) chooseTold(told map[string][]toldTool) error {
 	var options []choose.Option
 	var tools []*toldTool
@@ -100,7 +101,6 @@ func (r *initRun) chooseTold(told map[string][]toldTool) error {
 	return err
 }
 
-// listTools asks a server for its tools.
 func listTools(ctx context.Context, e client.Entry) (tools []toldTool, err error) {
 	args, env := LaunchCommand(e)
 	if slices.ContainsFunc(slices.Concat(args, env), vault.HasReference) {
@@ -125,8 +125,8 @@ func listTools(ctx context.Context, e client.Entry) (tools []toldTool, err error
 	return tools, nil
 }
 
-// LaunchCommand gives the command of an entry, and the environment that it has there, as the client
-// would start it.
+// LaunchCommand returns the command of an entry and its environment, as the client would start
+// it.
 func LaunchCommand(e client.Entry) (args, env []string) {
 	env = os.Environ()
 	for _, v := range e.Env {
@@ -139,7 +139,7 @@ func LaunchCommand(e client.Entry) (args, env []string) {
 	return args, env
 }
 
-// filledIn puts variables in as clients do: ${NAME}, ${env:NAME}.
+// filledIn expands variables as clients do: ${NAME}, ${env:NAME}.
 func filledIn(text string) string {
 	if !strings.Contains(text, "${") {
 		return text
@@ -153,7 +153,7 @@ func filledIn(text string) string {
 	})
 }
 
-// claimed is what a server says of a tool.
+// claimed is a server's description of a tool.
 type claimed struct {
 	Name        string `json:"name"`
 	Annotations struct {
@@ -165,8 +165,8 @@ type claimed struct {
 	} `json:"inputSchema"`
 }
 
-// judgeTool gives what becomes of a tool by its name; what the server claims, and arguments
-// that lead anywhere, only tighten. False for a name that no rule can speak of.
+// judgeTool classifies a tool by its name. The server's claims, and arguments that name a
+// place, only make the result stricter. It returns false for a name that no rule can contain.
 func (c *claimed) judgeTool() (toldTool, bool) {
 	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("tool", c.Name))), policy.Options{})
 	if err != nil || c.Name == "" || strings.ContainsAny(c.Name, "*?") {

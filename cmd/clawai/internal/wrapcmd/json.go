@@ -9,13 +9,13 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// wrapDoc is what wrap --json and unwrap --json print.
+// wrapDoc is the --json output of wrap and unwrap.
 type wrapDoc struct {
 	DryRun  bool           `json:"dry_run"`
-	Servers []editedServer `json:"servers"` // that were edited, or would be
+	Servers []editedServer `json:"servers"` // servers that were edited, or would be
 	Hooks   []editedHooks  `json:"hooks,omitempty"`
-	Hub     string         `json:"hub,omitempty"`   // the configuration that servers were moved into
-	Vault   []movedSecret  `json:"vault,omitempty"` // that went into the vault, or came back from it
+	Hub     string         `json:"hub,omitempty"`   // path of the configuration that servers were moved into
+	Vault   []movedSecret  `json:"vault,omitempty"` // secrets that moved into the vault, or back from it
 	Undo    string         `json:"undo,omitempty"`
 }
 
@@ -23,13 +23,13 @@ type editedServer struct {
 	Name    string `json:"name"`
 	Client  string `json:"client"`
 	Path    string `json:"path"`
-	Restart string `json:"restart,omitempty"` // what a person does for it to take effect
-	Profile string `json:"profile,omitempty"` // of init: the starter policy that was written for it
-	Known   string `json:"known,omitempty"`   // of init: as which server of the catalogue it was recognised
-	Error   string `json:"error,omitempty"`   // why it was not edited
+	Restart string `json:"restart,omitempty"` // what a person must do for the edit to take effect
+	Profile string `json:"profile,omitempty"` // only for init: the starter policy for it
+	Known   string `json:"known,omitempty"`   // only for init: the catalogue's server that it was recognised as
+	Error   string `json:"error,omitempty"`   // reason why it was not edited
 }
 
-// editedServers lists the servers of changes, and the command that takes back what was done.
+// editedServers returns the servers of changes, and the command that undoes the edits.
 func (r *wrapRun) editedServers(changes []wrap.Change, failed []error) (all []editedServer, undo string) {
 	all = []editedServer{}
 	var done []string
@@ -53,7 +53,7 @@ func (r *wrapRun) editedServers(changes []wrap.Change, failed []error) (all []ed
 	return all, undo
 }
 
-// printDocument prints the document that --json asks for.
+// printDocument prints the document of --json, if it was asked for.
 func (r *wrapRun) printDocument(changes []wrap.Change, failed []error) error {
 	if !r.c.Bool("json") {
 		return nil
@@ -71,7 +71,7 @@ func (r *wrapRun) printDocument(changes []wrap.Change, failed []error) error {
 	return cmdline.WriteJSON(r.c.App.Writer, doc)
 }
 
-// undoHooks gives the command that takes back what was done to hooks.
+// undoHooks returns the command that undoes the changes of hooks.
 func (r *wrapRun) undoHooks(all []editedHooks) string {
 	var done []string
 	for _, h := range all {

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// ByClient gives the servers by client, as one session of it has them.
+// ByClient returns the servers by client, since one session has all servers of a client.
 func (f *Found) ByClient() map[string][]leaks.ClientServer {
 	all := map[string][]leaks.ClientServer{}
 	for i := range f.Places {
@@ -29,8 +29,8 @@ func (f *Found) ByClient() map[string][]leaks.ClientServer {
 	return all
 }
 
-// tellLeaks says which way out servers make that were put behind clawai, where the policy does not
-// look at what comes before a call.
+// tellLeaks prints the way out that newly wrapped servers open, if the policy does not look at
+// what comes before a call.
 func (r *wrapRun) tellLeaks(changes []wrap.Change) {
 	if r.op != wrap.Wrap || r.hooks || r.Judge.Observe || r.rules != nil && r.rules.FlowLevel() >= policy.Ask {
 		return

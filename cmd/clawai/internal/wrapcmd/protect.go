@@ -11,7 +11,8 @@ import (
 
 const protect = "protect"
 
-// ProtectCommand gives "clawai protect", by which others know what init does for one client.
+// ProtectCommand returns "clawai protect": init for one client, under a name that other tools
+// use.
 func ProtectCommand() *cli.Command {
 	return &cli.Command{
 		Name:      protect,
@@ -40,7 +41,7 @@ func runProtect(c *cli.Context) error {
 	return runInit(c)
 }
 
-// chatGPT is what a person does; no file of its is on this machine.
+// chatGPT lists the steps for a person; ChatGPT has no file on this machine.
 const chatGPT = `ChatGPT keeps its servers with your account and reaches them over the internet: there is no file here
 to edit, and servers that are started here it cannot use. What it does with remote ones, clawai can judge:
 

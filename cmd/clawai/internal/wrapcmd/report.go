@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// reportChanges tells what was done, what to do for it to take effect, what could not
-// be covered, and the way back.
+// reportChanges prints what was done, what to do for it to take effect, what could not be
+// covered, and how to undo it.
 func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	verb := "Wrapped"
 	if r.op == wrap.Unwrap {
@@ -40,7 +40,7 @@ func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	}
 	back := r.undoArguments(slices.Clone(done))
 	hooks := r.undoHooks(hooksOf(changes, failed))
-	if hooks != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) { // unwrap --all takes them, too
+	if hooks != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) { // unwrap --all removes the hooks, too
 		fmt.Fprintf(r.prose, "Undo: %s\n", hooks)
 	}
 	if r.op == wrap.Wrap && !r.hooks {
@@ -61,7 +61,7 @@ func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	fmt.Fprintf(r.prose, "Undo: clawai %s %s\n", r.op.Undo(), back)
 }
 
-// tellAftercare is what a person must know about one changed file.
+// tellAftercare prints what a person must know about one changed file.
 func (r *wrapRun) tellAftercare(c wrap.Change) {
 	var afterwards, readers []string
 	experimental := false
@@ -100,8 +100,8 @@ func (r *wrapRun) tellAftercare(c wrap.Change) {
 	}
 }
 
-// putRight tells what stood in wrappers that somebody had changed: it may have been
-// meant, and a layer that goes takes its rules with it.
+// putRight prints the former content of wrappers that somebody had changed: the change may have
+// been intended, and removing a layer removes its rules.
 func (r *wrapRun) putRight(c wrap.Change) {
 	for _, e := range slices.Backward(c.Edits) {
 		if was := e.Entry.Wrapped; r.op == wrap.Wrap && was != nil && len(was.Differs) > 0 {
@@ -110,8 +110,8 @@ func (r *wrapRun) putRight(c wrap.Change) {
 	}
 }
 
-// signIn tells of remote servers whose client may have signed in: from now on it
-// is clawai that does.
+// signIn prints the remote servers whose client may have signed in: from now on clawai signs
+// in.
 func (r *wrapRun) signIn(c wrap.Change) {
 	for _, e := range slices.Backward(c.Edits) {
 		if r.op != wrap.Wrap || e.Entry.Kind != client.Remote || e.Entry.Wrapped != nil || !e.Entry.SignsIn {
@@ -125,8 +125,8 @@ func (r *wrapRun) signIn(c wrap.Change) {
 	}
 }
 
-// tellVariables tells of variables that say where clawai's folders are: the proxy
-// looks there only if its client hands them on.
+// tellVariables prints the variables that set clawai's folders: the proxy uses them only if its
+// client passes them on.
 func (r *wrapRun) tellVariables() {
 	var set []string
 	for _, name := range []string{"CLAWAI_CONFIG_DIR", "CLAWAI_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
@@ -139,7 +139,7 @@ func (r *wrapRun) tellVariables() {
 	}
 }
 
-// undoArguments gives the rest of the command that takes back what was done.
+// undoArguments returns the arguments of the command that undoes the changes.
 func (r *wrapRun) undoArguments(done []string) string {
 	if r.Judge.Hub.Into {
 		done = []string{client.HubName}
@@ -166,8 +166,8 @@ func (r *wrapRun) undoArguments(done []string) string {
 	return strings.Join(args, " ")
 }
 
-// NameWords gives servers' names for a command line, behind -- where one looks like
-// an option.
+// NameWords returns servers' names for a command line, after -- when a name looks like an
+// option.
 func NameWords(names []string) (words []string) {
 	for _, name := range names {
 		words = append(words, term.VisibleText(cmdline.Quote([]string{name})))
@@ -178,7 +178,7 @@ func NameWords(names []string) (words []string) {
 	return words
 }
 
-// tellUncovered lists the servers within the selection that stay without clawai.
+// tellUncovered lists the selected servers that stay without clawai.
 func (r *wrapRun) tellUncovered() {
 	var lines []string
 	for _, t := range wrap.SelectTargets(r.Places, r.selection) {
@@ -208,7 +208,7 @@ func joinNames(all []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// dropRepeats drops repetitions and keeps the order.
+// dropRepeats removes repetitions and keeps the order.
 func dropRepeats(all []string) []string {
 	var once []string
 	for _, s := range all {

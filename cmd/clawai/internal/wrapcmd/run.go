@@ -25,26 +25,26 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// wrapRun is one run of wrap or unwrap: the command line and what was found.
+// wrapRun is one run of wrap or unwrap: its command line and what it found.
 type wrapRun struct {
 	c         *cli.Context
 	op        wrap.Op
 	out, errs io.Writer
-	prose     io.Writer // out for sentences
-	diffs     io.Writer // out for changes
+	prose     io.Writer // writes sentences to out
+	diffs     io.Writer // writes diffs to out, in color
 	in        *bufio.Reader
 	Found
 	selection wrap.Selection
-	all       bool // every server, or client, that the selection leaves
-	hooks     bool // hooks are meant and not servers
+	all       bool // every server, or client, of the selection
+	hooks     bool // the run is about hooks, not servers
 	dryRun    bool
 	terminal  bool           // a person can be asked
 	vault     *vaultMoves    // never nil
-	rules     *policy.Policy // of the owner's, as it was there; nil: not read, or made just now
-	hookRules *hookRules     // what it lacks for the hooks that are put in
+	rules     *policy.Policy // the owner's existing policy; nil: not read, or just created
+	hookRules *hookRules     // the rules that it lacks for the new hooks
 }
 
-// Found is what is on the machine.
+// Found holds the files and servers found on the machine.
 type Found struct {
 	folders config.Folders
 	env     client.Env
@@ -85,11 +85,11 @@ func FindServers() (f Found, err error) {
 }
 
 func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
-	names, err := cmdline.ParseArguments(c) // which may hold --color, behind the names
+	names, err := cmdline.ParseArguments(c) // --color may come after the names
 	if err != nil {
 		return nil, err
 	}
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // files are written whether or not somebody reads on what is told of them (| head)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // files are written even when nobody reads the output any more (| head)
 	r := &wrapRun{
 		c: c, op: op, in: bufio.NewReader(os.Stdin),
 		out: c.App.Writer, prose: cmdline.ProseWriter(c.App.Writer), diffs: cmdline.ProseWriter(c.App.Writer, diffMarks...), errs: cmdline.ProseWriter(c.App.ErrWriter),
@@ -105,7 +105,7 @@ func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
 		return nil, err
 	}
 	if c.Command.Name == protect {
-		names = nil // its one argument is a client, and in its flag by now
+		names = nil // its one argument is a client, and it is already in the flag
 	} else if names, err = r.chooseHub(c, names); err != nil {
 		return nil, err
 	}
@@ -142,20 +142,20 @@ func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
 	return r, nil
 }
 
-// askLine puts a question at the terminal and reads a line.
+// askLine prints a question at the terminal and reads a line.
 func (r *wrapRun) askLine(question string) (string, error) {
 	fmt.Fprint(r.prose, question)
 	line, err := r.in.ReadString('\n')
 	return strings.TrimSpace(line), err
 }
 
-// findUncoverable gives the places here that no edit of a file reaches: those that leave a
-// trace by it, those that leave none when their client is in use. Of one client,
-// or of all when it is "".
+// findUncoverable returns the places on this machine that no edit of a file covers. A place
+// with paths counts when one of them exists; a place without paths counts when its client is in
+// use. It looks at one client, or at all when of is "".
 func (f *Found) findUncoverable(of string) []client.Uncoverable {
 	all, err := client.LoadUncoverables()
 	if err != nil {
-		return nil // look has read the same table
+		return nil // FindServers has read the same table
 	}
 	return slices.DeleteFunc(all, func(u client.Uncoverable) bool {
 		if of != "" && of != u.Client {
@@ -168,7 +168,7 @@ func (f *Found) findUncoverable(of string) []client.Uncoverable {
 	})
 }
 
-// diffMarks are of a unified diff: what goes and what comes.
+// diffMarks color the removed and the added lines of a unified diff.
 var diffMarks = []cmdline.Mark{
 	{Pattern: `^((?:---|\+\+\+) .*)`, Color: cmdline.Bold},
 	{Pattern: `^(@@ .*)`, Color: cmdline.Dim},
@@ -176,7 +176,7 @@ var diffMarks = []cmdline.Mark{
 	{Pattern: `^(\+.*)`, Color: cmdline.Green},
 }
 
-// ShortPath writes a path below the home folder with ~, harmless for a terminal.
+// ShortPath writes a path below the home folder with ~, safe for a terminal.
 func (f *Found) ShortPath(path string) string {
 	if rest, ok := strings.CutPrefix(path, f.env.Home+string(filepath.Separator)); ok {
 		path = filepath.Join("~", rest)

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// selectionFlags say which servers are meant, the same for every command.
+// selectionFlags returns the flags that select servers, the same for every command.
 func selectionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "client", Usage: "only this `CLIENT`'s files, as clawai status names it; all: every client's"},
@@ -45,8 +45,8 @@ func (f *Found) selectionOf(c *cli.Context, names []string) (wrap.Selection, err
 	return s, nil
 }
 
-// selectFile narrows the selection to one file, which the catalogue need not know
-// when a client is named whose form it has.
+// selectFile narrows the selection to one file. When a client is named, the file need not be in
+// the catalogue: it is read in that client's form.
 func (f *Found) selectFile(s *wrap.Selection, path string) (err error) {
 	if s.File, err = filepath.Abs(path); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// StatusCommand gives "clawai status".
+// StatusCommand returns "clawai status".
 func StatusCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "status",
@@ -27,16 +27,16 @@ func StatusCommand() *cli.Command {
 	}
 }
 
-// Status is what --json prints.
+// Status is the --json output of status.
 type Status struct {
 	Clawai     string             `json:"clawai"`
-	Program    string             `json:"program,omitempty"` // what wrap would write
+	Program    string             `json:"program,omitempty"` // path that wrap would write
 	Files      []FileStatus       `json:"files"`
 	Hooks      []HookStatus       `json:"hooks"`
 	NotCovered []statusUncovered  `json:"not_covered"`
 	Counts     map[wrap.State]int `json:"counts"`
 	Unreadable int                `json:"unreadable"`
-	Hub        []string           `json:"hub,omitempty"`      // what stands half-way between clients' files and the hub
+	Hub        []string           `json:"hub,omitempty"`      // problems between clients' files and the hub
 	Sessions   []flow.Shown       `json:"sessions,omitempty"` // what agents' sessions have seen
 }
 
@@ -46,22 +46,22 @@ type FileStatus struct {
 	Name         string         `json:"name"`
 	Scope        client.Scope   `json:"scope"`
 	Path         string         `json:"path"`
-	Real         string         `json:"real,omitempty"` // when a symlink leads there
+	Real         string         `json:"real,omitempty"` // target when Path is a symlink
 	Experimental bool           `json:"experimental,omitempty"`
-	Tracked      bool           `json:"tracked,omitempty"` // by git
+	Tracked      bool           `json:"tracked,omitempty"` // git tracks the file
 	Error        string         `json:"error,omitempty"`
-	Notes        []string       `json:"notes,omitempty"` // what its owner should know of the file
+	Notes        []string       `json:"notes,omitempty"` // what its owner should know about the file
 	Servers      []ServerStatus `json:"servers"`
 }
 
-// ServerStatus is one server in it.
+// ServerStatus is one server in a file.
 type ServerStatus struct {
 	Name    string     `json:"name"`
 	Key     []string   `json:"key"`
 	Line    int        `json:"line"`
 	State   wrap.State `json:"state"`
 	Why     string     `json:"why,omitempty"`
-	Differs []string   `json:"differs,omitempty"` // of drifted: each thing that is not as wrap writes it
+	Differs []string   `json:"differs,omitempty"` // when drifted: each difference from what wrap writes
 	Remote  bool       `json:"remote,omitempty"`  // reached by a url
 	Project string     `json:"project,omitempty"`
 }
@@ -108,7 +108,7 @@ func runStatus(c *cli.Context) error {
 	return nil
 }
 
-// JudgeStatus judges every server that was found.
+// JudgeStatus returns the state of every server that was found.
 func (f *Found) JudgeStatus() Status {
 	doc := Status{
 		Clawai: cmdline.Version, Program: f.Judge.Program.Path,
@@ -144,7 +144,7 @@ func (f *Found) JudgeStatus() Status {
 	return doc
 }
 
-// fileNotes gives what the owner of a file should know beside the state of its servers.
+// fileNotes returns what the owner of a file should know, apart from the state of its servers.
 func fileNotes(p *wrap.ConfigFile) (all []string) {
 	if p.HasMark() {
 		all = append(all, "the file starts with a byte order mark, which "+p.Row.Name+" may not read: save it without")
@@ -155,7 +155,7 @@ func fileNotes(p *wrap.ConfigFile) (all []string) {
 	return all
 }
 
-// ServerNames gives the names of all servers that were found, sorted.
+// ServerNames returns the names of all servers that were found, sorted.
 func (f *Found) ServerNames() (names []string) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {
@@ -166,7 +166,7 @@ func (f *Found) ServerNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// ClientNames gives the words for the clients that have a server or a file here.
+// ClientNames returns the names of the clients that have a server or an unreadable file here.
 func (f *Found) ClientNames() (names []string) {
 	for i := range f.Places {
 		if p := &f.Places[i]; p.Err != nil || len(p.Entries) > 0 {
@@ -177,13 +177,13 @@ func (f *Found) ClientNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// FindUnruled gives the servers behind clawai that no rule opens, and those that only rules
-// without a server open something of.
+// FindUnruled returns two lists of wrapped servers: those that no rule opens, and those that
+// only rules without a server may open.
 func (f *Found) FindUnruled(rules []policy.Source) (shut, elsewhere []string) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {
 			if state, _ := f.Judge.EntryState(&f.Places[i], e); state != wrap.Wrapped || e.Wrapped.Hub {
-				continue // rules see the hub's servers, whose ids are in its own file
+				continue // rules see the hub's servers, which are in its own file
 			}
 			switch openFor(rules, e, starterFor(e)) {
 			case closed:

@@ -13,19 +13,20 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// stateColors say at a glance what is protected; what cannot be is nobody's fault.
+// stateColors shows what is protected. A server that cannot be covered gets no warning color,
+// since nobody can change this.
 var stateColors = map[wrap.State]string{
 	wrap.Wrapped: cmdline.Green, wrap.Observed: cmdline.Yellow, wrap.Bare: cmdline.Yellow, wrap.Drifted: cmdline.Red, wrap.Uncovered: cmdline.Dim,
 }
 
-// statusPrinter writes what status found, a client after the other.
+// statusPrinter writes the status, client by client.
 type statusPrinter struct {
 	*Found
 	out    strings.Builder
 	color  bool
-	width  int // cells of a line; 0: lines are not broken
-	names  int // cells of the longest name, up to a bound
-	states int // cells of the longest state
+	width  int // columns of a line; 0: lines are not broken
+	names  int // columns of the longest name, up to a limit
+	states int // columns of the longest state
 }
 
 func (f *Found) printStatus(w io.Writer, doc Status) error {
@@ -55,7 +56,7 @@ func (f *Found) printStatus(w io.Writer, doc Status) error {
 	return err
 }
 
-// printClients writes one client after the other: its files, then its hooks.
+// printClients writes the clients one after the other: the files, then the hooks.
 func (p *statusPrinter) printClients(doc *Status) {
 	var words []string
 	for _, file := range doc.Files {
@@ -98,9 +99,9 @@ func (p *statusPrinter) printClients(doc *Status) {
 
 func (p *statusPrinter) paint(color, s string) string { return cmdline.Paint(p.color, color, s) }
 
-// printHeading writes the heading of a client: its name, and the word that --client takes.
+// printHeading writes the heading of a client: its name, and the value for --client.
 func (p *statusPrinter) printHeading(name, word string) {
-	name, _, _ = strings.Cut(name, " (") // what stands behind it is said of one of its files
+	name, _, _ = strings.Cut(name, " (") // the text after it is about only one of its files
 	fmt.Fprintf(&p.out, "%s  %s\n", p.paint(cmdline.Bold, name), p.paint(cmdline.Dim, word))
 }
 
@@ -112,7 +113,6 @@ func (p *statusPrinter) printPath(file *FileStatus) {
 	fmt.Fprintf(&p.out, "  %s%s\n", p.ShortPath(file.Path), p.paint(cmdline.Dim, note))
 }
 
-// printFile writes the servers of a file.
 func (p *statusPrinter) printFile(file *FileStatus) {
 	if file.Error != "" {
 		p.printRow("?", unreadable, cmdline.Red, term.VisibleText(file.Error))
@@ -132,9 +132,10 @@ func (p *statusPrinter) printFile(file *FileStatus) {
 	}
 }
 
-const unreadable = "unreadable" // the state of all that is in a file
+const unreadable = "unreadable" // state of everything in the file
 
-// printRow is a server and its state; the reason goes on below itself.
+// printRow writes a server and its state; the reason continues on lines below, in its own
+// column.
 func (p *statusPrinter) printRow(name, state, color, why string) {
 	indent := 4 + p.names + 2 + p.states + 2
 	room := 0
@@ -151,7 +152,7 @@ func (p *statusPrinter) printRow(name, state, color, why string) {
 	}
 }
 
-// printSummary says how many there are of each state, what is not covered, and what to do.
+// printSummary prints the number of servers in each state, what is not covered, and what to do.
 func (p *statusPrinter) printSummary(doc *Status) {
 	total := 0
 	var counts []string
@@ -194,7 +195,7 @@ func (p *statusPrinter) printSummary(doc *Status) {
 	}
 }
 
-// printParagraph writes a text; what goes on below it is indented once more.
+// printParagraph writes a text; lines after the first are indented once more.
 func (p *statusPrinter) printParagraph(indent, text string) {
 	for i, line := range cmdline.WrapWords(text, max(0, p.width-len(indent)-3)) {
 		if i > 0 {

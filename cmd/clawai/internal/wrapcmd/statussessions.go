@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// shownSessions is how many sessions the screen shows, of those that have seen something.
+// shownSessions is the number of sessions on the screen, of those that have seen something.
 const shownSessions = 5
 
-// printSessions writes what the last of agents' sessions have seen.
+// printSessions writes what the latest agents' sessions have seen.
 func printSessions(w io.Writer, sessions iter.Seq2[flow.Shown, error]) error {
 	left := shownSessions
 	for s, err := range sessions {

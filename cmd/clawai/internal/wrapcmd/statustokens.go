@@ -16,12 +16,12 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// tokenCost is what the tools of a server cost the model with each request, by the latest
-// list that its session was given.
+// tokenCost is the cost of a server's tools for the model with each request, by the latest list
+// that its session got.
 type tokenCost struct {
 	Server  string    `json:"server"`
-	Tools   int       `json:"tools"`    // as the server listed them
-	LeftOut int       `json:"left_out"` // of those, that rules or list = "allowed" kept from the client
+	Tools   int       `json:"tools"`    // number of tools that the server listed
+	LeftOut int       `json:"left_out"` // number of them that rules or list = "allowed" kept from the client
 	Tokens  int       `json:"tokens_estimate"`
 	Listed  time.Time `json:"listed"`
 
@@ -33,11 +33,11 @@ type tokenCost struct {
 const (
 	// charactersPerToken is a rule of thumb for English and JSON; models differ.
 	charactersPerToken = 4
-	// recentLists is how far back lists are looked for.
+	// recentLists is the age limit of the lists.
 	recentLists = 30 * 24 * time.Hour
 )
 
-// addPage takes in a page of a list. A page that names a tool again begins another list.
+// addPage adds a page of a list. A page that names a tool again starts another list.
 func (t *tokenCost) addPage(e *event.Entry) {
 	again := t.names == nil || t.session != e.Session || slices.ContainsFunc(e.Declared, func(name string) bool { return t.names[name] })
 	if again {
@@ -55,7 +55,7 @@ func (t *tokenCost) addPage(e *event.Entry) {
 	t.Tools, t.Tokens, t.Listed = len(t.names), (t.bytes+charactersPerToken-1)/charactersPerToken, e.Time
 }
 
-// tokenCosts reads the record, the dearest server first.
+// tokenCosts reads the record; the most expensive server is first.
 func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
 	dir, err := record.FindLogDir()
 	if err != nil {
@@ -69,7 +69,7 @@ func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
 			name = e.ServerGuess + "?"
 		}
 		if e.Method != "tools/list" || name == "hub?" {
-			return nil // the hub's is its servers' together
+			return nil // the hub's list is the lists of its servers together
 		}
 		if by[name] == nil {
 			by[name] = &tokenCost{Server: name}
@@ -86,7 +86,7 @@ func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
 	return costs, nil
 }
 
-// printTokens gives clawai status --tokens.
+// printTokens prints the output of clawai status --tokens.
 func printTokens(c *cli.Context) error {
 	costs, err := tokenCosts(c.App.ErrWriter)
 	if err != nil {

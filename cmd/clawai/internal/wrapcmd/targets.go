@@ -15,8 +15,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// findTargets gives the servers to edit, none when there is nothing to do. Where the command line leaves a choice, a
-// person is asked; where nobody can be, it is a usage error that lists it.
+// findTargets returns the servers to edit; none when there is nothing to do. When the command
+// line is ambiguous, it asks a person; when nobody can be asked, it returns a usage error that
+// lists the choices.
 func (r *wrapRun) findTargets() ([]wrap.Target, error) {
 	matched := wrap.SelectTargets(r.Places, r.selection)
 	var pending []wrap.Target
@@ -39,8 +40,8 @@ func (r *wrapRun) findTargets() ([]wrap.Target, error) {
 	return r.chooseServers(pending)
 }
 
-// isAmbiguous says that the command line names fewer servers than were found: a
-// name that several places have, or no name and several servers.
+// isAmbiguous reports whether the command line does not decide between the servers that were
+// found: several have the same name, or no name was given and there are several.
 func (r *wrapRun) isAmbiguous(pending []wrap.Target) bool {
 	if len(r.selection.Names) == 0 {
 		return len(pending) > 1 || r.terminal
@@ -75,8 +76,8 @@ func (r *wrapRun) notFound(name string) error {
 	return cmdline.Usagef("there is no server %s; there are %s%s", term.VisibleValue(name), strings.Join(slices.Compact(known), ", "), unread)
 }
 
-// explainNothing says why there is nothing to do: an answer when all is as it was asked
-// to be, an error when what was asked for by name cannot be.
+// explainNothing prints why there is nothing to do. It is no error when everything is as
+// requested, but an error when a named server cannot be edited.
 func (r *wrapRun) explainNothing() error {
 	if err := r.printDocument(nil, nil); err != nil {
 		return err
@@ -111,8 +112,7 @@ func (r *wrapRun) renderTarget(t wrap.Target) string {
 	return s
 }
 
-// projectFolder gives what a "*" of the key path stood for: the folder whose servers
-// these are.
+// projectFolder returns the part of the key path that "*" matched: the project's folder.
 func projectFolder(t wrap.Target) string {
 	i := slices.Index(t.File.Row.KeyPath, "*")
 	if i < 0 || i >= len(t.Entry.KeyPath) {
@@ -147,7 +147,8 @@ func (r *wrapRun) chooseServers(pending []wrap.Target) ([]wrap.Target, error) {
 	return chosen, err
 }
 
-// chooseTargets has servers chosen, by client, of which some are chosen already.
+// chooseTargets lets a person choose servers, sorted by client; already marks the preselected
+// ones.
 func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func(wrap.Target) bool) (chosen []wrap.Target, err error) {
 	slices.SortStableFunc(all, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
 	options := make([]choose.Option, len(all))
@@ -161,7 +162,7 @@ func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func
 	return chosen, err
 }
 
-// errLeft is how the command ends when the person leaves a choice.
+// errLeft is the error of the command when the person leaves a choice.
 var errLeft error = &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: choose.ErrLeft}
 
 func chooseSeveral(ctx context.Context, question string, options []choose.Option) ([]int, error) {

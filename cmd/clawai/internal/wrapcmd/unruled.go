@@ -14,15 +14,15 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// tellUnruled tells of the wrapped servers that the policy which was there does not
-// speak of: what no rule allows is refused. Servers that are only watched are not.
+// tellUnruled prints the wrapped servers that the existing policy has no rule for: calls
+// without a rule are refused, except for servers that are only observed.
 func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 	if r.op != wrap.Wrap || r.rules == nil || r.Judge.Observe {
 		return
 	}
 	rules := r.rules.Sources()
 	var shut, narrow, again []string
-	profiles := map[string]string{} // of those servers
+	profiles := map[string]string{} // starter policies of those servers
 	for _, c := range changes {
 		for _, e := range c.Edits {
 			profile := starterFor(e.Entry)
@@ -56,7 +56,7 @@ func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 		}
 	}
 	if r.Judge.Hub.Into {
-		return // which is no place to only watch
+		return // the hub cannot only observe
 	}
 	watch := "clawai wrap " + strings.Join(dropRepeats(again), " ") + " --observe"
 	if r.Judge.HTTPProxy.Base != "" && anyLed(changes) {
@@ -65,9 +65,9 @@ func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 	fmt.Fprintf(r.prose, "  Or watch first: %s\n  And learn from it: clawai policy learn\n", watch)
 }
 
-// starterFor gives the starter policy for what an entry runs, "" when there is none.
+// starterFor returns the starter policy for the server of an entry, "" when there is none.
 func starterFor(e client.Entry) string {
-	known, _ := recogniseServer(e) // nil where the catalogue cannot be read, as for an unknown one
+	known, _ := recogniseServer(e) // nil when the catalogue cannot be read, as for an unknown server
 	return profileOf(known)
 }
 
@@ -75,19 +75,19 @@ func starterFor(e client.Entry) string {
 type opening uint8
 
 const (
-	closed          opening = iota // every rule that opens something is about other servers
-	openedElsewhere                // rules about every server open some names, perhaps none of its
-	opened                         // a rule speaks of it, or of what it has
+	closed          opening = iota // no rule opens anything of this server
+	openedElsewhere                // rules for every server open some names, which it may not have
+	opened                         // a rule names it, or one of its names
 )
 
-// openFor reads the rules for a server. What tools it has nobody has asked it; of one
-// that a starter policy knows, that policy names them.
+// openFor returns how far the rules open a server. The server was not asked for its tools; for
+// a server with a starter policy, that policy names them.
 func openFor(rules []policy.Source, e client.Entry, profile string) opening {
 	found := closed
 	for i := range rules {
 		s := &rules[i]
 		switch {
-		case s.Subject == policy.NoSubject: // it decides no calls
+		case s.Subject == policy.NoSubject: // such a rule decides no calls
 		case s.Servers != nil:
 			if matchesAny(s.Servers, e.Name) {
 				return opened
@@ -103,7 +103,7 @@ func openFor(rules []policy.Source, e client.Entry, profile string) opening {
 	return found
 }
 
-// matchesAny says that one of the globs matches a name.
+// matchesAny reports whether one of the globs matches a name.
 func matchesAny(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool {
 		p, err := glob.Compile(g)
@@ -111,7 +111,7 @@ func matchesAny(globs []string, name string) bool {
 	})
 }
 
-// namesOf gives the names that a starter policy's rules open, as they stand there.
+// namesOf returns the names that a starter policy's rules open, as the rules write them.
 func namesOf(profile string) (names []string) {
 	if profile == "" {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// UnwrapCommand gives "clawai unwrap".
+// UnwrapCommand returns "clawai unwrap".
 func UnwrapCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "unwrap",

@@ -16,31 +16,31 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// vaultMoves moves secrets between clients' files and the vault: into it before a file is
-// written, and out of it afterwards.
+// vaultMoves moves secrets between clients' files and the vault: into the vault before a file
+// is written, and out of the vault afterwards.
 type vaultMoves struct {
 	run   *wrapRun
 	store vault.Store
 	moves []vaultMove
 }
 
-// vaultMove is one secret on its way.
+// vaultMove is the move of one secret.
 type vaultMove struct {
 	entry   string
 	value   []byte
 	origin  vault.Origin
 	server  vault.Requester
-	label   string // of the variable or header, for people
-	bound   bool   // the entry was not the server's before
+	label   string // name of the variable or header, for people
+	bound   bool   // the move bound the entry to the server
 	written bool
 }
 
-// movedSecret is a move as --json tells it.
+// movedSecret is the --json output for one move.
 type movedSecret struct {
 	Server string `json:"server"`
-	Name   string `json:"name"` // of the variable or the header
+	Name   string `json:"name"` // name of the variable or the header
 	Path   string `json:"path"`
-	Entry  string `json:"entry"` // of the vault
+	Entry  string `json:"entry"` // name of the vault's entry
 }
 
 func (m *vaultMoves) openVault() (err error) {
@@ -50,7 +50,7 @@ func (m *vaultMoves) openVault() (err error) {
 	return err
 }
 
-// TakeSecret asks whether a secret shall move, and finds the name of its entry.
+// TakeSecret decides whether a secret moves, and finds the name of its entry.
 func (m *vaultMoves) TakeSecret(t wrap.Target, s client.Secret) (text string, take bool, err error) {
 	words := []string{t.Entry.URL}
 	if t.Entry.URL == "" {
@@ -83,7 +83,8 @@ func (m *vaultMoves) TakeSecret(t wrap.Target, s client.Secret) (text string, ta
 	return s.Before + vault.MakeReference(move.entry), true, nil
 }
 
-// findEntryName finds an entry for a value: one that has it already, or one that is not there yet.
+// findEntryName returns an entry's name for a value: an entry that has the value already, or a
+// new one.
 func (m *vaultMoves) findEntryName(wanted string, value []byte) (string, error) {
 	clean := strings.Trim(strings.Map(func(r rune) rune {
 		if r < 0x80 && vault.CheckName("a"+string(r)) == nil {
@@ -119,7 +120,7 @@ next:
 	}
 }
 
-// ReturnToken finds what a reference stands for, where wrap has put it.
+// ReturnToken returns the token for a reference that wrap has written.
 func (m *vaultMoves) ReturnToken(t wrap.Target, s client.Secret) (token string, give bool, err error) {
 	if vault.CheckName(s.Value) != nil {
 		return "", false, nil
@@ -145,10 +146,10 @@ func (m *vaultMoves) ReturnToken(t wrap.Target, s client.Secret) (token string, 
 	if was, ok := client.DecodeToken(t.File.Row, string(o.Token)); ok && was == whole {
 		return string(o.Token), true, nil
 	}
-	return client.Quote(whole), true, nil // it has another value by now
+	return client.Quote(whole), true, nil // the value has changed since
 }
 
-// filterMoves drops what was to move for servers that are not edited after all.
+// filterMoves drops the moves of servers that are not edited after all.
 func (m *vaultMoves) filterMoves(changes []wrap.Change) {
 	m.moves = slices.DeleteFunc(m.moves, func(v vaultMove) bool {
 		return !slices.ContainsFunc(changes, func(c wrap.Change) bool {
@@ -157,7 +158,7 @@ func (m *vaultMoves) filterMoves(changes []wrap.Change) {
 	})
 }
 
-// keepSecrets puts what was taken into the vault; after an error it is as it was.
+// keepSecrets puts the taken secrets into the vault; on an error it undoes this.
 func (m *vaultMoves) keepSecrets() error {
 	if m.run.op != wrap.Wrap {
 		return nil
@@ -185,7 +186,7 @@ func (v *vaultMove) putSecret(store vault.Store) error {
 	return err
 }
 
-// takeBack undoes what was put into the vault for files that were not written.
+// takeBack removes the secrets of unwritten files from the vault.
 func (m *vaultMoves) takeBack(lost func(*vaultMove) bool) (err error) {
 	for i := len(m.moves) - 1; i >= 0; i-- {
 		v := &m.moves[i]
@@ -198,7 +199,7 @@ func (m *vaultMoves) takeBack(lost func(*vaultMove) bool) (err error) {
 	return err
 }
 
-// removeOrigin drops the place from the entry, and the entry with the last of them.
+// removeOrigin removes the place from the entry, and the entry itself with its last place.
 func (v *vaultMove) removeOrigin(store vault.Store) error {
 	gone := false
 	err := store.Change(v.entry, func(e *vault.Entry) error {
@@ -213,15 +214,15 @@ func (v *vaultMove) removeOrigin(store vault.Store) error {
 	return err
 }
 
-// hasStayed says that the file has the secret still, and no reference to it: else the vault may
-// have the only one. An edit that failed may have been made, or be undone in part.
+// hasStayed reports whether the file still has the secret and no reference to it; otherwise the
+// vault may have the only copy. A failed edit may have been made, or undone only in part.
 func (v *vaultMove) hasStayed() bool {
 	now, err := os.ReadFile(v.origin.File)
 	return err == nil && bytes.Contains(now, v.origin.Token) && !bytes.Contains(now, []byte(vault.MakeReference(v.entry)))
 }
 
-// finishMoves follows what became of the files: what was not written has moved nothing, and what
-// stands in a file again need not be in the vault.
+// finishMoves completes the moves by the result of the writes: an unwritten file has moved
+// nothing, and a secret that is in a file again leaves the vault.
 func (m *vaultMoves) finishMoves(changes []wrap.Change, failed []error) error {
 	written := map[string]bool{}
 	for i := range changes {
@@ -241,7 +242,7 @@ func (m *vaultMoves) finishMoves(changes []wrap.Change, failed []error) error {
 	return err
 }
 
-// tellMoves says what moves, or has moved: of what stands in several clients' files, once.
+// tellMoves prints the moves; a secret of several clients' files is printed once.
 func (m *vaultMoves) tellMoves() {
 	var lines []string
 	for i := range m.moves {

@@ -1,4 +1,4 @@
-// Package wrapcmd is the commands that look at clients' files: init, wrap, unwrap and
+// Package wrapcmd holds the commands that work on clients' files: init, wrap, unwrap and
 // status.
 package wrapcmd
 
@@ -22,7 +22,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// WrapCommand gives "clawai wrap".
+// WrapCommand returns "clawai wrap".
 func WrapCommand() *cli.Command {
 	flags := append(selectionFlags(), append(editFlags(), editJSONFlag())...)
 	return &cli.Command{
@@ -45,7 +45,7 @@ func editJSONFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print one JSON document; with --yes or --dry-run"}
 }
 
-// editFlags gives those of wrap and unwrap besides the selection.
+// editFlags returns the flags of wrap and unwrap apart from the selection.
 func editFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "dry-run", Usage: "show what would change and write nothing"},
@@ -130,7 +130,8 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err := r.vault.keepSecrets(); err != nil {
 		return err
 	}
-	// Only now: until here an interrupt ends us at once, also at the question.
+	// From here on the run handles an interrupt itself. Before, also at the question, an
+	// interrupt ends it at once.
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	unlock, err := r.Judge.Hub.LockRuns(ctx, r.applyOptions())
@@ -160,8 +161,8 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	return errors.Join(r.printDocument(changes, failed), r.tellErrors(append(refused, failed...)))
 }
 
-// dropUnwritable leaves out the files that cannot be written, before anybody reads what would
-// change in them. A move into the hub goes on with all of its files or none.
+// dropUnwritable leaves out files that cannot be written, before anybody reads their changes. A
+// move into the hub or the vault needs all of its files.
 func (r *wrapRun) dropUnwritable(changes []wrap.Change, refused []error) ([]wrap.Change, []error, error) {
 	writable, failed := r.applyOptions().SplitWritable(changes)
 	if len(failed) > 0 && (r.Judge.Hub.Into || r.Judge.Secrets != nil) {
@@ -170,7 +171,7 @@ func (r *wrapRun) dropUnwritable(changes []wrap.Change, refused []error) ([]wrap
 	return writable, append(refused, failed...), nil
 }
 
-// planChanges works out the files that the command line asks for.
+// planChanges plans the changes that the command line asks for.
 func (r *wrapRun) planChanges(ctx context.Context) (changes []wrap.Change, refused []error, targets []wrap.Target, err error) {
 	if r.hooks {
 		changes, refused, err = r.planHooks(ctx)
@@ -196,8 +197,8 @@ func (r *wrapRun) planChanges(ctx context.Context) (changes []wrap.Change, refus
 	return changes, refused, targets, nil
 }
 
-// checkPolicy says why wrapping would leave servers that do not start. Where no policy is
-// there and a person wants one, it is the run of init that writes it.
+// checkPolicy returns the reason why wrapped servers would not start. When no policy exists and
+// a person wants one, it returns the init run that writes the policy.
 func (r *wrapRun) checkPolicy(targets []wrap.Target) (*initRun, error) {
 	if r.op == wrap.Unwrap {
 		return nil, nil
@@ -223,7 +224,7 @@ func (r *wrapRun) checkPolicy(targets []wrap.Target) (*initRun, error) {
 	return nil, err
 }
 
-// missingPolicyText says what comes of having no policy.
+// missingPolicyText returns the effect of a missing policy.
 func (r *wrapRun) missingPolicyText() string {
 	if r.hooks {
 		return "every tool of the client is refused"
@@ -231,7 +232,7 @@ func (r *wrapRun) missingPolicyText() string {
 	return "a wrapped server does not start"
 }
 
-// firstRules says how to come by a policy.
+// firstRules returns the advice for creating a policy.
 func (r *wrapRun) firstRules() string {
 	if r.hooks {
 		return "clawai init --hooks writes one, or: clawai policy init --profile coding-agent"
@@ -239,7 +240,7 @@ func (r *wrapRun) firstRules() string {
 	return "clawai init writes one, or: clawai policy init --profile filesystem"
 }
 
-// offerPolicy makes the policy that init would write for these servers.
+// offerPolicy prepares the policy that init would write for these servers.
 func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
 	answer, err := r.askLine(fmt.Sprintf("There is no policy at %s, and without one a wrapped server does not start.\nWrite one for the servers here, as clawai init does? [Y/n] ", r.ShortPath(r.folders.PolicyFile())))
 	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
@@ -263,7 +264,7 @@ func (r *wrapRun) applyOptions() wrap.Options {
 	}
 }
 
-// tellErrors tells every error and turns them into one exit code.
+// tellErrors prints every error and turns them into one exit code.
 func (r *wrapRun) tellErrors(errs []error) error {
 	bad := r.tellUnreadable()
 	for _, err := range errs {
@@ -278,13 +279,13 @@ func (r *wrapRun) tellErrors(errs []error) error {
 	return nil
 }
 
-// tellUnreadable tells of the files that could not be read. With names that were
-// found elsewhere it is a warning: the file may well not be meant.
+// tellUnreadable prints the files that could not be read. With names that were found elsewhere
+// it is only a warning, since the user may not mean this file.
 func (r *wrapRun) tellUnreadable() bool {
 	bad := false
 	for _, p := range r.Places {
 		if r.hooks {
-			break // of which it says nothing
+			break // hooks are not in these files
 		}
 		if p.Err != nil && r.selection.MatchesFile(&p) {
 			fmt.Fprintf(r.errs, "clawai: %s (%s): %v; the file was left alone\n", r.ShortPath(p.Path), p.Row.Name, p.Err)
