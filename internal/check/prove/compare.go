@@ -307,8 +307,8 @@ func (a *Answer) answerKey() answered {
 	return at
 }
 
-// addClass adds a class, unless a class with the same answers has a witness
-// already or neither has one.
+// addClass adds a class, unless one with the same answers is known. A class
+// with a witness replaces an undecided one.
 func (d *difference) addClass(c *CallClass) {
 	key := [2]answered{c.Old.answerKey(), c.New.answerKey()}
 	switch at, known := d.places[key]; {

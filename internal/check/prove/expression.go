@@ -55,7 +55,8 @@ func (pr *prover) parseExpression(key, atom, constraint, text string, closes boo
 	return e
 }
 
-// broken are the texts of which a regex of a rule that closes may hold a line alone.
+// broken matches the texts with line breaks. A regex of a rule that denies or
+// asks may match a single line of such a text.
 const broken = `(?s:.*[\n\r\v\f\x{85}\x{2028}\x{2029}].*)`
 
 // regularLanguages lists the languages of the rules' constraints on an

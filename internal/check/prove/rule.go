@@ -22,7 +22,7 @@ type rule struct {
 	listed     int           // number of atoms that exhaustCases handles: exceptions by globs
 	exprs      []*expression // the atoms that are languages of texts
 	same       int           // equal for rules with equal conditions
-	finds      []string      // kinds, of which one must be found; nil without a find
+	finds      []string      // one of these kinds must be found; nil without a find
 	vague      bool          // may match perhaps only
 
 	watches, only bool       // how it treats arguments that it does not name; see further.go
