@@ -211,7 +211,7 @@ func argumentKey(path []string) string {
 	return policytext.DottedKey("args", path...)
 }
 
-// unnamedArguments lists the arguments that no reached rule has a condition on.
+// unnamedArguments lists the arguments that no rule of the trace has read.
 func (j *Judged) unnamedArguments() (names []string) {
 	seen := map[string]bool{}
 	for i := range j.Values {

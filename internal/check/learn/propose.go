@@ -268,7 +268,7 @@ func (l *Learner) actionFor(c ToolClass) policy.Action {
 	return policy.Prompt
 }
 
-// whyUnvaried rejects a rule for an acting tool that names no argument, unless
+// whyUnvaried rejects a rule that names no argument of an acting tool, unless
 // its calls differ: repetitions of one call tell nothing about other calls.
 func (l *Learner) whyUnvaried(r *Rule) string {
 	if len(r.calls) < l.o.MinCount && l.o.Observed < AllowActs {

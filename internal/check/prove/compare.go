@@ -106,7 +106,7 @@ func (d *difference) findPairCall(m, n *mode) answer {
 	}
 	first, second := m, n
 	if len(d.new.rules) < len(d.old.rules) {
-		first, second = n, m // isIdle of this mode is often known, and is often enough
+		first, second = n, m // its isIdle is known sooner, and is often enough
 	}
 	if d.isIdle(first) || d.isIdle(second) {
 		return impossible
