@@ -15,11 +15,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// childArgument is the first argument of the driver's own small programs. They link
-// nothing of clawai, so that what is compared starts as a small program does.
+// childArgument is the first argument of the driver's small helper programs.
+// The helpers link no code of clawai, so they start as fast as a small program
+// does.
 const childArgument = "-child"
 
-// childRole gives the small program that a command line names, nil for the driver itself.
+// childRole returns the helper program that a command line names, or nil for
+// the driver itself.
 func childRole(args []string) func(args []string) {
 	if len(args) < 3 || args[1] != childArgument {
 		return nil
@@ -29,8 +31,8 @@ func childRole(args []string) func(args []string) {
 	}[args[2]]
 }
 
-// echo is the fastest MCP server there can be: it finds the id without parsing, and
-// answers with a text as long as the request's "bytes" says.
+// echo is an MCP server made for speed: it finds the id without parsing, and
+// answers with a text of the length in the request's "bytes".
 func echo(stdin, stdout int) {
 	var text []byte
 	in, out := make([]byte, 0, 1<<20), make([]byte, 0, 1<<20)
@@ -54,7 +56,7 @@ func echo(stdin, stdout int) {
 			if !ok {
 				continue
 			}
-			if bytes.Contains(line, []byte(`"method":"initialize"`)) { // a hub's
+			if bytes.Contains(line, []byte(`"method":"initialize"`)) { // sent by a hub
 				out = append(append(append(out, `{"jsonrpc":"2.0","id":`...), id...),
 					`,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}}`+"\n"...)
 				continue
@@ -80,7 +82,7 @@ func echo(stdin, stdout int) {
 	}
 }
 
-// number is what stands behind a member's name, up to the next delimiter.
+// number returns the value after a member's name, up to the next delimiter.
 func number(line []byte, member string) ([]byte, bool) {
 	_, after, ok := bytes.Cut(line, []byte(member))
 	if !ok {
@@ -90,13 +92,14 @@ func number(line []byte, member string) ([]byte, bool) {
 	return after[:max(end, 0)], end > 0
 }
 
-// relayBytes is the least a proxy can do: two io.Copy loops around a child process.
+// relayBytes is the simplest possible proxy: two io.Copy loops around a child
+// process.
 func relayBytes(command []string) {
 	around(command, func(w io.Writer, r io.Reader) { _, _ = io.Copy(w, r) })
 }
 
-// relayLines is the least that a proxy of frames can do: each line is checked to be JSON
-// and asked for its method. What arrived together is written together.
+// relayLines is the simplest proxy of frames: it checks that each line is JSON
+// and reads its method. It writes together the lines that arrived together.
 func relayLines(command []string) {
 	around(command, func(w io.Writer, r io.Reader) {
 		in, out := bufio.NewReaderSize(r, 64<<10), bufio.NewWriterSize(w, 64<<10)
@@ -125,7 +128,7 @@ func relayLines(command []string) {
 	})
 }
 
-// around starts the command and carries both directions until it ends.
+// around starts the command and relays both directions until the command ends.
 func around(command []string, carry func(io.Writer, io.Reader)) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stderr = os.Stderr

@@ -4,22 +4,23 @@ package main
 
 import "slices"
 
-// relation is how a figure of one way is set beside another's of the same round.
+// relation is the way to compare a figure of one way with that of another way
+// in the same round.
 type relation int
 
 const (
-	ratio      relation = iota // that many times the other
-	difference                 // so much more than the other
+	ratio      relation = iota // quotient of the two
+	difference                 // difference of the two
 )
 
-// figure is a row of the table: what is measured and what is wanted.
+// figure is a row of the table: the measured value and its goal.
 type figure struct {
-	name     string // also in the JSON
+	name     string // also used in the JSON
 	unit     string
 	digits   int
-	against  string // the way it is compared with; "" is none
+	against  string // the way to compare with; "" for none
 	relation relation
-	goal     string // of clawai
+	goal     string // for clawai
 }
 
 var (
@@ -44,21 +45,21 @@ var (
 	httpEvents         = &figure{"HTTP, one call at a time, p50, events", "µs", 1, byteRelay, ratio, "≤ 1.15 ×"}
 )
 
-// figures are in the order of the table.
+// figures lists the rows in the order of the table.
 var figures = []*figure{
 	p50, p99, throughput, userTime, allTime, instructions, sha256Instructions,
 	startTime, residentIdle, share1, share10, residentWorked, peak63M, keptAfter63M, result64K, result1M, result16M,
 	httpJSON, httpEvents,
 }
 
-// quartiles of one figure in all rounds.
+// quartiles holds the quartiles of one figure over all rounds.
 type quartiles struct {
 	First  float64 `json:"first_quartile"`
 	Median float64 `json:"median"`
 	Third  float64 `json:"third_quartile"`
 }
 
-// quartilesOf interpolates between the two nearest values.
+// quartilesOf returns quartiles, interpolated between the two nearest values.
 func quartilesOf(values []float64) quartiles {
 	sorted := slices.Sorted(slices.Values(values))
 	at := func(part float64) float64 {
@@ -70,7 +71,7 @@ func quartilesOf(values []float64) quartiles {
 	return quartiles{at(0.25), at(0.5), at(0.75)}
 }
 
-// compare sets the rounds of one way beside the same rounds of another.
+// compare compares the rounds of one way with the same rounds of another.
 func compare(r relation, of, other []float64) quartiles {
 	all := make([]float64, min(len(of), len(other)))
 	for i := range all {

@@ -15,10 +15,11 @@ import (
 	"syscall"
 )
 
-// overHTTP gives small calls over HTTP, one at a time, by JSON and by events. Bare is the
-// server itself, and the byte relay the standard library's reverse proxy; nobody relays
-// lines there. Server, relay and client are a program of their own: with the library's HTTP
-// in it the driver, which is the other relays, too, would be twice as large.
+// overHTTP measures small calls over HTTP, one at a time, with JSON answers and
+// with events. Bare is the server itself, and the byte relay is the standard
+// library's reverse proxy; there is no line relay. Server, relay and client are
+// a separate program: net/http would double the size of the driver, which also
+// runs the other relays.
 func (t *trial) overHTTP(ctx context.Context) (err error) {
 	program := t.bed.path("overhttp")
 	if _, err := command(ctx, "", "go", "build", "-o", program, "github.com/clawai/clawai/bench/overhttp"); err != nil {
@@ -71,13 +72,13 @@ func (t *trial) overHTTP(ctx context.Context) (err error) {
 	return nil
 }
 
-// listener is a program that serves HTTP.
+// listener is a running program that serves HTTP.
 type listener struct {
 	cmd *exec.Cmd
 	url string
 }
 
-// listen starts a program that prints where it listens.
+// listen starts a program that prints its address.
 func listen(ctx context.Context, command ...string) (*listener, error) {
 	l := &listener{cmd: exec.CommandContext(ctx, command[0], command[1:]...)}
 	l.cmd.Stderr = os.Stderr

@@ -11,11 +11,12 @@ import (
 	"strings"
 )
 
-// instructions counts those of one call with cachegrind: a figure that other work on the
-// machine hardly moves. The bare server has no proxy to count.
+// instructions counts the instructions of one call with cachegrind. Other work
+// on the machine hardly affects this figure. The bare server has no proxy to
+// count.
 func (t *trial) instructions(ctx context.Context) error {
 	if _, err := exec.LookPath("valgrind"); err != nil {
-		return nil // the table leaves the row out
+		return nil // the table omits the row
 	}
 	for range t.rounds {
 		for _, w := range t.bed.ways[1:] {
@@ -31,13 +32,14 @@ func (t *trial) instructions(ctx context.Context) error {
 	return nil
 }
 
-// counts are instructions. SHA-256 is apart, because valgrind has no SHA instructions and
-// many others take their place. Own is the rest; steady is what of it does not hang on who
-// else wants a processor: Go's scheduler and collector are left out, copying is not.
+// counts holds numbers of instructions. SHA-256 is separate, because valgrind
+// has no SHA instructions and runs many others instead. own is the rest. steady
+// is the part of own that does not depend on other processes: it includes
+// copying, but not Go's scheduler and collector.
 type counts struct{ own, sha256, steady int }
 
-// perCall gives the difference between n calls and twice as many, one after the other, in
-// the whole process, by function.
+// perCall returns the instructions of one call by function, for the whole
+// process: the difference between 2n and n sequential calls, divided by n.
 func (b *testbed) perCall(ctx context.Context, w way, n int) (profile, error) {
 	once, err := b.count(ctx, w, n)
 	if err != nil {
@@ -82,11 +84,11 @@ func (b *testbed) count(ctx context.Context, w way, calls int) (profile, error) 
 	return found, nil
 }
 
-// profile is the instructions of each function.
+// profile holds the number of instructions of each function.
 type profile map[string]int
 
-// parseCachegrind adds up a cachegrind file: "fn=" names the function to which the lines
-// below it belong, "LINE INSTRUCTIONS".
+// parseCachegrind sums a cachegrind file. "fn=" names the function of the
+// following lines, which have the form "LINE INSTRUCTIONS".
 func parseCachegrind(text string) profile {
 	all, function := profile{}, ""
 	for line := range strings.Lines(text) {

@@ -1,15 +1,16 @@
 //go:build linux
 
-// Command bench measures clawai from outside, beside a bare server and two relays, on
-// loopback pipes: the same ways in turn, round by round, so that a ratio is of one
-// moment of one machine. What it shows stands in bench/README.md.
+// Command bench measures clawai from outside, together with a bare server and
+// two relays, on loopback pipes. It runs all ways in turn in each round, so
+// that a ratio compares values of the same moment. docs/benchmarks.md has the
+// results.
 //
-//	go run ./bench                   about two minutes, on a machine that does nothing else
-//	go run ./bench --against REV     the same, with clawai of another commit beside it
-//	go run ./bench --hub --only calls,memory   with the hub beside it
-//	go run ./bench --write           and renew the table of bench/README.md
-//	go run ./bench --sizes           which module brings how much of the binary
-//	go run ./bench --rooms           which package executes how many of the instructions
+//	go run ./bench                   about two minutes, on an otherwise idle machine
+//	go run ./bench --against REV     also measures clawai of another commit
+//	go run ./bench --hub --only calls,memory   also measures the hub
+//	go run ./bench --write           also updates the table of docs/benchmarks.md
+//	go run ./bench --sizes           share of each module in the binary
+//	go run ./bench --rooms           share of each package in the instructions
 package main
 
 import (
@@ -41,7 +42,7 @@ func main() {
 	}
 }
 
-// options are the command line.
+// options are the command line options.
 type options struct {
 	against string
 	rounds  int
@@ -129,7 +130,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// show prints a table, and puts it into the document behind its mark.
+// show prints a table. With write, it also puts the table after its mark in the
+// document.
 func show(table string, err error, mark string, write bool, stdout io.Writer) error {
 	if err == nil && write {
 		err = renew(benchmarksDoc, mark, table)
@@ -141,7 +143,7 @@ func show(table string, err error, mark string, write bool, stdout io.Writer) er
 	return err
 }
 
-// measureAll runs what was asked for, one measurement after the other, each in rounds.
+// measureAll runs the requested measurements in sequence, each in rounds.
 func measureAll(ctx context.Context, bed *testbed, o options, progress io.Writer) (*report, error) {
 	r := newReport(ctx, bed)
 	for _, m := range measurements {

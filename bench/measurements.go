@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// measurement takes one or more figures of every way. A dear one has fewer rounds.
+// measurement measures one or more figures of every way. A larger dear means
+// fewer rounds.
 type measurement struct {
 	name string
 	dear int
@@ -33,7 +34,7 @@ func names() (all []string) {
 	return all
 }
 
-// trial is a measurement that runs.
+// trial is a running measurement.
 type trial struct {
 	bed    *testbed
 	report *report
@@ -41,7 +42,8 @@ type trial struct {
 	quick  bool
 }
 
-// of is how often something is done: less when nobody quotes the figure.
+// of returns the number of repetitions: fewer in a quick run, whose figures are
+// not published.
 func (t *trial) of(n int) int {
 	if t.quick {
 		return max(n/20, 1)
@@ -49,8 +51,8 @@ func (t *trial) of(n int) int {
 	return n
 }
 
-// eachRound calls do for every way in every round. The first of a round changes, so that
-// none always has the worst place.
+// eachRound calls do for every way in every round. Each round starts with
+// another way, so that no way always has the worst position.
 func (t *trial) eachRound(ctx context.Context, do func(i int) error) error {
 	for round := range t.rounds {
 		for i := range t.bed.ways {
@@ -65,8 +67,9 @@ func (t *trial) eachRound(ctx context.Context, do func(i int) error) error {
 	return nil
 }
 
-// running starts every way n times, makes one call by each, hands them over, and ends
-// them. Those of way i are at i*n and behind.
+// running starts every way n times, makes one call with each process, passes
+// the processes to use, and stops them. The processes of way i start at index
+// i*n.
 func (t *trial) running(ctx context.Context, n int, use func([]*process) error) (err error) {
 	var all []*process
 	defer func() {
@@ -89,7 +92,7 @@ func (t *trial) running(ctx context.Context, n int, use func([]*process) error) 
 	return use(all)
 }
 
-// calls are small: one at a time, then 64 in flight.
+// calls measures small calls: one at a time, then 64 in flight.
 func (t *trial) calls(ctx context.Context) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -133,14 +136,14 @@ func (t *trial) together(p *process, calls int) error {
 		return err
 	}
 	t.report.add(throughput, p.way, float64(calls)/1000/took.Seconds())
-	if p.way.name != bare { // whose process is the server
+	if p.way.name != bare { // the bare process is the server itself
 		t.report.add(userTime, p.way, micros(later-user)/float64(calls))
 		t.report.add(allTime, p.way, micros(spent)/float64(calls))
 	}
 	return nil
 }
 
-// results are large, one after the other.
+// results measures large results, one after the other.
 func (t *trial) results(ctx context.Context) error {
 	return t.running(ctx, 1, func(all []*process) error {
 		for _, r := range []struct {
@@ -165,8 +168,9 @@ func (t *trial) results(ctx context.Context) error {
 	})
 }
 
-// starts measures from starting the process to its first answer. The very first start of
-// all, which makes the state folder and its key, is not counted.
+// starts measures the time from starting the process to its first answer. The
+// very first start is not counted, because it creates the state folder and its
+// key.
 func (t *trial) starts(ctx context.Context) error {
 	if err := t.running(ctx, 1, func([]*process) error { return nil }); err != nil {
 		return err
@@ -191,11 +195,12 @@ func (t *trial) starts(ctx context.Context) error {
 	})
 }
 
-// settled is when a process that has answered one call has done what it put off.
+// settled is the time after which a process that has answered one call has
+// finished its deferred work.
 const settled = 1500 * time.Millisecond
 
-// memory is what is held after one call, with one process of a way and with ten; then by
-// the one that has worked, and around one large result.
+// memory measures memory after one call, with one process and with ten of each
+// way; then after many calls, and around one large result.
 func (t *trial) memory(ctx context.Context) error {
 	for range t.rounds {
 		if err := t.running(ctx, 10, func(all []*process) error {
@@ -238,7 +243,8 @@ func (t *trial) held(all []*process, n int) error {
 	return nil
 }
 
-// worked measures one process of each way that is given many calls, then a large result.
+// worked measures one process of each way during many calls and then a large
+// result.
 func (t *trial) worked(all []*process) error {
 	for _, p := range all {
 		if err := p.inFlight(64, t.of(100_000)); err != nil {

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// process is one way to the echo server, running. It is spoken to by blocking reads and
-// writes: a poller would be measured, too.
+// process is a running way to the echo server. It uses blocking reads and
+// writes, because a poller would add to the measured time.
 type process struct {
 	way  way
 	cmd  *exec.Cmd
@@ -29,12 +29,13 @@ type process struct {
 	last int    // the id of the last request
 }
 
-// start begins a way, under wrap if that is not empty.
+// start starts a way, under the command wrap if that is not empty.
 func (b *testbed) start(ctx context.Context, w way, wrap ...string) (*process, error) {
 	args := append(wrap, b.commandLine(w)...)
 	p := &process{way: w, cmd: exec.CommandContext(ctx, args[0], args[1:]...), buf: make([]byte, 1<<20)}
 	p.cmd.Dir, p.cmd.Stderr = b.dir, os.Stderr
-	// Nothing of whoever runs this: no settings, no policy of a project or a home.
+	// Nothing of the caller's environment may matter: no settings, no policy of
+	// a project or a home.
 	p.cmd.Env = append(os.Environ(), "HOME="+b.dir, "CLAWAI_CONFIG_DIR="+b.path("config"), "GOMAXPROCS=", "GOGC=")
 	var stdin, stdout [2]int
 	if err := syscall.Pipe2(stdin[:], syscall.O_CLOEXEC); err != nil {
@@ -62,14 +63,14 @@ func (b *testbed) start(ctx context.Context, w way, wrap ...string) (*process, e
 	return p, nil
 }
 
-// begin is how a client of a hub introduces itself.
+// begin is the initialize request of a hub's client.
 const begin = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n"
 
 func (p *process) closePipes() error {
 	return errors.Join(syscall.Close(p.in), syscall.Close(p.out))
 }
 
-// stop ends the input and waits for the end.
+// stop closes the input and waits for the process to end.
 func (p *process) stop() error {
 	_ = syscall.Close(p.in)
 	err := p.cmd.Wait()
@@ -80,8 +81,9 @@ func (p *process) stop() error {
 	return nil
 }
 
-// request is the next call, for a result of size bytes; 0 leaves the size to the server.
-// It is good until the next one. Nothing is allocated: a test counts what the path does.
+// request returns the next call, for a result of size bytes; 0 leaves the size
+// to the server. The result is valid until the next request. It allocates
+// nothing, because a test counts the allocations of this path.
 func (p *process) request(size int) []byte {
 	p.last++
 	line := append(p.line[:0], `{"jsonrpc":"2.0","id":`...)
@@ -94,7 +96,8 @@ func (p *process) request(size int) []byte {
 	return p.line
 }
 
-// call makes one call and waits for its answer, which must be as long as was asked for.
+// call makes one call and waits for its answer, which must have at least the
+// requested length.
 func (p *process) call(size int) error {
 	if err := p.write(p.request(size)); err != nil {
 		return err
@@ -113,8 +116,8 @@ func (p *process) write(line []byte) error {
 	return nil
 }
 
-// answers reads n lines of at least size bytes together. A refusal would be short or hold
-// another text than the server's.
+// answers reads n lines with a total of at least size bytes. A refusal would be
+// shorter, or contain another text than the server's.
 func (p *process) answers(n, size int) error {
 	for read := 0; n > 0; {
 		got, err := p.read()
@@ -145,7 +148,8 @@ func (p *process) read() (int, error) {
 	}
 }
 
-// inFlight keeps some calls under way, one write each, until n are answered.
+// inFlight keeps depth calls in flight, one write each, until n calls are
+// answered.
 func (p *process) inFlight(depth, n int) error {
 	free := make(chan struct{}, depth)
 	for range depth {
@@ -178,8 +182,8 @@ func (p *process) inFlight(depth, n int) error {
 	return <-failed
 }
 
-// userTime gives the processor time in user mode of the process so far: in hundredths of a
-// second, so that it says something about many calls only (proc(5), stat).
+// userTime returns the user mode processor time of the process so far. The
+// resolution is 10 ms, so it is useful only for many calls (proc(5), stat).
 func (p *process) userTime() (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
@@ -190,7 +194,7 @@ func (p *process) userTime() (time.Duration, error) {
 	return time.Duration(ticks) * 10 * time.Millisecond, err
 }
 
-// allTime gives the processor time of all threads so far.
+// allTime returns the processor time of all threads so far.
 func (p *process) allTime() (sum time.Duration) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.cmd.Process.Pid))
 	for _, task := range tasks {
@@ -201,7 +205,7 @@ func (p *process) allTime() (sum time.Duration) {
 	return sum
 }
 
-// peak is the most memory that the process itself has had resident, in MiB.
+// peak returns the maximum resident memory of the process itself, in MiB.
 func (p *process) peak() (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -213,8 +217,9 @@ func (p *process) peak() (float64, error) {
 	return n / 1024, err
 }
 
-// memory is what a process and its children, but for the server, hold: resident, and in
-// proportion to who shares each page, in MiB.
+// memory returns the memory of a process and its children without the server,
+// in MiB: resident, and proportional to the number of processes that share each
+// page.
 func (b *testbed) memory(pid int) (resident, proportional float64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// report is what was measured: of every figure and way, a value a round.
+// report holds the measured values: one for each figure, way and round.
 type report struct {
 	machine string
 	date    string
@@ -33,7 +33,8 @@ func newReport(ctx context.Context, bed *testbed) *report {
 	return r
 }
 
-// machine is what a reader needs to judge the absolute figures.
+// machine describes the machine, so that a reader can judge the absolute
+// figures.
 func machine(ctx context.Context) string {
 	kernel, _ := command(ctx, "", "uname", "-sr")
 	text, _ := os.ReadFile("/proc/cpuinfo")
@@ -51,8 +52,8 @@ func (r *report) add(f *figure, w way, value float64) {
 	r.rounds[f][w.name] = append(r.rounds[f][w.name], value)
 }
 
-// table is Markdown: medians, and clawai beside a relay as the median of the ratios of
-// each round, with the quartiles.
+// table returns a Markdown table of medians. It compares clawai with a relay by
+// the median of the ratios of all rounds, with the quartiles.
 func (r *report) table() string {
 	var b strings.Builder
 	against := r.ways[4:]
@@ -102,9 +103,9 @@ func (r *report) row(f *figure, against []string) []string {
 	return append(row, f.goal)
 }
 
-// beside compares clawai with the way that the figure names and with another clawai,
-// round by round. What another did not spend, such as time below the clock's step, is no
-// measure.
+// beside compares clawai, round by round, with the way that the figure names
+// and with other builds of clawai. It skips ways with a zero value, such as a
+// time below the clock's resolution.
 func (r *report) beside(f *figure) map[string]quartiles {
 	all := map[string]quartiles{}
 	for name, values := range r.rounds[f] {
@@ -123,8 +124,9 @@ func (r *report) beside(f *figure) map[string]quartiles {
 
 func line(w io.Writer, cells []string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
 
-// jsonFigure is a row: of each way, of clawai beside others in the same round ("beside": a
-// ratio, of the start what it takes longer), and every round.
+// jsonFigure is a row: the quartiles of each way, the comparison of clawai with
+// others in the same round ("clawai_beside": a ratio, or for the start a
+// difference), and every round.
 type jsonFigure struct {
 	Name     string               `json:"name"`
 	Unit     string               `json:"unit,omitempty"`
@@ -163,7 +165,7 @@ func writeJSON(path string, stdout io.Writer, r *report) error {
 	return os.WriteFile(path, text, 0o644)
 }
 
-// benchmarksDoc has each table between the mark of the command that writes it and endMark.
+// benchmarksDoc has each table between the mark of its command and endMark.
 const (
 	benchmarksDoc = "bench/README.md"
 	waysMark      = "<!-- go run ./bench --write -->\n"
@@ -172,7 +174,7 @@ const (
 	endMark       = "<!-- end -->\n"
 )
 
-// renew replaces what stands behind a mark.
+// renew replaces the table after a mark.
 func renew(path, mark, table string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// roomTable says in which package clawai executes its instructions: those of a call, the
-// difference of n and twice as many one at a time, and those of a start with one call.
+// roomTable returns the instructions by package: those of a call, as the
+// difference between 2n and n sequential calls, and those of a start with one
+// call.
 func (b *testbed) roomTable(ctx context.Context) (string, error) {
 	clawai := b.ways[3]
 	call, err := b.perCall(ctx, clawai, 2000)
@@ -29,7 +30,8 @@ func (b *testbed) roomTable(ctx context.Context) (string, error) {
 	return out.String(), nil
 }
 
-// rooms adds up the functions of each package. SHA-256 counts apart, as in counts.
+// rooms sums the functions of each package. SHA-256 is counted separately, as
+// in counts.
 func (p profile) rooms() profile {
 	all := profile{}
 	for name, executed := range p {
@@ -40,14 +42,14 @@ func (p profile) rooms() profile {
 
 const sha256Room = "SHA-256, without SHA instructions, in addition"
 
-// roomOf gives the package of a function, without the module's path; assembly without one
-// copies, compares and searches bytes.
+// roomOf returns the package of a function, without the module's path. Assembly
+// functions without a package copy, compare and search bytes.
 func roomOf(function string) string {
 	if strings.Contains(function, "sha256") {
 		return sha256Room
 	}
 	path := function
-	if i := strings.IndexAny(path, "([{"); i >= 0 { // a receiver, or what it is made for
+	if i := strings.IndexAny(path, "([{"); i >= 0 { // a receiver or type arguments
 		path = path[:i]
 	}
 	room := strings.LastIndexByte(path, '/') + 1
@@ -61,7 +63,8 @@ func roomOf(function string) string {
 	return strings.TrimPrefix(path[:room]+name, "github.com/clawai/clawai/")
 }
 
-// write lists what takes a hundredth or more of the instructions that are not SHA-256's.
+// write lists the packages with at least one percent of the instructions
+// without SHA-256.
 func (p profile) write(out *strings.Builder, head string) {
 	all, rest := 0, 0
 	var names []string

@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// sizeTable says which module brings how much of a release's binary, by its functions and
-// data. The runtime's tables are of all of them; small modules are together.
+// sizeTable returns the share of each module in a release's binary, by
+// functions and data. The runtime's tables cover all modules; small modules are
+// listed together.
 func (b *testbed) sizeTable() (string, error) {
 	sizes, whole, err := moduleSizes(b.ways[3].prefix[0])
 	if err != nil {
@@ -43,8 +44,8 @@ func (b *testbed) sizeTable() (string, error) {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f", float64(n)/1e6) }
 
-// moduleSizes adds up the symbols that have bytes in the file, and the file without the
-// symbols, which a release leaves out.
+// moduleSizes sums, by module, the symbols with bytes in the file. whole is the
+// size of the file without the symbol table, which a release omits.
 func moduleSizes(binary string) (sizes map[string]int64, whole int64, err error) {
 	built, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -79,7 +80,8 @@ func moduleSizes(binary string) (sizes map[string]int64, whole int64, err error)
 	return sizes, whole, nil
 }
 
-// moduleOf gives the module whose path begins the symbol's package, else the standard library.
+// moduleOf returns the module whose path begins the symbol's package, or the
+// standard library.
 func moduleOf(symbol string, modules []string) string {
 	symbol = strings.ReplaceAll(symbol, "%2e", ".") // a dot in the last part of a path
 	best, length := "the standard library", 0

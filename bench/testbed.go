@@ -12,14 +12,15 @@ import (
 	"strings"
 )
 
-// A way is how a client reaches the server: nothing between, a relay, a clawai.
+// way is one way for a client to reach the server: directly, through a relay,
+// or through a clawai.
 type way struct {
 	name   string
 	prefix []string // of the server's command line
-	hub    bool     // it has the server in its configuration, and begins with initialize
+	hub    bool     // configures the server itself, and begins with initialize
 }
 
-// The names of the ways that are always there. Another clawai is named by its commit.
+// The names of the fixed ways. Another clawai is named by its commit.
 const (
 	bare      = "bare"
 	byteRelay = "byte relay"
@@ -28,7 +29,7 @@ const (
 	hub       = "hub"
 )
 
-// testbed is a folder with what is measured, built.
+// testbed is a folder with the built programs.
 type testbed struct {
 	dir     string
 	self    string
@@ -36,7 +37,7 @@ type testbed struct {
 	commits map[string]string // of the ways that are clawai
 }
 
-// policyText is what clawai judges by: the last of two rules allows the call.
+// policyText is the policy for clawai: the last of two rules allows the call.
 const policyText = `
 [[rule]]
 action = "deny"
@@ -48,8 +49,8 @@ tool = "read_*"
 args.path = "/home/user/projects/**"
 `
 
-// newTestbed builds clawai of this tree and, if one is named, of another commit; withHub adds
-// each of them as a hub.
+// newTestbed builds clawai of this tree and, if against is set, of another
+// commit. withHub also adds each of them as a hub.
 func newTestbed(ctx context.Context, against string, withHub bool) (bed *testbed, err error) {
 	bed = &testbed{commits: map[string]string{}}
 	if bed.self, err = os.Executable(); err != nil {
@@ -87,8 +88,8 @@ func newTestbed(ctx context.Context, against string, withHub bool) (bed *testbed
 	return bed, err
 }
 
-// addHubs adds each clawai as a hub with ten servers, of which the first is called and the
-// others are not started.
+// addHubs adds each clawai as a hub with ten servers. Only the first server is
+// called; the others are not started.
 func (b *testbed) addHubs() error {
 	var text strings.Builder
 	for i := range 10 {
@@ -120,7 +121,7 @@ func (b *testbed) close() { _ = os.RemoveAll(b.dir) }
 
 func (b *testbed) path(name string) string { return filepath.Join(b.dir, name) }
 
-// addCommit builds clawai of another commit in a work tree that is gone afterwards.
+// addCommit builds clawai of another commit in a temporary work tree.
 func (b *testbed) addCommit(ctx context.Context, root, rev string) error {
 	if _, err := command(ctx, root, "git", "rev-parse", "--verify", "--quiet", rev+"^{commit}"); err != nil {
 		return fmt.Errorf("--against: this repository has no commit %q", rev)
@@ -129,15 +130,16 @@ func (b *testbed) addCommit(ctx context.Context, root, rev string) error {
 	if _, err := command(ctx, root, "git", "worktree", "add", "--detach", tree, rev); err != nil {
 		return err
 	}
-	defer func() { // also when ctx has ended
+	defer func() { // also after ctx has ended
 		_, _ = command(context.WithoutCancel(ctx), root, "git", "worktree", "remove", "--force", tree)
 	}()
 	return b.addClawai(ctx, rev, tree)
 }
 
-// addClawai adds a clawai with a state folder of its own, which all its processes share, as
-// those of one owner do. It builds the command as a release is built (.goreleaser.yaml), but with
-// the names of functions, which are not loaded, for cachegrind.
+// addClawai adds a clawai with its own state folder, which all its processes
+// share like those of one owner. It builds the command like a release
+// (.goreleaser.yaml), but keeps the function names for cachegrind. They are not
+// loaded into memory.
 func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
 	binary := b.path(fmt.Sprintf("clawai-%d", len(b.ways)))
 	if _, err := command(ctx, tree, "go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-w", "-o", binary, "./cmd/clawai"); err != nil {
@@ -152,7 +154,7 @@ func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
 	return nil
 }
 
-// commandLine gives what reaches the echo server by a way.
+// commandLine returns the command that reaches the echo server by a way.
 func (b *testbed) commandLine(w way) []string {
 	if w.hub {
 		return w.prefix
@@ -160,7 +162,7 @@ func (b *testbed) commandLine(w way) []string {
 	return append(slices.Clone(w.prefix), b.self, childArgument, "echo")
 }
 
-// command runs a program and returns what it printed.
+// command runs a program and returns its output.
 func command(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

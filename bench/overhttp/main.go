@@ -1,10 +1,10 @@
-// Command overhttp is what the benchmark driver needs over HTTP:
+// Command overhttp provides the HTTP programs of the benchmark driver:
 //
 //	overhttp serve           a server that answers each call, by JSON or by an event
-//	overhttp relay URL       the standard library's reverse proxy before it
+//	overhttp relay URL       the standard library's reverse proxy in front of it
 //	overhttp call URL TYPE N makes calls one at a time and prints the median in microseconds
 //
-// The first two print where they listen, on loopback.
+// The first two print their loopback address.
 package main
 
 import (
@@ -50,7 +50,8 @@ func run(args []string) error {
 	return fmt.Errorf("what is %q? serve, relay URL, or call URL TYPE N", args)
 }
 
-// serve answers as it is asked to. An event leaves before the stream ends.
+// serve answers in the requested type. It sends an event before the stream
+// ends.
 func serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", r.Header.Get("Accept"))
@@ -62,8 +63,9 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// relay gives the library's reverse proxy the whole request first: else a server that
-// answers at once has it close what its transport still reads, and the connection is lost.
+// relay reads the whole request before the library's reverse proxy gets it.
+// Otherwise a server that answers at once makes the proxy close a body that its
+// transport still reads, and the connection is lost.
 func relay(server string) error {
 	to, err := url.Parse(server)
 	if err != nil {
@@ -86,7 +88,7 @@ func listen(h http.Handler) error {
 	return (&http.Server{Handler: h, ReadHeaderTimeout: time.Minute}).Serve(in)
 }
 
-// measure leaves out the first tenth, which makes the connections.
+// measure ignores the first tenth of the calls, which open the connections.
 func measure(to, accept string, n int) error {
 	took := make([]time.Duration, 0, n)
 	for i := range n + n/10 {
@@ -103,7 +105,7 @@ func measure(to, accept string, n int) error {
 	return nil
 }
 
-// call makes one call and reads its answer, which must be the server's.
+// call makes one call and checks that the answer is the server's.
 func call(to, accept string) error {
 	r, err := http.NewRequest(http.MethodPost, to, strings.NewReader(request))
 	if err != nil {

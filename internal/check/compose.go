@@ -14,20 +14,20 @@ import (
 // Composed is a call written as a fixture.
 type Composed struct {
 	Text []byte // the file, ready to save
-	Name string // that a file of it can bear, without extension
+	Name string // suitable file name, without extension
 }
 
-// errNoFixture says that no request would be read as the call.
+// errNoFixture means that no request would be read as the call.
 var errNoFixture = errors.New("the call cannot be written as a fixture")
 
-// Compose writes the shortest request that the rules see as the call, with the
-// answer that is expected of it. The error says that there is none.
+// Compose returns the shortest request that the rules see as the call, with the
+// expected answer. It returns an error if there is none.
 func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
 	return ComposeReply(policy.OnCall, c, expected)
 }
 
-// ComposeReply writes the shortest of what can come back to a call, or the entry of a list that names
-// it, in which is found what the call says.
+// ComposeReply returns the shortest reply to a call, or the shortest list entry
+// that names the call, with the call's findings.
 func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Composed, error) {
 	if len(c.Names) == 0 {
 		return Composed{}, errNoFixture
@@ -51,7 +51,7 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 		fx = append(fx, member{factMembers[i].name, factMembers[i].write(&c.Facts)})
 	}
 	fx = append(fx, member{"method", method}, member{"params", params}, member{"result", result}, member{"list", entry})
-	var silent Fixture // of what is found: the detectors look
+	var silent Fixture // without finds, the detectors decide
 	if c.Screened && len(c.Finds)+len(silent.findKinds([][]byte{c.Args}, c.RequestTexts(), policy.FindingKinds(), nil)) > 0 {
 		fx = append(fx, member{"finds", append([]string{}, c.Finds...)})
 	}
@@ -62,13 +62,13 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 	return Composed{Text: text, Name: fileName(c, expected)}, nil
 }
 
-// member is one of a JSON object. A nil value is left out.
+// member is a member of a JSON object. A nil value is left out.
 type member struct {
 	name  string
 	value any
 }
 
-// encodeMembers writes an object whose members stand in this order, a line each.
+// encodeMembers returns an object with its members in this order, one per line.
 func encodeMembers(members []member) ([]byte, error) {
 	var compact, out bytes.Buffer
 	enc := json.NewEncoder(&compact)
@@ -90,7 +90,8 @@ func encodeMembers(members []member) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// answerOf gives what can come back to a call, with a text around which marks can stand.
+// answerOf returns a possible reply to a call. It contains a text that marks
+// can surround.
 func answerOf(c *policy.Call) any {
 	type object = map[string]any
 	text := object{"type": "text", "text": "x"}
@@ -105,8 +106,8 @@ func answerOf(c *policy.Call) any {
 	return object{}
 }
 
-// listEntry gives the list that has an entry by which a call is named, and that entry; nil where there is
-// none.
+// listEntry returns the list method and an entry that names a call; "" and nil
+// when there is none.
 func listEntry(c *policy.Call) (method string, entry any) {
 	switch c.Subject {
 	case policy.ToolSubject:
@@ -119,7 +120,7 @@ func listEntry(c *policy.Call) (method string, entry any) {
 	return "", nil
 }
 
-// composeRequest gives the method and the parameters that ask for a call.
+// composeRequest returns the method and the parameters of a call.
 func composeRequest(c *policy.Call) (method string, params any) {
 	type object = map[string]any
 	name := c.Names[0]
@@ -157,7 +158,7 @@ func composeRequest(c *policy.Call) (method string, params any) {
 	return "", nil
 }
 
-// fileName makes a name of the answer and what is asked for.
+// fileName returns a file name made of the answer and the call's name.
 func fileName(c *policy.Call, expected policy.Action) string {
 	out := []byte(expected.String() + "-")
 	for _, r := range c.Names[0] {

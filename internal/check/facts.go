@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// factMember is the member of a fixture that names a fact.
+// factMember is the member of a fixture for one fact.
 type factMember struct {
 	name  string
 	read  func(*policy.Facts, gjson.Result) error
@@ -63,7 +63,7 @@ func writeElsewhere(f *policy.Facts) any {
 	return true
 }
 
-// readAnnotations reads the hints of the tool as tools/list has them.
+// readAnnotations reads the hints of a tool in the form of tools/list.
 func readAnnotations(f *policy.Facts, value gjson.Result) (err error) {
 	if !value.IsObject() {
 		return errors.New(`"annotations" is not an object`)
@@ -82,7 +82,7 @@ func writeAnnotations(f *policy.Facts) any {
 	return f.Assurances.AnnotationHints()
 }
 
-// readSeen reads the labels of the session before the call.
+// readSeen reads the labels that the session has before the call.
 func readSeen(f *policy.Facts, value gjson.Result) error {
 	var words []string
 	known := value.IsArray()

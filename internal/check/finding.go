@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Severity is how much a finding weighs, in SARIF's words.
+// Severity is the severity of a finding, in SARIF's words.
 type Severity string
 
 // The severities. An unknown one is reported as an error.
@@ -16,7 +16,7 @@ const (
 	Note    Severity = "note"
 )
 
-// Severities lists them, the least first.
+// Severities lists the severities, least first.
 func Severities() []Severity { return []Severity{Note, Warning, Error} }
 
 // Compare orders severities.
@@ -24,46 +24,46 @@ func (s Severity) Compare(t Severity) int {
 	return slices.Index(Severities(), s) - slices.Index(Severities(), t)
 }
 
-// Finding is one thing to look at in a file: one shape for all that find, and for
-// all that report it.
+// Finding is one problem in a file. All checks and all reports use this type.
 type Finding struct {
-	Code     string // names the kind of finding; stable, for people to search and suppress
+	Code     string // kind of the finding; stable, for searching and suppressing
 	Severity Severity
-	Pos      policy.Position // its file at least; a line or column of 0 is not known
-	EndLine  int             // where what it is about ends; 0 when that is not known
-	Text     string          // the line at Pos, as it stands in the file; may be ""
+	Pos      policy.Position // the file is always set; a line or column of 0 is unknown
+	EndLine  int             // last line of the finding; 0 when unknown
+	Text     string          // the line at Pos; may be ""
 	Message  string          // one sentence: what is wrong
-	Why      string          // what may come of it; may be ""
+	Why      string          // possible consequence; may be ""
 	Fix      string          // what to write instead; may be ""
-	// Fixture is a call that shows it, as a fixture that expects the policy's
-	// present answer, and Call the same in one line; empty when there is none.
+	// Fixture is a call that shows the finding, as a fixture that expects the
+	// policy's present answer. Call is the same call on one line. Both are
+	// empty when there is none.
 	Fixture []byte
 	Call    string
 	Related []Related
 }
 
-// Related is another place that has to do with a finding.
+// Related is another place that belongs to a finding.
 type Related struct {
 	Pos     policy.Position
 	Message string
 }
 
-// FindingKind is what a code stands for.
+// FindingKind describes a code.
 type FindingKind struct {
 	Code     string
-	Severity Severity // most findings of the code have this
+	Severity Severity // the usual severity of the code
 	Summary  string
 	Why      string
 }
 
-// RuleRef is a rule as documents for programs name it.
+// RuleRef identifies a rule in documents for programs.
 type RuleRef struct {
 	File        string `json:"file"`
 	Line        int    `json:"line"`
 	Description string `json:"description,omitempty"`
 }
 
-// RefOf gives where a rule stands; nil, which is no rule, stays nil.
+// RefOf returns the reference of a rule; nil for nil.
 func RefOf(r *policy.Rule) *RuleRef {
 	if r == nil {
 		return nil

@@ -1,10 +1,10 @@
-// Package check is what people do to a policy besides enforcing it: run
-// fixtures against it and report. It judges through the same method table and
-// the same Decide as the proxy, so that a green run means what it says.
+// Package check contains operations on a policy besides enforcement: running
+// fixtures and reporting. It uses the same method table and the same Decide as
+// the proxy, so a successful run is meaningful.
 //
-// What checks find is written in the forms that CI systems read: SARIF 2.1.0, GitHub's
-// workflow annotations and JUnit XML. It may hold an attacker's text: no form lets it
-// end a line, an element or a command early.
+// Findings are written in the formats of CI systems: SARIF 2.1.0, GitHub's
+// workflow annotations and JUnit XML. A finding may contain an attacker's text.
+// No format lets such text end a line, an element or a command early.
 package check
 
 import (
@@ -23,9 +23,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Fixture is one recorded request and what the policy should say of it. The
-// file holds one JSON object with the members method, params, and optionally
-// server, cwd, os, elsewhere, annotations, session, expected, at and those about what came back (docs/policy.md, "Fixtures").
+// Fixture is one recorded request with the policy's expected answer. The file
+// holds one JSON object with the members method, params, and optionally server,
+// cwd, os, elsewhere, annotations, session, expected, at and the members about
+// replies (docs/policy.md, "Fixtures").
 type Fixture struct {
 	Path     string
 	Server   string // "" when the file names none
@@ -34,23 +35,24 @@ type Fixture struct {
 	Expected *policy.Action
 	expected *string
 
-	policy.Facts // those that the file names (factMembers)
+	policy.Facts // the facts in the file (factMembers)
 
-	// Result is what came back to the request, and Listed the entries of a list of it; Finds
-	// are the kinds that are found in what is judged, of a request without a result in its
-	// arguments. Without Finds the detectors look. Nil where the file does not say.
+	// Result is the reply to the request, and Listed is an entry of a listed
+	// reply. Finds holds the kinds found in the judged message: the reply, or
+	// else the request's arguments. If Finds is nil, the detectors decide. Each
+	// is nil when the file lacks it.
 	Result, Listed []byte
 	Finds          []string
-	// ExpectedResult is what the client is to get of a result or a list's entry, as JSON: an
-	// object, or a string with its very bytes.
+	// ExpectedResult is the part of a reply or list entry that the client must
+	// get, as JSON: an object, or a string with the exact bytes.
 	ExpectedResult []byte
 }
 
-// maxFixture bounds a fixture file. A frame may be larger, but a test that
-// people read is not.
+// maxFixture bounds a fixture file in bytes. A frame may be larger, but a test
+// for people need not be.
 const maxFixture = 8 << 20
 
-// ReadFixture reads one file. The error names the file and what is wrong.
+// ReadFixture reads one file. The error contains the file name and the problem.
 func ReadFixture(path string) (Fixture, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -74,7 +76,8 @@ func ReadFixture(path string) (Fixture, error) {
 	return fx, nil
 }
 
-// WithoutPath drops the path that os puts into its errors; ours name it once.
+// WithoutPath returns an error of package os without its path; our own errors
+// name the path once.
 func WithoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
@@ -82,8 +85,8 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// ParseFixture reads a fixture strictly: a member it does not know or that
-// stands twice is an error, because a test that is misread proves nothing.
+// ParseFixture parses a fixture strictly. An unknown or repeated member is an
+// error, because a misread test proves nothing.
 func ParseFixture(src []byte) (Fixture, error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, src); err != nil {
@@ -121,7 +124,7 @@ func ParseFixture(src []byte) (Fixture, error) {
 	return fx, nil
 }
 
-// otherMembers are the members of a fixture that name no fact.
+// otherMembers are the members of a fixture that are not facts.
 var otherMembers = []string{"method", "params", "server", "result", "list", "finds", "expected", "expected_result"}
 
 func (fx *Fixture) setMember(name string, value gjson.Result) error {
@@ -162,7 +165,7 @@ func (fx *Fixture) setMember(name string, value gjson.Result) error {
 	case "server":
 		fx.Server = word
 	default:
-		fx.expected = &word // what it can be depends on other members
+		fx.expected = &word // the valid values depend on other members
 	}
 	return nil
 }

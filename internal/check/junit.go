@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The elements of Ant's JUnit report in the order of its schemas, which
-// Jenkins, GitLab and the rest read. The schemas demand the empty system-out
+// The elements of Ant's JUnit report, in the order of its schemas. Jenkins,
+// GitLab and other readers accept it. The schemas require the empty system-out
 // and system-err.
 type (
 	junitSuites struct {
@@ -50,13 +50,14 @@ type (
 	}
 )
 
-// WriteJUnit writes the run as JUnit XML: one suite, a test for each fixture. A
-// fixture without expectation is skipped, one that cannot be read an error.
+// WriteJUnit writes the run as JUnit XML: one suite with a test for each
+// fixture. A fixture without expectation is skipped; an unreadable fixture is
+// an error.
 func (r Run) WriteJUnit(w io.Writer) error {
 	s := Summarize(r.Results)
 	suite := junitSuite{
 		Package: "policy", Name: escapeInvisible(slashPath(r.Policy)), Hostname: "localhost",
-		// The schema takes no zone.
+		// The schema allows no time zone.
 		Timestamp: r.Start.UTC().Format("2006-01-02T15:04:05"),
 		Tests:     s.Fixtures, Failures: s.Mismatched, Errors: s.Unreadable,
 		Time:       fmt.Sprintf("%.3f", r.Duration.Seconds()),
@@ -79,7 +80,7 @@ func (r Run) WriteJUnit(w io.Writer) error {
 
 func junitTest(r Result) junitCase {
 	dir, name := path.Split(escapeInvisible(slashPath(r.Path)))
-	// Readers make a tree of the class at its dots.
+	// Readers split the class name at its dots into a tree.
 	class := strings.ReplaceAll(strings.Trim(dir, "/"), "/", ".")
 	if class == "" {
 		class = "fixtures"

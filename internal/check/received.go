@@ -18,14 +18,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// replyMeta is the member of _meta in which clients are told what was altered.
+// replyMeta is the member of _meta that tells clients what was altered.
 const replyMeta = "io.github.clawai/reply"
 
-// fenceID stands for the random name of a fence: what a fixture expects is the same in
-// each run.
+// fenceID replaces the random name of a fence, so that the expected result is
+// the same in each run.
 var fenceID = strings.Repeat("0", 32)
 
-// checkReceived holds an expected_result to fixtures of which a client gets something.
+// checkReceived checks that a fixture with expected_result is about a reply
+// that reaches the client.
 func (fx *Fixture) checkReceived() error {
 	switch on := fx.JudgedMessage(); {
 	case fx.ExpectedResult == nil:
@@ -41,10 +42,11 @@ func (fx *Fixture) checkReceived() error {
 	return nil
 }
 
-// errLeftOut is why a client gets nothing of an entry.
+// errLeftOut is the error when the client does not get an entry.
 var errLeftOut = errors.New("it is left out of the list: what is to be taken out stands in its name, or where nothing can be altered")
 
-// inspectResult looks at the fixture's result, or at a list with its entry, as the proxy does.
+// inspectResult inspects the fixture's result, or a list with its entry, as the
+// proxy does.
 func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
 	body := fx.Result
 	if fx.JudgedMessage() == policy.OnList {
@@ -62,11 +64,12 @@ func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
 	return reply.InspectMessage(&f, fx.Method, wanted)
 }
 
-// listMember gives where entries of a list stand in its result.
+// listMember returns the member of a result that holds the entries of a list.
 func (fx *Fixture) listMember() string { return strings.TrimSuffix(fx.Method, "/list") }
 
-// alterResult gives what the client gets, as JSON, of a result or an entry that rules alter, once
-// it may go on. The error says why it gets nothing.
+// alterResult returns, as JSON, the altered result or entry that the client
+// gets once it is released. The error is the reason why the client gets
+// nothing.
 func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, server string) ([]byte, error) {
 	m, err := fx.inspectResult(p)
 	if err != nil {
@@ -100,8 +103,8 @@ func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, ser
 	return []byte(result.Raw), nil
 }
 
-// setReceived notes what the client gets of what came back. What cannot be altered as the rules
-// say is withheld.
+// setReceived sets what the client gets of the reply. A reply that cannot be
+// altered as the rules require is withheld.
 func (r *Result) setReceived(fx *Fixture, p *policy.Policy, server string) {
 	whole := fx.Result
 	if whole == nil {
@@ -123,8 +126,9 @@ func (r *Result) setReceived(fx *Fixture, p *policy.Policy, server string) {
 	r.other = fx.ExpectedResult != nil && !sameResult(r.Received, fx.ExpectedResult)
 }
 
-// sameResult reports whether a client gets what is expected: of an object the same JSON, but for our
-// own account of it where none is expected; of a text its very bytes.
+// sameResult reports whether the client gets the expected result. An object
+// must be the same JSON, except clawai's own _meta if none is expected. A
+// string must be the same bytes.
 func sameResult(got, want []byte) bool {
 	if text := gjson.ParseBytes(want); text.Type == gjson.String {
 		return string(got) == text.String()
@@ -138,12 +142,12 @@ func sameResult(got, want []byte) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// gjsonName gives a name as a path of gjson has it.
+// gjsonName returns a name as a path of gjson.
 func gjsonName(name string) string { return strings.ReplaceAll(name, ".", `\.`) }
 
 func decodeObject(object []byte) (v map[string]any) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	d.UseNumber()
-	_ = d.Decode(&v) // what was read as JSON always can be
+	_ = d.Decode(&v) // the input was parsed as JSON before
 	return v
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// JudgedMessage gives what the fixture has judged: the request, what came back to it, or the entries of
-// a list.
+// JudgedMessage returns what the fixture judges: the request, its reply, or a
+// list entry.
 func (fx *Fixture) JudgedMessage() policy.On {
 	switch {
 	case fx.Result != nil:
@@ -24,7 +24,7 @@ func (fx *Fixture) JudgedMessage() policy.On {
 	return policy.OnCall
 }
 
-// cameBack reads the members about what came back.
+// cameBack reads the members about replies.
 func (fx *Fixture) cameBack(name string, value gjson.Result) error {
 	if name != "finds" {
 		switch {
@@ -52,7 +52,7 @@ func (fx *Fixture) cameBack(name string, value gjson.Result) error {
 	return nil
 }
 
-// parseExpected reads what is expected, once it is known of what.
+// parseExpected parses the expected answer, once the judged message is known.
 func (fx *Fixture) parseExpected() error {
 	if fx.expected == nil {
 		return nil
@@ -65,8 +65,8 @@ func (fx *Fixture) parseExpected() error {
 	return nil
 }
 
-// findKinds gives the kinds that rules are about in what a call carries: those that the fixture
-// states, or what the detectors see.
+// findKinds returns the kinds found in a call: those that the fixture states,
+// or else those that the detectors find.
 func (fx *Fixture) findKinds(objects [][]byte, texts, kinds []string, own []*inspect.Pack) []string {
 	if fx.Finds != nil || len(kinds) == 0 {
 		return fx.Finds
@@ -76,7 +76,7 @@ func (fx *Fixture) findKinds(objects [][]byte, texts, kinds []string, own []*ins
 	if err == nil {
 		found, err = reply.FindInCall(objects, texts, wanted)
 	}
-	if err != nil { // a test holds the words to each other
+	if err != nil { // a test keeps both word lists consistent
 		return []string{string(inspect.Unscreened)}
 	}
 	var all []string
@@ -87,7 +87,7 @@ func (fx *Fixture) findKinds(objects [][]byte, texts, kinds []string, own []*ins
 	return slices.Compact(all)
 }
 
-// ScreenCalls notes what is found in what calls carry.
+// ScreenCalls sets the findings of calls.
 func (fx *Fixture) ScreenCalls(p *policy.Policy, calls []policy.Call) {
 	kinds, ruled := p.Screens(policy.OnCall)
 	for i := range calls {
@@ -98,7 +98,7 @@ func (fx *Fixture) ScreenCalls(p *policy.Policy, calls []policy.Call) {
 	}
 }
 
-// ownerPacks gives those of the owner's that a policy names.
+// ownerPacks returns the owner's packs that a policy names.
 func ownerPacks(p *policy.Policy) (own []*inspect.Pack) {
 	for _, pack := range p.Packs() {
 		if one, ok := pack.(*inspect.Pack); ok {
@@ -108,9 +108,10 @@ func ownerPacks(p *policy.Policy) (own []*inspect.Pack) {
 	return own
 }
 
-// AnsweredCalls gives the calls to which something came back, or that would name what is listed,
-// and the kinds that rules of the policy are about and that were found in it. The error says why
-// the frame would be refused before the rules.
+// AnsweredCalls returns the answered calls, or the calls that would name a
+// listed entry, and the kinds that the policy's rules are about and that were
+// found in the reply. The error is the reason why the frame would be refused
+// before the rules.
 func (fx *Fixture) AnsweredCalls(p *policy.Policy, server string) (calls []policy.Call, kinds []string, err error) {
 	calls, err = fx.answeredCalls(server)
 	if err != nil {
@@ -124,12 +125,12 @@ func (fx *Fixture) AnsweredCalls(p *policy.Policy, server string) (calls []polic
 	if err != nil {
 		return nil, nil, err
 	}
-	return calls, slices.DeleteFunc(m.JudgedKinds(), func(kind string) bool { // a forged mark is looked for in any case
+	return calls, slices.DeleteFunc(m.JudgedKinds(), func(kind string) bool { // the detectors always look for a forged mark
 		return kind == reply.Fence && !slices.Contains(wanted, kind)
 	}), nil
 }
 
-// StrictestAction gives what rules do with what came back: the strictest of it.
+// StrictestAction returns the strictest action of a decision about a reply.
 func StrictestAction(d *policy.Decision) policy.Action {
 	action := d.Action
 	for _, a := range d.Alters {
@@ -138,8 +139,8 @@ func StrictestAction(d *policy.Decision) policy.Action {
 	return action
 }
 
-// judgeReply judges what came back to the fixture's request. The answer is the strictest
-// that the rules give: what is done to the reply is in Alters.
+// judgeReply judges the reply to the fixture's request. The answer is the
+// strictest answer of the rules; Alters holds the alterations.
 func judgeReply(p *policy.Policy, fx Fixture, server string) Result {
 	result := Result{Path: fx.Path, Expected: fx.Expected}
 	calls, kinds, err := fx.AnsweredCalls(p, server)
@@ -157,7 +158,8 @@ func judgeReply(p *policy.Policy, fx Fixture, server string) Result {
 	return result
 }
 
-// answeredCalls gives the calls that are answered, or those that would name what is listed.
+// answeredCalls returns the answered calls, or the call that would name a
+// listed entry.
 func (fx *Fixture) answeredCalls(server string) ([]policy.Call, error) {
 	if fx.JudgedMessage() == policy.OnReply {
 		return fx.ReadCalls(server)
@@ -181,7 +183,7 @@ func (fx *Fixture) answeredCalls(server string) ([]policy.Call, error) {
 	return []policy.Call{c}, nil
 }
 
-// OfferedCall gives the call that would name an entry of a list.
+// OfferedCall returns the call that would name a list entry.
 func OfferedCall(method, name string) policy.Call {
 	c := policy.Call{Method: "resources/read", Subject: policy.ResourceSubject, Names: []string{name}}
 	switch method {

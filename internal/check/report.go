@@ -35,7 +35,7 @@ func Summarize(results []Result) Summary {
 	return s
 }
 
-// WriteText prints one line a fixture and a summary line.
+// WriteText writes one line for each fixture, and a summary line.
 func WriteText(w io.Writer, results []Result) error {
 	width := 0
 	for _, r := range results {
@@ -73,14 +73,15 @@ func WriteText(w io.Writer, results []Result) error {
 	return err
 }
 
-// ExplainResult gives the rule's place and description, or the reason when none matched.
+// ExplainResult returns the rule's position and description, or the reason when
+// none matched.
 func ExplainResult(r Result) string {
 	because := decidedBy(r)
 	for _, a := range r.Alters {
 		because += fmt.Sprintf("  (%s%s by %s)", a.Rule.Action, ofKind(a.Kind), formatRule(a.Rule))
 	}
 	for _, what := range r.Undecided {
-		hint := "with --root DIR it is asked of that disk" // under
+		hint := "with --root DIR it is asked of that disk" // for under
 		if k, found := policy.CallKeyOf(what); found {
 			hint = k.Hint
 		}
@@ -111,7 +112,7 @@ func formatRule(r *policy.Rule) string {
 	return at
 }
 
-// ofKind says of which findings, in words behind an action.
+// ofKind returns a phrase for the kind of findings that an action is about.
 func ofKind(kind string) string {
 	if kind == "" {
 		return ""
@@ -141,7 +142,8 @@ type jsonAlter struct {
 	Rule   *RuleRef `json:"rule"`
 }
 
-// WriteJSON prints one document: {"policy", "results": [...], "summary"}.
+// WriteJSON writes one document: {"policy_revision", "results": [...],
+// "summary"}.
 func WriteJSON(w io.Writer, p *policy.Policy, results []Result) error {
 	out := struct {
 		Policy  string       `json:"policy_revision"`

@@ -14,29 +14,29 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Result is what the policy says of one fixture.
+// Result is the policy's answer to one fixture.
 type Result struct {
 	Path     string
 	Action   policy.Action
 	Rule     *policy.Rule // nil when none matched
-	Refused  bool         // the frame would not even reach the rules
-	Reason   string       // why, when no rule says it
-	Reading  string       // the reading that decided, when not the value as sent
+	Refused  bool         // the frame would not reach the rules
+	Reason   string       // the reason when no rule decides
+	Reading  string       // the deciding reading, if it is not the value as sent
 	Expected *policy.Action
-	Err      error // the fixture could not be read; Action is deny
+	Err      error // the fixture is unreadable; Action is deny
 
-	// Finds are the kinds that were found in what came back, and Alters what rules change
-	// of it.
+	// Finds holds the kinds found in the reply, and Alters the alterations of
+	// the reply.
 	Finds  []string
 	Alters []policy.Alteration
-	// Received is what the client gets of what came back, as JSON: of what is asked about,
-	// once it is released. Nil where it gets nothing, and where that is not known because
-	// the fixture only says what is found.
+	// Received is what the client gets of the reply, as JSON. For a reply that
+	// a person is asked about, it is the reply after release. It is nil when
+	// the client gets nothing, and when the fixture only states the findings.
 	Received []byte
-	other    bool // than what is expected
+	other    bool // Received differs from the expected result
 
-	// Undecided are the conditions that a rule in reach may or may not meet,
-	// because the time or the disk is not known.
+	// Undecided lists the conditions of reached rules that cannot be decided,
+	// because the time or the disk is unknown.
 	Undecided []string
 }
 
@@ -45,7 +45,7 @@ func (r Result) IsMismatch() bool {
 	return r.Err == nil && r.Expected != nil && (*r.Expected != r.Action || r.other)
 }
 
-// DescribeMismatch says what is expected in the place of what there is, of a mismatch.
+// DescribeMismatch returns the expected and the actual result of a mismatch.
 func (r Result) DescribeMismatch() string {
 	if *r.Expected != r.Action {
 		return "expected " + r.Expected.String()
@@ -53,10 +53,10 @@ func (r Result) DescribeMismatch() string {
 	return "the client gets " + shortenJSON(r.Received) + ", and that is not the expected_result"
 }
 
-// maxShown is how many bytes of a result a line shows.
+// maxShown is the number of bytes of a result on a line.
 const maxShown = 2000
 
-// shortenJSON gives JSON as plain ASCII: nothing in it does anything to a terminal.
+// shortenJSON returns JSON as plain ASCII, which is safe for a terminal.
 func shortenJSON(object []byte) string {
 	var b strings.Builder
 	for _, r := range string(object) {
@@ -77,8 +77,8 @@ func shortenJSON(object []byte) string {
 
 const ungoverned = "no rule governs this method; it is passed on and recorded"
 
-// JudgeFixture runs one fixture through the frame reader, the method table and the
-// policy, the way the proxy would. server stands in where the fixture names
+// JudgeFixture runs one fixture through the frame reader, the method table and
+// the policy, like the proxy. server is the server of a fixture that names
 // none.
 func JudgeFixture(p *policy.Policy, fx Fixture, server string) Result {
 	result := Result{Path: fx.Path, Expected: fx.Expected}
@@ -109,7 +109,8 @@ func JudgeFixture(p *policy.Policy, fx Fixture, server string) Result {
 	return result
 }
 
-// listUndecided lists what the disk, the time and other such things would have told.
+// listUndecided lists the conditions that depend on the disk, the time and
+// similar data.
 func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	for i := range calls {
 		trace := p.Trace(&calls[i])
@@ -134,15 +135,15 @@ func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	return all
 }
 
-// ReadCalls gives what the rules judge in a fixture, read as the proxy would read them;
-// none when no rule governs its method. The error says why the frame would be
-// refused before the rules.
+// ReadCalls returns the calls in a fixture that rules judge, as the proxy would
+// read them. It returns none when no rule governs the method. The error is the
+// reason why the frame would be refused before the rules.
 func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {
 	if fx.Server != "" {
 		server = fx.Server
 	}
 	asked := fx
-	if fx.Method == builtin.Method { // as its arguments are a tool's, it is read as one
+	if fx.Method == builtin.Method { // its arguments are those of a tool call
 		asked.Method = "tools/call"
 	}
 	calls, err := ReadCalls(asked.BuildRequest(1), server)
@@ -155,8 +156,8 @@ func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {
 	return calls, err
 }
 
-// asBuiltin makes of the calls of tools those of the tools that a client, their server,
-// brings along.
+// asBuiltin changes tool calls to calls of the client's built-in tools. Their
+// server is the client.
 func asBuiltin(calls []policy.Call) {
 	for i := range calls {
 		c := &calls[i]
@@ -169,8 +170,8 @@ func asBuiltin(calls []policy.Call) {
 	}
 }
 
-// ReadCalls gives Fixture.ReadCalls for a JSON-RPC message as bytes, sent by the side that
-// may send its method.
+// ReadCalls returns the calls in a JSON-RPC message, like Fixture.ReadCalls.
+// The sender is the side that may send the method.
 func ReadCalls(request []byte, server string) ([]policy.Call, error) {
 	f, err := frame.Parse(request, frame.DefaultLimits())
 	if err != nil {
@@ -183,8 +184,9 @@ func ReadCalls(request []byte, server string) ([]policy.Call, error) {
 	return calls, nil
 }
 
-// callsOf gives what the rules judge in a request. A retry's inputResponses are
-// judged by their own texts, for a fixture has no earlier request to remember.
+// callsOf returns the calls in a request that rules judge. A retry's
+// inputResponses are judged by their own texts, because a fixture has no
+// earlier request.
 func callsOf(f *frame.Frame, from mcp.Direction, server string) ([]policy.Call, *frame.Refusal) {
 	m, refusal := mcp.Read(f, from, server)
 	if refusal != nil {
@@ -195,11 +197,11 @@ func callsOf(f *frame.Frame, from mcp.Direction, server string) ([]policy.Call, 
 	return append(m.Calls, answers...), refusal
 }
 
-// FromServer reports a request that servers send to clients.
+// FromServer reports whether servers send the request to clients.
 func (fx Fixture) FromServer() bool { return senderOf(fx.Method) == mcp.ServerToClient }
 
-// senderOf gives the side that may send the method; the client where both may, or
-// where the method is of no version.
+// senderOf returns the side that may send the method. It returns the client if
+// both may, or if the method is unknown.
 func senderOf(method string) mcp.Direction {
 	for _, m := range mcp.Methods() {
 		if m.Name == method && m.From == mcp.ServerToClient {
@@ -209,7 +211,7 @@ func senderOf(method string) mcp.Direction {
 	return mcp.ClientToServer
 }
 
-// BuildRequest gives the fixture as the JSON-RPC request a client or server would send.
+// BuildRequest returns the fixture as a JSON-RPC request.
 func (fx Fixture) BuildRequest(id int) []byte {
 	method, err := json.Marshal(fx.Method)
 	if err != nil {

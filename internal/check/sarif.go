@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The log of SARIF 2.1.0 (OASIS, 27 March 2020), as far as it is used here.
+// The part of the SARIF 2.1.0 log (OASIS, 27 March 2020) that is used here.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -114,7 +114,7 @@ func sarifResultOf(f *Finding, ruleIndex int) sarifResult {
 	return result
 }
 
-// joinSentences gives everything a finding says.
+// joinSentences returns the complete text of a finding.
 func joinSentences(f *Finding) string {
 	parts := []string{cmp.Or(f.Message, f.Code)}
 	if f.Call != "" {
@@ -129,7 +129,8 @@ func joinSentences(f *Finding) string {
 	return strings.Join(parts, "\n")
 }
 
-// sarifMessageOf gives nil for an empty text, which the schema does not take.
+// sarifMessageOf returns nil for an empty text, because the schema forbids
+// empty messages.
 func sarifMessageOf(text string) *sarifMessage {
 	if text == "" {
 		return nil
@@ -145,8 +146,8 @@ func sarifLocationOf(p policy.Position, endLine int) sarifLocation {
 	return at
 }
 
-// pathURI gives a path as a reference: relative ones stay so, for the reader knows the
-// root of the sources.
+// pathURI returns a path as a URI reference. A relative path stays relative,
+// because the reader knows the root of the sources.
 func pathURI(path string) string {
 	u := url.URL{Path: slashPath(path)}
 	if filepath.IsAbs(path) {

@@ -11,7 +11,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Tool is who found it. Kinds may be empty: codes are then named alone.
+// Tool is the producer of findings. If Kinds is empty, the report contains only
+// the codes.
 type Tool struct {
 	Name, Version string
 	Kinds         []FindingKind
@@ -19,10 +20,10 @@ type Tool struct {
 
 // Run is one run of fixtures against a policy.
 type Run struct {
-	Policy   string // the file
+	Policy   string // file name
 	Revision string
 	Results  []Result
-	Start    time.Time // of the run; JUnit XML names it
+	Start    time.Time // JUnit XML contains it
 	Duration time.Duration
 	Version  string // of clawai
 }
@@ -33,7 +34,7 @@ const (
 	unreadable = "fixture-unreadable"
 )
 
-// describeTool gives who reports the findings of a run.
+// describeTool returns the tool that reports the findings of a run.
 func (r Run) describeTool() Tool {
 	return Tool{Name: "clawai policy test", Version: r.Version, Kinds: []FindingKind{
 		{Code: mismatch, Summary: "The policy's answer to a recorded request is not the expected one.",
@@ -42,7 +43,7 @@ func (r Run) describeTool() Tool {
 	}}
 }
 
-// Findings are the failed tests of a run, each at its fixture's first line.
+// Findings returns the failed tests of a run, each at its fixture's first line.
 func (r Run) Findings() []Finding {
 	var out []Finding
 	for _, result := range r.Results {
@@ -63,7 +64,7 @@ func (r Run) Findings() []Finding {
 	return out
 }
 
-// formatMismatch gives one line on a mismatch.
+// formatMismatch returns one line about a mismatch.
 func formatMismatch(r Result) string {
 	if *r.Expected == r.Action {
 		return fmt.Sprintf("%s (%s by %s)", r.DescribeMismatch(), r.Action, ExplainResult(r))
@@ -71,11 +72,11 @@ func formatMismatch(r Result) string {
 	return fmt.Sprintf("expected %s, got %s by %s", r.Expected, r.Action, ExplainResult(r))
 }
 
-// slashPath gives a path as the web writes it.
+// slashPath returns a path with slashes as separators.
 func slashPath(path string) string { return filepath.ToSlash(path) }
 
-// escapeInvisible writes control and other unseen characters, and bytes that are no
-// text, as Go escapes. Line breaks and tabs stay.
+// escapeInvisible returns a text with invisible characters and invalid bytes as
+// Go escapes. Line breaks and tabs stay.
 func escapeInvisible(s string) string {
 	plain := func(r rune) bool { return r == '\n' || r == '\t' || unicode.IsPrint(r) }
 	var b strings.Builder

@@ -1,7 +1,6 @@
-// Package scripted is a model without a mind: it asks an agent for the tool calls that
-// were written down for it, in the words of three vendors' services and of all that speak
-// chat completions. A client that is told
-// its address works with no account.
+// Package scripted is a fake model: it asks an agent for a fixed list of tool
+// calls, in the protocols of three vendors and in that of chat completions. A
+// client that uses its address needs no account.
 package scripted
 
 import (
@@ -17,23 +16,23 @@ import (
 
 // Turn is one tool call that a model asks for.
 type Turn struct {
-	Tool string         // of the agent's own tools
-	Args map[string]any // by that tool's names
+	Tool string         // one of the agent's own tools
+	Args map[string]any // by the tool's argument names
 }
 
-// Model asks for one tool call after another, whatever the answers, and then ends. It is
-// an HTTP server's handler, and speaks the streams of three vendors, and the form of the
-// first of them that others have taken over (chat completions).
+// Model asks for one tool call after another, whatever the answers, and then
+// ends. It is an HTTP handler and speaks the streams of three vendors, and chat
+// completions, which other services have adopted from the first vendor.
 type Model struct {
 	Turns  []Turn
-	Before func(n int)                // what to do before turn n is asked for; nil: nothing
-	After  func(n int, answer string) // what the agent reported of turn n; nil: nothing
+	Before func(n int)                // called before turn n is requested; may be nil
+	After  func(n int, answer string) // called with the agent's report of turn n; may be nil
 
 	one   sync.Mutex
-	asked int // turns, and the end
+	asked int // number of turns requested, plus one after the end
 }
 
-// maxRequest is more than any client sends that was just started.
+// maxRequest is larger than any request of a client that just started.
 const maxRequest = 16 << 20
 
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -69,9 +68,9 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// nextTurn gives the turn that follows upon those whose answers the conversation has, told by
-// the mark that each bears; nil is the end. A request without tools is about something
-// else, a title for instance.
+// nextTurn returns the turn after those that the conversation already answers,
+// or nil at the end. It counts the answers by their mark. A request without
+// tools is about something else, for instance a title.
 func (m *Model) nextTurn(tools bool, conversation json.RawMessage, mark string) *Turn {
 	if !tools {
 		return nil
@@ -96,8 +95,9 @@ func (m *Model) nextTurn(tools bool, conversation json.RawMessage, mark string) 
 	return &m.Turns[n]
 }
 
-// CountAsked counts what was asked of the model: its turns, and the end. It is more when an
-// agent has answered what it was not asked.
+// CountAsked returns the number of requests to the model: its turns, and the
+// end. It is higher when an agent has sent answers that the model did not
+// request.
 func (m *Model) CountAsked() int {
 	m.one.Lock()
 	defer m.one.Unlock()
@@ -120,10 +120,10 @@ type object = map[string]any
 
 var counted atomic.Int64
 
-// uniqueID gives an identifier that no other call has.
+// uniqueID returns an identifier that no other call has.
 func uniqueID(prefix string) string { return fmt.Sprintf("%s%08d", prefix, counted.Add(1)) }
 
-// ArgumentsJSON gives the call's arguments as JSON.
+// ArgumentsJSON returns the call's arguments as JSON.
 func (c *Turn) ArgumentsJSON() string {
 	text, err := json.Marshal(c.Args)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *Turn) ArgumentsJSON() string {
 	return string(text)
 }
 
-// answerAnthropic answers as the Messages API does.
+// answerAnthropic answers like the Messages API.
 func answerAnthropic(w io.Writer, c *Turn) {
 	block, delta, stop := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "Done."}, "end_turn"
 	if c != nil {
@@ -152,12 +152,12 @@ func answerAnthropic(w io.Writer, c *Turn) {
 	}
 }
 
-// answerResponses answers as the Responses API does.
+// answerResponses answers like the Responses API.
 func answerResponses(w io.Writer, c *Turn) {
 	item := object{"type": "message", "id": uniqueID("msg_"), "role": "assistant", "content": []object{{"type": "output_text", "text": "Done."}}}
 	if c != nil {
 		item = object{"type": "function_call", "id": uniqueID("fc_"), "call_id": uniqueID("call_"), "name": c.Tool, "arguments": c.ArgumentsJSON()}
-		if of, ok := strings.CutPrefix(c.Tool, "mcp__"); ok { // a server's tool, whose own name may hold __ (a hub's)
+		if of, ok := strings.CutPrefix(c.Tool, "mcp__"); ok { // a server's tool; a hub's tool name may contain __
 			server, tool, _ := strings.Cut(of, "__")
 			item["namespace"], item["name"] = "mcp__"+server, tool
 		} else if space, tool, ok := strings.Cut(c.Tool, "."); ok {
@@ -174,7 +174,7 @@ func answerResponses(w io.Writer, c *Turn) {
 	}
 }
 
-// answerGemini answers as generateContent does.
+// answerGemini answers like generateContent.
 func answerGemini(w io.Writer, c *Turn) {
 	part := object{"text": "Done."}
 	if c != nil {
@@ -186,7 +186,8 @@ func answerGemini(w io.Writer, c *Turn) {
 	})
 }
 
-// compactJSON has no blanks between its tokens, so that a mark is found however it was written.
+// compactJSON removes blanks between tokens, so that a mark is found in every
+// format.
 func compactJSON(conversation json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, conversation) != nil {
@@ -195,7 +196,7 @@ func compactJSON(conversation json.RawMessage) string {
 	return b.String()
 }
 
-// answerChat answers as chat completions do, in one piece or as a stream.
+// answerChat answers like chat completions, as one document or as a stream.
 func answerChat(w http.ResponseWriter, c *Turn, stream bool) {
 	message, reason := object{"role": "assistant", "content": "Done."}, "stop"
 	if c != nil {

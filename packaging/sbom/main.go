@@ -1,8 +1,8 @@
-// Command sbom writes what a Go binary was built from, as CycloneDX JSON
+// Command sbom writes the components of a Go binary as CycloneDX JSON
 // (https://cyclonedx.org/specification/overview): sbom VERSION BINARY DOCUMENT.
 //
-// It reads what the linker left in the binary, so the document speaks of that file and
-// not of a go.mod beside it. Exit codes: 0 written; 1 not.
+// It reads the linker's data in the binary, so the document describes that file
+// and not a go.mod. Exit codes: 0 written; 1 not.
 package main
 
 import (
@@ -36,7 +36,7 @@ func writeSBOM(version, binary, document string) error {
 	if err != nil {
 		return err
 	}
-	info.Main.Version = version // a snapshot's module has none
+	info.Main.Version = version // a snapshot's module has no version
 	f, err := os.Create(document)
 	if err != nil {
 		return err
@@ -75,5 +75,6 @@ func libraryOf(m debug.Module) cyclonedx.Component {
 	}
 }
 
-// packageURL names a module as package-url/purl-spec has it for Go.
+// packageURL returns the package URL of a Go module, as in
+// package-url/purl-spec.
 func packageURL(m debug.Module) string { return "pkg:golang/" + m.Path + "@" + m.Version }

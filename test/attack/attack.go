@@ -1,7 +1,7 @@
-// Package attack holds what the standing attacks share: how long one runs, and
-// the seed that makes it run the same again. The attacks stand in the folders
-// below, one for each consumer of what a policy judges, behind the build tag
-// `attack`; docs/attack.md says how to run them.
+// Package attack holds the common settings of the attack tests: the duration,
+// and the seed that repeats a run. The attacks are in the folders below, one
+// for each consumer of policy decisions, under the build tag `attack`.
+// docs/attack.md explains how to run them.
 package attack
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Budget is how long an attack may go on: ATTACK_TIME, a duration of Go's, or
+// Budget returns the duration of an attack: ATTACK_TIME, as a Go duration, or
 // half a minute.
 func Budget() (time.Duration, error) {
 	text, set := os.LookupEnv("ATTACK_TIME")
@@ -25,8 +25,8 @@ func Budget() (time.Duration, error) {
 	return d, nil
 }
 
-// Seed is where the generator of an attack begins: ATTACK_SEED, or the time.
-// An attack prints it, so that a finding can be made again.
+// Seed returns the seed of an attack's generator: ATTACK_SEED, or the time. An
+// attack prints its seed, so that a finding can be reproduced.
 func Seed() (uint64, error) {
 	text, set := os.LookupEnv("ATTACK_SEED")
 	if !set {

@@ -1,10 +1,12 @@
-// Command flow scores what [flow] level = "ask" stops and what it asks, without a model:
-// it replays traces of what an agent did, and of what an attacker would have it do,
-// through the proxy in front of a server that plays the tools (docs/flow.md).
+// Command flow measures, without a model, what [flow] level = "ask" stops and
+// asks. It replays traces of an agent's calls, and of calls that an attacker
+// wants, through the proxy in front of a server that plays the tools
+// (docs/flow.md).
 //
 //	go run ./test/flow [TRACES.json ...]
 //
-// Without traces those of our own writing are replayed; agentdojo.py and tau2.py write others.
+// Without arguments it replays our own traces. agentdojo.py and tau2.py write
+// others.
 package main
 
 import (

@@ -24,8 +24,8 @@ type corpus struct {
 
 type corpora struct{ attack, secret, benign []corpus }
 
-// read reads the folder of corpora. Ordinary texts there must be: without them nothing
-// can be said of alarms.
+// read reads the folder of corpora. Ordinary texts are required: without them,
+// false alarms cannot be measured.
 func read(dir string) (*corpora, error) {
 	c := &corpora{}
 	for _, group := range []struct {
@@ -52,7 +52,7 @@ func read(dir string) (*corpora, error) {
 	return c, nil
 }
 
-// texts are those of all files in a folder.
+// texts returns the texts of all files in a folder.
 func texts(dir string) (all []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -83,7 +83,8 @@ func texts(dir string) (all []string, err error) {
 	return all, err
 }
 
-// among puts each text into an ordinary one of at most 4 KiB, at a line's end.
+// among puts each text into an ordinary one of at most 4 KiB, at the end of a
+// line.
 func (c *corpora) among(r *rand.Rand, attacks []string) (all []string) {
 	for _, a := range attacks {
 		of := c.benign[r.IntN(len(c.benign))].texts
@@ -98,7 +99,8 @@ func (c *corpora) among(r *rand.Rand, attacks []string) (all []string) {
 	return all
 }
 
-// rules reads NAME=FILE. What RE2 does not take is counted and left out.
+// rules reads NAME=FILE. It counts and skips expressions that RE2 does not
+// support.
 func rules(named string, out io.Writer) (detector, error) {
 	name, file, _ := strings.Cut(named, "=")
 	src, err := os.ReadFile(file)
@@ -106,7 +108,7 @@ func rules(named string, out io.Writer) (detector, error) {
 		return detector{}, err
 	}
 	var patterns []string
-	var words [][]string // of which one must stand in the text, if there are some
+	var words [][]string // if not empty, one of these must be in the text
 	switch filepath.Ext(file) {
 	case ".yaml":
 		var t struct {
@@ -160,7 +162,7 @@ func rules(named string, out io.Writer) (detector, error) {
 	}}, nil
 }
 
-// rule is one of others, with the words that it asks for first.
+// rule is a rule of another tool, with the words that it requires first.
 type rule struct {
 	form  *regexp.Regexp
 	words []string

@@ -1,17 +1,19 @@
-// Command screens measures the screens of clawai on corpora that a person has fetched, and
-// beside them public sets of rules: how much of each corpus of attacks is found among
-// ordinary texts, and how many ordinary texts are flagged.
+// Command screens measures clawai's screens, and public sets of rules for
+// comparison, on corpora that a person has downloaded: how much of each attack
+// corpus they find among ordinary texts, and how many ordinary texts they flag.
 //
 //	go run ./test/screens --corpus DIR [--rules NAME=FILE]...
 //	go run ./test/screens --pages DIR
 //
-// With --pages it prints what the profiles of replies make of the files of a folder.
+// With --pages it prints what the reply profiles do with the files of a folder.
 //
-// DIR/attack/NAME and DIR/secret/NAME hold what should be found, DIR/benign/NAME what
-// should not: a file is a text, of a .jsonl each line is, a JSON string or an object with
-// "text". Attacks are put into ordinary texts, secrets are looked at as they are. FILE is
-// the TOML of gitleaks and its like ([[rules]] with regex), the YAML of pipelock
-// (response_scanning.patterns with regex), or a regular expression a line.
+// DIR/attack/NAME and DIR/secret/NAME hold texts that should be found, and
+// DIR/benign/NAME texts that should not. Each file is a text. In a .jsonl file
+// each line is a text: a JSON string, or an object with "text". Attacks are put
+// into ordinary texts; secrets are checked as they are. FILE is TOML as for
+// gitleaks ([[rules]] with regex), YAML as for pipelock
+// (response_scanning.patterns with regex), or a text file with one regular
+// expression per line.
 package main
 
 import (
@@ -35,7 +37,7 @@ func main() {
 	}
 }
 
-// ruleFiles are NAME=FILE of the command line.
+// ruleFiles holds the NAME=FILE values of the command line.
 type ruleFiles []string
 
 func (r *ruleFiles) String() string { return strings.Join(*r, " ") }
@@ -85,10 +87,10 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// detector says of a text whether it is flagged.
+// detector decides whether a text is flagged.
 type detector struct {
 	name  string
-	flags func(text string) bool // nil asks whether the text reaches level
+	flags func(text string) bool // nil: the text is flagged when it reaches level
 	level injection.Level
 }
 
@@ -109,7 +111,8 @@ func has(kind inspect.Kind) func(string) bool {
 	}
 }
 
-// pooled is the level that one ordinary text in a hundred reaches, of all corpora together.
+// pooled returns the level that one in a hundred ordinary texts of all corpora
+// together reaches.
 func pooled(c *corpora) injection.Level {
 	var tops []injection.Level
 	for _, one := range c.benign {

@@ -12,13 +12,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// tally is what a profile makes of pages.
+// tally counts what a profile does with pages.
 type tally struct {
 	withheld, asked, altered int
-	by                       map[string]int // pages that are withheld or asked about, by kind
+	by                       map[string]int // withheld or asked pages, by kind
 }
 
-// reportPages prints what each profile makes of the texts of a folder, as answers of a tool.
+// reportPages prints what each profile does with the texts of a folder, as
+// answers of a tool.
 func reportPages(out io.Writer, dir string) error {
 	pages, err := texts(dir)
 	if err != nil {
@@ -71,7 +72,7 @@ func (t *tally) add(p *policy.Policy, page string) {
 	}
 }
 
-// kinds are those that had pages withheld or asked about, the most frequent first.
+// kinds returns the kinds of withheld or asked pages, most frequent first.
 func (t *tally) kinds() string {
 	var all []string
 	for kind := range t.by {

@@ -8,29 +8,30 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Options are what a policy is judged with.
+// Options are the settings for judging a policy.
 type Options struct {
 	Policy policy.Options
-	Server string // of fixtures that name none
-	// Work bounds the search for a fixture that would notice a mutant, in the units
-	// of prove.Options; 0 is for about a second at the most.
+	Server string // for fixtures that name none
+	// Work bounds the search for a fixture that would notice a mutant, in units
+	// of prove.Options; 0 means at most about one second.
 	Work int
 }
 
 // testCase is a fixture as the rules see it.
 type testCase struct {
 	fixture  check.Fixture
-	server   string // of a fixture that names none
+	server   string // for a fixture that names none
 	path     string
 	on       policy.On
 	calls    []policy.Call
-	kinds    []string // found in what came back to them
-	refused  bool     // before the rules: deny, whatever they say
+	kinds    []string // found in the reply
+	refused  bool     // refused before the rules: always deny
 	expected policy.Action
 }
 
-// casesOf reads the fixtures that expect something of calls, or of what comes back. The policy must give what
-// they expect: a suite that fails says nothing about its strength.
+// casesOf returns the fixtures with an expectation about calls or replies. It
+// returns an error if the policy does not meet an expectation: a failing suite
+// says nothing about its strength.
 func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy.On) ([]testCase, error) {
 	var cases []testCase
 	for _, fx := range fixtures {
@@ -57,8 +58,9 @@ func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy
 	return cases, nil
 }
 
-// listReadings gives the calls as the rules are asked about them one by one: of what came back,
-// each with one kind that was found, and as a whole.
+// listReadings returns the calls in the form in which the rules judge them. For
+// a reply, it returns each call once without findings and once for each kind
+// found.
 func (c *testCase) listReadings() []policy.Call {
 	if c.on == policy.OnCall {
 		return c.calls
@@ -75,11 +77,12 @@ func (c *testCase) listReadings() []policy.Call {
 	return all
 }
 
-// hasSingleName says that the rules are asked about one name.
+// hasSingleName reports whether the rules judge exactly one name.
 func (c *testCase) hasSingleName() bool { return len(c.calls) == 1 && len(c.calls[0].Names) == 1 }
 
-// describeMismatch says what the policy answers that is not expected; "" when it answers as expected. What came
-// back is carried out as in policy test: what the client gets of it counts, too.
+// describeMismatch returns the policy's unexpected answer, or "" if the answer
+// is expected. Replies are altered as in policy test: the result for the client
+// counts, too.
 func (c *testCase) describeMismatch(p *policy.Policy) string {
 	got := policy.Allow
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Point is something about a rule that fixtures should show.
+// Point is a property of a rule that fixtures should show.
 type Point struct {
 	Rule    int
 	Line    int
@@ -21,22 +21,21 @@ type Point struct {
 	Way     string // "matches" or "fails"
 	Covered bool
 	By      string          // the first fixture that shows it
-	Hint    string          // of one that none shows: what a fixture would have to be
-	Fixture *check.Composed // one that would show it; nil when none is known
+	Hint    string          // if uncovered: a description of the fixture that is needed
+	Fixture *check.Composed // a fixture that would cover it; nil when none is known
 }
 
 const theRule = "the rule"
 
-// Coverage is every point of a policy, in the order of the file.
+// Coverage holds all points of a policy, in the order of the file.
 type Coverage struct {
 	Points []Point
 }
 
-// Measure asks of every rule whether some fixture comes to it and matches it, of
-// every glob and listed value whether it alone makes its rule match, and of every
-// condition whether it alone keeps its rule from matching. It finds out by
-// changing the rule and tracing the fixtures again. src is the text that p was
-// read from.
+// Measure checks for every rule whether some fixture reaches and matches it,
+// for every glob and listed value whether it alone makes its rule match, and
+// for every condition whether it alone keeps its rule from matching. It changes
+// the rule and traces the fixtures again. src is the text of p.
 func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Coverage, error) {
 	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList)
 	if err != nil {
@@ -48,7 +47,7 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	}
 	m := meter{document: d, cases: cases, came: make([][]reachingCall, len(d.sources))}
 	m.traceCases()
-	for i, r := range d.rules { // what the file extends is not its own to test
+	for i, r := range d.rules { // rules of extended files are tested elsewhere
 		m.source, m.text = d.sources[i], r
 		m.measureRule(i)
 	}
@@ -56,7 +55,7 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	return Coverage{m.points}, nil
 }
 
-// ownRules counts the rules of the file itself, which stand first.
+// ownRules returns the number of rules of the file itself. They come first.
 func ownRules(sources []policy.Source) int {
 	if i := slices.IndexFunc(sources, func(s policy.Source) bool { return s.From != "" }); i >= 0 {
 		return i
@@ -67,23 +66,23 @@ func ownRules(sources []policy.Source) int {
 type meter struct {
 	*document
 	cases  []testCase
-	came   [][]reachingCall // by rule: the calls that come to it
+	came   [][]reachingCall // by rule: the calls that reach it
 	points []Point
 
 	source policy.Source
 	text   policytext.Rule
-	above  map[int]bool // the rules above that match one of the calls that come to it
+	above  map[int]bool // rules above that match one of the calls that reach the rule
 }
 
-// reachingCall is a call of a case that came to a rule.
+// reachingCall is a call of a case that reached a rule.
 type reachingCall struct {
-	in      int // the case
+	in      int // index of the case
 	call    *policy.Call
 	matches bool
-	matched []int32 // the rules above that it matches
+	matched []int32 // rules above that it matches
 }
 
-// traceCases finds out which call comes to which rule.
+// traceCases determines which calls reach which rules.
 func (m *meter) traceCases() {
 	for k := range m.cases {
 		p, readings := m.policy.PolicyFor(m.cases[k].on), m.cases[k].listReadings()
@@ -147,7 +146,8 @@ func (m *meter) measureRule(i int) {
 		}
 	}
 	for _, c := range m.source.Calls {
-		// Without a find, a rule about what comes back judges something else, and one that redacts nothing.
+		// Without a find, a rule about replies judges something else, and a
+		// redact rule redacts nothing.
 		needed := c.Key == "find" && (m.source.On != policy.OnCall || m.source.Action.AltersContent())
 		if c.Globs == nil && !needed {
 			m.measureCondition(i, c.Key, c.Key, m.text.RemoveKey(c.Key))
@@ -155,7 +155,8 @@ func (m *meter) measureRule(i int) {
 	}
 }
 
-// measureExceptions asks of each glob of an exception whether it keeps the rule from matching.
+// measureExceptions checks for each glob of an exception whether it keeps the
+// rule from matching.
 func (m *meter) measureExceptions(i int, l *policytext.Leaf) {
 	for j, one := range l.Value.Elements {
 		if len(l.Value.Elements) > 1 {
@@ -168,8 +169,9 @@ func (m *meter) measureExceptions(i int, l *policytext.Leaf) {
 	}
 }
 
-// openingEdits gives edits after which a rule is about no further arguments: that whose
-// condition is taken away would be one.
+// openingEdits returns edits that remove a rule's conditions on further
+// arguments. Otherwise an argument whose condition is removed would become a
+// further argument.
 func (m *meter) openingEdits(leaves []policytext.Leaf) []policytext.Edit {
 	edits := append(m.text.RemoveKey("args_only"), m.text.RemoveKey("args_open")...)
 	if m.source.Action != policy.Allow || len(m.source.ArgumentPaths()) < 2 {
@@ -179,7 +181,7 @@ func (m *meter) openingEdits(leaves []policytext.Leaf) []policytext.Edit {
 	return append(edits, policytext.Edit{Start: at, End: at, Text: "\nargs_open = true"})
 }
 
-// constraintPaths gives the paths of a rule's typed constraints.
+// constraintPaths returns the paths of a rule's typed constraints.
 func constraintPaths(s policy.Source) [][]string {
 	var paths [][]string
 	for _, w := range s.Where {
@@ -188,15 +190,16 @@ func constraintPaths(s policy.Source) [][]string {
 	return paths
 }
 
-// isConstraintPart reports that a leaf is part of a constraint: by itself it keeps no rule
-// from matching.
+// isConstraintPart reports whether a leaf is only a part of a constraint. Such
+// a part alone keeps no rule from matching.
 func isConstraintPart(l *policytext.Leaf, typed [][]string) bool {
 	return slices.ContainsFunc(typed, func(path []string) bool {
 		return len(l.Path) > len(path) && slices.Equal(l.Path[:len(path)], path)
 	})
 }
 
-// findReachingCalls looks for calls that come to the rules that no fixture comes to.
+// findReachingCalls looks for calls that reach the rules that no fixture
+// reaches.
 func (m *meter) findReachingCalls(p *policy.Policy, o Options) {
 	missed := func(pt Point) bool { return !pt.Covered && pt.What == theRule }
 	if !slices.ContainsFunc(m.points, missed) {
@@ -219,7 +222,8 @@ func (m *meter) findReachingCalls(p *policy.Policy, o Options) {
 	}
 }
 
-// measureValues asks of each value of a list whether it makes the rule match.
+// measureValues checks for each value of a list whether it makes the rule
+// match.
 func (m *meter) measureValues(i int, l *policytext.Leaf) {
 	list := l.Value.Elements
 	if len(list) < 2 {
@@ -232,17 +236,17 @@ func (m *meter) measureValues(i int, l *policytext.Leaf) {
 	}
 }
 
-// measureCondition asks of a condition whether it keeps the rule from matching a call that
-// fits the rule otherwise.
+// measureCondition checks whether a condition keeps the rule from matching a
+// call that fits otherwise.
 func (m *meter) measureCondition(i int, condition, what string, without []policytext.Edit) {
 	found := m.findCase(i, func(v reachingCall) bool { return !v.matches }, without...)
 	m.addPoint(i, what, "fails", found,
 		fmt.Sprintf("%s that fits the rule but for %s, and that no rule above decides", m.describeSubject(), condition))
 }
 
-// findCase gives the first case with such a call that a rule matches once it is edited. A
-// rule above that matches none of the calls takes no part in that, and one below
-// neither.
+// findCase returns the first case with such a call that the edited rule
+// matches, or "". It omits the rules below, and the rules above that match none
+// of the calls.
 func (m *meter) findCase(i int, such func(reachingCall) bool, edits ...policytext.Edit) string {
 	if !slices.ContainsFunc(m.came[i], such) {
 		return ""
@@ -263,7 +267,7 @@ func (m *meter) findCase(i int, such func(reachingCall) bool, edits ...policytex
 	return ""
 }
 
-// describeSubject gives what the rule at hand judges, in words.
+// describeSubject returns a phrase for what the current rule judges.
 func (m *meter) describeSubject() string {
 	return [...]string{policy.OnCall: "a call", policy.OnReply: "a result of a call", policy.OnList: "an entry of a list"}[m.source.On]
 }
@@ -279,7 +283,7 @@ func (m *meter) addPoint(rule int, what, way, by, hint string) {
 // oneLine joins the lines of a value.
 func oneLine(text []byte) string { return strings.Join(strings.Fields(string(text)), " ") }
 
-// Score counts the points.
+// Score returns the number of covered points and of all points.
 func (c Coverage) Score() (covered, total int) {
 	for _, p := range c.Points {
 		if p.Covered {

@@ -1,4 +1,4 @@
-// Package cover says how much of a policy its fixtures hold in place: which
-// conditions they exercise (coverage), and which small changes of the policy
-// none of them would notice (mutation).
+// Package cover measures how well fixtures test a policy: which conditions they
+// exercise (coverage), and which small changes of the policy no fixture notices
+// (mutation).
 package cover

@@ -10,51 +10,52 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Mutant is a policy with one small change, as a slip of its author would make.
+// Mutant is a policy with one small change, like a mistake of its author.
 type Mutant struct {
 	Rule  int    // index of the changed rule
 	Line  int    // of the rule
 	Kind  string // drop-rule, action, widen, narrow, drop-glob, drop-kind, drop-condition, flip, bound, swap
-	Name  string // the rule and the change, the same wherever the rule stands
+	Name  string // the rule and the change; independent of the rule's position
 	scope *scope
 	edits []policytext.Edit
-	// short is the same change of a list that has only the element it is about: nil where
-	// the change is about no element of a list.
+	// short is the same change on a list with only the changed element; nil
+	// when the change is not about a list element.
 	short *shortened
-	// denies says that every rule from Rule on that is about its subject denies what
-	// the change is about, before it and after it.
+	// denies means that all rules from Rule on deny the calls that the change
+	// is about, before and after the change.
 	denies bool
 }
 
-// shortened is a change of one element of a list, where the list has no other elements, or
-// one other that stays. A call that shows it often shows the change of the whole list, and is
-// found in a time that does not grow with the list.
+// shortened is the change of one list element, in a list that has no other
+// elements or one that stays. A call that shows it often shows the change of
+// the complete list, and the search for such a call does not depend on the
+// list's length.
 type shortened struct{ before, after policytext.Edit }
 
-// parseMutant parses the mutant: the part of it that its scope keeps, or all of it.
+// parseMutant parses the part of the mutant that keep selects.
 func (m *Mutant) parseMutant(keep func(int) bool) (*policy.Policy, error) {
 	return m.scope.document.parseRules(keep, m.edits...)
 }
 
-// readDocument takes a policy's text apart. src is what p was read from.
+// readDocument parses a policy's text into rules. src is the text of p.
 func readDocument(file string, src []byte, p *policy.Policy, o policy.Options) (*document, error) {
 	doc, err := policytext.ReadDocument(src)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	d := &document{file: file, src: src, options: o, policy: p, sources: p.Sources(), rules: doc.Rules()}
-	// The file's own rules come first; what it extends is not its own to change.
+	// The file's own rules come first. Rules of extended files are not changed.
 	if own := ownRules(d.sources); len(d.rules) != own {
 		return nil, fmt.Errorf("%s: %d rules where the policy has %d", file, len(d.rules), own)
 	}
 	return d, nil
 }
 
-// editsCalls says that a rule only edits what a server asks of the client: nothing is known of
-// those.
+// editsCalls reports whether a rule only edits a server's requests to the
+// client. Such rules are not analysed.
 func editsCalls(s *policy.Source) bool { return s.Subject == policy.NoSubject && s.On == policy.OnCall }
 
-// countUndecided counts the file's rules that are left alone.
+// countUndecided returns the number of the file's rules that are not changed.
 func (d *document) countUndecided() (n int) {
 	for i := range d.rules {
 		if editsCalls(&d.sources[i]) {
@@ -64,7 +65,7 @@ func (d *document) countUndecided() (n int) {
 	return n
 }
 
-// listMutants lists every mutant, in the order of the file. Some may not load.
+// listMutants lists all mutants, in the order of the file. Some may not load.
 func listMutants(d *document) []Mutant {
 	m := mutator{document: d}
 	for i := range m.rules {
@@ -79,7 +80,7 @@ func listMutants(d *document) []Mutant {
 
 type mutator struct {
 	*document
-	scope *scope // of the rule at hand
+	scope *scope // of the current rule
 	out   []Mutant
 }
 
@@ -91,7 +92,7 @@ func (m *mutator) addMutant(rule int, kind, what string, edits ...policytext.Edi
 	})
 }
 
-// ruleTitle gives what a rule does of what, in few words.
+// ruleTitle returns a short title of a rule: its action and its subject.
 func ruleTitle(s *policy.Source) string {
 	on := ""
 	if s.On != policy.OnCall {
@@ -100,7 +101,7 @@ func ruleTitle(s *policy.Source) string {
 	return fmt.Sprintf("%s %s%s", s.Action, on, strings.TrimSpace(s.About.RuleKey()+" "+formatNames(s)))
 }
 
-// formatNames gives what a rule says of names.
+// formatNames returns the names of a rule.
 func formatNames(s *policy.Source) string {
 	if s.CoversAllSubjects() {
 		return "anything"
@@ -108,9 +109,8 @@ func formatNames(s *policy.Source) string {
 	return policytext.OneOrList(policytext.QuoteAll(s.Names))
 }
 
-// deniesSlashes reports that only names with a slash in them are answered by other
-// rules once the name of a rule that denies is widened or narrowed, and that no rule
-// from there on could do anything but deny them.
+// deniesSlashes reports whether a widened or narrowed name of a denying rule
+// affects only names with a slash, and all rules from there on deny such names.
 func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	subject := m.sources[i].Subject
 	if kind != "widen" && kind != "narrow" || !strings.HasPrefix(what, subject.RuleKey()+" ") ||
@@ -123,7 +123,7 @@ func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	})
 }
 
-// deniesFrom reports that a call which no rule above i decides is denied.
+// deniesFrom reports whether a call that no rule above i decides is denied.
 func (m *mutator) deniesFrom(i int) bool {
 	subject := m.sources[i].Subject
 	return subject != policy.MethodSubject && !slices.ContainsFunc(m.sources[i:], func(s policy.Source) bool {
@@ -166,7 +166,7 @@ func (m *mutator) mutateRule(i int) {
 		default:
 			call, found := policy.CallKeyOf(l.Path[0])
 			if !found {
-				break // an effect
+				break // an effect, not a condition
 			}
 			if call.Glob {
 				m.mutateGlobs(i, l)
@@ -194,8 +194,9 @@ func (m *mutator) mutateRule(i int) {
 	m.swapRules(i)
 }
 
-// mutateActions gives the rule each other action, and one about what comes back the next that
-// is looser and the next that is stricter. What only a question, or an allow, can have goes with it.
+// mutateActions changes the action of the rule. A call rule gets each other
+// action; a reply rule gets the next looser and the next stricter one. Keys
+// that only a prompt or an allow may have are removed.
 func (m *mutator) mutateActions(i int, l *policytext.Leaf) {
 	for _, to := range otherActions(&m.sources[i]) {
 		edits := []policytext.Edit{l.SetValue(policytext.Quote(to.String()))}
@@ -246,7 +247,7 @@ func (m *mutator) mutateGlobs(i int, l *policytext.Leaf) {
 	}
 }
 
-// dropElement takes one element out of a list that has others.
+// dropElement removes one element from a list that has others.
 func (m *mutator) dropElement(i int, l *policytext.Leaf, element int, kind string) {
 	list := l.Value.Elements
 	if len(list) < 2 {
@@ -261,7 +262,8 @@ func (m *mutator) dropElement(i int, l *policytext.Leaf, element int, kind strin
 	m.setShortened(l, []string{text(element), text(other)}, []string{text(other)})
 }
 
-// setShortened notes the elements, in TOML, that stand for a list before and after the last change.
+// setShortened sets the short form of the last change: the list elements, in
+// TOML, before and after it.
 func (m *mutator) setShortened(l *policytext.Leaf, before, after []string) {
 	if len(l.Value.Elements) > len(before) {
 		list := func(elements []string) policytext.Edit { return l.SetValue("[" + strings.Join(elements, ", ") + "]") }
@@ -269,7 +271,8 @@ func (m *mutator) setShortened(l *policytext.Leaf, before, after []string) {
 	}
 }
 
-// removeElement takes an element out of a list of several.
+// removeElement returns the edit that removes an element from a list of
+// several.
 func removeElement(l *policytext.Leaf, element int) policytext.Edit {
 	list := l.Value.Elements
 	if element+1 < len(list) {
@@ -278,7 +281,8 @@ func removeElement(l *policytext.Leaf, element int) policytext.Edit {
 	return policytext.Edit{Start: list[element-1].End, End: list[element].End}
 }
 
-// mutateConstraint changes a typed constraint as far as that makes another one.
+// mutateConstraint changes a typed constraint where the result is another
+// constraint.
 func (m *mutator) mutateConstraint(i int, l *policytext.Leaf) {
 	for j := range l.Value.Elements {
 		m.dropElement(i, l, j, "drop-glob")
@@ -302,8 +306,8 @@ func (m *mutator) mutateConstraint(i int, l *policytext.Leaf) {
 	}
 }
 
-// swapRules changes places with the next rule where that can matter: two rules of one
-// subject that answer differently.
+// swapRules swaps a rule with the next rule if that can matter: if they have
+// the same subject and different actions.
 func (m *mutator) swapRules(i int) {
 	if i+1 == len(m.rules) || !sameSubject(&m.sources[i], &m.sources[i+1]) || m.sources[i].Action == m.sources[i+1].Action {
 		return
@@ -316,8 +320,8 @@ func (m *mutator) swapRules(i int) {
 		policytext.Edit{Start: a.Start, End: a.End, Text: text(b)}, policytext.Edit{Start: b.Start, End: b.End, Text: text(a)})
 }
 
-// widenStars makes every star of a glob two, but for one behind
-// "**/", where that says the same.
+// widenStars doubles every star of a glob, except a star after "**/", where
+// that changes nothing.
 func widenStars(glob string) string {
 	var b strings.Builder
 	for i := 0; i < len(glob); i++ {
@@ -333,5 +337,5 @@ func widenStars(glob string) string {
 	return b.String()
 }
 
-// leafName gives a leaf's key as a policy has it.
+// leafName returns the key of a leaf as written in a policy.
 func leafName(l *policytext.Leaf) string { return strings.Join(l.Path, ".") }

@@ -13,24 +13,24 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Outcome is what became of a mutant.
+// Outcome is the result for a mutant.
 type Outcome struct {
 	Mutant
 	Killed     bool
 	By         string          // the fixture that killed it
-	Equivalent bool            // no call, or nothing that comes back, would show it: not counted
-	Fixture    *check.Composed // of a survivor: what would kill it; nil when none is known
+	Equivalent bool            // no call or reply would show it: not counted
+	Fixture    *check.Composed // for a survivor: a fixture that would kill it; nil when none is known
 }
 
-// Mutation is a policy's mutants and what became of them, in the order of the
+// Mutation holds a policy's mutants and their results, in the order of the
 // file.
 type Mutation struct {
 	Outcomes  []Outcome
-	Undecided int // rules that edit what a server asks of the client: they are not changed
+	Undecided int // rules that edit a server's requests to the client; they are not changed
 }
 
-// Mutate changes the policy in every small way and asks which change some
-// fixture notices. src is the text that p was read from.
+// Mutate makes all small changes of the policy and checks which of them some
+// fixture notices. src is the text of p.
 func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Mutation, error) {
 	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList)
 	if err != nil {
@@ -43,8 +43,8 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 	all := listMutants(d)
 	out := make([]Outcome, len(all))
 	loads := make([]bool, len(all))
-	// One worker has all mutants of a rule, one after another: what shows one of them
-	// often shows the next.
+	// One worker handles all mutants of a rule in sequence, because a call that
+	// shows one mutant often shows the next.
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(d.rules)) {
@@ -73,8 +73,9 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 	return m, nil
 }
 
-// tryMutant looks for a fixture that notices a mutant. One that does not load is none:
-// such a slip is seen at once. shown are fixtures that show other mutants of the rule.
+// tryMutant looks for a fixture that notices a mutant. loads is false if the
+// mutant does not load, because its author would notice that at once. shown
+// holds fixtures that show other mutants of the rule.
 func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Outcome, loads bool) {
 	before, err := m.scope.before()
 	if err != nil {
@@ -91,7 +92,7 @@ func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (
 			continue
 		}
 		judge := after
-		if !c.hasSingleName() { // the scope lacks what stands against the others
+		if !c.hasSingleName() { // the scope lacks the rules about the other names
 			if judge, err = m.parseMutant(keepAll); err != nil {
 				return out, false
 			}
@@ -121,18 +122,19 @@ func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (
 	return out, true
 }
 
-// enough work: a witness is found early or not at all, and so are most proofs.
+// enough is the usual work limit: witnesses and most proofs are found early or
+// not at all.
 const enough = 1 << 18
 
-// findNearbyCall looks for a call where one is found with the least work: among fewer rules, and
-// of a long list at the one element that is changed.
+// findNearbyCall looks for a call in the cheapest places: among fewer rules
+// and, for a long list, at the changed element.
 func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.Composed {
 	var as []policytext.Edit
 	edits := m.edits
 	if m.short != nil {
 		as, edits = []policytext.Edit{m.short.before}, []policytext.Edit{m.short.after}
 	} else if slices.Equal(m.scope.in, m.scope.close) {
-		return nil // nothing less
+		return nil // there is no smaller part
 	}
 	old, err := m.scope.document.parseRules(m.scope.hasNearRule, as...)
 	if err != nil {
@@ -152,14 +154,14 @@ func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.
 	return nil
 }
 
-// distinguishMutant looks for a call that the policy and the mutant answer differently,
-// each in the mutant's scope, and writes it as a fixture that the policy passes.
-// alike is the proof that there is none; where neither is found, the mutant counts
-// as a survivor.
+// distinguishMutant looks for a call that the policy and the mutant answer
+// differently, both within the mutant's scope, and returns it as a fixture that
+// the policy passes. alike means that a proof shows there is none. If neither
+// is found, the mutant counts as a survivor.
 func distinguishMutant(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
 	alike, found = comparePolicies(before, after, o, cmp.Or(o.Work, enough))
 	if !alike && found == nil && o.Work == 0 {
-		alike, found = comparePolicies(before, after, o, 0) // rules of many globs take the whole of it
+		alike, found = comparePolicies(before, after, o, 0) // rules with many globs need the complete limit
 	}
 	return alike, found
 }
@@ -168,7 +170,7 @@ func comparePolicies(before, after *policy.Policy, o Options, work int) (alike b
 	alike = true
 	for _, class := range prove.Difference(before, after, prove.Options{Work: work}) {
 		if class.Old.Action == class.New.Action && !class.IsWhole() {
-			continue // a fixture expects an action
+			continue // a fixture expects only an action
 		}
 		alike = false
 		if class.Witness == nil {
@@ -181,7 +183,7 @@ func comparePolicies(before, after *policy.Policy, o Options, work int) (alike b
 	return alike, found
 }
 
-// distinguishReply looks for something that comes back of which the mutant makes something else.
+// distinguishReply looks for a reply that the mutant treats differently.
 func distinguishReply(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
 	replies, whole := prove.CompareReplies(before, after)
 	for i := range replies {
@@ -194,9 +196,8 @@ func distinguishReply(before, after *policy.Policy, o Options) (alike bool, foun
 	return whole && len(replies) == 0, nil
 }
 
-// witnessFixture writes a witness as a fixture that the policy passes and the
-// mutant fails, without a server if it can do without; nil when it cannot be
-// written so.
+// witnessFixture returns a witness as a fixture that the policy passes and the
+// mutant fails, without a server if possible; nil when there is none.
 func witnessFixture(before, after *policy.Policy, call policy.Call, o Options) *check.Composed {
 	for _, server := range []string{"", call.Server} {
 		call.Server = server
@@ -211,7 +212,8 @@ func witnessFixture(before, after *policy.Policy, call policy.Call, o Options) *
 	return nil
 }
 
-// showsMutant says that a policy passes a fixture and its mutant does not.
+// showsMutant reports whether a policy passes a fixture and its mutant fails
+// it.
 func showsMutant(f *check.Composed, before, after *policy.Policy, o Options) bool {
 	o.Server = ""
 	fx, err := check.ParseFixture(f.Text)
@@ -222,8 +224,8 @@ func showsMutant(f *check.Composed, before, after *policy.Policy, o Options) boo
 	return err == nil && cases[0].describeMismatch(after) != ""
 }
 
-// Score counts the mutants: of those that some call would show, how many were
-// killed.
+// Score returns the numbers of killed, counted and equivalent mutants.
+// Equivalent mutants are not counted.
 func (m Mutation) Score() (killed, counted, equivalent int) {
 	for _, o := range m.Outcomes {
 		switch {

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// percentOf gives how much of a whole; of nothing, all.
+// percentOf returns part as a percentage of whole; 100 if whole is 0.
 func percentOf(part, whole int) float64 {
 	if whole == 0 {
 		return 100
@@ -16,16 +16,16 @@ func percentOf(part, whole int) float64 {
 	return 100 * float64(part) / float64(whole)
 }
 
-// Percent is the share of the points that are covered.
+// Percent returns the share of the points that are covered.
 func (c Coverage) Percent() float64 { return percentOf(c.Score()) }
 
-// Percent is the share of the counted mutants that were killed.
+// Percent returns the share of the counted mutants that were killed.
 func (m Mutation) Percent() float64 {
 	killed, counted, _ := m.Score()
 	return percentOf(killed, counted)
 }
 
-// WriteText prints what no fixture exercises, and a summary line.
+// WriteText writes the uncovered points, and a summary line.
 func (c Coverage) WriteText(w io.Writer, file string) error {
 	out := bufio.NewWriter(w)
 	for _, p := range c.Points {
@@ -41,7 +41,7 @@ func (c Coverage) WriteText(w io.Writer, file string) error {
 	return out.Flush()
 }
 
-// WriteJSON prints one document.
+// WriteJSON writes one document.
 func (c Coverage) WriteJSON(w io.Writer, file string) error {
 	type point struct {
 		Line    int             `json:"line"`
@@ -70,7 +70,8 @@ func (c Coverage) WriteJSON(w io.Writer, file string) error {
 	return writeJSON(w, doc)
 }
 
-// Survivors are the mutants that no fixture notices and some call would show.
+// Survivors returns the mutants that no fixture notices and that are not proved
+// equivalent.
 func (m Mutation) Survivors() []Outcome {
 	var out []Outcome
 	for _, o := range m.Outcomes {
@@ -81,7 +82,7 @@ func (m Mutation) Survivors() []Outcome {
 	return out
 }
 
-// WriteText prints the survivors, each with a fixture that would notice it, and
+// WriteText writes the survivors, each with a fixture that would notice it, and
 // a summary line.
 func (m Mutation) WriteText(w io.Writer, file string) error {
 	out := bufio.NewWriter(w)
@@ -102,7 +103,7 @@ func (m Mutation) WriteText(w io.Writer, file string) error {
 	return out.Flush()
 }
 
-// describeUndecided tells of rules that were left out.
+// describeUndecided returns a phrase about the rules that were not changed.
 func describeUndecided(undecided int) string {
 	switch undecided {
 	case 0:
@@ -113,7 +114,8 @@ func describeUndecided(undecided int) string {
 	return fmt.Sprintf("; %d rules about what servers ask are not decided", undecided)
 }
 
-// compactFixture gives a fixture in one line, as good a file as in many.
+// compactFixture returns a fixture on one line. It is still a valid fixture
+// file.
 func compactFixture(text []byte) string {
 	var out bytes.Buffer
 	if json.Compact(&out, text) != nil {
@@ -122,7 +124,7 @@ func compactFixture(text []byte) string {
 	return out.String()
 }
 
-// WriteJSON prints one document.
+// WriteJSON writes one document.
 func (m Mutation) WriteJSON(w io.Writer, file string) error {
 	type survivor struct {
 		Line    int             `json:"line"`
@@ -137,7 +139,7 @@ func (m Mutation) WriteJSON(w io.Writer, file string) error {
 		Killed     int        `json:"killed"`
 		Counted    int        `json:"counted"`
 		Equivalent int        `json:"equivalent"`
-		Undecided  int        `json:"undecided,omitempty"` // rules that edit what servers ask of the client
+		Undecided  int        `json:"undecided,omitempty"` // rules that edit a server's requests to the client
 		Survivors  []survivor `json:"survivors"`
 	}{file, m.Percent(), killed, counted, equivalent, m.Undecided, []survivor{}}
 	for _, o := range m.Survivors() {

@@ -17,10 +17,11 @@ type document struct {
 	options policy.Options
 	policy  *policy.Policy
 	sources []policy.Source
-	rules   []policytext.Rule // the file's own; what it extends stands behind them
+	rules   []policytext.Rule // the file's own rules; rules of extended files come after them
 }
 
-// parseRules parses the policy with edits and without the rules that keep leaves out.
+// parseRules parses the policy with edits, and only with the rules that keep
+// selects.
 func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*policy.Policy, error) {
 	edits = slices.Clone(edits)
 	for i := range d.rules {
@@ -33,17 +34,17 @@ func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*p
 
 func keepAll(int) bool { return true }
 
-// scope is the part of a policy that can have a say in the calls that some of its
-// rules match. Changes of those rules are judged within it: what they change, they
-// change there, and a policy of many rules has many such parts.
+// scope is the part of a policy that can affect the calls that some of its
+// rules match. Changes of those rules are judged within this part, because they
+// have no effect outside. A policy with many rules has many such parts.
 type scope struct {
 	document *document
-	of       []int // the rules
+	of       []int // indexes of the rules
 	in       []bool
-	// before is the part as it is.
+	// before returns the unchanged part.
 	before func() (*policy.Policy, error)
-	// close are those of the part whose arguments look as if one call could meet
-	// them: to look for a call there takes less, and proves nothing.
+	// close selects the rules of the part whose arguments look as if one call
+	// could match them. Searching among them is cheaper, but proves nothing.
 	close []bool
 }
 
@@ -71,38 +72,40 @@ func (d *document) scopeOf(of ...int) *scope {
 func (s *scope) hasRule(i int) bool     { return s.in[i] }
 func (s *scope) hasNearRule(i int) bool { return s.close[i] }
 
-// matchesCase says that a rule of the scope may match some call of a case.
+// matchesCase reports whether a rule of the scope may match some call of a
+// case.
 func (s *scope) matchesCase(c *testCase) bool {
 	return slices.ContainsFunc(s.of, func(i int) bool {
 		if s.document.sources[i].On != c.on {
 			return false
 		}
 		if c.on != policy.OnCall && len(c.calls) == 0 && !c.refused {
-			return true // nobody knows what was called
+			return true // the answered call is unknown
 		}
 		return slices.ContainsFunc(c.calls, func(call policy.Call) bool { return fitsCall(&s.document.sources[i], &call) })
 	})
 }
 
-// hasExactNames says that the names a subject's globs are matched with have one reading.
+// hasExactNames reports whether the names of a subject have only one reading.
 func hasExactNames(s policy.Subject) bool {
 	return s == policy.ToolSubject || s == policy.PromptSubject || s == policy.MethodSubject
 }
 
-// rulesMeet says that one call may match two rules, or the rules that widening or
-// narrowing their names makes of them: the ends of the globs stay.
+// rulesMeet reports whether one call may match two rules, also after their
+// names are widened or narrowed: that keeps the ends of the globs.
 func rulesMeet(a, b *policy.Source) bool {
 	return sameSubject(a, b) && (!hasExactNames(a.About) || !hasExactNames(b.About) || anyMeet(classNames(a), classNames(b)))
 }
 
-// sameSubject says that two rules judge the same kind of thing.
+// sameSubject reports whether two rules judge the same kind of message.
 func sameSubject(a, b *policy.Source) bool {
 	return a.On == b.On && (a.About == b.About || a.CoversAllSubjects() || b.CoversAllSubjects()) && editsCalls(a) == editsCalls(b)
 }
 
-// classNames gives the names of a rule, and of a class of agents' own tools those of the tools.
+// classNames returns the names of a rule. For a class of agents' built-in
+// tools, it adds the names of those tools.
 func classNames(s *policy.Source) []string {
-	if s.Subject != policy.ToolSubject { // agents' own tools answer past the rules
+	if s.Subject != policy.ToolSubject { // rules do not see the answers of agents' built-in tools
 		return s.Names
 	}
 	names := slices.Clone(s.Names)
@@ -117,8 +120,8 @@ func classNames(s *policy.Source) []string {
 	return names
 }
 
-// meetPlainly says the same of arguments that are read as they are written, and of
-// servers with a name.
+// meetPlainly is rulesMeet for arguments as written, and for servers with a
+// name.
 func meetPlainly(a, b *policy.Source) bool {
 	if a.Servers != nil && b.Servers != nil && !anyMeet(a.Servers, b.Servers) {
 		return false
@@ -146,17 +149,18 @@ func fitsCall(s *policy.Source, c *policy.Call) bool {
 	})
 }
 
-// anyMeet says that one of some globs may match what one of others does.
+// anyMeet reports whether a glob of a may match a text that a glob of b
+// matches.
 func anyMeet(a, b []string) bool {
 	return slices.ContainsFunc(a, func(g string) bool {
 		return slices.ContainsFunc(b, func(h string) bool { return endsOf(g).endsMeet(endsOf(h)) })
 	})
 }
 
-// ends are what a glob begins and ends with.
+// ends are the literal beginning and end of a glob.
 type ends struct {
 	first, last string
-	literal     bool // both are the whole
+	literal     bool // the glob is literal: both are the complete glob
 }
 
 func endsOf(glob string) ends {

@@ -1,6 +1,6 @@
-// Package diff says which calls two policies answer differently: decisions, not
-// lines. Classes of calls are proved (internal/check/prove), fixtures and recorded calls
-// are judged by both.
+// Package diff reports which calls two policies answer differently. It compares
+// decisions, not lines. Classes of calls are proved (internal/check/prove);
+// fixtures and recorded calls are judged by both policies.
 package diff
 
 import (
@@ -12,26 +12,26 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// ChangeKind is how an answer changes, as a stable word.
+// ChangeKind is the way in which an answer changes, as a stable word.
 type ChangeKind string
 
-// The kinds, the most dangerous first.
+// The kinds. Kinds returns their order in a report.
 const (
 	NewlyAllowed  ChangeKind = "newly_allowed"   // was denied, is allowed
-	NoLongerAsked ChangeKind = "no_longer_asked" // a person was asked, now it is allowed
-	LimitChanged  ChangeKind = "limit_changed"   // allowed, as often as another limit says
-	NewlyAsked    ChangeKind = "newly_asked"     // was denied or allowed, now a person is asked
-	AskedInBand   ChangeKind = "asked_in_band"   // a person was asked past the client, and may now be asked in it
+	NoLongerAsked ChangeKind = "no_longer_asked" // a person was asked; now the call is allowed
+	LimitChanged  ChangeKind = "limit_changed"   // allowed before and after, under another limit
+	NewlyAsked    ChangeKind = "newly_asked"     // was denied or allowed; now a person is asked
+	AskedInBand   ChangeKind = "asked_in_band"   // a person was asked only outside the client; now the client may ask
 	AskedOutside  ChangeKind = "asked_out_of_band"
 	NewlyDenied   ChangeKind = "newly_denied"
 )
 
-// Kinds lists them in the order of a report.
+// Kinds lists the kinds in the order of a report.
 func Kinds() []ChangeKind {
 	return []ChangeKind{NewlyAllowed, NoLongerAsked, LimitChanged, AskedInBand, NewlyAsked, AskedOutside, NewlyDenied}
 }
 
-// KindOf says how an answer changes; "" when it does not.
+// KindOf returns how an answer changes, or "" when it does not change.
 func KindOf(before, after Answer) ChangeKind {
 	switch {
 	case before.Action == after.Action && before.Action == policy.Allow:
@@ -56,10 +56,10 @@ func KindOf(before, after Answer) ChangeKind {
 	return ""
 }
 
-// Answer is what a policy says.
+// Answer is the answer of a policy.
 type Answer = prove.Answer
 
-// limitOf gives how often an allow holds, whatever the rule is called.
+// limitOf returns the limit of an allow, without the rule's key.
 func limitOf(a *Answer) policy.Rate {
 	if a.Rule == nil {
 		return policy.Rate{}
@@ -69,23 +69,24 @@ func limitOf(a *Answer) policy.Rate {
 	return r
 }
 
-// Change is one class of calls that are answered differently, by the same rules.
+// Change is a class of calls that are answered differently, by the same rules.
 type Change struct {
 	Kind     ChangeKind
 	Old, New Answer
-	Example  *policy.Call // one of them: both policies were asked
-	Unseen   bool         // it is so where nothing can look for what a call carries: one that is too long
-	Fixture  []byte       // the example as a fixture file that expects the new answer; nil when none can be written
+	Example  *policy.Call // an example call, judged by both policies
+	Unseen   bool         // the change shows only when nothing can screen the call, because it is too long
+	Fixture  []byte       // the example as a fixture that expects the new answer; nil when it cannot be written
 }
 
-// Doubt is a change that could neither be shown nor ruled out.
+// Doubt is a change that was neither shown nor ruled out.
 type Doubt struct {
 	Old, New Answer
 	Reason   string
 	Spelling bool // only a call in an uncommon spelling could show it
 }
 
-// isGeneral says that a doubt is about no two rules but about all that Reason names.
+// isGeneral reports whether a doubt is about everything that Reason names, not
+// about two answers.
 func (d *Doubt) isGeneral() bool { return KindOf(d.Old, d.New) == "" }
 
 // Report is the difference of two policies.
@@ -94,17 +95,17 @@ type Report struct {
 
 	Changes []Change // most dangerous first
 	Doubts  []Doubt
-	Replies *Replies // nil: neither policy is about what comes back
+	Replies *Replies // nil when neither policy has rules about replies
 
-	Fixtures *Fixtures // nil: none were given
-	Record   *Record   // nil: it was not asked
+	Fixtures *Fixtures // nil when no fixtures were given
+	Record   *Record   // nil when no record was given
 }
 
-// ComparePolicies compares two policies, which must have been given the same home.
+// ComparePolicies compares two policies. Both must use the same home.
 func ComparePolicies(before, after *policy.Policy) *Report {
 	r := &Report{OldRevision: before.Revision(), NewRevision: after.Revision()}
 	if before.Revision() == after.Revision() && before.Revision() != "" {
-		return r // one text: nothing to prove
+		return r // the same text: nothing to prove
 	}
 	r.Replies = compareReplies(before, after)
 	_, asks := before.Screens(policy.OnCall)
@@ -131,8 +132,8 @@ func ComparePolicies(before, after *policy.Policy) *Report {
 	return r
 }
 
-// dangerRank orders changes: what opens most comes first. A question in the place of
-// a denial opens, one in the place of an allow does not.
+// dangerRank orders changes: those that open most come first. A question
+// instead of a denial opens; a question instead of an allow does not.
 func dangerRank(k ChangeKind, was *Answer) int {
 	at := 2 * slices.Index(Kinds(), k)
 	if k == NewlyAsked && was.Action == policy.Allow {
@@ -148,14 +149,14 @@ func ruleLine(a *Answer) int {
 	return a.Rule.Pos.Line
 }
 
-// HasChanges says that some call, fixture or record is answered differently, or
-// that this could not be ruled out.
+// HasChanges reports whether some call, fixture or record is answered
+// differently, or whether that could not be ruled out.
 func (r *Report) HasChanges() bool {
 	return len(r.Changes) > 0 || len(r.Doubts) > 0 || r.Replies != nil && (len(r.Replies.Changes) > 0 || !r.Replies.Whole) ||
 		r.Fixtures != nil && len(r.Fixtures.Changes) > 0 || r.Record != nil && r.Record.HasChanges()
 }
 
-// CountChanges gives how many classes of each kind there are.
+// CountChanges returns the number of classes of each kind.
 func (r *Report) CountChanges() map[ChangeKind]int {
 	counts := map[ChangeKind]int{}
 	for i := range r.Changes {

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/internal/check/replay"
 )
 
-// Document is the report for programs. Its shape is described in docs/policy-ci.md;
-// members are added, never renamed.
+// Document is the report for programs. docs/diff.md describes its shape.
+// Members are added, never renamed.
 type Document struct {
 	OldRevision string             `json:"old_policy_revision"`
 	NewRevision string             `json:"new_policy_revision"`
@@ -22,14 +22,14 @@ type Document struct {
 	Record      *RecordSection     `json:"record,omitempty"`
 }
 
-// AnswerDocument is what a policy says.
+// AnswerDocument is the answer of a policy.
 type AnswerDocument struct {
 	Action    string        `json:"action"`
 	OutOfBand bool          `json:"out_of_band,omitempty"`
 	Rule      *RuleDocument `json:"rule"` // null: no rule
 }
 
-// RuleDocument is where a rule stands.
+// RuleDocument is the position of a rule.
 type RuleDocument struct {
 	Index int `json:"index"` // from 0
 	check.RuleRef
@@ -41,17 +41,17 @@ type ChangeDocument struct {
 	Old     AnswerDocument  `json:"old"`
 	New     AnswerDocument  `json:"new"`
 	Example string          `json:"example"`           // one line
-	Fixture json.RawMessage `json:"fixture,omitempty"` // that expects the new answer
+	Fixture json.RawMessage `json:"fixture,omitempty"` // expects the new answer
 }
 
-// DoubtDocument is what could not be decided.
+// DoubtDocument is an undecided change.
 type DoubtDocument struct {
 	Old    AnswerDocument `json:"old"`
 	New    AnswerDocument `json:"new"`
 	Reason string         `json:"reason"`
 }
 
-// FixtureSection is what became of fixtures.
+// FixtureSection is the result for fixtures.
 type FixtureSection struct {
 	Judged  int               `json:"judged"`
 	Changes []FixtureDocument `json:"changes"`
@@ -66,7 +66,7 @@ type FixtureDocument struct {
 	Expected string         `json:"expected,omitempty"`
 }
 
-// RecordSection is what became of recorded decisions.
+// RecordSection is the result for recorded decisions.
 type RecordSection struct {
 	Decisions int                `json:"decisions"`
 	Unchanged int                `json:"unchanged"`
@@ -96,7 +96,7 @@ func answerDocument(a *Answer) AnswerDocument {
 	return d
 }
 
-// Document gives the report for programs.
+// Document returns the report for programs.
 func (r *Report) Document() Document {
 	d := Document{
 		OldRevision: r.OldRevision, NewRevision: r.NewRevision, Changed: r.HasChanges(), Counts: r.CountChanges(),

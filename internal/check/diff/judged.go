@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Fixtures is what both policies say of fixtures.
+// Fixtures holds the answers of both policies to fixtures.
 type Fixtures struct {
 	Judged  int
 	Changes []FixtureChange // most dangerous first
@@ -24,11 +24,11 @@ type FixtureChange struct {
 	Path     string
 	Kind     ChangeKind
 	Old, New Answer
-	Expected *policy.Action // as the file says; nil when it does not
+	Expected *policy.Action // from the file; nil if the file has none
 }
 
-// AddFixtures judges fixtures by both policies. server stands in where one names
-// none.
+// AddFixtures judges fixtures by both policies. server is the server of
+// fixtures that name none.
 func (r *Report) AddFixtures(before, after *policy.Policy, fixtures []check.Fixture, server string) {
 	if r.Fixtures == nil {
 		r.Fixtures = &Fixtures{}
@@ -46,36 +46,36 @@ func (r *Report) AddFixtures(before, after *policy.Policy, fixtures []check.Fixt
 	})
 }
 
-// Record is what both policies say of recorded calls.
+// Record holds the answers of both policies to recorded calls.
 type Record struct {
 	Decisions int
 	Unchanged int
 	Counts    map[ChangeKind]int
 	NotJudged map[replay.Why]int
-	Damaged   int // places that cannot be read
+	Damaged   int // unreadable places in the record
 	Examples  []Recorded
-	Answers   *replay.Answers // what came back; nil: neither policy is about it
+	Answers   *replay.Answers // results for replies; nil when neither policy has rules about replies
 }
 
-// Recorded is one recorded call that is answered differently. The same call again
-// is counted and not listed.
+// Recorded is a recorded call that is answered differently. Repetitions of the
+// call only increase Times.
 type Recorded struct {
 	Kind     ChangeKind
 	ID       string
 	Time     time.Time
 	Call     policy.Call
 	Old, New Answer
-	Times    int // how often it is on record
+	Times    int // number of times in the record
 }
 
-// HasChanges says that some recorded call is answered differently.
+// HasChanges reports whether some recorded call is answered differently.
 func (r *Record) HasChanges() bool { return len(r.Counts) > 0 || r.Answers.HasChanges() }
 
-// maxDistinct bounds the different calls that are told apart.
+// maxDistinct bounds the number of different calls that are counted separately.
 const maxDistinct = 1 << 12
 
-// AddRecord judges recorded decisions by both policies and keeps up to n examples
-// of each kind. What the rules of the day said plays no part.
+// AddRecord judges recorded decisions by both policies and keeps up to n
+// examples of each kind. The answers in the record play no part.
 func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[event.Entry, error], n int) error {
 	rec := &Record{Counts: map[ChangeKind]int{}, NotJudged: map[replay.Why]int{}}
 	r.Record = rec

@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/internal/check/replay"
 )
 
-// maxMarkdown bounds a comment: GitHub takes 65536 characters.
+// maxMarkdown bounds a comment: GitHub accepts 65536 characters.
 const maxMarkdown = 60_000
 
-// WriteMarkdown writes a comment for a pull request: one line that says it all,
-// tables, and fixtures that can be copied. Text of calls and policies can neither
-// break out of its cell nor mention anybody.
+// WriteMarkdown writes a comment for a pull request: a summary line, tables,
+// and fixtures to copy. Text of calls and policies can neither break out of its
+// table cell nor mention anybody.
 func (r *Report) WriteMarkdown(out io.Writer) error {
 	w := bufio.NewWriter(out)
 	m := markdown{w: w}
@@ -37,7 +37,7 @@ func (r *Report) WriteMarkdown(out io.Writer) error {
 type markdown struct {
 	w    *bufio.Writer
 	size int
-	left int // parts that had no room
+	left int // number of parts that did not fit
 }
 
 func (m *markdown) writeLine(format string, a ...any) {
@@ -47,7 +47,7 @@ func (m *markdown) writeLine(format string, a ...any) {
 
 func (m *markdown) printLine(format string, a ...any) { m.writeLine(format, a...) }
 
-// hasRoom reports whether a part fits; if not, it is counted.
+// hasRoom reports whether a part fits. It counts the parts that do not.
 func (m *markdown) hasRoom(part string) bool {
 	if m.size+len(part) > maxMarkdown {
 		m.left++
@@ -81,7 +81,7 @@ func (m *markdown) writeChanges(r *Report) {
 	m.writeExamples(fixtures)
 }
 
-// writeExamples are fixtures that can be copied; nil where none can be written.
+// writeExamples writes the fixtures in a form to copy. It skips nil fixtures.
 func (m *markdown) writeExamples(fixtures [][]byte) {
 	fixtures = slices.DeleteFunc(fixtures, func(fx []byte) bool { return fx == nil })
 	if len(fixtures) == 0 {
@@ -201,7 +201,7 @@ func (m *markdown) writeAnswers(a *replay.Answers) {
 	m.printLine("")
 }
 
-// escapeMarkdown writes text that means nothing to Markdown and HTML: a character
+// escapeMarkdown returns text without meaning in Markdown and HTML: a character
 // reference stands for a character and never for structure (CommonMark 0.31,
 // section 2.5).
 func escapeMarkdown(s string) string {
@@ -216,13 +216,13 @@ func escapeMarkdown(s string) string {
 	return b.String()
 }
 
-// formatCode gives escape in an element in which GitHub looks for no mentions, issues and
-// links.
+// formatCode returns escaped text in an element in which GitHub ignores
+// mentions, issues and links.
 func formatCode(s string) string { return "<code>" + escapeMarkdown(s) + "</code>" }
 
-// formatFence shows JSON in a block that nothing in it can close. What could mean
-// something outside of it, and what is not ASCII, is escaped, as JSON allows in
-// its strings; elsewhere none of it occurs.
+// formatFence returns JSON in a block that its content cannot close. Non-ASCII
+// characters, and characters with a meaning outside the block, are escaped as
+// in JSON strings. They occur only in strings.
 func formatFence(src []byte) string {
 	var b strings.Builder
 	b.WriteString("```json\n")

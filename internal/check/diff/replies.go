@@ -12,20 +12,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Replies is what two policies make of what comes back.
+// Replies holds the differences of two policies in the treatment of replies.
 type Replies struct {
-	Same    bool // the rules about it are the same
+	Same    bool // the rules about replies are the same
 	Changes []ReplyChange
-	// Whole says that beside Changes no two rules make anything else of it; else they are the
-	// examples that were found.
+	// Whole means that Changes lists all differences between two rules.
+	// Otherwise Changes lists only the examples that were found.
 	Whole bool
 }
 
-// ReplyChange is an example of what comes back that becomes something else: both policies
-// were asked.
+// ReplyChange is an example of a reply that is treated differently. Both
+// policies have judged it.
 type ReplyChange struct {
 	prove.Reply
-	Fixture []byte // that expects the new answer; nil when none can be written
+	Fixture []byte // expects the new answer; nil when it cannot be written
 }
 
 func compareReplies(before, after *policy.Policy) *Replies {
@@ -49,12 +49,12 @@ func compareReplies(before, after *policy.Policy) *Replies {
 	return r
 }
 
-// openingRank orders changes: what lets most through comes first.
+// openingRank orders changes: those that let most through come first.
 func (c *ReplyChange) openingRank() int {
 	return int(check.StrictestAction(&c.Old)) - int(check.StrictestAction(&c.New))
 }
 
-// describeReply gives what came back, in one line.
+// describeReply returns the reply on one line.
 func (c *ReplyChange) describeReply() string {
 	call := c.Call
 	call.Finds = nil
@@ -72,12 +72,12 @@ func (c *ReplyChange) describeReply() string {
 	return s
 }
 
-// describeOutcome gives what is made of it, and by which rule.
+// describeOutcome returns the outcome for a reply, and the rule.
 func describeOutcome(d *policy.Decision) string {
 	return formatWithRule(prove.DescribeOutcome(d), ruleOf(d))
 }
 
-// ruleOf gives the rule that decides, or the first that alters.
+// ruleOf returns the deciding rule, or else the first rule that alters.
 func ruleOf(d *policy.Decision) *check.RuleRef {
 	if d.Rule == nil && len(d.Alters) > 0 {
 		return check.RefOf(d.Alters[0].Rule)
@@ -85,7 +85,7 @@ func ruleOf(d *policy.Decision) *check.RuleRef {
 	return check.RefOf(d.Rule)
 }
 
-// Summary is the comparison in one clause.
+// Summary returns the comparison in one clause.
 func (r *Replies) Summary() string {
 	n := len(r.Changes)
 	s := fmt.Sprintf("of what comes back, %d kinds of answers or entries become something else", n)
@@ -108,7 +108,7 @@ func (r *Replies) Summary() string {
 // ReplyDocument is the comparison for programs.
 type ReplyDocument struct {
 	Same    bool                  `json:"same"`
-	Proved  bool                  `json:"proved"` // that nothing else becomes something else
+	Proved  bool                  `json:"proved"` // Changes lists all differences
 	Changes []ReplyChangeDocument `json:"changes"`
 }
 
@@ -122,9 +122,9 @@ type ReplyChangeDocument struct {
 	Fixture json.RawMessage     `json:"fixture,omitempty"`
 }
 
-// ReplyAnswerDocument is what a policy makes of it.
+// ReplyAnswerDocument is the outcome by one policy.
 type ReplyAnswerDocument struct {
-	Done string         `json:"done"` // as in the report for people
+	Done string         `json:"done"` // same words as in the report for people
 	Rule *check.RuleRef `json:"rule"` // null: no rule
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// titles are the kinds for people.
+// titles are the kinds in words for people.
 var titles = map[ChangeKind]string{
 	NewlyAllowed: "newly allowed", NoLongerAsked: "no longer asked", LimitChanged: "allowed under another limit",
 	NewlyAsked: "newly asked", AskedInBand: "asked in the client too", AskedOutside: "asked out of band only", NewlyDenied: "newly denied",
@@ -26,7 +26,7 @@ var titles = map[ChangeKind]string{
 // shown bounds one text on a line, in characters.
 const shown = 300
 
-// oneLine is a call on one line, as it is, which no terminal should see.
+// oneLine returns a call on one line, unescaped. It must not go to a terminal.
 func oneLine(c *policy.Call) string {
 	parts := []string{c.Method}
 	for _, name := range c.Names {
@@ -49,7 +49,7 @@ func oneLine(c *policy.Call) string {
 	return strings.Join(parts, " ")
 }
 
-// describeCall gives the call that shows a change, in one line.
+// describeCall returns the example call on one line.
 func (c *Change) describeCall() string {
 	if c.Unseen {
 		return oneLine(c.Example) + ", in which nothing could look for what it carries"
@@ -57,7 +57,8 @@ func (c *Change) describeCall() string {
 	return oneLine(c.Example)
 }
 
-// plainText makes a text harmless on a terminal and on one line, and cuts it.
+// plainText makes a text safe for a terminal and a single line, and shortens
+// it.
 func plainText(s string) string {
 	if utf8.RuneCountInString(s) > shown {
 		s = string([]rune(s)[:shown]) + "…"
@@ -65,7 +66,7 @@ func plainText(s string) string {
 	return term.VisibleText(s)
 }
 
-// formatAnswer gives an action and the rule that gives it.
+// formatAnswer returns an answer and its rule.
 func formatAnswer(a *Answer) string {
 	s := a.Action.String()
 	if a.OutOfBand {
@@ -92,7 +93,7 @@ func ruleText(r *policy.Rule) string {
 	return s
 }
 
-// WriteText tells a person at a terminal.
+// WriteText writes the report for a terminal.
 func (r *Report) WriteText(out io.Writer) error {
 	w := bufio.NewWriter(out)
 	line := func(format string, a ...any) { fmt.Fprintf(w, format+"\n", a...) }
@@ -126,8 +127,8 @@ func (r *Report) WriteText(out io.Writer) error {
 	return w.Flush()
 }
 
-// textDoubts tells what was not decided; of calls in uncommon spellings, how
-// many classes there are.
+// textDoubts writes the undecided changes. For calls in uncommon spellings it
+// writes only the number of classes.
 func (r *Report) textDoubts(line func(string, ...any)) {
 	spelling := 0
 	for i := range r.Doubts {
@@ -163,7 +164,8 @@ func (r *Report) textFixtures(line func(string, ...any)) {
 	line("%d of %d fixtures change", len(r.Fixtures.Changes), r.Fixtures.Judged)
 }
 
-// describeExpected says that a fixture expects another answer than the new one.
+// describeExpected returns a note if a fixture expects another answer than the
+// new one.
 func describeExpected(c *FixtureChange) string {
 	if c.Expected == nil || *c.Expected == c.New.Action {
 		return ""
@@ -211,7 +213,7 @@ func (r *Report) textRecord(line func(string, ...any)) {
 	}
 }
 
-// describeAnswered gives what came back, in one harmless line.
+// describeAnswered returns the reply on one safe line.
 func describeAnswered(x *replay.Example) string {
 	s := strings.Join(append([]string{"answer to", x.Method}, x.Names...), " ")
 	if x.Args != "" {
@@ -262,7 +264,7 @@ func formatCounts(counts map[ChangeKind]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Summary is the difference of the policies in one sentence.
+// Summary returns the difference of the policies in one sentence.
 func (r *Report) Summary() string {
 	if r.Replies == nil {
 		return r.summarizeCalls()

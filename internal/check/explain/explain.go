@@ -1,6 +1,6 @@
-// Package explain tells people why a policy answers a message as it does: what
-// was judged, how it could be read, and what each rule said. It finds out nothing
-// by itself; policy.Trace does.
+// Package explain explains why a policy answers a message as it does: the
+// judged calls, their readings, and the result of each rule. It only presents
+// the results of policy.Trace.
 package explain
 
 import (
@@ -10,32 +10,34 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Explanation is what a policy says of one message, and why.
+// Explanation is the answer of a policy to one message, with the reasons.
 type Explanation struct {
 	Revision string          // of the policy
-	Refused  string          // why the message does not even reach the rules; else ""
-	Calls    []Judged        // what the rules judge in it; none in what is passed on
-	Decision policy.Decision // of all calls together
+	Refused  string          // why the message does not reach the rules, or ""
+	Calls    []Judged        // the calls in the message that rules judge; empty if none
+	Decision policy.Decision // for all calls together
 	sources  []policy.Source
 }
 
-// Judged is one call and what every rule says of it.
+// Judged is one call with the result of every rule.
 type Judged struct {
 	policy.Call
 	policy.Trace
-	Layers []Layer // what the policies above say, from the outermost in
-	// Limits over all tools that the call counts against: none of a call that is denied.
+	Layers []Layer // results of the policies above, outermost first
+	// Limits are the limits over all tools that the call counts against. A
+	// denied call has none.
 	Limits []policy.LimitTable
 }
 
-// Layer is what a policy says that stands over another and can only tighten it.
+// Layer is the result of a policy that stands above another and can only
+// tighten it.
 type Layer struct {
 	Name, File string
 	policy.Trace
 	sources []policy.Source
 }
 
-// DescribeCalls explains the calls of one message, which stand or fall together.
+// DescribeCalls explains the calls of one message. They share one answer.
 func DescribeCalls(p *policy.Policy, calls []policy.Call) *Explanation {
 	e := &Explanation{Revision: p.Revision(), sources: p.Sources()}
 	if len(calls) == 0 {
@@ -54,7 +56,8 @@ func DescribeCalls(p *policy.Policy, calls []policy.Call) *Explanation {
 	return e
 }
 
-// countingLimits lists the limits of a policy and its layers that a call counts against.
+// countingLimits lists the limits of a policy and its layers that a call counts
+// against.
 func countingLimits(p *policy.Policy, c *policy.Call) (limits []policy.LimitTable) {
 	if p.Decide(c).Action == policy.Deny {
 		return nil
@@ -65,12 +68,12 @@ func countingLimits(p *policy.Policy, c *policy.Call) (limits []policy.LimitTabl
 	return limits
 }
 
-// DescribeRefusal explains a message that never reaches the rules.
+// DescribeRefusal explains a message that does not reach the rules.
 func DescribeRefusal(p *policy.Policy, why error) *Explanation {
 	return &Explanation{Revision: p.Revision(), sources: p.Sources(), Refused: why.Error()}
 }
 
-// FillTime gives a time to every call that has none.
+// FillTime sets the time of every call that has none.
 func FillTime(calls []policy.Call, t time.Time) []policy.Call {
 	for i := range calls {
 		if calls[i].At.IsZero() {
@@ -80,8 +83,8 @@ func FillTime(calls []policy.Call, t time.Time) []policy.Call {
 	return calls
 }
 
-// FillPlace gives a folder to every call that has none, at which its relative paths start, and a
-// system that its server runs on.
+// FillPlace sets the folder of relative paths, and the server's operating
+// system, for every call that has none.
 func FillPlace(calls []policy.Call, dir, os string) []policy.Call {
 	for i := range calls {
 		if calls[i].OS == "" {
@@ -94,15 +97,17 @@ func FillPlace(calls []policy.Call, dir, os string) []policy.Call {
 	return calls
 }
 
-// isUngoverned says that no rule governs the message.
+// isUngoverned reports whether no rule governs the message.
 func (e *Explanation) isUngoverned() bool { return e.Refused == "" && len(e.Calls) == 0 }
 
-// isOtherSubject says that a rule is about other things than the call.
+// isOtherSubject reports whether a rule is about another subject or other names
+// than the call.
 func isOtherSubject(s *policy.Step) bool {
 	return s.At.Kind == policy.SubjectKind || s.At.Kind == policy.NameGlob && s.At.Reading == nil
 }
 
-// isOwnRule reports whether a rule is one of the policy itself, and not of a layer.
+// isOwnRule reports whether a rule belongs to the policy itself and not to a
+// layer.
 func (e *Explanation) isOwnRule(r *policy.Rule) bool {
 	return r.Index < len(e.sources) && e.sources[r.Index].Rule == *r
 }

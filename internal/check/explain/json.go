@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Document is the explanation for programs. Its shape is described in
-// docs/analysis.md; members are added, never renamed.
+// Document is the explanation for programs. docs/explain.md describes its
+// shape. Members are added, never renamed.
 type Document struct {
 	Revision string         `json:"policy_revision"`
 	Decision string         `json:"decision"` // allow, deny, prompt
@@ -23,7 +23,7 @@ type Document struct {
 	Calls    []CallDocument `json:"calls"`
 }
 
-// RuleDocument is where a rule stands and what it does.
+// RuleDocument is the position of a rule and its effect.
 type RuleDocument struct {
 	Index       int    `json:"index"` // from 0
 	File        string `json:"file"`
@@ -31,21 +31,22 @@ type RuleDocument struct {
 	Action      string `json:"action"`
 	Description string `json:"description,omitempty"`
 	OutOfBand   bool   `json:"out_of_band,omitempty"`
-	// Limit is set when only so many calls pass; nothing is counted here.
+	// Limit is set when the rule limits the number of calls. An explanation
+	// counts no calls.
 	Limit *LimitDocument `json:"limit,omitempty"`
 }
 
-// LimitDocument is how often a rule lets calls through.
+// LimitDocument is the limit of a rule.
 type LimitDocument struct {
 	Calls   int    `json:"calls"`
-	Sum     string `json:"sum,omitempty"`  // the argument whose amounts are summed; calls is then 0
-	Most    string `json:"most,omitempty"` // so much of it, as a decimal number
-	Seconds int    `json:"seconds"`        // within any stretch of this length
-	Per     string `json:"per"`            // rule, tool, server; of a limit over all tools all, tool, server
-	Over    string `json:"over"`           // what becomes of more: deny or prompt
+	Sum     string `json:"sum,omitempty"`  // the argument whose amounts are summed; Calls is then 0
+	Most    string `json:"most,omitempty"` // maximum of the sum, as a decimal number
+	Seconds int    `json:"seconds"`        // length of the sliding window
+	Per     string `json:"per"`            // rule, tool, server; for a limit over all tools: all, tool, server
+	Over    string `json:"over"`           // action beyond the limit: deny or prompt
 }
 
-// CallDocument is one call and what the rules say of it.
+// CallDocument is one call with the results of the rules.
 type CallDocument struct {
 	Server  string          `json:"server,omitempty"`
 	Method  string          `json:"method"`
@@ -55,7 +56,7 @@ type CallDocument struct {
 	At      *time.Time      `json:"at,omitempty"`
 	Cwd     string          `json:"cwd,omitempty"`
 	OS      string          `json:"os,omitempty"`
-	// Elsewhere says that relative paths may start at other folders, too.
+	// Elsewhere means that relative paths may also start in other folders.
 	Elsewhere bool            `json:"elsewhere,omitempty"`
 	Decision  string          `json:"decision"`
 	Rule      *RuleDocument   `json:"rule,omitempty"`
@@ -65,11 +66,11 @@ type CallDocument struct {
 	Values    []ValueDocument `json:"values"`
 	Steps     []StepDocument  `json:"steps"`
 	Layers    []LayerDocument `json:"layers,omitempty"`
-	// Limits over all tools that the call counts against.
+	// Limits are the limits over all tools that the call counts against.
 	Limits []TableDocument `json:"limits,omitempty"`
 }
 
-// TableDocument is a limit over all tools: where it stands and how often it lets calls through.
+// TableDocument is a limit over all tools, with its position.
 type TableDocument struct {
 	File        string        `json:"file"`
 	Line        int           `json:"line"`
@@ -77,7 +78,7 @@ type TableDocument struct {
 	Limit       LimitDocument `json:"limit"`
 }
 
-// LayerDocument is what the rules of a policy say that stands over this one.
+// LayerDocument holds the results of the rules of a policy above this one.
 type LayerDocument struct {
 	Name  string         `json:"name"`
 	File  string         `json:"file"`
@@ -90,19 +91,19 @@ type ValueDocument struct {
 	Readings []ReadingDocument `json:"readings"`
 }
 
-// ReadingDocument is one way to read a value.
+// ReadingDocument is one reading of a value.
 type ReadingDocument struct {
 	Text    string   `json:"text"`
-	How     []string `json:"how,omitempty"` // what made it, in words for people
+	How     []string `json:"how,omitempty"` // how it was made, in words for people
 	Absent  bool     `json:"absent,omitempty"`
 	Refused string   `json:"refused,omitempty"`
 }
 
-// StepDocument is what one rule says.
+// StepDocument is the result of one rule.
 type StepDocument struct {
 	Rule      RuleDocument     `json:"rule"`
 	Match     string           `json:"match"`               // no, maybe, yes
-	Reached   bool             `json:"reached"`             // something was still undecided
+	Reached   bool             `json:"reached"`             // something was still undecided at this rule
 	Condition string           `json:"condition,omitempty"` // tool, server, when, args.path, where.path, args_only, subject
 	Want      []string         `json:"want,omitempty"`
 	Got       string           `json:"got,omitempty"` // a name or server
@@ -110,7 +111,7 @@ type StepDocument struct {
 	Took      *ReadingDocument `json:"took,omitempty"`
 }
 
-// Document gives the explanation for programs.
+// Document returns the explanation for programs.
 func (e *Explanation) Document() Document {
 	d := Document{
 		Revision: e.Revision, Decision: e.Decision.Action.String(), Reading: e.Decision.Reading, Reason: e.Decision.Reason,
@@ -210,7 +211,7 @@ func argumentKey(path []string) string {
 	return policytext.DottedKey("args", path...)
 }
 
-// unnamedArguments lists the arguments that no rule in question has a condition on.
+// unnamedArguments lists the arguments that no rule of the trace has read.
 func (j *Judged) unnamedArguments() (names []string) {
 	seen := map[string]bool{}
 	for i := range j.Values {

@@ -11,7 +11,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// printFolded is one line for a run of rules, indented as what is said of single rules.
+// printFolded prints one line for a sequence of rules, indented like the
+// details of single rules.
 func (t *printer) printFolded(steps []policy.Step, subject string) {
 	var names, subjects, unasked, after, hits int
 	var first *policy.Rule
@@ -58,7 +59,8 @@ func (t *printer) printFolded(steps []policy.Step, subject string) {
 	t.printLine("       %s", strings.Join(parts, ", "))
 }
 
-// named and plural are what rules with other globs, or other keys, are about.
+// named and plural are words for the subjects of rules with other globs or
+// other keys.
 var (
 	named = map[string]string{
 		"tool": "other tools", "prompt": "other prompts", "method": "other methods",
@@ -70,8 +72,8 @@ var (
 	}
 )
 
-// printStep tells of one rule: its answer, place, action and description, and below
-// it what its answer hung on.
+// printStep prints one rule: its result, position, action and description, and
+// below them the reason for its result.
 func (t *printer) printStep(s *policy.Step) {
 	src := &t.sources[s.Rule]
 	word := s.Match.String()
@@ -111,7 +113,8 @@ func (t *printer) explainStep(s *policy.Step, src *policy.Source) (lines []strin
 	return lines
 }
 
-// formatRate gives a limit in words, with what it counts and what becomes of more.
+// formatRate returns a limit in words, with the unit and the action beyond the
+// limit.
 func formatRate(r *policy.Rate) string {
 	line := r.AtMost()
 	if r.Per != policy.PerRule {
@@ -123,8 +126,8 @@ func formatRate(r *policy.Rate) string {
 	return line + ", and more are denied"
 }
 
-// formatCondition says what a condition wants and what the call has instead, or why it
-// cannot be decided.
+// formatCondition returns what a condition wants and what the call has instead,
+// or why the condition cannot be decided.
 func (t *printer) formatCondition(c *policy.Condition, m where.Match, src *policy.Source) string {
 	if c.Kind == policy.FurtherArgument {
 		return formatFurther(c)
@@ -164,7 +167,8 @@ func (t *printer) formatCondition(c *policy.Condition, m where.Match, src *polic
 	return wants + "; the call has " + formatReading(r)
 }
 
-// formatFurther says what an argument that no condition names keeps a rule from.
+// formatFurther explains why an argument without a condition keeps a rule from
+// matching.
 func formatFurther(c *policy.Condition) string {
 	name := term.VisibleText(policytext.DottedKey("args", c.Path...))
 	if len(c.Want) > 0 {
@@ -191,7 +195,7 @@ func (t *printer) formatGlobs(c *policy.Condition) string {
 	return strings.Join(shown, "")
 }
 
-// conditionKey gives a condition as the policy names it.
+// conditionKey returns the key of a condition as written in the policy.
 func conditionKey(c *policy.Condition, s policy.Subject) string {
 	if c.Not {
 		positive := *c
@@ -213,11 +217,11 @@ func conditionKey(c *policy.Condition, s policy.Subject) string {
 	return "subject"
 }
 
-// quoteText gives a text of the policy in quotes, harmless. Policies quote backslashes
-// in ways of their own: they stay as they are.
+// quoteText returns a text of the policy in quotes, safe for a terminal.
+// Backslashes stay, because policies have their own quoting of them.
 func quoteText(s string) string { return `"` + term.VisibleText(s) + `"` }
 
-// printVerdict tells the answer and what gave it.
+// printVerdict prints the answer and its reason.
 func (t *printer) printVerdict() {
 	e, d := t.e, &t.e.Decision
 	switch {
@@ -255,7 +259,7 @@ func (t *printer) printVerdict() {
 	}
 }
 
-// explainNoRule says why a call that no rule decided has the answer it has.
+// explainNoRule returns the reason of an answer that no rule decided.
 func (e *Explanation) explainNoRule() string {
 	d := &e.Decision
 	switch {
@@ -269,8 +273,8 @@ func (e *Explanation) explainNoRule() string {
 	return cmp.Or(e.explainPartial(), "no rule matches")
 }
 
-// explainPartial says that rules match some readings, or one call of several, and none
-// the rest; or that some may match.
+// explainPartial returns a reason if rules match only some readings or some of
+// several calls, or match only perhaps.
 func (e *Explanation) explainPartial() (why string) {
 	for i := range e.Calls {
 		for _, rule := range e.Calls[i].ReachedRules() {
@@ -291,13 +295,13 @@ func (e *Explanation) maybeMatches(rule int) bool {
 			return false
 		case s.Match == where.Maybe:
 			k, _ := policy.CallKeyOf(s.At.Key)
-			found = found || k.Proof != policy.Tightening // of which it is said above
+			found = found || k.Proof != policy.Tightening // printed above
 		}
 	}
 	return found
 }
 
-// hasSeveralActions says that rules of different actions were met.
+// hasSeveralActions reports whether the reached rules have different actions.
 func (e *Explanation) hasSeveralActions() bool {
 	actions := map[policy.Action]bool{}
 	for i := range e.Calls {

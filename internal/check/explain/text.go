@@ -11,15 +11,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Bounds of what is shown of one call unless everything is asked for.
+// Bounds of the details printed for one call, unless all are requested.
 const (
 	fewValues   = 12
 	fewReadings = 6
 	fewGlobs    = 5
 )
 
-// WriteText tells a person. Every text from the call and the policy is made
-// harmless. With all, no run of rules is folded into one line and nothing is left
+// WriteText writes the explanation for a person. Every text from the call and
+// the policy is made safe for a terminal. With all, nothing is folded or left
 // out.
 func (e *Explanation) WriteText(w io.Writer, all bool) error {
 	b := bufio.NewWriter(w)
@@ -38,18 +38,18 @@ type printer struct {
 	w       *bufio.Writer
 	e       *Explanation
 	all     bool
-	sources []policy.Source // of the rules that are told of
+	sources []policy.Source // rules of the policy being printed
 	width   int             // width of the widest position
 }
 
 func (t *printer) printLine(format string, a ...any) { fmt.Fprintf(t.w, format+"\n", a...) }
 
-// formatPlace gives the place of a rule.
+// formatPlace returns the position of a rule.
 func formatPlace(r *policy.Rule) string {
 	return fmt.Sprintf("%s:%d", term.VisibleText(r.Pos.File), r.Pos.Line)
 }
 
-// setSources turns to the rules of a policy.
+// setSources selects the policy whose rules are printed.
 func (t *printer) setSources(sources []policy.Source) {
 	t.sources, t.width = sources, 0
 	for i := range sources {
@@ -109,7 +109,7 @@ func (t *printer) printCall(j *Judged) {
 	t.printLine("")
 }
 
-// printLimit tells of one over all tools.
+// printLimit prints a limit over all tools.
 func (t *printer) printLimit(l *policy.LimitTable) {
 	line := fmt.Sprintf("limit  %s  %s; what was counted is not looked at", formatPlace(&l.Rule), formatRate(&l.Rate))
 	if l.Description != "" {
@@ -131,7 +131,7 @@ func (t *printer) printValue(v *policy.ArgumentValue) {
 	}
 }
 
-// formatReading shows one reading and how it was made.
+// formatReading returns one reading and how it was made.
 func formatReading(r *policy.Reading) string {
 	switch {
 	case r == nil || r.Absent:
@@ -144,8 +144,8 @@ func formatReading(r *policy.Reading) string {
 	return term.VisibleValue(r.Text)
 }
 
-// printSteps tells of the rules in order. Runs of rules that have nothing to do with
-// the call, or that come too late, are one line.
+// printSteps prints the rules in order. A sequence of rules about other
+// subjects, or below the decision, becomes one line.
 func (t *printer) printSteps(tr *policy.Trace, subject policy.Subject) {
 	for i := 0; i < len(tr.Steps); i++ {
 		n := 0
@@ -172,5 +172,5 @@ func runLength(steps []policy.Step, of func(*policy.Step) bool) int {
 	return n
 }
 
-// isTooLate says that everything was decided above the rule, or that no rule was asked.
+// isTooLate reports whether the decision was made above the rule.
 func isTooLate(s *policy.Step) bool { return !s.Reached && !isOtherSubject(s) }

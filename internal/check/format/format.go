@@ -1,6 +1,6 @@
-// Package format sets the text of a policy in one way. It moves bytes and
-// changes no meaning: what a policy says after it is what it said before, with
-// every comment beside what it stood beside. Pure.
+// Package format formats the text of a policy in a canonical form. It only
+// moves bytes: the policy keeps its meaning, and every comment stays beside its
+// statement. The package does no I/O.
 package format
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// errMeaning says that the formatter would have changed what a text says, and
-// therefore did nothing.
+// errMeaning means that formatting would have changed the meaning, so the text
+// was left unchanged.
 var errMeaning = errors.New("formatting would change what the file says; it is left as it is")
 
-// Format gives the text in the canonical form (docs/policy-ci.md). The error
-// says that src is no TOML, or that nothing can be done to it safely.
+// Format returns the text in the canonical form (docs/policy-ci.md). It returns
+// an error if src is not TOML, or cannot be formatted safely.
 func Format(src []byte) ([]byte, error) {
 	doc, err := policytext.ReadDocument(src)
 	if err != nil {
@@ -42,23 +42,24 @@ func Format(src []byte) ([]byte, error) {
 	return out.text, nil
 }
 
-// item is a statement with the comments that belong to it.
+// item is a statement with its comments.
 type item struct {
 	policytext.Statement
 	lead  []string // lines above it: comments, and "" for blank ones
-	trail string   // the comment behind it
-	raw   []byte   // its bytes
+	trail string   // the comment after it, on the same line
+	raw   []byte   // bytes of the statement
 }
 
-// section is a header with the pairs below it; the first may have no header.
+// section is a header with the pairs below it. The first section may have no
+// header.
 type section struct {
 	items []item
 	rule  bool // [[rule]]: its pairs have an order
-	inner bool // a table of the rule above
+	inner bool // a table of the preceding rule
 }
 
-// sectionsOf cuts a document at its headers; tail are the lines after the last
-// statement.
+// sectionsOf splits a document at its headers. tail holds the lines after the
+// last statement.
 func sectionsOf(doc policytext.Document) (sections []section, tail []string) {
 	at := 0
 	for i, st := range doc.Statements {
@@ -84,8 +85,8 @@ func sectionsOf(doc policytext.Document) (sections []section, tail []string) {
 	return sections, tail
 }
 
-// splitGap reads what stands between two statements: the rest of the line, if one
-// stands before it, and the lines after that.
+// splitGap splits the text between two statements: the rest of the first
+// statement's line, if there is one, and the following lines.
 func splitGap(text []byte, behind bool) (trail string, lines []string) {
 	all := bytes.Split(text, []byte("\n"))
 	for i := range all {
@@ -94,7 +95,7 @@ func splitGap(text []byte, behind bool) (trail string, lines []string) {
 	if behind {
 		trail, all = string(all[0]), all[1:]
 	}
-	// The last piece is the indentation of what follows.
+	// The last piece is the indentation of the next statement.
 	for i, line := range all {
 		if i+1 < len(all) || len(line) > 0 {
 			lines = append(lines, string(line))
@@ -110,7 +111,8 @@ func keyRank(order []string, it *item) int {
 	return len(order)
 }
 
-// sortItems puts the pairs of a rule in order. Those of one key stay as they are.
+// sortItems sorts the pairs of a rule. Pairs with the same key keep their
+// order.
 func (s *section) sortItems() {
 	if s.rule {
 		order := policy.KeyOrder()

@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// setter writes sections one after another.
+// setter writes sections in sequence.
 type setter struct {
 	text []byte
 	eol  string
@@ -29,7 +29,8 @@ func (o *setter) writeLines(lines []string) {
 func (o *setter) writeSection(s *section, first bool) {
 	head := s.items[0]
 	if first {
-		// Comments on top of the file may stand apart from the first rule.
+		// A blank line may separate comments at the top of the file from the
+		// first rule.
 		o.writeLines(trimBlank(head.lead))
 		if n := len(head.lead); n > 0 && head.lead[n-1] == "" && len(trimBlank(head.lead)) > 0 {
 			o.writeLine("")
@@ -50,9 +51,9 @@ func (o *setter) writeSection(s *section, first bool) {
 	}
 }
 
-// writeBetween writes what stands between two sections. Comments that stand on the
-// one above and apart from the one below stay with the first; an empty line
-// divides the two.
+// writeBetween writes the lines between two sections. Comments directly below
+// the first section and separated from the second stay with the first. An empty
+// line separates the sections.
 func (o *setter) writeBetween(lead []string, inner bool) {
 	var above []string
 	if blank := indexBlank(lead); blank > 0 {
@@ -117,9 +118,9 @@ func (o *setter) writeStatement(it *item) {
 	o.writeLine(s)
 }
 
-// formatValue writes a value; raw are the bytes of its statement, which begins at
-// base. What spans lines with comments in it, and strings of several lines, stay
-// as they are.
+// formatValue returns a formatted value. raw holds the bytes of its statement,
+// which begins at base. Multi-line strings, and values that span lines and
+// contain comments, stay unchanged.
 func (o *setter) formatValue(v policytext.Value, raw []byte, base int) string {
 	text := raw[v.Start-base : v.End-base]
 	switch v.Kind {
@@ -150,7 +151,8 @@ func (o *setter) formatValue(v policytext.Value, raw []byte, base int) string {
 	return v.Text
 }
 
-// formatColumn writes a list that its author set on several lines, one element a line.
+// formatColumn returns a list that its author wrote on several lines, one
+// element per line.
 func (o *setter) formatColumn(v policytext.Value, text, raw []byte, base int) string {
 	at := v.Start
 	for _, e := range v.Elements {
@@ -172,8 +174,8 @@ func (o *setter) formatColumn(v policytext.Value, text, raw []byte, base int) st
 	return b.String()
 }
 
-// quoteString writes a string: in single quotes where a backslash or a double quote
-// would need escapes and nothing forbids it.
+// quoteString returns a string in TOML: in single quotes if a backslash or a
+// double quote would need an escape and single quotes are possible.
 func quoteString(s string) string {
 	if literal, plain := policytext.LiteralString(s); plain && strings.ContainsAny(s, `\"`) {
 		return literal

@@ -13,14 +13,15 @@ import (
 // member is one argument of a call.
 type member struct {
 	name  string
-	texts []string        // of a string, or of a list of strings
-	word  string          // of a boolean or a whole number
-	value json.RawMessage // what is long is left out
-	lost  bool            // the record does not keep it
+	texts []string        // of a string or a list of strings
+	word  string          // of a boolean or an integer
+	value json.RawMessage // long values are left out
+	lost  bool            // the record does not contain the value
 }
 
-// parseMembers reads the arguments of a call. An argument whose name no rule can
-// name makes them unreadable: it might be one of those that a rule is about.
+// parseMembers returns the arguments of a call. ok is false if some argument
+// has a name that no rule can name, because a rule might be about that
+// argument.
 func parseMembers(args []byte) (all []member, ok bool) {
 	if len(args) == 0 {
 		return nil, true
@@ -68,7 +69,7 @@ func (m *member) readValue() {
 	}
 }
 
-// encodeMembers writes arguments again.
+// encodeMembers returns arguments as a JSON object.
 func encodeMembers(all []member) []byte {
 	if all == nil {
 		return nil
@@ -79,7 +80,7 @@ func encodeMembers(all []member) []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		name, _ := json.Marshal(m.name) // a string always can be
+		name, _ := json.Marshal(m.name) // a string always marshals
 		b.Write(name)
 		b.WriteByte(':')
 		b.Write(m.value)
@@ -88,7 +89,7 @@ func encodeMembers(all []member) []byte {
 	return b.Bytes()
 }
 
-// isPlace says that an argument of a tool says where.
+// isPlace reports whether an argument names a place.
 func (m *member) isPlace() bool {
 	if m.word != "" {
 		return false

@@ -7,14 +7,15 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// ToolClass is what a tool seems to do, by the words of its name: what a server says
-// of its tools is not on record, and is a claim of the server's.
+// ToolClass is the probable effect of a tool, judged by the words of its name.
+// The record does not contain a server's own description of its tools, which
+// would only be a claim.
 type ToolClass uint8
 
-// The classes, the worst first. What no word tells acts.
+// The classes, worst first. A tool whose name has no known word is in Acts.
 const (
 	Executes ToolClass = iota // runs, deletes, or sends
-	Reaches                   // gets what lies on the network
+	Reaches                   // gets data from the network
 	Acts                      // changes something
 	Reads
 )
@@ -23,7 +24,7 @@ func (c ToolClass) String() string {
 	return [...]string{"executes", "reaches", "acts", "reads"}[min(c, Reads)]
 }
 
-// ClassOf judges a tool by its name. The worst word counts.
+// ClassOf returns the class of a tool by its name. The worst word counts.
 func ClassOf(name string) ToolClass {
 	switch does := textclass.EffectsOf(textclass.LetterWords(name)); {
 	case does&textclass.Executes != 0:
@@ -36,11 +37,12 @@ func ClassOf(name string) ToolClass {
 	return Acts
 }
 
-// placeWords are names of arguments that say where, whatever their value.
+// placeWords are words in the names of arguments that hold a path or an
+// address.
 var placeWords = strings.Fields(`path paths file files filename filepath dir dirs directory directories folder folders root cwd
 	source destination src dst dest target from to uri url urls href link location host repo repository workspace`)
 
-// NamesPlace reports whether an argument's name says where: a path, an address.
+// NamesPlace reports whether an argument's name suggests a path or an address.
 func NamesPlace(arg string) bool {
 	return slices.ContainsFunc(textclass.LetterWords(arg), func(w string) bool { return slices.Contains(placeWords, w) })
 }

@@ -1,17 +1,20 @@
-// Package learn proposes rules from the record: for what a person has allowed
-// again and again, and for what was seen where nothing was enforced.
+// Package learn proposes rules from the record: for calls that a person has
+// allowed repeatedly, and for calls seen while nothing was enforced.
 //
-// What the record holds was written by an agent and its servers, who may want a
-// rule; so what a learned rule can open is bounded, whatever the record says:
+// An agent and its servers wrote the content of the record, and they may want a
+// rule. So the reach of a learned rule is bounded, whatever the record
+// contains:
 //
-//   - it names one tool (or prompt), exactly, of one server, exactly;
-//   - an argument that names a place is named in it: by a folder that at least
-//     MinFiles different files were seen in, by a web host, or as it is;
-//   - no folder is the root, a home, what homes lie in, or one of the first two
-//     below the root; none is a hidden one of a home, the system's, clawai's own,
-//     or one where keys lie;
-//   - what runs, deletes or sends is named with every argument as it was;
-//   - a call that a rule denies stays denied, and what a rule asks about is
-//     allowed only after a person has said yes to it often enough, in a form that
-//     is not the client's own.
+//   - it names exactly one tool (or prompt) of exactly one server;
+//   - it names every argument that holds a place: by a folder in which at
+//     least MinFiles different files were seen, by a web host, or by the
+//     exact value;
+//   - no folder is the root, a home, a parent of homes, or one of the first
+//     two levels below the root; none is a hidden folder of a home, a system
+//     folder, a folder of clawai's own, or a folder with keys;
+//   - a tool that runs, deletes or sends is named with every argument as it
+//     was;
+//   - a denied call stays denied. A call that a rule asks about is allowed
+//     only after a person has said yes often enough, in a form that is not
+//     the client's own.
 package learn

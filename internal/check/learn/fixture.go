@@ -10,19 +10,19 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Fixture is a request with the answer that the policy gives it: from the record
-// for what a rule opens, and made up around it for what it keeps shut.
+// Fixture is a request with the policy's answer. Calls that a rule opens come
+// from the record; calls around them that stay closed are made up.
 type Fixture struct {
-	Name     string // of the file
+	Name     string // file name
 	Of       *Rule
 	What     string // in words
 	Expected policy.Action
 	JSON     []byte
 }
 
-// Fixtures shows by calls what the rules of a learned policy open, and what
-// around them they do not. A neighbour that the policy allows by other rules is
-// left out.
+// Fixtures returns calls that the rules of a learned policy open, and similar
+// calls that they do not open. It leaves out similar calls that other rules of
+// the policy allow.
 func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
 	p, err := policy.Parse("learned", text, l.o.ParseOptions)
 	if err != nil {
@@ -56,8 +56,8 @@ func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
 	return all, nil
 }
 
-// recordedCall gives a recorded call of the rule without what it does not name, which may
-// be long, or redacted.
+// recordedCall returns a recorded call of the rule without the arguments that
+// the rule does not name. Those may be long or redacted.
 func (r *Rule) recordedCall() (policy.Call, bool) {
 	if len(r.calls) == 0 {
 		return policy.Call{}, false
@@ -79,7 +79,8 @@ type neighbour struct {
 	call policy.Call
 }
 
-// neighbourCalls gives calls beside one that a rule opens, one thing changed.
+// neighbourCalls returns calls that differ in one point from a call that a rule
+// opens.
 func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 	other := own
 	other.Server = own.Server + "-other"
@@ -101,7 +102,7 @@ func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 			if json.Unmarshal(own.Args, &args) != nil {
 				continue
 			}
-			args[c.Arg], _ = json.Marshal(n[1]) // a text always can be
+			args[c.Arg], _ = json.Marshal(n[1]) // a string always marshals
 			other := own
 			other.Args, _ = json.Marshal(args)
 			all = append(all, neighbour{c.Arg + " " + n[0], other})
@@ -110,7 +111,8 @@ func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 	return all
 }
 
-// neighbourTexts gives texts beside what a glob matches, each with what it is.
+// neighbourTexts returns texts that are similar to those a glob matches, each
+// with a description.
 func neighbourTexts(glob string) [][2]string {
 	dir, folder := strings.CutSuffix(strings.TrimRight(glob, "*"), "/")
 	switch {
@@ -140,7 +142,7 @@ func fixtureJSON(c *policy.Call, expected policy.Action) []byte {
 	doc := json.NewEncoder(&b)
 	doc.SetEscapeHTML(false)
 	doc.SetIndent("", "  ")
-	_ = doc.Encode(struct { // texts and what was read as JSON always can be
+	_ = doc.Encode(struct { // strings and parsed JSON always marshal
 		Server   string         `json:"server"`
 		Method   string         `json:"method"`
 		Params   map[string]any `json:"params"`
@@ -150,7 +152,7 @@ func fixtureJSON(c *policy.Call, expected policy.Action) []byte {
 	return b.Bytes()
 }
 
-// plainName gives a text as a part of a file's name.
+// plainName returns a text as a part of a file name.
 func plainName(s string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {

@@ -11,8 +11,8 @@ import (
 
 const guardWords = "Keys and secrets stay shut"
 
-// secretDenials gives the rules of a new policy that keep keys shut: for every
-// argument that some rule names folders of.
+// secretDenials returns the rules of a new policy that deny access to keys, for
+// every argument whose folders some rule names.
 func secretDenials(rules []*Rule, st style) (parts []string) {
 	var seen, shut []string
 	for _, glob := range secretGlobs() {
@@ -33,10 +33,10 @@ func secretDenials(rules []*Rule, st style) (parts []string) {
 	return parts
 }
 
-// inFolders gives rules that keep keys shut in the folders that rules open, where
-// the policy that is extended does not deny them already. They stand above those
-// rules, deny, and so take nothing away that the policy did not ask about or
-// leave to others.
+// inFolders returns rules that deny access to keys in the folders that the
+// learned rules open, if the extended policy does not deny them already. They
+// stand above the learned rules and only deny. So they take away only calls
+// that the policy asked about or had no rule for.
 func (l *Learner) inFolders(rules []*Rule, st style) (parts []string) {
 	for _, r := range rules {
 		for _, c := range r.Conditions {
@@ -60,12 +60,12 @@ func (l *Learner) inFolders(rules []*Rule, st style) (parts []string) {
 	return parts
 }
 
-// keptShut says that the policy denies by itself what keys are called in a folder.
+// keptShut reports whether the policy itself denies access to keys in a folder.
 func (l *Learner) keptShut(r *Rule, arg, glob string) bool {
 	dir := strings.TrimRight(glob, "*")
 	for _, glob := range secretGlobs() {
 		name := strings.NewReplacer("**", "x", "*", "x").Replace(glob)
-		args, _ := json.Marshal(map[string]string{arg: dir + name}) // texts always can be
+		args, _ := json.Marshal(map[string]string{arg: dir + name}) // strings always marshal
 		c := r.calls[0].call
 		c.Args = args
 		if d := l.judge.Policy().Decide(&c); d.Action != policy.Deny || d.Rule == nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// joinRules makes one rule of those that differ in the globs of one argument alone.
+// joinRules merges rules that differ only in the globs of one argument.
 func joinRules(rules []*Rule) (joined []*Rule) {
 	known := map[string]*Rule{}
 	for _, r := range rules {

@@ -11,75 +11,75 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Trust is what a call counts for that nobody was asked about, because nothing
+// Trust decides how to treat calls that nobody was asked about, because nothing
 // was enforced. The zero value trusts least.
 type Trust uint8
 
-// The trusts.
+// The levels of trust.
 const (
-	AskAlways  Trust = iota // rules from watching ask
-	AllowReads              // those for tools that read allow
-	AllowActs               // those for tools that act allow too; never those that execute
+	AskAlways  Trust = iota // rules from observed calls ask
+	AllowReads              // rules for tools that read allow
+	AllowActs               // rules for tools that act allow as well; rules for tools that execute never do
 )
 
 // HalfLife is the age at which a call counts half.
 const HalfLife = 30 * 24 * time.Hour
 
-// Options of New. MinCount and MinShare must be positive.
+// Options are the options of New. MinCount and MinShare must be positive.
 type Options struct {
-	ParseOptions policy.Options // what the policy is told of the place it governs
-	Own          []string       // folders of clawai's own, that no rule is about
+	ParseOptions policy.Options // settings for parsing the policy
+	Own          []string       // clawai's own folders, which no rule may name
 	Now          time.Time
-	MinCount     int     // calls, weighted by age and rounded, that make a rule
-	MinShare     float64 // of a person's answers that must be yes
+	MinCount     int     // calls, weighted by age and rounded, that a rule needs
+	MinShare     float64 // minimum share of yes among a person's answers
 	Observed     Trust
-	Links        bool   // rules about folders ask the disk where links lead (where.<name>.under)
-	File         string // name of the policy that is extended
-	Policy       []byte // its text; nil makes a new one
+	Links        bool   // rules about folders also check where links lead (where.<name>.under)
+	File         string // name of the extended policy
+	Policy       []byte // its text; nil for a new policy
 }
 
-// Bounds of what is held of a record.
+// Bounds of the data kept from a record.
 const (
-	maxCalls    = 10000   // different ones
+	maxCalls    = 10000   // different calls
 	maxArgs     = 8 << 10 // bytes of one call's arguments
 	maxDenied   = 10000
 	maxMember   = 1 << 10 // bytes of a member that a rule may name
-	leastWeight = 0.01    // what weighs less is forgotten
+	leastWeight = 0.01    // calls with a lower weight are dropped
 )
 
-// ErrTooMany says that the record holds more denied calls than can be kept in
-// sight.
+// ErrTooMany means that the record holds more denied calls than the learner can
+// keep.
 var ErrTooMany = errors.New("the record holds too many different denied calls to keep them all in sight; learn from less of it (--since, --server)")
 
-// Learner takes records and proposes rules.
+// Learner reads records and proposes rules.
 type Learner struct {
 	o         Options
-	judge     *replay.Judge // by the policy that is extended; nil without one
+	judge     *replay.Judge // judges by the extended policy; nil without one
 	protected protected
 	calls     map[string]*sighting
 	order     []*sighting
 	byTool    map[string]*tool
 	denied    []replay.Call
-	known     map[string]bool // denied
+	known     map[string]bool // keys of denied
 	channels  map[string]answer
 	Skipped   map[string]int // why calls were not learned from
-	Seen      int            // decisions
-	extends   bool           // some rules of the policy stand in other files
+	Seen      int            // number of decisions
+	extends   bool           // some rules of the policy are in other files
 }
 
-// answer is a person's answer that is to be followed by its decision.
+// answer is a person's answer; the record of its decision follows.
 type answer struct{ digest, channel string }
 
-// sighting is one call, as often as it was made.
+// sighting is one call with the number of times it was made.
 type sighting struct {
 	call  policy.Call
 	args  []member
-	rule  *policy.Rule // of the policy that is extended: what asked
+	rule  *policy.Rule // the rule of the extended policy that asked
 	asked bool
 	tally tally
 }
 
-// New makes a learner. The error is policy.Errors.
+// New returns a learner. The error is policy.Errors.
 func New(o Options) (*Learner, error) {
 	l := &Learner{o: o, calls: map[string]*sighting{}, known: map[string]bool{}, channels: map[string]answer{}, Skipped: map[string]int{}}
 	if o.ParseOptions.Home != "" {
@@ -101,10 +101,10 @@ func New(o Options) (*Learner, error) {
 	return l, nil
 }
 
-// Kinds are the records that Add wants to see.
+// Kinds returns the kinds of records that Add needs.
 func Kinds() []event.Kind { return []event.Kind{event.Answered, event.Decision} }
 
-// Add takes one record, in the order of time.
+// Add reads one record. Records must come in the order of time.
 func (l *Learner) Add(e *event.Entry) error {
 	if e.Kind == event.Answered {
 		if len(l.channels) > maxCalls {
@@ -152,7 +152,7 @@ func (l *Learner) ageWeight(at time.Time) float64 {
 	return math.Exp2(-float64(age) / float64(HalfLife))
 }
 
-// Why a call is not learned from, where others ask for it.
+// Reasons for which no rule is learned from a call.
 const (
 	whyDenied  = "a rule denies it: a deny is never relaxed"
 	whyAllowed = "allowed already"
@@ -161,8 +161,8 @@ const (
 	whyElsewhere = "the policy extends others, whose rules would stand below what is learned: write it by hand"
 )
 
-// callStatus says what stands against a call: the rules of the policy that is
-// extended, or what those of the day said.
+// callStatus returns the action that applies to a call: by the rules of the
+// extended policy, or by the rules at the time of the record.
 func (l *Learner) callStatus(e *event.Entry, c *replay.Call, s *sighting) (was policy.Action, reason string, err error) {
 	if l.judge != nil {
 		d, why := l.judge.JudgeCall(c)
@@ -190,8 +190,7 @@ func (l *Learner) callStatus(e *event.Entry, c *replay.Call, s *sighting) (was p
 	return c.Was, "", nil
 }
 
-// noRule says that a denial has no other reason than that no rule speaks of the
-// call.
+// noRule reports whether a call was denied only because no rule matched it.
 func noRule(e *event.Entry) bool {
 	return e.Code == "no_rule" || e.Code == "not_enforced" && e.Reason == "no rule allows it"
 }
@@ -209,13 +208,13 @@ func (l *Learner) keepDenied(c *replay.Call) error {
 	return nil
 }
 
-// whyUnusable says why no rule is made of a call, or "".
+// whyUnusable returns the reason why no rule can be made of a call, or "".
 func (l *Learner) whyUnusable(s *sighting, e *event.Entry) string {
 	c := &s.call
 	switch c.Subject {
 	case policy.ToolSubject, policy.PromptSubject, policy.ResourceSubject:
 	case policy.SamplingSubject, policy.ElicitationSubject:
-		c.Names = []string{"**"} // what is in it does not matter: such rules ask
+		c.Names = []string{"**"} // the content does not matter: such rules ask
 	default:
 		return "passed on unless a rule restricts it"
 	}
@@ -242,11 +241,11 @@ func (l *Learner) whyUnusable(s *sighting, e *event.Entry) string {
 	return ""
 }
 
-// countCall puts a call to those like it.
+// countCall adds a call to the sighting of equal calls.
 func (l *Learner) countCall(s *sighting, e *event.Entry, was policy.Action, weight float64) {
 	key := s.call.Server + "\x00" + s.call.Method + "\x00" + s.call.Names[0] + "\x00" + string(s.call.Args)
 	if s.asked {
-		key += "\x00asked" // once the rules asked, and once none spoke of it
+		key += "\x00asked" // the same call may occur with and without a rule that asked
 	}
 	known := l.calls[key]
 	if known == nil {
@@ -262,8 +261,8 @@ func (l *Learner) countCall(s *sighting, e *event.Entry, was policy.Action, weig
 	known.tally.addDecision(e, was, weight, l.isClientForm(e))
 }
 
-// isClientForm says that an answer came through the client's own form, which the client
-// may fill in by itself.
+// isClientForm reports whether an answer came through the client's own form.
+// The client may fill in such a form by itself.
 func (l *Learner) isClientForm(e *event.Entry) bool {
 	a, ok := l.channels[e.Session]
 	return !ok || a.digest != e.Digest || a.channel == "elicitation"

@@ -9,19 +9,18 @@ import (
 	"strings"
 )
 
-// MinFiles is how many different files make a folder.
+// MinFiles is the number of different files that a folder needs.
 const MinFiles = 3
 
-// location is a value that names a place in the one spelling that rules are learned
-// from.
+// location is a place in the only spelling that rules are learned from.
 type location struct {
 	root  string   // "/", "~/", or scheme://authority/ of a resource
-	names []string // below it; none for a web address
-	glob  string   // of a web address: its host's; else ""
+	names []string // below the root; nil for a web address
+	glob  string   // for a web address: the glob of its host; else ""
 	text  string
 }
 
-// looksLikeLocation says that a value is no mere text.
+// looksLikeLocation reports whether a value looks like a path or an address.
 func looksLikeLocation(s string) bool {
 	if s == "" || len(s) > 1024 || strings.ContainsAny(s, "\n\r\t") {
 		return false
@@ -35,12 +34,12 @@ func looksLikeLocation(s string) bool {
 	return false
 }
 
-// systemRoots hold what no agent needs a standing rule for.
+// systemRoots are folders for which no agent needs a permanent rule.
 var systemRoots = []string{"etc", "proc", "sys", "dev", "boot", "root", "run", "bin", "sbin", "lib", "lib64", "System", "Library", "private"}
 
-// protected is what a learner knows of the machine: folders that rules keep off.
+// protected holds the folders of this machine that rules must not open.
 type protected struct {
-	home []string // the names of the home's path; nil when not known
+	home []string // elements of the home's path; nil when unknown
 	own  [][]string
 }
 
@@ -51,7 +50,8 @@ func namesOf(p string) []string {
 	return nil
 }
 
-// parseLocation reads a value; the reason says why no rule is learned from it.
+// parseLocation parses a value. why is the reason why no rule is learned from
+// it, or "".
 func (g *protected) parseLocation(s string) (p location, why string) {
 	if !isWritable(s) {
 		return p, "a value that no rule may name"
@@ -96,10 +96,11 @@ func (g *protected) parseLocation(s string) (p location, why string) {
 	return p, g.whyShut(&p)
 }
 
-// isLocal says that a place is on the disk.
+// isLocal reports whether a place is on the disk.
 func (p *location) isLocal() bool { return p.root == "/" || p.root == "~/" || p.root == "file:///" }
 
-// namesInHome gives the names of a place from its home on; false when it is not there.
+// namesInHome returns the elements of a path below the home, and whether the
+// path is in the home.
 func (g *protected) namesInHome(p *location) ([]string, bool) {
 	switch {
 	case p.root == "~/":
@@ -137,7 +138,8 @@ func (g *protected) whyShut(p *location) string {
 	return ""
 }
 
-// webLocation takes the host of a web address that every parser reads alike.
+// webLocation returns the host glob of a web address, if every parser reads the
+// address alike.
 func webLocation(s string) (p location, why string) {
 	const odd = "an address of no plain form"
 	u, err := url.Parse(s)
@@ -158,11 +160,11 @@ func webLocation(s string) (p location, why string) {
 	return location{text: s, glob: base + "**"}, ""
 }
 
-// folder is one that enough files were seen in.
+// folder is a folder in which enough files were seen.
 type folder struct {
 	root  string
 	names []string
-	stars string // * for the files in it, ** for those below it too
+	stars string // * for its own files, ** for files below it as well
 }
 
 func (f *folder) dirPath() string  { return f.root + strings.Join(f.names, "/") }
@@ -173,7 +175,7 @@ func (f *folder) containsLocation(p *location) bool {
 	return p.root == f.root && len(p.names) > n && (f.stars == "**" || len(p.names) == n+1) && slices.Equal(p.names[:n], f.names)
 }
 
-// tree is the places that were seen below one root.
+// tree holds the places seen below one root.
 type tree struct {
 	kids map[string]*tree
 	seen bool
@@ -192,9 +194,9 @@ func (t *tree) addPath(names []string) {
 	t.seen = true
 }
 
-// findFolders finds the folders of what was seen, the deepest first: one for its
-// files, or for those below it too when they lie in two folders. What a deeper
-// folder has taken counts no more.
+// findFolders collects the folders of the places seen, deepest first. A folder
+// covers its own files, or all files below it if they lie in at least two
+// folders. Files covered by a deeper folder no longer count.
 func (t *tree) findFolders(g *protected, root string, at []string, out *[]folder) (left int, dirs int) {
 	direct := 0
 	for _, name := range slices.Sorted(maps.Keys(t.kids)) {
@@ -220,8 +222,8 @@ func (t *tree) findFolders(g *protected, root string, at []string, out *[]folder
 	return left, dirs
 }
 
-// isDeepEnough says that a folder is deep enough to be opened, with all below it or
-// without.
+// isDeepEnough reports whether a folder is deep enough to be opened; whole
+// means with all folders below it.
 func (g *protected) isDeepEnough(f *location, whole bool) bool {
 	least := 1
 	if whole {

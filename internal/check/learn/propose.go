@@ -9,36 +9,36 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Condition is what a rule says of one argument: one of the globs must match.
+// Condition is a rule's condition on one argument: one of the globs must match.
 type Condition struct {
 	Arg   string
 	Globs []string
 }
 
-// Rule is one that is proposed.
+// Rule is a proposed rule.
 type Rule struct {
 	Action     policy.Action
 	Subject    policy.Subject
-	Name       string // exact, but for resources a glob
+	Name       string // exact; a glob for resources
 	Server     string
 	Conditions []Condition
 	Absent     []string     // arguments that a call must not have
-	Open       []string     // arguments of the calls that it says nothing of
-	Above      *policy.Rule // of the policy that is extended: what asked; nil for what no rule speaks of
+	Open       []string     // arguments of the calls that the rule does not mention
+	Above      *policy.Rule // the rule of the extended policy that asked; nil if no rule matched
 	Class      ToolClass
 	Tally      tally
 
-	links bool // where links lead is asked of the disk
+	links bool // check on the disk where links lead
 	asked bool // the rules asked about the calls
 	calls []*sighting
 }
 
-// tool is all that was seen of one tool.
+// tool holds everything that was seen of one tool.
 type tool struct {
 	calls  []*sighting
 	class  ToolClass
-	places map[string]bool // arguments that say where
-	names  map[string]bool // of all arguments
+	places map[string]bool // arguments that hold a place
+	names  map[string]bool // all arguments
 }
 
 func toolKey(c *policy.Call) string {
@@ -48,7 +48,7 @@ func toolKey(c *policy.Call) string {
 	return c.Server + "\x00" + c.Method + "\x00" + c.Names[0]
 }
 
-// groupByTool sorts the calls by what they call.
+// groupByTool groups the calls by tool.
 func (l *Learner) groupByTool() map[string]*tool {
 	all := map[string]*tool{}
 	for _, s := range l.order {
@@ -74,8 +74,8 @@ func (l *Learner) groupByTool() map[string]*tool {
 	return all
 }
 
-// findPools finds the folders that tools of one server and class were seen in: by
-// what a person has allowed, or what no rule speaks of.
+// findPools returns the folders that tools of one server and class used, in
+// calls that a person allowed or that no rule matched.
 func (l *Learner) findPools(tools map[string]*tool) map[string][]folder {
 	trees := map[string]map[string]*tree{}
 	add := func(key, text string) {
@@ -124,11 +124,12 @@ func poolKey(t *tool, s *sighting) string {
 	return s.call.Server + "\x00" + s.call.Subject.RuleKey() + "\x00" + t.class.String()
 }
 
-// maxRules bounds what is proposed at once: the rules of the most calls.
+// maxRules bounds the number of proposed rules. The rules with the most calls
+// are kept.
 const maxRules = 200
 
-// Propose lists the rules, the narrowest first. What is not learned from is
-// counted in Skipped.
+// Propose returns the rules, narrowest first. It counts in Skipped the calls
+// that it did not learn from.
 func (l *Learner) Propose() []*Rule {
 	l.byTool = l.groupByTool()
 	tools := l.byTool
@@ -189,7 +190,7 @@ func (r *Rule) addSighting(s *sighting) {
 	}
 }
 
-// ruleKey gives the same for what one rule can say.
+// ruleKey returns a key that is equal for rules with the same conditions.
 func (r *Rule) ruleKey() string {
 	above := -1
 	if r.Above != nil {
@@ -200,8 +201,9 @@ func (r *Rule) ruleKey() string {
 
 const whyRefused = "a person said no to too many of such calls"
 
-// decideAction gives a rule its action; the reason says why there is none. What counts
-// against a rule are all calls that it would allow, whatever rule they made.
+// decideAction sets the action of a rule, or returns the reason why there is
+// none. All calls that the rule would allow count against it, whatever rule
+// they led to.
 func (l *Learner) decideAction(r *Rule) string {
 	if why := l.decideByOwn(r); why != "" || r.Action != policy.Allow {
 		return why
@@ -219,12 +221,12 @@ func (l *Learner) decideAction(r *Rule) string {
 	case all.approvedShare() < l.o.MinShare:
 		return whyRefused
 	case asked && !isEnough(r.Tally.Approved, l.o.MinCount):
-		r.Action = policy.Prompt // a rule of the day asked: only answers relax that
+		r.Action = policy.Prompt // a rule asked at that time: only a person's answers can change that
 	}
 	return ""
 }
 
-// decideByOwn gives decide by the rule's own calls.
+// decideByOwn is decideAction by the rule's own calls.
 func (l *Learner) decideByOwn(r *Rule) string {
 	t, n := &r.Tally, l.o.MinCount
 	question := r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
@@ -258,7 +260,7 @@ func (l *Learner) decideByOwn(r *Rule) string {
 	return ""
 }
 
-// actionFor gives what a rule may do that comes of watching alone.
+// actionFor returns the action of a rule that comes only from observed calls.
 func (l *Learner) actionFor(c ToolClass) policy.Action {
 	if c == Reads && l.o.Observed >= AllowReads || c == Acts && l.o.Observed >= AllowActs {
 		return policy.Allow
@@ -266,8 +268,8 @@ func (l *Learner) actionFor(c ToolClass) policy.Action {
 	return policy.Prompt
 }
 
-// whyUnvaried holds a rule that would leave every argument open of what acts to calls
-// that differ: the same one again and again says nothing of others.
+// whyUnvaried rejects a rule that names no argument of an acting tool, unless
+// its calls differ: repetitions of one call tell nothing about other calls.
 func (l *Learner) whyUnvaried(r *Rule) string {
 	if len(r.calls) < l.o.MinCount && l.o.Observed < AllowActs {
 		return "always the same call of what acts, and no argument that a rule could hold it to"

@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// NarrowerRule gives the rule with less in it: a folder's files without those below it,
-// the files themselves, the addresses themselves; false when there is less no
-// more.
+// NarrowerRule returns a narrower rule: only a folder's own files instead of
+// all files below it, then the exact files or addresses. It returns false when
+// the rule cannot be narrower.
 func (r *Rule) NarrowerRule() (*Rule, bool) {
 	n := *r
 	n.Conditions = slices.Clone(r.Conditions)
@@ -44,10 +44,10 @@ func (r *Rule) NarrowerRule() (*Rule, bool) {
 	return &n, changed
 }
 
-// maxTexts bounds the places that one rule names.
+// maxTexts bounds the number of places that one rule names.
 const maxTexts = 50
 
-// argumentTexts gives the values of an argument in the calls of a rule.
+// argumentTexts returns the values of an argument in the calls of a rule.
 func (r *Rule) argumentTexts(arg string) (all []string) {
 	for _, s := range r.calls {
 		for _, m := range s.args {
@@ -59,8 +59,8 @@ func (r *Rule) argumentTexts(arg string) (all []string) {
 	return all
 }
 
-// AskingRule gives the rule that asks in the place of one that allows; false when it is
-// about calls that are asked about already.
+// AskingRule returns the rule changed from allow to ask. It returns false when
+// a rule asks about these calls already.
 func (r *Rule) AskingRule() (*Rule, bool) {
 	if r.Above != nil {
 		return nil, false
@@ -70,8 +70,8 @@ func (r *Rule) AskingRule() (*Rule, bool) {
 	return &n, true
 }
 
-// UnseenExample is a call that the rule would let through and that was not seen, the
-// one that is expected least; "" when it is about nothing else.
+// UnseenExample returns the least expected call that the rule would allow and
+// that was not seen, or "" when the rule allows no other calls.
 func (r *Rule) UnseenExample() string {
 	for _, c := range r.Conditions {
 		for _, g := range c.Globs {

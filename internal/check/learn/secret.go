@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// secretGlobs gives what learned policies keep shut, below any folder.
+// secretGlobs returns the globs that learned policies deny below any folder.
 func secretGlobs() (globs []string) {
 	for _, p := range textclass.SecretPlaces {
 		globs = append(globs, p.Shut...)
@@ -29,11 +29,11 @@ func secretName(name string) bool {
 	return false
 }
 
-// maxValue is the longest text that is written into a policy.
+// maxValue is the maximum length of a text in a learned policy.
 const maxValue = 200
 
-// isWritable says that a text may stand in a policy: it can be seen, means itself
-// in a glob, and is no secret by its look.
+// isWritable reports whether a text may stand in a policy: it is visible, has
+// no wildcards, and does not look like a secret.
 func isWritable(s string) bool {
 	if s == "" || len(s) > maxValue || redact.IsRedacted(s) || strings.ContainsAny(s, `*?\%`) || strings.TrimSpace(s) != s {
 		return false
@@ -54,8 +54,8 @@ func isWritable(s string) bool {
 	return true
 }
 
-// looksRandom says that a word looks drawn by lot: a token, a hash, a name of one
-// occasion.
+// looksRandom reports whether a word looks random: a token, a hash, or a name
+// used only once.
 func looksRandom(word string) bool {
 	if len(word) < 16 {
 		return false

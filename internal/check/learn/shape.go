@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// shapeRule gives the rule that one call would make.
+// shapeRule returns the rule that one call would lead to.
 func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, string) {
 	r := &Rule{Subject: s.call.Subject, Name: s.call.Names[0], Server: s.call.Server, Above: s.rule, Class: t.class, asked: s.asked, links: l.o.Links}
 	if r.Subject == policy.ResourceSubject {
@@ -46,8 +46,8 @@ func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, stri
 			r.Conditions = append(r.Conditions, c)
 		}
 	}
-	// What a call may have, and this one has not, is not left open where it says
-	// where, or tells what executes what to do.
+	// The rule forbids arguments that other calls have and this call does not,
+	// if they name a place or belong to a tool that executes.
 	must := t.places
 	if t.class == Executes {
 		must = t.names
@@ -61,7 +61,7 @@ func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, stri
 	return r, ""
 }
 
-// pinArgument names an argument as it is.
+// pinArgument returns the condition that an argument has exactly this value.
 func (l *Learner) pinArgument(m *member) (c Condition, why string) {
 	c.Arg = m.name
 	switch {
@@ -80,8 +80,8 @@ func (l *Learner) pinArgument(m *member) (c Condition, why string) {
 	return c, why
 }
 
-// generaliseText gives the glob for a place: its folder, if enough was seen there; its
-// host; or itself.
+// generaliseText returns the glob for a place: its folder if enough files were
+// seen there, its host, or the place itself.
 func (l *Learner) generaliseText(text string, folders []folder) (glob, why string) {
 	p, why := l.protected.parseLocation(text)
 	switch {
@@ -91,14 +91,15 @@ func (l *Learner) generaliseText(text string, folders []folder) (glob, why strin
 		return p.glob, ""
 	}
 	for i := range folders {
-		if folders[i].containsLocation(&p) && p.root != "file:///" { // no list of globs could keep keys shut in it
+		if folders[i].containsLocation(&p) && p.root != "file:///" { // no list of globs could protect keys in it
 			return folders[i].globText(), ""
 		}
 	}
 	return p.text, ""
 }
 
-// matchesSighting says that a rule's conditions let a call of its tool pass.
+// matchesSighting reports whether a call of the rule's tool meets the rule's
+// conditions.
 func (r *Rule) matchesSighting(s *sighting) bool {
 	if r.Subject == policy.ResourceSubject {
 		return matchesGlob(r.Name, s.call.Names[0])
@@ -124,7 +125,8 @@ func (r *Rule) matchesSighting(s *sighting) bool {
 	return true
 }
 
-// matchesGlob is the glob match of the three forms that are learned.
+// matchesGlob reports whether a text matches a glob of one of the three learned
+// forms.
 func matchesGlob(glob, text string) bool {
 	if dir, ok := strings.CutSuffix(glob, "/**"); ok {
 		return strings.HasPrefix(text, dir+"/")

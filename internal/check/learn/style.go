@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// style is how an author writes rules.
+// style is the way an author writes rules.
 type style struct {
-	order     []string // of keys; those that are not used stand where they usually do
+	order     []string // of keys; unused keys stand in their usual position
 	literal   bool     // strings in single quotes
 	described bool
-	table     bool // arguments below [rule.args]
+	table     bool // arguments in a table [rule.args]
 }
 
 var (
@@ -24,9 +24,10 @@ var (
 	argsHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\[rule\.args\]`) })
 )
 
-// styleOf learns from the rules of a policy; without any it is ours.
+// styleOf derives the style from the rules of a policy. Without rules it
+// returns clawai's own style.
 func styleOf(src []byte, rules []policy.Source) style {
-	// No rule about a method is learned.
+	// No rule about a method is ever learned.
 	usual := slices.DeleteFunc(policy.KeyOrder(), func(k string) bool { return k == policy.MethodSubject.RuleKey() })
 	st := style{order: slices.Clone(usual), described: true}
 	if len(rules) == 0 {
@@ -67,7 +68,8 @@ func styleOf(src []byte, rules []policy.Source) style {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(sum[a]/float64(seen[a]), sum[b]/float64(seen[b])) })
-	// A key the author never uses stands behind the one that it usually follows.
+	// A key that the author never uses comes after the key that it usually
+	// follows.
 	for i, k := range usual {
 		if seen[k] == 0 {
 			at := 0
@@ -81,7 +83,7 @@ func styleOf(src []byte, rules []policy.Source) style {
 	return st
 }
 
-// writePairs sets the pairs of a rule as the author would.
+// writePairs returns a rule with its pairs in the author's style.
 func (st style) writePairs(pairs []policytext.Pair) string {
 	rank := func(p policytext.Pair) int {
 		name, _, _ := strings.Cut(p.Key, ".")
@@ -106,15 +108,15 @@ func (st style) writePairs(pairs []policytext.Pair) string {
 	return policytext.WriteRule(own...) + below
 }
 
-// makePair gives a key with a string, or with a list of several.
+// makePair returns a key with a string, or with a list of strings.
 func (st style) makePair(key string, texts ...string) policytext.Pair {
 	return policytext.Pair{Key: key, Value: st.formatGlobs(texts)}
 }
 
-// formatGlobs writes one glob, or a list of them.
+// formatGlobs returns one glob, or a list of globs, as TOML.
 func (st style) formatGlobs(gs []string) string { return policytext.OneOrList(st.quoteAll(gs)) }
 
-// quoteAll writes strings.
+// quoteAll returns strings as TOML.
 func (st style) quoteAll(ss []string) []string {
 	out := make([]string, len(ss))
 	for i, s := range ss {
@@ -123,7 +125,7 @@ func (st style) quoteAll(ss []string) []string {
 	return out
 }
 
-// quoteString writes a string; what a reader could not see is escaped.
+// quoteString returns a string as TOML. Invisible characters are escaped.
 func (st style) quoteString(s string) string {
 	if literal, plain := policytext.LiteralString(s); plain && st.literal {
 		return literal

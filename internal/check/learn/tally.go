@@ -8,23 +8,23 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// tally counts what is known of calls that are alike. The weights are of calls
-// by their age.
+// tally counts equal calls. The weights depend on the age of the calls.
 type tally struct {
-	Approved, Refused float64 // a person was asked and said
-	Passed            float64 // a rule of the day let it through
+	Approved, Refused float64 // a person was asked and said yes or no
+	Passed            float64 // a rule at that time allowed the call
 	Observed          float64 // nothing was enforced
 
-	Calls, Yes, No int // the first two of the weights, counted
+	Calls, Yes, No int // Yes and No count Approved and Refused
 	First, Last    time.Time
-	Record         string // the first of them
+	Record         string // the first record
 	sessions       map[string]bool
 }
 
-// maxSessions bounds the sessions that are told apart.
+// maxSessions bounds the number of sessions counted separately.
 const maxSessions = 1000
 
-// addDecision counts one decision. The words are those of docs/denials.md and the record.
+// addDecision counts one decision. The codes are those of docs/denials.md and
+// of the record.
 func (t *tally) addDecision(e *event.Entry, was policy.Action, weight float64, form bool) {
 	t.Calls++
 	t.Last = e.Time
@@ -67,10 +67,11 @@ func (t *tally) addSession(s string) {
 	}
 }
 
-// isEnough says that a weight stands for so many calls.
+// isEnough reports whether a weight corresponds to at least count calls.
 func isEnough(weight float64, count int) bool { return math.Round(weight) >= float64(count) }
 
-// approvedShare gives the part of a person's answers that was yes; 1 when there is none.
+// approvedShare returns the share of yes among a person's answers; 1 without
+// answers.
 func (t *tally) approvedShare() float64 {
 	if t.Approved+t.Refused == 0 {
 		return 1

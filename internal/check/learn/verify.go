@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// verifyRules keeps the rules that hold what they promise, by the real policy: every
-// call they were learned from is answered so, and no call that was denied is
-// answered otherwise.
+// verifyRules returns the rules that the real policy confirms: it answers every
+// call they were learned from as intended, and still denies every call that was
+// denied.
 func (l *Learner) verifyRules(rules []*Rule) []*Rule {
 	var kept []*Rule
 	for _, r := range rules {
@@ -24,7 +24,8 @@ func (l *Learner) verifyRules(rules []*Rule) []*Rule {
 	return kept
 }
 
-// verifyRule judges by a policy that has this one rule more.
+// verifyRule checks one rule with a policy that contains it. It returns the
+// reason to drop the rule, or "".
 func (l *Learner) verifyRule(r *Rule) string {
 	j, err := l.judgeWith([]*Rule{r})
 	if err != nil {
@@ -67,8 +68,9 @@ func (l *Learner) judgeWith(rules []*Rule) (*replay.Judge, error) {
 	return replay.NewJudge("learned", text, l.o.ParseOptions)
 }
 
-// CheckRecord judges a record by the policy as it is and as it would be. The error
-// names the first call that a rule denied and that would not be denied any more.
+// CheckRecord judges a record by the policy before and after the change. The
+// error names a call that a rule denied before and that would not be denied
+// after.
 func CheckRecord(before, after *replay.Judge, e *event.Entry) error {
 	if !replay.IsJudged(e) {
 		return nil

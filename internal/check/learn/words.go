@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// DescribeRule gives the rule's description.
+// DescribeRule returns the rule's description.
 func (r *Rule) DescribeRule() string {
 	verb := "Learned: "
 	if r.Action == policy.Prompt {
@@ -33,7 +33,8 @@ func (r *Rule) DescribeRule() string {
 	return verb + name + " " + in
 }
 
-// DescribeEvidence gives what a rule was learned from, in a sentence.
+// DescribeEvidence returns a phrase about the calls that a rule was learned
+// from.
 func (r *Rule) DescribeEvidence() string {
 	t := &r.Tally
 	var parts []string

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Compose writes the policy: the one that is extended with the rules in it, or a
+// Compose returns the policy: the extended policy with the rules added, or a
 // new one.
 func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 	if l.judge == nil {
@@ -31,7 +31,8 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 			above[r.Above.Index] = append(above[r.Above.Index], r)
 		}
 	}
-	// From the last on: what stands above keeps its place.
+	// Start with the last rule, so that the positions of the rules above stay
+	// valid.
 	for i := len(sources) - 1; i >= 0; i-- {
 		if len(above[i]) == 0 {
 			continue
@@ -50,7 +51,7 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 		}
 	}
 	if len(loose) > 0 {
-		// No rule speaks of these calls, so that they stand behind all rules.
+		// No rule matches these calls, so their rules come after all others.
 		parts := l.inFolders(loose, st)
 		for _, r := range loose {
 			parts = append(parts, l.formatComment(r)+st.writePairs(r.rulePairs(st)))
@@ -81,7 +82,7 @@ func (l *Learner) composeNew(rules []*Rule) ([]byte, error) {
 	return text, nil
 }
 
-// rulePairs gives what a rule says.
+// rulePairs returns the keys and values of a rule.
 func (r *Rule) rulePairs(st style) []policytext.Pair {
 	pairs := []policytext.Pair{
 		st.makePair("action", r.Action.String()), st.makePair(r.Subject.RuleKey(), r.Name), st.makePair("server", r.Server),
@@ -92,8 +93,8 @@ func (r *Rule) rulePairs(st style) []policytext.Pair {
 	return append(append(pairs, r.wherePairs(st)...), st.makePair("description", r.DescribeRule()))
 }
 
-// wherePairs gives the typed constraints of a rule: what must not be there, and where
-// the links of a path may lead.
+// wherePairs returns the typed constraints of a rule: arguments that must be
+// absent, and folders that the links of a path must not leave.
 func (r *Rule) wherePairs(st style) (pairs []policytext.Pair) {
 	for _, name := range r.Absent {
 		pairs = append(pairs, policytext.Pair{Key: policytext.DottedKey("where", name, "present"), Value: "false"})
@@ -106,7 +107,7 @@ func (r *Rule) wherePairs(st style) (pairs []policytext.Pair) {
 	return pairs
 }
 
-// foldersOf gives the folders that local places lie in; none when some place is not
+// foldersOf returns the folders of local places, or nil if some place is not
 // local.
 func foldersOf(globs []string) (dirs []string) {
 	for _, g := range globs {
@@ -133,8 +134,8 @@ func (l *Learner) formatComment(r *Rule) string {
 	return s
 }
 
-// writeNarrowed writes a rule that stands above the one that asked and keeps every
-// condition of that: whatever it matches, the other matches too.
+// writeNarrowed returns a rule for the position above the rule that asked. It
+// keeps every condition of that rule, so it matches no other calls.
 func (l *Learner) writeNarrowed(r *Rule, st style) (string, error) {
 	call, scope := r.sampleCall()
 	n, err := l.judge.Policy().NarrowRule(*r.Above, &call, scope, r.Action)
@@ -182,7 +183,7 @@ func (l *Learner) writeNarrowed(r *Rule, st style) (string, error) {
 	return l.formatComment(r) + st.writePairs(pairs), nil
 }
 
-// sameExceptions says that rules leave out the same.
+// sameExceptions reports whether two rules have the same exceptions.
 func sameExceptions(a, b *policy.Exceptions) bool {
 	return slices.Equal(a.Names, b.Names) &&
 		slices.EqualFunc(a.Calls, b.Calls, func(x, y policy.Stated) bool { return x.Key == y.Key && x.Text == y.Text }) &&
@@ -191,14 +192,15 @@ func sameExceptions(a, b *policy.Exceptions) bool {
 		})
 }
 
-// keepsConditions says that a rule has every condition on calls that another has.
+// keepsConditions reports whether now has every condition on calls that asked
+// has.
 func keepsConditions(asked, now []policy.Stated) bool {
 	return !slices.ContainsFunc(asked, func(a policy.Stated) bool {
 		return !slices.ContainsFunc(now, func(n policy.Stated) bool { return n.Key == a.Key })
 	})
 }
 
-// requoteString writes a string that is in double quotes in the author's.
+// requoteString returns a double-quoted string with the author's quotes.
 func (st style) requoteString(v string) string {
 	if st.literal && !strings.ContainsAny(v, `\'`) && len(v) > 1 && v[0] == '"' && v[len(v)-1] == '"' {
 		return "'" + v[1:len(v)-1] + "'"
@@ -206,7 +208,7 @@ func (st style) requoteString(v string) string {
 	return v
 }
 
-// limitOf gives what a narrowed rule says of an argument.
+// limitOf returns the globs of a narrowed rule for an argument.
 func limitOf(n *policy.Narrowed, arg string) []string {
 	for _, limit := range n.Limits {
 		if len(limit.Path) == 1 && limit.Path[0] == arg {
@@ -216,8 +218,8 @@ func limitOf(n *policy.Narrowed, arg string) []string {
 	return nil
 }
 
-// narrowGlobs keeps the globs that lie inside one of outer, and outer where none do:
-// then the rule that asked is the narrower one.
+// narrowGlobs returns the globs that lie inside one of outer, or outer if there
+// are none: then the rule that asked is the narrower one.
 func narrowGlobs(globs, outer []string) []string {
 	var kept []string
 	for _, g := range globs {
@@ -236,7 +238,8 @@ func narrowGlobs(globs, outer []string) []string {
 	return kept
 }
 
-// sampleCall is a call inside a rule, by which the rule that asked is narrowed.
+// sampleCall returns a call that a rule matches. It serves to narrow the rule
+// that asked.
 func (r *Rule) sampleCall() (policy.Call, policy.Scope) {
 	c := r.calls[0].call
 	c.At = time.Time{}
@@ -258,11 +261,11 @@ func (r *Rule) sampleCall() (policy.Call, policy.Scope) {
 		}
 		args[cond.Arg] = texts
 	}
-	c.Args, _ = json.Marshal(args) // texts always can be
+	c.Args, _ = json.Marshal(args) // strings always marshal
 	return c, policy.Folder
 }
 
-// sampleText gives a text that a learned glob matches.
+// sampleText returns a text that a learned glob matches.
 func sampleText(glob string) string {
 	if dir := strings.TrimRight(glob, "*"); dir != glob {
 		return dir + "x"

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findNeedlessAllows finds allows that an allow below makes superfluous: it takes all their calls,
-// and no rule between the two can stop one.
+// findNeedlessAllows finds allows that an allow below makes superfluous: that
+// allow takes all their calls, and no rule between them can stop one.
 func findNeedlessAllows(l *linter) {
 	l.visitRules(func(i int, narrow *policy.Source) {
 		if !isAllow(narrow) || narrow.Rate.HasLimit() || l.reported[i] || l.reach[i].Witness == nil {
@@ -20,7 +20,7 @@ func findNeedlessAllows(l *linter) {
 			switch {
 			case wide.Subject != narrow.Subject || l.proof.AreApart(i, j):
 			case !isAllow(wide) || wide.Rate.HasLimit():
-				return // the narrow one is an exception to it
+				return // the narrow rule is an exception to this one
 			case l.reported[j] || !acceptsArguments(wide, narrow) || !l.proof.IsCovered(i, j):
 			default:
 				l.restrictsNothing(i, j)
@@ -30,7 +30,8 @@ func findNeedlessAllows(l *linter) {
 	})
 }
 
-// acceptsArguments says that an allow takes whatever further arguments another one does.
+// acceptsArguments reports whether an allow accepts all further arguments that
+// another allow accepts.
 func acceptsArguments(wide, narrow *policy.Source) bool {
 	within := func(a, b [][]string) bool {
 		return !slices.ContainsFunc(a, func(path []string) bool {
@@ -46,7 +47,7 @@ func (l *linter) restrictsNothing(i, j int) {
 		Fix:     fmt.Sprintf("remove it, or have %s name less, if this one was to restrict it", l.describeRule(wide.Pos)),
 		Related: []check.Related{{Pos: wide.Pos, Message: "allows the same and more"}}}
 	if len(narrow.Args)+len(narrow.Where)+len(narrow.Calls) == 0 && !narrow.Not.HasExceptions() && !narrow.Further.Only {
-		f.Severity = check.Note // a name in a list of names
+		f.Severity = check.Note // a single name, like one in a list of names
 	}
 	l.addWitness(&f, l.reach[j].Witness)
 	l.addFinding(narrow, policy.Position{}, f)

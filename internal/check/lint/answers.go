@@ -10,8 +10,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findAnswerRules finds allows that "always" wrote about a command of one folder, and which hold
-// in every folder: the question spoke of the folder that was at hand.
+// findAnswerRules finds allows that the answer "always" wrote for a command in
+// one folder, but that hold in every folder. The question was only about the
+// current folder.
 func findAnswerRules(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		if !isAllow(r) || r.From != "" || !l.wasAnswered(r) || slices.ContainsFunc(r.Calls, func(s policy.Stated) bool { return s.Key == "cwd" }) {
@@ -35,7 +36,8 @@ func findAnswerRules(l *linter) {
 	})
 }
 
-// wasAnswered reports whether the comment above a rule says that "always" wrote it.
+// wasAnswered reports whether the comment above a rule says that the answer
+// "always" wrote it.
 func (l *linter) wasAnswered(r *policy.Source) bool {
 	for i := r.Pos.Line - 2; i >= 0 && i < len(l.lines); i-- {
 		line := bytes.TrimSpace(l.lines[i])

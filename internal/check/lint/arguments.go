@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// otherNames tries what a rule refuses under the other names that an argument of
-// the kind goes by: those that the tool was seen to take, and the usual ones.
+// otherNames tries values that a rule refuses under other names of the same
+// kind of argument: names that the tool was seen to take, and the usual ones.
 func otherNames(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		if isAllow(r) || r.Subject != policy.ToolSubject || l.reach[i].Witness == nil || l.reach[i].Perhaps {
@@ -26,11 +26,11 @@ func otherNames(l *linter) {
 	})
 }
 
-// condition is what a rule says of one argument.
+// condition is a rule's condition on one argument.
 type condition struct {
 	path  []string
 	pos   policy.Position
-	globs []string // nil of a typed constraint
+	globs []string // nil for a typed constraint
 	where string   // "args" or "where"
 }
 
@@ -49,8 +49,8 @@ func conditionsOf(r *policy.Source) (out []condition) {
 	return out
 }
 
-// refusedValues gives texts that rule i, perhaps, refuses in an argument, some of them like
-// those of a call that is allowed.
+// refusedValues returns texts that rule i may refuse in an argument. Some of
+// them resemble the value in an allowed call.
 func (l *linter) refusedValues(i int, c *condition, like *policy.Call) (out []string) {
 	folders := []string{folderIn(like, c.path)}
 	for _, name := range nameFamily(c.argumentName()) {
@@ -63,12 +63,12 @@ func (l *linter) refusedValues(i int, c *condition, like *policy.Call) (out []st
 		}
 	}
 	if s, ok := textIn(l.reach[i].Witness, c.path); ok {
-		out = append(out, s) // of constraints the only one
+		out = append(out, s) // the only text for constraints
 	}
 	return slices.Compact(out)
 }
 
-// namesIn gives the last names of the arguments that a rule names.
+// namesIn returns the last path elements of the arguments that a rule names.
 func namesIn(r *policy.Source) (out []string) {
 	for _, c := range conditionsOf(r) {
 		out = append(out, c.argumentName())
@@ -76,10 +76,11 @@ func namesIn(r *policy.Source) (out []string) {
 	return out
 }
 
-// named is a call that shows a value under another name.
+// named is an allowed call that passes a refused value under another argument
+// name.
 type named struct {
 	name    string
-	known   bool // the tool was seen to take it, or an allow names it
+	known   bool // the tool was seen to take the name, or an allow names it
 	call    *policy.Call
 	allowed *policy.Rule
 }
@@ -94,7 +95,7 @@ func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
 			if strings.EqualFold(name, c.argumentName()) || !areAkin(c.argumentName(), name) ||
 				!known && textclass.EffectsOf(textclass.LetterWords(tool))&textclass.Opens == 0 && !slices.Contains(namesIn(allow), name) ||
 				slices.ContainsFunc(found, func(n named) bool { return n.name == name && (n.known || !known) }) {
-				continue // of a tool that has nothing to take, names are no more than guessed
+				continue // the names would only be guesses for a tool that opens nothing
 			}
 			open, named := leavesOpen(allow, c, name)
 			if !open || !known && !named && len(conditionsOf(allow)) > 0 {
@@ -128,8 +129,9 @@ func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
 	return true
 }
 
-// leavesOpen says that an allow leaves an argument of this name open, or names it
-// itself. One that names another of the kind says what it means.
+// leavesOpen reports whether an allow leaves an argument of this name
+// unrestricted, and whether the allow names it. An allow that names another
+// argument of the kind is taken as intended.
 func leavesOpen(allow *policy.Source, c condition, name string) (open, named bool) {
 	open = true
 	for _, a := range conditionsOf(allow) {
@@ -141,8 +143,8 @@ func leavesOpen(allow *policy.Source, c condition, name string) (open, named boo
 	return open, false
 }
 
-// findRenamedArgument is a call in which an argument of another name has a value that rule i
-// refuses in its own, and which is allowed.
+// findRenamedArgument returns an allowed call in which an argument with another
+// name has a value that rule i refuses under its own name.
 func (l *linter) findRenamedArgument(i int, c *condition, name string, like *policy.Call) *named {
 	path := replaceLast(c.path, name)
 	for _, value := range l.refusedValues(i, c, like) {
@@ -160,14 +162,15 @@ func (l *linter) findRenamedArgument(i int, c *condition, name string, like *pol
 	return nil
 }
 
-// replaceLast gives a path of names with another last one.
+// replaceLast returns a path with its last element replaced.
 func replaceLast(path []string, last string) []string {
 	out := slices.Clone(path)
 	out[len(out)-1] = last
 	return out
 }
 
-// findOpenAllows finds allows that look at no argument of a tool that has ones to look at.
+// findOpenAllows finds allows without a condition on arguments, for tools that
+// have arguments worth a condition.
 func findOpenAllows(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		if !isAllow(r) || r.Subject != policy.ToolSubject || len(r.ArgumentPaths()) > 0 {

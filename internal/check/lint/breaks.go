@@ -11,9 +11,10 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// findLineBreaks finds expressions of rules that close and that a line break dodges: in place
-// of a blank, after it, or as a line more in front or behind. A dot and an anchor of a
-// line do so no longer (policy/where/scalar), but for one that says (?-s) or (?-m).
+// findLineBreaks finds expressions of denies and prompts that a line break
+// evades: in place of a blank, after one, or as an additional line before or
+// after the text. Dots and line anchors are not affected (policy/where/scalar),
+// except with (?-s) or (?-m).
 func findLineBreaks(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		if isAllow(r) || l.reach[i].Witness == nil {
@@ -28,8 +29,8 @@ func findLineBreaks(l *linter) {
 	})
 }
 
-// findMissedText looks for a text that rule i refuses or asks about, and that gets further with
-// a line break.
+// findMissedText looks for a text that rule i refuses or asks about, and that
+// gets a weaker answer with a line break.
 func (l *linter) findMissedText(i int, r *policy.Source, w *policy.WhereSource, expr string) bool {
 	on := policy.ArgSource{Path: w.Path, Pos: w.Pos}
 	texts := []sample{sampleOf(expr)}
@@ -63,16 +64,17 @@ func (l *linter) findMissedText(i int, r *policy.Source, w *policy.WhereSource, 
 	return false
 }
 
-// sample is a text that an expression matches, when it is simple.
+// sample is a text that an expression matches, if the expression is simple.
 type sample struct {
 	text string
-	dots []int // bytes of text that stand for a dot
+	dots []int // bytes of text that a dot matched
 }
 
 // broken is a text with a line break in it.
 type broken struct{ text, where, fix string }
 
-// listBreaks lists the sample with a break where a blank or a dot is, and around it.
+// listBreaks returns the sample with a break at each blank or dot, and before
+// and after it.
 func (s *sample) listBreaks() (all []broken) {
 	for k := range len(s.text) {
 		switch {
@@ -87,10 +89,10 @@ func (s *sample) listBreaks() (all []broken) {
 	return append(all, broken{"x\n" + s.text, "and a line in front of it", fix}, broken{s.text + "\nx", "and a line behind it", fix})
 }
 
-// maxSample bounds the text that is made for an expression.
+// maxSample bounds the length of a sample.
 const maxSample = 1 << 9
 
-// sampleOf makes a sample in which all that may be there is there once.
+// sampleOf returns a sample that contains each optional part once.
 func sampleOf(expr string) (s sample) {
 	if re, err := syntax.Parse(expr, syntax.Perl); err == nil {
 		s.spellRegexp(re.Simplify(), 0)
@@ -120,11 +122,11 @@ func (s *sample) spellRegexp(re *syntax.Regexp, depth int) {
 		for range max(re.Min, 1) {
 			s.spellRegexp(re.Sub[0], depth+1)
 		}
-	default: // anchors are no text
+	default: // anchors match no characters
 	}
 }
 
-// blankOr picks a character of a class: a blank where it has one.
+// blankOr returns a character of a class: a blank if the class has one.
 func blankOr(ranges []rune) rune {
 	for _, want := range " \tx0a-_" {
 		for i := 0; i+1 < len(ranges); i += 2 {

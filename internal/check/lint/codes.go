@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/check"
 )
 
-// The codes of findings: stable words.
+// The codes of findings. They are stable.
 const (
 	UnreachableRule   = "unreachable-rule"
 	DuplicateRule     = "duplicate-rule"
@@ -33,7 +33,7 @@ const (
 	WideAnswer        = "wide-answer"
 )
 
-// Kinds lists all codes, the gravest first.
+// Kinds returns all codes, gravest first.
 func Kinds() []check.FindingKind {
 	return []check.FindingKind{
 		{Code: DenyNeverWins, Severity: check.Error, Summary: "A deny or prompt stands below an allow that takes all its calls.",

@@ -12,18 +12,19 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// A glob compares letters, and a command or a statement can go on behind those
-// that were meant.
+// A glob compares characters, and a command or a statement can continue after
+// the intended ones.
 var (
 	commandNames = []string{"command", "cmd", "shell", "shellcommand", "commandline"}
 	reads        = lazyRegexp(`(?i)^\s*(select|with|show|explain|describe)\b`)
 
-	// plainPattern is a glob that says the same as a pattern of commands does: words,
-	// and what follows them.
+	// plainPattern matches globs that a command pattern can express: words, and
+	// anything after them.
 	plainPattern = lazyRegexp(`^([A-Za-z0-9._/=:@%+,-]+(?: [A-Za-z0-9._/=:@%+,-]+)*) ?\**$`)
 )
 
-// findCommandGlobs finds allows that compare a shell command or SQL with a glob.
+// findCommandGlobs finds allows that compare a shell command or SQL with a
+// glob.
 func findCommandGlobs(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		if !isAllow(r) || l.reach[i].Witness == nil {
@@ -73,7 +74,8 @@ func (l *linter) goesOn(i int, r *policy.Source, a policy.ArgSource, g string, t
 	return false
 }
 
-// commandFix gives the constraint that says the same of commands, as far as globs do.
+// commandFix returns the constraint that replaces globs on commands, as far as
+// possible.
 func commandFix(a policy.ArgSource) string {
 	var patterns []string
 	for _, g := range a.Globs {
@@ -90,8 +92,8 @@ func commandFix(a policy.ArgSource) string {
 	return policytext.DottedKey("where", a.Path...) + " = { command = " + policytext.FormatList(policytext.QuoteAll(patterns)) + " }"
 }
 
-// lazyRegexp gives compiled when it is first used: every start of the proxy would wait for
-// one that is compiled in a package variable.
+// lazyRegexp returns a function that compiles an expression on first use. A
+// compiled package variable would slow down every start of the proxy.
 func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// exception is one of a rule's, as the policy has it.
+// exception is one exception of a rule, as written in the policy.
 type exception struct {
 	key   string
 	pos   policy.Position
 	globs []string
 }
 
-// exceptionsOf lists them in the order of prove.Analysis.Idle.
+// exceptionsOf lists the exceptions in the order of
+// prove.Analysis.IdleExceptions.
 func exceptionsOf(r *policy.Source) (all []exception) {
 	if r.Not.Names != nil {
 		all = append(all, exception{key: "not." + r.Subject.RuleKey(), globs: r.Not.Names})
@@ -29,7 +30,7 @@ func exceptionsOf(r *policy.Source) (all []exception) {
 	return all
 }
 
-// findIdleExceptions finds exceptions that leave out nothing.
+// findIdleExceptions finds exceptions that exclude nothing.
 func findIdleExceptions(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		idle := l.proof.IdleExceptions(i)

@@ -10,7 +10,8 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// furtherClause gives the calls that rules which watch for further arguments do not take.
+// furtherClause describes the calls that rules with a watch for further
+// arguments do not take.
 func furtherClause(by []int) string {
 	if len(by) == 1 {
 		return ", but for calls with an argument that it does not name and that looks like a path, a URL or a command"
@@ -18,7 +19,7 @@ func furtherClause(by []int) string {
 	return ", but for calls with an argument that one of them does not name and that looks like a path, a URL or a command"
 }
 
-// checkFurther looks at what rules say of arguments that they do not name.
+// checkFurther checks how rules treat arguments that they do not name.
 func checkFurther(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		switch {
@@ -35,7 +36,7 @@ func checkFurther(l *linter) {
 	})
 }
 
-// reportDodged reports a refusal that one argument more gets around.
+// reportDodged reports a deny or prompt that one further argument evades.
 func (l *linter) reportDodged(i int, r *policy.Source) {
 	c := l.decoyCall(i)
 	if c == nil || l.policy.Decide(c).Action != policy.Allow {
@@ -47,7 +48,7 @@ func (l *linter) reportDodged(i int, r *policy.Source) {
 	l.addFinding(r, policy.Position{}, f)
 }
 
-// decoyCall is a call that comes to rule i, with an argument more.
+// decoyCall returns a call that reaches rule i, with one further argument.
 func (l *linter) decoyCall(i int) *policy.Call {
 	if l.reach[i].Witness == nil {
 		return nil
@@ -55,7 +56,7 @@ func (l *linter) decoyCall(i int) *policy.Call {
 	return withArgument(l.reach[i].Witness, []string{"another_path"}, "/etc/passwd")
 }
 
-// reportShut reports arguments that the record shows, and that keep an allow shut.
+// reportShut reports arguments in the record that keep an allow from matching.
 func (l *linter) reportShut(r *policy.Source) {
 	named := slices.Clone(r.Further.Names)
 	for _, path := range r.ArgumentPaths() {

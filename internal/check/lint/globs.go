@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// pathGlob says that a glob names places.
+// pathGlob reports whether a glob is about paths.
 func pathGlob(g string) bool {
 	return strings.HasPrefix(g, "/") || strings.HasPrefix(g, "~") || strings.HasPrefix(g, "**/") ||
 		strings.HasPrefix(g, "file:") || drive().MatchString(g)
@@ -18,11 +18,12 @@ func pathGlob(g string) bool {
 
 var drive = lazyRegexp(`^[A-Za-z]:[/\\]`)
 
-// hostStar is a URL whose host has a ** in it or an open end: the star may stand
-// for a slash, and then the host was another.
+// hostStar matches URLs whose host has a wildcard or an open end. The wildcard
+// may match a slash, and then the host is another one.
 var hostStar = lazyRegexp(`^(https?://)([^/]*?)(\*+)([^/]*)(.*)$`)
 
-// findOpenHosts finds allows for a web address that fit a stranger's as well.
+// findOpenHosts finds allows for a web address that also match another owner's
+// host.
 func findOpenHosts(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		if !isAllow(r) {
@@ -45,7 +46,7 @@ func (l *linter) checkHost(i int, r *policy.Source, a policy.ArgSource, g string
 	m := hostStar().FindStringSubmatch(g)
 	base := l.reach[i].Witness
 	if m == nil || base == nil || m[2]+m[4] == "" && m[5] == "" {
-		return // https://** is meant as it stands
+		return // https://** is intended
 	}
 	scheme, before, star, after, rest := m[1], m[2], m[3], m[4], m[5]
 	plain := strings.NewReplacer("**", "x", "*", "x").Replace(rest)
@@ -76,7 +77,7 @@ func (l *linter) checkHost(i int, r *policy.Source, a policy.ArgSource, g string
 	l.addFinding(r, a.Pos, f)
 }
 
-// hostFix says what to write for an address: the host as it stands, closed with a
+// hostFix returns a suggestion for an address: the same host closed with a
 // slash, or the hosts below a domain as a server reads them.
 func hostFix(path []string, scheme, before, after string) string {
 	switch {
@@ -89,7 +90,8 @@ func hostFix(path []string, scheme, before, after string) string {
 	return fmt.Sprintf("name the whole host and close it with a slash: %q, for example", scheme+before+"example.com/**")
 }
 
-// withAddress gives with for an argument or, without one, for the URI of a resource.
+// withAddress is withArgument, or replaces the URI of a resource when path is
+// empty.
 func withAddress(base *policy.Call, path []string, value string) *policy.Call {
 	if len(path) > 0 {
 		return withArgument(base, path, value)
@@ -99,7 +101,8 @@ func withAddress(base *policy.Call, path []string, value string) *policy.Call {
 	return &c
 }
 
-// What reads like a class, an alternation or an escape of other globs.
+// Texts that look like a class, an alternation or an escape of other glob
+// languages.
 var (
 	class  = lazyRegexp(`\[[^\[\]:.]+\]`)
 	braces = lazyRegexp(`\{[^{}]*,[^{}]*\}`)
@@ -108,7 +111,7 @@ var (
 	windows = lazyRegexp(`^([A-Za-z]:|\\|\*+)\\`)
 )
 
-// findBrackets finds such text.
+// findBrackets finds globs with such texts.
 func findBrackets(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		texts := func(pos policy.Position, name string, globs []string) {
@@ -116,7 +119,7 @@ func findBrackets(l *linter) {
 				for _, re := range []*regexp.Regexp{class(), braces(), escape()} {
 					found := re.FindString(g)
 					if re == escape() && windows().MatchString(g) {
-						continue // backslashes are what it is made of
+						continue // the backslashes are path separators
 					}
 					if found != "" {
 						l.reportBracket(r, pos, name, g, found)
@@ -147,7 +150,7 @@ func (l *linter) reportBracket(r *policy.Source, pos policy.Position, name, g, f
 		f.Fix = "globs have no escapes; ? matches any one character, a star among them"
 	case (r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject) && strings.ContainsAny(g, " \""),
 		!pathGlob(g) && strings.Contains(g, " "):
-		f.Severity = check.Note // text may well hold brackets
+		f.Severity = check.Note // prose may well contain brackets
 	}
 	l.addFinding(r, pos, f)
 }

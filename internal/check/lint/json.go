@@ -50,8 +50,8 @@ type Linted struct {
 	*Report
 }
 
-// WriteJSON writes reports as one document: those findings that weigh least or
-// more.
+// WriteJSON writes reports as one document, with the findings of severity least
+// or more.
 func WriteJSON(w io.Writer, all []Linted, least check.Severity) error {
 	files := make([]fileJSON, 0, len(all))
 	for _, l := range all {

@@ -7,9 +7,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findIdleLimits finds limits that say nothing: a [[limit]] that no call counts against, and what
-// a tighter [[limit]] never lets it come to. A layer that opens nothing counts what others
-// open.
+// findIdleLimits finds limits without effect: a [[limit]] that no call counts
+// against, and a limit that a tighter [[limit]] keeps from being reached. A
+// layer without opening rules counts calls that other layers open.
 func findIdleLimits(l *linter) {
 	tables := l.policy.LimitTables()
 	for i := range tables {
@@ -44,8 +44,8 @@ func findIdleLimits(l *linter) {
 	})
 }
 
-// isTighter says that of calls which two limits count the second is never over but where
-// the first is.
+// isTighter reports whether, for calls that both limits count, inner is
+// exceeded only if outer is.
 func isTighter(outer, inner *policy.Rate) bool {
 	return outer.Sum == inner.Sum && outer.Every >= inner.Every && outer.Count <= inner.Count && outer.Max <= inner.Max &&
 		(outer.Per == policy.PerRule || outer.Per == inner.Per)

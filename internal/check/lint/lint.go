@@ -1,7 +1,8 @@
-// Package lint finds what a policy's author probably did not mean: rules that
-// no call reaches, denials that an allow above takes the calls of, globs that
-// read like another language's. What it says of calls it proves (internal/check/prove)
-// and shows with a call that the policy itself was asked about. Pure.
+// Package lint finds probable mistakes in a policy: rules that no call reaches,
+// denials whose calls an allow above takes, globs that look like another
+// language's. It proves its statements about calls (internal/check/prove) and
+// shows them with a call that the policy itself has judged. The package does no
+// I/O.
 package lint
 
 import (
@@ -15,23 +16,24 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Options is what is known beside the policy.
+// Options is the knowledge besides the policy.
 type Options struct {
-	// File is the file that the text is of; "" for the one of the policy's own
-	// rules. Rules that it extends are not its owner's to mend: what is said of
-	// them stands at the rules of the owner that are the cause, or not at all.
+	// File is the file of the text; "" means the file of the policy's own
+	// rules. The owner cannot fix the rules that the policy extends. So a
+	// finding about them is placed at the owner's rule that causes it, or
+	// dropped.
 	File string
-	// Servers are the tools that servers declared, by the server's name.
+	// Servers lists the declared tools by server name.
 	Servers map[string][]string
-	// Arguments are the names of arguments that tools were seen to take.
+	// Arguments lists the arguments that each tool was seen to take.
 	Arguments map[string][]string
 	Work      int // see prove.Options
 }
 
-// Report is the findings of one policy, in the order of its lines.
+// Report holds the findings of one policy, in line order.
 type Report struct {
 	Findings  []check.Finding
-	Undecided []Undecided // rules of which it could not be told whether a call reaches them
+	Undecided []Undecided // rules for which reachability is undecided
 	Rules     int
 }
 
@@ -41,7 +43,7 @@ type Undecided struct {
 	Reason string
 }
 
-// Run looks at a policy. src is its text.
+// Run checks a policy. src is its text.
 func Run(p *policy.Policy, src []byte, o Options) *Report {
 	l := &linter{
 		policy: p, sources: p.Sources(), lines: bytes.Split(src, []byte("\n")), options: o,
@@ -73,12 +75,12 @@ type linter struct {
 	reach   []prove.Finding
 	report  *Report
 
-	globs    map[string]*glob.Pattern // compiled, by their text
+	globs    map[string]*glob.Pattern // compiled globs, by text
 	reported map[int]bool             // rules that a finding already calls superfluous
 }
 
-// addFinding places a finding at a rule of the owner's; pos is where in it, when it is not
-// the header.
+// addFinding adds a finding at a rule of the owner. pos is its position in the
+// rule; the zero position means the rule's header.
 func (l *linter) addFinding(rule *policy.Source, pos policy.Position, f check.Finding) {
 	if rule.From != "" {
 		return
@@ -96,7 +98,7 @@ func (l *linter) addFinding(rule *policy.Source, pos policy.Position, f check.Fi
 	l.report.Findings = append(l.report.Findings, f)
 }
 
-// lineOf gives the line in which a byte of the file lies.
+// lineOf returns the line that contains a byte of the file.
 func (l *linter) lineOf(at int) int {
 	for i, line := range l.lines {
 		if at -= len(line) + 1; at < 0 {
@@ -106,7 +108,7 @@ func (l *linter) lineOf(at int) int {
 	return len(l.lines)
 }
 
-// addWitness gives a finding its witness.
+// addWitness sets the call that shows a finding.
 func (l *linter) addWitness(f *check.Finding, c *policy.Call) {
 	if c == nil {
 		return
@@ -118,7 +120,7 @@ func (l *linter) addWitness(f *check.Finding, c *policy.Call) {
 	f.Call = l.oneLine(c, &d)
 }
 
-// describeRule names the rule at a place for people.
+// describeRule returns a phrase for the rule at a position.
 func (l *linter) describeRule(pos policy.Position) string { return "the rule " + l.formatLocation(pos) }
 
 func (l *linter) formatLocation(pos policy.Position) string {

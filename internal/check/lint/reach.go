@@ -10,14 +10,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findDuplicates finds rules with the conditions of one above.
+// findDuplicates finds rules with the same conditions as a rule above.
 func findDuplicates(l *linter) {
 	l.reported = map[int]bool{}
 	seen := map[string]int{}
 	l.visitRules(func(i int, r *policy.Source) {
 		key := conditionKey(r)
 		first, found := seen[key]
-		if !found { // of rules that look at further arguments, only alike ones repeat each other
+		if !found { // rules that watch further arguments repeat each other only if they watch the same
 			key += furtherKey(r)
 			first, found = seen[key]
 		}
@@ -42,8 +42,9 @@ func findDuplicates(l *linter) {
 	})
 }
 
-// reportRepeated places a duplicate of a rule that is extended at the one above. It is
-// what one writes to overrule the other, and weighs something where that opens.
+// reportRepeated reports a duplicate of an extended rule at the owner's rule
+// above. Such a duplicate is the way to overrule the extended rule, so it is a
+// warning only when it opens.
 func (l *linter) reportRepeated(above, r *policy.Source) {
 	f := check.Finding{Code: DuplicateRule, Severity: check.Note,
 		Message: fmt.Sprintf("the same conditions as %s, which is extended", l.describeRule(r.Pos)),
@@ -58,8 +59,8 @@ func (l *linter) reportRepeated(above, r *policy.Source) {
 	l.addFinding(above, policy.Position{}, f)
 }
 
-// furtherKey gives a text that is equal for rules that ask the same of further arguments; ""
-// is for those that take any.
+// furtherKey returns a text that is equal for rules with the same conditions on
+// further arguments; "" for rules that accept any.
 func furtherKey(r *policy.Source) string {
 	switch {
 	case !r.WatchesUnnamedArgs():
@@ -70,8 +71,8 @@ func furtherKey(r *policy.Source) string {
 	return "\x00innocent"
 }
 
-// conditionKey gives a text that is equal for rules with the same conditions, but for those
-// on further arguments.
+// conditionKey returns a text that is equal for rules with the same conditions,
+// except those on further arguments.
 func conditionKey(r *policy.Source) string {
 	parts := []string{r.Subject.RuleKey(), asSet(r.Names)}
 	var more []string
@@ -95,16 +96,16 @@ func conditionKey(r *policy.Source) string {
 	return strings.Join(append(parts, more...), "\x00")
 }
 
-// asSet gives a text that is equal for lists of the same globs.
+// asSet returns a text that is equal for lists of the same globs.
 func asSet(globs []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(globs))), "\x02")
 }
 
-// matchesEverything says that a glob on a name is no condition.
+// matchesEverything reports whether a glob on a name matches every name.
 func matchesEverything(g string) bool { return strings.Trim(g, "*") == "" }
 
-// findUnreachable reports rules that no call comes to, or none that they surely
-// match, and counts those of which that could not be told.
+// findUnreachable reports rules that no call reaches, or that no call surely
+// matches, and collects the undecided ones.
 func findUnreachable(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		found := &l.reach[i]
@@ -124,8 +125,8 @@ func findUnreachable(l *linter) {
 		case found.Status == prove.Reached && !found.Perhaps:
 			return
 		}
-		// A rule that some call may come to is not judged when its conditions are
-		// of the kind that only a value in hand can tell.
+		// A rule that some call may reach gets no finding if only an actual
+		// value can decide its conditions.
 		by := found.By
 		if found.Status == prove.Reached {
 			if by = l.findHolders(i); by == nil {
@@ -137,8 +138,8 @@ func findUnreachable(l *linter) {
 	})
 }
 
-// findHolders gives the rules above that match whatever rule i surely does: one of
-// them alone, where that is proved.
+// findHolders returns a single rule above that provably matches every call that
+// rule i surely matches, or nil.
 func (l *linter) findHolders(i int) []int {
 	for k := range i {
 		if l.proof.IsCovered(i, k) {
@@ -181,9 +182,10 @@ func (l *linter) reportSuperfluous(i int, r *policy.Source, by []int, found *pro
 	l.addFinding(r, policy.Position{}, f)
 }
 
-// reportOverruled is superfluous for a rule that is extended: it stands at the first
-// rule of the owner's that takes its calls, an allow where one does. To take over
-// calls is what a rule above is for, so that only an allow weighs something.
+// reportOverruled is reportSuperfluous for an extended rule. It places the
+// finding at the owner's first rule that takes its calls, preferably an allow.
+// Taking calls is the purpose of a rule above, so only an allow counts as an
+// error.
 func (l *linter) reportOverruled(i int, r *policy.Source, by []int, found *prove.Finding) {
 	own := slices.DeleteFunc(slices.Clone(by), func(k int) bool { return l.sources[k].From != "" })
 	if len(own) == 0 {
@@ -214,7 +216,8 @@ func (l *linter) reportOverruled(i int, r *policy.Source, by []int, found *prove
 	l.addFinding(&l.sources[owner], policy.Position{}, f)
 }
 
-// describeUnsure gives what a rule may match and the rules above are not sure to take.
+// describeUnsure returns a phrase for the calls that a rule may match and that
+// the rules above may not take.
 func describeUnsure(r *policy.Source) string {
 	if len(r.Where) > 0 {
 		return "values of which a constraint is not sure, such as texts with line breaks around them"
@@ -236,8 +239,8 @@ func pronounFor(by []int) string {
 	return "them"
 }
 
-// findOpenedDenials finds allows that take calls from a deny below which is no wider rule:
-// a wider one is the ground on which the allow is an exception.
+// findOpenedDenials finds allows that take calls from a deny below, unless the
+// deny is wider: an allow above a wider deny is a deliberate exception.
 func findOpenedDenials(l *linter) {
 	l.visitRules(func(j int, deny *policy.Source) {
 		if deny.Action != policy.Deny || l.reported[j] {
@@ -264,12 +267,12 @@ func findOpenedDenials(l *linter) {
 			}
 			l.addWitness(&f, c)
 			l.addFinding(stands, policy.Position{}, f)
-			return // one is enough to see it
+			return // one example is enough
 		}
 	})
 }
 
-// isSpecific says that a deny is about something: not about every call of its
+// isSpecific reports whether a deny is about less than every call of its
 // subject.
 func isSpecific(r *policy.Source) bool {
 	return !slices.ContainsFunc(r.Names, matchesEverything) || len(r.Args)+len(r.Where) > 0 ||

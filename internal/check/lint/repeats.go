@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// findRepeats finds globs of a list that another one of it makes superfluous.
+// findRepeats finds globs that another glob of the same list makes superfluous.
 func findRepeats(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		names := r.Subject == policy.ToolSubject || r.Subject == policy.PromptSubject || r.Subject == policy.MethodSubject
@@ -28,8 +28,8 @@ func findRepeats(l *linter) {
 	})
 }
 
-// checkRepeats looks at one list. Of names, which have one reading, it is known which of
-// them a glob matches.
+// checkRepeats checks one list. Names have only one reading, so it can also
+// tell which of them a glob matches.
 func (l *linter) checkRepeats(r *policy.Source, pos policy.Position, key string, globs []string, names bool) {
 	for i, g := range globs {
 		by := slices.Index(globs[:i], g)

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// checkReplies reports what rules about replies and lists probably do not mean, and that of
-// whether anything comes to them nothing is proved.
+// checkReplies reports probable mistakes in rules about replies and lists. It
+// also reports that nothing is proved about whether such rules are reached.
 func checkReplies(l *linter) {
 	seen := map[string]*policy.Source{}
 	for i := range l.sources {
@@ -39,16 +39,16 @@ func checkReplies(l *linter) {
 	}
 }
 
-// starPasses reports a glob that a name with a slash is not matched by, where such a name
-// then meets nothing as strict: servers call their tools what they like, and what no rule
-// about what comes back matches goes on.
+// starPasses reports a glob that does not match names with a slash, if no other
+// rule is as strict for such a name. Servers choose the names of their tools
+// freely, and a reply that no rule matches passes.
 func (l *linter) starPasses(r *policy.Source) {
 	if r.On == policy.OnCall || r.Action == policy.Allow {
 		return
 	}
 	for _, g := range r.Names {
 		stops := findStops(g, false)
-		uri := r.About == policy.ResourceSubject || r.About == policy.MethodSubject // these have slashes in their places
+		uri := r.About == policy.ResourceSubject || r.About == policy.MethodSubject // URIs and methods normally contain slashes
 		if len(stops) == 0 || uri && g != "*" {
 			continue
 		}
@@ -68,6 +68,6 @@ func (l *linter) starPasses(r *policy.Source) {
 	}
 }
 
-// isDoubtful are kinds of which what is found is often something else: the value of a name
-// such as password stands in every fourth source file (docs/detection.md).
+// isDoubtful reports whether findings of a kind are often false: the value of a
+// name such as password is in every fourth source file (docs/detection.md).
 func isDoubtful(kind string) bool { return kind == "secret:likely" || kind == "*" }

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findShortStars finds globs that stop at a slash where that seems not to be meant.
+// findShortStars finds globs that stop at a slash, probably by mistake.
 func findShortStars(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		conditions := r.Args
@@ -31,12 +31,12 @@ func findShortStars(l *linter) {
 	})
 }
 
-// isText says that a rule's own glob is about prose.
+// isText reports whether a rule's own glob is about prose.
 func isText(r *policy.Source) bool {
 	return r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
 }
 
-// namesPlaces says that a condition is about places.
+// namesPlaces reports whether a condition is about paths.
 func namesPlaces(r *policy.Source, a policy.ArgSource) bool {
 	if len(a.Path) == 0 {
 		return r.Subject == policy.ResourceSubject
@@ -45,18 +45,18 @@ func namesPlaces(r *policy.Source, a policy.ArgSource) bool {
 	return f != nil && f[0] == families[0][0]
 }
 
-// stop is a place at which a glob stops at slashes.
+// stop is a position at which a glob stops at slashes.
 type stop struct {
 	near    string // a text that the glob matches
-	deep    string // one with a slash more that it does not match
-	tail    string // what such a text has behind a folder; "" when the glob says where it begins
-	wide    string // the glob that was perhaps meant
-	literal bool   // there is no star: it is a relative path
-	within  bool   // in a folder that the glob names, and of files of one kind
+	deep    string // a text with one more slash, which the glob does not match
+	tail    string // the part of such a text after a folder; "" when the glob fixes the beginning
+	wide    string // the glob that was perhaps intended
+	literal bool   // the glob has no star: it is a relative path
+	within  bool   // in a folder that the glob names, and for files of one kind
 }
 
-// findStops lists these places. The texts of a glob that is about places may stand
-// in any folder.
+// findStops returns the stops of a glob. If the glob is about paths, its texts
+// may lie in any folder.
 func findStops(g string, places bool) (stops []stop) {
 	for k := 0; k < len(g); k++ {
 		if g[k] != '*' {
@@ -68,7 +68,7 @@ func findStops(g string, places bool) (stops []stop) {
 		}
 		before, after := g[:k], g[k+1:]
 		if (places || pathGlob(g)) && before != "" && !strings.HasSuffix(before, "/") {
-			continue // id_rsa* is about the names of files
+			continue // id_rsa* is about file names
 		}
 		s := stop{near: fillWildcards(before) + "x" + fillWildcards(after), deep: fillWildcards(before) + "x/x" + fillWildcards(after), wide: before + "**" + after,
 			within: places && before != "" && after != "" && after[0] != '/'}
@@ -91,7 +91,7 @@ func findStops(g string, places bool) (stops []stop) {
 	return stops
 }
 
-// deepenStars gives a glob of which every * is a **.
+// deepenStars returns a glob with every * replaced by **.
 func deepenStars(g string) string {
 	parts := strings.Split(g, "**")
 	for i := range parts {
@@ -100,13 +100,13 @@ func deepenStars(g string) string {
 	return strings.Join(parts, "**")
 }
 
-// dotFile says that a glob begins with the name of a hidden file.
+// dotFile reports whether a glob begins with the name of a hidden file.
 func dotFile(g string) bool {
 	return len(g) > 1 && g[0] == '.' && g[1] != '.' && g[1] != '/' && g[1] != '*'
 }
 
-// starDenies looks for a call that a rule would refuse but for a slash, and that is
-// allowed.
+// starDenies looks for an allowed call that a rule would refuse without a
+// slash.
 func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g string, stops []stop) {
 	bases := append([]opening{{i, *l.reach[i].Witness}}, l.findOpenings(i)...)
 	for _, s := range stops {
@@ -132,7 +132,7 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 					f.Why = "A glob matches from the first character to the last."
 				}
 				if s.within || !namesPlaces(r, a) && !pathGlob(g) && !isText(r) && !strings.Contains(g, " ") && (len(a.Path) == 0 || nameFamily(a.Path[len(a.Path)-1]) == nil) {
-					f.Severity = check.Note // it may well be meant so, and of a word it is not known whether it can have slashes
+					f.Severity = check.Note // it may be intended, and a plain word may have no slashes
 				}
 				l.addWitness(&f, deep)
 				l.addFinding(r, a.Pos, f)
@@ -142,9 +142,9 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 	}
 }
 
-// takesArgument says that the call of an allow can have an argument of rule r: r names
-// its tools, the allow names an argument of the kind, or looks at none, or the tool was
-// seen to take it.
+// takesArgument reports whether the call of an allow can have an argument of
+// rule r: r names its tools, or the allow names an argument of the same kind or
+// none, or the tool was seen to take the argument.
 func (l *linter) takesArgument(r *policy.Source, base *opening, a policy.ArgSource) bool {
 	conditions := conditionsOf(&l.sources[base.rule])
 	return len(a.Path) == 0 || !strings.ContainsAny(strings.Join(r.Names, ""), "*?") || len(conditions) == 0 || slices.Contains(l.options.Arguments[base.call.Names[0]], a.Path[0]) ||
@@ -153,7 +153,7 @@ func (l *linter) takesArgument(r *policy.Source, base *opening, a policy.ArgSour
 		})
 }
 
-// unmatchedTexts gives those that the glob does not match.
+// unmatchedTexts returns texts that the glob does not match.
 func (s *stop) unmatchedTexts(folder string) []string {
 	out := []string{s.deep}
 	if s.tail != "" && folder != "" {
@@ -162,7 +162,7 @@ func (s *stop) unmatchedTexts(folder string) []string {
 	return out
 }
 
-// stopMessage says what is wrong with the glob.
+// stopMessage returns the problem of the glob as a phrase.
 func (s *stop) stopMessage(g string) string {
 	switch {
 	case s.literal:
@@ -173,8 +173,8 @@ func (s *stop) stopMessage(g string) string {
 	return "stops at a slash, and what has one there is allowed"
 }
 
-// starOpens looks for a call that a rule would open but for a slash, and of which
-// no rule speaks.
+// starOpens looks for a call that a rule would open without a slash, and that
+// no rule matches.
 func (l *linter) starOpens(i int, r *policy.Source, a policy.ArgSource, g string, stops []stop) bool {
 	stops = slices.DeleteFunc(slices.Clone(stops), func(s stop) bool { return s.literal })
 	folder := strings.HasSuffix(g, "/*") && (pathGlob(g) || strings.Contains(g, "://"))

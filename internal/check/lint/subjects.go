@@ -10,7 +10,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// findClosedSubjects says which subjects a policy of tool rules leaves shut.
+// findClosedSubjects reports subjects that a policy of tool rules leaves
+// closed.
 func findClosedSubjects(l *linter) {
 	if len(l.sources) == 0 {
 		return
@@ -22,7 +23,7 @@ func findClosedSubjects(l *linter) {
 	}
 	for s := policy.ResourceSubject; s <= policy.ElicitationSubject; s++ {
 		if about[s] {
-			return // whoever wrote of one of them knows
+			return // an author who names one of them knows the others
 		}
 	}
 	l.addFinding(&l.sources[0], policy.Position{}, check.Finding{Code: ClosedSubjects,
@@ -30,7 +31,8 @@ func findClosedSubjects(l *linter) {
 		Fix:     `write rules such as resource = "file:///home/user/projects/**" for what you use; nothing, if they are to stay shut`})
 }
 
-// findUntiedFolders finds allows for folders that no constraint ties to the disk.
+// findUntiedFolders finds allows for folders without a constraint that checks
+// the disk.
 func findUntiedFolders(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		if !isAllow(r) {
@@ -50,11 +52,11 @@ func findUntiedFolders(l *linter) {
 	})
 }
 
-// onDisk says that a glob names a place as under takes them: no URI.
+// onDisk reports whether a glob is a path that under accepts: not a URI.
 func onDisk(g string) bool { return pathGlob(g) && !strings.HasPrefix(g, "file:") }
 
-// underFix says what to write: the folders of all globs, so that nothing that they
-// allow is lost but what links lead out of.
+// underFix returns a suggestion: the folders of all globs, so that only paths
+// whose links lead outside are lost.
 func underFix(a policy.ArgSource) string {
 	key := policytext.DottedKey("where", a.Path...)
 	var folders []string

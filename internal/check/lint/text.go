@@ -11,22 +11,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// AtLeast gives the findings that weigh least or more.
+// AtLeast returns the findings of severity least or more.
 func (r *Report) AtLeast(least check.Severity) []check.Finding {
 	below := func(f check.Finding) bool { return f.Severity.Compare(least) < 0 }
 	return slices.DeleteFunc(slices.Clone(r.Findings), below)
 }
 
-// HasFailed reports whether some finding weighs as much as a severity.
+// HasFailed reports whether some finding has severity least or more.
 func (r *Report) HasFailed(least check.Severity) bool {
 	return len(r.AtLeast(least)) > 0
 }
 
-// fewUndecided bounds the rules of which people are told that nothing is known.
+// fewUndecided bounds the number of undecided rules that the text lists.
 const fewUndecided = 10
 
-// WriteText writes findings for people: those that weigh least or more, each
-// with its line, and a summary.
+// WriteText writes the findings of severity least or more for people, each with
+// its line, and a summary.
 func (r *Report) WriteText(w io.Writer, file string, least check.Severity) error {
 	var b strings.Builder
 	told := r.AtLeast(least)
@@ -71,7 +71,7 @@ func countNoun(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// replaceUnprintable escapes what a terminal would not show as it is.
+// replaceUnprintable replaces the characters that a terminal would not show.
 func replaceUnprintable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {
@@ -84,7 +84,7 @@ func replaceUnprintable(s string) string {
 	}, s)
 }
 
-// DescribeTool describes the linter to readers of a SARIF log.
+// DescribeTool returns the description of the linter for a SARIF log.
 func DescribeTool(version string) check.Tool {
 	return check.Tool{Name: "clawai policy lint", Version: version, Kinds: Kinds()}
 }

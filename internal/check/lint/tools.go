@@ -53,7 +53,7 @@ func (l *linter) reportUnknownTool(r *policy.Source, name string, servers, decla
 	l.addFinding(r, policy.Position{}, f)
 }
 
-// serversOf lists the known servers that a rule is about.
+// serversOf returns the known servers that a rule is about.
 func (l *linter) serversOf(globs []string) []string {
 	var out []string
 	for _, s := range slices.Sorted(maps.Keys(l.options.Servers)) {
@@ -64,7 +64,7 @@ func (l *linter) serversOf(globs []string) []string {
 	return out
 }
 
-// matchesAny says that one of the globs matches one of the names.
+// matchesAny reports whether one of the globs matches one of the names.
 func matchesAny(globs, names []string) bool {
 	return slices.ContainsFunc(globs, func(pattern string) bool {
 		g, err := glob.Compile(pattern)
@@ -80,9 +80,9 @@ func quoteNames(names []string) []string {
 	return out
 }
 
-// nearestName gives what to write instead of a word: the name that is most like it
-// without being too different, or, of a glob that ends in a star, such a beginning
-// of names; "" when there is none.
+// nearestName returns a correction for a word: the most similar name, if it is
+// similar enough. For a glob that ends in a star it returns a common beginning
+// of names with a star. It returns "" when there is none.
 func nearestName(word string, names []string) string {
 	type near struct {
 		name string
@@ -101,7 +101,7 @@ func nearestName(word string, names []string) string {
 		case open:
 			far, name = spelling.EditDistance(plain, foldName(n[:cut])), n[:cut]+"*"
 		case wordsIn(n, word), wordsIn(word, n):
-			far = min(far, 1) // read_file of read_text_file, files_read_file of read_file
+			far = min(far, 1) // read_file matches read_text_file, files_read_file matches read_file
 		}
 		if far <= max(1, len(plain)/4) {
 			all = append(all, near{name, far})
@@ -115,13 +115,14 @@ func nearestName(word string, names []string) string {
 	}).name
 }
 
-// foldName gives a name without what distinguishes ways of writing it.
+// foldName returns a name in one spelling: lower case, with underscores as
+// separators.
 func foldName(name string) string {
 	return strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(strings.ToLower(name))
 }
 
-// wordsIn says that all words of a name, at least two, stand in another in their
-// order.
+// wordsIn reports whether all words of short, at least two, are in long in the
+// same order.
 func wordsIn(long, short string) bool {
 	words := func(s string) []string {
 		return strings.FieldsFunc(foldName(s), func(r rune) bool { return r == '_' })

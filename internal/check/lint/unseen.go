@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// findIdleWildcards finds allows with patterns of commands whose wildcard opens nothing: of
-// a program that runs others, or whose options nobody here knows.
+// findIdleWildcards finds allows with command patterns whose wildcard opens
+// nothing: the program runs other programs, or its options are unknown.
 func findIdleWildcards(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		if !isAllow(r) {

@@ -9,20 +9,20 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Bounds of the calls that are tried for one rule.
+// Bounds of the calls tried for one rule.
 const (
 	maxOpenings = 64
 	maxTools    = 256
 )
 
-// opening is a call that an allow lets through, and that allow.
+// opening is a call that an allow lets through, with the index of that allow.
 type opening struct {
 	rule int
 	call policy.Call
 }
 
-// findOpenings gives calls of the kind that rule i is about which allows let through: of
-// tools that were seen at first, and of allows below it before those above.
+// findOpenings returns allowed calls of the subject of rule i. Calls of known
+// tools come first, and allows below rule i come before those above.
 func (l *linter) findOpenings(i int) (out []opening) {
 	r, own := &l.sources[i], l.reach[i].Witness
 	var allows []int
@@ -61,7 +61,7 @@ func (l *linter) findOpenings(i int) (out []opening) {
 	return out
 }
 
-// toolsOf lists the tools that a rule is about and that were seen.
+// toolsOf returns the known tools that a rule is about.
 func (l *linter) toolsOf(r *policy.Source) (tools []string) {
 	if r.Subject != policy.ToolSubject {
 		return nil
@@ -76,19 +76,19 @@ func (l *linter) toolsOf(r *policy.Source) (tools []string) {
 	return slices.DeleteFunc(slices.Compact(tools), func(n string) bool { return !l.matchesAnyGlob(r.Names, n) })
 }
 
-// matchesAnyGlob says that one of the globs of a rule matches a name.
+// matchesAnyGlob reports whether one of the globs of a rule matches a name.
 func (l *linter) matchesAnyGlob(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(pattern string) bool {
 		g, known := l.globs[pattern]
 		if !known {
-			g, _ = glob.Compile(pattern) // it did when the policy was loaded
+			g, _ = glob.Compile(pattern) // the pattern compiled when the policy was loaded
 			l.globs[pattern] = g
 		}
 		return g.Match(name)
 	})
 }
 
-// folderIn gives the folder of a text argument of a call; "" when it has none.
+// folderIn returns the folder of a call's text argument, or "".
 func folderIn(c *policy.Call, path []string) string {
 	s, ok := textIn(c, path)
 	if at := strings.LastIndexByte(s, '/'); ok && at > 0 {
@@ -97,7 +97,7 @@ func folderIn(c *policy.Call, path []string) string {
 	return ""
 }
 
-// textIn gives a text argument of a call.
+// textIn returns a text argument of a call.
 func textIn(c *policy.Call, path []string) (string, bool) {
 	if len(path) == 0 {
 		return strings.Join(c.Names, ""), len(c.Names) == 1
@@ -117,13 +117,13 @@ func textIn(c *policy.Call, path []string) (string, bool) {
 	return s, ok
 }
 
-// fillWildcards gives a text that a glob matches.
+// fillWildcards returns a text that a glob matches.
 func fillWildcards(glob string) string {
 	return strings.NewReplacer("**/", "/x/", "**", "x", "*", "x", "?", "x").Replace(glob)
 }
 
-// textsInFolder gives texts that a glob matches, one of them in a folder where the glob
-// leaves that open.
+// textsInFolder returns texts that a glob matches. One of them is in the folder
+// if the glob allows any folder.
 func textsInFolder(glob, folder string) []string {
 	out := []string{fillWildcards(glob)}
 	if rest, anywhere := strings.CutPrefix(glob, "**/"); anywhere && folder != "" {
@@ -132,8 +132,8 @@ func textsInFolder(glob, folder string) []string {
 	return out
 }
 
-// families are names that servers give to arguments of the same meaning, the
-// usual ones.
+// families are the usual names that servers give to arguments of the same
+// meaning.
 var families = [][]string{
 	{"path", "file", "filename", "filepath", "file_path", "paths", "files", "uri", "source", "destination", "dir", "directory", "folder"},
 	{"command", "cmd", "script", "shell", "code"},
@@ -141,7 +141,7 @@ var families = [][]string{
 	{"url", "uri", "href", "link"},
 }
 
-// endings are how longer names of a family end.
+// endings are the ends of longer names of a family.
 var endings = [][]string{
 	{"path", "paths", "file", "files", "filename", "dir", "directory", "folder"},
 	{"command", "cmd"},
@@ -149,7 +149,7 @@ var endings = [][]string{
 	{"url", "uri"},
 }
 
-// nameFamily gives the names of the same meaning as one; nil when it is of none.
+// nameFamily returns the names with the same meaning, or nil.
 func nameFamily(name string) []string {
 	if i := slices.IndexFunc(families, func(f []string) bool {
 		return slices.ContainsFunc(f, func(n string) bool { return plainName(n) == plainName(name) })
@@ -164,14 +164,14 @@ func nameFamily(name string) []string {
 	return nil
 }
 
-// areAkin says that two names can mean the same.
+// areAkin reports whether two names can mean the same.
 func areAkin(a, b string) bool {
 	f, g := nameFamily(a), nameFamily(b)
 	return f != nil && g != nil && (f[0] == g[0] || slices.Contains(f, strings.ToLower(b)))
 }
 
-// plainName gives a name without what distinguishes ways of writing it: filePath,
-// file_path and file-path are one.
+// plainName returns a name in one spelling: filePath, file_path and file-path
+// are equal.
 func plainName(name string) string {
 	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 }

@@ -11,8 +11,8 @@ import (
 
 func formatInt(n int) string { return strconv.Itoa(n) }
 
-// oneLine writes a call and its answer: read_file {"path":"/x"} is allowed by
-// the rule on line 7.
+// oneLine returns a call and its answer on one line: read_file {"path":"/x"} is
+// allowed by the rule on line 7.
 func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
 	var b strings.Builder
 	b.WriteString(c.Subject.RuleKey() + " " + strings.Join(quoteOddNames(c.Names), ", "))
@@ -37,10 +37,10 @@ func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
 	return b.String()
 }
 
-// anyServer is the name of a witness's server where the rules name none.
+// anyServer is the server name in a witness when the rules name no server.
 const anyServer = "x"
 
-// quoteOddNames quotes names that would not read well as they are.
+// quoteOddNames quotes names that are hard to read unquoted.
 func quoteOddNames(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
@@ -51,10 +51,10 @@ func quoteOddNames(names []string) []string {
 	return out
 }
 
-// formatGlobs gives how a policy has one glob or a list of them.
+// formatGlobs returns one glob, or a list of globs, as TOML.
 func formatGlobs(globs []string) string { return policytext.OneOrList(policytext.QuoteAll(globs)) }
 
-// joinNames writes names as a list in a sentence, not too long.
+// joinNames returns names as a list in a sentence. It shortens long lists.
 func joinNames(names []string) string {
 	const most = 5
 	if len(names) > most {
@@ -66,7 +66,7 @@ func joinNames(names []string) string {
 	return strings.Join(names, "")
 }
 
-// linesOf names rules by their lines.
+// linesOf returns a phrase that names rules by their lines.
 func (l *linter) linesOf(rules []int) string {
 	var lines, places []string
 	for _, i := range rules {
@@ -82,7 +82,7 @@ func (l *linter) linesOf(rules []int) string {
 	return "the rules on lines " + joinNames(lines)
 }
 
-// withArgument is a call of a tool with one more argument, or another value of it.
+// withArgument returns a tool call with one argument added or replaced.
 func withArgument(base *policy.Call, path []string, value string) *policy.Call {
 	if policy.EveryArgument(path) {
 		path = []string{"x"}
@@ -110,7 +110,7 @@ func withArgument(base *policy.Call, path []string, value string) *policy.Call {
 	return &c
 }
 
-// isAllow says that a rule allows.
+// isAllow reports whether a rule allows.
 func isAllow(r *policy.Source) bool { return r.Action == policy.Allow }
 
 // visitRules visits the rules that decide calls.

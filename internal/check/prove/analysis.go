@@ -20,7 +20,7 @@ func New(p *policy.Policy, o Options) *Analysis {
 	return &Analysis{prover: pr, policy: p, rules: pr.readRules(p)}
 }
 
-// Reach says of each rule whether a call can come to it.
+// // Reach reports for each rule whether a call can reach it.
 func (a *Analysis) Reach() []Finding {
 	findings := make([]Finding, len(a.rules))
 	for i := range a.rules {
@@ -29,8 +29,8 @@ func (a *Analysis) Reach() []Finding {
 	return findings
 }
 
-// FindCommonCall looks for a call that two rules surely match, and that the first of them,
-// as they stand, decides; nil when none was found.
+// FindCommonCall returns a call that both rules surely match and that the upper
+// rule decides. It returns nil when it finds none.
 func (a *Analysis) FindCommonCall(i, j int) *policy.Call {
 	first, second := &a.rules[min(i, j)], &a.rules[max(i, j)]
 	q := question{subject: first.src.Subject, needed: []demand{{rule: first}, {rule: second}}}
@@ -62,17 +62,18 @@ func (a *Analysis) FindCommonCall(i, j int) *policy.Call {
 	return nil
 }
 
-// IsCovered says that it is proved: every call that rule inner surely matches, as
-// its values are written, rule outer surely matches too, if it has no argument
-// beside those that the two speak of.
+// IsCovered reports whether a proof exists that rule outer surely matches every
+// call that rule inner surely matches. The proof is about values as written,
+// and about calls that have only arguments which the two rules name.
 func (a *Analysis) IsCovered(inner, outer int) bool {
 	in, out := &a.rules[inner], &a.rules[outer]
 	q := question{subject: in.src.Subject, needed: []demand{{rule: in}}, avoid: []demand{{rule: out}}, unnamed: true, bare: true}
 	return out.src.Subject == q.subject && !a.beyondText(in, out) && a.askQuestion(q, func(candidate) bool { return true }) == impossible
 }
 
-// AreApart says, from the ends of their globs alone, that no call meets two rules.
-// It is quick, and may say no where it is so.
+// AreApart reports whether no call matches both rules. It compares only the
+// ends of their globs: it is fast, but may return false for rules that share no
+// call.
 func (a *Analysis) AreApart(i, j int) bool {
 	r, s := &a.rules[i], &a.rules[j]
 	return r.src.Subject != s.src.Subject || areAsunder(r.name, s.name) || areAsunder(r.server, s.server)

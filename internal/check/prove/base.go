@@ -2,9 +2,9 @@ package prove
 
 import "strings"
 
-// base is what the first characters of a text say about where it is, as a path:
-// relative to the working directory, or not. It follows policy's reading of
-// paths; where that looks further into the text, it is doubtful.
+// base is the kind of path that the first characters of a text begin: relative
+// to the working directory, or not. It follows the way package policy reads
+// paths; where policy would need later characters, the base is baseDoubtful.
 type base uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	baseDoubtful
 )
 
-// baseRunes gives the characters that tell relative paths from others.
+// baseRunes returns the characters that distinguish relative paths from others.
 func (l *lang) baseRunes() string {
 	if l.relative {
 		return `/.~$:%`
@@ -82,8 +82,8 @@ func (b base) nextBase(r rune) base {
 	return baseRelative
 }
 
-// isRelative reports whether a text that ends here is a relative path: surely, or
-// perhaps.
+// isRelative reports whether a text that ends here is surely, or perhaps, a
+// relative path.
 func (b base) isRelative() (surely, perhaps bool) {
 	switch b {
 	case baseStart, baseDots, baseDrive, baseOther:

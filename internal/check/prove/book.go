@@ -2,16 +2,16 @@ package prove
 
 import "slices"
 
-// book is the rules of one policy about one subject, and where to find among them
-// those that have to do with a name, without looking at every one: of two policies
-// with thousands of rules each, nearly all pairs have nothing in common.
+// book holds the rules of one policy about one subject, with an index by name.
+// The index avoids comparing every pair of rules: in two policies with
+// thousands of rules, nearly all pairs share no name.
 type book struct {
 	rules  []*rule
-	open   bool             // what no rule matches passes
-	same   map[int][]int    // the places of the rules with the same conditions
-	words  map[string][]int // the places of the rules that name nothing but texts, by each of these
-	others []int            // and of those that do not
-	beside map[string][]int // what near found, by the text of the names
+	open   bool             // calls that no rule matches pass
+	same   map[int][]int    // indexes of the rules with the same conditions
+	words  map[string][]int // indexes of the rules whose names are all literal, by each name
+	others []int            // indexes of the other rules
+	beside map[string][]int // results of nearRules, by the key of the name union
 }
 
 func newBook(rules []*rule, open bool) *book {
@@ -29,8 +29,8 @@ func newBook(rules []*rule, open bool) *book {
 	return b
 }
 
-// literalNames gives the texts of which a rule asks one of the name; false where a glob is among
-// them.
+// literalNames returns the names of a rule. literal is false when one of them
+// is a glob.
 func (r *rule) literalNames() (words []string, literal bool) {
 	for _, l := range r.name {
 		if !l.literal {
@@ -42,8 +42,8 @@ func (r *rule) literalNames() (words []string, literal bool) {
 	return slices.Compact(words), r.name != nil
 }
 
-// nearRules lists the places of the rules whose names a rule's name may be, in order.
-// cost is what it took to find them: one for each two names that were compared.
+// nearRules returns the indexes, in order, of the rules that may share a name
+// with r. cost is the number of name pairs that it compared.
 func (b *book) nearRules(r *rule) (places []int, cost int) {
 	if r == nil || r.name == nil {
 		return b.allPlaces(), 0
@@ -79,8 +79,9 @@ func (b *book) allPlaces() []int {
 	return all
 }
 
-// avoided are rules of a book that are not to match: the first so many, but for
-// one. Those that are stricter than the answer not even perhaps.
+// avoided holds the rules of a book that must not match: the first rules up to
+// index first, except but. Rules stricter than strict must not match even
+// perhaps.
 type avoided struct {
 	book   *book
 	first  int
@@ -88,7 +89,8 @@ type avoided struct {
 	strict int
 }
 
-// listDemands lists those that have to do with a rule that matches; nil is for any.
+// listDemands lists the avoided rules that may share a name with r; nil stands
+// for any name.
 func (a *avoided) listDemands(r *rule) (ds []demand, cost int) {
 	places, cost := a.book.nearRules(r)
 	for _, i := range places {
@@ -102,10 +104,10 @@ func (a *avoided) listDemands(r *rule) (ds []demand, cost int) {
 	return ds, cost + len(places)
 }
 
-// isAvoidedPerhaps says that a rule must not even perhaps match.
+// isAvoidedPerhaps reports whether a rule must not match even perhaps.
 func (a *avoided) isAvoidedPerhaps(r *rule) bool { return r.strict < a.strict && r.vague }
 
-// isForbidden says that what a demand asks for is to be avoided.
+// isForbidden reports whether a demand contradicts the rules to avoid.
 func (a *avoided) isForbidden(d demand) bool {
 	for _, i := range a.book.same[d.rule.same] {
 		if i >= a.first {

@@ -10,17 +10,19 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// A built-in tool of a client has two names, and so have some of its arguments: a rule
-// that matches either matches the call. The model's calls have one name. What is proved
-// of them holds for calls of built-in tools where no rule tells the two names apart, and
-// is left undecided where one does.
+// A built-in tool of a client has two names, and some of its arguments have two
+// names as well. A rule that matches either name matches the call. Calls in the
+// model have one name. A proof about them holds for built-in tools if no rule
+// treats the two names differently; otherwise the result is undecided.
 
-// ReasonBuiltin is why a class is undecided that is of built-in tools alone.
+// ReasonBuiltin is the reason of an undecided class that is only about built-in
+// tools.
 const ReasonBuiltin = "rules about the built-in tools of agents changed, which have two names each (docs/hooks.md); these were not compared"
 
 const reasonEscapes = "a rule above leaves an agent's built-in tool alone by one of its two names (docs/hooks.md)"
 
-// compareBuiltins notes that the two policies may answer a built-in tool differently.
+// compareBuiltins records that the two policies may answer a built-in tool
+// differently.
 func (d *difference) compareBuiltins() {
 	old, after := toolRules(d.before), toolRules(d.after)
 	for _, id := range builtin.ListClients() {
@@ -37,7 +39,7 @@ func (d *difference) compareBuiltins() {
 	}
 }
 
-// comparePlainly decides about rules that look at names alone: by the one call that there is.
+// comparePlainly compares rules that look at names alone: one call decides.
 func (d *difference) comparePlainly(client, own string, rules []string) bool {
 	c := policy.Call{Server: client, Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{own}}
 	was, is := d.before.Decide(&c), d.after.Decide(&c)
@@ -51,10 +53,10 @@ func (d *difference) comparePlainly(client, own string, rules []string) bool {
 	return true
 }
 
-// looking begins what a rule says of anything but names.
+// looking marks the conditions of a rule that are not about names.
 const looking = "\x00"
 
-// toolRule is a rule about tools with its globs on names compiled.
+// toolRule is a rule about tools with its name globs compiled.
 type toolRule struct {
 	*policy.Source
 	names, not, servers []*glob.Pattern
@@ -87,10 +89,11 @@ func matchesAny(globs []*glob.Pattern, name string) bool {
 	return slices.ContainsFunc(globs, func(g *glob.Pattern) bool { return g.Match(name) })
 }
 
-// rulesAbout lists, as texts, the rules that may be about a built-in tool; apart says that one
-// of them is so by its class alone, or names an argument that has another name. Without
-// such a rule the call is answered as that of a server's tool by the same name, with the
-// names that the class has for arguments.
+// rulesAbout lists, as texts, the rules that may match a built-in tool. apart
+// reports whether one of them matches by the class name alone, or names an
+// argument that has a second name. If apart is false, the call is answered like
+// a call of a server's tool with the same name and the argument names of the
+// class.
 func rulesAbout(all []toolRule, client, own string, class builtin.Class) (rules []string, apart bool) {
 	tool := builtin.FindTool(client, own)
 	for i := range all {
@@ -108,7 +111,7 @@ func rulesAbout(all []toolRule, client, own string, class builtin.Class) (rules 
 	return rules, apart
 }
 
-// ruleText gives a rule without its place.
+// ruleText returns a rule as text, without its position.
 func ruleText(s *policy.Source) string {
 	text := fmt.Sprintf("%v %v %v %q %q %q", s.Action, s.OutOfBand, s.Rate, s.Names, s.Servers, s.Not.Names)
 	if s.WatchesUnnamedArgs() || s.Rate.HasLimit() {
@@ -128,8 +131,8 @@ func ruleText(s *policy.Source) string {
 	return text
 }
 
-// escapesBuiltin reports whether a rule leaves a built-in tool alone by one of its names that it
-// matches by the other: then it covers less than the model takes it to.
+// escapesBuiltin reports whether a rule matches a built-in tool by one name and
+// excepts it by the other. Such a rule covers less than the model assumes.
 func escapesBuiltin(s *policy.Source) bool {
 	if s.Subject != policy.ToolSubject || s.Not.Names == nil {
 		return false

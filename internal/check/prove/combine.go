@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// combineOptions looks for one option of each dimension such that no rule to avoid is
-// in all of their sets: then it fails to match the call they make.
+// combineOptions looks for one option of each dimension such that no rule to
+// avoid is in all of their sets. Then no rule to avoid matches the resulting
+// call.
 func (a *asked) combineOptions(accept func(candidate) bool) answer {
 	families := make([][]option, len(a.dims))
 	complete := true
 	for i := range a.dims {
 		var all bool
-		// Names and servers have no readings, so that a few texts tell all.
+		// Names and servers have no readings, so a few texts are enough.
 		families[i], all = a.dims[i].leastSets(&a.work, a.many && i > 1)
 		complete = complete && all
 		if len(families[i]) == 0 && all {
@@ -48,7 +49,7 @@ type combination struct {
 	chosen   []*option
 	accept   func(candidate) bool
 	found    bool
-	any      bool // some combination gets out of all
+	any      bool // some combination avoids all rules
 	cut      bool // not all candidates were tried
 	tried    int
 }
@@ -80,8 +81,8 @@ func (c *combination) chooseOption(i int, left []uint64) {
 	}
 }
 
-// tryChosen makes candidates of the chosen options. Where a dimension is free to
-// choose, all its options may be.
+// tryChosen makes candidates of the chosen options. A dimension without a
+// choice uses all its options.
 func (c *combination) tryChosen() {
 	c.any = true
 	words := make([][]string, len(c.dims))
@@ -95,7 +96,8 @@ func (c *combination) tryChosen() {
 		}
 		slices.SortStableFunc(words[i], func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 	}
-	// The shortest together, then each of them beside the shortest others.
+	// Try the shortest words together, then each word with the shortest of the
+	// other dimensions.
 	at := make([]int, len(words))
 	if c.tryCandidate(words, at) {
 		return
@@ -125,7 +127,7 @@ func (c *combination) tryChosen() {
 	}
 }
 
-// tryCandidate judges one candidate; true ends the search.
+// tryCandidate tries one candidate and reports whether the search ends.
 func (c *combination) tryCandidate(words [][]string, at []int) bool {
 	if c.tried++; c.tried > maxCandidates {
 		c.cut = true

@@ -8,10 +8,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// compareModes looks for a call for every pair of modes that answer differently.
+// compareModes looks for a call for each pair of modes with different answers.
 func (d *difference) compareModes() {
 	old, after := d.old.listModes(), d.new.listModes()
-	starts := make([]int, len(d.new.rules)+2) // where the modes of each rule begin, and of none
+	starts := make([]int, len(d.new.rules)+2) // index of the first mode of each rule; last: of modes without a rule
 	for j := range after {
 		starts[after[j].at+1] = j + 1
 	}
@@ -34,12 +34,14 @@ func (d *difference) compareModes() {
 	}
 }
 
-// onOtherServer says, by the ends of globs, that no call is on a server of both modes.
+// onOtherServer reports whether the ends of the globs prove that no server
+// matches both modes.
 func (m *mode) onOtherServer(n *mode) bool {
 	return m.rule != nil && n.rule != nil && areAsunder(m.rule.server, n.rule.server)
 }
 
-// nearPlaces lists the rules of the new policy that a mode of the old one may meet.
+// nearPlaces lists the indexes of the new policy's rules that may share a call
+// with a mode of the old policy.
 func (d *difference) nearPlaces(m *mode) []int {
 	if m.rule == nil {
 		return d.new.allPlaces()
@@ -49,7 +51,7 @@ func (d *difference) nearPlaces(m *mode) []int {
 	return slices.Clip(places)
 }
 
-// comparePair compares two modes, of which each may be loose.
+// comparePair compares two modes. Each of them may be loose.
 func (d *difference) comparePair(m, n *mode) {
 	exact, cost := m.exactModes(n)
 	d.total -= cost
@@ -69,14 +71,16 @@ func (d *difference) comparePair(m, n *mode) {
 	}
 }
 
-// hasWitness says that there is a witness for the answers of two modes.
+// hasWitness reports whether a witness for the answers of the two modes is
+// known.
 func (d *difference) hasWitness(m, n *mode) bool {
 	was, is := m.modeAnswer(), n.modeAnswer()
 	at, known := d.places[[2]answered{was.answerKey(), is.answerKey()}]
 	return known && !d.classes[at].Undecided
 }
 
-// noteStopped notes that the work was spent at a mode of the old policy.
+// noteStopped records that the work limit was reached at a mode of the old
+// policy.
 func (d *difference) noteStopped(m *mode) {
 	at := d.subject.RuleKey() + " calls that no rule of the old policy matches"
 	if m.rule != nil {
@@ -87,8 +91,8 @@ func (d *difference) noteStopped(m *mode) {
 
 const reasonStopped = "the work that a comparison may cost is spent, and these were not compared: "
 
-// findPairCall looks for a call in both modes; what the policies answer differently is
-// noted on the way.
+// findPairCall looks for a call in both modes. It also records every different
+// answer that it finds on the way.
 func (d *difference) findPairCall(m, n *mode) answer {
 	needed := slices.Concat(m.needed, n.needed)
 	switch q := (question{subject: d.subject, manner: tidy, unnamed: true, quick: true, needed: needed}); d.guessCall(q, m, n) {
@@ -97,12 +101,12 @@ func (d *difference) findPairCall(m, n *mode) answer {
 	case impossible:
 		q.manner, q.others = free, true
 		if d.askPolicies(q, func(_, _ *policy.Decision) bool { return false }) == impossible {
-			return impossible // the modes need what no text is
+			return impossible // no text fits both modes
 		}
 	}
 	first, second := m, n
 	if len(d.new.rules) < len(d.old.rules) {
-		first, second = n, m // which is soon known, and often enough
+		first, second = n, m // its isIdle is known sooner, and is often enough
 	}
 	if d.isIdle(first) || d.isIdle(second) {
 		return impossible
@@ -111,8 +115,8 @@ func (d *difference) findPairCall(m, n *mode) answer {
 	shown := func(old, after *policy.Decision) bool {
 		return strictOf(old) == m.strict && strictOf(after) == n.strict
 	}
-	// Only what argument readings and empty names add is left to the last of
-	// these; each holds what those before it do.
+	// The last question adds only argument readings and empty names. Each
+	// question includes the calls of those before it.
 	a, plain := impossible, impossible
 	wide := question{subject: d.subject, unnamed: true, needed: needed, avoid: avoid}
 	if d.isPossible(wide) {
@@ -151,8 +155,8 @@ func (d *difference) findPairCall(m, n *mode) answer {
 	return a
 }
 
-// isIdle says that it is proved: no call comes to a mode, whatever the other policy
-// says.
+// isIdle reports whether a proof exists that no call reaches a mode, whatever
+// the other policy decides.
 func (d *difference) isIdle(m *mode) bool {
 	if !m.judged {
 		m.judged = true
@@ -162,8 +166,8 @@ func (d *difference) isIdle(m *mode) bool {
 	return m.idle
 }
 
-// avoidedRules lists the rules that no mode may match and that have to do with one that
-// is needed.
+// avoidedRules lists the rules that the modes must not match and that may share
+// a name with a needed rule.
 func (d *difference) avoidedRules(ms ...*mode) (ds []demand) {
 	var r *rule
 	for _, m := range ms {
@@ -181,7 +185,8 @@ func (d *difference) avoidedRules(ms ...*mode) (ds []demand) {
 	return ds
 }
 
-// isPossible says that a question may have an answer, whatever the policies say of it.
+// isPossible reports whether a question may have an answer. It does not ask the
+// policies.
 func (d *difference) isPossible(q question) bool {
 	q.doubts = true
 	a, cost := d.askLooks(q, func(candidate) bool { return true })
@@ -189,8 +194,8 @@ func (d *difference) isPossible(q question) bool {
 	return a != impossible
 }
 
-// guessCall asks the policies about the first texts that come to hand, those of what is
-// needed alone: in most pairs of modes nothing else has to do with them.
+// guessCall asks the policies about the first texts that match the needed
+// rules. In most pairs of modes no other rule is involved.
 func (d *difference) guessCall(q question, m, n *mode) answer {
 	was, is := m.modeAnswer(), n.modeAnswer()
 	return d.askPolicies(q, func(old, after *policy.Decision) bool {
@@ -199,14 +204,14 @@ func (d *difference) guessCall(q question, m, n *mode) answer {
 	})
 }
 
-// askPolicies asks one, and notes what the policies answer differently until shown
-// says that it is enough.
+// askPolicies asks one question, and records the different answers of the
+// policies until shown returns true.
 func (d *difference) askPolicies(q question, shown func(old, after *policy.Decision) bool) answer {
 	if d.total < 0 {
 		return spent
 	}
 	q.doubts = true
-	asked := map[string]bool{} // many texts make the same call, where constraints ask for examples
+	asked := map[string]bool{} // many texts result in the same call, where constraints ask for examples
 	a, cost := d.askAt(q, func(c candidate) bool {
 		for _, call := range q.listCalls(c) {
 			if d.total -= workOfCall; d.total < 0 {
@@ -235,13 +240,14 @@ func (d *difference) askPolicies(q question, shown func(old, after *policy.Decis
 	return a
 }
 
-// What it costs to make a call and to ask two policies about it, in characters tried.
+// The cost of making a call and of asking two policies about it, in characters
+// tried.
 const (
 	workOfCall     = 1 << 4
 	workOfDecision = 1 << 7
 )
 
-// differInAnswer reports whether two decisions are different answers.
+// differInAnswer reports whether two decisions differ in the answer.
 func differInAnswer(a, b *policy.Decision) bool {
 	return strictOf(a) != strictOf(b) || a.Action == policy.Allow && limitOf(a.Rule) != limitOf(b.Rule)
 }
@@ -259,12 +265,12 @@ func strictOf(d *policy.Decision) int {
 	return strictAsk
 }
 
-// noteWitness keeps a witness of a class that has none.
+// noteWitness records a witness for its class, if the class has none.
 func (d *difference) noteWitness(c *policy.Call, old, after *policy.Decision) {
 	d.addClass(&CallClass{Old: AnswerBy(old.Action, old.Rule), New: AnswerBy(after.Action, after.Rule), Witness: c})
 }
 
-// noteUndecided notes what could not be decided of a pair.
+// noteUndecided records that a pair of modes could not be decided.
 func (d *difference) noteUndecided(m, n *mode, a answer) {
 	reason := reasonWitness + m.opaqueReason(n)
 	switch a {
@@ -282,15 +288,15 @@ func (d *difference) noteUndecided(m, n *mode, a answer) {
 	default:
 		return
 	}
-	// What is known to change by these rules need not be doubted as well.
+	// addClass drops this class if a witness for the same answers is known.
 	d.addClass(&CallClass{Undecided: true, Reason: reason, Old: m.modeAnswer(), New: n.modeAnswer()})
 }
 
-// answered tells answers of one policy apart.
+// answered is a key that identifies an answer of one policy.
 type answered struct {
 	action    policy.Action
 	outOfBand bool
-	rule      int // -1: none
+	rule      int // -1 for none
 }
 
 func (a *Answer) answerKey() answered {
@@ -301,7 +307,8 @@ func (a *Answer) answerKey() answered {
 	return at
 }
 
-// addClass keeps a class, unless there is one with the same answers that shows as much.
+// addClass adds a class, unless one with the same answers is known. A class
+// with a witness replaces an undecided one.
 func (d *difference) addClass(c *CallClass) {
 	key := [2]answered{c.Old.answerKey(), c.New.answerKey()}
 	switch at, known := d.places[key]; {

@@ -6,44 +6,45 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Answer is what a policy says of a call.
+// Answer is the answer of a policy to a call.
 type Answer struct {
 	Action    policy.Action
 	OutOfBand bool         // of a prompt
-	Rule      *policy.Rule // that decided; nil when none matched
+	Rule      *policy.Rule // the deciding rule; nil when none matched
 }
 
-// AnswerBy gives the answer that a rule gives, or that is given without one.
+// AnswerBy returns the answer that rule r gives; a nil r stands for no rule.
 func AnswerBy(a policy.Action, r *policy.Rule) Answer {
 	return Answer{Action: a, OutOfBand: r != nil && r.OutOfBand, Rule: r}
 }
 
-// CallClass is calls that two policies answer differently, by the same rules.
+// CallClass is a group of calls that two policies answer differently, by the
+// same rules.
 type CallClass struct {
-	// Undecided says that such calls may exist and none was found; Reason says
-	// why. There is no witness then, and the answers are those that could differ;
-	// see Whole.
+	// Undecided means that such calls may exist but none was found; Reason
+	// tells why. Then there is no witness, and Old and New are the answers that
+	// could differ; see IsWhole.
 	Undecided bool
 	Reason    string
 
 	Old, New Answer
-	Witness  *policy.Call // both policies were asked about it
+	Witness  *policy.Call // both policies were asked about this call
 }
 
-// IsWhole says that the class is about no two answers but about all that Reason
-// names: any call of those may be answered differently.
+// IsWhole reports whether the class names no answers: then any call that Reason
+// describes may be answered differently.
 func (c *CallClass) IsWhole() bool {
 	return c.Undecided && c.Old == Answer{} && c.New == Answer{}
 }
 
-// Difference lists the calls that two policies answer differently, by classes.
-// If it lists nothing, there is no such call in the model of this package. Of
-// readings that transformations make, doubled and closing slashes and letter case
-// are decided, for globs of ASCII letters, digits, _, - and slashes in moderate
-// numbers (exhaust.go); of others only those that it finds a call for are listed.
-// Two answers differ in the action, in who may be asked, and in the limit of what
-// is allowed. Both policies must have been given the same home. Layers above them
-// are compared with one another only by their revisions.
+// Difference lists, by classes, the calls that two policies answer differently.
+// An empty list proves that there is no such call in the model of this package.
+// Some readings by transformations are decided: doubled and closing slashes and
+// letter case, for globs of ASCII letters, digits, _, - and slashes in moderate
+// numbers (exhaust.go). For other readings the list has only calls that were
+// found. Two answers differ in the action, in who may be asked, or in the limit
+// of allowed calls. Both policies must use the same home. Layers above them are
+// compared only by their revisions.
 func Difference(before, after *policy.Policy, o Options) []CallClass {
 	pr := newProver(o)
 	pr.windows = before.OS() == policy.Windows || after.OS() == policy.Windows
@@ -57,7 +58,7 @@ func Difference(before, after *policy.Policy, o Options) []CallClass {
 			continue
 		}
 		d.compareModes()
-		d.exhaustCases() // for what only texts in an uncommon spelling are answered
+		d.exhaustCases() // calls with uncommon spellings only
 		d.noteUnmodelled()
 	}
 	d.compareLimits()
@@ -75,8 +76,8 @@ func Difference(before, after *policy.Policy, o Options) []CallClass {
 	return d.classes
 }
 
-// workOfAll is how many times the work of one question all of them may cost: some
-// seconds.
+// workOfAll bounds the work of all questions together, as a multiple of one
+// question's work: some seconds.
 const workOfAll = 6
 
 // difference is the comparison of two policies.
@@ -86,9 +87,9 @@ type difference struct {
 	subject       policy.Subject
 	old, new      *book
 	classes       []CallClass
-	places        map[[2]answered]int // of the classes, by their answers
-	total         int                 // work that all questions may cost
-	exhausted     *bool               // of the subject, once it was tried
+	places        map[[2]answered]int // index of each class, by its answers
+	total         int                 // work left for all questions
+	exhausted     *bool               // result of exhaustCases for the subject; nil before the first try
 }
 
 func rulesOf(s policy.Subject, rules []rule) (out []*rule) {
@@ -100,23 +101,24 @@ func rulesOf(s policy.Subject, rules []rule) (out []*rule) {
 	return out
 }
 
-// mode is one way in which a policy comes to an answer: the rules that match, and
-// those that do not.
+// mode is one way in which a policy arrives at an answer: the rules that match
+// and the rules that do not.
 type mode struct {
 	strict int
-	rule   *rule // that decides; nil for none
-	at     int   // its place among the rules of the subject
+	rule   *rule // the deciding rule; nil for none
+	at     int   // index of the rule within its subject
 	needed []demand
 	avoid  avoided
-	// loose says that the answer may also be a stricter one: the deciding rule
-	// matches perhaps, and what follows was not looked at.
+	// loose means that the answer may be stricter than strict: the deciding rule
+	// matches perhaps, and the rules below it were not looked at.
 	loose bool
 
-	judged, idle bool // whether it is known, and so, that no call comes to it
+	judged, idle bool // judged: idle is known; idle: no call reaches the mode
 }
 
-// listModes gives all the ways to an answer. A deny decides whenever it matches, surely
-// or perhaps; another answer holds when no stricter rule above even perhaps does.
+// listModes returns all modes. A deny decides whenever it matches, surely or
+// perhaps. Another answer holds only if no stricter rule above matches even
+// perhaps.
 func (b *book) listModes() []mode {
 	var all []mode
 	for i, r := range b.rules {
@@ -138,8 +140,8 @@ func (b *book) listModes() []mode {
 	return append(all, none)
 }
 
-// exactModes lists what a loose mode becomes by the rule that ends the walk: one that
-// is less strict and below, and that n, what it is compared with, leaves possible.
+// exactModes splits a loose mode by the rule that ends the evaluation: a less
+// strict rule below, which mode n permits.
 func (m *mode) exactModes(n *mode) (all []*mode, cost int) {
 	if !m.loose {
 		return []*mode{m}, 0
@@ -156,30 +158,30 @@ func (m *mode) exactModes(n *mode) (all []*mode, cost int) {
 		}
 		r := b.rules[f]
 		if r.strict < m.strict && n.asksRule(r) {
-			return all, cost + len(places) // it matches as well, and from here on the answer is stricter
+			return all, cost + len(places) // r matches as well, and from here on the answer is stricter
 		}
 		if r.strict > m.strict && !n.avoid.isForbidden(demand{rule: r}) {
 			ended(f, demand{rule: r})
 		}
 	}
-	if b.open { // or no rule does
+	if b.open { // no rule ends it
 		ended(len(b.rules))
 	}
 	return all, cost + len(places)
 }
 
-// asksRule says that the mode needs a rule with the conditions of r.
+// asksRule reports whether the mode needs a rule with the conditions of r.
 func (m *mode) asksRule(r *rule) bool {
 	return slices.ContainsFunc(m.needed, func(d demand) bool { return d.rule.same == r.same })
 }
 
-// excludesMode says that the modes contradict each other by rules with the same
-// conditions: most pairs of two policies that share most rules do.
+// excludesMode reports whether two modes contradict each other by rules with
+// the same conditions. Most pairs do when two policies share most rules.
 func (m *mode) excludesMode(n *mode) bool {
 	return slices.ContainsFunc(m.needed, n.avoid.isForbidden) || slices.ContainsFunc(n.needed, m.avoid.isForbidden)
 }
 
-// differsFrom reports whether two modes answer differently.
+// differsFrom reports whether two modes have different answers.
 func (m *mode) differsFrom(n *mode) bool {
 	return m.strict != n.strict || m.strict == strictAllow && m.limitRate() != n.limitRate()
 }

@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// dimension is one thing that conditions are about: the name, the server, or one
+// dimension is one subject of conditions: the name, the server, or one
 // argument. Its question: which texts are in all of needed, and in as few of
-// avoid as can be?
+// avoid as possible?
 type dimension struct {
 	variant
-	more   []variant // the same question of the readings that transformations make
+	more   []variant // the same question for readings by transformations
 	manner manner
 }
 
 type variant struct {
-	needed [][]*lang // in one of each
+	needed [][]*lang // a text must be in one language of each
 	avoid  []union
-	// slashed asks about texts that end in a slash, each read with it or without,
-	// as one reading that a glob matches in either way.
+	// slashed asks about texts that end in a slash. Each is read with and
+	// without the slash, as one reading that a glob may match either way.
 	slashed bool
 }
 
-// union is a set of languages; nil where there is no condition, and every text
-// is in it.
+// union is a set of languages. A nil union means no condition: every text is in
+// it.
 type union []*lang
 
-// unionKey gives the same for unions of the same languages.
+// unionKey returns a key that is equal for unions of the same languages.
 func (u union) unionKey() string {
 	texts := make([]string, len(u))
 	for i, l := range u {
@@ -36,17 +36,17 @@ func (u union) unionKey() string {
 	return strings.Join(slices.Compact(texts), "\x03")
 }
 
-// option is one least set of avoid that some text cannot get out of, with such
-// texts, shortest first.
+// option is a least set of avoid that some text stays in, with such texts,
+// shortest first.
 type option struct {
 	set   []uint64
 	words []string
-	// Words come from several branches, and each may have a few: those of one may
-	// all be of a kind that has other readings.
+	// Words come from several branches, with a limit for each branch, because
+	// all words of one branch may have other readings.
 	branch, ofBranch int
 }
 
-// work bounds a search: it counts the characters tried.
+// work is the number of characters that a search may still try.
 type work struct{ left int }
 
 func (w *work) spendWork(n int) bool {
@@ -58,12 +58,13 @@ const (
 	wordsPerSet   = 4
 	wordsOfMany   = 24
 	nodesOfMany   = 4000
-	nodesBeyond   = 64 // looked at after the best there can be was found
+	nodesBeyond   = 64 // nodes to look at after the best possible set was found
 	maxCandidates = 4096
 )
 
-// leastSets finds the least sets. all says that nothing was left out for want of
-// work. With many, texts that do no better than others are listed too, some.
+// leastSets finds the least sets. all reports whether the work limit left
+// nothing out. With many, it also lists some texts that are no better than
+// others.
 func (d *dimension) leastSets(w *work, many bool) (options []option, all bool) {
 	all = true
 	base := d.baseSet()
@@ -81,8 +82,8 @@ func (d *dimension) leastSets(w *work, many bool) (options []option, all bool) {
 	return options, all
 }
 
-// visitBranches visits every choice of one language of each that is needed, but for
-// those whose ends tell that they share no text.
+// visitBranches visits every choice of one language from each needed union. It
+// skips choices whose ends prove that they share no text.
 func (v *variant) visitBranches(branch []*lang, visit func([]*lang)) {
 	i := len(branch)
 	if i == len(v.needed) {
@@ -96,7 +97,7 @@ func (v *variant) visitBranches(branch []*lang, visit func([]*lang)) {
 	}
 }
 
-// baseSet gives the set of avoid that no text gets out of.
+// baseSet returns the set of avoid that contains every text.
 func (d *dimension) baseSet() []uint64 {
 	row := make([]uint64, (len(d.avoid)+63)/64)
 	for k, u := range d.avoid {

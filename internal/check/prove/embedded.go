@@ -2,9 +2,9 @@ package prove
 
 import "slices"
 
-// reasonEmbedded is why policies are not wholly compared in which a rule is about
-// texts that hold JSON: such a rule speaks for each value in the text too, and the
-// model has the values alone.
+// reasonEmbedded is the reason when a rule is about texts that hold JSON: such
+// a rule applies to each value in the text as well, and the model has only the
+// values.
 const reasonEmbedded = "values in a text that holds JSON, where a glob begins as JSON does"
 
 // holdsJSONText reports whether a rule is about texts that hold JSON.
@@ -19,8 +19,8 @@ func (r *rule) holdsJSONText() bool {
 	return false
 }
 
-// noteUnmodelled notes what the model does not have and a change may concern: texts that hold
-// JSON, and relative paths.
+// noteUnmodelled records a change that may concern calls outside the model:
+// texts that hold JSON, and relative paths.
 func (d *difference) noteUnmodelled() {
 	old, new := d.old.rules, d.new.rules
 	equal := func(a, b *rule) bool { return a.same == b.same && a.strict == b.strict }
@@ -45,7 +45,8 @@ func (d *difference) noteUnmodelled() {
 	}
 }
 
-// sharesName reports whether a call can be one of r's and of another rule's.
+// sharesName reports whether r and one of the other rules may match the same
+// call by name.
 func sharesName(r *rule, others []*rule) bool {
 	for _, o := range others {
 		if !areAsunder(r.name, o.name) {

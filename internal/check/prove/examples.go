@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// longText is longer than most that a constraint allows.
+// longText is the length of a text that most length constraints forbid.
 const longText = 1 << 12
 
 var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'`) })
 
-// exampleValues lists values for which a typed constraint may well hold. Whether it
-// does is for the policy to say. text is the constraint's value as TOML.
+// exampleValues lists values that may meet a typed constraint; the policy
+// checks whether they do. text is the constraint's value as TOML.
 func exampleValues(key, text string) []any {
 	words := quotedStrings(text)
 	var out []any
@@ -26,7 +26,7 @@ func exampleValues(key, text string) []any {
 		}
 	case "host":
 		for _, w := range words {
-			name, _, _ := strings.Cut(unstarGlob(w), "/") // of a network, its first address
+			name, _, _ := strings.Cut(unstarGlob(w), "/") // for a network: its first address
 			if strings.Contains(name, ":") {
 				name = "[" + strings.Trim(name, "[]") + "]"
 			}
@@ -43,7 +43,7 @@ func exampleValues(key, text string) []any {
 	case "command":
 		for _, w := range words {
 			out = append(out, unstarGlob(w))
-			if strings.HasPrefix(w, "-") { // an option that the commands have
+			if strings.HasPrefix(w, "-") { // an option of the commands
 				out = append(out, strings.TrimSuffix(unstarGlob(words[0]), " x")+" "+w)
 			}
 		}
@@ -69,12 +69,12 @@ func exampleValues(key, text string) []any {
 				out = append(out, json.RawMessage(number), number)
 			}
 		}
-		out = append(out, "x", 0, true, false) // those that servers may take for a choice are a maybe
+		out = append(out, "x", 0, true, false) // texts and numbers that servers may read as a choice match perhaps
 	}
 	return out
 }
 
-// quotedStrings reads the TOML strings in a text.
+// quotedStrings returns the TOML strings in a text.
 func quotedStrings(text string) (out []string) {
 	for _, q := range quotedText().FindAllString(text, -1) {
 		var s string
@@ -88,12 +88,14 @@ func quotedStrings(text string) (out []string) {
 	return out
 }
 
-// unstarGlob gives a text that a glob matches: its wildcards stand for one letter.
+// unstarGlob returns a text that a glob matches: each wildcard is replaced by
+// one letter.
 func unstarGlob(glob string) string {
 	return regexp.MustCompile(`\*+|\?`).ReplaceAllString(glob, "x")
 }
 
-// sampleMatch gives a text that a regular expression matches, when it is simple.
+// sampleMatch returns a text that a regular expression matches, if the
+// expression is simple.
 func sampleMatch(expr string) string {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -130,7 +132,7 @@ func spellRegexp(b *strings.Builder, re *syntax.Regexp, depth int) {
 	}
 }
 
-// fromClass picks a plain character of a class.
+// fromClass returns a plain character of a class.
 func fromClass(ranges []rune) rune {
 	for _, want := range "x0a-_" {
 		for i := 0; i+1 < len(ranges); i += 2 {

@@ -9,25 +9,26 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A value in an uncommon spelling (a//b, a/) is judged as it is and in its clean
-// form, and the stricter answer holds; no language of one text tells both. But
-// the two run side by side: the automata of all globs read the text as it is and,
-// one step behind, what is left of it when it is cleaned. What they come to is all
-// that a policy knows of the text. So one text for each of these outcomes stands
-// for all there are, and to ask the policies about every combination of such texts
-// decides the question, for globs of which nothing but slashes makes readings. Where
-// globs have capitals, the text in small letters runs beside these as well.
+// A value in an uncommon spelling (a//b, a/) is judged as written and in its
+// clean form, and the stricter answer holds. No language of one text covers
+// both. But the two can run in parallel: the automata of all globs read the
+// text as written and, one step later, its clean form. A policy learns nothing
+// of the text but the states that they reach. So one text for each of these
+// outcomes is enough, and asking the policies about every combination of such
+// texts decides the question. This works for globs in which only slashes make
+// readings. Where globs have capitals, the text in small letters runs in
+// parallel as well.
 
-// Bounds of that.
+// Bounds of the exhaustive comparison.
 const (
-	maxGlobs    = 64      // on one thing
-	maxOutcomes = 1 << 13 // of one text: rows of the automata
+	maxGlobs    = 64      // for one name, server or argument
+	maxOutcomes = 1 << 13 // for one text: rows of the automata
 	maxCells    = 1 << 17 // combinations of texts
-	maxCased    = 1 << 15 // the same, with those in capitals
+	maxCased    = 1 << 15 // combinations of texts, with capitals
 )
 
-// exhaustCases asks both policies about everything that they can tell apart, and notes
-// what they answer differently. It reports whether that was possible.
+// exhaustCases asks both policies about every case that they distinguish, and
+// records the different answers. It reports whether that was possible.
 func (d *difference) exhaustCases() bool {
 	if d.exhausted != nil {
 		return *d.exhausted
@@ -35,7 +36,7 @@ func (d *difference) exhaustCases() bool {
 	d.exhausted = new(bool)
 	rules := slices.Concat(d.old.rules, d.new.rules)
 	cells, ok := d.listCells(rules, true)
-	if !ok { // capitals are more than there is room for, and may not matter
+	if !ok { // with capitals there are too many cases; try without them
 		cells, ok = d.listCells(rules, false)
 	}
 	looks, all := d.everyLook(rules)
@@ -49,7 +50,8 @@ func (d *difference) exhaustCases() bool {
 	return true
 }
 
-// exhaustCells is exhaust of calls in which one thing is known to be found.
+// exhaustCells asks both policies about every combination of the cells, for
+// calls with the findings of one look.
 func (d *difference) exhaustCells(cells []cell, l look) {
 	visitCombinations(cells, func(texts []*string) {
 		c := policy.Call{Subject: d.subject, Method: methods[d.subject], Server: *texts[1], Names: []string{*texts[0]}}
@@ -78,14 +80,15 @@ func combinationCount(cells []cell) int {
 	return n
 }
 
-// cell is one thing that rules have conditions on, and the texts that they tell
-// apart; nil is that there is none.
+// cell is one subject of conditions with the texts that the rules distinguish;
+// a nil text means that it is absent.
 type cell struct {
 	path  []string
 	texts []*string
 }
 
-// listCells lists the name (or the URI), the server and the arguments.
+// listCells lists cells for the name (or the URI), the server and the
+// arguments.
 func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	var names, servers []string
 	globs, paths := map[string][]string{}, map[string][]string{}
@@ -114,7 +117,7 @@ func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	for _, key := range keys {
 		texts := listOutcomes(globs[key], true, cased)
 		if texts == nil {
-			return nil, false // to ask about calls without the argument alone would settle nothing
+			return nil, false // calls without the argument alone would decide nothing
 		}
 		all = append(all, cell{paths[key], append([]*string{nil}, texts...)})
 	}
@@ -125,7 +128,7 @@ func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	all = append(all, more...)
 	size := 1
 	for i, c := range all {
-		if i < 2 { // an empty name is none
+		if i < 2 { // an empty name means no name
 			all[i].texts = slices.DeleteFunc(c.texts, func(t *string) bool { return *t == "" && !uri })
 		}
 		if size *= len(all[i].texts); size == 0 || size > maxCells || cased && size > maxCased {
@@ -135,13 +138,14 @@ func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	return all, true
 }
 
-// strangeCells lists further arguments that rules tell apart: absent, innocent or not;
-// false where members of objects are among what rules name.
+// strangeCells lists cells for further arguments that rules distinguish:
+// absent, innocent or suspicious. ok is false when rules name members of
+// objects.
 func strangeCells(rules []*rule, keys []string, uri bool) (cells []cell, ok bool) {
 	if uri || !slices.ContainsFunc(rules, func(r *rule) bool { return r.watches }) {
 		return nil, true
 	}
-	for _, v := range watchedArguments(rules)[1:] { // a text makes another suspicious as well as its name
+	for _, v := range watchedArguments(rules)[1:] { // a text makes another argument suspicious as well as its name does
 		if slices.Contains(keys, argumentKey(v.path)) {
 			continue
 		}
@@ -170,25 +174,25 @@ func visitCombinations(cells []cell, visit func([]*string)) {
 	choose(0)
 }
 
-// outcome is how far a text has led the automata.
+// outcome holds the states of the automata after a text.
 type outcome struct {
 	text            string
-	sent, small     course // of the text, and of the same in small letters
-	rooted, slashed bool   // begins with a slash, holds one
-	last            bool   // ends with one
+	sent, small     course // sent: states of the text; small: of the text in small letters
+	rooted, slashed bool   // rooted: begins with a slash; slashed: contains a slash
+	last            bool   // ends with a slash
 	long            bool   // its clean form is longer than one character
-	capital         bool   // holds one
+	capital         bool   // contains a capital
 	above           bool   // a path above the working directory
 }
 
-// course is the rows that a text leads to: as it is, and cleaned.
+// course holds the rows of the automata after a text, as written and cleaned.
 type course struct {
-	raw, clean, open []uint64 // open: clean as it was before its last slash
+	raw, clean, open []uint64 // open: the clean row before its last slash
 }
 
-// listOutcomes gives one text for everything that globs can make of one; none when
-// that cannot be said. Of values the clean form counts as well, and, if cased, the text
-// in small letters.
+// listOutcomes returns one text for each outcome of the globs, or nil when the
+// outcomes cannot be listed. For values it includes the clean form and, if
+// cased, the text in small letters.
 func listOutcomes(globs []string, value, cased bool) []*string {
 	var langs []*lang
 	slices.Sort(globs)
@@ -254,20 +258,20 @@ func listOutcomes(globs []string, value, cased bool) []*string {
 			queue = append(queue, next)
 		}
 	}
-	if value { // the other path above the working directory that is a text by itself
+	if value { // the other path above the working directory, which is a complete text
 		above := ".."
 		texts = append(texts, &above)
 	}
 	return texts
 }
 
-// plainCharacters make no reading by themselves, but for the slash.
+// plainCharacters are the characters that make no readings, except the slash.
 const plainCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_-/"
 
-// capitals make one: the text in small letters.
+// capitals make one reading: the text in small letters.
 const capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// extendOutcome gives the outcome with one character more.
+// extendOutcome returns the outcome after one more character.
 func (m *machine) extendOutcome(o *outcome, r rune, value bool) outcome {
 	next := *o
 	next.text += string(r)
@@ -287,7 +291,7 @@ func (m *machine) extendOutcome(o *outcome, r rune, value bool) outcome {
 	return next
 }
 
-// climbOutcome gives the outcome of ../, after which the text may go on.
+// climbOutcome returns the outcome after "../". More text may follow.
 func (m *machine) climbOutcome(start outcome) outcome {
 	o := start
 	for _, r := range "../" {
@@ -297,7 +301,8 @@ func (m *machine) climbOutcome(start outcome) outcome {
 	return o
 }
 
-// extendCourse gives a course with one character more; slash says that one was the last.
+// extendCourse returns the course after one more character. slash reports
+// whether the previous character was a slash.
 func (m *machine) extendCourse(c *course, r rune, value, slash bool) course {
 	next := course{make([]uint64, m.words), c.clean, c.open}
 	m.stepRow(next.raw, c.raw, r)
@@ -308,7 +313,7 @@ func (m *machine) extendCourse(c *course, r rune, value, slash bool) course {
 	return next
 }
 
-// stateRows lists those that count.
+// stateRows returns the rows that can affect an answer.
 func (o *outcome) stateRows(value bool) [][]uint64 {
 	rows := [][]uint64{o.sent.raw}
 	if value {
@@ -320,7 +325,8 @@ func (o *outcome) stateRows(value bool) [][]uint64 {
 	return rows
 }
 
-// outcomeKey tells outcomes apart that can become different ones.
+// outcomeKey returns a key that differs for outcomes that can develop
+// differently.
 func (o *outcome) outcomeKey(value bool) string {
 	var b []byte
 	for _, row := range o.stateRows(value) {
@@ -341,7 +347,8 @@ func (o *outcome) flagText(value bool) string {
 	return string(flags)
 }
 
-// distinctionKey gives what a policy can know of the text.
+// distinctionKey returns a key of everything that a policy can learn from the
+// text.
 func (m *machine) distinctionKey(o *outcome, value bool) string {
 	var b strings.Builder
 	for _, row := range o.stateRows(value) {

@@ -9,17 +9,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// expression is a constraint that holds for the texts of a regular language.
+// expression is a constraint that holds exactly for the texts of a regular
+// language.
 type expression struct {
 	key, atom string
 	lang      *regular
-	wide      *regular // of a rule that closes: what it may hold, and texts with breaks that it may not
-	// choices says that the language is that of a one_of, which is about other
-	// kinds of values as well: what it holds is known, and not what it leaves out.
+	wide      *regular // for a rule that denies or asks: all texts that may match, including those with line breaks
+	// choices means that the language comes from a one_of, which is also about
+	// other kinds of values: its texts surely match, but other values may match
+	// too.
 	choices bool
 }
 
-// parseExpression reads a constraint on an argument as a language; nil where it is none.
+// parseExpression returns the language of a constraint on an argument, or nil
+// when the constraint has none.
 func (pr *prover) parseExpression(key, atom, constraint, text string, closes bool) *expression {
 	words := quotedStrings(text)
 	expr := ""
@@ -52,11 +55,13 @@ func (pr *prover) parseExpression(key, atom, constraint, text string, closes boo
 	return e
 }
 
-// broken are the texts of which a regex of a rule that closes may hold a line alone.
+// broken matches the texts with line breaks. A regex of a rule that denies or
+// asks may match a single line of such a text.
 const broken = `(?s:.*[\n\r\v\f\x{85}\x{2028}\x{2029}].*)`
 
-// regularLanguages lists the languages that rules ask of an argument. Of those to avoid
-// only such as a text outside of is sure to be outside of the condition.
+// regularLanguages lists the languages of the rules' constraints on an
+// argument. For rules to avoid, it lists only languages whose complement surely
+// fails the condition.
 func regularLanguages(ds []demand, key string, avoided bool) (langs []*regular) {
 	for _, d := range ds {
 		for _, e := range d.rule.exprs {
@@ -72,8 +77,8 @@ func regularLanguages(ds []demand, key string, avoided bool) (langs []*regular) 
 	return langs
 }
 
-// impliesExpression says that it is proved: what is needed of an argument keeps the condition
-// of a rule to avoid, whose text is another one.
+// impliesExpression reports whether a proof exists that the needed constraints
+// on an argument imply the differently written condition of a rule to avoid.
 func (a *asked) impliesExpression(r *rule, atom string) bool {
 	i := slices.IndexFunc(r.exprs, func(e *expression) bool { return e.atom == atom && !e.choices })
 	if i < 0 {
@@ -87,9 +92,10 @@ func (a *asked) impliesExpression(r *rule, atom string) bool {
 	return a.prover.isEmpty(needed, []*regular{e.lang})
 }
 
-// atOdds says that it is proved: the needed rules ask for texts of one argument
-// that there are none of. What a text in which others stand (as JSON), or with
-// breaks around it, may be taken for is not known here.
+// atOdds reports whether a proof exists that no text meets all the needed
+// constraints on one argument. It proves nothing for texts that may be judged
+// in another form: texts that contain others (JSON) and texts with line breaks
+// around them.
 func (a *asked) atOdds() bool {
 	for _, key := range a.keys {
 		needed := regularLanguages(a.needed, key, false)
@@ -103,10 +109,11 @@ func (a *asked) atOdds() bool {
 	return false
 }
 
-// ambiguous are the texts that a constraint may judge by another one.
+// ambiguous holds the texts that a constraint may judge in another form.
 var ambiguous = sync.OnceValue(func() *regular { return newRegular(`(?s).*[\n\r\t].*|\s*[\[{].*`) })
 
-// isEmpty says that it is proved: no text is in all of needed and in none of avoided.
+// isEmpty reports whether a proof exists that no text is in all of needed and
+// in none of avoided.
 func (pr *prover) isEmpty(needed, avoided []*regular) bool {
 	var key strings.Builder
 	for _, l := range needed {
@@ -124,8 +131,8 @@ func (pr *prover) isEmpty(needed, avoided []*regular) bool {
 	return empty
 }
 
-// spelledTexts lists texts that the needed rules' expressions on an argument hold, first
-// those that the ones to avoid do not.
+// spelledTexts lists texts that match the needed rules' expressions on an
+// argument. Texts outside the expressions to avoid come first.
 func (q *question) spelledTexts(path []string) (texts []any) {
 	key := argumentKey(path)
 	if texts, known := q.texts[key]; known {
@@ -157,10 +164,11 @@ func (q *question) spelledTexts(path []string) (texts []any) {
 	return texts
 }
 
-// maxTries is how many expressions to avoid are tried each by itself.
+// maxTries bounds the number of expressions to avoid that are each tried alone.
 const maxTries = 8
 
-// opaqueReason says what of two modes no proof knows: for the reason why none was found.
+// opaqueReason names the conditions of two modes that no proof understands, as
+// part of the reason why nothing was proved.
 func (m *mode) opaqueReason(n *mode) string {
 	var names []string
 	add := func(name string) {
@@ -190,10 +198,11 @@ func (m *mode) opaqueReason(n *mode) string {
 	return ": only examples of " + strings.Join(names, ", ") + " were tried"
 }
 
-// lineBreakQuestion asks for a call of which it is not sure that rules above take it, although
-// one that is written plainly is: constraints are judged of a text and of the same
-// without the breaks around it, and where the two differ nothing is sure. There is
-// nothing to ask of a rule without expressions, or one that repeats another.
+// lineBreakQuestion asks for a call with line breaks around a text that the
+// rules above do not surely match, although they match the plain text. A
+// constraint is judged on the text with and without the breaks, and where the
+// results differ nothing is sure. wanted is false for a rule without
+// expressions and for a rule that repeats another.
 func lineBreakQuestion(rules []rule, i int) (q question, wanted bool) {
 	r := &rules[i]
 	repeats := slices.ContainsFunc(rules[:i], func(above rule) bool { return above.same == r.same })
@@ -201,12 +210,13 @@ func lineBreakQuestion(rules []rule, i int) (q question, wanted bool) {
 	return q, len(r.exprs) > 0 && !repeats
 }
 
-// coversPadded says that it is proved: whatever stands around the texts of a rule's
-// expressions that a constraint might leave away, a rule above has the same of each.
+// coversPadded reports whether a proof exists that, for each expression of a
+// rule, a rule above matches its texts with any blanks around them. A
+// constraint may ignore those blanks.
 func (pr *prover) coversPadded(rules []rule, i int) bool {
 	for _, e := range rules[i].exprs {
 		if e.lang.ends {
-			return false // what stands around it would be outside of the text
+			return false // blanks would be outside the text
 		}
 		wide := newRegular(blanks + "(?:" + e.lang.expr + ")" + blanks)
 		if !slices.ContainsFunc(rules[:i], func(above rule) bool {
@@ -220,5 +230,5 @@ func (pr *prover) coversPadded(rules []rule, i int) bool {
 	return true
 }
 
-// blanks are what unicode.IsSpace takes for one, any number.
+// blanks matches any number of characters that unicode.IsSpace accepts.
 const blanks = `[\s\v\x{85}\pZ]*`

@@ -7,19 +7,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A relative path is judged as it stands and, where the folder is known at which it
-// starts, as the path that it leads to. The model has calls without that folder. What
-// is proved of them holds for the others, too, as long as a glob that matches the
-// relative text matches the whole path as well: those with a root match no relative
-// text, and **/x both. Where other globs stand beside such on an argument, one rule may
-// match the text and another the path, and nothing is proved. Neither is it where a
-// glob that begins with a wildcard stands beside one that has the values read as paths:
-// without that one, the first is about the text alone.
+// A relative path is judged as written and, if the folder where it starts is
+// known, as the path that it leads to. Calls in the model have no such folder.
+// A proof also holds for calls with a folder if every glob that matches the
+// relative text matches the whole path as well: globs with a root match no
+// relative text, and **/x matches both. If an argument has other globs beside
+// these, one rule may match the text and another the path, and nothing is
+// proved. Nothing is proved either if a glob that begins with a wildcard stands
+// beside a glob that has the values read as paths: without the second glob, the
+// first is about the text alone.
 
-// ReasonFolder is why policies are then not wholly compared.
+// ReasonFolder is the reason of such an incomplete comparison.
 const ReasonFolder = "relative paths, where globs for whole paths and for relative ones are on one argument"
 
-// bridgedKeys lists the arguments on which both kinds of globs are.
+// bridgedKeys lists the arguments that have both kinds of globs.
 func bridgedKeys(rules []*rule) (keys []string) {
 	whole, part := map[string]bool{}, map[string]bool{}
 	paths, wild := map[string]bool{}, map[string]bool{}
@@ -53,13 +54,13 @@ func (a *argument) hasGlob(glob string) bool {
 	return slices.ContainsFunc(a.globs, func(g shape) bool { return g.Forms.Forms[0].Globs[0] == glob })
 }
 
-// speaksOf reports whether a rule has a condition on one of some arguments.
+// speaksOf reports whether a rule has a condition on one of the arguments.
 func (r *rule) speaksOf(keys []string) bool {
 	return slices.ContainsFunc(r.args, func(a argument) bool { return slices.Contains(keys, a.key) })
 }
 
-// isRooted reports whether a proof about the last of some rules is one about relative paths
-// as well.
+// isRooted reports whether a proof about the last of the rules also holds for
+// relative paths.
 func isRooted(rules []rule) bool {
 	last := &rules[len(rules)-1]
 	var among []*rule

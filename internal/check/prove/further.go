@@ -9,17 +9,19 @@ import (
 	readings "github.com/clawai/clawai/policy/reading"
 )
 
-// An allow with conditions on arguments is a maybe for a call that has an argument
-// beside them which looks like a path, a URL or a command, and a rule with args_only
-// does not match one that has any (policy.Further). A rule that watches for such is
-// taken to cover
+// An allow with conditions on arguments matches only perhaps if the call has a
+// further argument that looks like a path, a URL or a command. A rule with
+// args_only does not match a call with any further argument (policy.Further).
+// Such rules watch for further arguments. A rule that watches is taken to
+// cover:
 //
-//   - where calls are asked about that have no arguments but those that the needed
-//     rules speak of, and it has no args_only: what it covers otherwise, as far as
+//   - if calls have only the arguments that the needed rules name, and the
+//     rule has no args_only: the calls it would cover otherwise, as far as
 //     their texts are surely innocent;
-//   - else nothing, unless a needed rule leaves no argument that it would watch for.
+//   - else nothing, unless a needed rule excludes every argument that it
+//     would watch for.
 
-// setFurther reads what a rule says of arguments that it does not name.
+// setFurther reads a rule's conditions on arguments that it does not name.
 func (r *rule) setFurther(src *policy.Source) {
 	r.only = src.Further.Only
 	for _, a := range src.Args {
@@ -38,17 +40,19 @@ func (r *rule) setFurther(src *policy.Source) {
 	}
 }
 
-// namesArgument reports whether a rule names an argument, or what that lies in.
+// namesArgument reports whether a rule names an argument or an object that
+// contains the argument.
 func (r *rule) namesArgument(path []string) bool {
 	return slices.ContainsFunc(r.named, func(n []string) bool { return len(n) <= len(path) && slices.Equal(n, path[:len(n)]) })
 }
 
-// confinesRule says that a call that r surely matches has no argument that o watches for.
+// confinesRule reports whether every call that r surely matches lacks the
+// arguments that o watches for.
 func (r *rule) confinesRule(o *rule) bool {
 	return r.watches && (r.only || !o.only) && !slices.ContainsFunc(r.named, func(n []string) bool { return !o.namesArgument(n) })
 }
 
-// requiredPaths lists the arguments that a call must have which the rule matches.
+// requiredPaths lists the arguments that every matching call must have.
 func (r *rule) requiredPaths() (paths [][]string) {
 	for _, a := range r.src.Args {
 		paths = append(paths, a.Path)
@@ -61,8 +65,8 @@ func (r *rule) requiredPaths() (paths [][]string) {
 	return paths
 }
 
-// mayWatchExtras says that a rule to avoid may fail to match, or not surely match, for what
-// a call has beside the arguments that it names.
+// mayWatchExtras reports whether a rule to avoid may fail to match surely
+// because the call has arguments that the rule does not name.
 func (a *asked) mayWatchExtras(r *rule) bool {
 	if !r.watches {
 		return false
@@ -83,8 +87,8 @@ func (a *asked) mayWatchExtras(r *rule) bool {
 	return false
 }
 
-// contradictsArguments says that it is proved: a needed rule allows no argument beside its own,
-// and another one wants one.
+// contradictsArguments reports whether a proof exists that one needed rule
+// requires an argument that another needed rule forbids.
 func (a *asked) contradictsArguments() bool {
 	for _, d := range a.needed {
 		for _, e := range a.needed {
@@ -96,13 +100,14 @@ func (a *asked) contradictsArguments() bool {
 	return false
 }
 
-// isTextual says that no text makes an argument suspicious.
+// isTextual reports whether no text makes an argument suspicious.
 func isTextual(path []string) bool {
 	name := path[len(path)-1]
 	return readings.SuspectReason(name, "x") == "" && readings.SuspectReason(name, "/x") == ""
 }
 
-// innocentTexts gives the language of texts that surely are, under a name; nil where all are.
+// innocentTexts returns the language of surely innocent texts for an argument;
+// nil when all texts are innocent.
 func innocentTexts(path []string) union {
 	name := path[len(path)-1]
 	switch {
@@ -116,8 +121,8 @@ func innocentTexts(path []string) union {
 
 var none = globLang("", false)
 
-// harmless are texts that begin as no path does, and hold nothing that makes them a
-// URL, a command, a path through a parent or JSON.
+// harmless holds texts that do not begin like a path and contain nothing that
+// makes them a URL, a command, a path through a parent folder, or JSON.
 var harmless = &lang{text: "\x00harmless", steps: []step{
 	{loop: test{oneOf, textclass.Blanks}, leave: test{except, "/~\\.$%`[{:" + textclass.Blanks}},
 	{loop: test{except, "\\.:% "}},
@@ -126,13 +131,15 @@ var harmless = &lang{text: "\x00harmless", steps: []step{
 // suspects are texts for arguments that rules above may watch for.
 var suspects = []any{"..", "/x", "~/x", "https://x.example/x"}
 
-// watchesExtras says that some rule of a question watches for further arguments.
+// watchesExtras reports whether a rule of the question watches for further
+// arguments.
 func (q *question) watchesExtras() bool {
 	return slices.ContainsFunc(slices.Concat(q.needed, q.avoid), func(d demand) bool { return d.rule.watches })
 }
 
-// extraArguments gives further arguments that rules of a question may tell apart: one that
-// looks like a path, one that no rule names, and those that args_only lists.
+// extraArguments lists further arguments that rules of a question may
+// distinguish: one that looks like a path, one that no rule names, and those
+// that args_only lists.
 func (q *question) extraArguments() (all [][]value) {
 	var rules []*rule
 	for _, d := range slices.Concat(q.needed, q.avoid) {
@@ -148,7 +155,7 @@ func (q *question) extraArguments() (all [][]value) {
 	return all
 }
 
-// watchedArguments gives arguments that some rules watch for.
+// watchedArguments lists arguments that the rules may watch for.
 func watchedArguments(rules []*rule) []value {
 	all := []value{{[]string{unusedName("another_path", rules)}, "/another"}, {[]string{unusedName("another", rules)}, "x"}}
 	for _, r := range rules {
@@ -162,7 +169,7 @@ func watchedArguments(rules []*rule) []value {
 	return all
 }
 
-// unusedName gives a name, changed until no rule names it.
+// unusedName returns name, extended until no rule names it.
 func unusedName(name string, rules []*rule) string {
 	for n := 2; ; n++ {
 		if !slices.ContainsFunc(rules, func(r *rule) bool {

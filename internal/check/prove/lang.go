@@ -7,22 +7,23 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// lang is a set of texts that one linear automaton accepts: a row of states, of
-// which each can be left by some characters, and kept by some.
+// lang is the set of texts that one linear automaton accepts. The automaton is
+// a row of states. Some characters move from a state to the next, and some keep
+// the state.
 type lang struct {
-	text     string // names it: equal texts are equal languages
+	text     string // the name: equal texts mean equal languages
 	steps    []step // state i is left by step i
-	literal  bool   // holds one text, word
+	literal  bool   // contains exactly one text, word
 	word     string
-	prefix   string // what every text in it begins with
-	suffix   string // and ends with
-	relative bool   // of its texts only the relative paths are meant
+	prefix   string // every text begins with it
+	suffix   string // every text ends with it
+	relative bool   // only the relative paths among its texts count
 	glob     *glob.Pattern
 }
 
 type step struct {
 	loop  test // characters that keep the state
-	leave test // characters that lead to the next; of the last step none
+	leave test // characters that lead to the next state; none for the last step
 }
 
 // test is a set of characters.
@@ -36,8 +37,8 @@ type testKind uint8
 const (
 	nothing testKind = iota
 	anything
-	oneOf  // runes
-	except // all but runes
+	oneOf  // one of runes
+	except // all characters except runes
 	letters
 )
 
@@ -55,7 +56,8 @@ func (t test) hasRune(r rune) bool {
 	return false
 }
 
-// globLang gives the language of a glob, or the relative paths in it.
+// globLang returns the language of a glob, or of the relative paths that it
+// matches.
 func globLang(pattern string, relative bool) *lang {
 	l := &lang{text: pattern, relative: relative, steps: make([]step, 1, len(pattern)+1)}
 	if relative {
@@ -79,7 +81,7 @@ func globLang(pattern string, relative bool) *lang {
 		}
 		l.steps = append(l.steps, step{})
 	}
-	l.glob, _ = glob.Compile(pattern) // it is a rule's
+	l.glob, _ = glob.Compile(pattern) // the pattern comes from a compiled rule
 	first, last := strings.IndexAny(pattern, "*?"), strings.LastIndexAny(pattern, "*?")
 	if first < 0 {
 		l.prefix, l.suffix, l.word = pattern, pattern, pattern
@@ -90,8 +92,8 @@ func globLang(pattern string, relative bool) *lang {
 	return l
 }
 
-// foldedLang gives the language of the texts that fold to what a glob does: its letters
-// stand in either case.
+// foldedLang returns the language of the texts that a glob matches when letter
+// case is ignored.
 func foldedLang(pattern string) *lang {
 	l := globLang(pattern, false)
 	l.text, l.glob, l.literal, l.prefix, l.suffix = "\x00folded\x00"+pattern, nil, false, "", ""
@@ -103,7 +105,7 @@ func foldedLang(pattern string) *lang {
 	return l
 }
 
-// madeOf gives the language of the texts that a row of steps spells.
+// madeOf returns the language of a row of steps.
 func madeOf(name string, steps ...step) *lang {
 	return &lang{text: "\x00" + name, steps: append(steps, step{})}
 }
@@ -112,15 +114,15 @@ func singleStep(t test) step         { return step{leave: t} }
 func charStep(runes string) step     { return singleStep(test{kind: oneOf, runes: runes}) }
 func loopStep(loop, leave test) step { return step{loop: loop, leave: leave} }
 
-// andMore ends a language with any run of characters.
+// andMore lets a language end with any characters.
 func (l *lang) andMore() *lang {
 	l.steps[len(l.steps)-1].loop = test{kind: anything}
 	return l
 }
 
-// unknownBases gives the texts that policy calls paths from an unknown base: above
-// the working directory, at a variable, in a drive's own directory, and at a
-// home that is not known.
+// unknownBases returns the texts that policy calls paths from an unknown base:
+// above the working directory, at a variable, in a drive's own directory, and
+// at an unknown home.
 func unknownBases(homeless bool) []*lang {
 	letter := singleStep(test{kind: letters})
 	inside := test{kind: except, runes: " %"}
@@ -139,7 +141,8 @@ func unknownBases(homeless bool) []*lang {
 	return langs
 }
 
-// isDisjoint says, from the ends of their texts alone, that no text is in both.
+// isDisjoint reports whether the ends of the texts prove that no text is in
+// both languages.
 func (l *lang) isDisjoint(m *lang) bool {
 	p, q := l.prefix, m.prefix
 	if !strings.HasPrefix(p, q) && !strings.HasPrefix(q, p) {
@@ -149,7 +152,7 @@ func (l *lang) isDisjoint(m *lang) bool {
 	return !strings.HasSuffix(p, q) && !strings.HasSuffix(q, p)
 }
 
-// acceptsText reports whether the language has a text, surely or perhaps.
+// acceptsText reports whether a text is surely, or perhaps, in the language.
 func (l *lang) acceptsText(s string, perhaps bool) bool {
 	if l.relative {
 		sure, may := baseOf(s).isRelative()

@@ -8,7 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// limitRule gives the calls that a [[limit]] counts when they are let through, as a rule.
+// limitRule returns a rule that matches the calls that a [[limit]] counts when
+// they are allowed.
 func (pr *prover) limitRule(l *policy.LimitTable) *rule {
 	r := &rule{src: &policy.Source{Subject: policy.ToolSubject}}
 	if l.Tools != nil {
@@ -20,28 +21,29 @@ func (pr *prover) limitRule(l *policy.LimitTable) *rule {
 	return r
 }
 
-// IsUncounted says that it is proved: no call that a rule may match counts against a
-// limit.
+// IsUncounted reports whether a proof exists that no call that a rule may match
+// counts against a limit.
 func (a *Analysis) IsUncounted(i int, l *policy.LimitTable) bool {
 	r := &a.rules[i]
 	return r.src.Subject != policy.ToolSubject || a.isImpossible(question{needed: []demand{{r, r.vague}, {rule: a.limitRule(l)}}}, r)
 }
 
-// IsCounted says that it is proved: every call that a rule may match counts against a
-// limit, when it is let through.
+// IsCounted reports whether a proof exists that every call that a rule may
+// match counts against a limit when it is allowed.
 func (a *Analysis) IsCounted(i int, l *policy.LimitTable) bool {
 	r := &a.rules[i]
 	return r.src.Subject == policy.ToolSubject && a.isImpossible(question{needed: []demand{{r, r.vague}}, avoid: []demand{{rule: a.limitRule(l)}}}, r)
 }
 
-// CountedToo says the same of the calls that another limit counts.
+// CountedToo reports whether a proof exists that limit outer counts every call
+// that limit inner counts.
 func (a *Analysis) CountedToo(inner, outer *policy.LimitTable) bool {
 	r := a.limitRule(inner)
 	return a.isImpossible(question{needed: []demand{{rule: r}}, avoid: []demand{{rule: a.limitRule(outer)}}}, r)
 }
 
-// compareLimits notes that the limits over all tools are not the same: what they let through
-// in a stretch of time no single call shows.
+// compareLimits records that the limits over all tools differ. No single call
+// can show the effect of such a limit over time.
 func (d *difference) compareLimits() {
 	old, after := d.before.LimitTables(), d.after.LimitTables()
 	gone, come := missingLimits(old, after), missingLimits(after, old)
@@ -53,7 +55,7 @@ func (d *difference) compareLimits() {
 
 const reasonLimits = "what [[limit]] lets through in a stretch of time, which no single call shows: "
 
-// missingLimits lists the limits that others do not have.
+// missingLimits returns the limits that others do not contain.
 func missingLimits(all, others []policy.LimitTable) []policy.LimitTable {
 	return slices.DeleteFunc(slices.Clone(all), func(l policy.LimitTable) bool {
 		return slices.ContainsFunc(others, func(o policy.LimitTable) bool { return o.Rate.Key == l.Rate.Key })

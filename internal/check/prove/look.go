@@ -8,29 +8,30 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// What a call carries is one boolean for each kind of finding: a rule with a find matches
-// when one of its kinds is there. More that is found makes more rules match and never
-// fewer. So a call that needed rules match and others do not is sought with as little found
-// as makes the needed ones match, one kind standing for all that the rules at hand do not
-// tell apart. Where nothing has looked, every such rule matches perhaps; that is a look of
-// its own, of those questions that count what is not decided.
+// The model keeps one boolean for each kind of finding in a call. A rule with a
+// find matches when one of its kinds is present. More findings make more rules
+// match, never fewer. So the search uses the smallest set of findings that lets
+// the needed rules match. One kind stands for all kinds that the rules do not
+// distinguish. A call that nobody has screened matches every such rule perhaps;
+// that is an extra look for questions that count undecided calls.
 
-// look is what is known of what a call carries. The zero value is of policies that do not
-// ask.
+// look is the knowledge about the findings in a call. The zero value is for
+// policies without find.
 type look struct {
 	asked  bool // some rule has a find
-	unseen bool // nothing has looked
+	unseen bool // nobody has screened the call
 	kinds  []string
 }
 
-// putFinds gives a call what was found.
+// putFinds sets the findings of a call.
 func (l *look) putFinds(c *policy.Call) {
 	if l.asked {
 		c.Finds, c.Screened = slices.Clone(l.kinds), !l.unseen
 	}
 }
 
-// kindsOf gives those of a find, and notes all that calls of its policy may carry.
+// kindsOf returns the kinds of a find, and records all kinds that calls of its
+// policy may carry.
 func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	all := p.KindsOn(policy.OnCall)
 	for _, kind := range all {
@@ -44,7 +45,7 @@ func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	return slices.Compact(slices.Sorted(slices.Values(find)))
 }
 
-// lacksKind says that a rule which is not to match does not, for what is found.
+// lacksKind reports whether the findings keep a rule to avoid from matching.
 func (l *look) lacksKind(d demand) bool {
 	switch {
 	case d.rule.finds == nil:
@@ -55,13 +56,14 @@ func (l *look) lacksKind(d demand) bool {
 	return !slices.ContainsFunc(d.rule.finds, func(kind string) bool { return slices.Contains(l.kinds, kind) })
 }
 
-// maxLooks bounds those of one question.
+// maxLooks bounds the looks of one question.
 const maxLooks = 64
 
-// maxKinds are the kinds that can be told apart in everyLook.
+// maxKinds bounds the kinds that everyLook distinguishes.
 const maxKinds = 6
 
-// listLooks lists what a call may carry that answers a question; false where that is too much.
+// listLooks lists the looks that may answer a question. whole is false when
+// there are too many.
 func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	if !pr.asks {
 		return []look{{}}, true
@@ -95,7 +97,7 @@ func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	return all, true
 }
 
-// leastLooks leaves out looks that find more than another one does.
+// leastLooks removes looks whose findings include those of another look.
 func leastLooks(all []look) (kept []look) {
 	within := func(a, b []string) bool {
 		return !slices.ContainsFunc(a, func(kind string) bool { return !slices.Contains(b, kind) })
@@ -109,7 +111,8 @@ func leastLooks(all []look) (kept []look) {
 	return kept
 }
 
-// representativeKinds gives kinds, one of those that the same rules name.
+// representativeKinds returns one kind for each group of kinds that the same
+// rules name.
 func (pr *prover) representativeKinds(ds []demand) (kinds []string) {
 	seen := map[string]bool{}
 	for _, kind := range pr.kinds {
@@ -127,7 +130,7 @@ func (pr *prover) representativeKinds(ds []demand) (kinds []string) {
 	return kinds
 }
 
-// everyLook lists all that a call may carry as far as some rules tell it apart.
+// everyLook lists all looks that the rules distinguish.
 func (pr *prover) everyLook(rules []*rule) (all []look, whole bool) {
 	if !pr.asks {
 		return []look{{}}, true

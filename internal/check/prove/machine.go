@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// machine runs many linear automata at once, as package glob runs one: their
-// states are bits of one row, and a character costs one pass over it.
+// machine runs many linear automata at once, like package glob runs one: their
+// states are bits of one row, and each character costs one pass over the row.
 type machine struct {
 	words    int
 	langs    []*lang
 	segments []segment
-	runes    []rune // the alphabet: what occurs in the languages, and two characters that do not
+	runes    []rune // the alphabet: all characters in the languages, and two others
 	leave    map[rune][]uint64
 	keep     map[rune][]uint64
-	moves    [][2][]uint64 // leave and keep of each of runes
+	moves    [][2][]uint64 // leave and keep for each of runes
 	start    []uint64
-	needed   int  // the first so many languages must all accept
+	needed   int  // number of leading languages that must all accept
 	based    bool // some language holds relative paths only
 }
 
-// segment is where the states of one language lie in a row.
+// segment is the range of one language's states in a row.
 type segment struct{ from, last int }
 
-// newMachine takes the languages that must accept and those that should not.
-// The alphabet is made of them, or given.
+// newMachine builds a machine for the languages that must accept and those that
+// should not. A nil alphabet is derived from the languages.
 func newMachine(needed, others []*lang, runes []rune) *machine {
 	m := &machine{
 		langs: slices.Concat(needed, others), needed: len(needed),
@@ -49,8 +49,9 @@ func newMachine(needed, others []*lang, runes []rune) *machine {
 	return m
 }
 
-// tabulateRunes notes for each character the states that it leaves and keeps. Most
-// states say the same of all characters but one, so that is written first.
+// tabulateRunes records for each character the states that it leaves and keeps.
+// Most states treat all characters but one alike, so the common case is written
+// first.
 func (m *machine) tabulateRunes() {
 	leave, keep := make([]uint64, m.words), make([]uint64, m.words)
 	m.visitStates(func(at int, s *step) {
@@ -81,11 +82,11 @@ func (m *machine) visitStates(visit func(at int, s *step)) {
 	}
 }
 
-// hasOthers reports whether the set has the characters that it does not name.
+// hasOthers reports whether the set contains characters that it does not name.
 func (t *test) hasOthers() bool { return t.kind == anything || t.kind == except }
 
-// correctRows corrects the rows of the characters of which the set says something else
-// than of others.
+// correctRows corrects the rows of the characters that the set treats
+// differently from others.
 func (t *test) correctRows(rows map[rune][]uint64, at int) {
 	switch t.kind {
 	case oneOf:
@@ -112,19 +113,19 @@ func (t *test) correctRows(rows map[rune][]uint64, at int) {
 func setBit(row []uint64, i int)      { row[i/64] |= 1 << (i % 64) }
 func hasBit(row []uint64, i int) bool { return row[i/64]>>(i%64)&1 != 0 }
 
-// Characters that stand for all that no language names: a letter and another
-// one. Plain ones come first, because a witness is read by people.
+// Characters that stand for all characters outside the languages: a letter and
+// a non-letter. Plain ones come first, because people read the witness.
 const (
 	freshLetters = "xyzwvuqkjhgfdsrtpnmlcbaeoiXYZWVUQKJ"
 	freshOthers  = "0123456789-_=+,;!@#^&()[]{}<>|'\"`"
 )
 
-// alphabetOf lists characters that tell all texts apart that the languages do:
-// those that occur in them, and one letter and one other character that do not.
-// Plain ones come first.
+// alphabetOf returns enough characters to distinguish all texts that the
+// languages distinguish: the characters in them, one other letter and one other
+// non-letter. Plain ones come first.
 func alphabetOf(langs []*lang) []rune {
 	seen := map[rune]bool{'/': true}
-	var known [128]bool // of those, the ASCII ones
+	var known [128]bool // the ASCII characters of seen
 	for _, l := range langs {
 		for _, r := range l.baseRunes() {
 			seen[r] = true
@@ -168,8 +169,8 @@ func unseenRune(from string, next rune, seen map[rune]bool) rune {
 	return next
 }
 
-// runeOddness orders characters by how likely they are to give a value readings
-// beside the one as written.
+// runeOddness ranks characters by how likely they give a value readings besides
+// the value as written.
 func runeOddness(r rune) int {
 	switch {
 	case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
@@ -196,7 +197,7 @@ func moveRow(next, row, leave, keep []uint64) {
 	}
 }
 
-// isAlive reports whether every language that must accept still can.
+// isAlive reports whether every language that must accept still can accept.
 func (m *machine) isAlive(row []uint64) bool {
 	for i := range m.needed {
 		if !m.anyState(row, m.segments[i]) {
@@ -219,9 +220,9 @@ func (m *machine) anyState(row []uint64, p segment) bool {
 	return false
 }
 
-// acceptsRow reports whether language i has the text that led to row, which is one
-// of base b. What must accept does so when it is doubtful, and what should not
-// does not: then a proof is one in either case.
+// acceptsRow reports whether language i contains the text that led to row; b is
+// the base of the text. In doubt, a language that must accept does accept, and
+// another does not. So a proof holds in either case.
 func (m *machine) acceptsRow(row []uint64, i int, b base) bool {
 	if !hasBit(row, m.segments[i].last) {
 		return false
@@ -233,8 +234,8 @@ func (m *machine) acceptsRow(row []uint64, i int, b base) bool {
 	return surely || perhaps && i < m.needed
 }
 
-// neededBits gives the number of the first states, those of the languages that must
-// accept.
+// neededBits returns the number of states of the languages that must accept.
+// These states come first in a row.
 func (m *machine) neededBits() int {
 	if m.needed == 0 {
 		return 0

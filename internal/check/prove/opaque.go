@@ -8,15 +8,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A condition on any argument is about all values of a call, of which the model has
-// one for each argument that rules name: it is an atom, which covers only what has the
-// same. So is an exception; what a rule matches surely, it is known to keep out of.
+// A condition on any argument is about all values of a call, but the model has
+// only one value for each argument that rules name. So such a condition is an
+// atom, which covers only rules with the same atom. An exception is an atom,
+// too. A sure match of a rule is known to be outside its exceptions.
 
-// sureAtom begins an atom that proves nothing where it holds perhaps.
+// sureAtom begins an atom that proves nothing when it holds only perhaps.
 const sureAtom = "\x02"
 
-// beyondSets makes atoms of a rule's conditions on any argument and of its exceptions,
-// and leaves the rule the other conditions.
+// beyondSets makes atoms of a rule's conditions on any argument and of its
+// exceptions. The other conditions stay in the rule.
 func (pr *prover) beyondSets(r *rule, p *policy.Policy) {
 	src := *r.src
 	opens := strconv.FormatBool(src.Action == policy.Allow)
@@ -70,18 +71,18 @@ func (pr *prover) beyondSets(r *rule, p *policy.Policy) {
 	r.src = &src
 }
 
-// asSet gives the same for lists of the same globs.
+// asSet returns the same text for lists of the same globs.
 func asSet(globs []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(globs))), "\x03")
 }
 
-// anywhere is a condition on any argument: globs, or a constraint.
+// anywhere is a condition on any argument: globs or a constraint.
 type anywhere struct {
 	globs     []string
 	key, text string
 }
 
-// exampleTexts lists texts that may meet it.
+// exampleTexts lists texts that may meet the condition.
 func (w *anywhere) exampleTexts() (texts []any) {
 	for _, g := range w.globs {
 		texts = append(texts, unstarGlob(g))
@@ -92,7 +93,8 @@ func (w *anywhere) exampleTexts() (texts []any) {
 	return texts
 }
 
-// addAnywhere gives calls an argument more for each condition on any that is needed.
+// addAnywhere adds one argument to the calls for each needed condition on any
+// argument.
 func (q *question) addAnywhere(all [][]value) [][]value {
 	for _, d := range q.needed {
 		for i := range d.rule.anywhere {
@@ -102,14 +104,14 @@ func (q *question) addAnywhere(all [][]value) [][]value {
 					longer = append(longer, append(slices.Clone(args), value{[]string{"x"}, text}))
 				}
 			}
-			all = append(longer, all...) // which the others may meet as they are
+			all = append(longer, all...) // the other arguments may already meet the condition
 		}
 	}
 	return all[:min(len(all), maxCandidates)]
 }
 
-// amongExceptions asks for calls that rules to avoid do not match for one of their
-// exceptions: open where none was found.
+// amongExceptions asks for calls that an exception keeps a rule to avoid from
+// matching. It returns open when it finds none.
 func (pr *prover) amongExceptions(q question, accept func(candidate) bool) (a answer, cost int) {
 	for i, d := range q.avoid {
 		for k := range d.rule.excepted {
@@ -125,14 +127,16 @@ func (pr *prover) amongExceptions(q question, accept func(candidate) bool) (a an
 	return open, cost
 }
 
-// IsExcepted says that it is proved: no call surely matches a rule, for its exceptions.
+// IsExcepted reports whether a proof exists that the exceptions of a rule leave
+// no call that it surely matches.
 func (a *Analysis) IsExcepted(i int) bool {
 	r := &a.rules[i]
 	return a.isImpossible(question{needed: []demand{{rule: r}}}, r)
 }
 
-// IdleExceptions says of each exception of a rule, first that of the subject, then those of the
-// call as a whole and of arguments, whether it is proved to leave out nothing.
+// IdleExceptions reports for each exception of a rule whether a proof exists
+// that it excludes nothing. The exception of the subject comes first, then
+// those of the call as a whole and of arguments.
 func (a *Analysis) IdleExceptions(i int) []bool {
 	r := a.rules[i]
 	idle := make([]bool, len(r.exceptions))
@@ -144,7 +148,8 @@ func (a *Analysis) IdleExceptions(i int) []bool {
 	return idle
 }
 
-// isImpossible says that it is proved: no value, in any reading, answers a question.
+// isImpossible reports whether a proof exists that no value, in any reading,
+// answers a question.
 func (a *Analysis) isImpossible(q question, about *rule) bool {
 	if a.beyondText(about) {
 		return false
@@ -155,11 +160,12 @@ func (a *Analysis) isImpossible(q question, about *rule) bool {
 	return plain && a.askQuestion(q, func(candidate) bool { return true }) == impossible
 }
 
-// neededExceptions gives what rules that are to match must stay out of, as rules to avoid.
+// neededExceptions returns the exceptions of the needed rules, as rules to
+// avoid.
 func neededExceptions(needed []demand) (ds []demand) {
 	for _, d := range needed {
 		for i := range d.rule.excepted {
-			if e := &d.rule.excepted[i]; !d.any || e.args == nil { // else a call is perhaps one of them, and may match
+			if e := &d.rule.excepted[i]; !d.any || e.args == nil { // else a call may be in the exception only perhaps, and the rule may match
 				ds = append(ds, demand{rule: e})
 			}
 		}

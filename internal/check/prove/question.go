@@ -7,72 +7,73 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// demand is a rule that is to match, or not to: surely or at least perhaps.
+// demand is a rule that must match or must not match. any means that a match
+// perhaps counts.
 type demand struct {
 	rule *rule
 	any  bool
 }
 
 // question asks for a reading of a call that all of needed match and none of
-// avoid.
+// avoid match.
 type question struct {
 	subject policy.Subject
 	needed  []demand
 	avoid   []demand
-	manner  manner           // of arguments
+	manner  manner           // for arguments
 	unnamed bool             // the name may be empty
-	others  bool             // ask about readings that transformations made as well
+	others  bool             // also ask about readings by transformations
 	many    bool             // list more texts than a proof needs
-	quick   bool             // and never do
-	wary    bool             // let texts be out of what is to be avoided in every reading; proves nothing
-	texts   map[string][]any // see spelled
-	broken  bool             // put breaks around texts
+	quick   bool             // never list more texts than a proof needs
+	wary    bool             // avoid rules in every reading; proves nothing
+	texts   map[string][]any // cache of spelledTexts
+	broken  bool             // put line breaks around texts
 	doubts  bool             // a typed constraint that holds perhaps need not hold surely
-	bare    bool             // calls have no arguments but those that needed rules speak of
-	lenient bool             // and their texts make no rule watchful; proves nothing
-	further bool             // calls have more, one more each
-	home    string           // for calls that name a place below it by a tilde
+	bare    bool             // calls have only arguments that needed rules name
+	lenient bool             // no text makes a rule watchful; proves nothing
+	further bool             // each call has one further argument
+	home    string           // home folder, for calls that write a path below it with a tilde
 }
 
-// answer is what became of a question.
+// answer is the result of a question.
 type answer uint8
 
 const (
 	impossible answer = iota // proved: there is no such reading
 	found                    // the witness was accepted
 	open                     // texts were found, and no call made of them was accepted
-	spent                    // the work was
-	hidden                   // open, and impossible for texts with one reading
+	spent                    // the work limit was reached
+	hidden                   // open, but proved impossible for texts with one reading
 )
 
-// candidate is one reading: a text for the name, the server and each argument; and what
-// was found in the call.
+// candidate is one reading: a text for the name, the server and each argument,
+// and the findings in the call.
 type candidate struct {
 	name, server string
 	args         map[string]string // by key
 	look         look
 }
 
-// asked is a question taken apart into dimensions.
+// asked is a question split into dimensions.
 type asked struct {
 	question
 	prover *prover
 	keys   []string // of the arguments that needed rules have conditions on
 	paths  map[string][]string
-	atoms  map[string]bool // conditions that no language tells, of needed rules: whether they hold surely
+	atoms  map[string]bool // conditions of needed rules that no language expresses: whether they hold surely
 	dims   []dimension
 	work   work
 	look   look
 }
 
-// askQuestion answers a question; accept judges the candidates. Where none of the few
-// texts that a proof comes across is accepted, more are tried.
+// askQuestion answers a question; accept judges the candidates. If accept
+// rejects the few texts that a proof needs, more texts are tried.
 func (pr *prover) askQuestion(q question, accept func(candidate) bool) answer {
 	a, _ := pr.askAt(q, accept)
 	return a
 }
 
-// askAt also says what work it was.
+// askAt is askQuestion and also returns the work that it cost.
 func (pr *prover) askAt(q question, accept func(candidate) bool) (a answer, cost int) {
 	if a, cost = pr.askLooks(q, accept); a == open && !q.quick {
 		q.many = true
@@ -88,7 +89,7 @@ func (pr *prover) askAt(q question, accept func(candidate) bool) (a answer, cost
 	return a, cost
 }
 
-// askLooks answers a question for each of the things that calls may carry.
+// askLooks answers a question for each look.
 func (pr *prover) askLooks(q question, accept func(candidate) bool) (a answer, cost int) {
 	looks, whole := pr.listLooks(&q)
 	if a = impossible; !whole {
@@ -107,7 +108,7 @@ func (pr *prover) askLooks(q question, accept func(candidate) bool) (a answer, c
 	return a, cost
 }
 
-// askCarrying answers a question for calls in which one thing is known to be found.
+// askCarrying answers a question for calls with the findings of one look.
 func (pr *prover) askCarrying(q question, l look, accept func(candidate) bool) (answer, int) {
 	a := asked{question: q, prover: pr, paths: map[string][]string{}, atoms: map[string]bool{}, work: work{pr.work}, look: l}
 	for _, d := range q.needed {
@@ -131,10 +132,10 @@ func (pr *prover) askCarrying(q question, l look, accept func(candidate) bool) (
 	return a.combineOptions(accept), pr.work - a.work.left
 }
 
-// isIrrelevant says that a rule cannot match what the needed rules do, or is no help in
-// a proof that there is nothing: it looks at another argument, which the call
-// need not have; it has a condition that no language tells; or the ends of its
-// globs tell.
+// isIrrelevant reports whether a rule to avoid can be ignored, because it
+// shares no call with the needed rules or cannot help a proof: it looks at
+// another argument, which the call may lack; it has a condition that no
+// language expresses; or the ends of its globs exclude the needed rules.
 func (a *asked) isIrrelevant(d demand) bool {
 	r := d.rule
 	if a.look.lacksKind(d) {
@@ -162,7 +163,8 @@ func (a *asked) isIrrelevant(d demand) bool {
 	return false
 }
 
-// areAsunder says, from the ends of globs alone, that two conditions share no text.
+// areAsunder reports whether two conditions share no text, judged by the ends
+// of their globs and by literal texts.
 func areAsunder(u, v union) bool {
 	if u == nil || v == nil {
 		return false
@@ -180,8 +182,8 @@ func areAsunder(u, v union) bool {
 	return true
 }
 
-// listDimensions lists what the question is about: name, server, and the arguments
-// of the needed rules.
+// listDimensions lists the dimensions of the question: the name, the server,
+// and the arguments of the needed rules.
 func (a *asked) listDimensions() {
 	name, server := dimension{manner: named}, dimension{manner: named}
 	if a.unnamed {
@@ -224,7 +226,7 @@ func (d *dimension) needUnion(u union) {
 	}
 }
 
-// variantOf gives the question of one argument, for one kind of reading of it.
+// variantOf returns the question about one argument, for one kind of reading.
 func (a *asked) variantOf(key string, r reading, paths bool) variant {
 	var v variant
 	for _, d := range a.needed {
@@ -255,9 +257,9 @@ func (a *asked) acceptedTexts(d demand, arg *argument, r reading, paths, asked b
 	return a.prover.sureTexts(arg, r, paths, asked)
 }
 
-// listReadings lists the sets of transformations under which the globs on an
-// argument are not all as written, and where some are about paths and others
-// not, the readings that only the former see.
+// listReadings lists the sets of transformations that change a glob on an
+// argument. If only some globs are about paths, it adds the readings that only
+// path globs see.
 func (a *asked) listReadings(key string) []reading {
 	var effects uint8
 	var like, unlike bool

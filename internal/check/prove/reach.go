@@ -16,45 +16,47 @@ type Options struct {
 
 const defaultWork = 1 << 24
 
-// Status is what was found out of a rule.
+// Status is the result for one rule.
 type Status uint8
 
-// The zero value says nothing.
+// The zero value is Undecided.
 const (
 	Undecided Status = iota
-	Reached          // some call comes to the rule: Witness
+	Reached          // some call reaches the rule: Witness
 	Covered          // proved: rules above take every call that the rule matches
 )
 
-// Finding is what was found out of one rule.
+// Finding is the result for one rule.
 type Finding struct {
-	Rule   int // its index
+	Rule   int // the rule's index
 	Status Status
 
-	// Witness is a call of which a reading, undecided until there, meets the
-	// rule. Perhaps says that no call was found that surely does.
+	// Witness is a call with a reading that no rule above decides and that the
+	// rule matches. Perhaps means that no call was found that the rule surely
+	// matches.
 	Witness *policy.Call
 	Perhaps bool
 
-	// By are the rules above that take every call of a covered one: no smaller
-	// set of them was found.
+	// By lists the rules above that take every call of a covered rule. No
+	// smaller set was found.
 	By []int
-	// AsWritten says that the proof is about values as they are written, and that
-	// readings made by transformations were left open.
+	// AsWritten means that the proof is about values as written. Readings by
+	// transformations were left open.
 	AsWritten bool
-	// Bare says that the proof is about calls that have no argument which a rule of
-	// By does not name and watches for: such a call comes to the rule.
+	// Bare means that the proof excludes calls with an argument that a rule of
+	// By watches for and does not name. Such a call reaches the rule.
 	Bare bool
 
 	Reason string // why it is undecided
 }
 
-// ReasonSpelling is why a class is undecided that could only hold texts in an
-// uncommon spelling, such as one with doubled slashes: those have other readings,
-// and of the texts that were tried these decide.
+// ReasonSpelling is the reason of an undecided class that can only hold texts
+// in an uncommon spelling, such as doubled slashes. Such texts have other
+// readings, and none of the texts tried gave a different answer.
 const ReasonSpelling = "ordinary spellings are proved to be answered alike; paths with escapes, dots, doubled slashes or in another letter case were tried, and none showed it"
 
-// ReasonReplies is why a class is undecided that is about what comes back: Replies compares that.
+// ReasonReplies is the reason of an undecided class about replies;
+// CompareReplies compares them.
 const ReasonReplies = "the rules about what comes back are not the same"
 
 const (
@@ -65,14 +67,14 @@ const (
 	reasonWitness = "no call was found that shows it"
 )
 
-// Reach says of each rule whether a call can come to it.
+// Reach reports for each rule of a policy whether a call can reach it.
 func Reach(p *policy.Policy, o Options) []Finding {
 	return New(p, o).Reach()
 }
 
-// reachQuestions gives the questions after a call that meets a rule, those with the
-// plainest witnesses first. The last but one and the last are the proof: of
-// values as written, and of all.
+// reachQuestions returns the questions that look for a call that meets a rule,
+// plainest witnesses first. The last two are the proof: for values as written,
+// and for all values.
 func reachQuestions(surely, perhaps demand) []question {
 	return []question{
 		{needed: []demand{surely}, manner: tidy, lenient: true},
@@ -148,14 +150,15 @@ func (pr *prover) reachRule(p *policy.Policy, rules []rule, i int) Finding {
 	return f
 }
 
-// findCovering drops rules from a set that covers r as long as the rest does.
+// findCovering removes rules from a set that covers r as long as the rest still
+// covers r.
 func (pr *prover) findCovering(above []demand, r *rule) (by []int) {
 	covers := func(ds []demand) bool {
 		q := question{subject: r.src.Subject, needed: []demand{{r, true}}, avoid: ds, bare: true}
 		return pr.askQuestion(q, func(candidate) bool { return true }) == impossible
 	}
 	left := slices.Clone(above)
-	// Whole halves at first, then one by one, and the first rules stay longest.
+	// Try whole halves first, then single rules. The first rules stay longest.
 	for size := len(left) / 2; size >= 1; size /= 2 {
 		for to := len(left); to > 0; to -= size {
 			without := slices.Delete(slices.Clone(left), max(0, to-size), to)

@@ -9,22 +9,23 @@ import (
 )
 
 // regular is the language of a regex constraint: the texts that the expression
-// matches from their first character to their last. Of all constraints this one
-// can be compared like globs: one expression holds all that another does when no
-// text leads their automata to accept the one and not the other.
+// matches from the first to the last character. It is the only constraint that
+// can be compared like globs: one expression includes another when no text
+// leads the automata to accept the other alone.
 type regular struct {
 	expr string
 	prog *syntax.Prog
-	ends bool   // it asks where the text begins or ends
-	cuts []rune // where characters begin that the expression tells from those before
+	ends bool   // uses ^ or $ of the text
+	cuts []rune // first characters of the ranges that the expression distinguishes
 }
 
-// maxRegular bounds the work on several expressions that run side by side: the
-// instructions looked at.
+// maxRegular bounds the work on expressions that run in parallel: the number of
+// instructions visited.
 const maxRegular = 1 << 21
 
-// newRegular reads an expression; nil when it looks at what stands around a
-// character (\b, and ^ or $ of lines), which these automata do not.
+// newRegular compiles an expression. It returns nil when the expression looks
+// at the surroundings of a character (\b, and ^ or $ of lines), which these
+// automata do not support.
 func newRegular(expr string) *regular {
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -68,8 +69,8 @@ func (r *regular) cutAll(inst *syntax.Inst) {
 	}
 }
 
-// expandStates lists the instructions that read a character, or end the text, which can
-// be come to from others without one.
+// expandStates lists the instructions reachable without reading a character
+// that read a character or end the text.
 func (r *regular) expandStates(from []uint32, begin, end bool) (to []uint32) {
 	seen := make([]bool, len(r.prog.Inst))
 	stack := slices.Clone(from)
@@ -102,7 +103,8 @@ func (r *regular) acceptsEnd(from []uint32, begin bool) bool {
 	return slices.ContainsFunc(r.expandStates(from, begin, true), func(pc uint32) bool { return r.prog.Inst[pc].Op == syntax.InstMatch })
 }
 
-// statesAfter lists, of instructions that were expanded, those that follow a character.
+// statesAfter lists the instructions that follow the expanded instructions
+// after one character.
 func (r *regular) statesAfter(expanded []uint32, c rune) (to []uint32) {
 	for _, pc := range expanded {
 		inst := &r.prog.Inst[pc]
@@ -117,9 +119,9 @@ func (r *regular) statesAfter(expanded []uint32, c rune) (to []uint32) {
 	return slices.Compact(to)
 }
 
-// apartText looks for the shortest text that all of needed hold and none of
-// avoided. None, and all, is a proof that there is none; all is false where it
-// would have been too much work.
+// apartText looks for the shortest text that is in all of needed and in none of
+// avoided. No text with all set proves that there is none. all is false when
+// the work limit was reached.
 func apartText(needed, avoided []*regular) (text string, found, all bool) {
 	rs := slices.Concat(needed, avoided)
 	alphabet := runesOf(rs)
@@ -179,8 +181,8 @@ func keyOf(states [][]uint32) string {
 	return string(b)
 }
 
-// runesOf lists one character of each kind that the expressions tell apart: plain
-// ones, where they have any.
+// runesOf returns one character of each kind that the expressions distinguish,
+// a plain one if possible.
 func runesOf(rs []*regular) (runes []rune) {
 	cuts := []rune{0, 0xD800, 0xE000, unicode.MaxRune + 1}
 	for _, r := range rs {

@@ -9,24 +9,25 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// What rules about what comes back look at is, nearly always, a name, a server and one kind
-// of finding at a time (policy.DecideReply): so one text for each outcome of the globs stands for
-// all, and to ask both policies about every combination decides the question. Where rules
-// look at more, the same combinations are asked with what one rule each wants of a call:
-// these are examples.
+// Nearly all rules about replies look only at a name, a server and one kind of
+// finding at a time (policy.DecideReply). So one text for each outcome of the
+// globs is enough, and asking both policies about every combination decides the
+// question. For rules that look at more, the same combinations are asked with
+// an example call for each such rule; these are only examples.
 
-// Reply is something that comes back of which two policies make something else.
+// Reply is a reply that two policies treat differently.
 type Reply struct {
 	On policy.On
-	// Call is the one that is answered, or that would name the entry, with what was found in
-	// what came back (Finds); without a subject it is one that nobody knows.
+	// Call is the call that is answered, or the call that would name the list
+	// entry. Finds holds the findings in the reply. A Call without a subject
+	// stands for an unknown call.
 	Call     policy.Call
-	Old, New policy.Decision // of all of it
+	Old, New policy.Decision // for the whole reply
 }
 
-// CompareReplies lists what comes back of which two policies make something else, one for each
-// pair of rules that say so of a kind, or of the whole. All are judged by both. whole says
-// that where nothing is listed there is nothing.
+// CompareReplies lists replies that two policies treat differently, one for
+// each pair of deciding rules. Both policies have judged each of them. whole
+// reports whether an empty list means that there is no difference.
 func CompareReplies(before, after *policy.Policy) (found []Reply, whole bool) {
 	layers := len(before.Layers()) + len(after.Layers())
 	if alikeReplies(before, after) && layers == 0 {
@@ -54,7 +55,7 @@ func CompareReplies(before, after *policy.Policy) (found []Reply, whole bool) {
 	return r.found, r.whole
 }
 
-// alikeReplies says that the rules about what comes back are the same.
+// alikeReplies reports whether the rules about replies are the same.
 func alikeReplies(p, q *policy.Policy) bool {
 	return p.AltersAlike(q, policy.OnReply) && p.AltersAlike(q, policy.OnList)
 }
@@ -63,7 +64,7 @@ func alikePacks(p, q *policy.Policy) bool {
 	return slices.EqualFunc(p.Packs(), q.Packs(), func(a, b policy.Pack) bool { return bytes.Equal(a.Text(), b.Text()) })
 }
 
-// replies is the comparison of two policies.
+// replies is the comparison of two policies' rules about replies.
 type replies struct {
 	before, after *policy.Policy
 	on            policy.On
@@ -73,8 +74,9 @@ type replies struct {
 	told          map[string]bool
 }
 
-// compareRules tries what rules of one subject tell apart; of no subject, all of them, as they may be about
-// a call that is not known.
+// compareRules tries all cases that the rules of one subject distinguish.
+// Without a subject it takes all rules, since they may be about an unknown
+// call.
 func (r *replies) compareRules(rules []policy.Source) {
 	if len(rules) == 0 {
 		return
@@ -88,7 +90,7 @@ func (r *replies) compareRules(rules []policy.Source) {
 			servers = append(servers, c.Globs...)
 		}
 		for _, kind := range s.Finds {
-			if kind == "*" { // one that no other rule names stands for the rest
+			if kind == "*" { // a kind that no other rule names stands for the rest
 				kinds = append(kinds, r.before.KindsOn(r.on)...)
 			} else {
 				kinds = append(kinds, kind)
@@ -131,7 +133,8 @@ func (r *replies) compareRules(rules []policy.Source) {
 	}
 }
 
-// distinctTexts gives those that globs tell apart, the empty one aside. A URI has more readings than are told apart here.
+// distinctTexts returns the nonempty texts that globs distinguish. A URI has
+// more readings than are distinguished here.
 func (r *replies) distinctTexts(globs []string, uri bool) (texts []*string) {
 	all := listOutcomes(slices.Clone(globs), uri, uri)
 	if all == nil {
@@ -140,12 +143,12 @@ func (r *replies) distinctTexts(globs []string, uri bool) (texts []*string) {
 		}
 		r.whole, all = false, append(all, new("x"))
 	}
-	r.whole = r.whole && (!uri || len(globs) == 0) // rules without names ask for none of the readings
+	r.whole = r.whole && (!uri || len(globs) == 0) // rules without names need none of the readings
 	return slices.DeleteFunc(all, func(t *string) bool { return *t == "" })
 }
 
-// compareDecisions notes what both policies make of a kind, or of the whole. A kind is listed where it
-// is told differently by itself, and that is seen.
+// compareDecisions records a difference for a kind, or for the whole reply. It
+// records a kind only if the single decision about it differs.
 func (r *replies) compareDecisions(c policy.Call, kind string) {
 	var kinds []string
 	if kind != "" {
@@ -166,7 +169,8 @@ func (r *replies) compareDecisions(c policy.Call, kind string) {
 	r.found = append(r.found, Reply{r.on, c, old, now})
 }
 
-// singleOutcome gives what a policy makes of one reading, and by which rules.
+// singleOutcome returns what a policy does with one reading, and the deciding
+// rules.
 func singleOutcome(p *policy.Policy, c *policy.Call) (done, by string) {
 	if p == nil {
 		return policy.Allow.String(), ""
@@ -184,7 +188,7 @@ func singleOutcome(p *policy.Policy, c *policy.Call) (done, by string) {
 	return DescribeOutcome(&d), by
 }
 
-// DescribeOutcome gives what becomes of what came back, in words: the answer, and what is altered.
+// DescribeOutcome returns a decision in words: the answer and the alterations.
 func DescribeOutcome(d *policy.Decision) string {
 	var words []string
 	for _, a := range d.Alters {
@@ -205,7 +209,8 @@ func DescribeOutcome(d *policy.Decision) string {
 	return strings.Join(words, ", ")
 }
 
-// plainReply says that a rule looks at nothing but the name, the server and what is found.
+// plainReply reports whether a rule looks only at the name, the server and the
+// findings.
 func plainReply(s *policy.Source) bool {
 	known := func(c policy.Stated) bool {
 		key, found := policy.CallKeyOf(c.Key)
@@ -215,7 +220,8 @@ func plainReply(s *policy.Source) bool {
 	return len(s.Args)+len(s.Where)+len(s.Not.Args) == 0 && !s.Further.Only && !slices.ContainsFunc(all, func(c policy.Stated) bool { return !known(c) })
 }
 
-// exampleCall is a call that has what a rule wants, as far as an example of it is known.
+// exampleCall returns a call that meets a rule's conditions as far as examples
+// are known.
 func exampleCall(s *policy.Source) (c policy.Call) {
 	var args []value
 	for _, a := range s.Args {

@@ -8,29 +8,28 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// rule is a rule as languages: one union for each thing that it has a condition
-// on.
+// rule is a rule as languages: one union for each subject of its conditions.
 type rule struct {
 	src        *policy.Source
-	strict     int // how strict its answer is: 0 denies
+	strict     int // strictness of the answer: 0 for deny
 	name       union
 	server     union      // nil for any
-	exceptions []rule     // each has one exception for its only condition; a vague one is no set
-	excepted   []rule     // of these, those that are sets
+	exceptions []rule     // each holds one exception as its only condition; a vague one is no set
+	excepted   []rule     // the exceptions that are sets
 	anywhere   []anywhere // its conditions on any argument
 	args       []argument
-	atoms      []string      // conditions that are no languages, by their text, sorted
-	listed     int           // of the atoms, those that exhaust sees to: exceptions by globs
-	exprs      []*expression // of the atoms, those that are languages of texts
+	atoms      []string      // conditions that are no languages, as sorted texts
+	listed     int           // number of atoms that exhaustCases handles: exceptions by globs
+	exprs      []*expression // the atoms that are languages of texts
 	same       int           // equal for rules with equal conditions
-	finds      []string      // kinds, of which one must be found; nil without a find
-	vague      bool          // may match where it does not surely
+	finds      []string      // one of these kinds must be found; nil without a find
+	vague      bool          // may match perhaps only
 
-	watches, only bool       // what it says of arguments that it does not name; see further.go
+	watches, only bool       // how it treats arguments that it does not name; see further.go
 	named         [][]string // the arguments that it names
 }
 
-// argument is the condition on one argument, or on the URI of a resource.
+// argument is the condition on one argument or on a resource's URI.
 type argument struct {
 	key   string // the path, as one text
 	path  []string
@@ -40,24 +39,24 @@ type argument struct {
 // shape is one glob in all its forms.
 type shape struct {
 	policy.Forms
-	effects uint8 // the transformations that change it
+	effects uint8 // the transformations that change the glob
 }
 
-// resourceKey stands for the URI of a resource among arguments.
+// resourceKey is the argument key of a resource's URI.
 const resourceKey = "\x00uri"
 
-// prover reads policies and keeps the languages that they share.
+// prover reads policies and caches the languages that they share.
 type prover struct {
 	langs    map[string]*lang
 	bases    map[bool]union
 	regulars map[string]*regular // by expression; nil for one that cannot be compared
-	emptied  map[string]bool     // what was found out of such
-	same     map[string]int      // numbers the conditions of rules
+	emptied  map[string]bool     // cache of isEmpty
+	same     map[string]int      // numbers of equal conditions
 	work     int
 	home     string
-	asks     bool     // a rule asks what calls carry; see look.go
-	kinds    []string // that they may carry, where one asks
-	windows  bool     // servers run there; see windows.go
+	asks     bool     // a rule has a find; see look.go
+	kinds    []string // kinds that calls may carry, when a rule has a find
+	windows  bool     // servers run on Windows; see windows.go
 }
 
 func newProver(o Options) *prover {
@@ -141,10 +140,11 @@ func (pr *prover) readRule(p *policy.Policy, src *policy.Source) rule {
 	return r
 }
 
-// readConstraints reads what only the policy itself can judge: typed constraints, times
-// and all else that is asked of a call and is no set. An argument that has a constraint must be there; whether the constraint
-// holds is an atom, which a call has or has not. Where a constraint is about the
-// argument as a whole, there need be no text: [] is an array, and present.
+// readConstraints reads the conditions that only the policy itself can judge:
+// typed constraints, times, and all other conditions on a call that are no set.
+// An argument with a constraint must be present. Whether the constraint holds
+// is an atom of the call. A constraint on the argument as a whole needs no
+// text: [] is an array, and is present.
 func (pr *prover) readConstraints(r *rule, p *policy.Policy) {
 	for _, w := range r.src.Where {
 		key := argumentKey(w.Path)
@@ -185,7 +185,7 @@ func newArgument(p *policy.Policy, key string, path, globs []string) argument {
 	for _, g := range globs {
 		forms, err := p.GlobForms(g)
 		if err != nil {
-			continue // no rule of a policy that loaded has such a glob
+			continue // a loaded policy has no such glob
 		}
 		s := shape{Forms: forms}
 		for _, f := range forms.Forms {
@@ -198,7 +198,8 @@ func newArgument(p *policy.Policy, key string, path, globs []string) argument {
 
 func argumentKey(path []string) string { return strings.Join(path, "\x00") }
 
-// conditionText gives a text that equals another rule's when both match the same.
+// conditionText returns a text that is equal for rules that match the same
+// calls.
 func (r *rule) conditionText() string {
 	var b strings.Builder
 	b.WriteString(r.src.Subject.RuleKey() + "\x02" + r.name.unionKey() + "\x02" + r.server.unionKey())
@@ -227,7 +228,7 @@ func (r *rule) findArgument(key string) *argument {
 	return nil
 }
 
-// how strict an answer is.
+// Strictness of answers, strictest first.
 const (
 	strictDeny = iota
 	strictAskOutOfBand
@@ -247,7 +248,7 @@ func strictness(r *policy.Rule) int {
 	return strictAsk
 }
 
-// formFor gives the form of a glob for readings made by a set of transformations.
+// formFor returns the form of a glob for readings by a set of transformations.
 func (s *shape) formFor(transforms uint8) *policy.Form {
 	transforms &= s.effects
 	for i := range s.Forms.Forms {
@@ -258,17 +259,17 @@ func (s *shape) formFor(transforms uint8) *policy.Form {
 	return &s.Forms.Forms[0]
 }
 
-// reading says which readings of a value are asked about: those that a set of
-// transformations made. A plain text, which is no path, is seen as sent by globs
-// that are about no paths, and only by the others as transformed.
+// reading is a kind of reading to ask about: the readings by one set of
+// transformations. Path globs see a plain text (one that is no path) as
+// transformed; other globs see it as sent.
 type reading struct {
 	transforms uint8
 	plain      bool
 }
 
-// sureTexts gives the language of the texts that an argument's condition matches.
-// asked says whether it must not be taken for larger than it is; else it must
-// not be taken for smaller.
+// sureTexts returns the language of the texts that an argument's condition
+// surely matches. If asked is set, the result must not be too large; else it
+// must not be too small.
 func (pr *prover) sureTexts(a *argument, r reading, paths, asked bool) union {
 	u := union{}
 	for i := range a.globs {
@@ -293,16 +294,17 @@ func (pr *prover) sureTexts(a *argument, r reading, paths, asked bool) union {
 	return u
 }
 
-// deniesOrAsks says that the rule denies or asks.
+// deniesOrAsks reports whether the rule denies or asks.
 func (r *rule) deniesOrAsks() bool { return r.src.Action != policy.Allow }
 
-// hasAliases says that a deny or a prompt may mean more by the glob.
+// hasAliases reports whether the glob has further texts that a deny or a prompt
+// may match.
 func (s *shape) hasAliases() bool {
 	return slices.ContainsFunc(s.Forms.Forms, func(f policy.Form) bool { return f.Also != nil })
 }
 
-// possibleTexts adds the texts that the condition may match, of a rule that closes also
-// those that it may mean by another name.
+// possibleTexts adds the texts that the condition may match. For a rule that
+// denies or asks, these include aliases.
 func (pr *prover) possibleTexts(a *argument, r reading, paths, asked, closes bool) union {
 	u := pr.sureTexts(a, r, paths, asked)
 	for i := range a.globs {
@@ -333,9 +335,9 @@ func (pr *prover) possibleTexts(a *argument, r reading, paths, asked, closes boo
 	return u
 }
 
-// foldedTexts gives the language of the texts that an argument's condition matches in some
-// reading made by a decoding, a folding or both, and of some more: to stay out of it
-// is to stay out of the condition.
+// foldedTexts returns a language that includes every text that an argument's
+// condition matches in a reading by decoding, folding or both. A text outside
+// this language is outside the condition.
 func (pr *prover) foldedTexts(a *argument) (u union) {
 	add := func(g string) {
 		l := pr.langs["\x00folded\x00"+g]

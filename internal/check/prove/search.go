@@ -7,12 +7,12 @@ import (
 )
 
 // search walks one product of automata, breadth first. Of two states it follows
-// only the one from which fewer languages accept, whatever is still to come: the
-// antichains of De Wulf, Doyen, Henzinger and Raskin (CAV 2006), by which
-// inclusion is decided without most of the subsets of states.
+// only the one from which fewer languages accept for every possible rest. These
+// are the antichains of De Wulf, Doyen, Henzinger and Raskin (CAV 2006): they
+// decide inclusion without most of the subsets of states.
 type search struct {
 	variant
-	number  int // of the branch
+	number  int // number of the branch
 	manner  manner
 	base    []uint64
 	many    bool
@@ -21,9 +21,9 @@ type search struct {
 
 	machine *machine
 	others  []*lang
-	owners  [][]int // of each of others: which of avoid it belongs to
+	owners  [][]int // for each of others: indexes of the avoid unions that contain it
 	nodes   []node
-	row     []uint64 // of the node that is looked at
+	row     []uint64 // buffer for the next node's row
 	seen    map[string][]int32
 	beyond  int
 }
@@ -38,7 +38,7 @@ type node struct {
 
 func (s *search) searchBranch(branch []*lang) (whole bool) {
 	if len(s.avoid) == 0 && len(s.options) > 0 && !s.many {
-		return true // there is nothing to get out of
+		return true // there is nothing to avoid
 	}
 	for _, l := range branch {
 		if l.literal && !s.slashed {
@@ -64,7 +64,7 @@ func (s *search) searchBranch(branch []*lang) (whole bool) {
 			return true
 		}
 		if s.many && len(s.nodes) > nodesOfMany {
-			whole = false // what was come to is still looked at
+			whole = false // nodes already queued are still looked at
 			continue
 		}
 		for i := range s.machine.runes {
@@ -77,7 +77,7 @@ func (s *search) searchBranch(branch []*lang) (whole bool) {
 	return whole
 }
 
-// judgeWord judges a branch that has one text.
+// judgeWord judges a branch with one text.
 func (s *search) judgeWord(text string, branch []*lang) {
 	shape := atStart
 	for _, r := range text {
@@ -100,8 +100,8 @@ func (s *search) judgeWord(text string, branch []*lang) {
 	s.offerSet(got, func() string { return text })
 }
 
-// trySample settles a branch by a glob of it without its stars, or with a letter in the
-// place of each, when there is nothing to avoid.
+// trySample tries a glob of the branch with its stars removed, or replaced by a
+// letter. It works only when there is nothing to avoid.
 func (s *search) trySample(branch []*lang) bool {
 	if len(s.avoid) > 0 || s.many || s.slashed {
 		return false
@@ -120,8 +120,8 @@ func (s *search) trySample(branch []*lang) bool {
 	return false
 }
 
-// collectAvoided lists the languages to avoid that share a text with the branch, as far
-// as their ends tell, each once.
+// collectAvoided lists, once each, the languages to avoid that may share a text
+// with the branch, judged by their ends.
 func (s *search) collectAvoided(branch []*lang) {
 	index := map[string]int{}
 	for k, u := range s.avoid {
@@ -140,7 +140,7 @@ func (s *search) collectAvoided(branch []*lang) {
 	}
 }
 
-// followRune follows one of the characters from a node.
+// followRune follows one character from a node.
 func (s *search) followRune(parent int32, rune int) {
 	r := s.machine.runes[rune]
 	from := &s.nodes[parent]
@@ -153,13 +153,13 @@ func (s *search) followRune(parent int32, rune int) {
 	}
 	moveRow(n.row, from.row, s.machine.moves[rune][0], s.machine.moves[rune][1])
 	if s.machine.isAlive(n.row) && (s.many || !s.isDominated(&n)) {
-		n.row = slices.Clone(n.row) // most are left before they need a row of their own
+		n.row = slices.Clone(n.row) // most nodes are dropped before they need a row of their own
 		s.nodes = append(s.nodes, n)
 	}
 }
 
-// isDominated reports whether a node seen before does as well as n whatever follows,
-// and notes n where none does.
+// isDominated reports whether an earlier node is at least as good as n for
+// every rest. If none is, it records n.
 func (s *search) isDominated(n *node) bool {
 	bits := s.machine.neededBits()
 	words := (bits + 63) / 64
@@ -180,7 +180,7 @@ func (s *search) isDominated(n *node) bool {
 	return false
 }
 
-// acceptNode notes what the text that led to a node cannot get out of.
+// acceptNode records the set of avoid that contains the text of a node.
 func (s *search) acceptNode(at int32) {
 	defer s.countLook()
 	n := &s.nodes[at]
@@ -214,7 +214,7 @@ func (s *search) acceptNode(at int32) {
 	s.offerSet(got, func() string { return s.pathText(at) })
 }
 
-// countLook counts the nodes that are looked at when no better set can be found.
+// countLook counts the nodes visited after the best possible set was found.
 func (s *search) countLook() {
 	if !s.many && len(s.options) == 1 && isSubset(s.options[0].set, s.base) {
 		s.beyond++
@@ -233,8 +233,8 @@ func (s *search) pathText(at int32) string {
 	return string(runes)
 }
 
-// offerSet adds a set, unless one that is no larger is there, and drops those that
-// are no smaller.
+// offerSet adds a set unless a subset of it is present, and removes its
+// supersets.
 func (s *search) offerSet(got []uint64, text func() string) {
 	limit := wordsPerSet
 	if s.many {

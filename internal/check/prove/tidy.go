@@ -1,35 +1,35 @@
 package prove
 
-// manner is what a text must be like beside what the languages say.
+// manner is an extra condition on texts, beside the languages.
 type manner uint8
 
 const (
 	free  manner = iota
 	named        // not empty
-	tidy         // one that has no readings but the one as written, as far as its shape tells
+	tidy         // without readings other than the text as written, as far as its shape shows
 )
 
-// tidiness is a small automaton over the shape of a text: a path without doubled
-// or closing slashes, dot segments, escapes, homes and blanks at the ends. Such
-// a witness says what it is about; one of another shape is looked for only where
-// there is none.
+// tidiness is a small automaton over the shape of a text: a path without
+// doubled or closing slashes, dot segments, escapes, homes, and blanks at the
+// ends. Such a witness is easy to read; other shapes are tried only when there
+// is no tidy one.
 type tidiness uint8
 
 const (
 	atStart  tidiness = iota
-	inLetter          // one letter: a drive, if a colon follows
-	inWord            // letters: a scheme, if :// does
+	inLetter          // one letter: a drive if a colon follows
+	inWord            // letters: a scheme if :// follows
 	inName
 	afterRoot  // the text is "/"
 	afterSlash // a name must follow
-	afterDot   // or a blank: a name must go on
+	afterDot   // also after a blank: a name must go on
 	afterColon // // may follow
 	afterColonSlash
 	afterAuthority // ://
 	untidy
 )
 
-// nextState gives the state after a character.
+// nextState returns the state after a character.
 func (t tidiness) nextState(m manner, r rune) tidiness {
 	switch {
 	case m != tidy:

@@ -10,7 +10,8 @@ import (
 
 const reasonTrust = "what is said of servers and of a session, which no single call shows: "
 
-// compareTrust notes that the tables about servers, or the level, are not the same.
+// compareTrust records that the tables about servers, or the flow level,
+// differ.
 func (d *difference) compareTrust() {
 	old, after := trustTexts(d.before), trustTexts(d.after)
 	var texts []string
@@ -29,8 +30,8 @@ func (d *difference) compareTrust() {
 	}
 }
 
-// trustTexts gives the level, and the tables in order: of those that match a tool the first
-// decides.
+// trustTexts returns the flow level and the tables in order. The order counts:
+// the first table that matches a tool decides.
 func trustTexts(p *policy.Policy) (texts []string) {
 	if p.LocalFlowLevel() != policy.Off {
 		texts = append(texts, fmt.Sprintf("[flow] level %s", p.LocalFlowLevel()))

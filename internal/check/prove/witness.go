@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// methods are what requests of each subject are called.
+// methods holds the request method of each subject.
 var methods = map[policy.Subject]string{
 	policy.ToolSubject:        "tools/call",
 	policy.ResourceSubject:    "resources/read",
@@ -20,9 +20,9 @@ var methods = map[policy.Subject]string{
 	policy.ElicitationSubject: "elicitation/create",
 }
 
-// listCalls gives the calls that a candidate stands for: its texts as they are, then,
-// where constraints are asked for, examples of them, and where readings are, the
-// texts in another dress.
+// listCalls returns the calls that a candidate stands for: first with its texts
+// as they are, then with examples of the constraints, then, for readings, with
+// other spellings of the texts.
 func (q *question) listCalls(c candidate) []policy.Call {
 	var calls []policy.Call
 	for i, dress := range q.listDresses() {
@@ -57,15 +57,16 @@ func (q *question) listCalls(c candidate) []policy.Call {
 	return calls
 }
 
-// otherServer is a server that no rule is about, for calls that need none. The one
-// of a candidate may be that of a rule which was left out as no help in a proof.
+// otherServer is a server that no rule names, for calls that need no server.
+// The candidate's server may belong to a rule that was ignored in the proof.
 const otherServer = "another-server"
 
 func (q *question) needsServer() bool {
 	return slices.ContainsFunc(q.needed, func(d demand) bool { return d.rule.server != nil })
 }
 
-// changesWith reports whether a dress makes another call of the candidate.
+// changesWith reports whether a dress (a way to spell texts) changes the
+// candidate's texts.
 func (c *candidate) changesWith(dress func(string) string) bool {
 	for _, text := range c.args {
 		if dress(text) != text {
@@ -75,7 +76,8 @@ func (c *candidate) changesWith(dress func(string) string) bool {
 	return false
 }
 
-// listDresses gives ways to write a text such that some reading of it is the text.
+// listDresses returns ways to spell a text such that some reading of the result
+// is the text.
 func (q *question) listDresses() []func(string) string {
 	dresses := []func(string) string{strings.Clone}
 	if q.others {
@@ -91,7 +93,8 @@ func (q *question) listDresses() []func(string) string {
 	return dresses
 }
 
-// pathToURI writes a path as a URI, in which its blanks and the like may stand.
+// pathToURI returns a path as a URI, which may contain the path's blanks and
+// similar characters.
 func pathToURI(path string) string {
 	switch {
 	case strings.HasPrefix(path, "/"):
@@ -102,7 +105,8 @@ func pathToURI(path string) string {
 	return path
 }
 
-// escapeLastLetter writes the last letter of a text by its number.
+// escapeLastLetter returns a text with its last letter or digit
+// percent-encoded.
 func escapeLastLetter(s string) string {
 	i := strings.LastIndexFunc(s, func(r rune) bool { return isLetter(r) || '0' <= r && r <= '9' })
 	if i < 0 {
@@ -111,7 +115,7 @@ func escapeLastLetter(s string) string {
 	return fmt.Sprintf("%s%%%02x%s", s[:i], s[i], s[i+1:])
 }
 
-// tildePath writes a path below the home with a tilde.
+// tildePath returns a path below the home written with a tilde.
 func tildePath(path, home string) string {
 	if rest, below := strings.CutPrefix(path, home); below && home != "" && (rest == "" || rest[0] == '/') {
 		return "~" + rest
@@ -125,7 +129,7 @@ type value struct {
 	raw  any
 }
 
-// listArguments lists the arguments a candidate may have.
+// listArguments lists the sets of arguments that a candidate may have.
 func (q *question) listArguments(c candidate, dress func(string) string) [][]value {
 	all := [][]value{nil}
 	// Rules above may take every call that lacks an argument.
@@ -149,7 +153,7 @@ func (q *question) listArguments(c candidate, dress func(string) string) [][]val
 	paths := q.argumentPaths()
 	for key := range c.args {
 		if path := strings.Split(key, "\x00"); key != resourceKey && !slices.ContainsFunc(paths, func(p []string) bool { return slices.Equal(p, path) }) {
-			paths = append(paths, path) // of an exception
+			paths = append(paths, path) // an exception's argument
 		}
 	}
 	for _, path := range paths {
@@ -188,8 +192,8 @@ func (q *question) listArguments(c candidate, dress func(string) string) [][]val
 	return q.addAnywhere(all)
 }
 
-// placeInFolders puts a text into the folders that an argument must lie under: what other
-// rules ask of its end, such as **/.env, it meets there as well.
+// placeInFolders puts a text into the folders that an argument must lie under.
+// There the text still meets conditions on its end, such as **/.env.
 func (q *question) placeInFolders(path []string, text string) (texts []any) {
 	for _, d := range q.needed {
 		for _, w := range d.rule.src.Where {
@@ -204,8 +208,8 @@ func (q *question) placeInFolders(path []string, text string) (texts []any) {
 	return texts
 }
 
-// argumentPaths gives the arguments that the rules asked for speak of, but for those that
-// must not be there.
+// argumentPaths returns the arguments that the needed rules name, except those
+// that must be absent.
 func (q *question) argumentPaths() (paths [][]string) {
 	add := func(path []string) {
 		if !slices.ContainsFunc(paths, func(p []string) bool { return slices.Equal(p, path) }) {
@@ -227,8 +231,9 @@ func (q *question) argumentPaths() (paths [][]string) {
 	return paths
 }
 
-// meetConditions changes a call to one that may meet what the rules asked for want of it as a
-// whole, where that is known; where they want different things, the first does.
+// meetConditions changes a call so that it meets the needed rules' conditions
+// on the call as a whole, where that is possible. If rules contradict each
+// other, the first rule wins.
 func (q *question) meetConditions(c *policy.Call) {
 	for _, d := range slices.Backward(q.needed) {
 		for i := range d.rule.src.Calls {
@@ -237,7 +242,8 @@ func (q *question) meetConditions(c *policy.Call) {
 	}
 }
 
-// missConditions is a call that meets less of what rules to avoid want of it as a whole.
+// missConditions returns the call changed so that it meets fewer conditions of
+// rules to avoid.
 func (q *question) missConditions(c policy.Call) policy.Call {
 	for _, d := range q.avoid {
 		for i := range d.rule.src.Calls {
@@ -247,8 +253,8 @@ func (q *question) missConditions(c policy.Call) policy.Call {
 	return c
 }
 
-// encodeArguments writes arguments as a JSON object. An argument that is both a text and
-// has members becomes a list of both.
+// encodeArguments returns arguments as a JSON object. An argument that has both
+// a text and members becomes a list of both.
 func encodeArguments(args []value) []byte {
 	root := map[string]any{}
 	slices.SortStableFunc(args, func(a, b value) int { return len(a.path) - len(b.path) })

@@ -10,21 +10,21 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Why says why a recorded decision cannot be judged again.
+// Why is the reason why a recorded decision cannot be judged again.
 type Why string
 
-// The reasons, each a stable word of the JSON report.
+// The reasons. Each is a stable word of the JSON report.
 const (
-	Redacted   Why = "redacted"   // a rule looks at a secret that was replaced
-	Cut        Why = "cut"        // a rule looks at a text of which the record keeps the beginning
-	LeftOut    Why = "left_out"   // a rule looks at arguments that were left out
-	Several    Why = "several"    // several requests in one message, of which the record keeps no arguments
-	Malformed  Why = "malformed"  // it was denied for its shape, which is not recorded
-	Unrecorded Why = "unrecorded" // a rule looks at what no record keeps
-	NoCall     Why = "no_call"    // of an answer: the call it answers is not among the records
-	Pinned     Why = "pinned"     // of a list's entry: it was held to what was approved
-	Uncarried  Why = "uncarried"  // of what was withheld: rules could not be carried out on it
-	Unknown    Why = "unknown"    // the record of a later version, or of none
+	Redacted   Why = "redacted"   // a rule looks at a redacted secret
+	Cut        Why = "cut"        // a rule looks at a text of which the record has only the beginning
+	LeftOut    Why = "left_out"   // a rule looks at arguments that the record omits
+	Several    Why = "several"    // several requests in one message; the record has no arguments for them
+	Malformed  Why = "malformed"  // denied for its shape, which is not recorded
+	Unrecorded Why = "unrecorded" // a rule looks at data that no record contains
+	NoCall     Why = "no_call"    // for a reply: the answered call is not in the records
+	Pinned     Why = "pinned"     // for a list entry: a pin, not the rules, decided
+	Uncarried  Why = "uncarried"  // for a withheld reply: the rules could not be carried out on it
+	Unknown    Why = "unknown"    // the record comes from a later version, or is no record
 )
 
 // Whys lists the reasons.
@@ -32,7 +32,7 @@ func Whys() []Why {
 	return []Why{Redacted, Cut, LeftOut, Several, Malformed, Unrecorded, NoCall, Pinned, Uncarried, Unknown}
 }
 
-// String is the reason for people.
+// String returns the reason in words for people.
 func (w Why) String() string {
 	switch w {
 	case Redacted:
@@ -57,39 +57,40 @@ func (w Why) String() string {
 	return "no record that this version understands"
 }
 
-// Call is a decision of the record as the rules saw it.
+// Call is a recorded decision as the rules saw it.
 type Call struct {
 	policy.Call
-	Was     policy.Action // what the rules alone said; "a person said so" is prompt
-	Missing Missing       // what the record does not keep
-	odd     bool          // it was denied for what may have been its shape
+	Was     policy.Action // answer of the rules alone; prompt if a person decided
+	Missing Missing       // parts that the record does not contain
+	odd     bool          // denied, perhaps for its shape
 
-	lookedFor []string // kinds: of those that were not found it is known, too
-	empty     bool     // it carries nothing in which something could be found
+	lookedFor []string // kinds that were looked for, found or not
+	empty     bool     // carries nothing in which something could be found
 }
 
-// isEmptyArgs says that no arguments are recorded, or an object without members.
+// isEmptyArgs reports whether no arguments are recorded, or an empty object.
 func isEmptyArgs(args []byte) bool {
 	args = bytes.TrimSpace(args)
 	return len(args) == 0 || string(args) == "{}"
 }
 
-// noRule is the reason of a denial for which only the rules are a reason; any
-// other without a rule may be of the message's shape.
+// noRule is the reason in the record when the rules alone caused a denial.
+// Another reason without a rule may be about the message's shape.
 const noRule = "no rule allows it"
 
-// methods are those of the subjects that have one. A record that has another
-// beside them is of a message that carries the request of its own among others.
+// methods holds the request method of each subject that has exactly one. A
+// record of such a subject with another method is about a message that contains
+// the request among others.
 var methods = map[policy.Subject]string{
 	policy.ToolSubject: "tools/call", policy.PromptSubject: "prompts/get",
 	policy.SamplingSubject: "sampling/createMessage", policy.ElicitationSubject: "elicitation/create",
 }
 
-// IsJudged reports whether a record is of a decision that the rules had a part in.
+// IsJudged reports whether rules took part in a recorded decision.
 func IsJudged(e *event.Entry) bool { return e.Kind == event.Decision && e.Policy != "" }
 
-// RebuildCall gives the call of a record for which Judged holds. A reason that is not
-// "" says that there is none to be had.
+// RebuildCall returns the call of a record for which IsJudged holds. A nonempty
+// reason means that the call cannot be rebuilt.
 func RebuildCall(e *event.Entry) (c Call, why Why) {
 	c.Subject = policy.SubjectOf(e.Subject)
 	was, err := policy.ParseAction(e.Policy)
@@ -99,7 +100,7 @@ func RebuildCall(e *event.Entry) (c Call, why Why) {
 	c.Was = was
 	switch {
 	case e.Method == "batch", e.Ref != "":
-		return c, Several // also what an answer asks of the client in passing
+		return c, Several // includes requests inside a reply to the client
 	case c.Subject == policy.NoSubject, len(e.Names) == 0:
 		if was == policy.Deny {
 			return c, Malformed
@@ -113,14 +114,14 @@ func RebuildCall(e *event.Entry) (c Call, why Why) {
 	c.Server, c.Method, c.Names = e.Server, e.Method, e.Names
 	c.Facts = e.Facts
 	c.odd = was == policy.Deny && e.RuleLine == 0 && e.Reason != "" && e.Reason != noRule && !strings.HasPrefix(e.Reason, "read as ")
-	c.Finds, c.lookedFor, c.Screened = findsOf(e), e.Looked, true // rules about others are left out (doubtful)
+	c.Finds, c.lookedFor, c.Screened = findsOf(e), e.Looked, true // rules about other kinds are skipped (doubtfulRules)
 	c.empty = len(c.RequestTexts()) == 0 && len(e.Extra) == 0 && !e.ArgsCut && isEmptyArgs(e.Args)
 	if redact.IsRedacted(e.Server) || redact.IsRedacted(e.Method) {
 		return c, Redacted
 	}
 	if args := bytes.TrimSpace(e.Args); len(args) > 0 {
 		if args[0] != '{' {
-			return c, LeftOut // what could not be read as JSON is kept as a text
+			return c, LeftOut // text that was not valid JSON is recorded as a string
 		}
 		c.Args = args
 	}

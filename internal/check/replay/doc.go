@@ -1,5 +1,5 @@
-// Package replay judges by a policy what the record says was called, and
-// compares: what a new policy would have decided, against what the rules of the
-// day did. Nothing is guessed: a call of which the record does not keep what the
-// new policy looks at is counted, with the reason, and not judged.
+// Package replay judges recorded calls by a policy and compares: the answer of
+// a new policy against the recorded answer of the rules at that time. It does
+// not guess: if the new policy looks at data that the record lacks, the call is
+// counted with the reason and not judged.
 package replay

@@ -9,27 +9,27 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Judge answers what a policy says of recorded calls.
+// Judge judges recorded calls by a policy.
 type Judge struct {
 	policy  *policy.Policy // under its layers
 	alone   *policy.Policy
 	layers  []layer
-	replies [policy.OnList + 1][]layer // the same, and the policy itself, of what comes back
+	replies [policy.OnList + 1][]layer // layers, and the policy itself, with rules about replies
 	sources []policy.Source
 	src     []byte
 	file    string
 	options policy.Options            // without the layers
-	blind   bool                      // some rule looks at what no record keeps
-	without map[string]*policy.Policy // by the rules and layers that are left out
+	blind   bool                      // some rule looks at data that no record contains
+	without map[string]*policy.Policy // cache of withoutRules
 }
 
-// layer is a policy above, whose text is not at hand.
+// layer is a policy above, without its text.
 type layer struct {
 	policy  *policy.Policy
 	sources []policy.Source
 }
 
-// NewJudge parses the policy, which stands under the layers of the options. The
+// NewJudge parses the policy, with the layers of the options above it. The
 // error is policy.Errors.
 func NewJudge(file string, src []byte, o policy.Options) (*Judge, error) {
 	p, err := policy.Parse(file, src, o)
@@ -58,17 +58,17 @@ func NewJudge(file string, src []byte, o policy.Options) (*Judge, error) {
 	return j, nil
 }
 
-// Policy is the policy that judges, under its layers.
+// Policy returns the judging policy with its layers.
 func (j *Judge) Policy() *policy.Policy { return j.policy }
 
-// maxWithout bounds the policies that are kept.
+// maxWithout bounds the cached policies.
 const maxWithout = 64
 
-// JudgeCall decides a recorded call. Where the record does not keep what a rule
-// looks at, that rule may match in some readings and not in others; so the
-// answer is certain only if it is the same without all such rules and with any of
-// them. A reason says that it is not. A layer with such a rule has no answer at
-// all; only a deny of another part is certain beside it, for layers open nothing.
+// JudgeCall decides a recorded call. A rule that looks at data missing in the
+// record may or may not match. So the answer is certain only if it is the same
+// without all such rules and with any of them. Otherwise a reason is returned.
+// A layer with such a rule has no answer; then only a deny of another part is
+// certain, because layers open nothing.
 func (j *Judge) JudgeCall(c *Call) (policy.Decision, Why) {
 	d, why := j.judgeAll(c)
 	if why == "" && d.Action != policy.Deny && c.odd {
@@ -104,7 +104,7 @@ func (j *Judge) judgeAll(c *Call) (policy.Decision, Why) {
 	return d, ""
 }
 
-// judgeOwn gives the answer of the policy itself.
+// judgeOwn returns the answer of the policy itself.
 func (j *Judge) judgeOwn(c *Call) (policy.Decision, Why) {
 	doubtful, why := doubtfulRules(j.alone, j.sources, c)
 	if len(doubtful) == 0 {
@@ -118,7 +118,8 @@ func (j *Judge) judgeOwn(c *Call) (policy.Decision, Why) {
 		return policy.Decision{}, why
 	}
 	d := rest.Decide(&c.Call)
-	// A deny holds whatever the rules below it say: it is the strictest.
+	// A deny holds whatever the rules below it decide: it is the strictest
+	// answer.
 	end := len(j.sources)
 	if d.Action == policy.Deny && d.Rule != nil {
 		end = j.originalIndex(d.Rule.Index, doubtful)
@@ -131,8 +132,8 @@ func (j *Judge) judgeOwn(c *Call) (policy.Decision, Why) {
 	return d, ""
 }
 
-// doubtfulRules lists the rules of a policy that look at what the record does not keep, and
-// may decide the call by it.
+// doubtfulRules lists the rules of a policy that look at data missing in the
+// record and may decide the call.
 func doubtfulRules(p *policy.Policy, sources []policy.Source, c *Call) (rules []int, why Why) {
 	var steps []policy.Step
 	for i := range sources {
@@ -156,19 +157,21 @@ func doubtfulRules(p *policy.Policy, sources []policy.Source, c *Call) (rules []
 	return rules, why
 }
 
-// openSteps gives what rules say of the call with all of it open that a record may lack.
+// openSteps returns the results of the rules with everything unknown that a
+// record may lack.
 func (c *Call) openSteps(p *policy.Policy) []policy.Step {
 	open := c.Call
 	open.Finds, open.Screened = nil, false
 	t := p.Trace(&open)
 	if t.Cut {
-		return make([]policy.Step, len(t.Steps)) // they say nothing
+		return make([]policy.Step, len(t.Steps)) // they contain nothing
 	}
 	return t.Steps
 }
 
-// isSpared says that a rule plays no part whatever the record lacks: the call is not what
-// it is about or, where all arguments are there, others decide it first.
+// isSpared reports whether a rule is irrelevant whatever the record lacks: the
+// call does not concern it or, if all arguments are present, other rules decide
+// first.
 func (c *Call) isSpared(s *policy.Step) bool {
 	switch {
 	case s.Match == where.No && (s.At.Kind == policy.NameGlob || s.At.Kind == policy.CallCondition):
@@ -179,9 +182,9 @@ func (c *Call) isSpared(s *policy.Step) bool {
 	return c.Missing.IsComplete() && (s.Match == where.No || !s.Reached)
 }
 
-// CertainPolicy gives the policy without the rules that look at what the record does not
-// keep of a call, and those rules. The others stand where they stood; a layer
-// with such a rule is left out as a whole.
+// CertainPolicy returns the policy without the rules that look at data missing
+// in the record, and the removed rules. The other rules keep their positions. A
+// layer with such a rule is removed completely.
 func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
 	if c.Missing.IsComplete() && !j.blind {
 		return j.policy, nil, ""
@@ -214,10 +217,10 @@ func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
 	return rest, left, why
 }
 
-// errElsewhere says that a rule stands in a file that the policy extends.
+// errElsewhere means that a rule is in a file that the policy extends.
 var errElsewhere = errors.New("a rule of another file")
 
-// withoutRules gives the policy without some of its rules, under some of its layers.
+// withoutRules returns the policy without some rules, under the given layers.
 func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Policy, error) {
 	key := fmt.Sprint(rules)
 	for _, p := range above {
@@ -233,7 +236,7 @@ func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Polic
 		if s.Pos.File != j.file {
 			return nil, errElsewhere
 		}
-		// Line ends stay, so that the other rules keep their places.
+		// Keep the line ends, so that the other rules keep their positions.
 		text = append(text, j.src[from:s.Start]...)
 		for _, c := range j.src[s.Start:s.End] {
 			if c == '\n' {
@@ -255,7 +258,7 @@ func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Polic
 	return p, nil
 }
 
-// originalIndex gives the place of a rule in the whole policy.
+// originalIndex returns the index of a rule in the complete policy.
 func (j *Judge) originalIndex(index int, left []int) int {
 	for _, i := range left {
 		if i <= index {

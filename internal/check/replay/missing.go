@@ -12,32 +12,33 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Missing is what the record does not keep of a call. What is missing may have
-// been anything.
+// Missing describes the parts of a call that the record does not contain. They
+// may have had any value.
 type Missing struct {
-	names Why    // why names are not known, "" when all are
+	names Why    // why names are unknown; "" when all are known
 	gaps  []gap  // in the arguments
-	open  bool   // the arguments were cut off:
-	last  string // in or behind this member,
+	open  bool   // the arguments were cut off,
+	last  string // in or after this member
 	seen  []string
-	large bool // the message is so large that what is missing may itself decide
+	large bool // the message is so large that a missing part may itself decide
 }
 
-// gap is a place in the arguments whose value is not known.
+// gap is a place in the arguments whose value is unknown.
 type gap struct {
-	path []string // names of members; elements of lists have none
+	path []string // member names; list elements add none
 	why  Why
 }
 
 const (
-	// maxGaps bounds the places that are told apart; beyond, all is missing.
+	// maxGaps bounds the places recorded; with more, everything counts as
+	// missing.
 	maxGaps = 256
-	// largeFrame is the size of a message up to which the value that is missing
-	// cannot be one that takes too long to judge.
+	// largeFrame is the message size in bytes above which a missing value might
+	// be too slow to judge.
 	largeFrame = 256 << 10
 )
 
-// IsComplete says that the record keeps all of the call.
+// IsComplete reports whether the record contains the complete call.
 func (m *Missing) IsComplete() bool { return m.names == "" && len(m.gaps) == 0 && !m.open }
 
 func (m *Missing) readEntry(e *event.Entry) Why {
@@ -61,7 +62,7 @@ func (m *Missing) readEntry(e *event.Entry) Why {
 	return ""
 }
 
-// readValue reads one JSON value; false when there is none.
+// readValue reads one JSON value and reports whether there is one.
 func (m *Missing) readValue(d *json.Decoder, at []string) bool {
 	t, err := d.Token()
 	if err != nil {
@@ -79,7 +80,7 @@ func (m *Missing) readValue(d *json.Decoder, at []string) bool {
 					return false
 				}
 				s, _ := name.(string)
-				m.noteGap(at, markOf(s)) // a member of another name: whatever is asked for here
+				m.noteGap(at, markOf(s)) // a member with an unknown name: it may be any member here
 				below = append(slices.Clone(at), s)
 			}
 			if !m.readValue(d, below) {
@@ -102,7 +103,8 @@ func (m *Missing) noteGap(at []string, why Why) {
 	}
 }
 
-// cutOff notes which members of the arguments are whole: those before the last.
+// cutOff records which members of the arguments are complete: those before the
+// last.
 func (m *Missing) cutOff(args []byte) Why {
 	d := json.NewDecoder(bytes.NewReader(args))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -124,7 +126,7 @@ func (m *Missing) cutOff(args []byte) Why {
 	return ""
 }
 
-// markOf says why a text of the record is not what was sent.
+// markOf returns why a recorded text differs from the sent text, or "".
 func markOf(s string) Why {
 	switch {
 	case !redact.IsRedacted(s):
@@ -135,7 +137,8 @@ func markOf(s string) Why {
 	return Cut
 }
 
-// whyUnknown says why the record does not tell whether names and arguments meet a rule, or "".
+// whyUnknown returns why the record cannot show whether names and arguments
+// match a rule, or "".
 func (m *Missing) whyUnknown(s *policy.Source) Why {
 	if m.names != "" && !matchesAnyText(s) {
 		return m.names
@@ -151,7 +154,8 @@ func (m *Missing) whyUnknown(s *policy.Source) Why {
 	return ""
 }
 
-// needsUnrecorded says that a rule looks at what no record keeps of a call, or not each.
+// needsUnrecorded reports whether a rule looks at data that not every record
+// contains.
 func needsUnrecorded(s policy.Source) bool {
 	return slices.ContainsFunc(s.Calls, func(c policy.Stated) bool {
 		k, _ := policy.CallKeyOf(c.Key)
@@ -159,8 +163,9 @@ func needsUnrecorded(s policy.Source) bool {
 	})
 }
 
-// knowsConditions says that the record tells, of all that a rule asks of a call as a whole, whether
-// it holds: of what it wants found, whether that was found, or was looked for.
+// knowsConditions reports whether the record can decide all of a rule's
+// conditions on the call as a whole. For a find, it must show that a kind was
+// found or was looked for.
 func (c *Call) knowsConditions(p *policy.Policy, s *policy.Source) bool {
 	return !slices.ContainsFunc(s.Calls, func(stated policy.Stated) bool {
 		k, _ := policy.CallKeyOf(stated.Key)
@@ -168,11 +173,12 @@ func (c *Call) knowsConditions(p *policy.Policy, s *policy.Source) bool {
 	})
 }
 
-// findKey is the condition that a record may keep.
+// findKey is the condition that a record may be able to decide.
 const findKey = "find"
 
-// knowsKinds says that it is known whether one of some kinds was found. What was looked for by
-// a pack of the owner's is not: the pack may have been another one then.
+// knowsKinds reports whether the record shows if one of the kinds was found.
+// Kinds of the owner's packs do not count, because the pack may have changed
+// since.
 func (c *Call) knowsKinds(p *policy.Policy, kinds []string) bool {
 	if slices.Contains(kinds, "*") {
 		kinds = p.KindsOn(policy.OnCall)
@@ -188,13 +194,14 @@ func (c *Call) knowsKinds(p *policy.Policy, kinds []string) bool {
 	})
 }
 
-// findsOf gives the kinds that a record says were found, but for those of packs.
+// findsOf returns the kinds that a record lists as found, without those of
+// packs.
 func findsOf(e *event.Entry) []string {
 	return slices.DeleteFunc(e.FoundKinds(), func(kind string) bool { return !slices.Contains(policy.FindingKinds(), kind) })
 }
 
-// whyOthersUnknown says why arguments that a rule does not name are not known as far as it
-// looks at them, or "".
+// whyOthersUnknown returns why the arguments that a rule does not name are not
+// known well enough for the rule, or "".
 func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 	for _, g := range m.gaps {
 		named := slices.ContainsFunc(s.ArgumentPaths(), func(path []string) bool {
@@ -206,7 +213,7 @@ func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 		if len(g.path) == 0 || s.Further.Only {
 			return g.why
 		}
-		// Some names say all there is to know.
+		// Some names alone decide.
 		name := g.path[len(g.path)-1]
 		if reading.SuspectReason(name, "x") == "" && reading.SuspectReason(name, "/x") != "" {
 			return g.why
@@ -218,15 +225,15 @@ func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 	return ""
 }
 
-// matchesAnyText holds for the glob ** on texts: other names may be refused, or
-// read in several ways.
+// matchesAnyText reports whether a rule has the glob ** on texts. Other names
+// may be refused, or have several readings.
 func matchesAnyText(s *policy.Source) bool {
 	return slices.Contains(s.Names, "**") && (s.Subject == policy.SamplingSubject || s.Subject == policy.ElicitationSubject)
 }
 
-// whyPathUnknown says why what a condition on path looks at is not known. A condition looks
-// at the member and at what lies below it; and what a gap holds may have members.
-// Names that differ in case alone are readings of each other.
+// whyPathUnknown returns why the values for a condition on path are unknown, or
+// "". A condition looks at the member and everything below it, and a gap may
+// contain members. Names that differ only in case are readings of each other.
 func (m *Missing) whyPathUnknown(path []string) Why {
 	if policy.EveryArgument(path) {
 		path = nil
@@ -237,8 +244,8 @@ func (m *Missing) whyPathUnknown(path []string) Why {
 			return g.why
 		}
 	}
-	// What was left out has no name of those that are there, not even in another
-	// case: such a message is refused before it is judged.
+	// An omitted member cannot have the name of a present member, not even in
+	// another case: such a message is refused before it is judged.
 	if m.open && (len(path) == 0 || strings.EqualFold(path[0], m.last) || !slices.Contains(m.seen, path[0])) {
 		return LeftOut
 	}

@@ -11,46 +11,48 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Reply is what the record says of an answer to a call, or of one entry of a list.
+// Reply is a recorded answer to a call, or one entry of a recorded list.
 type Reply struct {
 	on    policy.On
 	entry *event.Entry
-	of    *event.Entry // the call that is answered; nil of a list, and where it is not known
-	call  Call         // that one, or the call that would name the entry
-	why   Why          // why rules cannot be asked, "" when they can
+	of    *event.Entry // the answered call; nil for a list and when unknown
+	call  Call         // the answered call, or the call that would name the entry
+	why   Why          // why the rules cannot judge it; "" when they can
 	found []string     // kinds
-	stray []string     // kinds that were found, here or in another entry
+	stray []string     // kinds found in this or another entry
 
-	// Was is what was done: the action, and what was altered, in the words of the record.
+	// Was is the action taken, and words are the alterations, as in the record.
 	Was    policy.Action
 	words  []string
-	failed bool // it was withheld for what the rules could not be carried out on
+	failed bool // withheld because the rules could not be carried out on it
 }
 
-// Replies finds what came back to calls in records that come in their order.
+// Replies finds the replies in records that come in order.
 type Replies struct {
-	young, old map[string]*event.Entry // calls without an answer so far, by their record
-	bytes      int                     // of the lines of young
+	young, old map[string]*event.Entry // calls without an answer, by record
+	bytes      int                     // total line length of young
 }
 
-// Bounds of the calls that wait for their answers; of more, the oldest are forgotten.
+// Bounds of the calls that wait for answers. Beyond them, the oldest are
+// dropped.
 const (
 	maxWaiting      = 1 << 11
 	maxWaitingBytes = 8 << 20
 )
 
-// TakeReplies gives what came back by a record: the entries of a list, an answer, or nothing.
-// What a server says by itself, and what no rule had a part in, is none.
+// TakeReplies returns the replies in a record: the entries of a list, an
+// answer, or nothing. It returns nothing for messages that a server sends
+// unprompted and for messages that no rule took part in.
 func (rs *Replies) TakeReplies(e *event.Entry) []Reply {
 	switch {
 	case e.Ref == "":
 		rs.keepCall(e)
 		return nil
 	case e.Kind != event.Outcome && e.Kind != event.Listed && e.Kind != event.Decision, e.Server == "" && e.ServerGuess == "hub":
-		return nil // a hub's own words are not judged
+		return nil // the hub's own messages are not judged
 	}
 	r := Reply{on: policy.OnReply, entry: e, of: rs.takeCall(e.Ref), found: findsOf(e)}
-	if !r.readOutcome() || r.of != nil && r.of.Method == builtin.Method { // an agent's own tools answer past the rules
+	if !r.readOutcome() || r.of != nil && r.of.Method == builtin.Method { // rules do not see the answers of an agent's own tools
 		return nil
 	}
 	if len(e.Declared) > 0 {
@@ -83,13 +85,14 @@ func (rs *Replies) takeCall(ref string) *event.Entry {
 	return nil
 }
 
-// readOutcome reads what became of it; false where that was for no rule to say.
+// readOutcome reads the outcome of the reply. It returns false when no rule
+// decided it.
 func (r *Reply) readOutcome() bool {
 	e := r.entry
 	r.Was, r.words = policy.Allow, slices.Sorted(slices.Values(e.Altered))
 	switch {
 	case e.Kind != event.Decision:
-	case e.Policy != "": // of the calls that it carries
+	case e.Policy != "": // a decision about calls in the reply
 		return false
 	case e.Stage == "ask":
 		r.Was = policy.Prompt
@@ -102,10 +105,10 @@ func (r *Reply) readOutcome() bool {
 	return true
 }
 
-// isAltered says that something was done to it.
+// isAltered reports whether the reply was altered or stopped.
 func (r *Reply) isAltered() bool { return r.Was != policy.Allow || len(r.words) > 0 }
 
-// rebuildCall notes which call was answered.
+// rebuildCall sets the answered call.
 func (r *Reply) rebuildCall() {
 	of := r.of
 	switch {
@@ -116,18 +119,19 @@ func (r *Reply) rebuildCall() {
 	case of.Kind == event.Decision:
 		r.call, r.why = RebuildCall(of)
 	case strings.HasPrefix(of.Method, "tasks/"):
-		r.why = Unrecorded // which call the task is of
+		r.why = Unrecorded // the task's call is not recorded
 	default:
 		r.call.Call = policy.Call{Server: of.Server, Method: of.Method, Subject: policy.MethodSubject, Names: []string{of.Method}}
 	}
 	r.prepareCall()
 }
 
-// prepareCall readies the call for rules about what comes back, which hold at its time and are
-// asked kind by kind.
+// prepareCall prepares the call for rules about replies. They apply at the time
+// of the reply and judge each kind by itself.
 func (r *Reply) prepareCall() { r.call.At, r.call.empty = r.entry.Time, true }
 
-// listEntries gives those of a list, each with what was found and done there.
+// listEntries returns the entries of a list, each with its findings and its
+// outcome.
 func (r *Reply) listEntries() (all []Reply) {
 	e := r.entry
 	places := findsAt(e)
@@ -166,8 +170,8 @@ func (r *Reply) entryDone(name string) {
 	}
 }
 
-// findsAt gives the kinds that were found, by the entry of the list; nil where the record has
-// not each place.
+// findsAt returns the found kinds by list entry, or nil when the record lacks
+// some positions.
 func findsAt(e *event.Entry) map[string][]string {
 	places := map[string][]string{}
 	for _, line := range e.Finds {
@@ -187,7 +191,8 @@ func findsAt(e *event.Entry) map[string][]string {
 	return places
 }
 
-// unknownKinds gives the kinds of which nobody knows whether they were found.
+// unknownKinds returns the kinds for which the record does not show whether
+// they were found.
 func (r *Reply) unknownKinds(kinds []string) (all []string) {
 	for _, kind := range kinds {
 		looked := slices.Contains(r.entry.Looked, kind) && slices.Contains(policy.FindingKinds(), kind) && !slices.Contains(r.stray, kind)
@@ -198,8 +203,8 @@ func (r *Reply) unknownKinds(kinds []string) (all []string) {
 	return all
 }
 
-// JudgeReply decides a recorded reply. As each kind is judged by itself, the answer is certain
-// if none of the kinds that nobody looked for would change it.
+// JudgeReply decides a recorded reply. Each kind is judged by itself, so the
+// answer is certain if no unknown kind could change it.
 func (j *Judge) JudgeReply(r *Reply) (policy.Decision, Why) {
 	kinds, ruled := j.policy.Screens(r.on)
 	switch {
@@ -229,7 +234,8 @@ func (j *Judge) JudgeReply(r *Reply) (policy.Decision, Why) {
 	return d, ""
 }
 
-// whyDoubtful says why a rule that may have a say in one of the readings cannot be asked.
+// whyDoubtful returns why a rule that may apply to one of the readings cannot
+// be judged, or "".
 func (r *Reply) whyDoubtful(l *layer, readings []string) Why {
 	rules, why := doubtfulRules(l.policy, l.sources, &r.call)
 	if len(rules) == 0 {
@@ -248,7 +254,7 @@ func (r *Reply) whyDoubtful(l *layer, readings []string) Why {
 	return ""
 }
 
-// alterationWords gives the words of the record for what rules alter.
+// alterationWords returns the record's words for the alterations of a decision.
 func (r *Reply) alterationWords(d *policy.Decision) (words []string) {
 	for _, a := range d.Alters {
 		word := a.Rule.Action.String()
@@ -261,7 +267,8 @@ func (r *Reply) alterationWords(d *policy.Decision) (words []string) {
 	return slices.Compact(words)
 }
 
-// CompareReply judges a recorded reply and compares with what was done.
+// CompareReply judges a recorded reply and compares the result with the
+// recorded outcome.
 func (j *Judge) CompareReply(r *Reply) Example {
 	x := r.makeExample(joinOutcome(r.Was, r.words))
 	if r.entry.RuleLine > 0 && r.on == policy.OnReply {
@@ -272,7 +279,8 @@ func (j *Judge) CompareReply(r *Reply) Example {
 	return x
 }
 
-// CompareReplyAnswers compares what two policies say of a recorded reply, whatever was done.
+// CompareReplyAnswers compares the answers of two policies to a recorded reply,
+// whatever the recorded outcome.
 func CompareReplyAnswers(before, after *Judge, r *Reply) Example {
 	old, why := before.JudgeReply(r)
 	x := r.makeExample(r.describeOutcome(&old))
@@ -285,7 +293,7 @@ func CompareReplyAnswers(before, after *Judge, r *Reply) Example {
 	return x
 }
 
-// HasReplyRules says that the policy has rules about such a reply.
+// HasReplyRules reports whether the policy has rules about such a reply.
 func (j *Judge) HasReplyRules(r *Reply) bool {
 	_, ruled := j.policy.Screens(r.on)
 	return ruled
@@ -302,7 +310,7 @@ func (r *Reply) makeExample(was string) Example {
 	return x
 }
 
-// setOutcome notes the new answer.
+// setOutcome sets the new answer.
 func (x *Example) setOutcome(r *Reply, d *policy.Decision, why Why) {
 	if why != "" {
 		x.Class, x.Why = NotJudged, why
@@ -317,7 +325,7 @@ func (x *Example) setOutcome(r *Reply, d *policy.Decision, why Why) {
 	}
 }
 
-// decidedBy gives the rule that decides, or the first that alters.
+// decidedBy returns the deciding rule, or else the first rule that alters.
 func decidedBy(d *policy.Decision) *check.RuleRef {
 	if d.Rule == nil && len(d.Alters) > 0 {
 		return check.RefOf(d.Alters[0].Rule)
@@ -325,7 +333,7 @@ func decidedBy(d *policy.Decision) *check.RuleRef {
 	return check.RefOf(d.Rule)
 }
 
-// joinOutcome gives an answer in words: an action, and what is altered.
+// joinOutcome returns an answer in words: the action and the alterations.
 func joinOutcome(a policy.Action, words []string) string {
 	switch {
 	case len(words) == 0:
@@ -336,12 +344,13 @@ func joinOutcome(a policy.Action, words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// isWithheld says that nothing of it goes on: of a list's entry, that a person is not asked yet.
+// isWithheld reports whether nothing of the reply is passed on. List entries
+// with a prompt are withheld, because nobody is asked about them yet.
 func (r *Reply) isWithheld(d *policy.Decision) bool {
 	return d.Action == policy.Deny || d.Action == policy.Prompt && r.on == policy.OnList
 }
 
-// describeOutcome gives what rules do, in words.
+// describeOutcome returns the outcome of a decision in words.
 func (r *Reply) describeOutcome(d *policy.Decision) string {
 	if r.isWithheld(d) {
 		return policy.Deny.String()

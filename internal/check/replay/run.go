@@ -13,17 +13,17 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Class is how the answer to a call changes.
+// Class is the way in which the answer to a call changes.
 type Class string
 
-// The classes, the one that opens something first.
+// The classes. Those that open come first.
 const (
 	NewlyAllowed Class = "newly_allowed"
 	NewlyAsked   Class = "newly_asked"
 	NewlyDenied  Class = "newly_denied"
 	Unchanged    Class = "unchanged"
 
-	// Of what comes back, beside those above.
+	// Further classes for replies.
 	NewlyWarned   Class = "newly_warned"
 	NewlyFenced   Class = "newly_fenced"
 	NewlyRedacted Class = "newly_redacted"
@@ -32,74 +32,74 @@ const (
 	NotJudged Class = "not_judged"
 )
 
-// Classes lists them in the order of a report.
+// Classes lists the classes of calls in the order of a report.
 func Classes() []Class { return []Class{NewlyAllowed, NewlyAsked, NewlyDenied, Unchanged, NotJudged} }
 
-// FormatClass gives the class for people.
+// FormatClass returns the class in words for people.
 func (c Class) FormatClass() string { return strings.ReplaceAll(string(c), "_", " ") }
 
-// newly is the class of what comes back and is something else now, by the strictest of it.
+// newly is the class of a changed reply, by its strictest new action.
 var newly = [...]Class{policy.Deny: NewlyWithheld, policy.Prompt: NewlyAsked, policy.Redact: NewlyRedacted,
 	policy.Fence: NewlyFenced, policy.Warn: NewlyWarned, policy.Allow: NewlyAllowed}
 
-// AnswerClasses lists those of what comes back, in the order of a report.
+// AnswerClasses lists the classes of replies in the order of a report.
 func AnswerClasses() []Class {
 	return []Class{NewlyAllowed, NewlyWarned, NewlyFenced, NewlyRedacted, NewlyAsked, NewlyWithheld, Unchanged, NotJudged}
 }
 
 // Example is one recorded call of a class. Its texts come from the record and
-// may be anything.
+// may have any content.
 type Example struct {
 	Class   Class          `json:"class"`
-	Why     Why            `json:"why,omitempty"` // of what was not judged
+	Why     Why            `json:"why,omitempty"` // why it was not judged
 	Record  string         `json:"record"`
 	Time    time.Time      `json:"time"`
 	Server  string         `json:"server,omitempty"`
 	Method  string         `json:"method"`
 	Names   []string       `json:"names,omitempty"`
 	Args    string         `json:"args,omitempty"`  // JSON, cut at 500 bytes
-	Finds   []string       `json:"finds,omitempty"` // kinds, of what came back
+	Finds   []string       `json:"finds,omitempty"` // kinds found in the reply
 	Was     string         `json:"was"`
 	Is      string         `json:"is,omitempty"`
 	OldRule *check.RuleRef `json:"old_rule,omitempty"`
 	NewRule *check.RuleRef `json:"new_rule,omitempty"`
-	Reason  string         `json:"reason,omitempty"` // why, when no new rule says it
+	Reason  string         `json:"reason,omitempty"` // the reason when no new rule decides
 	Action  policy.Action  `json:"-"`
 }
 
-// Report is the outcome of a replay.
+// Report is the result of a replay.
 type Report struct {
 	Revision  string        `json:"policy_revision"`
-	Decisions int           `json:"decisions"` // of the record, that rules had a part in
-	Observed  int           `json:"observed"`  // of them, that were not enforced
+	Decisions int           `json:"decisions"` // recorded decisions in which rules took part
+	Observed  int           `json:"observed"`  // decisions that were not enforced
 	Counts    map[Class]int `json:"counts"`
 	NotJudged map[Why]int   `json:"not_judged"`
 	Sessions  int           `json:"sessions"`
 	First     time.Time     `json:"first"`
 	Last      time.Time     `json:"last"`
-	Damaged   int           `json:"damaged"` // places of the record that cannot be read
+	Damaged   int           `json:"damaged"` // unreadable places in the record
 	Examples  []Example     `json:"examples"`
-	Answers   *Answers      `json:"answers,omitempty"` // nil: no rule is about what came back, and none was
+	Answers   *Answers      `json:"answers,omitempty"` // nil when there are no rules about replies and no altered replies
 }
 
-// Answers is the outcome for what came back: answers to calls, and entries of lists.
+// Answers is the result for replies: answers to calls, and entries of lists.
 type Answers struct {
 	Total     int            `json:"total"`
-	Observed  int            `json:"observed"` // of them, where nothing was enforced
+	Observed  int            `json:"observed"` // replies that were not enforced
 	Counts    map[Class]int  `json:"counts"`
-	Now       map[string]int `json:"now"` // by the strictest action: what becomes of those that are judged
+	Now       map[string]int `json:"now"` // number of judged replies by their strictest new action
 	NotJudged map[Why]int    `json:"not_judged"`
 	Examples  []Example      `json:"examples"`
 
 	shown map[string]bool
 }
 
-// HasChanges says that something that came back would be answered differently.
+// HasChanges reports whether some reply would be treated differently.
 func (a *Answers) HasChanges() bool {
 	return a != nil && a.Total > a.Counts[Unchanged]+a.Counts[NotJudged]
 }
 
-// SummarizeAnswers gives what became of all of them, in one line.
+// SummarizeAnswers returns the counts of all replies on one line.
 func (a *Answers) SummarizeAnswers() string {
 	parts := []string{fmt.Sprintf("%d unchanged", a.Counts[Unchanged])}
 	for _, class := range AnswerClasses() {
@@ -114,7 +114,8 @@ func (a *Answers) SummarizeAnswers() string {
 	return fmt.Sprintf("%d answers and entries of lists%s: %s", a.Total, observed, strings.Join(parts, ", "))
 }
 
-// AddExample counts one, and keeps up to n examples of each class, of each change once.
+// AddExample counts an example, and keeps up to n examples of each class, one
+// for each change.
 func (a *Answers) AddExample(x *Example, n int) *Answers {
 	if a == nil {
 		a = &Answers{Counts: map[Class]int{}, Now: map[string]int{}, NotJudged: map[Why]int{}, Examples: []Example{}, shown: map[string]bool{}}
@@ -140,16 +141,16 @@ func (a *Answers) AddExample(x *Example, n int) *Answers {
 	return a
 }
 
-// HasChanges says that some call would be answered differently.
+// HasChanges reports whether some call would be answered differently.
 func (r *Report) HasChanges() bool {
 	return r.Counts[NewlyAllowed]+r.Counts[NewlyAsked]+r.Counts[NewlyDenied] > 0 || r.Answers.HasChanges()
 }
 
-// maxSessions bounds the sessions that are told apart.
+// maxSessions bounds the sessions that are counted separately.
 const maxSessions = 1 << 16
 
-// Run judges the records and keeps up to n examples of each class, of each
-// change once. It holds no more of the record than those.
+// Run judges the records and keeps up to n examples of each class, one for each
+// change. It keeps nothing else of the record in memory.
 func Run(j *Judge, records iter.Seq2[event.Entry, error], n int) (*Report, error) {
 	r := &Report{Revision: j.Policy().Revision(), Counts: map[Class]int{}, NotJudged: map[Why]int{}, Examples: []Example{}}
 	var replies Replies
@@ -205,10 +206,10 @@ func (r *Report) countEntry(e *event.Entry, sessions map[string]bool) {
 	r.Last = e.Time
 }
 
-// maxArgs is how much of the arguments an example keeps.
+// maxArgs is the length of an example's arguments, in bytes.
 const maxArgs = 500
 
-// CompareEntry judges one record for which Judged holds.
+// CompareEntry judges one record for which IsJudged holds.
 func (j *Judge) CompareEntry(e *event.Entry) Example {
 	x := Example{
 		Record: e.Record, Time: e.Time, Server: e.Server, Method: e.Method, Names: shortenNames(e.Names),
@@ -259,7 +260,7 @@ func firstName(names []string) string {
 	return names[0]
 }
 
-// shortenNames keeps what an example shows of many names.
+// shortenNames shortens a list of names for an example.
 func shortenNames(names []string) []string {
 	const few, long = 3, 300
 	var kept []string

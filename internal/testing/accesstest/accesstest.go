@@ -1,2 +1,3 @@
-// Package accesstest opens files of a test to other users, as the system does that.
+// Package accesstest gives other users access to a test's files, on each
+// system.
 package accesstest

@@ -7,7 +7,8 @@ func Share(path string) error {
 	return Grant(path, windows.WinWorldSid, windows.FILE_GENERIC_READ|windows.FILE_GENERIC_WRITE)
 }
 
-// Grant replaces the access list of path: all for this user, and rights for who.
+// Grant replaces the access list of path: full access for this user, and rights
+// for who.
 func Grant(path string, who windows.WELL_KNOWN_SID_TYPE, rights windows.ACCESS_MASK) error {
 	me, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// Write makes path a program that everybody may start. While the file is open for
-// writing no other test starts a process: its child would hold the file open too, and
-// a start of the program would fail with ETXTBSY (golang.org/issue/22315).
+// Write writes a program to path that everybody may start. While the file is
+// open for writing, no other test starts a process: the child would inherit the
+// open file, and starting the program would fail with ETXTBSY
+// (golang.org/issue/22315).
 func Write(t testing.TB, path string, program []byte) {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -23,7 +24,7 @@ func Write(t testing.TB, path string, program []byte) {
 	}
 }
 
-// Self makes path a copy of the program that runs, the test's own.
+// Self copies the running test program to path.
 func Self(t testing.TB, path string) {
 	t.Helper()
 	self, err := os.Executable()

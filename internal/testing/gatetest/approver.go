@@ -1,5 +1,5 @@
-// Package gatetest holds what every gate.Approver must do, as tests that each
-// implementation runs against itself. Only tests import it.
+// Package gatetest holds the requirements for every gate.Approver, as tests
+// that each implementation runs. Only tests import it.
 package gatetest
 
 import (
@@ -15,29 +15,30 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Person is the other end of an Approver under test. Its methods may be called
-// before the question is in sight and wait for it themselves.
+// Person answers the questions of an Approver under test. Its methods may be
+// called before the question is visible, and must wait for it.
 type Person interface {
 	Say(r gate.Reply) // answers the one open question
-	Leave()           // hangs up without an answer: end of input
+	Leave()           // ends the input without an answer
 }
 
-// Reader is a Person on a way of asking that does not show a long question all at
-// once: there, nothing is let through before its end was in sight.
+// Reader is a Person for an Approver that does not show a long question at
+// once. Such an Approver must allow nothing before the end of the question was
+// visible.
 type Reader interface {
 	Person
-	Hurry() // tries to allow the one open question before its end, which answers nothing; Say comes next
+	Hurry() // tries to allow the one open question before its end, which must not count as an answer; Say comes next
 	Read()  // reads the one open question to its end; Say comes next
 }
 
 // Approver is a gate.Approver under test.
 type Approver struct {
-	// New gives a fresh Approver and the person it asks.
+	// New returns a new Approver and the person it asks.
 	New func(t testing.TB) (gate.Approver, Person)
-	// Replies are what a person can say by this channel.
+	// Replies lists the replies that a person can give by this channel.
 	Replies []gate.Reply
-	// Prompt is how long Ask may take to return after it was told to stop, or
-	// after the person spoke; default 20 s.
+	// Prompt is the time within which Ask must return after a stop or a reply;
+	// default 1 min.
 	Prompt time.Duration
 }
 
@@ -66,7 +67,7 @@ var checks = []struct {
 	{"lets nothing through before its end was in sight", reads},
 }
 
-// question is a plausible one; each n makes another.
+// question returns a plausible question, a different one for each n.
 func question(n int) gate.Question {
 	args := fmt.Appendf(nil, `{"path":"/tmp/%d"}`, n)
 	return gate.Question{
@@ -84,21 +85,21 @@ func question(n int) gate.Question {
 	}
 }
 
-// result is what Ask returned.
+// result is the result of Ask.
 type result struct {
 	gate.Answer
 	err error
 }
 
-// allows reports whether the gate would let q through on this result.
+// allows reports whether the gate would let q through with this result.
 func (r result) allows(q gate.Question) bool {
 	return r.err == nil && r.Reply.Allows() && r.Digest == q.Digest
 }
 
 var errSlow = errors.New("Ask did not return in time")
 
-// ask puts q, lets meanwhile happen, and gives the result; a panic is an error
-// of the check, and so is an Ask that outlives the meanwhile by too much.
+// ask asks q, runs meanwhile, and returns the result. A panic is an error, and
+// so is an Ask that does not return in time after meanwhile.
 func (r Approver) ask(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func()) (result, error) {
 	got, fell := make(chan result, 1), make(chan any, 1)
 	go func() {
@@ -113,7 +114,7 @@ func (r Approver) ask(ctx context.Context, a gate.Approver, q gate.Question, mea
 	meanwhile()
 	limit := r.Prompt
 	if limit == 0 {
-		limit = time.Minute // the machine may be busy; who waits longer than that waits for ever
+		limit = time.Minute // the machine may be busy; a longer wait is a hang
 	}
 	select {
 	case res := <-got:
@@ -157,7 +158,7 @@ func stops(t testing.TB, r Approver) error {
 	if len(r.Replies) == 0 {
 		return nil
 	}
-	// The next question is asked as if the last had not been.
+	// The next question must not be affected by the previous one.
 	q, reply := question(1), r.Replies[0]
 	res, err := r.ask(t.Context(), a, q, func() { person.Say(reply) })
 	if err == nil && (res.err != nil || res.Reply != reply || res.Digest != q.Digest) {
@@ -166,7 +167,7 @@ func stops(t testing.TB, r Approver) error {
 	return err
 }
 
-// several are put at once, and each is told to stop by itself.
+// several asks several questions at once, and stops each of them separately.
 func several(t testing.TB, r Approver) error {
 	a, _ := r.New(t)
 	var stopped [3]chan error
@@ -205,7 +206,7 @@ func leaves(t testing.TB, r Approver) error {
 	return err
 }
 
-// reads holds for those whose person is a Reader.
+// reads applies only if the person is a Reader.
 func reads(t testing.TB, r Approver) error {
 	q := long()
 	for _, hurries := range []bool{true, false} {
@@ -234,7 +235,7 @@ func reads(t testing.TB, r Approver) error {
 	return nil
 }
 
-// long is a question that no window shows at once.
+// long returns a question that no window shows at once.
 func long() gate.Question {
 	q := question(0)
 	var b strings.Builder
@@ -271,7 +272,8 @@ func survives(t testing.TB, r Approver) error {
 	return nil
 }
 
-// denied wants an Ask that returns an error, or nothing the gate would allow.
+// denied requires an Ask that returns an error, or an answer that the gate
+// would not allow.
 func (r Approver) denied(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func(), when string) error {
 	res, err := r.ask(ctx, a, q, meanwhile)
 	if err == nil && res.allows(q) {

@@ -1,6 +1,6 @@
-// Package hostile holds the frames on which parsers in use disagree: what one of
-// them reads is not what another runs. It is for the tests of everything that
-// frames come through.
+// Package hostile holds frames that common parsers read differently: one parser
+// checks something else than another executes. The tests of all frame readers
+// use them.
 package hostile
 
 import (
@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Frame is one line that must be refused.
+// Frame is a line that must be refused.
 type Frame struct {
 	Name, Line string
-	Code       string // of the refusal
-	ID         string // what a refusal may answer to; "" for nothing
+	Code       string // code of the refusal
+	ID         string // id that a refusal may answer; "" for none
 }
 
 const (
@@ -27,11 +27,12 @@ const (
 	id1a = id1 + `"name":"safe","arguments":{`
 )
 
-// Frames are all of them. They are made when they are asked for: a test binary that plays a
-// program is started hundreds of times, and has no use for them then.
+// Frames returns all frames. They are built on demand, because a test binary
+// that acts as a program is started hundreds of times and does not need them.
 func Frames() []Frame {
 	return []Frame{
-		// Members named twice: most take the last, some the first, one merges.
+		// Members named twice: most parsers take the last, some the first, one
+		// merges.
 		{"method twice", `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}`, "duplicate_name", "1"},
 		{"method twice, one escaped", `{"jsonrpc":"2.0","id":1,"method":"ping","\u006dethod":"tools/call"}`, "duplicate_name", "1"},
 		{"name twice", id1 + `"name":"safe","name":"shell"}}`, "duplicate_name", "1"},
@@ -54,7 +55,8 @@ func Frames() []Frame {
 		{"twice in a result", `{"jsonrpc":"2.0","id":1,"result":{"content":[{"text":"a","text":"b"}]}}`, "duplicate_name", ""},
 		{"twice in error data", `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"","data":{"a":1,"a":1}}}`, "duplicate_name", ""},
 
-		// Members in another case: Go servers before 1.3.1 and mcp-go run them, C# binds params so.
+		// Members in another case: Go servers before 1.3.1 and mcp-go accept
+		// them, and C# binds params so.
 		{"Method for method", `{"jsonrpc":"2.0","id":1,"Method":"tools/call"}`, "folded_name", ""},
 		{"Params for params", `{"jsonrpc":"2.0","id":1,"method":"tools/call","Params":{"name":"shell"}}`, "folded_name", "1"},
 		{"METHOD beside method", `{"jsonrpc":"2.0","id":1,"method":"ping","METHOD":"tools/call"}`, "folded_name", "1"},
@@ -82,7 +84,7 @@ func Frames() []Frame {
 		{"folded twin in an error", `{"jsonrpc":"2.0","id":1,"error":{"code":1,"Code":2,"message":"m"}}`, "folded_name", ""},
 		{"Unicode twin in a notification", `{"jsonrpc":"2.0","method":"x","params":{"É":1,"é":2}}`, "folded_name", ""},
 
-		// Names that some readers cut short or drop.
+		// Names that some parsers cut short or drop.
 		{"NUL behind name", id1 + `"name\u0000":"shell"}}`, "control_name", "1"},
 		{"NUL behind method", `{"jsonrpc":"2.0","id":1,"method\u0000":"tools/call"}`, "unknown_member", ""},
 		{"line feed in an argument's name", id1a + `"a\nb":1}}}`, "control_name", "1"},
@@ -134,7 +136,7 @@ func Frames() []Frame {
 		{"blanks", " \t ", "blank", ""},
 		{"CR alone", "\r", "blank", ""},
 
-		// What only lax parsers take for JSON.
+		// Text that only lax parsers accept as JSON.
 		{"block comment", `{/*c*/` + call[1:], "syntax", ""},
 		{"line comment", call + "//c", "trailing", ""},
 		{"hash comment", "#" + call, "syntax", ""},
@@ -190,7 +192,7 @@ func Frames() []Frame {
 		{"cut in the envelope", `{"jsonrpc":"2.0","id":1,"method":"tools/call"`, "syntax", ""},
 		{"brace alone", `{`, "syntax", ""},
 
-		// Text that one reader repairs and another refuses.
+		// Text that some parsers repair and others refuse.
 		{"invalid UTF-8 in a value", id1a + "\"a\":\"\xff\"}}}", "utf8", "1"},
 		{"invalid UTF-8 in a name", id1a + "\"a\xff\":1,\"a\xfe\":2}}}", "utf8", ""},
 		{"invalid UTF-8 in the method", `{"jsonrpc":"2.0","id":1,"method":"tools/call` + "\xc0\"}", "utf8", "1"},
@@ -216,7 +218,7 @@ func Frames() []Frame {
 		{"lone surrogate in an answer", `{"jsonrpc":"2.0","id":1,"result":{"a":"\ud800"}}`, "surrogate", ""},
 		{"lone surrogate, then a cut", id1a + `"a":"\ud800`, "surrogate", ""},
 
-		// Depth: 64 is well below what any parser accepts.
+		// Depth: 64 is well below the limit of every parser.
 		{"65 levels", id1a[:len(id1a)-1] + strings.Repeat(`[`, deep+1) + strings.Repeat(`]`, deep+1) + `}}`, "depth", "1"},
 		{"65 levels of objects", id1a[:len(id1a)-1] + strings.Repeat(`{"a":`, deep) + `{}` + strings.Repeat(`}`, deep) + `}}`, "depth", "1"},
 		{"100,000 levels", id1a[:len(id1a)-1] + strings.Repeat(`[`, 100_000) + strings.Repeat(`]`, 100_000) + `}}`, "depth", ""},
@@ -261,7 +263,7 @@ func Frames() []Frame {
 		{"cut in an error", `{"jsonrpc":"2.0","id":1,"error":{"code":1`, "syntax", ""},
 		{"empty error", `{"jsonrpc":"2.0","id":1,"error":{}}`, "error", ""},
 
-		// Ids that change when they are read.
+		// Ids that change when they are parsed.
 		{"id 1.0", `{"jsonrpc":"2.0","id":1.0,"method":"tools/call"}`, "id", ""},
 		{"id 1e0", `{"jsonrpc":"2.0","id":1e0,"method":"tools/call"}`, "id", ""},
 		{"id 1E2", `{"jsonrpc":"2.0","id":1E2,"method":"tools/call"}`, "id", ""},
@@ -285,7 +287,7 @@ func Frames() []Frame {
 	}
 }
 
-// Many is n members k0 to kn-1.
+// Many returns n members k0 to kn-1.
 func Many(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -297,7 +299,7 @@ func Many(n int) string {
 	return b.String()
 }
 
-// utf16 is little-endian UTF-16 of ASCII text.
+// utf16 returns ASCII text as little-endian UTF-16.
 func utf16(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

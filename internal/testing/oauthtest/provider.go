@@ -15,28 +15,29 @@ import (
 	"time"
 )
 
-// Kind is how a provider in wide use differs from others. Each provider is as strict as the
-// one it is named after: what a client says wrongly is refused, not forgiven.
+// Kind describes how a common provider differs from others. Each test provider
+// is as strict as the one it is named after: it refuses a client's mistakes.
 type Kind struct {
 	Name     string
-	Path     string                     // of its issuer, with a slash at the end where it writes one
+	Path     string                     // path of its issuer, with a slash at the end if the provider has one
 	Document string                     // its metadata: "oauth" or "openid" (by RFC 8414), "append" (below the issuer), "" for none
-	Resource func(server string) string // that the server's metadata speaks of; nil: there is no such metadata
-	Hint     bool                       // the challenge names the metadata; without, it is at the server's origin
-	Status   int                        // of a request without a token; 0: 401
-	Methods  []string                   // token_endpoint_auth_methods_supported; nil: it does not say
-	Client   string                     // a registered client: "echo", "bare", "post", "basic"; "" where none registers itself
-	Issuer   string                     // the answer's iss: "said", "unsaid" in the metadata; "slash": with one more; "": none
+	Resource func(server string) string // the resource in the server's metadata; nil: no such metadata
+	Hint     bool                       // the challenge names the metadata; otherwise it is at the server's origin
+	Status   int                        // status of a request without a token; 0: 401
+	Methods  []string                   // token_endpoint_auth_methods_supported; nil: absent
+	Client   string                     // a registered client: "echo", "bare", "post", "basic"; "": no registration
+	Issuer   string                     // iss in the answer: "said", "unsaid" in the metadata; "slash": with one more slash; "": none
 	Offline  bool                       // no refresh token without offline_access
-	Form     bool                       // tokens come as a form
-	Scopes   []string                   // scopes_supported of the resource; the challenge says none
+	Form     bool                       // tokens are sent as a form
+	Scopes   []string                   // scopes_supported of the resource; the challenge has none
 
-	// Bend changes an answer of JSON before it is sent: its members, the type in its header, or,
-	// by what it returns, the whole text. The path is that of the request.
+	// Bend changes a JSON answer before it is sent: its members, its header or,
+	// with a non-nil result, the complete text. path is the path of the
+	// request.
 	Bend func(path string, header http.Header, doc map[string]any) []byte
 }
 
-// Kinds are eight of them.
+// Kinds returns eight kinds.
 func Kinds() []Kind {
 	exact := func(server string) string { return server }
 	origin := func(server string) string { u, _ := url.Parse(server); return u.Scheme + "://" + u.Host }
@@ -52,7 +53,8 @@ func Kinds() []Kind {
 	}
 }
 
-// Provider plays one kind: the authorization server, and an MCP server that it is for.
+// Provider plays one kind: the authorization server, and an MCP server that
+// uses it.
 type Provider struct {
 	Kind
 	Server string // the address of the MCP server
@@ -66,34 +68,35 @@ type Provider struct {
 	secret string
 }
 
-// Played is what came of it so far, and what is to come.
+// Played is the state of a provider so far, with settings for what comes next.
 type Played struct {
-	Pages     []url.Values // what each page was asked
+	Pages     []url.Values // the query of each authorization page
 	Refreshed int
-	Outage    string        // of the token endpoint: one of Outages
-	Tried     int           // requests at it meanwhile
-	Late      time.Duration // the token endpoint changes the refresh token at once, and answers then
-	Lives     int           // seconds a token lives
-	Needs     string        // a scope that the server needs
-	Refuses   bool          // the server takes no token
+	Outage    string        // failure of the token endpoint: one of Outages
+	Tried     int           // requests to the token endpoint during the outage
+	Late      time.Duration // the token endpoint changes the refresh token at once, but answers after this delay
+	Lives     int           // lifetime of a token in seconds
+	Needs     string        // a scope that the server requires
+	Refuses   bool          // the server accepts no token
 
 	access, scope, refresh string
 	until                  time.Time
 }
 
-// Owned is the client that the owner has registered by hand, where no other way is.
+// The client that the owner has registered by hand, where the provider has no
+// registration.
 const (
 	OwnedID     = "owned"
 	OwnedSecret = "owned-s3cret"
 )
 
-// Play starts one; it ends with the test.
+// Play starts a provider. It ends with the test.
 func Play(t testing.TB, k Kind) *Provider {
 	p := &Provider{Kind: k, t: t, codes: make(map[string]url.Values), state: Played{Lives: 3600}, secret: "s3cret"}
 	server := httptest.NewServer(http.HandlerFunc(p.resource))
 	p.Server = server.URL + "/tools/mcp"
 	p.as = server
-	if k.Resource != nil { // else the server's origin is its authorization server
+	if k.Resource != nil { // otherwise the server's origin is its authorization server
 		p.as = httptest.NewServer(http.HandlerFunc(p.authorization))
 		t.Cleanup(p.as.Close)
 	}
@@ -101,14 +104,14 @@ func Play(t testing.TB, k Kind) *Provider {
 	return p
 }
 
-// Change reads or changes what was played.
+// Change reads or changes the state.
 func (p *Provider) Change(do func(*Played)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	do(&p.state)
 }
 
-// Revoke makes every token void.
+// Revoke invalidates every token.
 func (p *Provider) Revoke() {
 	p.Change(func(s *Played) { s.access, s.refresh = "revoked", "revoked" })
 }
@@ -117,7 +120,7 @@ func (p *Provider) issuer() string { return p.as.URL + p.Path }
 
 func (p *Provider) base() string { return strings.TrimRight(p.issuer(), "/") }
 
-// named is the resource that requests for a token must name.
+// named returns the resource that token requests must name.
 func (p *Provider) named() string {
 	if p.Resource == nil {
 		return p.Server
@@ -125,7 +128,7 @@ func (p *Provider) named() string {
 	return p.Resource(p.Server)
 }
 
-// resource is the MCP server and its metadata.
+// resource serves the MCP server and its metadata.
 func (p *Provider) resource(w http.ResponseWriter, r *http.Request) {
 	const metadata = "/.well-known/oauth-protected-resource"
 	switch {
@@ -164,7 +167,7 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request, metadata string
 	}
 }
 
-// authorization is the authorization server.
+// authorization serves the authorization server.
 func (p *Provider) authorization(w http.ResponseWriter, r *http.Request) {
 	path, inner := r.URL.Path, strings.TrimRight(p.Path, "/")
 	documents := map[string]string{
@@ -247,7 +250,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// knows checks how the client shows who it is.
+// knows checks the client's authentication.
 func (p *Provider) knows(r *http.Request) bool {
 	id, secret, basic := r.BasicAuth()
 	if !basic {
@@ -307,7 +310,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	}
 	p.clock++
 	s.access, s.until = fmt.Sprintf("token-%d", p.clock), time.Now().Add(time.Duration(s.Lives)*time.Second)
-	s.refresh = fmt.Sprintf("refresh-%d", p.clock) // each is good once
+	s.refresh = fmt.Sprintf("refresh-%d", p.clock) // each is valid once
 	if p.Offline && !slices.Contains(strings.Fields(s.scope), "offline_access") {
 		s.refresh = ""
 	}
@@ -328,7 +331,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, http.StatusOK, got)
 }
 
-// answer sends doc as JSON, bent as the kind bends it.
+// answer sends doc as JSON, changed by the kind's Bend.
 func (p *Provider) answer(w http.ResponseWriter, r *http.Request, status int, doc map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
 	var whole []byte
@@ -343,16 +346,17 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, status int, do
 	_, _ = w.Write(whole)
 }
 
-// outageAnswer is what a token endpoint that is out of order, or something before it, answers.
+// outageAnswer is the answer of a failing token endpoint, or of something in
+// front of it.
 type outageAnswer struct {
 	status     int
 	kind, text string
 }
 
-// outageAnswers are by their name.
+// outageAnswers holds the answers by name.
 var outageAnswers = map[string]outageAnswer{
-	"status":       {http.StatusServiceUnavailable, "application/json", `{"error":"invalid_client"}`}, // by which it has lost its own store
-	"page":         {http.StatusOK, "text/html", "<html>welcome to the hotel</html>"},                 // of a network that wants a sign-in of its own
+	"status":       {http.StatusServiceUnavailable, "application/json", `{"error":"invalid_client"}`}, // the endpoint has lost its own store
+	"page":         {http.StatusOK, "text/html", "<html>welcome to the hotel</html>"},                 // from a network that requires its own sign-in
 	"moved":        {http.StatusNotFound, "text/html", "<html>nothing is here</html>"},
 	"filter":       {http.StatusBadRequest, "text/html", "<html>nothing is here</html>"},
 	"not found":    {http.StatusNotFound, "application/json", `{"timestamp":1,"status":404,"error":"Not Found","path":"/token"}`},
@@ -366,8 +370,8 @@ var outageAnswers = map[string]outageAnswer{
 	"object":       {http.StatusBadRequest, "application/json", `{"error":{"code":"invalid_grant"}}`},
 }
 
-// Outages are the names of what a token endpoint out of order does, and whether the same call may
-// have another answer.
+// Outages returns the names of the failures of a token endpoint, and whether a
+// retry may get another answer.
 func Outages() map[string]bool {
 	all := map[string]bool{"hang-up": true, "status": true, "page": true}
 	for name := range outageAnswers {
@@ -378,7 +382,7 @@ func Outages() map[string]bool {
 	return all
 }
 
-// failToken plays a token endpoint that is out of order; "silence" is one that does not answer.
+// failToken plays a failing token endpoint. With "silence" it does not answer.
 func (p *Provider) failToken(w http.ResponseWriter, r *http.Request, how string) {
 	switch how {
 	case "hang-up":

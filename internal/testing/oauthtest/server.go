@@ -1,5 +1,5 @@
-// Package oauthtest plays an MCP server that wants a sign-in, and the
-// authorization server that it names, in one process, for tests.
+// Package oauthtest plays, for tests, an MCP server that requires a sign-in and
+// the authorization server that it names, in one process.
 package oauthtest
 
 import (
@@ -17,18 +17,18 @@ import (
 	"testing"
 )
 
-// Server is both servers. Its fields are set before the first request, inside
-// Change when that comes from another process.
+// Server is both servers. Set its fields before the first request, or inside
+// Change if that request comes from another process.
 type Server struct {
-	URL      string // of the authorization server; its issuer
+	URL      string // of the authorization server, which is its issuer
 	Resource string // the address of the MCP server
 
-	Next     http.Handler                          // what a request with a good token reaches; default: "welcome"
+	Next     http.Handler                          // handles requests with a valid token; default: "welcome"
 	Bend     func(path string, doc map[string]any) // changes a metadata document before it is sent
-	Returns  func(back url.Values)                 // changes what the browser comes back with
-	Redirect func(path string) string              // sends a request elsewhere, with 307; "" for none
-	Stream   bool                                  // a server of 2024-11-05: it answers POST with 405, and asks for a token at its stream
-	Evil     string                                // what a registration at /evil answers
+	Returns  func(back url.Values)                 // changes the query with which the browser returns
+	Redirect func(path string) string              // redirects to another address with 307; "" for none
+	Stream   bool                                  // a server of 2024-11-05: it answers POST with 405, and requires a token at its stream
+	Evil     string                                // the answer of a registration at /evil
 
 	Registered, SignedIn, Refreshed atomic.Int64
 
@@ -38,17 +38,17 @@ type Server struct {
 	n     int
 }
 
-// State is what both know. Change changes it.
+// State is the common state of both servers. Use Change to change it.
 type State struct {
-	Codes   map[string]url.Values // by code: what was asked for
-	Valid   string                // the access token that is good now
-	Scope   string                // of that token
+	Codes   map[string]url.Values // by code: the authorization request
+	Valid   string                // the valid access token
+	Scope   string                // of the valid token
 	Refresh string
-	Lives   int    // seconds a token lives; 0: it does not expire
-	Needs   string // a scope that a request needs
+	Lives   int    // lifetime of a token in seconds; 0: it does not expire
+	Needs   string // a scope that a request requires
 }
 
-// New starts them; they end with the test.
+// New starts both servers. They end with the test.
 func New(t testing.TB) *Server {
 	s := &Server{t: t, state: State{Codes: make(map[string]url.Values)}}
 	mux := http.NewServeMux()
@@ -84,7 +84,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Change reads or changes what the servers know.
+// Change reads or changes the common state.
 func (s *Server) Change(do func(*State)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package slow marks the tests that `go test -short ./...` leaves out, so that it is quick
-// enough for every save.
+// Package slow marks the tests that `go test -short ./...` skips, so that a
+// short run is fast enough for every save.
 package slow
 
 import (
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Test says that t takes more than a moment: it searches, waits for real time, or starts
-// many processes.
+// Test marks t as slow: it searches, waits for real time, or starts many
+// processes.
 func Test(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -18,8 +18,9 @@ func Test(t testing.TB) {
 	}
 }
 
-// Waiting says, before a package's tests are run, that they wait for other processes and for
-// terminals most of the time: three of them run on a processor, unless -parallel says otherwise.
+// Waiting sets, before a package's tests run, three parallel tests per
+// processor unless -parallel is set, because these tests mostly wait for other
+// processes and terminals.
 func Waiting() {
 	flag.Parse()
 	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {

@@ -1,5 +1,5 @@
-// Package termtest is a terminal for tests: it can do the little that a screen
-// of ours may use and complains about everything else.
+// Package termtest is a terminal for tests. It supports only what clawai's
+// screens may use, and reports everything else as a problem.
 package termtest
 
 import (
@@ -13,9 +13,9 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Emulator is a terminal that complains about a title, a clipboard, a query, a
-// mode or a style that is not on its list. What a person would see is its cells.
-// It is safe for concurrent use.
+// Emulator is a terminal that reports as a problem every title, clipboard
+// access, query, mode and style that is not allowed. Its cells are what a
+// person would see. It is safe for concurrent use.
 type Emulator struct {
 	Colors   bool // colours of text are allowed
 	mu       sync.Mutex
@@ -23,7 +23,7 @@ type Emulator struct {
 	cols     int
 	cells    [][]rune
 	looks    [][]Look // of the cells
-	look     Look     // of what is written next
+	look     Look     // look of the next character
 	x, y     int
 	alt      bool
 	insert   bool
@@ -34,13 +34,13 @@ type Emulator struct {
 	partial  []byte
 	problems []string
 	changed  chan struct{}
-	top      int // of the scrolling region, and its end
+	top      int // scrolling region
 	bottom   int
 	styles   map[string]bool
-	modes    map[string]bool // those that are not as a shell expects them
+	modes    map[string]bool // modes that differ from what a shell expects
 }
 
-// New makes a blank screen.
+// New returns a blank screen.
 func New(rows, cols int) *Emulator {
 	e := &Emulator{rows: rows, cols: cols, styles: map[string]bool{}, modes: map[string]bool{}, changed: make(chan struct{})}
 	e.cells, e.looks, e.bottom = blank(rows, cols), plain(rows, cols), rows
@@ -62,7 +62,7 @@ func blank(rows, cols int) [][]rune {
 	return cells
 }
 
-// Resize keeps what fits.
+// Resize changes the size and keeps the content that fits.
 func (e *Emulator) Resize(rows, cols int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -76,7 +76,7 @@ func (e *Emulator) Resize(rows, cols int) {
 	e.x, e.y = min(e.x, cols-1), min(e.y, rows-1)
 }
 
-// Text is the rows, without the blanks at their ends.
+// Text returns the rows without trailing blanks.
 func (e *Emulator) Text() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -91,7 +91,8 @@ func (e *Emulator) textLocked() string {
 	return b.String()
 }
 
-// Wait returns true as soon as the screen satisfies seen.
+// Wait waits until seen accepts the screen, and reports whether it did within
+// the limit.
 func (e *Emulator) Wait(limit time.Duration, seen func(string) bool) bool {
 	end := time.After(limit)
 	for {
@@ -109,10 +110,10 @@ func (e *Emulator) Wait(limit time.Duration, seen func(string) bool) bool {
 	}
 }
 
-// Complaint is what was done that must not be; the alternate screen must have
-// been left, with the cursor in sight.
+// Complaint returns the problems so far. It also requires that the alternate
+// screen was left and that the cursor is visible.
 func (e *Emulator) Complaint() error {
-	// What a process wrote last may still be on its way.
+	// The last output of a process may not have arrived yet.
 	e.Wait(5*time.Second, func(string) bool { return !e.alt && len(e.modes) == 0 })
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,7 +129,7 @@ func (e *Emulator) Complaint() error {
 	return nil
 }
 
-// HangUp makes it a terminal that nobody can leave in order.
+// HangUp ends the terminal. Complaint then does not require an orderly end.
 func (e *Emulator) HangUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -152,7 +153,8 @@ func (e *Emulator) Write(p []byte) {
 	e.changed = make(chan struct{})
 }
 
-// step takes one character or sequence; 0 when it is not complete yet.
+// step handles one character or sequence and returns its length, or 0 when it
+// is incomplete.
 func (e *Emulator) step(p []byte) int {
 	switch c := p[0]; {
 	case c == 0x1b:
@@ -218,7 +220,7 @@ func (e *Emulator) reverseLineFeed() {
 	e.y = max(0, e.y-1)
 }
 
-// scroll moves the rows from the given one to the region's end up by n.
+// scroll moves the rows between the given one and the region's end up by n.
 func (e *Emulator) scroll(from, n int) {
 	roll(e.cells[from:e.bottom], n, func() []rune { return blank(1, e.cols)[0] })
 	roll(e.looks[from:e.bottom], n, func() []Look { return plain(1, e.cols)[0] })

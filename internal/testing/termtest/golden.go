@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What differs from run to run, with what stands in a golden file for it.
+// Parts that differ between runs, with their replacement in golden files.
 var masks = []struct {
 	is   *regexp.Regexp
 	with string
@@ -21,7 +21,7 @@ var masks = []struct {
 	{regexp.MustCompile(`(?m)^[0-9a-f]{8}  `), "00000000  "},
 }
 
-// Masked is a screen without what differs from run to run.
+// Masked returns a screen with the parts that differ between runs replaced.
 func Masked(screen string) string {
 	for _, m := range masks {
 		screen = m.is.ReplaceAllString(screen, m.with)
@@ -29,8 +29,8 @@ func Masked(screen string) string {
 	return screen
 }
 
-// Golden compares a screen with the picture of it in testdata/NAME, or with CLAWAI_UPDATE
-// set writes that anew. Blank rows at the end count for nothing.
+// Golden compares a screen with its golden file testdata/NAME. If CLAWAI_UPDATE
+// is set, it writes the file instead. Blank rows at the end are ignored.
 func Golden(t testing.TB, name, screen string) {
 	t.Helper()
 	file := filepath.Join("testdata", filepath.FromSlash(name))

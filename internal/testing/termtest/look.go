@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Look is how a cell is drawn.
+// Look is the style of a cell.
 type Look struct {
 	Bold, Dim, Reverse bool
 	Color              int // 31 red, 32 green, 33 yellow, 36 cyan; 0 for the terminal's own
@@ -21,8 +21,8 @@ func plain(rows, cols int) [][]Look {
 	return looks
 }
 
-// style takes the parameters of SGR. Bold and reversed are for every screen, colours for
-// one that has them.
+// style handles the parameters of SGR. Every screen may use bold and reverse;
+// colours must be allowed.
 func (e *Emulator) style(params string) {
 	for p := range strings.SplitSeq(params, ";") {
 		e.styles[p] = true
@@ -51,15 +51,15 @@ func (e *Emulator) style(params string) {
 	}
 }
 
-// The size of a cell in a picture, in its units.
+// The size of a cell in a picture, in SVG units.
 const cellWide, cellHigh = 8.4, 18
 
 var ink = map[int]string{0: "#d7dae0", 31: "#f2777a", 32: "#7ec98f", 33: "#e0b25c", 36: "#6cb6d9"}
 
-// SVG is the screen as a picture, without the blank rows at its end.
+// SVG returns the screen as a picture, without blank rows at its end.
 func (e *Emulator) SVG() string { return e.Top(e.rows) }
 
-// Top is SVG of the first rows.
+// Top is SVG for the first rows.
 func (e *Emulator) Top(rows int) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -84,7 +84,7 @@ func (e *Emulator) Top(rows int) string {
 	return b.String()
 }
 
-// run is cells of one look beside each other.
+// run returns adjacent cells with the same look.
 func run(text string, l Look, x, y, cells int) string {
 	at, top := 16+float64(x)*cellWide, 16+float64(y)*cellHigh
 	color, box, weight := ink[l.Color], "", ""

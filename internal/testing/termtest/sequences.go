@@ -84,7 +84,7 @@ func (e *Emulator) csi(params string, final byte) {
 	}
 }
 
-// shift takes n characters out of the row, or puts blanks in.
+// shift removes n characters from the row or, with in, inserts n blanks.
 func (e *Emulator) shift(n int, in bool) {
 	shift(e.cells[e.y][e.x:], n, in, ' ')
 	shift(e.looks[e.y][e.x:], n, in, Look{})

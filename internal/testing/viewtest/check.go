@@ -8,16 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// Check fails t when screen, the text a person sees (an emulator's rows, the
-// text content of a page, a message), does not show the case's call as it will
-// be executed, or holds anything that hides, moves, reorders or imitates.
+// Check fails t when screen does not show the case's call as it will be
+// executed, or holds characters that hide, move, reorder or imitate text.
+// screen is the text that a person sees: an emulator's rows, the text content
+// of a page, or a message.
 func Check(t testing.TB, c Case, screen string) {
 	t.Helper()
 	report(t, c, screen, Problems(c, screen))
 }
 
-// CheckHarmless is Check for a text that has no room for everything: a
-// notification, a line of a log. It says nothing about what is shown.
+// CheckHarmless is Check for a text without room for everything: a notification
+// or a log line. It does not check what is shown.
 func CheckHarmless(t testing.TB, c Case, screen string) {
 	t.Helper()
 	report(t, c, screen, harms(c, screen))
@@ -30,7 +31,7 @@ func report(t testing.TB, c Case, screen string, problems []string) {
 	}
 }
 
-// Problems is what Check finds, nil when there is nothing.
+// Problems returns the problems that Check reports, or nil.
 func Problems(c Case, screen string) []string {
 	problems := harms(c, screen)
 	seen := squeeze(screen)
@@ -51,11 +52,12 @@ func Problems(c Case, screen string) []string {
 	return problems
 }
 
-// frames are characters with which forms are drawn and rows go on. No value
-// shows one of the box drawing range.
+// frames are the characters that draw forms and continue rows. No value shows
+// characters of the box drawing range.
 const frames = "│┃║▌▐|─━┄┆↳"
 
-// squeeze takes out what a screen adds when it wraps and frames text.
+// squeeze removes the characters that a screen adds when it wraps and frames
+// text.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune(frames, r) {
@@ -65,7 +67,7 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// harms is everything on the screen that must not be.
+// harms returns everything on the screen that is forbidden.
 func harms(c Case, screen string) []string {
 	var problems []string
 	if !utf8.ValidString(screen) {
@@ -99,8 +101,8 @@ func harms(c Case, screen string) []string {
 	return problems
 }
 
-// harm says why a character may not be on a screen, "" when it may. It is
-// written apart from the code it judges.
+// harm returns why a character is forbidden on a screen, or "". It shares no
+// code with the code under test.
 func harm(r rune) string {
 	switch {
 	case r == '\n':
@@ -125,8 +127,8 @@ func harm(r rune) string {
 	return ""
 }
 
-// mixed says that a word passes for another one: it mixes Latin letters with
-// Cyrillic or Greek ones, or is made of Cyrillic ones that all look Latin.
+// mixed reports whether a word imitates another: it mixes Latin letters with
+// Cyrillic or Greek ones, or consists of Cyrillic letters that all look Latin.
 func mixed(word string) bool {
 	latin, foreign, alike := false, false, true
 	for _, r := range word {

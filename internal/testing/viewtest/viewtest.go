@@ -1,9 +1,9 @@
-// Package viewtest is the territory a question stands in: calls whose texts want
-// to hide, to move, to look like something else, or to answer in the person's
-// place. Every way of asking shows each of them and has its screen checked.
+// Package viewtest holds hostile questions: calls whose texts try to hide, to
+// move, to imitate something, or to answer instead of the person. Every way of
+// asking shows each of them, and the tests check its screen.
 //
-// The expectations are written out by hand, apart from the code that makes text
-// harmless. A way of asking must not change them to pass.
+// The expectations are written by hand and share no code with the escaping
+// under test. Do not change them to make a way of asking pass.
 package viewtest
 
 import (
@@ -18,16 +18,16 @@ import (
 // Case is one question.
 type Case struct {
 	Name      string        // unique
-	Kind      string        // what it is hostile with: "sequence", "markup", ...
-	Technique string        // what it tries, and where that is known from
-	Calls     []policy.Call // what is asked about, at least one
-	Server    string        // as it must show, anywhere
-	Tools     []string      // as they must show, anywhere: tool, prompt or method names
-	Shows     []string      // texts that must show, in this order; blanks and line ends count for nothing
-	Never     []string      // texts that no line of the screen may begin with
+	Kind      string        // kind of hostile content: "sequence", "markup", ...
+	Technique string        // the attack, and its source
+	Calls     []policy.Call // the calls in question, at least one
+	Server    string        // must be shown like this, anywhere
+	Tools     []string      // must be shown like this, anywhere: tool, prompt or method names
+	Shows     []string      // texts that must be shown in this order; blanks and line ends are ignored
+	Never     []string      // texts that must not begin a line of the screen
 }
 
-// Cases are all of them, at least a hundred.
+// Cases returns all cases, at least a hundred.
 func Cases() []Case {
 	return slices.Concat(
 		values("sequence", sequences), values("control", controls), values("direction", directions),
@@ -60,7 +60,7 @@ func values(kind string, rows []row) []Case {
 	return of(kind, cases)
 }
 
-// argument is a case with a JSON value between two harmless ones.
+// argument returns a case with a JSON value between two harmless ones.
 func argument(name, technique, value string, shows ...string) Case {
 	if len(shows) == 0 || !strings.HasPrefix(shows[0], "value") {
 		shows = slices.Insert(shows, 0, "value")
@@ -80,7 +80,7 @@ func tool(name, args string) policy.Call {
 	}
 }
 
-// quote is s as JSON, with nothing escaped that need not be.
+// quote returns s as JSON with as few escapes as possible.
 func quote(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -1,4 +1,4 @@
-// Package visibletest judges text that was made visible.
+// Package visibletest checks escaped text.
 package visibletest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Back undoes what makes text harmless; what it cannot read is an error.
+// Back reverses the escaping of text. It returns an error for invalid input.
 func Back(s string) (string, error) {
 	var b []byte
 	for len(s) > 0 {
@@ -47,8 +47,8 @@ func Back(s string) (string, error) {
 	return string(b), nil
 }
 
-// Harmless returns an error for text that moves, hides, reorders or breaks the line.
-// It is written apart from the code it checks.
+// Harmless returns an error for text that moves, hides, reorders or breaks the
+// line. It shares no code with the code under test.
 func Harmless(s string) error {
 	if !utf8.ValidString(s) {
 		return fmt.Errorf("not UTF-8")

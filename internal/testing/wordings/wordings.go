@@ -1,6 +1,7 @@
-// Package wordings writes texts as servers send them, and attacks upon their readers: what
-// the table of internal/text/inspect/injection is learned from and held to. All of it is made of
-// the lists here, which were written for that, and of no corpus.
+// Package wordings writes ordinary texts of servers, and attacks on their
+// readers. The table of internal/text/inspect/injection is trained and tested
+// with them. All texts are made of the lists in this package, which were
+// written for this purpose; none come from a corpus.
 package wordings
 
 import (
@@ -9,25 +10,26 @@ import (
 	"strings"
 )
 
-// Source writes texts, the same ones for the same seed.
+// Source writes texts. The same seed gives the same texts.
 type Source struct{ r *rand.Rand }
 
-// New begins with a seed.
+// New returns a Source with a seed.
 func New(seed uint64) *Source { return &Source{rand.New(rand.NewPCG(seed, 17))} } //nolint:gosec // the same texts each time
 
-// Family is a way of attacking that the templates of an attack share.
+// Family is a way of attacking, with its templates.
 type Family struct {
 	Name string
 	Made []string // templates
 }
 
-// Attack writes an attack of a family.
+// Attack returns an attack of a family.
 func (s *Source) Attack(f *Family) string { return s.fill(s.pick(f.Made)) }
 
-// Plain is a goal as a plain sentence: what no wording gives away.
+// Plain returns a goal as a plain sentence, which no wording marks as an
+// attack.
 func (s *Source) Plain() string { return s.fill("{goal}.") }
 
-// Ordinary writes a text of n parts that attacks nobody.
+// Ordinary returns a harmless text of n parts.
 func (s *Source) Ordinary(n int) string {
 	var b strings.Builder
 	kind := ordinary[s.r.IntN(len(ordinary))]
@@ -38,8 +40,8 @@ func (s *Source) Ordinary(n int) string {
 	return b.String()
 }
 
-// Among puts an attack into a text as servers send it, in one of the forms in which such
-// texts carry others.
+// Among returns an attack inside ordinary texts of servers, in one of the forms
+// in which such texts contain other texts.
 func (s *Source) Among(attack string) string {
 	before, behind := s.Ordinary(1+s.r.IntN(6)), s.Ordinary(1+s.r.IntN(6))
 	form := s.pick([]string{"\n%\n", " % ", "\n<!-- % -->\n", `{"title":"report","body":"%","size":12},`, "\n# %\n", "\n- %\n", "12:04:11 INFO %\n", "a,b,\"%\",3\n", "\n+ %\n", "<p>%</p>"})
@@ -48,7 +50,7 @@ func (s *Source) Among(attack string) string {
 
 func (s *Source) pick(of []string) string { return of[s.r.IntN(len(of))] }
 
-// fill replaces each {slot} by one of its phrases, until there is none.
+// fill replaces each {slot} by one of its phrases, repeatedly.
 func (s *Source) fill(template string) string {
 	for range 40 {
 		start := strings.IndexByte(template, '{')
@@ -66,8 +68,8 @@ func (s *Source) fill(template string) string {
 		}
 		template = template[:start] + with + template[end+1:]
 	}
-	return strings.ReplaceAll(template, "«", "{") // which begins no slot
+	return strings.ReplaceAll(template, "«", "{") // « stands for a brace that begins no slot
 }
 
-// Families are all families of attacks.
+// Families returns all families of attacks.
 func Families() []Family { return slices.Clone(families) }

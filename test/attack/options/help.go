@@ -1,9 +1,9 @@
 //go:build attack
 
 // Package options checks the table of harmless options (policy/where/shell,
-// options.txt) against the programs: what they say of themselves, and what is
-// known to make them run or write something. With -update it writes the lists of
-// options that come from a program's help.
+// options.txt) against the programs: against their help texts, and against ways
+// known to make them run or write something. With -update it writes the option
+// lists that come from a program's help.
 package options
 
 import (
@@ -12,16 +12,16 @@ import (
 )
 
 var (
-	// A line of a help that begins with options, up to what it says of them.
+	// A help line that begins with options, up to their description.
 	begins  = regexp.MustCompile(`^\s{0,24}(-{1,2}[A-Za-z0-9@?#+.].*)$`)
 	columns = regexp.MustCompile(`\s{2,}|\t`)
-	// One spelling, with what stands for its value.
+	// One spelling of an option, with the placeholder of its value.
 	spelling = regexp.MustCompile(`(^|[\s,|/(\[])(--?[A-Za-z0-9][A-Za-z0-9_.-]*|-[?#@])(\[?=?\[?[<{A-Za-z'"][^\s,|]*|=\[?\S+|\[=?[^\]]+\]| [<\[{]?[A-Za-z#+_|<>:,-]*[A-Z#>]+[^\s,|]*)?`)
 )
 
-// read finds the options of a help in the form that most programs print: lines
-// that begin with them. An option with "=" behind it needs a value, one with "?"
-// may have one attached. single says that a program's options have one dash.
+// read returns the options in a help text of the usual form: lines that begin
+// with options. A "=" after an option means that it needs a value, "?" that a
+// value may be attached. single means that the program's options have one dash.
 func read(help string, single bool) map[string]bool {
 	found := map[string]bool{}
 	for line := range strings.Lines(help) {
@@ -72,15 +72,15 @@ func group(head string, single bool) map[string]bool {
 	got := map[string]bool{}
 	for _, o := range list {
 		if o.value == "" && len(o.name) == 2 && o.name != "-#" && long != "" && !anyShortValue(head) {
-			o.value = long // what a long option needs, the short one needs too
+			o.value = long // if the long option needs a value, the short one does too
 		}
 		got[o.name+o.value] = true
 	}
 	return got
 }
 
-// anyShortValue reports whether a short option of the group shows a value of its
-// own, as in -c, -C NUM.
+// anyShortValue reports whether a short option of the group has its own value,
+// as in -c, -C NUM.
 func anyShortValue(head string) bool { return shortValue.MatchString(head) }
 
 var shortValue = regexp.MustCompile(`(^|[\s,])-[A-Za-z] ?[A-Z<]`)

@@ -10,12 +10,12 @@ import (
 
 const tableFile = "../../../policy/where/shell/options.txt"
 
-// row is a row of the table as text, with the lines in front of it.
+// row is a row of the table as text, with the lines before it.
 type row struct {
 	before []string // comments and empty lines
 	names  []string
 	source string
-	lines  [][2]string // key and words, in their order
+	lines  [][2]string // key and words, in order
 }
 
 func (r *row) get(key string) string {
@@ -32,7 +32,7 @@ func (r *row) has(key string) bool {
 	return slices.ContainsFunc(r.lines, func(l [2]string) bool { return l[0] == key })
 }
 
-// options are all of a row, with the mark of their values.
+// options returns all options of a row, with the marks of their values.
 func (r *row) options() []string {
 	return strings.Fields(r.get("options") + " " + r.get("also") + " " + r.get("manual"))
 }

@@ -22,15 +22,15 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// played is what became of the calls of one trace.
+// played counts the results of the calls of one trace.
 type played struct {
 	asked  int // questions that a person got
-	tools  int // tools that these, and what was lifted, were about
-	lifted int // calls that went since a person had let the same go before
-	denied int // calls that did not go
+	tools  int // tools that the questions and the lifted calls were about
+	lifted int // calls that passed because a person had allowed the same before
+	denied int // calls that did not pass
 }
 
-// person answers every question in one way.
+// person answers every question in the same way.
 type person struct {
 	no    atomic.Bool
 	asked atomic.Int64
@@ -45,7 +45,8 @@ func (p *person) answer(q gate.Question) (gate.Answer, bool) {
 	return gate.Answer{Reply: reply, Digest: q.Digest, Channel: "test"}, true
 }
 
-// record counts what went since a person had let it go before.
+// record counts the calls that passed because a person had allowed the same
+// before.
 type record struct{ lifted atomic.Int64 }
 
 func (r *record) Record(events ...*event.Event) error {
@@ -57,7 +58,7 @@ func (r *record) Record(events ...*event.Event) error {
 	return nil
 }
 
-// player is a server whose tools return what a trace says, one after the other.
+// player is a server whose tools return the results of a trace in order.
 type player struct {
 	*io.PipeReader
 	in      *io.PipeWriter
@@ -79,7 +80,7 @@ func (p *player) Write(line []byte) (int, error) {
 		return len(line), err
 	}
 	text, err := json.Marshal(<-p.results)
-	p.answers.Go(func() { // who writes here may be who reads
+	p.answers.Go(func() { // the writer may also be the reader
 		_, _ = fmt.Fprintf(p.in, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%s}]}}`+"\n", m.ID, text)
 	})
 	return len(line), err
@@ -95,8 +96,8 @@ func (p *player) Close(context.Context) error {
 
 func (p *player) Status() string { return "played" }
 
-// play replays a user's task and then, where there is one, an attack, of whose calls the
-// person allows none. Each gets what became of it.
+// play replays a user's task and then an attack, if there is one. The person
+// allows none of the attack's calls. It returns the counts of both.
 func play(dir string, p *config.Loaded, server string, user task, attack *task) (of, after played, err error) {
 	state, err := os.MkdirTemp(dir, "")
 	if err != nil {
@@ -134,7 +135,8 @@ func play(dir string, p *config.Loaded, server string, user task, attack *task) 
 	return of, after, err
 }
 
-// injected is the first result into which the attacker could have written; -1 is none.
+// injected returns the index of the first result that the attacker could have
+// written into, or -1.
 func injected(calls []call, attack *task) int {
 	for i, c := range calls {
 		if c.Hole && attack != nil {
@@ -151,7 +153,7 @@ type talk struct {
 	out    *bufio.Reader
 	ended  chan error
 	n      int
-	text   string // of the attacker
+	text   string // the attacker's text
 }
 
 func newTalk(server string, one *session.Session) *talk {
@@ -209,7 +211,7 @@ func (t *talk) call(c call, result string) (went bool, err error) {
 		return false, err
 	}
 	select {
-	case <-t.server.results: // nobody asked the server
+	case <-t.server.results: // the call did not reach the server
 		return false, nil
 	default:
 		return true, nil

@@ -11,25 +11,25 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Row is how one way of asking did.
+// Row holds the result of one way of asking.
 type Row struct {
 	name           string
-	Asked, Grouped int // questions in all tasks; grouped, one for the same
-	tools          int // one for each tool of a task, whatever for
-	Silent         int // tasks without any
-	Stopped        int // pairs
+	Asked, Grouped int // questions in all tasks; Grouped counts equal questions once
+	tools          int // counts each tool of a task once
+	Silent         int // tasks without questions
+	Stopped        int // pairs of task and attack that were stopped
 }
 
-// Result is how all of them did.
+// Result holds the results of all ways of asking.
 type Result struct {
 	Tasks, calls, Pairs int
-	skipped             int // pairs that show nothing: nothing to write into, or no call that acts
+	skipped             int // pairs without meaning: no place for the attacker's text, or no call that acts
 	Rows                []*Row
 	Missed              []string
-	by                  map[string][2]int // suite: tasks, questions
+	by                  map[string][2]int // by suite: tasks, questions
 }
 
-// Of replays all tasks, and each with each attack of its suite.
+// Of replays all tasks, alone and with each attack of their suite.
 func Of(all []Suite, policyFile string) (*Result, error) {
 	p, err := config.LoadPolicyFor(policyFile, policy.Options{})
 	if err != nil {
@@ -119,11 +119,11 @@ func (r *Result) String() string {
 	return b.String()
 }
 
-// PerTask gives how many of n there are to a task.
+// PerTask returns n divided by the number of tasks.
 func (r *Result) PerTask(n int) float64 { return float64(n) / float64(max(r.Tasks, 1)) }
 
-// way is one of the others: whether a call is asked about, by what its tool does and what
-// the session has read.
+// way is another way of asking. It decides by the traits of a call's tool and
+// by what the session has read.
 type way struct {
 	name string
 	asks func(t policy.Traits, untrusted, held bool) bool

@@ -1,5 +1,5 @@
-// Package score replays traces of what an agent did, and counts what [flow] level = "ask" asks
-// and stops of it, beside other ways of asking.
+// Package score replays traces of an agent's calls and counts what [flow] level
+// = "ask" asks and stops, compared with other ways of asking.
 package score
 
 import (
@@ -9,17 +9,18 @@ import (
 	"os"
 )
 
-// Suite are the traces of one server. The policy beside the traces says what it does.
+// Suite holds the traces of one server. The policy beside the traces describes
+// the server's tools.
 type Suite struct {
 	Suite  string `json:"suite"` // the server's name
 	User   []task `json:"user"`
 	Attack []task `json:"attack"`
 }
 
-// task is what somebody wants, and the calls that do it.
+// task is a goal and the calls that reach it.
 type task struct {
 	ID    string `json:"id"`
-	Said  string `json:"said"` // by the user; or by the attacker, in a result
+	Said  string `json:"said"` // by the user, or by the attacker in a result
 	Calls []call `json:"calls"`
 }
 
