@@ -33,7 +33,7 @@ func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
 	words, all := expandBraces(strings.ToLower(wildcard))
 	reaches = !all
 	for _, word := range words {
-		if strings.HasPrefix(word, "!") { // what is left out
+		if strings.HasPrefix(word, "!") { // an exclusion
 			continue
 		}
 		switch classifyWord(word) {
