@@ -42,7 +42,7 @@ func (t Tool) SharedName(own string) string {
 }
 
 // KnowsArgument reports whether everything that an argument of the tool may hold is known: the
-// argument names no place or command, or Complete has added the places that it names.
+// argument names no place or command, or CompleteArguments has added its places.
 func (t Tool) KnowsArgument(own string) bool {
 	if t.row == nil || !t.row.contract {
 		return t.row != nil && t.row.gathersArgument(own)

@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Arguments that Complete adds to a call of a tool whose contract is known. places lists files
-// that the call names outside the class's path argument; they count as the class's path too.
-// reach lists folders or wildcards through which the call reads denied files.
+// Arguments that CompleteArguments adds to a call of a tool whose contract is known. places lists
+// files that the call names outside the class's path argument; they count as the class's path
+// too. reach lists folders or wildcards through which the call reads denied files.
 const (
 	placesArgument = "places"
 	reachArgument  = "reach"
@@ -25,7 +25,7 @@ func (t Tool) workKind() worked {
 	return t.row.more
 }
 
-// isDerived reports whether Complete adds an argument of that name.
+// isDerived reports whether CompleteArguments adds an argument of that name.
 func (t Tool) isDerived(name string) bool {
 	return t.row != nil && t.row.contract && (name == placesArgument || name == reachArgument)
 }

@@ -231,9 +231,9 @@ func (r *reading) connects(start, to int) bool {
 	return false
 }
 
-// isBehindJDBC reports whether the word before s[start] is a JDBC address or has one as its
-// value. Calls in ascending order read the text once; any other call reads at most maxConnection
-// bytes.
+// isBehindJDBC reports whether the word that continues at s[start] is a JDBC address or has one
+// as its value. Calls in ascending order read the text once; any other call reads at most
+// maxConnection bytes.
 func (r *reading) isBehindJDBC(start int) bool {
 	const scheme = "jdbc:"
 	s, w := r.s, &r.address

@@ -40,10 +40,10 @@ func OddInReply(r rune) bool { return r >= 0xad && unicode.Is(oddInReply(), r) }
 
 var oddInReply = lazyUnion(Format, Ignorable, Noncharacter, Private, Tag)
 
-// OddInPath reports whether r, besides Controls, is forbidden in a path, a URI or a name that
-// rules compare (policy). People name files: blanks, emoji with their selectors, and the signs
-// that systems draw from the private areas are ordinary there. Bytes that are not text have their
-// own reason.
+// OddInPath reports whether r is forbidden in a path, a URI or a name that rules compare
+// (policy). Control characters are forbidden there too, see IsControl. People name files: blanks,
+// emoji with their selectors, and the signs that systems draw from the private areas are ordinary
+// there. Bytes that are not text have their own reason.
 func OddInPath(r rune) bool {
 	return r >= utf8.RuneSelf && unicode.Is(oddInPath(), r) && !EmojiSelector.HasRune(r)
 }
