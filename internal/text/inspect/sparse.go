@@ -24,7 +24,7 @@ type sparse struct {
 	ring  [denseMany]run
 	n     int  // runs
 	zero  int  // characters outside the private use area
-	first rune // first of the characters that zero counts
+	first rune // the last of the characters that zero counts
 	mixed bool // zero counts different characters
 
 	variants variants
