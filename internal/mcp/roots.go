@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxRoots is the maximum number of roots that are read; with more roots, nothing is known.
+// maxRoots is the maximum number of roots that are read; all further ones become one unknown root.
 const maxRoots = 64
 
 // DeclaredRoots returns the roots that a client declares: in the result of roots/list, or in the
