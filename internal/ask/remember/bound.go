@@ -25,7 +25,8 @@ var _ gate.Bound = (*bound)(nil)
 
 func (b *bound) Title() string { return b.title }
 
-// Covers leaves calls to a person that need more care than the call that the person saw.
+// Covers reports whether the policy allows the calls and they need no more care than the call
+// that the person saw.
 func (b *bound) Covers(cs []policy.Call) bool {
 	if b.policy.DecideAll(cs).Action != policy.Allow {
 		return false
