@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// wordWrite writes the rule on the page that confirms it.
+// wordWrite is the word for writing the rule on the confirmation page.
 const wordWrite = "write"
 
-// askAlways lets the person pick how far the rule goes, shows it, has it confirmed
-// and writes it. When it must not or cannot be written, the person is told and
-// may still answer this once.
+// askAlways asks the person for the scope of the rule, shows the rule, asks for confirmation and
+// writes it. If the rule must not or cannot be written, askAlways tells the person, who may still
+// answer once.
 func (t *Terminal) askAlways(ctx context.Context, tty *term.Tty, h *asked, reply gate.Reply) (gate.Answer, error) {
 	offers := offersWithRule(h.offers, reply)
 	offer := offers[0]
@@ -45,7 +45,7 @@ func (t *Terminal) askAlways(ctx context.Context, tty *term.Tty, h *asked, reply
 	return gate.Answer{}, err
 }
 
-// offersWithRule gives the offers that have a rule for an answer.
+// offersWithRule returns the offers that have a rule for an answer.
 func offersWithRule(offers []view.Offer, reply gate.Reply) (some []view.Offer) {
 	for _, o := range offers {
 		if o.RuleText(reply.Allows()) != "" {
@@ -55,7 +55,7 @@ func offersWithRule(offers []view.Offer, reply gate.Reply) (some []view.Offer) {
 	return some
 }
 
-// scopeLabels are the words for the scopes where there is one line for each.
+// scopeLabels are the labels of the scopes where each has one line.
 var scopeLabels = map[string]string{
 	"exact":  "This exact call",
 	"file":   "This file, whatever else",
@@ -63,7 +63,7 @@ var scopeLabels = map[string]string{
 	"tool":   "All of it",
 }
 
-// reachPage gives the page on which the person picks how far an answer for the session goes.
+// reachPage returns the page for the scope of an answer for the session.
 func reachPage(offers []view.Offer, foot []string) dialog.Page {
 	all := make([]dialog.Reach, len(offers))
 	for i, o := range offers {
@@ -74,7 +74,7 @@ func reachPage(offers []view.Offer, foot []string) dialog.Page {
 	return p
 }
 
-// scopePage gives the page on which the person picks how far the rule goes.
+// scopePage returns the page for the scope of the rule.
 func scopePage(offers []view.Offer, reply gate.Reply, foot []string) dialog.Page {
 	p := dialog.Page{Decision: "clawai asks: always allow how much?", Choices: []dialog.Choice{denyChoice("Deny, write nothing")}, Hints: foot}
 	if !reply.Allows() {
@@ -90,7 +90,7 @@ func scopePage(offers []view.Offer, reply gate.Reply, foot []string) dialog.Page
 	return p
 }
 
-// confirmationPage shows the rule before it is written.
+// confirmationPage returns the page that shows the rule before it is written.
 func confirmationPage(path string, o view.Offer, reply gate.Reply, foot []string) dialog.Page {
 	facts := []string{fmt.Sprintf("This rule would be written into %s,", term.VisibleText(path)), "above the rule that asked:", ""}
 	p := dialog.Page{
@@ -118,7 +118,7 @@ func confirmationPage(path string, o view.Offer, reply gate.Reply, foot []string
 	return p
 }
 
-// refusalPage tells the person that nothing is written, and why.
+// refusalPage returns the page that tells the person that nothing is written, and why.
 func refusalPage(why error, foot []string) dialog.Page {
 	return dialog.Page{
 		Facts:    dialog.TextFacts("Nothing is written.", term.VisibleText(why.Error())),

@@ -13,38 +13,37 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// ChainOptions say whom a Chain asks. Without channels and queue it denies.
+// ChainOptions configure a Chain. Without channels and queue it denies.
 type ChainOptions struct {
-	Channels   []Channel                        // in the order in which they are tried
-	Queue      *QueueClient                     // where every question waits beside; nil: nowhere
+	Channels   []Channel                        // in the order of asking
+	Queue      *QueueClient                     // also holds every question; nil: no queue
 	RuleWriter RuleWriter                       // writes the rules of "always" answers; nil: not offered
-	Wait       bool                             // when no channel is available, wait for an answer from the queue
-	Risk       func(q gate.Question) (bad bool) // whether q needs care; nil: it always does
-	Project    string                           // the folder the proxy runs in, for people
-	Notify     func(q gate.Question)            // points a person to a question that only waits; nil: nobody does
-	OnError    func(err error)                  // hears what did not work beside the asking; nil: nobody does
+	Wait       bool                             // when no channel is available, wait for an answer through the queue
+	Risk       func(q gate.Question) (bad bool) // reports whether q needs care; nil: always
+	Project    string                           // the proxy's working folder, for people
+	Notify     func(q gate.Question)            // points a person to a question that waits only in the queue; nil: no notice
+	OnError    func(err error)                  // gets errors that do not stop the asking; nil: ignored
 }
 
-// RuleWriter knows how far answers can reach, and writes what is to be remembered for
-// good; *remember.Writer is the one
-// there is.
+// RuleWriter returns the possible scopes of an answer and writes lasting rules; *remember.Writer
+// implements it.
 type RuleWriter interface {
 	Offers(q gate.Question) (offers []view.Offer, whyNot string)
 	Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error)
-	// Bound is how far an answer for the session reaches that names a scope.
+	// Bound returns the bound of a session answer with the given scope.
 	Bound(ctx context.Context, q gate.Question, scope string) (b gate.Bound, note string, err error)
 }
 
-// Chain asks where a person is known to be looking: each question waits in the
-// queue, and at the first channel that is available; the first answer wins and the
-// other is told. A channel that fails without an answer hands the question to the
-// next. It is safe for concurrent use. Close waits for what is left to be told.
+// Chain asks at the places where a person is known to look. Each question waits in the queue and
+// at the first available channel; the first answer wins, and the other place is told. If a
+// channel fails without an answer, the next one asks. A Chain is safe for concurrent use. Close
+// waits for unfinished messages.
 type Chain struct {
 	o    ChainOptions
 	busy sync.WaitGroup
 
 	mu      sync.Mutex
-	entries map[uint64]*entry // answered, until the gate says what became of it
+	entries map[uint64]*entry // answered questions whose outcome is not yet known
 }
 
 var (
@@ -52,7 +51,7 @@ var (
 	_ gate.Concluder = (*Chain)(nil)
 )
 
-// NewChain gives a chain that opens nothing before the first question.
+// NewChain returns a chain that opens nothing before the first question.
 func NewChain(o ChainOptions) *Chain {
 	if o.Risk == nil {
 		o.Risk = func(gate.Question) bool { return true }
@@ -66,17 +65,16 @@ func NewChain(o ChainOptions) *Chain {
 	return &Chain{o: o, entries: map[uint64]*entry{}}
 }
 
-// Close returns when nothing of the chain runs any more. No question may be
-// open or asked after it.
+// Close waits until nothing of the chain runs. No question may be open then or be asked later.
 func (l *Chain) Close() { l.busy.Wait() }
 
-// Why a question ends at a channel without an answer of its own.
+// Reasons why a question ends at a channel without an answer.
 var (
 	errElsewhere  = errors.New("answered elsewhere")
 	errUnanswered = errors.New("nobody answered in time")
 )
 
-// hintNext is what the agent and the record read when nobody could be asked.
+// hintNext is the text for the agent and the record when nobody could be asked.
 const hintNext = "to answer such calls, the owner runs: clawai approve"
 
 // Ask returns the first answer. An error means that nobody decided.
@@ -96,8 +94,8 @@ func (l *Chain) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	return l.awaitAnswer(ctx, q, p, l.askChannels(racing, q))
 }
 
-// withDeadline ends ctx at the deadline, unless it does that itself: who asks is to see
-// the time run out as its own, not as our having nobody to ask.
+// withDeadline ends ctx at the deadline unless ctx ends earlier by itself: then the caller sees
+// its own deadline instead of a failure to ask.
 func withDeadline(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
 	if own, ok := ctx.Deadline(); deadline.IsZero() || ok && !own.After(deadline) {
 		return context.WithCancel(ctx)
@@ -105,8 +103,8 @@ func withDeadline(ctx context.Context, deadline time.Time) (context.Context, con
 	return context.WithDeadlineCause(ctx, deadline, errUnanswered)
 }
 
-// awaitAnswer waits for the channels and the queue. When the channels have nobody to ask, the
-// queue alone is left.
+// awaitAnswer waits for the channels and the queue. When no channel can ask anybody, it waits for
+// the queue alone.
 func (l *Chain) awaitAnswer(ctx context.Context, q gate.Question, p *entry, tried <-chan answered) (gate.Answer, error) {
 	queued := p.answers
 	var none, lost error
@@ -137,13 +135,13 @@ func (l *Chain) awaitAnswer(ctx context.Context, q gate.Question, p *entry, trie
 	}
 }
 
-// answered is what came back from a channel.
+// answered is a channel's result.
 type answered struct {
 	gate.Answer
 	err error
 }
 
-// askChannels asks at one channel after the other until one has an answer.
+// askChannels asks at one channel after another until one returns an answer.
 func (l *Chain) askChannels(ctx context.Context, q gate.Question) <-chan answered {
 	out := make(chan answered, 1)
 	l.busy.Go(func() {
@@ -159,7 +157,7 @@ func (l *Chain) askChannels(ctx context.Context, q gate.Question) <-chan answere
 				out <- answered{a, err}
 				return
 			}
-			if _, ok := errors.AsType[*term.NotOwned](err); !ok { // which names the terminal itself
+			if _, ok := errors.AsType[*term.NotOwned](err); !ok { // NotOwned already names the terminal
 				err = fmt.Errorf("%s: %w", r.Name(), err)
 			}
 			none = append(none, err)
@@ -169,7 +167,7 @@ func (l *Chain) askChannels(ctx context.Context, q gate.Question) <-chan answere
 	return out
 }
 
-// reasons are why no channel had an answer, one error for each.
+// reasons are the reasons why no channel had an answer, one error per channel.
 type reasons []error
 
 func (n reasons) Error() string {

@@ -11,23 +11,23 @@ import (
 // Channel is one way to ask a person.
 type Channel interface {
 	gate.Approver
-	// Name is the word of the configuration and of records.
+	// Name returns the channel's word in the configuration and in records.
 	Name() string
-	// Available is nil when q could be asked here now, or says why not. It takes
-	// part of a second at most, asks nobody, and promises nothing: Ask may fail.
+	// Available returns nil if q could be asked here now, otherwise the reason. It takes less
+	// than a second, asks nobody and guarantees nothing: Ask may still fail.
 	Available(ctx context.Context, q gate.Question) error
 }
 
-// IsDangerous says that a question needs care, or cannot be shown: it is never
-// answered together with others. Of o it takes what is known of this machine.
+// IsDangerous reports whether a question needs care or cannot be shown: such a question is never
+// answered together with others. Only the facts about this machine are used from o.
 func IsDangerous(q gate.Question, o view.Options) bool {
 	o.Server, o.Rule, o.ReadFile = q.Server, q.Rule, nil
 	v, err := view.NewQuestion(q.Calls, o)
 	return err != nil || len(v.Dangers) > 0
 }
 
-// catchPanic turns a panic of whatever asks into an error: the question must get
-// an answer, and the other channels must go on.
+// catchPanic turns a panic while asking into an error: the question must get an answer, and the
+// other channels must continue.
 func catchPanic(ask func() (gate.Answer, error)) (a gate.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {

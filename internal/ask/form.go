@@ -14,8 +14,8 @@ import (
 
 var errTooSmall = errors.New("the window is too small to show the question")
 
-// form is a question alone on the terminal. Its letters choose nothing: with
-// them a line typed for the program behind us could walk to an allow.
+// form is a single question on the terminal. Its letters choose nothing: otherwise a line typed
+// for the program behind us could choose to allow.
 type form struct {
 	question dialog.Question
 	fits     bool
@@ -23,8 +23,8 @@ type form struct {
 	err      error
 }
 
-// askForm shows the page on tty and gives the word of the choice. Esc and
-// Ctrl-C choose to deny; every error denies.
+// askForm shows the page on tty and returns the chosen word. Esc and Ctrl-C deny; every error
+// denies.
 func askForm(ctx context.Context, tty *term.Tty, p dialog.Page, grace time.Duration, color bool) (string, error) {
 	p.Hints = append([]string{"Esc " + p.Choices[0].Brief}, p.Hints...)
 	f := &form{question: dialog.Question{Page: p, Menu: true, Grace: &dialog.Grace{For: grace, Now: time.Now}}}
@@ -40,7 +40,7 @@ func askForm(ctx context.Context, tty *term.Tty, p dialog.Page, grace time.Durat
 
 func (f *form) Init() tea.Cmd { return nil }
 
-// drawMsg redraws the form when keys have become answers.
+// drawMsg redraws the form when keys begin to count as answers.
 type drawMsg struct{}
 
 func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -66,7 +66,7 @@ func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return f, nil
 	}
 	later := tea.Tick(q.Grace.For, func(time.Time) tea.Msg { return drawMsg{} })
-	// Servers may write to the same terminal; every key repaints it.
+	// Servers may write to the same terminal; every key redraws it.
 	return f, tea.Batch(later, tea.ClearScreen)
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// questionPage gives the page of a question. Without offers "always" is no answer, and
-// whyNot, when not empty, says why.
+// questionPage returns the page of a question. Without offers "always" is not possible; a
+// non-empty whyNot is the reason.
 func questionPage(q gate.Question, v view.Question, offers []view.Offer, whyNot string) dialog.Page {
 	var more []string
 	if len(offersWithRule(offers, gate.AllowAlways)) == 0 && whyNot != "" {

@@ -9,22 +9,22 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// QueueChannel is the channel of somebody who looks at the queue: the terminal
-// interface or the web page. There is nothing to do but wait for the answer.
+// QueueChannel is the channel of a person who watches the queue in the terminal interface or on
+// the web page. It only waits for the answer.
 type QueueChannel struct {
-	Every time.Duration // how often it is looked whether they still do; default 5 s
+	Every time.Duration // interval for checking that the person still watches; default 5 s
 
 	kind string
 	look func() ([]string, error)
 }
 
-// NewQueueChannel gives the channel of one kind of answerer; look lists the kinds
-// there are now, as queue.Answerers does.
+// NewQueueChannel returns the channel for one kind of answerer; look lists the kinds that are
+// present now, like queue.Answerers.
 func NewQueueChannel(kind string, look func() ([]string, error)) *QueueChannel {
 	return &QueueChannel{kind: kind, look: look, Every: 5 * time.Second}
 }
 
-// Name is the kind.
+// Name returns the kind.
 func (a *QueueChannel) Name() string { return a.kind }
 
 var (
@@ -32,7 +32,7 @@ var (
 	errNotQueued  = errors.New("the question is not in the queue")
 )
 
-// Available is nil while somebody attends.
+// Available returns nil while an answerer is present.
 func (a *QueueChannel) Available(_ context.Context, q gate.Question) error {
 	if q.Ticket == "" {
 		return errNotQueued
@@ -40,7 +40,7 @@ func (a *QueueChannel) Available(_ context.Context, q gate.Question) error {
 	return a.Open()
 }
 
-// Open is nil while somebody attends, whatever is asked.
+// Open returns nil while an answerer is present, for any question.
 func (a *QueueChannel) Open() error {
 	kinds, err := a.look()
 	if err == nil && !slices.Contains(kinds, a.kind) {
@@ -49,8 +49,8 @@ func (a *QueueChannel) Open() error {
 	return err
 }
 
-// Ask never has the answer, which comes through the queue; it ends when nobody
-// attends any more.
+// Ask never returns an answer, because answers come through the queue; it ends when no answerer
+// is present any more.
 func (a *QueueChannel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	tick := time.NewTicker(a.Every)
 	defer tick.Stop()

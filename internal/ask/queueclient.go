@@ -13,18 +13,17 @@ import (
 )
 
 const (
-	// enqueueTimeout is how long the channels wait for the queue to take a question, so
-	// that those who answer through it know its name. A database that is locked
-	// must not keep the terminal waiting.
+	// enqueueTimeout is how long the channels wait for the queue to store a question, so that the
+	// answerers know its id. A locked database must not delay the terminal.
 	enqueueTimeout = 500 * time.Millisecond
-	// resolveTimeout bounds what is told to the queue after a question has ended.
+	// resolveTimeout limits how long a report to the queue may take after a question has ended.
 	resolveTimeout = 500 * time.Millisecond
-	// reopenDelay is how long a queue that could not be opened is left alone.
+	// reopenDelay is the wait before the next attempt to open a queue that could not be opened.
 	reopenDelay = 10 * time.Second
 )
 
-// QueueClient is the queue, opened at the first question and again some time after
-// that failed.
+// QueueClient is the queue. It is opened at the first question, and again some time after a
+// failure.
 type QueueClient struct {
 	open func() (Enqueuer, error)
 
@@ -34,12 +33,12 @@ type QueueClient struct {
 	again    time.Time
 }
 
-// Enqueuer takes questions into the queue; see NewEnqueuer.
+// Enqueuer adds questions to the queue; see NewEnqueuer.
 type Enqueuer interface {
 	Put(ctx context.Context, r queue.Request) (Ticket, error)
 }
 
-// Ticket is one question in the queue; *queue.Ticket is the one there is.
+// Ticket is one question in the queue; *queue.Ticket implements it.
 type Ticket interface {
 	ID() string
 	Wait(ctx context.Context) (queue.Answer, error)
@@ -47,7 +46,7 @@ type Ticket interface {
 	Outcome(ctx context.Context, text string) error
 }
 
-// NewEnqueuer gives a session's side of the queue as a Enqueuer.
+// NewEnqueuer returns a session's side of the queue as an Enqueuer.
 func NewEnqueuer(p *queue.Proxy) Enqueuer { return enqueuer{p} }
 
 type enqueuer struct{ *queue.Proxy }
@@ -60,7 +59,7 @@ func (d enqueuer) Put(ctx context.Context, r queue.Request) (Ticket, error) {
 	return t, nil
 }
 
-// NewQueueClient gives a QueueClient that calls open when it must.
+// NewQueueClient returns a QueueClient that calls open when needed.
 func NewQueueClient(open func() (Enqueuer, error)) *QueueClient { return &QueueClient{open: open} }
 
 func (l *QueueClient) putRequest(ctx context.Context, r queue.Request) (Ticket, error) {
@@ -86,10 +85,10 @@ func (l *QueueClient) openEnqueuer() (Enqueuer, error) {
 
 // entry is a question in the queue.
 type entry struct {
-	enqueued chan struct{} // closed when ticket is set, or will never be
-	ticket   Ticket        // nil when the queue did not take it
-	answers  chan inQueue  // the answer from the queue, or why there will be none
-	note     string        // what an "always" answer came to
+	enqueued chan struct{} // closed when ticket is set or will never be set
+	ticket   Ticket        // nil when the queue did not store it
+	answers  chan inQueue  // the answer from the queue, or the reason why none will come
+	note     string        // the result of an "always" answer
 }
 
 type inQueue struct {
@@ -97,7 +96,7 @@ type inQueue struct {
 	err error
 }
 
-// enqueueQuestion puts q into the queue and waits a little until it is there.
+// enqueueQuestion puts q into the queue and waits a short time until it is stored.
 func (l *Chain) enqueueQuestion(ctx context.Context, q gate.Question) *entry {
 	p := &entry{enqueued: make(chan struct{}), answers: make(chan inQueue, 1)}
 	if l.o.Queue == nil {
@@ -111,7 +110,7 @@ func (l *Chain) enqueueQuestion(ctx context.Context, q gate.Question) *entry {
 			p.ticket, err = l.o.Queue.putRequest(ctx, l.makeRequest(q))
 			return err
 		})
-		close(p.enqueued) // after a failure was told: the question may be over at once
+		close(p.enqueued) // after a failure is reported: the question may end at once
 		if got.err == nil {
 			got.err = l.tryQueue(ctx, func() (err error) {
 				got.Answer, err = p.ticket.Wait(ctx)
@@ -128,7 +127,7 @@ func (l *Chain) enqueueQuestion(ctx context.Context, q gate.Question) *entry {
 	return p
 }
 
-// tryQueue asks the queue for something; a failure while the question is open is told.
+// tryQueue calls ask for the queue; a failure while the question is open is reported.
 func (l *Chain) tryQueue(ctx context.Context, ask func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -141,14 +140,14 @@ func (l *Chain) tryQueue(ctx context.Context, ask func() error) (err error) {
 	return ask()
 }
 
-// makeRequest gives q with everything an answerer shows.
+// makeRequest returns q with everything that an answerer shows.
 func (l *Chain) makeRequest(q gate.Question) queue.Request {
 	r := queue.Request{
 		Deadline: q.Deadline, Server: q.Server, Client: q.ClientName, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,
 		Rule: q.Rule, Reason: q.Why, Revision: q.Revision, Lasting: q.Session, Risk: "routine",
 	}
 	if q.Reply {
-		r.Findings, _ = json.Marshal(append([]string{}, q.Finds...)) // texts always marshal
+		r.Findings, _ = json.Marshal(append([]string{}, q.Finds...)) // texts can always be marshalled
 	}
 	if l.o.Risk(q) {
 		r.Risk = "dangerous"
@@ -159,7 +158,7 @@ func (l *Chain) makeRequest(q gate.Question) queue.Request {
 	return r
 }
 
-// ticketID names the question in the queue; "" when it is not there yet.
+// ticketID returns the question's id in the queue; "" while it is not stored.
 func (p *entry) ticketID() string {
 	if t := p.ticketIfEnqueued(); t != nil {
 		return t.ID()
@@ -176,9 +175,9 @@ func (p *entry) ticketIfEnqueued() Ticket {
 	}
 }
 
-// resolveEntry ends the question in the queue. False means that the queue had another
-// answer first, which holds. A queue that does not answer in time is told later:
-// what a person said elsewhere holds then.
+// resolveEntry ends the question in the queue. False means that the queue had another answer
+// first, which counts. A queue that does not respond in time is told later; then the answer given
+// elsewhere counts.
 func (l *Chain) resolveEntry(p *entry, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
 	type resolution struct {
 		queue.Answer
@@ -208,7 +207,7 @@ func (l *Chain) resolveEntry(p *entry, s queue.Status, a queue.Answer, outcome s
 	}
 }
 
-// reportOutcome tells the answerers what became of the question.
+// reportOutcome tells the answerers the outcome of the question.
 func (l *Chain) reportOutcome(p *entry, text string) {
 	t := p.ticketIfEnqueued()
 	if t == nil {

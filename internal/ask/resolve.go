@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// answeredByChannel gives the answer of a channel, unless the queue had one first.
+// answeredByChannel returns the answer of a channel, unless the queue had one first.
 func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry, a gate.Answer) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return l.endQuestion(ctx, q, p)
@@ -24,7 +24,7 @@ func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry
 	first, ours := l.resolveEntry(p, status, queue.Answer{Reply: a.Reply, Scope: a.Scope, Channel: a.Channel, By: a.By, Words: a.Words}, "")
 	if !ours {
 		other, err := l.answeredByQueue(ctx, q, p, first)
-		other.Note = joinNotes(other.Note, a.Note) // a rule may have been written at the channel
+		other.Note = joinNotes(other.Note, a.Note) // the channel may have written a rule
 		return other, err
 	}
 	l.setSessionBound(ctx, q, &a)
@@ -33,7 +33,7 @@ func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry
 	return a, nil
 }
 
-// answeredByQueue gives the answer of the queue.
+// answeredByQueue returns the answer of the queue.
 func (l *Chain) answeredByQueue(ctx context.Context, q gate.Question, p *entry, said queue.Answer) (gate.Answer, error) {
 	a := gate.Answer{Reply: said.Reply, Digest: q.Digest, Channel: said.Channel, By: said.By, Words: said.Words}
 	if said.Reply == gate.AllowAlways || said.Reply == gate.DenyAlways {
@@ -56,8 +56,8 @@ func (l *Chain) answeredByQueue(ctx context.Context, q gate.Question, p *entry, 
 	return a, nil
 }
 
-// setSessionBound makes the bound of an answer for the session that goes beyond its call. One
-// that cannot be made leaves the call allowed, this once.
+// setSessionBound sets the bound of a session answer that reaches beyond its call. If the bound
+// cannot be made, the call is still allowed once.
 func (l *Chain) setSessionBound(ctx context.Context, q gate.Question, a *gate.Answer) {
 	if a.Reply != gate.AllowSession || a.Scope == "" || a.Scope == policy.Exact.String() {
 		return
@@ -76,7 +76,7 @@ func (l *Chain) writeRule(ctx context.Context, q gate.Question, said queue.Answe
 	return l.guardedNote(func() (string, error) { return l.o.RuleWriter.Write(ctx, q, said.Scope, said.Reply) })
 }
 
-// guardedNote asks the RuleWriter for something.
+// guardedNote calls ask for the RuleWriter.
 func (l *Chain) guardedNote(ask func() (string, error)) (note string, err error) {
 	if l.o.RuleWriter == nil {
 		return "", errors.New("rules cannot be written here")
@@ -89,8 +89,8 @@ func (l *Chain) guardedNote(ask func() (string, error)) (note string, err error)
 	return ask()
 }
 
-// endQuestion gives a question that was taken back, or whose time is up. An answer that
-// was in the queue by then is too late for the gate, and its giver reads so.
+// endQuestion ends a question that was withdrawn or has timed out. If the queue already had an
+// answer, it is too late for the gate, and the person who gave it is told so.
 func (l *Chain) endQuestion(ctx context.Context, q gate.Question, p *entry) (gate.Answer, error) {
 	cause := context.Cause(ctx)
 	text := endText(cause, queue.UndoneText(q.Reply))
@@ -100,8 +100,8 @@ func (l *Chain) endQuestion(ctx context.Context, q gate.Question, p *entry) (gat
 	return gate.Answer{Digest: q.Digest}, cause
 }
 
-// endText gives the cause of an end, in words for the one who would have answered. undone is
-// what was kept from happening.
+// endText describes the cause of an end for the person who would have answered. undone describes
+// what was prevented.
 func endText(cause error, undone string) string {
 	text := "the connection is gone"
 	switch {
@@ -124,7 +124,7 @@ func (l *Chain) rememberEntry(q gate.Question, p *entry) {
 	l.entries[q.Number] = p
 }
 
-// Concluded tells those who read the queue what became of an answered call.
+// Concluded tells the readers of the queue the outcome of an answered call.
 func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 	l.mu.Lock()
 	p := l.entries[q.Number]
@@ -139,7 +139,7 @@ func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 	}
 	switch {
 	case v.Code == gate.CodeDeniedByPerson:
-		text = undone // the answer says the rest
+		text = undone // the answer tells the rest
 	case v.Code == gate.CodeNotAnswered:
 		text = "too late: the time was up; " + undone
 	case v.Action != policy.Allow:
@@ -148,7 +148,7 @@ func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 	l.reportOutcome(p, joinNotes(text, p.note))
 }
 
-// resolveUnasked gives a question nobody is there to answer.
+// resolveUnasked ends a question that nobody is there to answer.
 func (l *Chain) resolveUnasked(ctx context.Context, q gate.Question, p *entry, none, lost error) (gate.Answer, error) {
 	first, ours := l.resolveEntry(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked; "+queue.UndoneText(q.Reply))
 	if !ours && lost == nil {
@@ -165,8 +165,8 @@ func (l *Chain) resolveUnasked(ctx context.Context, q gate.Question, p *entry, n
 	return gate.Answer{Digest: q.Digest, Note: hint}, err
 }
 
-// answerHint says how to answer such a call the next time; "" where nothing of ours
-// would help.
+// answerHint returns how to answer such a call the next time; "" where none of our commands would
+// help.
 func (l *Chain) answerHint() string {
 	attended := slices.ContainsFunc(l.o.Channels, func(r Channel) bool { _, ok := r.(*QueueChannel); return ok })
 	if l.o.Queue == nil || !l.o.Wait && !attended {

@@ -10,42 +10,40 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Bounds of a StderrRelay.
+// Limits of a StderrRelay.
 const (
-	// maxKept is how much is kept, in bytes, while a question is open. A server
-	// that writes more waits with the rest, at the longest until the question's
-	// deadline: nothing is left out.
+	// maxKept is how many bytes are buffered while a question is open. A server that writes more
+	// must wait, at most until the question's deadline: nothing is lost.
 	maxKept = 8 << 20
-	// chunkSize is how much is written in one turn.
+	// chunkSize is how many bytes are written in one turn.
 	chunkSize = 32 << 10
-	// closeTimeout is how long what is left may take when all is over: a program that
-	// the server started may still hold the pipe.
+	// closeTimeout limits the final write: a program that the server started may still hold the
+	// pipe.
 	closeTimeout = 200 * time.Millisecond
 )
 
-// StderrRelay carries what a server writes to its stderr to the terminal that it shares
-// with us, except while a question is open there, ours or that of another clawai:
-// then it keeps the text until the question is answered. A nil StderrRelay holds nothing
-// back.
+// StderrRelay copies a server's stderr to the terminal that we share. While a question is open
+// there, from us or from another clawai, it buffers the text until the question is answered. A
+// nil StderrRelay buffers nothing.
 type StderrRelay struct {
 	out    io.Writer
 	lock   string
-	theirs *os.File // the server's end, ours to close once it was started
+	theirs *os.File // the server's end; we close it after the start
 	ours   *os.File
 
-	stage chan struct{}   // holds one while somebody uses the terminal: a question, or one chunk
-	open  context.Context // ends with Close: there are no more questions
+	stage chan struct{}   // holds one element while a question or one chunk uses the terminal
+	open  context.Context // ends with Close: no more questions follow
 	over  context.CancelFunc
-	done  chan struct{} // closed when all is written
+	done  chan struct{} // closed when everything is written
 
 	mu      sync.Mutex
 	changed sync.Cond
 	kept    []byte
-	ended   bool // nothing more comes
+	ended   bool // no more input follows
 }
 
-// NewStderrRelay gives a StderrRelay when out is the terminal on which questions are asked,
-// and nil when it is anything else. Lock is that of Options.
+// NewStderrRelay returns a StderrRelay if out is the terminal for questions, otherwise nil. lock
+// is the Lock of Options.
 func NewStderrRelay(out *os.File, lock string) (*StderrRelay, error) {
 	if !term.IsControlling(out) {
 		return nil, nil //nolint:nilnil // a nil StderrRelay is one that holds nothing back
@@ -69,11 +67,11 @@ func newStderrRelay(out io.Writer, lock string) (*StderrRelay, error) {
 	return a, nil
 }
 
-// Stderr is what the server is to be started with.
+// Stderr returns the file to start the server with.
 func (a *StderrRelay) Stderr() *os.File { return a.theirs }
 
-// CloseServerEnd gives up the server's end of the pipe: the server has it by now, or
-// could not be started.
+// CloseServerEnd closes the server's end of the pipe: the server has its copy now, or could not
+// be started.
 func (a *StderrRelay) CloseServerEnd() {
 	if a != nil {
 		_ = a.theirs.Close()
@@ -93,14 +91,14 @@ func (a *StderrRelay) holdTerminal(ctx context.Context) (release func(), err err
 	}
 }
 
-// Close writes what is left, and waits for the terminal only so long. The server
-// has ended and no question is open any more.
+// Close writes the rest, and waits only a limited time for the terminal. The server must have
+// ended, and no question may be open.
 func (a *StderrRelay) Close() {
 	if a == nil {
 		return
 	}
 	a.over()
-	_ = a.ours.SetReadDeadline(time.Now().Add(closeTimeout / 2)) // what was written is read by then
+	_ = a.ours.SetReadDeadline(time.Now().Add(closeTimeout / 2)) // everything is read by then
 	select {
 	case <-a.done:
 	case <-time.After(closeTimeout):
@@ -126,7 +124,7 @@ func (a *StderrRelay) readPipe() {
 	}
 }
 
-// writeChunks writes what is kept whenever the terminal is free.
+// writeChunks writes the buffered text whenever the terminal is free.
 func (a *StderrRelay) writeChunks() {
 	defer close(a.done)
 	for {
@@ -150,10 +148,10 @@ func (a *StderrRelay) writeChunks() {
 	}
 }
 
-// writeChunk writes one chunk while nobody asks. When the terminal is gone it is lost, as
-// it would be to the server itself, which must not wait for it.
+// writeChunk writes one chunk while nobody asks. If the terminal is gone, the chunk is lost, as
+// it would be for the server itself, which must not wait.
 func (a *StderrRelay) writeChunk(chunk []byte) {
-	// What is left at the end is written, whoever asks.
+	// The rest at the end is written even while a question is open.
 	if release, err := a.holdTerminal(a.open); err == nil {
 		defer release()
 	}

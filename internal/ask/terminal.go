@@ -19,30 +19,29 @@ import (
 
 const terminal = "terminal"
 
-// defaultGrace is how long a question must have been in sight before a key is
-// an answer.
+// defaultGrace is how long a question must be visible before a key counts as an answer.
 const defaultGrace = 300 * time.Millisecond
 
-// Options say how a Terminal asks.
+// Options configure a Terminal.
 type Options struct {
 	RuleWriter *remember.Writer // writes "always" rules; nil: not offered
-	Stderr     *StderrRelay     // keeps the server's own words off the terminal meanwhile; nil: they are not ours
-	Lock       string           // a file all proxies of this user share; needed
-	By         string           // the account of the one who sits there, for the record
-	View       view.Options     // its Project, Home and ReadFile; the rest comes from the question
+	Stderr     *StderrRelay     // keeps the server's stderr off the terminal during a question; nil: we do not relay it
+	Lock       string           // a file that all proxies of this user share; required
+	By         string           // the account of the person at the terminal, for the record
+	View       view.Options     // only Project, Home and ReadFile are used; the rest comes from the question
 	TTY        string           // default /dev/tty
 	Grace      time.Duration    // default 300 ms
 	Plain      bool             // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
 }
 
-// Terminal asks on the controlling terminal when this process may own it.
+// Terminal asks on the controlling terminal if this process may use it.
 type Terminal struct {
 	o     Options
-	color bool          // unless NO_COLOR is set
+	color bool          // true unless NO_COLOR is set
 	turn  chan struct{} // one question at a time
 }
 
-// NewTerminal gives an approver that opens the terminal for each question only.
+// NewTerminal returns an approver that opens the terminal anew for each question.
 func NewTerminal(o Options) *Terminal {
 	o.TTY = cmp.Or(o.TTY, "/dev/tty")
 	o.Grace = cmp.Or(o.Grace, defaultGrace)
@@ -54,11 +53,11 @@ func NewTerminal(o Options) *Terminal {
 	return &Terminal{o: o, color: os.Getenv("NO_COLOR") == "", turn: make(chan struct{}, 1)}
 }
 
-// Name is "terminal".
+// Name returns "terminal".
 func (t *Terminal) Name() string { return terminal }
 
-// Available is nil when the terminal is ours to ask on, or another clawai is
-// asking on it: then the question waits for it.
+// Available returns nil if we may ask on the terminal, or if another clawai is asking there: then
+// the question waits.
 func (t *Terminal) Available(context.Context, gate.Question) error {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -72,10 +71,10 @@ func (t *Terminal) Available(context.Context, gate.Question) error {
 	return tty.Close()
 }
 
-// Ask shows the question and waits for the answer, the deadline, or ctx. An
-// error means that nobody decided, and says how to allow such a call. While a
-// question is open, SIGINT, SIGTERM, SIGHUP and SIGQUIT end it as a deny with
-// the terminal restored; acting on them otherwise is the caller's own business.
+// Ask shows the question and waits for the answer, the deadline, or ctx. An error means that
+// nobody decided, and tells how to allow such a call. While a question is open, SIGINT, SIGTERM,
+// SIGHUP and SIGQUIT end it as a deny with the terminal restored; the caller must handle them at
+// other times.
 func (t *Terminal) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	ctx, stop := withDeadline(ctx, q.Deadline)
 	defer stop()
@@ -89,8 +88,8 @@ func (t *Terminal) Ask(ctx context.Context, q gate.Question) (gate.Answer, error
 	return answer, nil
 }
 
-// denyWithNote gives a deny that nobody decided. The note goes to the agent and names no
-// path; the error goes to the owner's record and says what would help.
+// denyWithNote returns a deny that no person decided. The note is for the agent and contains no
+// path; the error is for the owner's record and suggests a solution.
 func denyWithNote(a gate.Answer, err error) (gate.Answer, error) {
 	a.Reply = gate.DenyOnce
 	if not, ok := errors.AsType[*term.NotOwned](err); ok {
@@ -106,7 +105,7 @@ func denyWithNote(a gate.Answer, err error) (gate.Answer, error) {
 	return a, err
 }
 
-// withTerminal lets ask use the terminal, with nobody else on it.
+// withTerminal calls ask with exclusive use of the terminal.
 func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *term.Tty) (gate.Answer, error)) (answer gate.Answer, err error) {
 	answer = gate.Answer{Channel: terminal, By: t.o.By}
 	select {
@@ -131,7 +130,7 @@ func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *
 	return answer, errors.Join(err, tty.Close())
 }
 
-// asked is a question in hand, with the rules that an answer could write.
+// asked is an open question, with the rules that an answer could write.
 type asked struct {
 	question gate.Question
 	page     dialog.Page

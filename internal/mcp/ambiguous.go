@@ -8,12 +8,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// checkAmbiguous says why two servers could read a judged call's params differently,
-// nil when they cannot: members that fold together, numbers that parsers round.
-// internal/wire/frame has looked at the members of params themselves; this looks where a
-// reader binds by name further inside: the arguments of a tool or prompt to any
-// depth, the messages of a sampling request and their blocks. In schemas, tool
-// inputs and structured results case variants are data.
+// checkAmbiguous returns the reason why two servers could read a judged call's params
+// differently, or nil: members whose names fold together, or numbers that parsers round.
+// internal/wire/frame has checked the members of params themselves. checkAmbiguous checks the
+// places further inside where readers bind by name: the arguments of a tool or prompt at any
+// depth, the messages of a sampling request and their blocks. In schemas, tool inputs and
+// structured results, names that differ only in case are data.
 func checkAmbiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 	switch row.Subject {
 	case policy.ToolSubject, policy.PromptSubject:
@@ -28,18 +28,18 @@ func checkAmbiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 		if foldingMessages(fs.at[fMessages], 0) {
 			return &frame.Refusal{Code: frame.CodeFolded, Reason: "members of a message differ in case only, or lie too deep"}
 		}
-	default: // nothing further inside is read by name
+	default: // readers bind nothing further inside by name
 	}
 	return nil
 }
 
-// deepestMessage is the depth below params.messages of a resource in a tool
-// result, with one level of tool results more than any version has.
+// deepestMessage is the depth below params.messages of a resource in a tool result, with one more
+// level of tool results than any version has.
 const deepestMessage = 2 + 2*maxResults + 2
 
-// foldingMessages looks at sampling messages, their blocks, and the blocks of
-// tool results. It gives up, as on a doubt, below where a member may stand: each
-// level is walked again.
+// foldingMessages checks sampling messages, their blocks, and the blocks of tool results. Below
+// the deepest place where a member may stand it stops and reports true, because each level is
+// walked again.
 func foldingMessages(v jsonscan.Value, depth int) bool {
 	if v.Kind() < jsonscan.Array {
 		return false
@@ -60,8 +60,8 @@ func foldingMessages(v jsonscan.Value, depth int) bool {
 	return false
 }
 
-// hasFoldedMembers reports an object with two members whose names fold together, or
-// with more members than any object it is asked about may have.
+// hasFoldedMembers reports whether an object has two members whose names fold together, or more
+// members than any object that it is used for.
 func hasFoldedMembers(o jsonscan.Value) bool {
 	var members [32]string
 	seen := members[:0]
@@ -75,7 +75,7 @@ func hasFoldedMembers(o jsonscan.Value) bool {
 	return false
 }
 
-// foldsTo reports a name that a generous reader takes for one of the protocol's.
+// foldsTo reports whether a lenient reader takes name for one of the protocol's names.
 func foldsTo(name string, protocol ...string) bool {
 	return slices.ContainsFunc(protocol, func(p string) bool { return frame.FoldsTo(name, p) })
 }

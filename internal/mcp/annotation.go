@@ -7,12 +7,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxToolName is the longest name, in bytes, of a tool whose annotations are kept.
+// maxToolName is the maximum length, in bytes, of the name of a tool whose annotations are kept.
 const maxToolName = 1 << 10
 
-// ToolAssurances gives what the result of a tools/list says to the good of each tool, by name
-// (MCP 2025-03-26 server/tools, ToolAnnotations). Of one that it names twice that is what
-// is said each time. It is bounded; a tool that is not in it was not listed.
+// ToolAssurances returns, by tool name, the favourable annotations in the result of a tools/list
+// (MCP 2025-03-26 server/tools, ToolAnnotations). For a tool that is listed twice it returns what
+// both entries declare. The size is limited, so a listed tool may be missing.
 func ToolAssurances(result []byte) map[string]policy.Assurances {
 	tools := map[string]policy.Assurances{}
 	size := 0
@@ -35,8 +35,8 @@ func ToolAssurances(result []byte) map[string]policy.Assurances {
 	return tools
 }
 
-// ReadAssurances reads the annotations of a tool. unread is a member that is no hint of the
-// protocol, or has another value than true and false: nothing is said by it.
+// ReadAssurances reads the annotations of a tool. unread is a member that is not a hint of the
+// protocol, or whose value is neither true nor false; it is ignored.
 func ReadAssurances(annotations []byte) (said policy.Assurances, unread string) {
 	return readAssurances(jsonscan.ValueOf(annotations))
 }

@@ -10,17 +10,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The bounds of one session's memory of input requests. What falls out is
-// judged by its own texts, which is no weaker than not having been asked.
+// Limits on one session's memory of input requests. The answer to a dropped request is judged by
+// its own texts, which is no weaker than judging an answer to no request.
 const (
 	maxAsked      = 256
 	maxAskedBytes = 1 << 20
 )
 
-// Asked remembers the input requests that one session let through, so that the
-// answers in a client's retry (params.inputResponses) can be judged as what was
-// asked. It is a value of the caller's, for one goroutine at a time; the zero
-// value remembers nothing.
+// Asked remembers the input requests that one session let through, so that the answers in a
+// client's retry (params.inputResponses) are judged like the requests. It belongs to the caller
+// and serves one goroutine at a time. The zero value remembers nothing.
 type Asked struct {
 	entries []asked // oldest first
 	bytes   int
@@ -32,7 +31,7 @@ type asked struct {
 	call   policy.Call
 }
 
-// RememberInputs notes input requests that the gate let through.
+// RememberInputs remembers input requests that the gate let through.
 func (a *Asked) RememberInputs(in Inputs) {
 	for i := range in.Calls {
 		if a.hasEntry(in.Keys[i], in.digests[i]) {
@@ -48,9 +47,9 @@ func (a *Asked) RememberInputs(in Inputs) {
 	}
 }
 
-// KnowsInputs reports that every one of these requests, byte for byte and under the
-// same key, was let through before: a task that is polled repeats what it still
-// waits for, and a person need not be asked again for each poll.
+// KnowsInputs reports whether every one of these requests was let through before, byte for byte
+// and under the same key. A polled task repeats its open requests, so this saves asking a person
+// at each poll.
 func (a *Asked) KnowsInputs(in Inputs) bool {
 	for i := range in.Calls {
 		if !a.hasEntry(in.Keys[i], in.digests[i]) {
@@ -60,10 +59,10 @@ func (a *Asked) KnowsInputs(in Inputs) bool {
 	return len(in.Calls) > 0
 }
 
-// AnswerCalls gives what the rules judge in a message's inputResponses, besides its own
-// call. An answer to remembered requests is judged as each of those that has its
-// key and kind; any other, by the texts that would leave with it (none: ""). An
-// answer of no known shape is malformed. The refusal is of the whole frame.
+// AnswerCalls returns the calls that the rules judge for a message's inputResponses, besides the
+// message's own call. An answer is judged as each remembered request with the same key and kind;
+// without such a request, by the texts in the answer (none: ""). An answer of unknown shape is
+// malformed. The refusal covers the whole frame.
 func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy.Call, *frame.Refusal) {
 	if m.InputResponses == nil {
 		return nil, nil
@@ -81,7 +80,7 @@ func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy
 		if n++; n > maxInputs {
 			return nil, refuseFrame(f, CodeResponses, "more answers than a result may ask for")
 		}
-		if answer.Kind() != jsonscan.Object { // which the server would say, too: a malformed request, and no call to deny
+		if answer.Kind() != jsonscan.Object { // the server would call this request malformed too, so there is no call to deny
 			return nil, refuseFrame(f, CodeResponses, "inputResponses holds an answer that is not an object")
 		}
 		name := key.Text()
@@ -99,8 +98,8 @@ func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy
 	return calls, nil
 }
 
-// callOfAnswer gives the call an answer stands for, told by the member that only its
-// kind has: roots, action (elicitation) or role (sampling).
+// callOfAnswer returns the call that an answer stands for. A member that only one kind has tells
+// the kind: roots, action (elicitation) or role (sampling).
 func callOfAnswer(answer jsonscan.Value, server string) policy.Call {
 	c := policy.Call{Server: server}
 	kinds := 0
@@ -164,7 +163,7 @@ func (e *asked) entrySize() int {
 	return n
 }
 
-// cloneCall gives a copy of a call that does not keep its frame alive.
+// cloneCall returns a copy of a call that does not keep its frame alive.
 func cloneCall(c policy.Call) policy.Call {
 	names := make([]string, len(c.Names))
 	for i, name := range c.Names {

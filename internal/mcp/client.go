@@ -9,26 +9,26 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Client is what a client says of itself.
+// Client is a client's description of itself.
 type Client struct {
-	Name, Version string // hostile
-	Form          bool   // it can show a form of flat fields (client/elicitation)
+	Name, Version string // hostile input
+	Form          bool   // it can show a form with flat fields (client/elicitation)
 }
 
-// ClientOfInitialize gives what the params of an initialize request say of the client; it
-// holds when the version that was negotiated has elicitation (HasElicitation).
+// ClientOfInitialize reads the client's description from the params of an initialize request.
+// Form is valid only if the negotiated version has elicitation (HasElicitation).
 func ClientOfInitialize(params []byte) Client {
 	o := jsonscan.ValueOf(params)
 	return newClient(o.Member("clientInfo"), o.Member("capabilities"))
 }
 
-// HasElicitation reports the versions in which a server may send
-// elicitation/create. One that is not released yet may mean something else by it.
+// HasElicitation reports whether a server may send elicitation/create in this version. In an
+// unreleased version the method may have another meaning.
 func HasElicitation(version string) bool { return version == "2025-06-18" || version == "2025-11-25" }
 
-// ClientOfRequest gives what a request of version 2026-07-28 says of its client (basic,
-// _meta), if the request is one that may be answered with a form
-// (basic/patterns/mrtr). The zero Client is one that shows none.
+// ClientOfRequest reads the client's description from a request of version 2026-07-28 (basic,
+// _meta), if the request may be answered with a form (basic/patterns/mrtr). The zero Client shows
+// no forms.
 func ClientOfRequest(method string, params []byte) Client {
 	switch method {
 	case "tools/call", "resources/read", "prompts/get":
@@ -45,31 +45,31 @@ func ClientOfRequest(method string, params []byte) Client {
 
 func newClient(info, capabilities jsonscan.Value) Client {
 	return Client{
-		Name:    strings.Clone(info.Member("name").Text()), // outlives the frame
+		Name:    strings.Clone(info.Member("name").Text()), // the string outlives the frame
 		Version: strings.Clone(info.Member("version").Text()),
 		Form:    showsForms(capabilities.Member("elicitation")),
 	}
 }
 
-// showsForms reads the elicitation capability: {} and whatever names no mode
-// mean forms, as before there were modes (MCP 2025-11-25 client/elicitation).
+// showsForms reads the elicitation capability: {} and a capability that names no mode mean forms,
+// as before modes existed (MCP 2025-11-25 client/elicitation).
 func showsForms(capability jsonscan.Value) bool {
 	form, url := capability.Member("form"), capability.Member("url")
 	return capability.Kind() == jsonscan.Object && (form.Kind() == jsonscan.Object || form == "" && url == "")
 }
 
-// formKey is the name of our one input request.
+// formKey is the key of our own input request.
 const formKey = "clawai"
 
-// ElicitRequest gives a request of ours to the client (MCP 2025-06-18
-// client/elicitation). id is a JSON token, schema the JSON of a flat object.
+// ElicitRequest returns a request of ours to the client (MCP 2025-06-18 client/elicitation). id
+// is a JSON token, schema the JSON of a flat object.
 func ElicitRequest(id []byte, message string, schema []byte) []byte {
 	b := append(make([]byte, 0, 256+len(message)+len(schema)), `{"jsonrpc":"2.0","id":`...)
 	return append(appendElicitation(append(b, id...), ',', message, schema), '}')
 }
 
-// InputRequired answers a request with a form (MCP 2026-07-28
-// basic/patterns/mrtr); its caller comes back with state, a plain string.
+// InputRequired answers a request with a form (MCP 2026-07-28 basic/patterns/mrtr). The caller's
+// retry carries state, a plain string.
 func InputRequired(id []byte, state, message string, schema []byte) []byte {
 	b := append(make([]byte, 0, 384+len(message)+len(schema)), `{"jsonrpc":"2.0","id":`...)
 	b = append(b, id...)
@@ -84,26 +84,26 @@ func appendElicitation(b []byte, before byte, message string, schema []byte) []b
 	return append(append(b, schema...), '}')
 }
 
-// CancelNotification tells the client that a request of ours is over.
+// CancelNotification tells the client that a request of ours has ended.
 func CancelNotification(id []byte, reason string) []byte {
 	b := append(make([]byte, 0, 128), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`...)
 	b = append(append(b, id...), `,"reason":`...)
 	return append(appendString(b, reason), `}}`...)
 }
 
-// Elicited is what came back from a form: Action is accept, decline or cancel.
+// Elicited is the answer to a form: Action is accept, decline or cancel.
 type Elicited struct {
 	Action  string
-	Content []byte // of accept: the JSON object of the form's fields
+	Content []byte // for accept: the JSON object of the form's fields
 }
 
-// maxContent is more than a form of ours can hold.
+// maxContent is more than one of our forms can hold.
 const maxContent = 64 << 10
 
-// ReadElicited reads the result of an elicitation/create.
+// ReadElicited parses the result of an elicitation/create.
 func ReadElicited(result []byte) (Elicited, error) { return parseElicited(jsonscan.ValueOf(result)) }
 
-// ReadResponse reads the answer to our form from the inputResponses of a retry.
+// ReadResponse parses the answer to our form in the inputResponses of a retry.
 func ReadResponse(inputResponses []byte) (Elicited, error) {
 	return parseElicited(jsonscan.ValueOf(inputResponses).Member(formKey))
 }
@@ -128,15 +128,14 @@ func parseElicited(o jsonscan.Value) (Elicited, error) {
 	return Elicited{}, errors.New("the client's answer is no elicitation result")
 }
 
-// SameCall reports whether a retry asks for what a call asked for: the members
-// of their params are equal byte for byte, but for those that belong to one
-// round only: inputResponses and requestState (of a server's own rounds as
-// well), and in _meta the progress token and the trace context.
+// SameCall reports whether a retry repeats a call: the members of their params are equal byte for
+// byte, without those that belong to one round only: inputResponses and requestState (also of a
+// server's own rounds), and in _meta the progress token and the trace context.
 func SameCall(params, retry []byte) bool {
 	return maps.Equal(paramMembers(params), paramMembers(retry))
 }
 
-// paramMembers gives the members of params, and those of its _meta, as written.
+// paramMembers returns the members of params and of its _meta, as written.
 func paramMembers(params []byte) map[string]string {
 	all := make(map[string]string)
 	add := func(prefix string, o jsonscan.Value, skip ...string) {

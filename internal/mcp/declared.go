@@ -6,15 +6,15 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// The bounds of what one list result puts into the record.
+// Limits on what one list result adds to the record.
 const (
 	maxDeclared      = 4096
 	maxDeclaredBytes = 256 << 10
 )
 
-// DeclaredNames gives what the result of a list method declares: the names of tools and
-// prompts, the URIs (or URI templates) of resources and skills, in order. It is
-// for the record: bounded, and empty where the result has another shape.
+// DeclaredNames returns what the result of a list method declares, in order: the names of tools
+// and prompts, the URIs (or URI templates) of resources and skills. It is for the record: its
+// size is limited, and it is empty for a result of another shape.
 func DeclaredNames(method string, result []byte) []string {
 	list, label := "", ""
 	switch method {
@@ -47,8 +47,8 @@ func DeclaredNames(method string, result []byte) []string {
 	return names
 }
 
-// ListsTold gives the kinds of lists of which a server says in its answer to initialize that
-// it tells of changes: of those its client may be told.
+// ListsTold returns the kinds of lists for which a server's answer to initialize announces change
+// notifications.
 func ListsTold(result []byte) (kinds []string) {
 	all := jsonscan.ValueOf(result).Member("capabilities")
 	for _, kind := range []string{"tools", "prompts", "resources"} {
@@ -59,7 +59,7 @@ func ListsTold(result []byte) (kinds []string) {
 	return kinds
 }
 
-// HasCursor says of a request for a list that it asks for what follows another page.
+// HasCursor reports whether a list request asks for a page after the first.
 func HasCursor(params []byte) bool {
 	return jsonscan.ValueOf(params).Member("cursor").Kind() == jsonscan.String
 }

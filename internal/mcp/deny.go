@@ -9,44 +9,44 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The JSON-RPC codes of the gate's own errors. They lie outside -32768..-32000,
-// which JSON-RPC and MCP reserve, so that nobody takes the gate's answer for the
-// server's or for a sign of a protocol era, and they are stable.
+// The JSON-RPC codes of the gate's own errors. They are outside -32768..-32000, which JSON-RPC
+// and MCP reserve, so that nobody takes the gate's answer for the server's or for a sign of a
+// protocol era. They never change.
 const (
-	CodeRefused = 4400 // the request could not be read in one way only
-	CodeDenied  = 4403 // the policy, a person, or nobody answering
+	CodeRefused = 4400 // the request could be read in more than one way
+	CodeDenied  = 4403 // the policy or a person denied it, or nobody answered
 	CodeGone    = 4502 // the server ended before it answered
 )
 
-// metaKey is the member of a denied tool result's _meta that holds the machine
-// fields: decision, stage, code, record.
+// metaKey is the _meta member of a denied tool result that holds the fields for programs:
+// decision, stage, code, record.
 const metaKey = "io.github.clawai/denial"
 
-// Caller is whoever waits for an answer, and the form it must have.
+// Caller is the sender of a request that waits for an answer, and the form of that answer.
 type Caller struct {
-	ID     []byte // the request's id token, verbatim
+	ID     []byte // the request's id token, unchanged
 	Method string // the request's decoded method
 	Modern bool   // Message.Modern of the request
 }
 
-// Denial is a refusal as the agent reads it. It never holds a rule's position,
-// a path of the policy, or a secret; text from the wire is made visible here.
+// Denial is a refusal as the agent reads it. It never holds a rule's position, a path of the
+// policy, or a secret. Text from the wire is escaped here.
 type Denial struct {
-	What        policy.Call // the call that was denied; for an input request, that one
+	What        policy.Call // the denied call; for an input request, the requested call
 	Stage       string      // the stage of the gate that decided
-	Code        string      // stable machine word
+	Code        string      // stable word for programs
 	Description string      // the deciding rule's description, as its owner wrote it
-	Reason      string      // a clause that says why, when the rule does not; "" otherwise
-	Hint        string      // a folder below which absolute paths are let through; "" for none
+	Reason      string      // a clause with the reason, if the rule has no description; "" otherwise
+	Hint        string      // a folder below which absolute paths are allowed; "" for none
 	Record      string      // the record id to quote to the owner
-	Unanswered  bool        // a person was to be asked and did not decide
-	Ran         bool        // it was done, and what came back is withheld
-	AsError     bool        // answer tools/call with a JSON-RPC error too
+	Unanswered  bool        // a person should have been asked and did not decide
+	Ran         bool        // the call ran, and its result is withheld
+	AsError     bool        // answer even tools/call with a JSON-RPC error
 }
 
-// AnswerFrame gives the frame that tells the caller. A tools/call gets a tool result
-// with isError, which the model reads and the session survives; any other
-// request gets a JSON-RPC error.
+// AnswerFrame returns the frame that answers the caller. A tools/call gets a tool result with
+// isError, which the model reads and which does not end the session; any other request gets a
+// JSON-RPC error.
 func (d Denial) AnswerFrame(to Caller) []byte {
 	if to.Method == "tools/call" && !d.AsError {
 		b := openReply(to.ID)
@@ -61,7 +61,7 @@ func (d Denial) AnswerFrame(to Caller) []byte {
 		return append(b, `}}}`...)
 	}
 	code := CodeDenied
-	if to.lacksMethod() { // by which a client knows that it need not try again in another way
+	if to.lacksMethod() { // tells a client that a retry in another way is useless
 		code = codeNoMethod
 	}
 	return errorReply(to.ID, code, d.DescribeDenial(), func(b []byte) []byte {
@@ -69,20 +69,20 @@ func (d Denial) AnswerFrame(to Caller) []byte {
 	})
 }
 
-// codeNoMethod is JSON-RPC's own (JSON-RPC 2.0, section 5.1).
+// codeNoMethod is JSON-RPC's own code (JSON-RPC 2.0, section 5.1).
 const codeNoMethod = -32601
 
-// lacksMethod reports a method that the caller's version has no longer got, such as
-// tasks/result since 2026-07-28.
+// lacksMethod reports whether the caller's version has dropped the method, such as tasks/result
+// since 2026-07-28.
 func (to Caller) lacksMethod() bool { return to.Modern && IsRemoved(to.Method) }
 
-// IsRemoved reports a method of earlier versions that 2026-07-28 has no longer got.
+// IsRemoved reports whether 2026-07-28 has dropped a method of earlier versions.
 func IsRemoved(method string) bool {
 	row := methodNamed(method)
 	return row != nil && row.In&(V20260728|Extension) == 0
 }
 
-// DescribeDenial says what was refused, by whom, why, and what the reader can do.
+// DescribeDenial returns what was refused, by whom, why, and what the reader can do.
 func (d Denial) DescribeDenial() string {
 	var b strings.Builder
 	what := subjectWord(d.What)
@@ -105,15 +105,15 @@ func (d Denial) DescribeDenial() string {
 	switch {
 	case d.Ran:
 		b.WriteString(". " + d.describeRun())
-	case d.Stage == "rate": // the reason says when to try again
+	case d.Stage == "rate": // the reason tells when to try again
 		b.WriteString(".")
 	case d.Hint != "":
 		b.WriteString(". Try again with an absolute path below " + visibleText(d.Hint, 300) + ".")
-	case d.Code == "marker": // the reason says what to write instead
+	case d.Code == "marker": // the reason tells what to write instead
 		b.WriteString(". Trying again with the mark will not help.")
 	case !d.Unanswered:
 		b.WriteString(". Trying again will not help.")
-	case d.Code == "not_answered": // it could have been answered there
+	case d.Code == "not_answered": // a person could have answered there
 		b.WriteString(". Only the owner can allow it: when asked (clawai approve shows the question), or with a rule in the policy.")
 	default:
 		b.WriteString(". Only the owner can allow it: when asked, or with a rule in the policy.")
@@ -124,7 +124,7 @@ func (d Denial) DescribeDenial() string {
 	return b.String()
 }
 
-// describeRun says what a reader must know of a call whose answer is withheld.
+// describeRun returns what a reader must know about a call whose answer is withheld.
 func (d Denial) describeRun() string {
 	if d.What.Subject == policy.ToolSubject {
 		return "The tool did run: whatever it does is done. Do not call it again to get its answer; only the owner can release one."
@@ -132,9 +132,8 @@ func (d Denial) describeRun() string {
 	return "Asking again will not help; only the owner can release it."
 }
 
-// RefusalAnswer answers a request that was not admitted, with its id. It is nil when
-// there is nothing to answer: a notification, a response, or an id that is not
-// certain.
+// RefusalAnswer answers a request that was not admitted, with its id. It returns nil when there
+// is nothing to answer: a notification, a response, or an uncertain id.
 func RefusalAnswer(r *frame.Refusal, record string) []byte {
 	if !r.Request || len(r.ID) == 0 {
 		return nil
@@ -145,8 +144,8 @@ func RefusalAnswer(r *frame.Refusal, record string) []byte {
 	})
 }
 
-// UnusableAnswer answers a request that was passed on, whose answer is not one: what was asked for
-// may have been done.
+// UnusableAnswer answers a request that was forwarded and got an invalid answer. The server may
+// have carried out the request.
 func UnusableAnswer(id []byte, r *frame.Refusal, record string) []byte {
 	text := "The call was passed on, but its answer cannot be: " + visibleText(r.Reason, 300) + "."
 	return errorReply(id, CodeRefused, text, func(b []byte) []byte {
@@ -154,8 +153,8 @@ func UnusableAnswer(id []byte, r *frame.Refusal, record string) []byte {
 	})
 }
 
-// ServerEndedAnswer answers a request that was in flight when the server ended; detail says
-// how (an exit code or a signal).
+// ServerEndedAnswer answers a request that was in flight when the server ended. detail is an exit
+// code or a signal.
 func ServerEndedAnswer(id []byte, detail string) []byte {
 	text := "The server ended before it answered."
 	if detail != "" {
@@ -164,9 +163,9 @@ func ServerEndedAnswer(id []byte, detail string) []byte {
 	return errorReply(id, CodeGone, text, nil)
 }
 
-// ProgressNotification gives the n-th sign of life (from 1) for a request that is held while
-// a person decides. The values stay far below 1, so that the server's own,
-// which must increase, can still follow.
+// ProgressNotification returns the n-th progress notification (from 1) for a request that waits
+// for a person's decision. Its values stay far below 1, so that the server's own values, which
+// must increase, can follow.
 func ProgressNotification(token []byte, n int, message string) []byte {
 	b := append(make([]byte, 0, 128+len(token)+len(message)), `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`...)
 	b = append(b, token...)
@@ -193,12 +192,12 @@ func errorReply(id []byte, code int, text string, data func([]byte) []byte) []by
 	return append(b, `}}`...)
 }
 
-// appendString adds a text as a string of JSON.
+// appendString appends a text as a JSON string.
 func appendString(b []byte, text string) []byte {
 	return append(escape.AppendEscaped(append(b, '"'), text), '"')
 }
 
-// appendMachineFields adds the fields a program reads.
+// appendMachineFields appends the fields for programs.
 func appendMachineFields(b []byte, stage, code, record string) []byte {
 	b = append(b, `{"decision":"deny","stage":`...)
 	b = appendString(b, stage)

@@ -1,6 +1,5 @@
-// Package mcp gives a frame its meaning in the Model Context Protocol: which
-// method it is, in every released version and both directions, what the rules
-// judge in it, and how a refusal is said to whoever asked. It is pure. It never
-// decides a call, never changes a byte of a frame, and never builds a path or
-// a pattern from what came over the wire.
+// Package mcp interprets a frame by the Model Context Protocol: its method, in every released
+// version and both directions; the calls in it that the rules judge; and the text of a refusal.
+// It is pure. It never decides a call, never changes a byte of a frame, and never builds a path
+// or a pattern from wire input.
 package mcp

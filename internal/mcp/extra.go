@@ -7,9 +7,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// told are the members of params that a call tells by its Names and Args, by
-// shape. What else is in params reaches the other side all the same: it is the
-// call's Extra.
+// told lists, by shape, the members of params that a call's Names and Args cover. All other
+// members reach the other side too: they are the call's Extra.
 var told = [...]fieldSet{
 	none:          0,
 	named:         1<<fName | 1<<fArguments,
@@ -19,10 +18,9 @@ var told = [...]fieldSet{
 	elicitation:   1<<fMessage | 1<<fURL,
 }
 
-// quiet are the keys of _meta that tell the receiver nothing about the call: the
-// protocol's own (MCP basic, _meta; traceparent of SEP-414), and the marks that
-// clients are known to put on calls for their own logs. They count where their
-// value looks as it should, or else like any other.
+// quiet are the keys of _meta that tell the receiver nothing about the call: the protocol's own
+// (MCP basic, _meta; traceparent of SEP-414), and marks that clients put on calls for their own
+// logs. A key whose value does not have the expected form counts like any other key.
 var quiet = map[string]func(jsonscan.Value) kind{
 	"progressToken": tokenKind,
 	"traceparent":   markKind,
@@ -45,13 +43,13 @@ var quiet = map[string]func(jsonscan.Value) kind{
 	"vscode.requestId":      markKind,
 }
 
-// kind says what becomes of a member of _meta.
+// kind is how a member of _meta is treated.
 type kind uint8
 
 const (
 	part      kind = iota // a part of the call
-	protocols             // not told; an answer for one value does not hold for another
-	passing               // not told, and of this one message only
+	protocols             // not part of the call; an approval for one value does not hold for another
+	passing               // not part of the call, and only about this one message
 )
 
 func tokenKind(v jsonscan.Value) kind {
@@ -61,10 +59,11 @@ func tokenKind(v jsonscan.Value) kind {
 	return part
 }
 
-// ownKind: what the protocol gives a meaning is the protocol's, whatever it says.
+// ownKind is for members that the protocol defines: they stay the protocol's, whatever their
+// value is.
 func ownKind(jsonscan.Value) kind { return protocols }
 
-// markKind: an identifier, or a flat object of them, says nothing to anybody.
+// markKind is for an identifier, or a flat object of identifiers, which tells nobody anything.
 func markKind(v jsonscan.Value) kind {
 	if v.Kind() != jsonscan.Object {
 		return kindOfMark(v)
@@ -77,7 +76,7 @@ func markKind(v jsonscan.Value) kind {
 	return passing
 }
 
-// longestMark is more than any identifier of the clients above has.
+// longestMark is more than the longest identifier of the clients above.
 const longestMark = 128
 
 func kindOfMark(v jsonscan.Value) kind {
@@ -102,10 +101,10 @@ func kindOfMark(v jsonscan.Value) kind {
 	return passing
 }
 
-// seed makes Quiet of two calls comparable in this process only.
+// seed makes the Quiet values of two calls comparable, in this process only.
 var seed = maphash.MakeSeed()
 
-// metaKind gives what becomes of a member of _meta.
+// metaKind returns the kind of a member of _meta.
 func metaKind(name string, value jsonscan.Value) kind {
 	if of := quiet[name]; of != nil {
 		return of(value)
@@ -113,17 +112,17 @@ func metaKind(name string, value jsonscan.Value) kind {
 	return part
 }
 
-// meta is what _meta says.
+// meta is the parsed _meta.
 type meta struct {
 	read          bool
 	progressToken []byte // a JSON token; nil when absent
-	modern        bool   // it names the version
-	more          bool   // a part of the call is in it
+	modern        bool   // _meta names the version
+	more          bool   // _meta holds a part of the call
 	quiet         uint64 // see policy.Call
 	session       string // see policy.Call
 }
 
-// readMeta walks _meta, once.
+// readMeta parses _meta, once.
 func (fs *fields) readMeta() *meta {
 	m, of := &fs.meta, fs.at[fMeta]
 	if m.read {
@@ -139,7 +138,7 @@ func (fs *fields) readMeta() *meta {
 		case "progressToken":
 			if isToken(value) {
 				m.progressToken = value.Bytes()
-				continue // tokenKind
+				continue // handled by tokenKind
 			}
 		case "io.modelcontextprotocol/protocolVersion":
 			m.modern = value.Kind() == jsonscan.String
@@ -187,16 +186,16 @@ func (fs *fields) readExtra(s shape, c *policy.Call) {
 		return
 	}
 	if fs.seen&known == 0 {
-		c.Extra = fs.params.Bytes() // all of it
+		c.Extra = fs.params.Bytes() // all of params
 		return
 	}
 	c.Extra = fs.extraParams(known, m.more)
 }
 
-// extraParams gives what is left of params without what is known, and of its _meta, when
-// there is more in it, without what is not told.
+// extraParams returns params without the known members and, if more is set, with the part of
+// _meta that belongs to the call.
 func (fs *fields) extraParams(known fieldSet, more bool) []byte {
-	b := []byte{'{'} // it grows: beside the rest of params it is small
+	b := []byte{'{'} // grows on demand: small compared with the rest of params
 	for key, value := range fs.params.Members() {
 		switch name := key.Text(); {
 		case name == "_meta" && !more:
@@ -222,7 +221,7 @@ func appendMember(b []byte, key, value jsonscan.Value) []byte {
 	return append(append(append(b, key...), ':'), value...)
 }
 
-// onlyMember says that an object has no other member, or that there is none.
+// onlyMember reports whether an object has no member except name.
 func onlyMember(o jsonscan.Value, name string) bool {
 	for key := range o.Members() {
 		if key.Text() != name {
@@ -232,7 +231,7 @@ func onlyMember(o jsonscan.Value, name string) bool {
 	return o == "" || o.Kind() == jsonscan.Object
 }
 
-// allTexts says that sampling messages are nothing but texts of the user.
+// allTexts reports whether all sampling messages are texts of the user.
 func allTexts(messages jsonscan.Value) bool {
 	for message := range messages.Elements() {
 		members := 0

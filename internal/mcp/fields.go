@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// A field is a member of params that the gate reads, or that a server acts on.
+// A field is a member of params that the gate reads, or that a server uses.
 type field uint8
 
 const (
@@ -24,12 +24,12 @@ const (
 	fTaskID
 	fRequestID
 	fRequestState
-	fieldsRead // fields after this one are known, not read
+	fieldsRead // later fields are known but not read
 )
 
-// fieldNames are the members of params by field, in protocol case. Go and C#
-// servers bind members without regard to case (CVE-2026-27896), so a member
-// that is not one of these and folds to one is refused.
+// fieldNames are the known members of params by field, in the protocol's spelling. Go and C#
+// servers bind members without regard to case (CVE-2026-27896), so an unknown member that folds
+// to a known name is refused.
 var fieldNames = [...]string{
 	"name", "arguments", "uri", "_meta", "inputResponses", "notifications",
 	"systemPrompt", "messages", "tools", "message", "url", "taskId", "requestId",
@@ -45,17 +45,16 @@ type fields struct {
 	params jsonscan.Value // the whole object
 	at     [fieldsRead]jsonscan.Value
 	seen   fieldSet
-	near   string // a member that folds to a known one and is not it
+	near   string // an unknown member that folds to a known name
 	meta   meta
 }
 
-// fieldSet is a set of members of params; unknown stands for all that no version
-// has.
+// fieldSet is a set of members of params; unknown stands for all members that no version has.
 type fieldSet uint64
 
 const unknown fieldSet = 1 << 63
 
-// fieldNamed gives the member of that name.
+// fieldNamed returns the set of the member of that name.
 func fieldNamed(name string) fieldSet {
 	if i := slices.Index(fieldNames[:], name); i >= 0 {
 		return 1 << i
@@ -63,7 +62,7 @@ func fieldNamed(name string) fieldSet {
 	return unknown
 }
 
-// readFields walks params once. An absent params has no members.
+// readFields reads params once. Missing params have no members.
 func readFields(params jsonscan.Value, index *jsonscan.Index) (fs fields) {
 	fs.params = params
 	for key, value := range params.IndexedMembers(index) {

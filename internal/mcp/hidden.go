@@ -9,12 +9,11 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// longestMethod bounds the work nearMethod does; the longest of the protocol's
-// own names has forty-one bytes.
+// longestMethod limits the work of nearMethod; the longest method of the protocol has 41 bytes.
 const longestMethod = 256
 
-// hasHidden reports a name that holds a character a person cannot see or that
-// moves what they see, or bytes that are not UTF-8.
+// hasHidden reports whether a name holds an invisible character, a character that moves visible
+// text, or bytes that are not UTF-8.
 func hasHidden(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= 0x7f {
@@ -24,9 +23,9 @@ func hasHidden(s string) bool {
 	return false
 }
 
-// nearMethod reports a method that is not the protocol's but becomes so when a
-// server is lenient: blanks and invisible characters dropped, percent-decoded,
-// full-width forms and backslashes made plain, the path cleaned, case folded.
+// nearMethod reports whether a method is not the protocol's but becomes one in a lenient server:
+// blanks and invisible characters dropped, percent-decoded, full-width forms and backslashes made
+// plain, path cleaned, case folded.
 func nearMethod(name string) bool {
 	plain := strings.Map(func(r rune) rune {
 		switch {

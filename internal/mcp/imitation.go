@@ -11,21 +11,21 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// imitates is why a server's form is refused.
+// imitates is the reason for refusing a server's form.
 const imitates = "it speaks in clawai's name, or as only clawai's own questions do"
 
-// ourName and ourPhrases are what a person knows a question of clawai's by, as
-// likeness writes them. Our own forms never pass through here.
+// ourName and ourPhrases identify clawai's own questions, in the letters that likenessWords
+// returns. Our own forms are never checked here.
 const ourName = "clawal"
 
 var ourPhrases = [...][]string{
 	{"let", "thls", "call", "through"},                           // the first line of elicit's message
-	{"nothlng", "ls", "done", "before", "you", "answer"},         // its last one
-	{"allow", "thls", "call", "untll", "the", "sesslon", "ends"}, // a choice of its form
+	{"nothlng", "ls", "done", "before", "you", "answer"},         // the last line of that message
+	{"allow", "thls", "call", "untll", "the", "sesslon", "ends"}, // a choice of elicit's form
 }
 
-// speaksAsUs reports whether a person could take a text, as some client shows it,
-// for a question of clawai's: plain, as Markdown, or as HTML.
+// speaksAsUs reports whether a person could take a text for a question of clawai, shown as plain
+// text, Markdown or HTML.
 func speaksAsUs(text string) bool {
 	if oursIn(likenessWords(text)) {
 		return true
@@ -37,7 +37,7 @@ func speaksAsUs(text string) bool {
 	return oursIn(likenessWords(shown)) || oursIn(likenessWords(stripTags(shown)))
 }
 
-// stripTags gives what stays of HTML.
+// stripTags returns HTML without its tags.
 func stripTags(s string) string {
 	var b strings.Builder
 	for {
@@ -65,8 +65,8 @@ func oursIn(words []string) bool {
 	return false
 }
 
-// spellsUs says that words begin with our name: in one of them, or spelled over
-// several ("Claw AI", "c l a w a i").
+// spellsUs reports whether words begin with our name: in one word, or spelled across several
+// ("Claw AI", "c l a w a i").
 func spellsUs(words []string) bool {
 	if strings.Contains(words[0], ourName) {
 		return true
@@ -92,9 +92,9 @@ func hasWordPrefix(words, with []string) bool {
 	return true
 }
 
-// likenessWords gives a text as the words a person reads: no difference of case, accents,
-// width, or script where letters look alike, and nothing that cannot be seen. I, l
-// and 1 are one letter.
+// likenessWords returns the words of a text as a person reads them: without differences in case,
+// accents, width or look-alike letters of other scripts, and without invisible characters. I, l
+// and 1 become one letter.
 func likenessWords(text string) []string {
 	s := strings.Map(func(r rune) rune {
 		r = unicode.ToLower(r)
@@ -115,8 +115,8 @@ func likenessWords(text string) []string {
 	return strings.Fields(strings.ReplaceAll(s, "vv", "w"))
 }
 
-// asLetter gives the letter of ours that a character is drawn like (Unicode TR 39
-// confusables, and what logos put in its place), in lower case; 0 for none.
+// asLetter returns the letter of our name or phrases that a character looks like (Unicode TR 39
+// confusables, and signs that logos use instead), in lower case; 0 for none.
 func asLetter(r rune) rune {
 	for _, l := range [...]struct {
 		letter rune
@@ -135,7 +135,8 @@ func asLetter(r rune) rune {
 	return 0
 }
 
-// anySpeaksAsUs looks at every string and member name of a form's schema.
+// anySpeaksAsUs reports whether speaksAsUs holds for any string or member name of a form's
+// schema.
 func anySpeaksAsUs(schema jsonscan.Value) (found bool) {
 	schema.VisitLeaves(func(name string, leaf jsonscan.Value) {
 		found = found || speaksAsUs(name) || speaksAsUs(leaf.Text())

@@ -8,22 +8,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Inputs are the requests a server makes of the client inside an answer or a
-// notification instead of sending them itself. The slices run in parallel.
+// Inputs are requests to the client that a server puts into an answer or a notification instead
+// of sending them itself. The slices have equal length.
 type Inputs struct {
 	Calls []policy.Call
-	Keys  []string // the server's name for each; may repeat in one session
+	Keys  []string // the server's key for each request; may repeat in one session
 
 	digests [][sha256.Size]byte // of each request's bytes
 }
 
-// InputCalls finds what a server asks of the client in a response or a
-// notification of its own: inputRequests of a result (MCP 2026-07-28 basic/mrtr),
-// of a task's state in tasks/get, notifications/tasks (tasks extension) or a
-// result's task, and of the result or error a finished task holds; and the
-// elicitations of the error -32042 (MCP 2025-11-25 client/elicitation). Each is judged like the request it
-// stands for; one of a method the protocol does not allow there is malformed.
-// Wrong shapes refuse the frame. resultType is not asked: a client may not either.
+// InputCalls returns the requests to the client in a server's response or notification:
+// inputRequests of a result (MCP 2026-07-28 basic/mrtr), of a task's state in tasks/get, of
+// notifications/tasks (tasks extension) or of a result's task; those in the result or error of a
+// finished task; and the elicitations of the error -32042 (MCP 2025-11-25 client/elicitation).
+// Each is judged like the request it stands for. A request whose method is not allowed there is
+// malformed. A wrong shape refuses the frame. resultType is not checked, because a client may not
+// check it either.
 func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 	c := collector{server: server}
 	switch f.Kind {
@@ -32,7 +32,7 @@ func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 		c.collectFailure(jsonscan.ValueOf(f.Error))
 	case frame.Notification:
 		c.collectState(jsonscan.ValueOf(f.Params), &f.Index, 2)
-	default: // a server's own requests are read by Read
+	default: // Read reads a server's own requests
 	}
 	if c.why != "" {
 		return Inputs{}, refuseFrame(f, CodeRequests, c.why)
@@ -40,18 +40,17 @@ func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 	return c.in, nil
 }
 
-// maxInputs bounds the requests of one frame, and the answers of one retry.
+// maxInputs is the maximum number of requests in one frame, and of answers in one retry.
 const maxInputs = 256
 
-// collector gathers input requests; why is the first thing wrong with them.
+// collector collects input requests; why is the first error in them.
 type collector struct {
 	server string
 	in     Inputs
 	why    string
 }
 
-// collectState looks at a result or a task's state. depth bounds how many results may
-// lie inside each other.
+// collectState reads a result or a task's state. depth limits how deep results may be nested.
 func (c *collector) collectState(o jsonscan.Value, index *jsonscan.Index, depth int) {
 	for key, value := range o.IndexedMembers(index) {
 		switch name := key.Text(); {
@@ -124,7 +123,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 	default:
 		judged.calls[0].Malformed = "a server may not ask for this method in an answer"
 	}
-	if key == formKey { // the answer would be taken for one to our form
+	if key == formKey { // its answer would be taken for the answer to our form
 		judged.calls[0].Malformed = imitates
 	}
 	c.in.Calls = append(c.in.Calls, judged.calls[0])
@@ -132,7 +131,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 	c.in.digests = append(c.in.digests, sha256.Sum256(entry.Bytes()))
 }
 
-// collectFailure looks at an error for the URLs its reader is asked to visit.
+// collectFailure reads the URLs in an error that its reader should visit.
 func (c *collector) collectFailure(e jsonscan.Value) {
 	list := e.Member("data").Member("elicitations")
 	if list == "" || c.why != "" {

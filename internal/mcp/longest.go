@@ -2,21 +2,21 @@ package mcp
 
 import "strings"
 
-// readBuffer is the longest line that a client on the TypeScript SDK takes on stdio: its
-// buffer ends the session above 10 MiB, and may hold the beginning of the next line.
+// readBuffer is the longest line that a client on the TypeScript SDK accepts on stdio: its buffer
+// ends the session above 10 MiB, and may also hold the start of the next line.
 const readBuffer = 10<<20 - 128<<10
 
-// Clients by the beginning of the name under which they introduce themselves, in lower case.
+// Clients by the start of the name with which they introduce themselves, in lower case.
 var (
-	buffered = []string{ // on the TypeScript SDK
+	buffered = []string{ // clients on the TypeScript SDK
 		"claude-code", "claude-ai", "cline", "roo", "cursor", "gemini-cli", "qwen", "opencode", "continue", "mcp-inspector", "inspector", "librechat", "n8n",
 	}
-	unbuffered = []string{"codex", "goose", "zed", "windsurf", "crush", "mcp-go"} // whose lines have no end
+	unbuffered = []string{"codex", "goose", "zed", "windsurf", "crush", "mcp-go"} // clients without a limit on lines
 )
 
-// LongestLine gives how long a line may be that a client of this name reads on stdio, in bytes;
-// 0 where nothing is known against any. One that would have had its answer over HTTP, which
-// has no lines, is taken to have the bound unless it is known to have none.
+// LongestLine returns the longest line, in bytes, that a client of this name accepts on stdio; 0
+// if no limit is known. A bridged client would have got its answer over HTTP, which has no lines:
+// it is assumed to have the limit unless it is known to have none.
 func LongestLine(name string, bridged bool) int {
 	name = strings.ToLower(name)
 	switch {

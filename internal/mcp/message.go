@@ -8,60 +8,60 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Message is what one frame means. Its slices alias the frame's.
+// Message is the meaning of one frame. Its slices alias the frame's.
 type Message struct {
 	Method *Method // the row of the method table; nil for a response or a method of no version
 	Class  Class
 
-	// Calls is what the rules judge, strictest wins. None: nothing but the
-	// record concerns itself with this message.
+	// Calls are the calls that the rules judge; the strictest decision wins. Without calls, the
+	// message is only recorded.
 	Calls []policy.Call
 
-	ProgressToken  []byte // the JSON token of params._meta.progressToken; nil when absent
-	Cancels        []byte // the JSON id token a notifications/cancelled names; nil otherwise
-	InputResponses []byte // params.inputResponses, to be given to Asked.AnswerCalls; nil when absent
-	RequestState   []byte // the JSON token of params.requestState; nil when it is no string
+	ProgressToken  []byte // JSON token of params._meta.progressToken; nil when missing
+	Cancels        []byte // JSON id token that a notifications/cancelled names; nil otherwise
+	InputResponses []byte // params.inputResponses, for Asked.AnswerCalls; nil when missing
+	RequestState   []byte // JSON token of params.requestState; nil when it is not a string
 
-	// Tasks are the handles of the tasks that a request or a notification is
-	// about; what it may do is a matter of the calls that became them.
+	// Tasks are the handles of the tasks that a request or a notification concerns. The calls
+	// that created the tasks decide what it may do.
 	Tasks []string
 
-	// Modern: the frame belongs to the era of 2026-07-28, in which results
-	// carry a resultType. It is a property of each frame, not of a connection.
+	// Modern means that the frame belongs to the era of 2026-07-28, in which results have a
+	// resultType. It is a property of each frame, not of a connection.
 	Modern bool
 
-	room one // of the first of Calls
+	room one // memory for the first of Calls
 }
 
-// IsInitialize reports the request whose answer settles a legacy session's
-// version (see Negotiated).
+// IsInitialize reports whether this is the request whose answer fixes a legacy session's version
+// (see NegotiatedVersion).
 func (m *Message) IsInitialize() bool { return m.Method != nil && m.Method.Name == "initialize" }
 
-// The codes of the refusals this room adds to internal/wire/frame's. They never change
-// meaning.
+// The codes of the refusals that this package adds to internal/wire/frame's. They never change
+// their meaning.
 const (
 	CodeDirection = "direction"        // this side does not send this method
 	CodeKind      = "kind"             // a request without an id, a notification with one
-	CodeDisguised = "method_disguised" // not a protocol method, but one to a lenient reader
+	CodeDisguised = "method_disguised" // not a protocol method, but a lenient reader takes it for one
 	CodeHidden    = "method_hidden"    // control or invisible characters in the method
 	CodeLong      = "method_long"
-	CodeRequests  = "input_requests"  // inputRequests of the wrong shape
-	CodeResponses = "input_responses" // inputResponses of the wrong shape
+	CodeRequests  = "input_requests"  // inputRequests have the wrong shape
+	CodeResponses = "input_responses" // inputResponses have the wrong shape
 )
 
 const reasonFolded = "a member differs from one of the protocol's in case only"
 
-// one holds a call and its single name.
+// one holds a call and its only name.
 type one struct {
 	calls [1]policy.Call
 	names [1]string
 }
 
-// Read says what a request, notification or response sent in direction d means.
-// server is the name of the server as the client's configuration calls it. A
-// refusal means that the frame must not cross; shapes that only make a judged
-// call unfit are told as policy.Call.Malformed instead, so that they are denied
-// and recorded like any other call. The elements of a batch are read one by one.
+// Read interprets a request, notification or response that was sent in direction d. server is the
+// server's name in the client's configuration. A refusal means that the frame must not cross. A
+// shape that only makes a judged call invalid is reported in policy.Call.Malformed instead, so
+// that the call is denied and recorded like any other. The elements of a batch are read one by
+// one.
 func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) {
 	m := &Message{}
 	if r := m.ReadFrame(f, d, server); r != nil {
@@ -70,7 +70,7 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 	return *m, nil
 }
 
-// ReadFrame gives the same for a message that there is room for, a zero one; its Calls lie in it.
+// ReadFrame does the work of Read in m, which must be zero; m holds the first of its Calls.
 func (m *Message) ReadFrame(f *frame.Frame, d Direction, server string) *frame.Refusal {
 	if d != ClientToServer && d != ServerToClient {
 		return refuseFrame(f, CodeDirection, "nobody sent this message")
@@ -103,16 +103,16 @@ func (m *Message) ReadFrame(f *frame.Frame, d Direction, server string) *frame.R
 	}
 	m.readEnvelope(f, &fs)
 	if m.Modern && m.Method != nil && m.Method.In&(V20260728|Extension) == 0 && m.Method.params == oneURI && fs.at[fURI] == "" {
-		// A method that this version has not got, and nothing that any reader
-		// could take for what it is about: the server says that it is gone.
+		// This version has dropped the method, and no reader could find a resource in the params:
+		// the server itself reports that the method is gone.
 		m.Class, m.Calls = Pass, m.room.setCall(policy.MethodSubject, m.Method.Name, server)
 		fs.readExtra(none, &m.Calls[0])
 	}
 	return nil
 }
 
-// refusesMethod says why a frame's method may not cross in this direction and
-// form at all, whatever the rules say.
+// refusesMethod returns the reason why a frame's method may not cross in this direction and form,
+// whatever the rules are.
 func refusesMethod(f *frame.Frame, row *Method, d Direction) *frame.Refusal {
 	switch {
 	case row == nil:
@@ -138,7 +138,7 @@ func refusesMethod(f *frame.Frame, row *Method, d Direction) *frame.Refusal {
 	return nil
 }
 
-// readCalls fills in the calls of a method the table knows.
+// readCalls fills in the calls of a method in the table.
 func (m *Message) readCalls(f *frame.Frame, fs *fields, server string) *frame.Refusal {
 	m.Class = m.Method.Class
 	if m.Method.Subject == policy.NoSubject {
@@ -161,14 +161,14 @@ func (m *Message) readCalls(f *frame.Frame, fs *fields, server string) *frame.Re
 	return nil
 }
 
-// setCall is a call whose only name is its method.
+// setCall sets and returns a call whose only name is its method.
 func (c *one) setCall(s policy.Subject, method, server string) []policy.Call {
 	c.names[0] = method
 	c.calls[0] = policy.Call{Server: server, Method: method, Subject: s, Names: c.names[:]}
 	return c.calls[:]
 }
 
-// readEnvelope fills in what the pump needs to know beside the calls.
+// readEnvelope fills in what the pump needs besides the calls.
 func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	m.InputResponses = fs.at[fInputResponses].Bytes()
 	if state := fs.at[fRequestState]; state.Kind() == jsonscan.String {
@@ -183,19 +183,19 @@ func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	}
 }
 
-// isToken reports a value that may be a request id or a progress token.
+// isToken reports whether a value may be a request id or a progress token.
 func isToken(v jsonscan.Value) bool {
 	k := v.Kind()
 	return k == jsonscan.String || k == jsonscan.Number
 }
 
-// NegotiatedVersion gives the protocol version an initialize result settles on, "" when
-// it names none. Only "2025-03-26" admits batches.
+// NegotiatedVersion returns the protocol version in an initialize result, "" when it names none.
+// Only "2025-03-26" allows batches.
 func NegotiatedVersion(result []byte) string {
 	return jsonscan.ValueOf(result).Member("protocolVersion").Text()
 }
 
-// refuseFrame gives the refusal of a frame that internal/wire/frame admitted.
+// refuseFrame returns the refusal of a frame that internal/wire/frame admitted.
 func refuseFrame(f *frame.Frame, code, reason string) *frame.Refusal {
 	return &frame.Refusal{Code: code, Reason: reason, ID: f.ID, Request: f.Kind == frame.Request}
 }

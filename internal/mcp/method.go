@@ -2,11 +2,10 @@ package mcp
 
 import "github.com/clawai/clawai/policy"
 
-// Direction says who sends a message. The zero value is nobody, and nothing may
-// cross in it.
+// Direction is the sender of a message. The zero value is no sender: nothing may cross.
 type Direction uint8
 
-// The two directions; Both is the set of them, and no message's own.
+// The two directions; Both is the set of them and never a message's direction.
 const (
 	ClientToServer Direction = 1 << iota
 	ServerToClient
@@ -14,7 +13,7 @@ const (
 	Both = ClientToServer | ServerToClient
 )
 
-// String gives the word that records use for the sender.
+// String returns the records' word for the sender.
 func (d Direction) String() string {
 	switch d {
 	case ClientToServer:
@@ -26,17 +25,17 @@ func (d Direction) String() string {
 	}
 }
 
-// Class says what the gate owes a message. The zero value is Judge.
+// Class is how the gate treats a message. The zero value is Judge.
 type Class uint8
 
 // The classes of messages.
 const (
-	Judge Class = iota // one of the five subjects: no rule that matches is a deny
-	Pass               // passed on and recorded; a method rule may still stop it
-	List               // as Pass, and what its result declares is recorded
+	Judge Class = iota // judged by the rules on one of the five subjects
+	Pass               // forwarded and recorded; a method rule may still stop it
+	List               // as Pass, and the declarations in its result are recorded
 )
 
-// shape says how a judged method's params name what they ask for.
+// shape is how a judged method's params name their subject.
 type shape uint8
 
 const (
@@ -51,14 +50,14 @@ const (
 // Version is a set of released protocol versions.
 type Version uint8
 
-// The released versions, and what extends the newest.
+// The released versions, and the extensions of the newest.
 const (
 	V20241105 Version = 1 << iota
 	V20250326
 	V20250618
 	V20251125
 	V20260728
-	Extension // of an extension to 2026-07-28: tasks, skills
+	Extension // of an extension of 2026-07-28: tasks, skills
 )
 
 const (
@@ -69,19 +68,18 @@ const (
 // Method is one row of the method table.
 type Method struct {
 	Name         string
-	From         Direction // who may send it
-	In           Version   // the versions that define it as a message of its own
+	From         Direction // who may send the method
+	In           Version   // the versions that define the method as a message of its own
 	Class        Class
 	Subject      policy.Subject // NoSubject: no rule ever applies
 	Notification bool
 
-	params shape // of a judged call: what its names and arguments are
+	params shape // where a judged call has its names and arguments
 }
 
-// table holds every method of every released version; the one asked for most
-// often comes first. In 2026-07-28 sampling/createMessage, elicitation/create
-// and roots/list exist only inside results (see InputCalls), but a server that
-// still sends one is judged all the same.
+// table holds every method of every released version, the most frequent first. In 2026-07-28
+// sampling/createMessage, elicitation/create and roots/list exist only inside results (see
+// InputCalls), but such a request is judged too if a server still sends it.
 var table = [...]Method{
 	{"tools/call", ClientToServer, all, Judge, policy.ToolSubject, false, named},
 	{"resources/read", ClientToServer, all, Judge, policy.ResourceSubject, false, oneURI},
@@ -128,10 +126,10 @@ var table = [...]Method{
 	{"notifications/tasks", ServerToClient, Extension, Pass, policy.NoSubject, true, none},
 }
 
-// Methods is a copy of the method table, for documentation and tests.
+// Methods returns a copy of the method table, for documentation and tests.
 func Methods() []Method { return append([]Method(nil), table[:]...) }
 
-// methodNamed gives the row of a decoded method name, nil when no version knows it.
+// methodNamed returns the row of a decoded method name, nil when no version has it.
 func methodNamed(name string) *Method {
 	for i := range table {
 		if table[i].Name == name {

@@ -7,12 +7,12 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxRoots is how many roots are read; more are one that is nothing known.
+// maxRoots is the maximum number of roots that are read; all further ones become one unknown root.
 const maxRoots = 64
 
-// DeclaredRoots gives what a client declares as its roots: in the result of roots/list, or in the
-// answers to the input requests of a result (MCP 2026-07-28 basic/patterns/mrtr). A file:
-// URI is given as the folder that it plainly names, clean, and everything else as it stands.
+// DeclaredRoots returns the roots that a client declares: in the result of roots/list, or in the
+// answers to a result's input requests (MCP 2026-07-28 basic/patterns/mrtr). A plain file: URI
+// becomes its clean folder; other texts stay unchanged.
 func DeclaredRoots(result, inputResponses []byte) (roots []string) {
 	lists := []jsonscan.Value{jsonscan.ValueOf(result).Member("roots")}
 	for _, answer := range jsonscan.ValueOf(inputResponses).Members() {
@@ -29,7 +29,7 @@ func DeclaredRoots(result, inputResponses []byte) (roots []string) {
 	return roots
 }
 
-// folderOf gives the folder of a file: URI without escapes; other texts are given back.
+// folderOf returns the folder of a file: URI without escapes, and other texts unchanged.
 func folderOf(uri string) string {
 	rest, found := strings.CutPrefix(uri, "file://")
 	if !found || !strings.HasPrefix(rest, "/") || strings.ContainsAny(rest, `%?#\`) {

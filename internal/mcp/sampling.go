@@ -5,9 +5,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// readSampling reads sampling/createMessage: the system prompt, each text in
-// each message, and what the model is told of the tools it may use. A request
-// without text has the one text "".
+// readSampling reads sampling/createMessage: the system prompt, each text in each message, and
+// the texts about the tools that the model may use. A request without text has the single text
+// "".
 func readSampling(fs *fields, c *policy.Call) {
 	if system := fs.at[fSystemPrompt]; system.Kind() == jsonscan.String {
 		appendName(&c.Names, system.Text())
@@ -29,13 +29,12 @@ func readSampling(fs *fields, c *policy.Call) {
 	}
 }
 
-// maxResults bounds how many tool results may lie inside each other. No version
-// puts one into another, and each level is walked again.
+// maxResults limits how deep tool results may be nested. No version nests them, and each level is
+// walked again.
 const maxResults = 2
 
-// readMessage adds the texts of one sampling message, or of a tool result inside
-// that many others, whose content is one block or, since 2025-11-25, an array of
-// them.
+// readMessage adds the texts of one sampling message, or of a tool result that is nested results
+// deep. Its content is one block or, since 2025-11-25, an array of blocks.
 func readMessage(message jsonscan.Value, c *policy.Call, results int) {
 	content := message.Member("content")
 	switch content.Kind() {
@@ -50,8 +49,8 @@ func readMessage(message jsonscan.Value, c *policy.Call, results int) {
 	}
 }
 
-// readBlock adds the texts of one content block. Pictures and sound have none;
-// a block of a kind no version defines gives every string it holds.
+// readBlock adds the texts of one content block. Pictures and sound have no text; for a block of
+// unknown kind it adds every string.
 func readBlock(block jsonscan.Value, c *policy.Call, results int) {
 	if block.Kind() != jsonscan.Object {
 		c.Malformed = "a content block that is not an object"
@@ -90,8 +89,8 @@ func readBlock(block jsonscan.Value, c *policy.Call, results int) {
 	}
 }
 
-// readElicitation reads elicitation/create: the message and, in URL mode, the
-// URL. A URL counts whatever the mode says.
+// readElicitation reads elicitation/create: the message and, in URL mode, the URL. A URL counts
+// in every mode.
 func readElicitation(fs *fields, c *policy.Call) {
 	message, url := fs.at[fMessage], fs.at[fURL]
 	if message.Kind() == jsonscan.String {
@@ -118,8 +117,8 @@ func appendTexts(v jsonscan.Value, to *[]string) {
 	})
 }
 
-// appendDescriptions adds every string that a member named description or title
-// holds, at any depth: what a tool's schema tells a model.
+// appendDescriptions adds every string in a member named description or title, at any depth: the
+// texts of a tool's schema that a model reads.
 func appendDescriptions(v jsonscan.Value, to *[]string) {
 	v.VisitLeaves(func(name string, leaf jsonscan.Value) {
 		if leaf.Kind() == jsonscan.String && (name == "description" || name == "title") {

@@ -5,8 +5,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxNames bounds the texts or URIs of one call, so that a frame of tiny ones
-// does not grow many times over in memory. One more is kept, to be told.
+// maxNames limits the texts or URIs of one call, so that a frame with many tiny texts does not
+// take far more memory than its size. One more is kept, to show that there are too many.
 const maxNames = 1 << 16
 
 func appendName(names *[]string, s string) {
@@ -39,10 +39,10 @@ func tooMany(c *policy.Call) {
 	}
 }
 
-// isMissing reports whether a value is absent or null.
+// isMissing reports whether a value is missing or null.
 func isMissing(v jsonscan.Value) bool { return v.Kind() <= jsonscan.Null }
 
-// readNamed reads tools/call and prompts/get: params.name and params.arguments.
+// readNamed reads params.name and params.arguments of tools/call and prompts/get.
 func readNamed(fs *fields, c *policy.Call) {
 	name, args := fs.at[fName], fs.at[fArguments]
 	text := name.Text()
@@ -60,7 +60,7 @@ func readNamed(fs *fields, c *policy.Call) {
 	appendName(&c.Names, text)
 }
 
-// readURI reads the methods that take one resource: params.uri.
+// readURI reads params.uri of the methods that take one resource.
 func readURI(fs *fields, c *policy.Call) {
 	uri := fs.at[fURI]
 	if uri.Kind() != jsonscan.String {
@@ -70,8 +70,8 @@ func readURI(fs *fields, c *policy.Call) {
 	appendName(&c.Names, uri.Text())
 }
 
-// readSubscriptions reads subscriptions/listen: each URI of
-// params.notifications.resourceSubscriptions. None of them leaves no name.
+// readSubscriptions reads each URI of params.notifications.resourceSubscriptions of
+// subscriptions/listen. Without a URI there is no name.
 func readSubscriptions(fs *fields, c *policy.Call) {
 	asked := fs.at[fNotifications]
 	if asked != "" && asked.Kind() != jsonscan.Object {

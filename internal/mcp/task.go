@@ -8,10 +8,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// ReadOutcome is what an answer says of the call besides its content: whether it failed, and
-// the handles under which it goes on. Those are the taskId of a result's task (MCP
-// 2025-11-25 basic/utilities/tasks), and of a result whose resultType is "task" (tasks
-// extension of 2026-07-28); a client may take up either.
+// ReadOutcome reads from an answer whether the call failed, and the handles under which the call
+// continues. The handles are the taskId of a result's task (MCP 2025-11-25
+// basic/utilities/tasks), and of a result with the resultType "task" (tasks extension of
+// 2026-07-28); a client may use either.
 func ReadOutcome(f *frame.Frame) (failed bool, tasks []string) {
 	var task, own, kind jsonscan.Value
 	for name, value := range jsonscan.ValueOf(f.Result).IndexedMembers(&f.Index) {
@@ -31,20 +31,20 @@ func ReadOutcome(f *frame.Frame) (failed bool, tasks []string) {
 	}
 	for _, id := range []jsonscan.Value{task, own} {
 		if id.Kind() == jsonscan.String {
-			tasks = append(tasks, strings.Clone(id.Text())) // not to keep a large result for it
+			tasks = append(tasks, strings.Clone(id.Text())) // a copy, so that the string does not keep a large result alive
 		}
 	}
 	return failed || f.Error != nil, tasks
 }
 
-// AsksForTask says that a call may be answered with a task: before 2026-07-28 one that
-// asks for it, and no other (MCP 2025-11-25 basic/utilities/tasks).
+// AsksForTask reports whether a call may be answered with a task: before 2026-07-28, only a call
+// that asks for one (MCP 2025-11-25 basic/utilities/tasks).
 func AsksForTask(c policy.Call) bool {
 	return jsonscan.ValueOf(c.Extra).Member("task").Kind() != jsonscan.Absent
 }
 
-// readTasks notes the tasks that a message is about: whoever sends it must have
-// made the calls that became them.
+// readTasks adds the tasks that a message concerns. Its sender must have made the calls that
+// created the tasks.
 func (m *Message) readTasks(fs *fields) {
 	switch m.Method.Name {
 	case "tasks/get", "tasks/cancel", "tasks/result", "tasks/update", "notifications/tasks", "notifications/tasks/status":
@@ -70,7 +70,7 @@ func (m *Message) addTask(id jsonscan.Value, otherwise string) {
 	}
 }
 
-// addMalformed makes sure that no rule allows the message.
+// addMalformed adds a malformed call, so that no rule allows the message.
 func (m *Message) addMalformed(why string) {
 	m.Calls = append(m.Calls, policy.Call{
 		Method: m.Method.Name, Subject: policy.MethodSubject, Names: []string{m.Method.Name}, Malformed: why,

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// subjectWord names a call for a reader: the tool "x", the resource "u", ...
+// subjectWord describes a call for a reader: the tool "x", the resource "u", ...
 func subjectWord(c policy.Call) string {
 	word := ""
 	switch c.Subject {
@@ -34,15 +34,15 @@ func subjectWord(c policy.Call) string {
 	return word + " " + quoteName(c.Names[0])
 }
 
-// quoteName gives a name from the wire, visible and in quotes.
+// quoteName returns a name from the wire, escaped and in quotes.
 func quoteName(s string) string { return `"` + escapeText(s, 200, `"\`) + `"` }
 
-// visibleText gives a text of the owner's, or one that stands outside quotes.
+// visibleText returns an escaped text of the owner, or a text outside quotes.
 func visibleText(s string, limit int) string { return escapeText(s, limit, "") }
 
-// escapeText keeps at most limit characters and writes those that cannot be seen as
-// escapes, and puts a backslash before those of special, so that a text can
-// neither hide a part of itself nor end the quotes around it.
+// escapeText returns at most limit characters of a text, with invisible characters as escapes and
+// a backslash before the characters in special. The text can then neither hide a part of itself
+// nor end the quotes around it.
 func escapeText(s string, limit int, special string) string {
 	var b strings.Builder
 	n := 0

@@ -1,6 +1,6 @@
-// Package choose lets a person pick some of several things at the terminal. It
-// is for commands a person has typed, never for a proxy: it takes the whole
-// screen and believes what is typed. What it shows must be harmless already.
+// Package choose lets a person pick several things at the terminal. It is for commands that a
+// person has typed, never for a proxy: it takes the whole screen and trusts the input. Its texts
+// must already be harmless.
 package choose
 
 import (
@@ -20,19 +20,18 @@ import (
 // Option is one thing to pick.
 type Option struct {
 	Label  string // one line
-	Chosen bool   // to begin with
+	Chosen bool   // preset
 }
 
-// ErrLeft says that the person left without an answer.
+// ErrLeft means that the person left without an answer.
 var ErrLeft = errors.New("nothing was chosen")
 
-// HasTerminal reports whether a person is at both ends.
+// HasTerminal reports whether input and output are terminals.
 func HasTerminal(in, out *os.File) bool {
 	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-// PickSeveral asks and returns the indices that were chosen, in order; none is an
-// answer too.
+// PickSeveral asks and returns the chosen indexes in order; choosing none is valid too.
 func PickSeveral(ctx context.Context, in, out *os.File, title string, options []Option) ([]int, error) {
 	width, height := screenSize(out)
 	picked := []int{}
@@ -42,15 +41,15 @@ func PickSeveral(ctx context.Context, in, out *os.File, title string, options []
 	return picked, nil
 }
 
-// PickAnswer asks and returns the index of one answer; the first is preset. The
-// description may have several lines.
+// PickAnswer asks and returns the index of one answer; the first is preset. The description may
+// have several lines.
 func PickAnswer(ctx context.Context, in, out *os.File, title, description string, answers []string) (answer int, err error) {
 	width, _ := screenSize(out)
 	err = runForm(ctx, in, out, newAnswerForm(title, description, answers, width, &answer))
 	return answer, err
 }
 
-// screenSize gives the columns and rows of a terminal, or those of the smallest usual one.
+// screenSize returns the columns and rows of a terminal, or 80 and 24 if they are unknown.
 func screenSize(out *os.File) (width, height int) {
 	if width, height, err := term.GetSize(int(out.Fd())); err == nil && width > 0 && height > 0 {
 		return width, height
@@ -58,7 +57,7 @@ func screenSize(out *os.File) (width, height int) {
 	return 80, 24
 }
 
-// runForm shows the form until it is answered or left.
+// runForm shows the form until the person answers or leaves.
 func runForm(ctx context.Context, in, out *os.File, f *form) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
@@ -76,13 +75,13 @@ func runForm(ctx context.Context, in, out *os.File, f *form) error {
 	return err
 }
 
-// terminalQueries is what bubbletea asks of the terminal beside the picture. The answers
-// of a terminal can come after we have ended, and would be typed into the shell.
+// terminalQueries matches bubbletea's queries to the terminal. The terminal's replies could come
+// after our end and be typed into the shell.
 var terminalQueries = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
 })
 
-// screen is the terminal without those queries.
+// screen is the terminal without these queries.
 type screen struct{ *os.File }
 
 func (s screen) Write(p []byte) (int, error) {

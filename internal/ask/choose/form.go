@@ -10,16 +10,16 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// footRows are the rows below the options: a rule, and what the keys do.
+// footRows is the number of rows below the options: a ruler, and the help for keys.
 const footRows = 2
 
-// form is one field of huh on the whole screen.
+// form is one huh field on the whole screen.
 type form struct {
 	field       huh.Field
 	describe    func(string)
 	title       string
 	description string
-	rows        int // of options
+	rows        int // number of options
 	chosen      func() int
 	filters     bool
 	filtering   func() bool // letters go to the filter
@@ -28,7 +28,7 @@ type form struct {
 	answered, left bool
 }
 
-// newSeveralForm asks for any number of the options; chosen keeps the indices.
+// newSeveralForm asks for any number of the options; chosen receives the indexes.
 func newSeveralForm(title string, options []Option, width, height int, chosen *[]int) *form {
 	var all []huh.Option[int]
 	for i, label := range cutLabels(options, width) {
@@ -43,7 +43,7 @@ func newSeveralForm(title string, options []Option, width, height int, chosen *[
 		filters: len(options) > height-footRows-1, filtering: field.GetFiltering,
 	}
 	f.setUp()
-	field.Update(tea.KeyPressMsg{Code: tea.KeyHome}) // huh begins at the first option that is chosen
+	field.Update(tea.KeyPressMsg{Code: tea.KeyHome}) // huh starts at the first chosen option
 	return f
 }
 
@@ -62,7 +62,7 @@ func newAnswerForm(title, description string, answers []string, width int, answe
 	return f
 }
 
-// setUp gives the field its look and its keys. Escape leaves, so no other key is on it.
+// setUp sets the field's style and keys. Escape leaves, so it has no other function.
 func (f *form) setUp() {
 	plain := lipgloss.NewStyle()
 	marked := plain.Foreground(lipgloss.Cyan)
@@ -87,7 +87,7 @@ func (f *form) setUp() {
 func (f *form) Init() tea.Cmd { return f.field.Init() }
 
 func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	if f.answered || f.left { // what was typed behind the answer changes nothing
+	if f.answered || f.left { // input after the answer changes nothing
 		return f, nil
 	}
 	if msg == huh.NextField() {
@@ -105,7 +105,7 @@ func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return f, tea.Quit
 		case f.filtering() && (name == "up" || name == "down"): // huh's cursor leaves a list that the filter has emptied
 			return f, nil
-		case name == "/" && f.filters && !f.filtering(): // else what the filter leaves is drawn above the screen
+		case name == "/" && f.filters && !f.filtering(): // otherwise huh draws the filtered options above the screen
 			f.field.Update(tea.KeyPressMsg{Code: tea.KeyHome})
 		}
 	}
@@ -113,8 +113,8 @@ func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return f, cmd
 }
 
-// resize gives the field the screen but for the foot. Where it is low the description gives
-// way, so that the answers stay in sight.
+// resize gives the field the screen without the foot. On a low screen the description is cut, so
+// that the answers stay visible.
 func (f *form) resize(width, height int) {
 	f.width, f.height = width, height
 	head := lipgloss.Height(lipgloss.Wrap(f.title, width, ",.-; "))
@@ -128,7 +128,7 @@ func (f *form) resize(width, height int) {
 	}
 	f.field.WithWidth(width).WithHeight(max(head+1, min(head+f.rows, height-footRows)))
 	f.field.View()
-	f.field.Update(tea.KeyPressMsg{}) // no key, but huh then has the cursor in sight
+	f.field.Update(tea.KeyPressMsg{}) // no key: makes huh scroll to the cursor
 }
 
 func (f *form) View() tea.View {
@@ -138,7 +138,7 @@ func (f *form) View() tea.View {
 	return tea.View{AltScreen: true, Content: f.field.View() + "\n" + f.ruleLine() + "\n" + f.helpLine()}
 }
 
-// ruleLine ends the options, and says how many are chosen.
+// ruleLine returns the ruler below the options, with the number of chosen ones.
 func (f *form) ruleLine() string {
 	text := ""
 	if f.chosen != nil {
@@ -147,7 +147,7 @@ func (f *form) ruleLine() string {
 	return cutMiddle(text+strings.Repeat("─", max(0, f.width-lipgloss.Width(text))), f.width)
 }
 
-// helpLine gives what keys do, the needed ones first: as many as there is room for.
+// helpLine returns the help for keys, the most needed first, as far as there is room.
 func (f *form) helpLine() string {
 	keys := []string{"Return goes on", "Esc leaves", "↑ ↓ move"}
 	switch {
@@ -165,7 +165,8 @@ func (f *form) helpLine() string {
 	return strings.Join(keys, " · ")
 }
 
-// cutLabels cuts labels to the screen. Each stays another: huh knows an option by its label.
+// cutLabels cuts labels to the screen. Labels stay distinct, because huh identifies an option by
+// its label.
 func cutLabels(options []Option, width int) []string {
 	labels, used := make([]string, len(options)), map[string]int{}
 	for i, o := range options {
@@ -179,7 +180,7 @@ func cutLabels(options []Option, width int) []string {
 	return labels
 }
 
-// cutMiddle takes out the middle of what is too wide: a path is known by its end.
+// cutMiddle cuts the middle of text that is too wide, because the end of a path identifies it.
 func cutMiddle(s string, width int) string {
 	if lipgloss.Width(s) <= width {
 		return s

@@ -11,22 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keys is the keyboard. It is a terminal to bubbletea, which puts it into raw mode,
-// writes the line ends of that mode, and puts it back; but no file with a name, for the
-// way in which such a one is stopped being read races with the read, and leaves a reader
-// behind that would take the next line typed. Nothing is read after stop has returned.
+// keys is the keyboard. For bubbletea it is a terminal, so that bubbletea sets and restores raw
+// mode and writes raw mode's line ends. It is not a file with a name: bubbletea's way to stop
+// reading such a file has a race and leaves a reader behind that would take the next typed line.
+// After stop has returned, nothing reads.
 type keys struct {
 	in      *os.File
 	over    chan struct{}
 	reading sync.Mutex
 }
 
-// pollInterval is how often a reader looks whether it is over, in milliseconds.
+// pollInterval is how often a reader checks for its end, in milliseconds.
 const pollInterval = 20
 
 func newKeys(in *os.File) *keys { return &keys{in: in, over: make(chan struct{})} }
 
-// Fd, Write and Close make it a terminal to bubbletea.
+// Fd, Write and Close make keys a terminal for bubbletea.
 func (k *keys) Fd() uintptr                 { return k.in.Fd() }
 func (k *keys) Write(p []byte) (int, error) { return k.in.Write(p) }
 func (k *keys) Close() error                { return k.in.Close() }
@@ -46,7 +46,7 @@ func (k *keys) Read(p []byte) (int, error) {
 		}
 		if ready > 0 {
 			n, err := k.in.Read(p)
-			if errors.Is(err, io.EOF) { // hung up; at an end of input bubbletea would wait on
+			if errors.Is(err, io.EOF) { // hung up; at io.EOF bubbletea would keep waiting
 				err = io.ErrUnexpectedEOF
 			}
 			return n, err

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// chooseRule has one of the offered rules chosen and confirmed. The proxy writes
-// it, when it takes the answer.
+// chooseRule asks for one of the offered rules and its confirmation. The proxy writes the rule
+// when it takes the answer.
 func (m *model) chooseRule(r *queue.Request, reply gate.Reply) {
 	offers, f := OffersFor(r, reply), m.facts
 	m.openChoice(r.ID, len(offers), func(at int) dialog.Page {
@@ -24,8 +24,8 @@ func (m *model) chooseRule(r *queue.Request, reply gate.Reply) {
 	}, func(at int) queue.Answer { return queue.Answer{Reply: reply, Scope: offers[at].Scope} })
 }
 
-// openChoice opens a question about request id, with a page for each of n choices; yes gives
-// the answer of the one that was chosen.
+// openChoice opens a question about request id, with a page for each of n choices. answer returns
+// the answer for the chosen one.
 func (m *model) openChoice(id string, n int, page func(at int) dialog.Page, answer func(at int) queue.Answer) {
 	at, q := 0, &question{id: id}
 	draw := func() {
@@ -51,7 +51,7 @@ func (m *model) openChoice(id string, n int, page func(at int) dialog.Page, answ
 	m.openQuestion(q)
 }
 
-// OffersFor gives the rules that can be written for an answer.
+// OffersFor returns the offers whose rule can be written for an answer.
 func OffersFor(r *queue.Request, reply gate.Reply) []view.Offer {
 	return slices.DeleteFunc(slices.Clone(r.Offers), func(o view.Offer) bool { return o.RuleText(reply.Allows()) == "" })
 }
@@ -71,7 +71,7 @@ func alwaysTitle(f *Facts, reply gate.Reply) string {
 	return title
 }
 
-// dangerLines says why a call needs care, above what would allow it for good.
+// dangerLines returns why a call needs care, for the top of a page that allows it permanently.
 func dangerLines(f *Facts, reply gate.Reply) (lines []string) {
 	if !reply.Allows() || len(f.Dangers) == 0 {
 		return nil
@@ -82,8 +82,7 @@ func dangerLines(f *Facts, reply gate.Reply) (lines []string) {
 	return append(lines, "")
 }
 
-// offerLines shows all scopes, and of the chosen one the rule and what else it
-// is about.
+// offerLines returns all scopes, and for the chosen one the rule and what else it allows.
 func offerLines(offers []view.Offer, at int, reply gate.Reply) []string {
 	lines := []string{"How far shall the rule reach?", ""}
 	for i, o := range offers {

@@ -16,10 +16,10 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// channel is how answers given here are recorded.
+// channel is the channel name in the record for answers given here.
 const channel = "console"
 
-// answerRequest gives the answer of a word to one request that waits.
+// answerRequest sends the answer for a word to one pending request.
 func (m *model) answerRequest(r *queue.Request, word string) {
 	switch word {
 	case dialog.Deny:
@@ -35,7 +35,7 @@ func (m *model) answerRequest(r *queue.Request, word string) {
 	}
 }
 
-// allowRequest sends an answer that allows, after a second key when care is needed.
+// allowRequest sends an allowing answer, after a second key when care is needed.
 func (m *model) allowRequest(r *queue.Request, reply gate.Reply, what string) {
 	a := queue.Answer{Reply: reply}
 	if !m.facts.NeedsCare() {
@@ -59,11 +59,11 @@ func (m *model) startNote(r *queue.Request) {
 	}}
 }
 
-// storing is how long the queue may take for an answer. It does not end with
-// the console: what was pressed is stored or refused, and said.
+// storing is how long the queue may take to store an answer. It continues after the console ends:
+// an answer is stored or refused, and the person is told.
 const storing = 5 * time.Second
 
-// sendAnswer hands one answer to one request to the queue, by its id.
+// sendAnswer sends one answer for one request to the queue, by the request's id.
 func (m *model) sendAnswer(r *queue.Request, a queue.Answer) {
 	a.Channel, a.By, a.Words = channel, m.o.By, m.notes[r.ID]
 	id, q := r.ID, m.o.Queue
@@ -76,7 +76,7 @@ func (m *model) sendAnswer(r *queue.Request, a queue.Answer) {
 	})
 }
 
-// reportDecision tells what came of an answer that was sent.
+// reportDecision reports the result of a sent answer.
 func (m *model) reportDecision(msg decidedMsg) {
 	delete(m.sending, msg.id)
 	var title string
@@ -113,7 +113,7 @@ func (m *model) reportDecision(msg decidedMsg) {
 	}
 }
 
-// answerMarked answers all the marked requests, each for itself and once only.
+// answerMarked answers all marked requests, each individually and only once.
 func (m *model) answerMarked(reply gate.Reply) {
 	word, facts, ids, left := "deny", []string(nil), []string(nil), 0
 	var qs []view.Question

@@ -2,16 +2,16 @@ package console
 
 import "github.com/clawai/clawai/internal/ask/dialog"
 
-// question is one of our own that must be answered before anything happens. Its
-// page has the choices back and yes; without facts it keeps those of the request.
+// question is one of our own questions that must be answered first. Its page has the choices back
+// and yes; without facts it shows those of the request.
 type question struct {
 	dialog.Question
-	id     string                // the request it is about: it closes when that is resolved; "" for none
-	yes    func()                // what y does; nil where nothing is asked
-	choose func(key string) bool // other keys that mean something; nil for none
+	id     string                // the question's request: the question closes when the request is resolved; "" for none
+	yes    func()                // runs on y; nil where nothing is asked
+	choose func(key string) bool // handles other keys; nil for none
 }
 
-// openQuestion opens a question. Keys typed before it could be read do not answer it.
+// openQuestion opens a question. Keys typed before the question could be read do not answer it.
 func (m *model) openQuestion(q *question) {
 	q.Letters, q.Menu, q.Grace, q.Under = true, true, &m.grace, m.shown
 	if q.choose == nil {
@@ -21,8 +21,8 @@ func (m *model) openQuestion(q *question) {
 	m.startGrace()
 }
 
-// pressAsk answers it: as its menu does, y is yes, a key that chooses chooses, and every
-// other goes back.
+// pressAsk handles a key for the open question: keys of its menu, y for yes, and keys that
+// choose; every other key goes back.
 func (m *model) pressAsk(key string) {
 	q := m.ask
 	did, c := q.PressKey(key)

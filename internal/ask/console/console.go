@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// Queue is what the console needs of *queue.Queue.
+// Queue lists the methods of *queue.Queue that the console needs.
 type Queue interface {
 	Watch(ctx context.Context) <-chan struct{}
 	Pending(ctx context.Context) ([]queue.Request, error)
@@ -24,30 +24,30 @@ type Queue interface {
 	Revoke(ctx context.Context, grantID string) error
 }
 
-// Options say what a console shows and how.
+// Options configure a console.
 type Options struct {
 	Queue Queue
-	By    string       // the account answers are recorded under
-	Only  string       // the id of the one request to show; "" shows all
+	By    string       // the account recorded with answers
+	Only  string       // id of the only request to show; "" shows all
 	Once  bool         // leave after the first answer
-	View  view.Options // its Home, Own and ReadFile
+	View  view.Options // only Home, Own and ReadFile are used
 	Color bool
-	Every time.Duration    // look at the queue again even when it did not change; default 5 s
-	Grace time.Duration    // how long a request is in sight before a key answers it; default 300 ms
+	Every time.Duration    // interval for checking the queue even without a change; default 5 s
+	Grace time.Duration    // how long a request must be visible before a key answers it; default 300 ms
 	Now   func() time.Time // default time.Now
 }
 
-// Result is how a console that shows one request, or leaves after one answer,
-// ended. The zero value means that the person left.
+// Result is the end of a console that shows one request or leaves after one answer. The zero
+// value means that the person left.
 type Result struct {
 	Request  queue.Request
-	Answered bool // here; otherwise the request was resolved elsewhere
+	Answered bool // answered here; otherwise resolved elsewhere
 }
 
-// ErrInterrupted says that the person pressed Ctrl-C.
+// ErrInterrupted means that the person pressed Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
-// briefView gives what a line needs: it shows no changes.
+// briefView returns the options for a row, which shows no changes.
 func (o *Options) briefView() view.Options {
 	short := o.View
 	short.ReadFile = nil
@@ -66,8 +66,8 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Run is the console on the whole screen of tty, until the person leaves, ctx
-// ends (its cause is returned) or, with Only or Once, there is a result.
+// Run shows the console on the whole screen of tty until the person leaves, ctx ends (Run returns
+// its cause) or, with Only or Once, there is a result.
 func Run(ctx context.Context, tty dialog.Terminal, o Options) (Result, error) {
 	o.setDefaults()
 	var loop dialog.Loop
@@ -76,7 +76,7 @@ func Run(ctx context.Context, tty dialog.Terminal, o Options) (Result, error) {
 	return m.result, errors.Join(m.err, failed)
 }
 
-// watchQueue tells of every change of the queue, and now and then of none.
+// watchQueue sends a message for every change of the queue, and now and then without one.
 func (m *model) watchQueue(ctx context.Context, send func(tea.Msg)) {
 	changes := m.o.Queue.Watch(ctx)
 	again := time.NewTicker(m.o.Every)

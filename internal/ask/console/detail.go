@@ -10,16 +10,15 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// refreshDetail gives what is under the cursor its part of the screen, and begins it
-// anew when that is something else.
+// refreshDetail lays out the subject under the cursor, and starts anew if it is another subject.
 func (m *model) refreshDetail() {
 	what, r, g := m.cursorSubject()
 	if m.shown == nil || m.of != what {
 		m.of, m.facts = what, nil
 		m.shown = &dialog.Question{Grace: &m.grace, Letters: true}
 		if r != nil {
-			// What a file held when the request came into sight is what its change
-			// is shown against.
+			// Changes are compared with the file's content at the time when the request became
+			// visible.
 			m.facts = FactsOf(r, m.o.View)
 		}
 	}
@@ -28,7 +27,7 @@ func (m *model) refreshDetail() {
 		m.shown.Choices, m.shown.Others = nil, nil
 		m.shown.Hints, m.shown.Prompt = []string{"Return keep it", "Esc leave it as it was"}, m.edit.renderRow(m.width)
 	}
-	// Arrows choose an answer where there is no list for them.
+	// Without a list, arrows choose an answer.
 	m.shown.Menu = m.o.Only != "" && len(m.shown.Choices) > 0
 	if m.ask != nil {
 		m.ask.Under = m.shown
@@ -36,14 +35,14 @@ func (m *model) refreshDetail() {
 	m.fits = m.height >= minHeight && m.activeQuestion().FitWindow(m.width, m.height-m.layoutWindow().rowsAbove()-m.layoutWindow().news)
 }
 
-// redrawDetail makes the rows anew, as what they are about has changed.
+// redrawDetail rebuilds the rows because their subject has changed.
 func (m *model) redrawDetail() {
 	if m.shown != nil {
 		m.shown.ResetRows()
 	}
 }
 
-// activeQuestion gives what takes the keys.
+// activeQuestion returns the question that gets the keys.
 func (m *model) activeQuestion() *dialog.Question {
 	if m.ask != nil {
 		return &m.ask.Question
@@ -51,7 +50,7 @@ func (m *model) activeQuestion() *dialog.Question {
 	return m.shown
 }
 
-// cursorSubject gives what is under the cursor: a request, a session answer or nothing.
+// cursorSubject returns the subject under the cursor: a request, a session answer or nothing.
 func (m *model) cursorSubject() (name string, r *queue.Request, g *queue.Grant) {
 	if l := m.tabList(); l != nil {
 		if r = l.cursorRequest(); r != nil {
@@ -63,7 +62,7 @@ func (m *model) cursorSubject() (name string, r *queue.Request, g *queue.Grant) 
 	return fmt.Sprint(m.tab, name), r, g
 }
 
-// subjectPage is it as a question, if it is one.
+// subjectPage returns the page of the subject under the cursor.
 func (m *model) subjectPage(r *queue.Request, g *queue.Grant) dialog.Page {
 	move := []string{"↑ ↓ move", "/ filter", "Tab next page", "? help", "q leave"}
 	if m.o.Only != "" {
@@ -95,7 +94,7 @@ func (m *model) subjectPage(r *queue.Request, g *queue.Grant) dialog.Page {
 	return p
 }
 
-// requestPage gives the page of a request that waits.
+// requestPage returns the page of a pending request.
 func (m *model) requestPage(r *queue.Request) dialog.Page {
 	p := requestAnswers(r, m.facts).CallPage(func(width int) ([]string, int) { return m.detailLines(r, width) })
 	p.Others = []dialog.Choice{{Word: "note", Key: "n", Brief: "note"}}
@@ -115,7 +114,7 @@ func (m *model) requestPage(r *queue.Request) dialog.Page {
 	return p
 }
 
-// requestAnswers gives which answers there are to a request.
+// requestAnswers returns the possible answers to a request.
 func requestAnswers(r *queue.Request, f *Facts) dialog.Asked {
 	return dialog.Asked{
 		Calls: len(r.Calls), Reply: r.IsReply(), Dangerous: f.NeedsCare(), Unshown: f.Err != nil, Session: r.Lasting, Further: len(view.ForSession(r.Offers)) > 1,

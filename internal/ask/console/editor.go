@@ -10,17 +10,17 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// maxTyped is how many characters a line the person writes can have.
+// maxTyped is the maximum number of characters in a line that the person writes.
 const maxTyped = 500
 
 // editor is one line that the person writes: a filter or a note.
 type editor struct {
 	label string
 	text  []rune
-	done  func(text string) // on Return; Esc leaves everything as it was
+	done  func(text string) // called on Return; Esc changes nothing
 }
 
-// pressKey takes one key and says whether the editing is over.
+// pressKey handles one key and reports whether the editing is over.
 func (e *editor) pressKey(k tea.KeyPressMsg) (over bool) {
 	switch k.String() {
 	case "enter":
@@ -40,7 +40,7 @@ func (e *editor) pressKey(k tea.KeyPressMsg) (over bool) {
 	return false
 }
 
-// insertText takes what can be seen of a typed or pasted text.
+// insertText inserts the visible characters of a typed or pasted text.
 func (e *editor) insertText(s string) {
 	for _, r := range s {
 		if unicode.IsSpace(r) {
@@ -63,7 +63,7 @@ func (e *editor) dropWord() {
 	e.text = e.text[:n]
 }
 
-// renderRow gives the line with its end in sight.
+// renderRow returns the line so that its end is visible.
 func (e *editor) renderRow(width int) string {
 	text := []rune(term.VisibleText(string(e.text)))
 	room := max(1, width-view.Width(e.label)-2)

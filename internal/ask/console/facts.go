@@ -11,19 +11,19 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// dangerous is the word of queue.Request.Risk that asks for care.
+// dangerous is the value of queue.Request.Risk that requires care.
 const dangerous = "dangerous"
 
 // Facts is one request as harmless text.
 type Facts struct {
 	view.Question
-	Err error // it cannot be shown; then it can only be denied
+	Err error // the request cannot be shown, so it can only be denied
 
-	text string // what a filter looks at
+	text string // text for the filter
 }
 
-// FactsOf makes a request harmless text. Of o it needs what is not about the
-// request.
+// FactsOf returns the harmless text of a request. It uses only those options in o that do not
+// depend on the request.
 func FactsOf(r *queue.Request, o view.Options) *Facts {
 	o.Server, o.Rule, o.Digest, o.Project, o.Why, o.Reply = r.Server, r.Rule, r.Digest, r.Project, r.Reason, r.IsReply()
 	q, err := view.NewQuestion(r.Calls, o)
@@ -39,11 +39,10 @@ func FactsOf(r *queue.Request, o view.Options) *Facts {
 	return &Facts{Question: q, Err: err}
 }
 
-// NeedsCare says that one key must not be enough.
+// NeedsCare reports whether one key must not be enough.
 func (f *Facts) NeedsCare() bool { return len(f.Dangers) > 0 || f.Err != nil }
 
-// CarefulFirst gives requests with those that need care before the others, which is how lists
-// have them.
+// CarefulFirst returns requests with those that need care first, as lists show them.
 func CarefulFirst(all []queue.Request, o view.Options) []queue.Request {
 	o.ReadFile = nil
 	care := map[string]bool{}
@@ -57,7 +56,7 @@ func CarefulFirst(all []queue.Request, o view.Options) []queue.Request {
 	return sorted
 }
 
-// RequestLine gives the request on one line of at most n cells.
+// RequestLine returns the request on one line of at most n cells.
 func (f *Facts) RequestLine(n int) string {
 	if f.Err != nil {
 		return f.Title + ": deny it, or it denies by itself at its deadline"
@@ -65,7 +64,7 @@ func (f *Facts) RequestLine(n int) string {
 	return f.HeadlineRow(n)
 }
 
-// Headline is it in one sentence of at most n cells.
+// Headline returns the request as one sentence of at most n cells.
 func (f *Facts) Headline(n int) string {
 	if f.Err != nil {
 		return f.Title
@@ -73,7 +72,7 @@ func (f *Facts) Headline(n int) string {
 	return f.Question.Headline(n)
 }
 
-// briefFacts gives what a row of a list is made of.
+// briefFacts returns the facts for a list row.
 func (m *model) briefFacts(r *queue.Request) *Facts {
 	f := m.known[r.ID]
 	if f == nil {
@@ -83,7 +82,7 @@ func (m *model) briefFacts(r *queue.Request) *Facts {
 	return f
 }
 
-// filterText gives what the filter looks at.
+// filterText returns the text that the filter searches.
 func (m *model) filterText(r *queue.Request) string {
 	f := m.briefFacts(r)
 	if f.text == "" {
@@ -92,7 +91,7 @@ func (m *model) filterText(r *queue.Request) string {
 	return f.text
 }
 
-// forgetRequests drops what is known of requests that are in no list any more.
+// forgetRequests drops cached data of requests that are no longer in any list.
 func (m *model) forgetRequests() {
 	for id := range m.known {
 		if m.pending.findRequest(id) == nil && m.past.findRequest(id) == nil {
@@ -102,7 +101,7 @@ func (m *model) forgetRequests() {
 	}
 }
 
-// requestTitle names a request in few words.
+// requestTitle returns a short name of a request.
 func (m *model) requestTitle(r *queue.Request) string { return m.briefFacts(r).Title }
 
 func serverName(server string) string {
@@ -112,15 +111,14 @@ func serverName(server string) string {
 	return term.VisibleValue(server)
 }
 
-// detailLines gives the rows of the request under the cursor.
+// detailLines returns the rows of the request under the cursor.
 func (m *model) detailLines(r *queue.Request, width int) (rows []string, need int) {
 	return m.facts.detailRows(r, width, m.o.View.Home, m.notes[r.ID], m.whole)
 }
 
-// detailRows gives everything about one request, in rows of at most width cells, and how
-// many of them must have been in sight to allow it: as view.Question.Rows has
-// them, with our own around. whole shows also what package view leaves out of
-// very long values.
+// detailRows returns everything about one request, in rows of at most width cells, and how many
+// of them must have been visible to allow it: the rows of view.Question.Rows, with our own around
+// them. whole also shows the parts of very long values that package view leaves out.
 func (f *Facts) detailRows(r *queue.Request, width int, home, note string, whole bool) (rows []string, need int) {
 	lines := f.Lines(0)
 	if f.Err != nil {
@@ -149,13 +147,13 @@ func (f *Facts) detailRows(r *queue.Request, width int, home, note string, whole
 	return rows, need
 }
 
-// FactLines gives everything about one request, unwrapped.
+// FactLines returns everything about one request, unwrapped.
 func FactLines(r *queue.Request, o view.Options) []string {
 	rows, _ := FactsOf(r, o).detailRows(r, 0, o.Home, "", false)
 	return rows
 }
 
-// contextLines gives what stands around the call.
+// contextLines returns the lines around the call.
 func contextLines(r *queue.Request, home string) []string {
 	var lines []string
 	add := func(word, text string) {
@@ -179,7 +177,7 @@ func contextLines(r *queue.Request, home string) []string {
 	return lines
 }
 
-// unfoldedLines gives the values that are folded above, without any gap.
+// unfoldedLines returns the values that are folded above, without gaps.
 func unfoldedLines(f *Facts) []string {
 	var lines []string
 	for i := range f.Requests {
@@ -196,7 +194,7 @@ func unfoldedLines(f *Facts) []string {
 	return lines
 }
 
-// hasGaps says that Entire leaves something out.
+// hasGaps reports whether EntireLines leaves something out.
 func (f *Facts) hasGaps() bool {
 	return slices.ContainsFunc(f.Requests, func(r view.Request) bool {
 		return slices.ContainsFunc(r.Values(), func(a view.Arg) bool { return a.Hidden > 0 })

@@ -8,11 +8,10 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// outcomeWait is how long somebody who answered and leaves is kept waiting for
-// what became of the call.
+// outcomeWait is how long a person who answers and leaves must wait for the outcome of the call.
 const outcomeWait = 2 * time.Second
 
-// SendAnswer answers a request and waits a little for what becomes of the call.
+// SendAnswer answers a request and waits a short time for the outcome of the call.
 func SendAnswer(ctx context.Context, q Queue, id string, a queue.Answer) (queue.Request, error) {
 	r, err := q.Decide(ctx, id, a)
 	if err != nil {
@@ -26,7 +25,7 @@ func SendAnswer(ctx context.Context, q Queue, id string, a queue.Answer) (queue.
 	return r, nil
 }
 
-// ResultText gives what an answer was and what became of it, in one harmless sentence.
+// ResultText returns an answer and its outcome in one harmless sentence.
 func ResultText(r queue.Request) string {
 	if r.Outcome == "" {
 		return AnswerText(r.Answer) + "; what became of the call is not known yet"

@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// grantList is the session answers in force, with a cursor bound to one of them.
+// grantList holds the active session answers, with a cursor bound to one of them.
 type grantList struct {
 	all []queue.Grant
 	at  string
@@ -47,7 +47,7 @@ func (l *grantList) cursorGrant() *queue.Grant {
 	return nil
 }
 
-// pressGrant takes a session answer back.
+// pressGrant handles a key that revokes a session answer.
 func (m *model) pressGrant(key string) {
 	g := m.grants.cursorGrant()
 	if g == nil || key != "r" || m.grace.IsEarly() {
@@ -77,12 +77,12 @@ func (m *model) reportRevocation(msg revokedMsg) {
 	m.loadQueue()
 }
 
-// grantQuestion gives the call that a session answer was given to.
+// grantQuestion returns the call that a session answer was given for.
 func grantQuestion(g *queue.Grant, home string) (view.Question, error) {
 	return view.NewQuestion(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project, Home: home})
 }
 
-// GrantTitle names a session answer in few harmless words.
+// GrantTitle returns a short harmless name of a session answer.
 func GrantTitle(g *queue.Grant) string {
 	if g.Reach != "" {
 		return term.VisibleText(g.Reach) + " on " + serverName(g.Server)
@@ -94,7 +94,7 @@ func GrantTitle(g *queue.Grant) string {
 	return q.Title
 }
 
-// GrantLine gives a session answer on one line of at most n characters.
+// GrantLine returns a session answer on one line of at most n characters.
 func GrantLine(g *queue.Grant, n int) string {
 	q, err := grantQuestion(g, "")
 	if g.Reach != "" || err != nil {
@@ -103,7 +103,7 @@ func GrantLine(g *queue.Grant, n int) string {
 	return q.ShortLine(n)
 }
 
-// grantLines gives everything about one.
+// grantLines returns everything about a session answer.
 func grantLines(g *queue.Grant, width int, home string) []string {
 	q, err := grantQuestion(g, home)
 	var rows []string

@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// help is every key and what it does. alone says that it means something where one
-// request is shown, too.
+// help lists every key with its function. alone means that the key also works where only one
+// request is shown.
 var help = []struct {
 	keys, does string
 	alone      bool
@@ -28,7 +28,7 @@ var help = []struct {
 	{"q", "leave; what waits goes on waiting", true},
 }
 
-// startHelp shows the keys, until one of them is pressed.
+// startHelp shows the keys until a key is pressed.
 func (m *model) startHelp() {
 	lines := []string{"What the keys do", ""}
 	for _, row := range help {

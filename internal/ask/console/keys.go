@@ -33,7 +33,7 @@ func (m *model) pressKey(k tea.KeyPressMsg) {
 	}
 }
 
-// navigate handles the keys that answer nothing, and says whether it was one.
+// navigate handles the keys that answer nothing, and reports whether key was one.
 func (m *model) navigate(key string) bool {
 	one := m.o.Only != ""
 	switch key {
@@ -53,8 +53,7 @@ func (m *model) navigate(key string) bool {
 	return true
 }
 
-// pressTab handles the keys that choose what is in sight, where that is not one
-// request alone.
+// pressTab handles the keys that choose what is visible, unless only one request is shown.
 func (m *model) pressTab(key string) bool {
 	switch key {
 	case "up", "k":
@@ -73,7 +72,7 @@ func (m *model) pressTab(key string) bool {
 	return true
 }
 
-// moveCursor puts the cursor on another row.
+// moveCursor moves the cursor to another row.
 func (m *model) moveCursor(by int) {
 	if l := m.tabList(); l == nil {
 		m.grants.moveCursor(by)
@@ -100,7 +99,7 @@ func (m *model) startFilter() {
 	}}
 }
 
-// clearMarksOrFilter takes the marks back, then the filter.
+// clearMarksOrFilter clears the marks or, if there are none, the filter.
 func (m *model) clearMarksOrFilter() {
 	l := m.tabList()
 	switch {
@@ -114,8 +113,7 @@ func (m *model) clearMarksOrFilter() {
 	}
 }
 
-// pressRequest handles a key that may be an answer to the request under the
-// cursor.
+// pressRequest handles a key that may answer the request under the cursor.
 func (m *model) pressRequest(key string) {
 	r := m.pending.cursorRequest()
 	if m.tab == pendingTab && r != nil && r.Status != queue.Pending && strings.Contains("asAdDn", key) && !m.grace.IsEarly() {

@@ -8,21 +8,21 @@ import (
 	"github.com/clawai/clawai/internal/ask/queue"
 )
 
-// list is requests with a cursor that is bound to a request, not to a row: what
-// comes and goes around it never puts it on another one. A request that was
-// resolved under the cursor stays until the cursor is moved.
+// list is requests with a cursor that is bound to a request, not to a row: changes around it
+// never move it to another request. A request that is resolved under the cursor stays until the
+// cursor moves.
 type list struct {
 	all    []queue.Request
-	at     string // id under the cursor; "" when there is none
-	top    int    // first row in sight
+	at     string // id under the cursor; "" for none
+	top    int    // first visible row
 	marks  map[string]bool
 	filter string
-	newest bool                        // newest first; otherwise what needs care first
-	care   func(*queue.Request) bool   // it needs care; nil asks for none
-	text   func(*queue.Request) string // what the filter looks at, in lower case
+	newest bool                        // newest first; otherwise requests that need care first
+	care   func(*queue.Request) bool   // reports whether a request needs care; nil: none does
+	text   func(*queue.Request) string // text that the filter searches, in lower case
 }
 
-// matchingRequests gives what the filter lets through, in order.
+// matchingRequests returns the requests that match the filter, in order.
 func (l *list) matchingRequests() []*queue.Request {
 	var rows []*queue.Request
 	wanted := strings.ToLower(l.filter)
@@ -44,8 +44,8 @@ func (l *list) findRequest(id string) *queue.Request {
 	return nil
 }
 
-// cursorRequest gives the request under the cursor; nil when there is none, or when the
-// filter hides it.
+// cursorRequest returns the request under the cursor; nil when there is none or the filter hides
+// it.
 func (l *list) cursorRequest() *queue.Request {
 	if i := l.cursorIndex(); i >= 0 {
 		return l.matchingRequests()[i]
@@ -57,7 +57,7 @@ func (l *list) cursorIndex() int {
 	return slices.IndexFunc(l.matchingRequests(), func(r *queue.Request) bool { return r.ID == l.at })
 }
 
-// moveCursor puts the cursor on another row, and says whether it did.
+// moveCursor moves the cursor and reports whether it moved.
 func (l *list) moveCursor(by int) bool {
 	rows := l.matchingRequests()
 	if len(rows) == 0 {
@@ -75,8 +75,7 @@ func (l *list) moveCursor(by int) bool {
 	return true
 }
 
-// nextPending puts the cursor on the next request that waits; where there is none it
-// stays.
+// nextPending moves the cursor to the next pending request, if there is one.
 func (l *list) nextPending() bool {
 	rows := l.matchingRequests()
 	i := l.cursorIndex()
@@ -97,8 +96,8 @@ func (l *list) dropRequest(id string) {
 	l.all = slices.DeleteFunc(l.all, func(r queue.Request) bool { return r.ID == id })
 }
 
-// setRequests takes a new state of the whole list and says what came. keep is a request
-// that stays although it is not in the new state; nil for none.
+// setRequests replaces the whole list and returns the new requests. keep is a request that stays
+// although it is not in next; nil for none.
 func (l *list) setRequests(next []queue.Request, keep *queue.Request) (came []queue.Request) {
 	known := map[string]bool{}
 	for i := range l.all {
@@ -138,17 +137,17 @@ func carefulFirst(care func(*queue.Request) bool, a, b *queue.Request) int {
 	return 1
 }
 
-// resolveRequest takes what became of one request.
+// resolveRequest stores the outcome of one request.
 func (l *list) resolveRequest(r queue.Request) {
 	delete(l.marks, r.ID)
 	if old := l.findRequest(r.ID); old != nil {
-		calls := old.Calls // the resolved one may have been redacted
+		calls := old.Calls // the resolved request may be redacted
 		*old = r
 		old.Calls = calls
 	}
 }
 
-// ensureCursor puts a cursor that is nowhere on the first row, and says whether it did.
+// ensureCursor puts a cursor without a row on the first row, and reports whether it did.
 func (l *list) ensureCursor() bool {
 	if l.cursorIndex() >= 0 {
 		return false
@@ -161,8 +160,7 @@ func (l *list) ensureCursor() bool {
 	return true
 }
 
-// toggleMark marks the request under the cursor for a common answer, or takes the
-// mark back.
+// toggleMark marks the request under the cursor for a common answer, or removes the mark.
 func (l *list) toggleMark(id string) {
 	if l.marks == nil {
 		l.marks = map[string]bool{}
@@ -174,7 +172,7 @@ func (l *list) toggleMark(id string) {
 	l.marks[id] = true
 }
 
-// markedRequests gives the requests with a mark, in order.
+// markedRequests returns the marked requests, in order.
 func (l *list) markedRequests() (rows []*queue.Request) {
 	for i := range l.all {
 		if l.marks[l.all[i].ID] {
@@ -184,7 +182,7 @@ func (l *list) markedRequests() (rows []*queue.Request) {
 	return rows
 }
 
-// windowRows gives the rows in sight when there is room for n, the cursor among them.
+// windowRows returns the visible rows for a window of n rows, including the cursor.
 func (l *list) windowRows(n int) []*queue.Request {
 	rows := l.matchingRequests()
 	i := max(0, l.cursorIndex())

@@ -14,7 +14,7 @@ import (
 // maxHistory is how many resolved requests the history shows.
 const maxHistory = 200
 
-// loadQueue reads the queue beside the screen, once at a time.
+// loadQueue reads the queue in the background, one read at a time.
 func (m *model) loadQueue() {
 	if m.loading {
 		m.stale = true
@@ -67,7 +67,7 @@ func readQueue(ctx context.Context, q Queue, at tab, only string, look []string)
 	return msg
 }
 
-// applyState makes a state of the queue the one in sight.
+// applyState shows a loaded state of the queue.
 func (m *model) applyState(msg loadedMsg) {
 	m.loading = false
 	if m.stale {
@@ -111,7 +111,8 @@ func (m *model) applyPending(msg loadedMsg) (came []queue.Request) {
 	return came
 }
 
-// resolvedUnderCursor gives the request under the cursor as it was resolved; nil when it waits.
+// resolvedUnderCursor returns the resolved form of the request under the cursor; nil while it is
+// pending.
 func (m *model) resolvedUnderCursor(msg loadedMsg) *queue.Request {
 	was := m.pending.findRequest(m.pending.at)
 	if was == nil || slices.ContainsFunc(msg.pending, func(r queue.Request) bool { return r.ID == was.ID }) {
@@ -124,12 +125,12 @@ func (m *model) resolvedUnderCursor(msg loadedMsg) *queue.Request {
 			ghost.Status, ghost.Outcome, ghost.Decided = queue.Expired, "it is no longer in the queue", m.o.Now()
 		}
 	}
-	ghost.Calls = was.Calls // a resolved one may have been redacted
+	ghost.Calls = was.Calls // the resolved request may be redacted
 	m.redrawDetail()
 	return &ghost
 }
 
-// reportVanished tells that the request under the cursor was resolved by somebody else.
+// reportVanished reports that somebody else resolved the request under the cursor.
 func (m *model) reportVanished(r queue.Request) {
 	if m.o.Only != "" {
 		m.endConsole(Result{Request: r})
@@ -141,7 +142,7 @@ func (m *model) reportVanished(r queue.Request) {
 	m.startGrace()
 }
 
-// reportOutcomes tells what became of the calls that were answered here.
+// reportOutcomes reports the outcomes of the calls that were answered here.
 func (m *model) reportOutcomes(looked map[string]queue.Request) {
 	for id, r := range looked {
 		title, ok := m.awaited[id]

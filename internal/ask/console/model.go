@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/queue"
 )
 
-// tab is what the screen lists.
+// tab is the list that the screen shows.
 type tab uint8
 
 const (
@@ -20,46 +20,46 @@ const (
 	grantsTab
 )
 
-// model is the console as bubbletea sees it. Only Update changes it.
+// model is the bubbletea model of the console. Only Update changes it.
 type model struct {
 	o             Options
-	beside        func(dialog.Task) // works beside the screen and hands what comes of it to Update
+	beside        func(dialog.Task) // runs background work whose messages go to Update
 	width, height int
 	tab           tab
 	pending, past list
 	grants        grantList
-	shown         *dialog.Question // what is under the cursor
-	of            string           // names it
-	facts         *Facts           // of it, when it is a request
-	ask           *question        // of ours, on top of it
+	shown         *dialog.Question // the subject under the cursor
+	of            string           // name of that subject
+	facts         *Facts           // of that subject, if it is a request
+	ask           *question        // our own question, on top of shown
 	fits          bool             // the window is large enough
 	edit          *editor
-	whole         bool // very long values have no gap
+	whole         bool // show very long values without gaps
 	grace         dialog.Grace
 	known         map[string]*Facts
 	notes         map[string]string
-	sending       map[string]bool   // ids whose answer is on its way to the queue
-	answered      map[string]bool   // here
-	awaited       map[string]string // those of them whose outcome is not known, with their title
+	sending       map[string]bool   // ids whose answers are being sent to the queue
+	answered      map[string]bool   // ids answered here
+	awaited       map[string]string // titles of answered requests whose outcome is unknown
 	news          []string
 	loading       bool
-	stale         bool // something changed while loading
-	loaded        bool // there has been a state of the queue
+	stale         bool // a change came while loading
+	loaded        bool // the queue has been loaded once
 	result        Result
-	over          bool // the screen is to close
+	over          bool // the screen must close
 	err           error
 }
 
-// What comes from beside the screen.
+// Messages from the background.
 type (
-	changedMsg struct{}            // the queue holds something else now
-	drawMsg    struct{}            // keys have become answers
+	changedMsg struct{}            // the queue has changed
+	drawMsg    struct{}            // keys now count as answers
 	secondMsg  struct{}            // the countdown goes on
 	failedMsg  struct{ err error } // the console cannot go on
 	loadedMsg  struct {
 		pending, past []queue.Request
 		grants        []queue.Grant
-		looked        map[string]queue.Request // those asked for that are not pending
+		looked        map[string]queue.Request // requests that were asked for and are not pending
 		err           error
 	}
 	decidedMsg struct {
@@ -74,7 +74,7 @@ type (
 	}
 )
 
-// job is work beside the screen; ctx ends with the console.
+// job is background work; ctx ends with the console.
 type job func(ctx context.Context) tea.Msg
 
 func newModel(o Options, beside func(dialog.Task)) *model {
@@ -95,8 +95,8 @@ func (m *model) Init() tea.Cmd {
 	return nil
 }
 
-// runJob works beside the screen. A panic there becomes a message, so that the
-// terminal is given back.
+// runJob runs f in the background. A panic there becomes a message, so that the terminal is
+// restored.
 func (m *model) runJob(f job) {
 	m.beside(func(ctx context.Context, send func(tea.Msg)) {
 		defer func() {
@@ -110,7 +110,7 @@ func (m *model) runJob(f job) {
 
 func panicError(r any) error { return fmt.Errorf("the console failed: %q", fmt.Sprint(r)) }
 
-// sendDelayed sends msg when d has passed.
+// sendDelayed sends msg after d.
 func (m *model) sendDelayed(d time.Duration, msg tea.Msg) {
 	m.runJob(func(ctx context.Context) tea.Msg {
 		select {
@@ -122,7 +122,7 @@ func (m *model) sendDelayed(d time.Duration, msg tea.Msg) {
 	})
 }
 
-// Update never panics outwards: the terminal must be given back in order.
+// Update never panics to its caller, because the terminal must be restored.
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -166,7 +166,7 @@ func (m *model) handleMessage(msg tea.Msg) {
 	}
 }
 
-// startGrace makes the person wait before a key is an answer.
+// startGrace makes the person wait before a key counts as an answer.
 func (m *model) startGrace() {
 	m.grace.BeginWait()
 	m.sendDelayed(m.o.Grace, drawMsg{})
@@ -178,7 +178,7 @@ func (m *model) addNews(format string, a ...any) {
 	m.news = m.news[max(0, len(m.news)-20):]
 }
 
-// tabList gives the requests of the tab; nil where it has none.
+// tabList returns the requests of the tab; nil if it has none.
 func (m *model) tabList() *list {
 	switch m.tab {
 	case pendingTab:

@@ -13,28 +13,28 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Lines is what the line-based console needs of *term.Tty.
+// Lines lists the methods of *term.Tty that the line-based console needs.
 type Lines interface {
 	io.Writer
 	ReadLine(ctx context.Context) (string, error) // term.ErrHungUp or io.EOF at the end of input
-	Flush() error                                 // throws away what was typed and not read
+	Flush() error                                 // discards unread input
 }
 
-// plain is a console that never moves the cursor: for terminals that cannot,
-// for screen readers, and for input that is no terminal.
+// plain is a console that never moves the cursor: for terminals that cannot move it, for screen
+// readers, and for input that is no terminal.
 type plain struct {
 	o       Options
 	tty     Lines
 	changes <-chan struct{}
-	number  map[string]int // of each request that was listed; never used again
+	number  map[string]int // number of each listed request; never reused
 	ids     []string       // by number, from 1
 }
 
-// errChanged ends the wait for a line, because the queue holds something else.
+// errChanged ends the wait for a line, because the queue has changed.
 var errChanged = errors.New("changed")
 
-// RunPlain gives the console line by line. It ends like Run; at the end of the input
-// the person has left.
+// RunPlain shows the console line by line. It ends like Run; the end of the input means that the
+// person left.
 func RunPlain(ctx context.Context, tty Lines, o Options) (Result, error) {
 	o.setDefaults()
 	ctx, cancel := context.WithCancel(ctx)
@@ -53,7 +53,7 @@ func RunPlain(ctx context.Context, tty Lines, o Options) (Result, error) {
 	return r, err
 }
 
-// runList lists what waits and has one chosen, until the person leaves.
+// runList lists pending requests and lets the person choose one, until the person leaves.
 func (p *plain) runList(ctx context.Context) (Result, error) {
 	for first := true; ; first = false {
 		waiting, err := p.o.Queue.Pending(ctx)
@@ -88,7 +88,8 @@ func (p *plain) runList(ctx context.Context) (Result, error) {
 	}
 }
 
-// listWaiting tells what came; at first, or when nothing did, everything.
+// listWaiting prints all pending requests if all is set or a request is new, otherwise only their
+// number.
 func (p *plain) listWaiting(waiting []queue.Request, all bool) {
 	for i := range waiting {
 		r := &waiting[i]

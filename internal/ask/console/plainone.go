@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// askRequest shows a request and takes the answer to it.
+// askRequest shows a request and reads its answer.
 func (p *plain) askRequest(ctx context.Context, id string) (Result, error) {
 	r, err := p.o.Queue.Get(ctx, id)
 	if err != nil {
@@ -33,8 +33,7 @@ func (p *plain) askRequest(ctx context.Context, id string) (Result, error) {
 	return Result{Request: r}, nil
 }
 
-// askAnswer asks about a request until it does not wait any more, which is
-// errChanged.
+// askAnswer asks about a request until it is no longer pending; then it returns errChanged.
 func (p *plain) askAnswer(ctx context.Context, r *queue.Request) (a queue.Answer, answered bool, err error) {
 	f := FactsOf(r, p.o.View)
 	page := requestAnswers(r, f).CallPage(func(width int) ([]string, int) { return f.detailRows(r, width, p.o.View.Home, "", false) })
@@ -69,7 +68,7 @@ func (p *plain) askAnswer(ctx context.Context, r *queue.Request) (a queue.Answer
 	return a, word == dialog.Yes, err
 }
 
-// reachesPage asks how far an answer for the session goes.
+// reachesPage returns the page for the scope of an answer for the session.
 func reachesPage(offers []view.Offer) dialog.Page {
 	all := make([]dialog.Reach, len(offers))
 	for i, o := range offers {
@@ -78,7 +77,7 @@ func reachesPage(offers []view.Offer) dialog.Page {
 	return dialog.ReachPage(all)
 }
 
-// sendAnswer hands the answer to the queue and tells what came of it.
+// sendAnswer sends the answer to the queue and reports the result.
 func (p *plain) sendAnswer(ctx context.Context, r *queue.Request, a queue.Answer) (Result, error) {
 	a.Channel, a.By = channel, p.o.By
 	now, err := SendAnswer(ctx, p.o.Queue, r.ID, a)

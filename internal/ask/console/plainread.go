@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/ask/dialog"
 )
 
-// makeLines reads from the terminal, and ends with errChanged when a change of the
-// queue has made what is asked stale.
+// makeLines reads from the terminal, and returns errChanged when a change of the queue makes the
+// question stale.
 func (p *plain) makeLines(stale func() bool) *dialog.Lines {
 	in := func(ctx context.Context) (string, error) {
 		for {
@@ -36,7 +36,7 @@ func (p *plain) readLine(ctx context.Context) (string, error) {
 		select {
 		case <-reading.Done():
 		case _, open := <-p.changes:
-			if !open { // and never changes again
+			if !open { // no further changes come
 				p.changes = nil
 				return
 			}

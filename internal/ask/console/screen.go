@@ -12,13 +12,13 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// minHeight is the smallest window in which keys answer.
+// minHeight is the height of the smallest window in which keys answer.
 const minHeight = 14
 
-// sizes is how many rows each part of the screen has beside the question.
+// sizes is the number of rows for each part of the screen besides the question.
 type sizes struct{ list, news int }
 
-// rowsAbove gives how many rows stand above the question.
+// rowsAbove returns the number of rows above the question.
 func (s sizes) rowsAbove() int {
 	if s.list == 0 {
 		return 1
@@ -26,7 +26,7 @@ func (s sizes) rowsAbove() int {
 	return s.list + 2
 }
 
-// layoutWindow shares the window out. What decides always fits.
+// layoutWindow divides the window. The rows that decide always fit.
 func (m *model) layoutWindow() sizes {
 	s := sizes{news: 1}
 	if m.height >= 20 {
@@ -68,7 +68,7 @@ func (m *model) screenRows() []string {
 	rows := []string{dialog.RenderBold(view.Cut(m.headerLine(), m.width), false)}
 	if m.o.Only == "" {
 		rows = append(rows, dialog.FillRows(m.listRows(size.list), size.list)...)
-		if _, r, g := m.cursorSubject(); r != nil || g != nil || m.ask != nil { // else the next line is a rule, too
+		if _, r, g := m.cursorSubject(); r != nil || g != nil || m.ask != nil { // otherwise the next line is a ruler too
 			rows = append(rows, strings.Repeat("─", m.width))
 		}
 	}
@@ -81,7 +81,7 @@ func (m *model) screenRows() []string {
 	return rows
 }
 
-// headerLine names the tabs and how many there are.
+// headerLine returns the tabs with their counts.
 func (m *model) headerLine() string {
 	if m.o.Only != "" {
 		r := m.pending.cursorRequest()
@@ -135,8 +135,8 @@ func (m *model) listRows(n int) []string {
 	return rows
 }
 
-// requestRow gives one request: cursor, mark, time left or what resolved it, and as much
-// of the call as fits.
+// requestRow returns one request: cursor, mark, time left or its end, and as much of the call as
+// fits.
 func (m *model) requestRow(r *queue.Request, at, marked bool) string {
 	f := m.briefFacts(r)
 	state := TimeLeft(r, m.o.Now())

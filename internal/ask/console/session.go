@@ -10,8 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// allowSession allows a call until its session ends, and has it chosen how far that goes
-// where there is a choice.
+// allowSession allows a call until its session ends. It asks for the scope if there is a choice.
 func (m *model) allowSession(r *queue.Request) {
 	offers, f := view.ForSession(r.Offers), m.facts
 	if len(offers) == 1 {
@@ -30,7 +29,7 @@ func (m *model) allowSession(r *queue.Request) {
 	}, func(at int) queue.Answer { return queue.Answer{Reply: gate.AllowSession, Scope: offers[at].Scope} })
 }
 
-// reachLines shows how far an answer for the session can go.
+// reachLines returns the possible scopes of an answer for the session.
 func reachLines(offers []view.Offer, at int) []string {
 	lines := []string{"How far shall the answer reach?", ""}
 	for i, o := range offers {

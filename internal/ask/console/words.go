@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// AnswerText gives an answer in words: "allowed once".
+// AnswerText returns an answer in words: "allowed once".
 func AnswerText(a queue.Answer) string {
 	switch a.Reply {
 	case gate.AllowOnce:
@@ -33,11 +33,11 @@ func scopeText(scope string) string {
 	return " (" + term.VisibleLine(scope) + ")"
 }
 
-// TooLateText tells somebody whose answer was not the first, in one harmless
-// sentence, what resolved the request.
+// TooLateText returns, in one harmless sentence, how the request was resolved, for a person whose
+// answer came second.
 func TooLateText(r queue.Request) string { return "too late: " + StatusText(r) }
 
-// StatusText gives what resolved a request and what became of it, as far as it is known.
+// StatusText returns how a request was resolved and its outcome, if known.
 func StatusText(r queue.Request) string {
 	at := r.Decided.Local().Format(time.TimeOnly)
 	if r.Status == queue.Pending {
@@ -60,12 +60,12 @@ func StatusText(r queue.Request) string {
 	return fate
 }
 
-// timedOut says that an outcome tells of no other end than the deadline's.
+// timedOut reports whether an outcome describes only the end at the deadline.
 func timedOut(outcome string) bool {
 	return outcome == "" || strings.HasPrefix(outcome, "expired") || strings.HasPrefix(outcome, "nobody answered")
 }
 
-// TookEffect says that what became of an answered request is what the answer wanted.
+// TookEffect reports whether the outcome of an answered request is what the answer wanted.
 func TookEffect(r queue.Request) bool {
 	if strings.Contains(r.Outcome, "nothing was written") {
 		return false
@@ -73,7 +73,7 @@ func TookEffect(r queue.Request) bool {
 	return !r.Answer.Reply.Allows() || !strings.HasPrefix(r.Outcome, "denied") && !strings.HasPrefix(r.Outcome, "too late")
 }
 
-// TimeLeft gives how long a request still waits, as minutes and seconds.
+// TimeLeft returns the remaining time of a pending request, in minutes and seconds.
 func TimeLeft(r *queue.Request, now time.Time) string {
 	if r.Deadline.IsZero() {
 		return "   -"
@@ -82,5 +82,5 @@ func TimeLeft(r *queue.Request, now time.Time) string {
 	return fmt.Sprintf("%2d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// ShortID is as much of an id as names a request.
+// ShortID returns the shortest prefix of an id that names a request.
 func ShortID(id string) string { return term.VisibleLine(id[:min(len(id), 8)]) }

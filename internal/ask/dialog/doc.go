@@ -1,11 +1,9 @@
-// Package dialog shows one question on a terminal and says what a key or a typed
-// word means to it: the renderer of the form at the terminal
-// and of clawai approve, and one mode for terminals that print line after line.
-// It answers nothing itself; the frame around it does.
+// Package dialog shows one question on a terminal and interprets keys and typed words. It draws
+// the form at the terminal and the questions of clawai approve, and has a mode for terminals that
+// print line after line. It answers nothing itself; its caller does.
 //
-// Whatever the frame, the first choice denies and is preset, keys that come
-// before a question could be read are no answer, and nothing is let through
-// before the end of what is asked was in sight.
+// In every mode the first choice denies and is preset. Keys that come before a question could be
+// read are ignored. Nothing is allowed before the end of the question was visible.
 package dialog
 
 import "github.com/clawai/clawai/internal/ask/lipglossinit"

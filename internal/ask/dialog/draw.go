@@ -6,14 +6,14 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// FixedRows gives how many rows the question takes beside its facts.
+// FixedRows returns the number of rows that the question takes besides its facts.
 func (q *Question) FixedRows(width int) int {
 	return 1 + len(q.decisionRows(width)) + len(q.answerRows(width))
 }
 
-// Rows is the question as it was given room by Fit: facts, the line of what is
-// out of sight, the decision, the choices and the keys. It takes no more rows than it
-// needs, so that the choices stand near what they are about.
+// Rows returns the question in the room that FitWindow gave it: facts, the line about hidden
+// rows, the decision, the choices and the keys. It takes no more rows than needed, so that the
+// choices stand near their subject.
 func (q *Question) Rows() []string {
 	b := q.visibleQuestion()
 	end := min(b.top+b.room, len(b.rows))
@@ -25,7 +25,7 @@ func (q *Question) Rows() []string {
 	return append(rows, q.answerRows(b.width)...)
 }
 
-// rulerRow ends the facts, and tells of those that are out of sight.
+// rulerRow returns the line below the facts, which describes the hidden rows.
 func (q *Question) rulerRow(b *Question, end int) string {
 	text := ""
 	switch {
@@ -44,7 +44,7 @@ func (q *Question) decisionRows(width int) []string {
 	return rows[:min(len(rows), 2)]
 }
 
-// answerRows gives the choices as a menu, where there is one, and what keys do.
+// answerRows returns the choices as a menu, if there is one, and the help for keys.
 func (q *Question) answerRows(width int) (rows []string) {
 	var keys []string
 	all := offeredChoices(q.Choices)
@@ -74,7 +74,7 @@ func (q *Question) answerRows(width int) (rows []string) {
 	return rows
 }
 
-// choiceRow gives one row of the menu.
+// choiceRow returns one row of the menu.
 func (q *Question) choiceRow(c Choice, at bool, width int) string {
 	s := "  "
 	if at {
@@ -89,7 +89,7 @@ func (q *Question) choiceRow(c Choice, at bool, width int) string {
 	return s
 }
 
-// FlowParts puts the parts of a legend behind each other, broken between parts only.
+// FlowParts joins the parts of a legend, with line breaks only between parts.
 func FlowParts(parts []string, width int) []string {
 	var rows []string
 	row := ""
@@ -107,7 +107,7 @@ func FlowParts(parts []string, width int) []string {
 	return append(rows, view.Cut(row, width))
 }
 
-// FillRows makes exactly n rows.
+// FillRows returns exactly n rows.
 func FillRows(rows []string, n int) []string {
 	if len(rows) > n {
 		return rows[:n]

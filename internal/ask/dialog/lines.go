@@ -13,29 +13,27 @@ import (
 )
 
 const (
-	// atOnce is how many lines are shown before the person asks for more.
+	// atOnce is how many lines are shown before the person must ask for more.
 	atOnce = 40
-	// more is the word that asks.
+	// more is the word that asks for more.
 	more = "more"
 )
 
-// Lines asks on a terminal that prints line after line: for those that cannot
-// move the cursor, for screen readers, and for input that is no terminal. huh's
-// own accessible mode is not used: it takes end of file for the preset answer
-// and knows no deadline.
+// Lines asks on a terminal that prints line after line: for terminals that cannot move the
+// cursor, for screen readers, and for input that is no terminal. huh's own accessible mode is not
+// used, because it takes end of file for the preset answer and has no deadline.
 type Lines struct {
 	Out     io.Writer
 	In      func(ctx context.Context) (string, error) // reads a line
-	Flush   func() error                              // throws away what was typed and not read
-	Recheck func() error                              // it may be written on; nil: it always may
-	Width   int                                       // facts are wrapped to it; 0: not
-	Grace   time.Duration                             // what was typed sooner is no answer
-	Again   bool                                      // what is no choice asks again; otherwise it denies
+	Flush   func() error                              // discards unread input
+	Recheck func() error                              // checks that output is allowed; nil: it always is
+	Width   int                                       // facts are wrapped to this width; 0: no wrap
+	Grace   time.Duration                             // earlier input does not count as an answer
+	Again   bool                                      // an invalid choice asks again; otherwise it denies
 }
 
-// Ask shows p and gives the word that was typed of a choice. Return alone is the
-// first one. What is no choice, or one that is not offered, is the first one too,
-// or asks again.
+// Ask shows p and returns the typed word of a choice. Return alone is the first choice. An
+// invalid or unavailable choice also is the first choice, or asks again.
 func (l *Lines) Ask(ctx context.Context, p *Page) (string, error) {
 	var rest []string
 	need := 0
@@ -43,7 +41,7 @@ func (l *Lines) Ask(ctx context.Context, p *Page) (string, error) {
 		rest, need = p.Facts(l.Width)
 	}
 	var sight view.Sight
-	var said string // to what was typed last
+	var said string // reply to the last input
 	for all, n := len(rest), min(atOnce, len(rest)); ; {
 		shown := rest[:n]
 		rest, n = rest[n:], 0
@@ -108,7 +106,7 @@ func (l *Lines) writePage(p *Page, said string, facts []string, hidden int) erro
 	return nil
 }
 
-// Read reads one line that was typed after the person could read what is asked.
+// Read reads one line that was typed after the person could read the question.
 func (l *Lines) Read(ctx context.Context, prompt string) (string, error) {
 	select {
 	case <-ctx.Done():

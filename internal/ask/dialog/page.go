@@ -7,29 +7,27 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Page is one question, the same for all ways of showing it. All its texts are
-// harmless.
+// Page is one question in all its presentations. All its texts are harmless.
 type Page struct {
-	Facts    Facts    // nil: none, or those of the question it stands on
-	Decision string   // always in sight, directly above the choices
-	Choices  []Choice // the first one lets nothing through and is preset
-	Others   []Choice // what else a key or a word does, without answering
-	Hints    []string // harmless words behind the keys
-	Prompt   string   // a line that the person types, below all
-	Alarm    bool     // it needs care: the decision is red where there are colours
+	Facts    Facts    // nil: none, or those of the question below
+	Decision string   // always visible, directly above the choices
+	Choices  []Choice // the first choice allows nothing and is preset
+	Others   []Choice // other keys or words, which do not answer
+	Hints    []string // harmless words after the keys
+	Prompt   string   // an input line below everything
+	Alarm    bool     // the question needs care: the decision is red where there are colours
 	Headed   bool     // the first row of the facts is a headline
 }
 
-// MaxRows is how long several questions are together at most: nobody reads more
-// before they answer.
+// MaxRows is the maximum length of several questions together: nobody reads more before
+// answering.
 const MaxRows = 2000
 
-// Facts are harmless rows, of which any may be scrolled out of sight, and how
-// many of them must have been in sight before a choice that lets. Width 0 does
-// not wrap.
+// Facts returns harmless rows, any of which may be scrolled out of sight. need is how many of
+// them must have been visible before a choice that allows. Width 0 does not wrap.
 type Facts func(width int) (rows []string, need int)
 
-// TextFacts gives facts of our own, all of which must have been in sight.
+// TextFacts returns facts of our own; all of them must have been visible.
 func TextFacts(lines ...string) Facts {
 	return func(width int) ([]string, int) {
 		rows := view.Wrap(lines, width)
@@ -41,10 +39,10 @@ func TextFacts(lines ...string) Facts {
 type Choice struct {
 	Word   string // typed in full where there is no menu
 	Label  string // in a menu
-	Key    string // chooses it at once, where letters do; "" for none
-	Brief  string // behind Key, where there is no menu
-	Lets   bool   // lets something through, or leads there
-	Closed string // why it is not offered; "" where it is
+	Key    string // chooses at once, where letters do; "" for none
+	Brief  string // text after Key, where there is no menu
+	Lets   bool   // allows something, or leads to a choice that does
+	Closed string // reason why the choice is unavailable; "" if it is available
 }
 
 // The words of the answers to a call.
@@ -56,7 +54,7 @@ const (
 	Never   = "never"
 )
 
-// ReplyForWord gives the answer that a word stands for; deny for every other.
+// ReplyForWord returns the answer for a word; deny for an unknown word.
 func ReplyForWord(word string) gate.Reply {
 	switch word {
 	case Allow:
@@ -71,20 +69,20 @@ func ReplyForWord(word string) gate.Reply {
 	return gate.DenyOnce
 }
 
-// Asked is what the answers to a call depend on.
+// Asked holds the facts that determine the possible answers to a call.
 type Asked struct {
-	Calls     int    // how many there are in the one question
-	Reply     bool   // they were made: the answer is asked about
-	Dangerous bool   // it needs care
-	Unshown   bool   // it cannot be shown
-	Session   bool   // an answer for the session can hold
-	Further   bool   // and for more than this call
+	Calls     int    // number of calls in the question
+	Reply     bool   // the calls were made, and the question is about the answer
+	Dangerous bool   // the question needs care
+	Unshown   bool   // the question cannot be shown
+	Session   bool   // a session answer is possible
+	Further   bool   // a session answer can cover more than this call
 	Always    bool   // a rule that allows can be written
 	Never     bool   // a rule that denies can be written
-	NoRule    string // why none can; "" for no reason
+	NoRule    string // reason why no rule can be written; "" for none
 }
 
-// CallPage asks about the call that facts show.
+// CallPage returns the page about the call that facts describe.
 func (a Asked) CallPage(facts Facts) Page {
 	p := Page{Facts: facts, Alarm: a.Dangerous, Headed: true, Choices: []Choice{
 		{Word: Deny, Label: "Deny", Key: "d", Brief: "deny"},
@@ -96,7 +94,7 @@ func (a Asked) CallPage(facts Facts) Page {
 	if a.Further {
 		p.Choices[2].Label, p.Choices[2].Brief = "Allow for this session… (shows how far)", "for the session…"
 	}
-	what, alarm := "it", "" // short, to fit beside DANGEROUS on 40 columns
+	what, alarm := "it", "" // short, to fit beside DANGEROUS in 40 columns
 	if a.Dangerous {
 		alarm = "DANGEROUS. "
 	}
@@ -125,14 +123,13 @@ func (a Asked) CallPage(facts Facts) Page {
 	return p
 }
 
-// The words of the answers to Confirm.
+// The words of the answers to ConfirmPage.
 const (
 	No  = "no"
 	Yes = "yes"
 )
 
-// ConfirmPage asks whether something is really meant. Without facts those of the question
-// that it stands on stay in sight.
+// ConfirmPage asks for a confirmation. Without facts, those of the question below stay visible.
 func ConfirmPage(decision, what string, lets bool, facts ...string) Page {
 	p := Page{
 		Decision: decision,
@@ -144,8 +141,8 @@ func ConfirmPage(decision, what string, lets bool, facts ...string) Page {
 	return p
 }
 
-// DangerPage has an allow of something dangerous confirmed, the same everywhere: what is asked,
-// and why it needs care.
+// DangerPage asks to confirm an allow of something dangerous, everywhere alike: the request, and
+// why it needs care.
 func DangerPage(headline string, dangers []string, what string) Page {
 	facts := []string{headline}
 	for _, d := range dangers {
@@ -156,13 +153,13 @@ func DangerPage(headline string, dangers []string, what string) Page {
 	return p
 }
 
-// What an answer to something dangerous is called when it is confirmed.
+// Names of an allow of something dangerous, for its confirmation.
 const (
 	SureOnce    = "allow it once"
 	SureSession = "allow it this session"
 )
 
-// findChoice gives the choice of a word, or of a key; nil for none.
+// findChoice returns the first choice for which is returns true; nil for none.
 func (p *Page) findChoice(is func(*Choice) bool) *Choice {
 	for _, list := range [][]Choice{p.Choices, p.Others} {
 		for i := range list {

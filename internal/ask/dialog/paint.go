@@ -8,8 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// The looks that carry a meaning. Where the screen has no colours the words and signs
-// that they stand on say the same.
+// Styles with a meaning. Without colours, the words and signs carry the same meaning.
 var (
 	bold  = lipgloss.NewStyle().Bold(true)
 	red   = lipgloss.NewStyle().Foreground(lipgloss.Color("1"))
@@ -18,7 +17,7 @@ var (
 	none  = lipgloss.NewStyle()
 )
 
-// RenderBold gives bold, and red where that alarms and the screen has colours.
+// RenderBold returns s in bold, and in red if alarms is set and the screen has colours.
 func RenderBold(s string, alarms bool) string {
 	if alarms {
 		return alarm.Render(s)
@@ -26,12 +25,12 @@ func RenderBold(s string, alarms bool) string {
 	return bold.Render(s)
 }
 
-// RenderSelected gives the row that a cursor is on.
+// RenderSelected returns the row under a cursor.
 func RenderSelected(s string) string { return lipgloss.NewStyle().Reverse(true).Render(s) }
 
-// paintRows gives rows the look of what they are: the headline, a reason for care, a line
-// that comes or goes. They are told by how they begin, which no value can imitate; a row
-// that goes on with another looks like it.
+// paintRows styles rows by their kind: the headline, a reason for care, an added or removed line.
+// The start of a row shows its kind, and no value can imitate it; a continuation row looks like
+// the row before it.
 func paintRows(rows []string, headed bool) []string {
 	looks := []struct {
 		begins string

@@ -6,59 +6,57 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// The smallest window a question is asked in. Below it, the choices or every
-// fact would be out of sight.
+// The smallest window for a question. In a smaller one, the choices or all facts would be hidden.
 const (
 	MinWidth = 40
 	minFacts = 2
 )
 
-// Grace is how long what has just come into sight takes no answer.
+// Grace is how long newly visible content takes no answer.
 type Grace struct {
 	For   time.Duration
 	Now   func() time.Time
 	until time.Time
 }
 
-// BeginWait makes the person wait before a key is an answer.
+// BeginWait makes the person wait before a key counts as an answer.
 func (g *Grace) BeginWait() { g.until = g.Now().Add(g.For) }
 
-// IsEarly says that what is in sight has not been there long enough.
+// IsEarly reports whether the content has not been visible long enough.
 func (g *Grace) IsEarly() bool { return g.Now().Before(g.until) }
 
-// Question is a page on a full screen: what of it is in sight, and which choice
-// is pointed at.
+// Question is a page on a full screen, with its visible part and the selected choice.
 type Question struct {
 	Page
 	Menu    bool      // arrows and Return choose
-	Letters bool      // the keys of the choices choose
-	Grace   *Grace    // of the whole screen
-	Under   *Question // whose facts are shown when the page has none
+	Letters bool      // the choices' keys choose
+	Grace   *Grace    // shared by the whole screen
+	Under   *Question // its facts are shown when the page has none
 
-	at     int // the choice pointed at, of those that are offered
+	at     int // index of the selected choice among those offered
 	rows   []string
-	need   int // how many rows must have been in sight to let something through
-	top    int // first row in sight
-	room   int // how many rows of facts there is room for
-	width  int // that rows are wrapped to; 0: to be made anew
+	need   int // how many rows must have been visible before allowing
+	top    int // first visible row
+	room   int // number of rows for facts
+	width  int // width that rows are wrapped to; 0: rebuild them
 	sight  view.Sight
-	unread bool // the last key would have let something through too early
+	unread bool // the last key would have allowed too early
 }
 
-// Action is what a key did.
+// Action is the effect of a key.
 type Action uint8
 
-// What keys do. After Stray, Early and Unread the person has to wait again.
+// Effects of keys. After Stray, Early and Unread the person must wait again.
 const (
-	Stray  Action = iota // it has no meaning here; the preset is pointed at again
-	Early                // it came before the question could be read
-	Moved                // other rows or another choice
-	Unread               // it would let something through, and reads on instead
-	Closed               // it is a choice that is not offered
-	Chosen               // it is the choice
+	Stray  Action = iota // no meaning here; the preset is selected again
+	Early                // before the question could be read
+	Moved                // scrolled or selected another choice
+	Unread               // would allow something; it scrolls on instead
+	Closed               // an unavailable choice
+	Chosen               // a choice
 )
 
-// visibleQuestion gives the question whose facts are in sight.
+// visibleQuestion returns the question whose facts are visible.
 func (q *Question) visibleQuestion() *Question {
 	if q.Facts == nil && q.Under != nil {
 		return q.Under
@@ -66,13 +64,13 @@ func (q *Question) visibleQuestion() *Question {
 	return q
 }
 
-// ResetRows has the facts made anew, as they may have changed.
+// ResetRows makes the facts be rebuilt, because they may have changed.
 func (q *Question) ResetRows() { q.width = 0 }
 
 // ScrollTop scrolls to the first row.
 func (q *Question) ScrollTop() { q.top = 0 }
 
-// FitWindow gives the question a part of a screen, and says whether that is enough.
+// FitWindow gives the question a part of a screen, and reports whether it is large enough.
 func (q *Question) FitWindow(width, height int) bool {
 	b := q.visibleQuestion()
 	b.room = height - q.FixedRows(width)
@@ -94,7 +92,7 @@ func (q *Question) scrollRows(by int) {
 	q.sight.NoteVisible(q.top+q.room, q.need)
 }
 
-// PressScrollKey handles a key that moves the facts, and says whether it was one.
+// PressScrollKey handles a key that scrolls the facts, and reports whether key was one.
 func (q *Question) PressScrollKey(key string) bool {
 	b := q.visibleQuestion()
 	by := 0
@@ -115,7 +113,7 @@ func (q *Question) PressScrollKey(key string) bool {
 	return true
 }
 
-// PressKey handles one key. The choice is that of Closed and Chosen.
+// PressKey handles one key. It returns the choice for Closed and Chosen.
 func (q *Question) PressKey(key string) (Action, *Choice) {
 	switch {
 	case q.PressScrollKey(key):
@@ -149,8 +147,7 @@ func (q *Question) PressKey(key string) (Action, *Choice) {
 	return q.RejectInput(), nil
 }
 
-// RejectInput gives input that was meant for another program: what follows it may be so
-// too.
+// RejectInput handles input for another program: the next input may be for it too.
 func (q *Question) RejectInput() Action {
 	q.at = 0
 	q.Grace.BeginWait()

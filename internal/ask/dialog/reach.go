@@ -2,15 +2,15 @@ package dialog
 
 import "fmt"
 
-// Reach is one way how far an answer for the session can go; its texts are harmless.
+// Reach is one possible scope of a session answer; its texts are harmless.
 type Reach struct {
 	Word  string // typed in full where there is no menu
-	Label string // what it lets through, in a few words
-	Title string // the same, with all that it leaves open
+	Label string // what it allows, in a few words
+	Title string // the same, with everything that it leaves open
 }
 
-// ReachPage asks how far an answer for the session goes. The first of all is the one that
-// is meant most often; what denies stands before it, and is preset.
+// ReachPage asks for the scope of a session answer. The first of all is the most common one; the
+// choice that denies stands before it and is preset.
 func ReachPage(all []Reach) Page {
 	facts := []string{
 		"What you allow now ends with the session; no rule is written. What a rule denies stays denied, " +

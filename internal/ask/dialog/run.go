@@ -11,18 +11,18 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// Terminal is what a full screen needs of *term.Tty.
+// Terminal lists the methods of *term.Tty that a full screen needs.
 type Terminal interface {
 	io.Writer
-	Recheck() error // it may be painted on
-	Keys() error    // gives every key as it is pressed
+	Recheck() error // checks that drawing is allowed
+	Keys() error    // returns every key as it is pressed
 	Lines() error   // undoes Keys
 	Size() (width, height int, err error)
 	Resized(ctx context.Context, changed func(width, height int))
 	ReadContext(ctx context.Context, p []byte) (int, error)
 }
 
-// Task is work beside a screen, which ends with ctx.
+// Task is work in the background of a screen; it ends with ctx.
 type Task func(ctx context.Context, send func(tea.Msg))
 
 // Loop is one full screen. The zero value is ready for one Run.
@@ -32,11 +32,11 @@ type Loop struct {
 	work    sync.WaitGroup
 }
 
-// Go works beside the screen, which is open.
+// Go runs f in the background of the open screen.
 func (l *Loop) Go(f Task) { l.work.Go(func() { f(l.ctx, l.program.Send) }) }
 
-// Run shows m on tty until it quits or ctx ends, whose cause is returned. The
-// terminal is as it was then, and nothing goes on beside it.
+// Run shows m on tty until m quits or ctx ends, and returns ctx's cause then. Afterwards the
+// terminal is restored and no background work runs.
 func (l *Loop) Run(ctx context.Context, tty Terminal, m tea.Model, color bool) error {
 	if err := tty.Recheck(); err != nil {
 		return err
@@ -59,11 +59,11 @@ func (l *Loop) Run(ctx context.Context, tty Terminal, m tea.Model, color bool) e
 		tea.WithInput(in),
 		tea.WithOutput(output{tty}),
 		tea.WithWindowSize(width, height),
-		// A terminal that can do the little that all of them can. The number of
-		// its colours is not looked up, for that starts "tmux info".
+		// Use only what all terminals can do. Do not look up the number of colours, because that
+		// starts "tmux info".
 		tea.WithEnvironment([]string{"TERM=vt100"}),
 		tea.WithColorProfile(profile),
-		tea.WithoutSignalHandler(), // who asks has its own, which ends ctx
+		tea.WithoutSignalHandler(), // the caller has its own handler, which ends ctx
 	)
 	l.Go(func(ctx context.Context, send func(tea.Msg)) {
 		tty.Resized(ctx, func(w, h int) { send(tea.WindowSizeMsg{Width: w, Height: h}) })
@@ -77,15 +77,15 @@ func (l *Loop) Run(ctx context.Context, tty Terminal, m tea.Model, color bool) e
 	return errors.Join(err, tty.Lines())
 }
 
-// chatter is what bubbletea writes beside the picture: questions to the
-// terminal, whose answers would reach the program behind us when we end first,
-// and keyboard modes that a killed process would leave behind.
+// chatter matches what bubbletea writes besides the picture: queries to the terminal, whose
+// replies would reach the program behind us after our end, and keyboard modes that a killed
+// process would leave behind.
 var chatter = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
 })
 
-// output is a terminal as bubbletea's output. It is no file to bubbletea, which
-// would look up its size from a goroutine that nobody waits for.
+// output is a terminal as bubbletea's output. It is not a file, because bubbletea would look up a
+// file's size in a goroutine that nobody waits for.
 type output struct{ w io.Writer }
 
 func (o output) Write(p []byte) (int, error) {
@@ -95,11 +95,11 @@ func (o output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// keyboard is a terminal as bubbletea's input. It is not given as a file, for
-// bubbletea's way of cancelling a read leaves a goroutine behind. When the
-// terminal hangs up, bubbletea would wait on; end is called instead.
+// keyboard is a terminal as bubbletea's input. It is not a file, because bubbletea's way of
+// cancelling a file read leaves a goroutine behind. When the terminal hangs up, bubbletea would
+// keep waiting, so keyboard calls end.
 type keyboard struct {
-	from func(p []byte) (int, error) // ends with whatever is shown
+	from func(p []byte) (int, error) // ends with the screen
 	end  context.CancelCauseFunc
 
 	reading sync.Mutex

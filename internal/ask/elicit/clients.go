@@ -12,27 +12,27 @@ import (
 //go:embed clients.toml
 var table string
 
-// Known is one row of what is known of a client.
+// Known is one row of the table of clients.
 type Known struct {
-	Names  []string // of its clientInfo; a * at the end stands for any rest
+	Names  []string // names in its clientInfo; a * at the end matches any rest
 	Title  string
-	From   string // the first version it holds for; "" for all
-	Below  string // the first version it no longer holds for
+	From   string // the first version that the row applies to; "" for all
+	Below  string // the first version that the row no longer applies to
 	Use    Use
 	Why    string // a clause for people
 	Source string
 }
 
-// Use is what a client's form is good for.
+// Use is how a client's form may be used.
 type Use string
 
-// The uses. A client that is not known is asked about everything.
+// The uses. An unknown client is asked about everything.
 const (
 	Never   Use = "never"
-	Routine Use = "routine" // not about calls that need care
+	Routine Use = "routine" // not for calls that need care
 )
 
-// ListClients gives what is known, in the order in which it is asked.
+// ListClients returns the table of clients; earlier rows match first.
 func ListClients() ([]Known, error) {
 	var t struct{ Client []Known }
 	d := toml.NewDecoder(strings.NewReader(table)).DisallowUnknownFields()
@@ -42,7 +42,7 @@ func ListClients() ([]Known, error) {
 	return t.Client, nil
 }
 
-// findClient gives the first of all that fits a client; nil when none does.
+// findClient returns the first row that matches a client; nil when none does.
 func findClient(all []Known, name, version string) *Known {
 	for i := range all {
 		if all[i].matchesClient(name, version) {
@@ -63,7 +63,7 @@ func (k *Known) matchesClient(name, version string) bool {
 	return false
 }
 
-// matchesRange reports whether a version may lie in a range. What cannot be read does.
+// matchesRange reports whether a version may lie in a range. An unreadable version matches.
 func matchesRange(version, from, below string) bool {
 	v, ok := parseVersion(version)
 	if !ok {
@@ -76,7 +76,7 @@ func matchesRange(version, from, below string) bool {
 	return !ok || isOlderVersion(v, b)
 }
 
-// parseVersion reads the dotted beginning of a version.
+// parseVersion parses the dotted start of a version.
 func parseVersion(version string) (n [3]int, ok bool) {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	for i, part := range parts {

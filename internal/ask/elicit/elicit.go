@@ -13,26 +13,26 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Options of New.
+// Options configure New.
 type Options struct {
-	Project, Home string // for what needs care; see view.Options
-	// Reach lists how far an answer for the session to q can go beyond its call, the
-	// most sensible first; nil: no further.
+	Project, Home string // for finding what needs care; see view.Options
+	// Reach lists the possible scopes of a session answer beyond q's call, the most sensible
+	// first; nil: only the call.
 	Reach func(q gate.Question) []Reach
-	// Clients is what is known of clients; nil: Clients().
+	// Clients is the table of clients; nil: ListClients().
 	Clients []Known
 
-	// tooFast is how quickly no person reads and answers.
+	// tooFast is a time in which no person can read and answer.
 	tooFast time.Duration
 }
 
-// Reach is one way how far an answer for the session goes.
+// Reach is one possible scope of a session answer.
 type Reach struct {
 	Scope string // its word
-	Title string // what it lets through
+	Title string // what it allows
 }
 
-// Form is the channel. It is made for one session and safe for concurrent use.
+// Form is the channel for one session. It is safe for concurrent use.
 type Form struct {
 	o     Options
 	known func() ([]Known, error) // read when a person is first asked
@@ -41,7 +41,7 @@ type Form struct {
 	automatic bool // this client answered faster than a person can
 }
 
-// New makes the channel.
+// New returns the channel.
 func New(o Options) *Form {
 	if o.tooFast == 0 {
 		o.tooFast = 400 * time.Millisecond
@@ -53,7 +53,7 @@ func New(o Options) *Form {
 	return &Form{o: o, known: known}
 }
 
-// Name is the word that records and configuration use.
+// Name returns the word for records and configuration.
 func (*Form) Name() string { return "elicitation" }
 
 var (
@@ -63,13 +63,13 @@ var (
 	errCancelled = errors.New("the form was closed without an answer")
 )
 
-// Available says why the client cannot be asked about q; nil when it can.
+// Available returns the reason why the client cannot be asked about q; nil when it can.
 func (f *Form) Available(_ context.Context, q gate.Question) error {
 	_, err := f.formMessage(q)
 	return err
 }
 
-// formMessage gives the message for q, when q may be asked here.
+// formMessage returns the message for q, if q may be asked here.
 func (f *Form) formMessage(q gate.Question) (string, error) {
 	switch {
 	case q.Client == nil:
@@ -114,7 +114,7 @@ func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	switch {
 	case err != nil:
 		return a, err
-	case ctx.Err() != nil: // what came with it is too late
+	case ctx.Err() != nil: // an answer that came with it is too late
 		return a, context.Cause(ctx)
 	case time.Since(sent) < f.o.tooFast:
 		f.mu.Lock()
@@ -134,7 +134,7 @@ func (f *Form) isAutomatic() bool {
 	return f.automatic
 }
 
-// clientText names who answered: all that is known is which client the answer is from.
+// clientText names the source of an answer: only the client is known.
 func clientText(c gate.Client) string {
 	name, version := c.Name()
 	return term.VisibleValue(name) + " " + term.VisibleValue(version)
@@ -144,7 +144,7 @@ func clientText(c gate.Client) string {
 type choice struct {
 	word, title string
 	reply       gate.Reply
-	scope       string // of an answer for the session
+	scope       string // for a session answer
 }
 
 func (f *Form) choicesFor(q gate.Question) []choice {
@@ -160,9 +160,8 @@ func (f *Form) choicesFor(q gate.Question) []choice {
 	return append(cs, choice{"session", "Allow this call until the session ends", gate.AllowSession, ""})
 }
 
-// formSchema gives the form: one choice that has to be made, with deny preset. enumNames
-// is how the titles of an enum are written since MCP 2025-06-18; newer ways are
-// unknown to older clients.
+// formSchema returns the form: one required choice, with deny preset. enumNames is the notation
+// for enum titles since MCP 2025-06-18; older clients do not know newer notations.
 func formSchema(cs []choice) []byte {
 	type enum struct {
 		Type      string   `json:"type"`
@@ -179,12 +178,12 @@ func formSchema(cs []choice) []byte {
 		"type": "object", "properties": map[string]enum{"answer": answer}, "required": []string{"answer"},
 	})
 	if err != nil {
-		panic(err) // strings only
+		panic(err) // only strings
 	}
 	return out
 }
 
-// readChoice gives what the person said, if that is one of the choices and nothing else.
+// readChoice returns the person's choice, if it is exactly one of the choices.
 func readChoice(got gate.Elicited, cs []choice) (choice, error) {
 	switch got.Action {
 	case "decline":

@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// How much a form holds. A client shows it in a box, without a way to leaf
-// through it; what is longer is asked elsewhere.
+// Limits of a form. A client shows it in a box without paging; a longer question is asked
+// elsewhere.
 const (
 	maxLines = 80
 	maxBytes = 12 << 10
@@ -20,16 +20,16 @@ const (
 
 var errTooLong = errors.New("the call holds more than a client's form can show")
 
-// renderMessage gives the question as one text. The client may take it for plain text,
-// Markdown or HTML, so everything from the wire stands between fences, where
-// Markdown knows no markup, and without what HTML or a link begins with.
+// renderMessage returns the question as one text. The client may show it as plain text, Markdown
+// or HTML. So text from the wire stands between fences, where Markdown has no markup, and without
+// characters that begin HTML or a link.
 func renderMessage(v view.Question, q gate.Question) (string, error) {
 	lines := v.Lines(0)
 	if d := q.Rule.Description; d != "" {
 		lines = append(lines, "rule       "+term.VisibleValue(d))
 	}
-	// What a value hides in its middle can be looked up nowhere from here. Only a
-	// call that needs no care may be asked about all the same.
+	// The hidden middle of a value cannot be looked up from here. Only a call that needs no care
+	// may be asked about in spite of that.
 	body, ok := fitBody(append(slices.Clip(lines), v.EntireLines(0)...))
 	if !ok && len(v.Dangers) == 0 {
 		body, ok = fitBody(lines)
@@ -52,15 +52,15 @@ func renderMessage(v view.Question, q gate.Question) (string, error) {
 	return b.String(), nil
 }
 
-// fitBody gives the lines as the text between the fences, if a form holds that much.
+// fitBody returns the lines as the text between the fences, if a form can hold it.
 func fitBody(lines []string) (body string, ok bool) {
 	body = escapeMarkup(strings.Join(lines, "\n"))
 	return body, len(lines) <= maxLines && len(body) <= maxBytes
 }
 
-// escapeMarkup writes what begins markup as an escape, in the notation of the rest: a
-// tag or an entity in HTML, a link in Markdown and in whatever makes links of
-// addresses. Fences do not help against the first and the last.
+// escapeMarkup escapes the start of markup, in the notation of the other escapes: a tag or an
+// entity in HTML, a link in Markdown, and addresses that programs turn into links. Fences do not
+// help against HTML and such addresses.
 func escapeMarkup(s string) string {
 	return strings.NewReplacer(
 		"<", `\u{3c}`,
@@ -70,7 +70,7 @@ func escapeMarkup(s string) string {
 	).Replace(s)
 }
 
-// longestRun gives how often c stands in a row at most.
+// longestRun returns the length of the longest run of c.
 func longestRun(s string, c byte) (longest int) {
 	run := 0
 	for i := range len(s) {

@@ -1,12 +1,11 @@
-// Package lipglossinit keeps a dependency from looking at the terminal when the program
-// starts: lipgloss counts the colours of standard output in a package variable, and
-// for that reads terminfo files and, inside tmux, runs "tmux info". Every command of
-// the program would pay for it. NO_COLOR ends the counting; Undo puts the variable
-// back.
+// Package lipglossinit keeps a dependency from querying the terminal when the program starts:
+// lipgloss determines the colours of standard output in a package variable. For that it reads
+// terminfo files and, inside tmux, runs "tmux info". Every command of the program would pay for
+// this. NO_COLOR prevents it; RestoreEnv restores the variable.
 //
-// Go initialises packages in the order of their import paths as soon as what
-// they import is ready. This one imports os only, and lipgloss cannot be ready
-// before go-colorful and terminfo, whose paths come later. A test holds that.
+// Go initializes packages in the order of their import paths, as soon as their imports are ready.
+// This package imports only os, and lipgloss cannot be ready before go-colorful and terminfo,
+// whose paths come later. A test checks this.
 package lipglossinit
 
 import "os"
@@ -17,7 +16,7 @@ var value, had = os.LookupEnv(name)
 
 func init() { _ = os.Setenv(name, "1") }
 
-// RestoreEnv gives the environment back as it was.
+// RestoreEnv restores the environment.
 func RestoreEnv() {
 	if had {
 		_ = os.Setenv(name, value)

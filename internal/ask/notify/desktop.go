@@ -20,26 +20,26 @@ const (
 	limit        = 5 * time.Second // for the program that posts
 )
 
-// Options of New. The zero value is this system.
+// Options configure New. The zero value uses this system.
 type Options struct {
-	Every time.Duration // the least time between two; others in between are dropped; default 10 s
+	Every time.Duration // minimum time between two notifications; those in between are dropped; default 10 s
 
-	System string // as runtime.GOOS
+	System string // like runtime.GOOS
 	Getenv func(string) string
-	Look   func(name string) (string, error) // as exec.LookPath
+	Look   func(name string) (string, error) // like exec.LookPath
 }
 
-// Desktop posts notifications. Close waits for the last.
+// Desktop posts notifications. Close waits for the last one.
 type Desktop struct {
 	o       Options
 	posting sync.WaitGroup
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	last time.Time
 	over bool
 }
 
-// New gives a Desktop; it looks for nothing before it is used.
+// New returns a Desktop; it looks for no program before its first use.
 func New(o Options) *Desktop {
 	if o.Every <= 0 {
 		o.Every = defaultEvery
@@ -56,24 +56,24 @@ func New(o Options) *Desktop {
 	return &Desktop{o: o}
 }
 
-// Available is nil when a notification could be posted, or says why not.
-// Whether one is then shown is the desktop's business.
+// Available returns nil if a notification could be posted, otherwise the reason. The desktop
+// decides whether it shows the notification.
 func (d *Desktop) Available() error {
 	_, err := d.findProgram("")
 	return err
 }
 
-// NotifyQuestion points to a question of server and returns at once.
+// NotifyQuestion posts a notification about a question of server and returns at once.
 func (d *Desktop) NotifyQuestion(server string, calls []policy.Call) {
 	d.postNotice(questionText(server, calls))
 }
 
-// NotifyMuted says that server asked too often and returns at once.
+// NotifyMuted posts a notification that server asked too often, and returns at once.
 func (d *Desktop) NotifyMuted(server string) {
 	d.postNotice("Server " + harmlessName(server) + " asked too often and is denied for a while. See: clawai log")
 }
 
-// Close returns when nothing is being posted any more.
+// Close waits until nothing is being posted.
 func (d *Desktop) Close() {
 	d.mu.Lock()
 	d.over = true
@@ -98,11 +98,11 @@ func (d *Desktop) postNotice(text string) {
 		}
 		cmd := exec.CommandContext(ctx, p.path, p.args...)
 		cmd.Env, cmd.WaitDelay = append(os.Environ(), p.env...), time.Second
-		_ = cmd.Run() // nobody waits for it; the question stands without
+		_ = cmd.Run() // nobody waits for it; the question works without it
 	})
 }
 
-// program is what posts one notification.
+// program is the program that posts one notification.
 type program struct {
 	path      string
 	args, env []string
@@ -124,11 +124,11 @@ func (d *Desktop) findProgram(text string) (program, error) {
 	return program{}, fmt.Errorf("notifications are not known on %s", d.o.System)
 }
 
-// freedesktopProgram posts by org.freedesktop.Notifications, which needs a session bus.
+// freedesktopProgram posts through org.freedesktop.Notifications, which needs a session bus.
 func (d *Desktop) freedesktopProgram(text string) (program, error) {
 	var env []string
 	if d.o.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
-		// Clients start servers with few variables; the bus is in a known place.
+		// Clients start servers with few variables; the bus has a known path.
 		dir := d.o.Getenv("XDG_RUNTIME_DIR")
 		if dir == "" {
 			dir = fmt.Sprintf("/run/user/%d", os.Getuid())
@@ -156,8 +156,8 @@ func (d *Desktop) lookUpProgram(name string, env []string, args ...string) (prog
 	return program{path: path, args: args, env: env}, nil
 }
 
-// toast shows the text of a variable: as a node of the document it is never
-// read as markup, and as a variable never as a script.
+// toast shows the text of a variable. A document node is never parsed as markup, and a variable
+// is never run as a script.
 var toast = strings.Join([]string{
 	`$m = [Windows.UI.Notifications.ToastNotificationManager, Windows.UI.Notifications, ContentType = WindowsRuntime]`,
 	`$x = $m::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02)`,

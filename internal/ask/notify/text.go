@@ -8,16 +8,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxName is how many characters of a name are shown.
+// maxName is the maximum number of characters shown of a name.
 const maxName = 40
 
-// scripts are written from left to right and need no marks.
+// scripts are left-to-right scripts that need no marks.
 var scripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 }
 
-// harmlessName gives what is left of a name from the wire: every other character is a dot.
-// No link survives it, for there is no colon and no slash.
+// harmlessName returns a name from the wire with every other character replaced by a dot. No link
+// survives, because colons and slashes are replaced.
 func harmlessName(s string) string {
 	var b strings.Builder
 	for i, n := 0, 0; i < len(s); n++ {
@@ -37,8 +37,8 @@ func harmlessName(s string) string {
 	return b.String()
 }
 
-// questionText gives the sentence about one question. It begins with a word of ours, so
-// that no program takes it for an option.
+// questionText returns the sentence about one question. It begins with a word of ours, so that no
+// program takes it for an option.
 func questionText(server string, calls []policy.Call) string {
 	text := "Server"
 	if server != "" {

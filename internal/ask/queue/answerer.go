@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Answerer says that somebody looks at the queue. It ends with the process,
-// however that ends.
+// Answerer marks that a person watches the queue. It ends with the process, however the process
+// ends.
 type Answerer struct {
 	q        *Queue
 	presence *presence
@@ -18,8 +18,8 @@ func isKind(s string) bool {
 	return s != "" && len(s) <= 20 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// AddAnswerer says that somebody looks at the queue, until Close. Kind is a word such
-// as "console" or "web".
+// AddAnswerer marks that a person watches the queue, until Close. kind is a word such as
+// "console" or "web".
 func (q *Queue) AddAnswerer(kind string) (*Answerer, error) {
 	if !isKind(kind) {
 		return nil, fmt.Errorf("the queue: %q is no kind of attendance", kind)
@@ -32,15 +32,15 @@ func (q *Queue) AddAnswerer(kind string) (*Answerer, error) {
 	return &Answerer{q, p}, nil
 }
 
-// Close ends it: nobody looks any more.
+// Close removes the mark.
 func (a *Answerer) Close() error {
 	err := a.presence.releaseFile()
 	a.q.notifyAll()
 	return err
 }
 
-// Answerers lists the kinds of those who look at the queue now, each once. It
-// costs a few system calls and does not open the database.
+// Answerers lists the kinds of those who watch the queue now, without repeats. It costs a few
+// system calls and does not open the database.
 func (q *Queue) Answerers() ([]string, error) {
 	names, err := namesIn(q.filePath(attending))
 	if err != nil {

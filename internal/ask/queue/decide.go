@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Decide answers a request, which is named as for Get. The first answer wins;
-// *ResolvedError tells everybody else who or what was first.
+// Decide answers a request; id works as in Get. The first answer wins; *ResolvedError tells later
+// callers how the request ended.
 func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error) {
 	if a.Reply > gate.DenyAlways {
 		return Request{}, fmt.Errorf("the queue: there is no reply %d", a.Reply)
@@ -34,7 +34,7 @@ func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error
 	return r, nil
 }
 
-// Await returns when it is known what became of a request, or ctx ends.
+// Await returns when the outcome of a request is known, or when ctx ends.
 func (q *Queue) Await(ctx context.Context, id string) (Request, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

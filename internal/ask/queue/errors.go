@@ -9,28 +9,29 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// What can be wrong with an id, or a queue.
+// Errors about an id or a queue.
 var (
 	ErrUnknown   = errors.New("nothing in the queue has this id; see what waits with: clawai approve --list")
 	ErrAmbiguous = errors.New("this could mean several in the queue; give more of the id's characters (at least 8)")
 	ErrClosed    = errors.New("the queue is closed")
 	ErrTooLarge  = errors.New("a call of more than 16 MiB cannot wait in the queue")
-	// ErrLocked: another program holds the database's write lock for longer
-	// than we wait.
+	// ErrLocked means that another program holds the database's write lock for longer than we
+	// wait.
 	ErrLocked   = errors.New("another program keeps the queue locked; close what edits it (sqlite3?) and try again")
 	ErrFull     = errors.New("the queue cannot be written; if the disk is full, make room and try again")
 	errUnopened = errors.New("queue.db cannot be opened; another program may keep it to itself: close that and try again")
-	// ErrDamaged: nothing is deleted, because a person may want to look.
+	// ErrDamaged means that the database is damaged. Nothing is deleted, because a person may
+	// want to look.
 	ErrDamaged = errors.New("the queue is damaged; stop every clawai and move queue.db, queue.db-wal and queue.db-shm away: a new one is made, and only waiting questions and their history are lost")
-	// ErrBroken is the Damage of one request; the others are whole.
+	// ErrBroken is the Damage of one request; the other requests are intact.
 	ErrBroken = errors.New("its row in the queue is damaged; deny it, or it denies by itself at its deadline")
-	// ErrNewer: a later version has marked the database as not for this one.
+	// ErrNewer means that a later version has closed the database to this version.
 	ErrNewer = errors.New("the queue belongs to a newer clawai; update this one, or stop every clawai and move queue.db away")
 )
 
 const unsaid = "not said"
 
-// ResolvedError is returned to whoever comes second: it tells how the request ended.
+// ResolvedError is the error for a second answer: it tells how the request ended.
 type ResolvedError struct{ Request Request }
 
 func (e *ResolvedError) Error() string {
@@ -46,14 +47,14 @@ func (e *ResolvedError) Error() string {
 	return fmt.Sprintf("already %s by %s (%s) at %s; your answer was not used", r.Status, by, cmp.Or(r.Answer.Channel, unsaid), at)
 }
 
-// explainSQLite gives what SQLite says a name and a way on.
+// explainSQLite returns a SQLite error with a name and a remedy.
 func explainSQLite(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	var known error
-	switch e.Code() & 0xff { // the rest says more of the same
+	switch e.Code() & 0xff { // the other bits only refine the code
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		known = ErrLocked
 	case lib.SQLITE_CANTOPEN:

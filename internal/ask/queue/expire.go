@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// expireDead ends what proxies left that died. Where that cannot be stored the next
-// one who looks does it; left says whose it is, for the caller to leave out.
+// expireDead ends the requests of proxies that have died. If that cannot be stored, the next
+// reader tries again; left lists the sessions that the caller must leave out.
 func (q *Queue) expireDead(ctx context.Context) (left []string, err error) {
 	sessions, err := q.selectTexts(ctx, "SELECT DISTINCT session FROM requests WHERE outcome = ''")
 	for _, s := range sessions {
 		if q.isAlive(s) {
 			continue
 		}
-		if left != nil || q.expireSession(ctx, s) != nil { // one failure is enough to wait for
+		if left != nil || q.expireSession(ctx, s) != nil { // wait for one failure only
 			left = append(left, s)
 		}
 	}
 	return left, err
 }
 
-// removeDead gives expireDead, and removes the files of sessions that left nothing.
+// removeDead calls expireDead, and removes the files of sessions that left nothing.
 func (q *Queue) removeDead(ctx context.Context) error {
 	left, err := q.expireDead(ctx)
 	if err != nil {
@@ -36,13 +36,13 @@ func (q *Queue) removeDead(ctx context.Context) error {
 	return err
 }
 
-// What becomes of the requests of a proxy that is gone.
+// Outcomes of the requests of a proxy that is gone.
 const (
 	itsProxyEnded = "its proxy ended"
 	untold        = "its proxy ended before it said what became of the call"
 )
 
-// expireSession ends everything of a session whose proxy is gone.
+// expireSession ends all requests of a session whose proxy is gone.
 func (q *Queue) expireSession(ctx context.Context, session string) error {
 	waiting, err := q.selectRequests(ctx, "WHERE session = ? AND status = 'pending'", session)
 	if err != nil {
@@ -69,7 +69,7 @@ func (q *Queue) expireSession(ctx context.Context, session string) error {
 	}
 	q.scheduleTidy()
 	if isSession(session) {
-		_ = removeStale(q.filePath(proxies, session)) // nothing depends on it any more
+		_ = removeStale(q.filePath(proxies, session)) // nothing depends on the file any more
 	}
 	return nil
 }

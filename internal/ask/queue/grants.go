@@ -9,22 +9,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Grant is an answer for the session, as the gate holds it.
+// Grant is a session answer, as the gate holds it.
 type Grant struct {
 	ID      string
-	Session string // this and the next three are the session's, filled in by Grants
+	Session string // this and the next three are the session's, set by Grants
 	Server  string
 	Client  string
 	Project string
-	Rule    policy.Rule   // that asked
-	Calls   []policy.Call // what was allowed; redacted in what Grants returns
-	Reach   string        // what it lets through beyond Calls, for people; "" for nothing
+	Rule    policy.Rule   // the rule that asked
+	Calls   []policy.Call // the allowed calls; redacted in the result of Grants
+	Reach   string        // what it allows beyond Calls, for people; "" for nothing
 	Since   time.Time
-	Uses    int // calls it has let through
+	Uses    int // number of calls that it has allowed
 }
 
-// SetGrants replaces what the session shows as granted. One that was revoked
-// meanwhile stays revoked.
+// SetGrants replaces the session's shown grants. A grant that was revoked in the meantime stays
+// revoked.
 func (p *Proxy) SetGrants(ctx context.Context, grants []Grant) error {
 	p.mu.Lock()
 	if p.closed {
@@ -70,11 +70,10 @@ func (p *Proxy) saveGrant(ctx context.Context, t tx, g *Grant) error {
 	return err
 }
 
-// Revoked gives the ids of grants that somebody revoked, each once. It closes
-// with the Proxy.
+// Revoked returns the ids of revoked grants, each once. The channel closes with the Proxy.
 func (p *Proxy) Revoked() <-chan string { return p.revoked }
 
-// pollGrants passes on what was revoked.
+// pollGrants passes on the revoked grants.
 func (p *Proxy) pollGrants(ctx context.Context) error {
 	p.mu.Lock()
 	granted := p.granted
@@ -90,13 +89,13 @@ func (p *Proxy) pollGrants(ctx context.Context) error {
 		select {
 		case p.revoked <- id:
 			p.reported[id] = true
-		default: // the next look tries again
+		default: // the next poll tries again
 		}
 	}
 	return err
 }
 
-// Grants lists what is granted in all sessions that live, oldest first.
+// Grants lists the grants of all live sessions, oldest first.
 func (q *Queue) Grants(ctx context.Context) ([]Grant, error) {
 	sessions, err := q.selectTexts(ctx, "SELECT DISTINCT session FROM grants")
 	if err != nil {
@@ -129,7 +128,7 @@ func (q *Queue) selectGrants(ctx context.Context, where string, args ...any) (al
 			g.Rule.Action, _ = policy.ParseAction(action)
 			g.Since, g.Calls = unpackTime(since), unpackCalls(calls, &err)
 			if err != nil {
-				g.Calls = nil // it can be taken back all the same
+				g.Calls = nil // it can still be revoked
 			}
 			all = append(all, g)
 			return nil
@@ -138,8 +137,8 @@ func (q *Queue) selectGrants(ctx context.Context, where string, args ...any) (al
 	return all, err
 }
 
-// Revoke ends a grant, named by its id or, when it is longer, at least 8
-// characters of it. The gate forgets it as soon as its proxy has heard of it.
+// Revoke ends a grant, named by its id or at least 8 characters of a longer id. The gate drops it
+// as soon as its proxy learns of it.
 func (q *Queue) Revoke(ctx context.Context, id string) error {
 	all, err := q.Grants(ctx)
 	if err != nil {

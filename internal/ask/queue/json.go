@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// text is a string in a JSON column. JSON has only UTF-8, so other bytes are
-// {"bytes": "base64"}.
+// text is a string in a JSON column. JSON holds only UTF-8, so other bytes become {"bytes":
+// "base64"}.
 type text string
 
 type rawText struct {
@@ -37,7 +37,7 @@ func (t *text) UnmarshalJSON(src []byte) error {
 	return json.Unmarshal(src, (*string)(t))
 }
 
-// encodeJSON leaves <, > and & readable.
+// encodeJSON does not escape <, > and &.
 func encodeJSON(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
@@ -46,7 +46,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
-// packList gives what a JSON column holds of a list; nil is NULL.
+// packList returns the JSON column for a list; nil becomes NULL.
 func packList[T any](v []T) (any, error) {
 	if v == nil {
 		return nil, nil
@@ -55,7 +55,7 @@ func packList[T any](v []T) (any, error) {
 	return string(b), err
 }
 
-// unpackList gives the other way; it keeps an earlier error.
+// unpackList does the reverse; it keeps an earlier error.
 func unpackList[T any](s sql.NullString, err *error) (v T) {
 	if s.Valid && *err == nil {
 		*err = json.Unmarshal([]byte(s.String), &v)
@@ -63,7 +63,7 @@ func unpackList[T any](s sql.NullString, err *error) (v T) {
 	return v
 }
 
-// convertList keeps nil and empty apart.
+// convertList keeps the difference between nil and empty.
 func convertList[To, From any](in []From, one func(From) To) (out []To) {
 	if in != nil {
 		out = make([]To, len(in))
@@ -90,7 +90,7 @@ type storedCall struct {
 }
 
 func packCalls(calls []policy.Call) (any, error) {
-	var out []storedCall // none is NULL
+	var out []storedCall // no calls become NULL
 	for _, c := range calls {
 		out = append(out, storedCall{text(c.Server), text(c.Method), packSubject(c.Subject), toTexts(c.Names),
 			optionalText(c.Args), text(c.Malformed), optionalText(c.Extra)})
@@ -98,7 +98,7 @@ func packCalls(calls []policy.Call) (any, error) {
 	return packList(out)
 }
 
-// optionalText keeps nil and empty apart.
+// optionalText keeps the difference between nil and empty.
 func optionalText(b []byte) *text {
 	if b == nil {
 		return nil
@@ -114,9 +114,9 @@ func (t *text) toBytes() []byte {
 	return []byte(*t)
 }
 
-// storedMore is the column of all further calls where one has an Extra. A clawai
-// that knows of none finds no list there and shows the row as broken, rather than
-// a part of a call as if it were the whole.
+// storedMore is the column of all further calls if one call has an Extra. An older clawai that
+// does not know this form finds no list there and shows the row as broken, instead of showing a
+// part of a call as the whole.
 type storedMore struct {
 	Extra *text           `json:"extra"` // of the first call
 	Calls json.RawMessage `json:"calls"`
@@ -135,7 +135,7 @@ func packMore(calls []policy.Call) (any, error) {
 	return string(b), err
 }
 
-// unpackMore gives the first call's Extra and the other calls.
+// unpackMore returns the first call's Extra and the other calls.
 func unpackMore(s sql.NullString, err *error) (extra []byte, calls []policy.Call) {
 	if !strings.HasPrefix(s.String, "{") {
 		return nil, unpackCalls(s, err)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// startPolling has the session's answers noticed from now on, for as long as there is
-// something to wait for. The caller has p.mu.
+// startPolling starts polling for the session's answers, for as long as something is awaited. The
+// caller holds p.mu.
 func (p *Proxy) startPolling() {
 	if p.polling {
 		return
@@ -19,11 +19,11 @@ func (p *Proxy) startPolling() {
 	p.polls.Go(p.pollLoop)
 }
 
-// retryDelay is after how long a look that failed is tried again.
+// retryDelay is the wait after a failed poll.
 const retryDelay = 500 * time.Millisecond
 
-// pollLoop is one goroutine for all that the session waits for: however many
-// requests there are, a wake-up costs one query for those that changed.
+// pollLoop is one goroutine for everything that the session waits for: however many requests
+// there are, a wake-up costs one query for the changed ones.
 func (p *Proxy) pollLoop() {
 	heard, stop := p.q.watcher.listenPath(p.q.filePath(proxies, p.s.ID))
 	defer stop()
@@ -49,7 +49,7 @@ func (p *Proxy) pollLoop() {
 	}
 }
 
-// stopIfIdle ends the polling when nothing is waited for.
+// stopIfIdle ends the polling when nothing is awaited.
 func (p *Proxy) stopIfIdle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +57,7 @@ func (p *Proxy) stopIfIdle() bool {
 	return !p.polling
 }
 
-// change is an end of a request that the database knows.
+// change is the end of a request in the database.
 type change struct {
 	number int64
 	id     string
@@ -65,12 +65,12 @@ type change struct {
 	answer Answer
 }
 
-// pollAnswers hands out the answers since the last look.
+// pollAnswers passes on the answers since the last poll.
 func (p *Proxy) pollAnswers() error {
 	ctx := context.Background()
 	var changes []change
 	err := p.q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		if opened := p.q.store.opened; opened != p.opened { // another database counts anew
+		if opened := p.q.store.opened; opened != p.opened { // another database counts from the start
 			p.opened, p.lastChange = opened, 0
 		}
 		return eachRow(ctx, conn, `SELECT changed, id, status, reply, scope, rung, decided_by, note
@@ -93,7 +93,7 @@ func (p *Proxy) pollAnswers() error {
 	return p.pollGrants(ctx)
 }
 
-// endWaiting ends the waiting for a request that has ended.
+// endWaiting ends the wait for a request that has ended.
 func (p *Proxy) endWaiting(c change) {
 	if c.status == Pending {
 		return
@@ -108,8 +108,8 @@ func (p *Proxy) endWaiting(c change) {
 	}
 }
 
-// compareWaiting looks at everything that waits, as a check on what was polled: rows
-// may have been changed by hand, or a whole database put in the place of ours.
+// compareWaiting checks all pending requests against the database, in addition to polling: rows
+// may have been changed by hand, or another database may be in place of ours.
 func (p *Proxy) compareWaiting() {
 	ctx := context.Background()
 	before := p.copyTickets()
@@ -136,26 +136,26 @@ func (p *Proxy) compareWaiting() {
 	p.saveUnsaved(ctx)
 }
 
-// copyTickets copies what waits.
+// copyTickets copies the tickets of pending requests.
 func (p *Proxy) copyTickets() map[string]*Ticket {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.waiting)
 }
 
-// resolution is how a request ended that could not be stored.
+// resolution is an end of a request that could not be stored.
 type resolution struct {
 	status  Status
 	answer  Answer
 	outcome string
 }
 
-// saveLater has the end of a request stored later.
+// saveLater stores the end of a request later.
 func (p *Proxy) saveLater(id string, d resolution) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.waiting, id)
-	if !p.closed { // Close ends it
+	if !p.closed { // Close ends the request
 		p.unsaved[id] = d
 		p.startPolling()
 	}
@@ -170,8 +170,8 @@ func (p *Proxy) expireUnwaited(id string) {
 	}
 }
 
-// saveUnsaved stores what is unsaved. Somebody may have answered meanwhile, in vain. A lock
-// that another program holds is waited for once, not for each request.
+// saveUnsaved stores the unsaved ends. An answer given in the meantime is lost. A lock of another
+// program is waited for only once, not for each request.
 func (p *Proxy) saveUnsaved(ctx context.Context) {
 	p.mu.Lock()
 	unsaved := maps.Clone(p.unsaved)

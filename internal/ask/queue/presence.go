@@ -8,8 +8,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// presence is a file that is locked for as long as somebody is there. The
-// system gives the lock back when the process ends, however it ends.
+// presence is a file that is locked while a process is present. The system releases the lock when
+// the process ends, however it ends.
 type presence struct {
 	path string
 	lock *flock.Flock
@@ -17,7 +17,7 @@ type presence struct {
 
 var errClaimed = errors.New("somebody is there already")
 
-// claimFile makes the file and locks it; errClaimed when another one is alive.
+// claimFile creates and locks the file; errClaimed when another live process holds it.
 func claimFile(path string) (*presence, error) {
 	for {
 		claimed, err := isClaimed(path)
@@ -32,9 +32,8 @@ func claimFile(path string) (*presence, error) {
 		}
 		p := &presence{path: path, lock: flock.New(path,
 			flock.SetFlag(os.O_CREATE|os.O_EXCL|os.O_RDWR|noFollow), flock.SetPermissions(0o600))}
-		// Nobody else locks a file that is ours but those who look whether
-		// somebody is there, and who remove what they find dead; both only for a
-		// moment.
+		// Others lock our file only for a moment: to check whether we are present, or to remove a
+		// dead file.
 		if err := p.lock.Lock(); errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {
@@ -43,11 +42,11 @@ func claimFile(path string) (*presence, error) {
 		if p.isHeld() {
 			return p, nil
 		}
-		_ = p.lock.Close() // it was removed before it was locked
+		_ = p.lock.Close() // the file was removed before it was locked
 	}
 }
 
-// isHeld reports whether the file at path is still the one that is locked.
+// isHeld reports whether the file at path is still the locked one.
 func (p *presence) isHeld() bool {
 	ours, err := p.lock.Stat()
 	if err != nil {
@@ -57,9 +56,9 @@ func (p *presence) isHeld() bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// releaseFile removes the file while it is locked: nobody finds it dead, and no other
-// one can have taken its place. Where a system does not remove what is open, it
-// does not remove another one's either, so that it can be done after.
+// releaseFile removes the file while it is locked: nobody finds it dead, and no other file can be
+// in its place. A system that cannot remove an open file does not remove another process's open
+// file either, so removing it after the unlock is safe there.
 func (p *presence) releaseFile() error {
 	var left error
 	if p.isHeld() {
@@ -75,10 +74,10 @@ func (p *presence) releaseFile() error {
 	return errors.Join(left, err)
 }
 
-// isClaimed reports whether somebody holds the file.
+// isClaimed reports whether a process holds the file.
 func isClaimed(path string) (bool, error) {
 	probe := flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow))
-	free, err := probe.TryRLock() // shared, so that two who look do not see each other
+	free, err := probe.TryRLock() // shared, so that two checks do not see each other
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -88,8 +87,8 @@ func isClaimed(path string) (bool, error) {
 	return false, probe.Close()
 }
 
-// removeStale removes the file when nobody holds it. Who looks at this moment takes
-// it for held, so whatever follows from the death is to be done before.
+// removeStale removes the file when nobody holds it. A check at this moment sees the file as
+// held, so the caller must first finish everything that depends on the death.
 func removeStale(path string) error {
 	found := &presence{path: path, lock: flock.New(path, flock.SetFlag(os.O_RDWR|noFollow))}
 	free, err := found.lock.TryLock()

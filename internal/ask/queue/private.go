@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// privateFolder makes the folder when it is missing. One that other users own
-// or can write is refused, as is a symbolic link: whoever can change it could
-// answer in our name. One that they can only read is closed to them.
+// privateFolder creates the folder if it is missing. It refuses a folder that other users own or
+// can write, and a symbolic link: anyone who can change the folder could answer in our name. If
+// others can only read the folder, it removes their access.
 func privateFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -24,9 +24,9 @@ func privateFolder(dir string) error {
 	return keepPrivate(dir, info, 0o700)
 }
 
-// privateFile does the same for a file, which is made when it is missing and
-// wanted. It is never opened: SQLite's locks belong to the process, and closing
-// any descriptor of the file would drop them.
+// privateFile does the same for a file, which is created if it is missing and wanted. It never
+// opens an existing file: SQLite's locks belong to the process, and closing any descriptor of the
+// file would release them.
 func privateFile(path string, wanted bool) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) && wanted {

@@ -13,8 +13,8 @@ import (
 
 const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// keepPrivate refuses what another user owns or may write, and takes from other
-// users what they may read.
+// keepPrivate refuses a path that another user owns or may write, and removes other users' read
+// access.
 func keepPrivate(path string, info fs.FileInfo, mode fs.FileMode) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

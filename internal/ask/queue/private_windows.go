@@ -8,5 +8,5 @@ import (
 
 const noFollow = 0
 
-// keepPrivate refuses what another user owns or may write.
+// keepPrivate refuses a path that another user owns or may write.
 func keepPrivate(path string, _ fs.FileInfo, _ fs.FileMode) error { return access.CheckWrite(path) }

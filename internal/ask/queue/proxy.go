@@ -19,7 +19,7 @@ type Proxy struct {
 	mu       sync.Mutex
 	presence *presence // nil while the session has no file
 	closed   bool
-	used     bool                  // something is in the database
+	used     bool                  // the database has an entry of ours
 	waiting  map[string]*Ticket    // by id
 	unsaved  map[string]resolution // ends that could not be stored
 	granted  bool
@@ -28,15 +28,14 @@ type Proxy struct {
 	polls   sync.WaitGroup
 	stop    chan struct{}
 	revoked chan string
-	// What follows is of pollLoop alone.
-	reported   map[string]bool // revoked grants that the channel has had
-	lastChange int64           // the last change that was looked at
-	opened     int             // of which database
+	// Only pollLoop uses the fields below.
+	reported   map[string]bool // revoked grants that were sent to the channel
+	lastChange int64           // the last change that was read
+	opened     int             // number of the database that lastChange belongs to
 }
 
-// Attach makes this process the proxy of a session until Close. The system
-// knows when it ends, however it ends, and what it left is then expired by
-// whoever looks. The database is not opened.
+// Attach makes this process the proxy of a session until Close. The system detects the end of the
+// process, and the next reader then expires what it left. Attach does not open the database.
 func (q *Queue) Attach(s Session) (*Proxy, error) {
 	if !isSession(s.ID) {
 		return nil, fmt.Errorf("the queue: %q cannot name a session", s.ID)
@@ -52,12 +51,12 @@ func (q *Queue) Attach(s Session) (*Proxy, error) {
 	return p, nil
 }
 
-// maxRequest is how many bytes of calls one request may hold. Nobody reads more
-// before answering.
+// maxRequest is the maximum size of one request's calls in bytes. Nobody reads more before
+// answering.
 const maxRequest = 16 << 20
 
-// Put adds a pending request; it fills in what the Request and the session do
-// not say. The Ticket must be resolved, or the Proxy closed.
+// Put adds a pending request and fills in missing fields from the session. The Ticket must be
+// resolved, or the Proxy closed.
 func (p *Proxy) Put(ctx context.Context, r Request) (*Ticket, error) {
 	if len(r.Calls) == 0 {
 		return nil, errors.New("the queue: a request without a call")
@@ -76,7 +75,7 @@ func (p *Proxy) Put(ctx context.Context, r Request) (*Ticket, error) {
 	}
 }
 
-// newID draws a random UUID (RFC 9562, version 4).
+// newID returns a random UUID (RFC 9562, version 4).
 func newID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails (crypto/rand, since Go 1.24)
@@ -84,7 +83,7 @@ func newID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// requestSize is about what the calls take.
+// requestSize returns the approximate size of the calls.
 func requestSize(r *Request) (n int) {
 	for _, c := range r.Calls {
 		n += len(c.Args) + len(c.Extra)
@@ -95,7 +94,7 @@ func requestSize(r *Request) (n int) {
 	return n
 }
 
-// insertRequest stores r under a new id; errLost when another request begins like it.
+// insertRequest stores r under a new id; errLost when another request's id has the same prefix.
 func (p *Proxy) insertRequest(ctx context.Context, r Request) (*Ticket, error) {
 	r.ID = newID()
 	v, err := rowValues(&r)
@@ -124,8 +123,7 @@ func (p *Proxy) insertRequest(ctx context.Context, r Request) (*Ticket, error) {
 	return t, nil
 }
 
-// newTicket makes a ticket before the request can be answered, so that no answer
-// comes too early to be noticed.
+// newTicket makes a ticket before the request can be answered, so that no answer comes unnoticed.
 func (p *Proxy) newTicket(id string) (*Ticket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +147,7 @@ func (p *Proxy) forgetTicket(t *Ticket) {
 	delete(p.unsaved, t.id)
 }
 
-// Close expires what is pending and gives the session up.
+// Close expires all pending requests and ends the session.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
 	if p.closed {

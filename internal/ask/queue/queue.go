@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Options of Open. The zero value is the product's default.
+// Options configure Open. The zero value is the default.
 type Options struct {
-	Clock    func() time.Time // of what people read; it expires nothing. nil means time.Now
-	Check    time.Duration    // how often to look without being told; 0 means 5 s
+	Clock    func() time.Time // for displayed times only, not for expiry; nil means time.Now
+	Check    time.Duration    // interval for checks without a notification; 0 means 5 s
 	Keep     int              // resolved requests to keep; 0 means 10,000
-	KeepFor  time.Duration    // their age; 0 means 30 days
-	Patience time.Duration    // for another program's write lock; 0 means 3 s
+	KeepFor  time.Duration    // their maximum age; 0 means 30 days
+	Patience time.Duration    // wait for another program's write lock; 0 means 3 s
 
 	migrations []migration
 	step       func(string) // called between the steps of a transaction
@@ -49,13 +49,12 @@ type Queue struct {
 
 	closing chan struct{}
 	once    sync.Once
-	tasks   sync.WaitGroup // of goroutines that end with closing
+	tasks   sync.WaitGroup // goroutines that end with closing
 	tidy    tidying
 }
 
-// Open makes the folder when it is missing and refuses one that other users can
-// change. The database is opened by the first call that needs it. The folder
-// above is for the caller to check.
+// Open creates the folder if it is missing and refuses a folder that other users can change. The
+// first call that needs the database opens it. The caller must check the parent folder.
 func Open(dir string, o Options) (*Queue, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -70,7 +69,7 @@ func Open(dir string, o Options) (*Queue, error) {
 	return q, nil
 }
 
-// makeFolders makes what is missing, and refuses what others can change.
+// makeFolders creates missing folders, and refuses those that others can change.
 func (q *Queue) makeFolders() error {
 	for _, dir := range []string{q.dir, q.filePath(proxies), q.filePath(attending)} {
 		if err := privateFolder(dir); err != nil {
@@ -80,21 +79,21 @@ func (q *Queue) makeFolders() error {
 	return privateFile(q.filePath(bell), true)
 }
 
-// What lies in the folder.
+// Contents of the folder.
 const (
 	database  = "queue.db"
-	opening   = "opening"   // locked by whoever opens the database
-	bell      = "bell"      // touched whenever anything changed
-	proxies   = "proxies"   // a file for each session, locked by its proxy, touched when there is something for it
-	attending = "attending" // a file for each answerer that is looking, locked by it
+	opening   = "opening"   // locked by the process that opens the database
+	bell      = "bell"      // touched after every change
+	proxies   = "proxies"   // a file for each session: locked by its proxy, touched to notify the proxy
+	attending = "attending" // a file for each answerer, locked by the answerer
 )
 
 func (q *Queue) filePath(name ...string) string {
 	return filepath.Join(append([]string{q.dir}, name...)...)
 }
 
-// Close lets go of the database and ends every Watch. Proxies and answerers
-// are closed before, by who has them.
+// Close closes the database and ends every Watch. Callers must close their proxies and answerers
+// first.
 func (q *Queue) Close() (err error) {
 	q.once.Do(func() {
 		q.stopTidying()
@@ -105,15 +104,15 @@ func (q *Queue) Close() (err error) {
 	return err
 }
 
-// notifyAll tells everybody that looks at the queue.
+// notifyAll notifies everyone who watches the queue.
 func (q *Queue) notifyAll() {
 	if errors.Is(touchFile(q.filePath(bell)), fs.ErrNotExist) {
-		_ = privateFile(q.filePath(bell), true) // those who listen find it at their next check
+		_ = privateFile(q.filePath(bell), true) // listeners find it at their next check
 	}
 }
 
-// Watch ticks once at the start, and then when anything may have changed. Ticks
-// that nobody takes become one. It closes when ctx ends, or the queue.
+// Watch ticks once at the start, and then after each possible change. Untaken ticks merge into
+// one. The channel closes when ctx or the queue ends.
 func (q *Queue) Watch(ctx context.Context) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	heard, stop := q.watcher.listenPath(q.filePath(bell))

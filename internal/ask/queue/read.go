@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// marks stand for the columns in a statement.
+// marks are the placeholders for the columns in a statement.
 var marks = strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
 
-// eachRow runs a query and gives its rows to see.
+// eachRow runs a query and calls see for each row.
 func eachRow(ctx context.Context, conn *sql.Conn, query string, args []any, see func(*sql.Rows) error) (err error) {
 	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -26,7 +26,7 @@ func eachRow(ctx context.Context, conn *sql.Conn, query string, args []any, see 
 	return rows.Err()
 }
 
-// selectRequests reads the requests that follow in the words of where.
+// selectRequests reads the requests that match the SQL in where.
 func (q *Queue) selectRequests(ctx context.Context, where string, args ...any) (all []Request, err error) {
 	err = q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		return eachRow(ctx, conn, "SELECT "+columns+" FROM requests "+where, args, func(rows *sql.Rows) error {
@@ -38,7 +38,7 @@ func (q *Queue) selectRequests(ctx context.Context, where string, args ...any) (
 	return all, err
 }
 
-// selectRequest reads the request with this very id.
+// selectRequest reads the request with exactly this id.
 func (q *Queue) selectRequest(ctx context.Context, id string) (Request, error) {
 	all, err := q.selectRequests(ctx, "WHERE id = ?", id)
 	if err == nil && len(all) == 0 {
@@ -63,7 +63,7 @@ func (q *Queue) selectTexts(ctx context.Context, query string, args ...any) (all
 	return all, err
 }
 
-// Pending lists what waits for an answer, oldest first.
+// Pending lists the pending requests, oldest first.
 func (q *Queue) Pending(ctx context.Context) ([]Request, error) {
 	left, err := q.expireDead(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (q *Queue) Pending(ctx context.Context) ([]Request, error) {
 	return slices.DeleteFunc(all, func(r Request) bool { return slices.Contains(left, r.Session) }), err
 }
 
-// History lists the last n that do not wait any more, newest first.
+// History lists the last n resolved requests, newest first.
 func (q *Queue) History(ctx context.Context, n int) ([]Request, error) {
 	if _, err := q.expireDead(ctx); err != nil {
 		return nil, err
@@ -81,17 +81,17 @@ func (q *Queue) History(ctx context.Context, n int) ([]Request, error) {
 	return q.selectRequests(ctx, "WHERE status <> 'pending' ORDER BY changed DESC LIMIT ?", max(n, 0))
 }
 
-// shortest is how much of an id names it. No two requests begin alike for so
-// long.
+// shortest is the length of the shortest prefix that names a request. No two requests share a
+// prefix of this length.
 const shortest = 8
 
 const idLetters = "0123456789abcdef-"
 
-// isIDPrefix reports whether this may be an id, or enough of one.
+// isIDPrefix reports whether id may be an id or a long enough prefix of one.
 func isIDPrefix(id string) bool { return len(id) >= shortest && strings.Trim(id, idLetters) == "" }
 
-// Get finds a request by its id, or a prefix of at least 8 characters. The
-// error is ErrUnknown or ErrAmbiguous when that names none, or not one.
+// Get finds a request by its id, or by a prefix of at least 8 characters. It returns ErrUnknown
+// if none matches and ErrAmbiguous if several do.
 func (q *Queue) Get(ctx context.Context, prefix string) (Request, error) {
 	prefix = strings.ToLower(prefix)
 	switch {

@@ -12,14 +12,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// columns are what a Request is stored in, in the order of values and scan.
+// columns are the columns of a Request, in the order of rowValues and scanRow.
 const columns = `id, status, created_at, deadline_at, session, server, client, project,
 	call_server, method, subject, names, arguments, malformed, more_calls, digest,
 	rule_action, rule_file, rule_line, rule_column, rule_index, rule,
 	policy_revision, reason, findings, risk, lasting, offers, no_offer,
 	decided_at, decided_by, reply, scope, rung, note, outcome`
 
-// rowValues gives what is stored of r, which has at least one call.
+// rowValues returns the stored values of r, which has at least one call.
 func rowValues(r *Request) ([]any, error) {
 	first := &r.Calls[0]
 	names, err1 := packList(toTexts(first.Names))
@@ -39,9 +39,9 @@ func rowValues(r *Request) ([]any, error) {
 		packTime(r.Decided), r.Answer.By, packReply(r), r.Answer.Scope, r.Answer.Channel, r.Answer.Words, r.Outcome}, nil
 }
 
-// scanRow reads one row. What a newer clawai or a person wrote there that has no
-// meaning here is a deny. A row that cannot be read is a Request with Damage, so
-// that it hides no other; the error is of reading at all.
+// scanRow reads one row. An unknown value, written by a newer clawai or a person, counts as a
+// deny. An unreadable row becomes a Request with Damage, so that it hides no other row; the error
+// is only for a failed read.
 func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 	var (
 		r                                           Request
@@ -57,14 +57,14 @@ func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 		&action, &r.Rule.Pos.File, &r.Rule.Pos.Line, &r.Rule.Pos.Column, &r.Rule.Index, &r.Rule.Description,
 		&r.Revision, &r.Reason, &findings, &r.Risk, &r.Lasting, &offers, &r.NoOffer,
 		&decided, &r.Answer.By, &reply, &r.Answer.Scope, &r.Answer.Channel, &r.Answer.Words, &r.Outcome)
-	if err != nil && r.ID == unread { // the first column: there was no row to read
+	if err != nil && r.ID == unread { // the first column is missing: there was no row to read
 		return Request{}, err
 	}
 	if err == nil && !isIDPrefix(r.ID) {
 		err = errors.New("its id is gone, so nobody can answer it; it denies by itself within seconds")
 	}
 	r.Created, r.Deadline, r.Decided = unpackTime(created), unpackTime(deadline), unpackTime(decided)
-	r.Rule.Action, _ = policy.ParseAction(action) // deny when it is none
+	r.Rule.Action, _ = policy.ParseAction(action) // deny if unknown
 	first.Subject = unpackSubject(subject)
 	first.Args, r.Findings = unpackBytes(args), unpackBytes(findings)
 	first.Names = toStrings(unpackList[[]text](named, &err))
@@ -73,7 +73,7 @@ func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 	r.Calls = append([]policy.Call{first}, others...)
 	r.Offers = unpackOffers(offers, &err)
 	if err != nil {
-		// Part of a call is never shown as if it were the whole.
+		// A part of a call is never shown as the whole.
 		r.Calls, r.Offers, r.Lasting, r.Damage = nil, nil, false, fmt.Errorf("%w: %w", ErrBroken, err)
 	}
 	if n, _ := hex.Decode(r.Digest[:], []byte(digest)); n != len(r.Digest) {
@@ -83,7 +83,7 @@ func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 	return r, nil
 }
 
-// packReply gives empty for a request that nobody answered.
+// packReply returns "" for a request that nobody answered.
 func packReply(r *Request) string {
 	if r.Status != Approved && r.Status != Denied {
 		return ""
@@ -113,7 +113,7 @@ func unpackStatus(status, reply string) (Status, gate.Reply) {
 	return Denied, gate.DenyOnce
 }
 
-// clock is how times are written: always the same length, so that they sort.
+// clock is the stored time format: its length is fixed, so that times sort.
 const clock = "2006-01-02T15:04:05.000000000Z"
 
 func packTime(t time.Time) string {
@@ -124,11 +124,12 @@ func packTime(t time.Time) string {
 }
 
 func unpackTime(s string) time.Time {
-	t, _ := time.Parse(clock, s) // the zero time when it is none
+	t, _ := time.Parse(clock, s) // the zero time if invalid
 	return t
 }
 
-// packBytes keeps nil and empty apart. The text is stored as it is, UTF-8 or not.
+// packBytes keeps the difference between nil and empty. The text is stored unchanged, UTF-8 or
+// not.
 func packBytes(b []byte) any {
 	if b == nil {
 		return nil

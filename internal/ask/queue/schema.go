@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// migration is one step of the schema. Steps only add: a clawai that knows
-// fewer of them goes on using the database, naming the columns it knows. Where
-// one cannot, oldest says so.
+// migration is one step of the schema. Steps only add: an older clawai that knows fewer steps
+// still uses the database, because it names its columns. oldest marks the steps where that does
+// not work.
 type migration struct {
 	sql    string
-	oldest int // how many steps a clawai must know to use the database after this one
+	oldest int // number of steps that a clawai must know to use the database after this step
 }
 
-// migrations in their order. A step that was released never changes.
+// migrations are in order. A released step never changes.
 var migrations = []migration{{firstStep, 1}, {grantsStep, 1}, {reachStep, 1}}
 
 const firstStep = `
@@ -96,8 +96,8 @@ CREATE TABLE grants (
 
 const reachStep = `ALTER TABLE grants ADD COLUMN reach TEXT NOT NULL DEFAULT ''`
 
-// migrateSchema brings the schema up to what this clawai knows, and refuses one whose
-// steps went beyond what it may use.
+// migrateSchema adds the missing steps to the schema, and refuses a database that this clawai is
+// too old to use.
 func migrateSchema(ctx context.Context, conn *sql.Conn, steps []migration, at func(string)) error {
 	version, err := schemaVersion(ctx, conn)
 	if err != nil || version == len(steps) {
@@ -108,7 +108,7 @@ func migrateSchema(ctx context.Context, conn *sql.Conn, steps []migration, at fu
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	// Somebody else may have been faster.
+	// Another process may have been faster.
 	if version, err = schemaVersion(ctx, tx); err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func schemaVersion(ctx context.Context, q querier) (n int, err error) {
 	return n, q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&n)
 }
 
-// checkUsable reports whether a database of a newer clawai may be used by this one.
+// checkUsable returns an error if this clawai must not use a newer clawai's database.
 func checkUsable(ctx context.Context, q querier, known int) error {
 	var oldest int
 	err := q.QueryRowContext(ctx, "SELECT value FROM about WHERE name = 'oldest'").Scan(&oldest)

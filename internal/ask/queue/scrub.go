@@ -5,9 +5,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// scrubRequest gives what stays of a request when nobody has to decide it any more:
-// secrets are redacted as in the record, rules that would hold its arguments
-// are gone, and so is the digest, with which a short secret could be tried out.
+// scrubRequest returns the part of a request that is kept after its end: secrets are redacted as
+// in the record; rules that would hold its arguments are removed, and so is the digest, because a
+// short secret could be guessed from it.
 func scrubRequest(r Request) Request {
 	r.Calls = scrubCalls(r.Calls)
 	r.Reason = redact.ScrubText(r.Reason)

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// Session says who asks.
+// Session describes the session that asks.
 type Session struct {
-	ID      string // 1 to 64 letters, digits, - and _; unlike every other session's
-	Server  string // what a request says that names none
-	Client  string // the same
-	Project string // the same
+	ID      string // 1 to 64 letters, digits, - and _; unique
+	Server  string // default for requests without one
+	Client  string // as for Server
+	Project string // as for Server
 	PID     int    // 0 means this process
 }
 
-// isSession keeps to what can be a file's name everywhere.
+// isSession reports whether an id is a valid file name on every system.
 func isSession(id string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	return id != "" && len(id) <= 64 && strings.Trim(id, letters+"0123456789-_") == ""
 }
 
-// claimSession takes the session's file, anew when somebody removed it. The caller has
-// p.mu, or p alone.
+// claimSession claims the session's file, again if somebody removed it. The caller holds p.mu, or
+// is the only user of p.
 func (p *Proxy) claimSession() error {
 	if p.presence != nil {
 		if p.presence.isHeld() {
@@ -42,7 +42,7 @@ func (p *Proxy) claimSession() error {
 	return nil
 }
 
-// isAlive reports whether a session's proxy is. Where that cannot be told it is.
+// isAlive reports whether a session's proxy is alive. If that is unknown, it returns true.
 func (q *Queue) isAlive(session string) bool {
 	if !isSession(session) {
 		return false

@@ -15,24 +15,23 @@ import (
 	"modernc.org/sqlite"
 )
 
-// store is the one connection of a process. SQLite has one writer anyway, and a
-// turn that everybody takes bounds how long any of them waits.
+// store is the only connection of a process. SQLite has only one writer anyway, and taking turns
+// limits everyone's wait.
 type store struct {
 	q    *Queue
-	turn chan struct{} // holds one while somebody has the connection
+	turn chan struct{} // holds one element while the connection is in use
 
 	db   *sql.DB
-	file fs.FileInfo // that is open
+	file fs.FileInfo // of the open file
 
-	opened int // how many databases there have been
+	opened int // number of databases opened so far
 }
 
-// idle is after how long an unused connection gives its memory and files back.
+// idle is how long a connection stays open without use.
 const idle = time.Minute
 
-// useConn gives fn the connection. It waits for its turn as long as ctx lives, but
-// not for ever; fn is then not interrupted: each statement is bounded by the
-// patience with locks.
+// useConn calls fn with the connection. It waits for its turn until ctx ends, with a limit. fn
+// itself is not interrupted: the wait for locks limits each statement.
 func (s *store) useConn(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) error {
 	patience := time.NewTimer(2 * s.q.o.Patience)
 	defer patience.Stop()
@@ -67,7 +66,7 @@ func (s *store) withConn(ctx context.Context, fn func(ctx context.Context, conn 
 	return fn(ctx, conn)
 }
 
-// openDatabase opens the database, anew when its file is not at its place any more.
+// openDatabase opens the database, again if its file was replaced or removed.
 func (s *store) openDatabase(ctx context.Context) error {
 	select {
 	case <-s.q.closing:
@@ -79,7 +78,7 @@ func (s *store) openDatabase(ctx context.Context) error {
 		if there, err := os.Lstat(path); err == nil && os.SameFile(there, s.file) {
 			return nil
 		}
-		_ = s.db.Close() // SQLite sees that it has moved, and leaves the new one's log alone
+		_ = s.db.Close() // SQLite sees that the file has moved, and leaves the new file's log alone
 		s.db = nil
 	}
 	if err := s.q.makeFolders(); err != nil {
@@ -91,7 +90,7 @@ func (s *store) openDatabase(ctx context.Context) error {
 			return err
 		}
 	}
-	// A new file becomes a database in steps that several must not take at once.
+	// Only one process at a time may make a new file into a database.
 	alone, err := s.lockOpening(ctx)
 	if err != nil {
 		return err
@@ -115,7 +114,7 @@ func (s *store) openDatabase(ctx context.Context) error {
 	return err
 }
 
-// lockOpening keeps other processes from opening the database meanwhile.
+// lockOpening keeps other processes from opening the database in the meantime.
 func (s *store) lockOpening(ctx context.Context) (*flock.Flock, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.q.o.Patience)
 	defer cancel()
@@ -127,7 +126,7 @@ func (s *store) lockOpening(ctx context.Context) (*flock.Flock, error) {
 	return f, err
 }
 
-// prepareDatabase makes a database of the file, or finds that it is one.
+// prepareDatabase makes a database of the file, or checks that it is one.
 func (s *store) prepareDatabase(ctx context.Context, conn *sql.Conn) error {
 	if err := checkLength(ctx, conn, s.q.filePath(database)); err != nil {
 		return err
@@ -135,8 +134,8 @@ func (s *store) prepareDatabase(ctx context.Context, conn *sql.Conn) error {
 	return migrateSchema(ctx, conn, s.q.o.migrations, s.q.o.step)
 }
 
-// checkLength finds a file that was cut short by less than a page, which SQLite takes
-// for zeros. While there is a log, pages may lie there.
+// checkLength detects a file that lost less than a page at its end, which SQLite would read as
+// zeros. While a log exists, it may hold the missing pages.
 func checkLength(ctx context.Context, conn *sql.Conn, path string) error {
 	var count, size int64
 	if err := conn.QueryRowContext(ctx, "PRAGMA page_count").Scan(&count); err != nil {
@@ -155,8 +154,8 @@ func checkLength(ctx context.Context, conn *sql.Conn, path string) error {
 	return err
 }
 
-// databaseURL names the database and how every connection to it behaves. What is
-// deleted is overwritten, and nothing is written to temporary files.
+// databaseURL returns the database's URL with the settings of every connection. Deleted data is
+// overwritten, and no temporary files are written.
 func databaseURL(path string, patience time.Duration) string {
 	path = filepath.ToSlash(path)
 	if path[0] != '/' { // C:/...

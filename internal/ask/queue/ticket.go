@@ -9,22 +9,22 @@ import (
 	"sync/atomic"
 )
 
-// Ticket is a request that was put into the queue, for the proxy that put it.
+// Ticket is a request in the queue, for the proxy that put it there.
 type Ticket struct {
 	p      *Proxy
 	id     string
-	stored atomic.Bool // its row is there
+	stored atomic.Bool // its row is stored
 
 	once   sync.Once
-	done   chan struct{} // closed when answer and err are there
+	done   chan struct{} // closed when answer and err are set
 	answer Answer
 	err    error
 }
 
-// ID names the request.
+// ID returns the request's id.
 func (t *Ticket) ID() string { return t.id }
 
-// finishWait lets Wait return. Only the first one counts.
+// finishWait ends Wait. Only the first call counts.
 func (t *Ticket) finishWait(a Answer, err error) {
 	t.once.Do(func() {
 		t.answer, t.err = a, err
@@ -32,7 +32,7 @@ func (t *Ticket) finishWait(a Answer, err error) {
 	})
 }
 
-// finishDecided is end for a request that stands like this in the database.
+// finishDecided calls finishWait for a request with this status in the database.
 func (t *Ticket) finishDecided(s Status, a Answer) {
 	if s == Approved || s == Denied {
 		t.finishWait(a, nil)
@@ -45,10 +45,9 @@ func (t *Ticket) finishDecided(s Status, a Answer) {
 	t.finishWait(Answer{}, err)
 }
 
-// Wait returns the answer, whoever gave it. The end of ctx is an error and
-// changes nothing in the queue. *ResolvedError says that the request ended without an
-// answer, ErrClosed that the Proxy was closed, ErrUnknown that somebody removed
-// it.
+// Wait returns the answer, whoever gave it. The end of ctx is an error and changes nothing in the
+// queue. *ResolvedError means that the request ended without an answer, ErrClosed that the Proxy
+// was closed, ErrUnknown that somebody removed the request.
 func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
 	select {
 	case <-t.done:
@@ -63,11 +62,10 @@ func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
 	}
 }
 
-// Resolve ends the request: answered elsewhere (Approved, Denied), or Expired.
-// When somebody was first, that answer comes back, and false. *ResolvedError says that
-// it ended without an answer before. It takes its (bounded) time even when ctx
-// has ended, and on any other error it is tried again for as long as the proxy
-// lives, so that nobody is asked in vain.
+// Resolve ends the request: answered elsewhere (Approved, Denied), or Expired. If another answer
+// was first, it returns that answer and false. *ResolvedError means that the request had already
+// ended without an answer. Resolve takes its limited time even after ctx has ended. After any
+// other error it retries while the proxy lives, so that nobody is asked in vain.
 func (t *Ticket) Resolve(ctx context.Context, s Status, a Answer, outcome string) (Answer, bool, error) {
 	if s == Pending || s != Expired && s != statusOf(a.Reply) {
 		return Answer{}, false, fmt.Errorf("the queue: a request that is %s cannot be answered %s", s, a.Reply)
@@ -95,8 +93,8 @@ func (t *Ticket) Resolve(ctx context.Context, s Status, a Answer, outcome string
 	return r.Answer, won, nil
 }
 
-// Outcome says what became of the call after an answer, for the one who
-// answered and for the history.
+// Outcome stores the outcome of the call after an answer, for the person who answered and for the
+// history.
 func (t *Ticket) Outcome(ctx context.Context, text string) error {
 	return t.p.q.storeOutcome(context.WithoutCancel(ctx), t.id, text)
 }

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// tidying removes what was redacted from the disk too, and what is old. It runs
-// a moment after the last change, so that a burst costs one run.
+// tidying removes old rows, and redacted data from the disk. It runs shortly after the last
+// change, so that a burst of changes costs one run.
 type tidying struct {
 	mu    sync.Mutex
 	timer *time.Timer // nil when there is nothing to do
-	due   bool        // the last run could not do all of it
+	due   bool        // the last run did not finish everything
 	over  bool
 	runs  sync.WaitGroup
 }
@@ -23,7 +23,7 @@ type tidying struct {
 // soon is how long a run waits for further changes.
 const soon = time.Second
 
-// scheduleTidy sees to it that a run follows.
+// scheduleTidy schedules a run.
 func (q *Queue) scheduleTidy() { q.tidyIn(soon) }
 
 func (q *Queue) tidyIn(d time.Duration) {
@@ -44,20 +44,20 @@ func (q *Queue) tidyIn(d time.Duration) {
 		t.due = err != nil
 		t.mu.Unlock()
 		if err != nil {
-			// Another process may be at it too: not both again at the same time.
-			q.tidyIn(soon + rand.N(5*soon)) //nolint:gosec // nobody gains by guessing it
+			// Another process may be running too: avoid the next collision.
+			q.tidyIn(soon + rand.N(5*soon)) // nobody gains by guessing it
 		}
 	})
 }
 
-// At the end it is tried again for a moment: whoever reads the queue just then is done with
-// it soon, and what others must not find would stay until the next run of another.
+// At the end the run is retried for a moment: a reader of the queue is usually done soon, and
+// otherwise data that must disappear would stay until another process runs.
 const (
 	lastTries = 100 * time.Millisecond
 	lastPause = 20 * time.Millisecond
 )
 
-// stopTidying runs what is due at once, and nothing from then on.
+// stopTidying runs what is due at once, and prevents later runs.
 func (q *Queue) stopTidying() {
 	t := &q.tidy
 	t.mu.Lock()
@@ -76,10 +76,10 @@ func (q *Queue) stopTidying() {
 	}
 }
 
-// tidyUp ends what dead proxies left, prunes, and empties the log, in which
-// redacted arguments stand still.
+// tidyUp ends the requests of dead proxies, prunes, and empties the log, which still holds
+// redacted arguments.
 func (q *Queue) tidyUp(ctx context.Context) error {
-	_ = q.removeDead(ctx) // what follows does not depend on it
+	_ = q.removeDead(ctx) // the next steps do not depend on it
 	for more := true; more; {
 		err := q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) (err error) {
 			more, err = q.pruneRequests(ctx, conn)
@@ -96,10 +96,10 @@ func (q *Queue) tidyUp(ctx context.Context) error {
 	})
 }
 
-// atOnce bounds how many rows one transaction removes.
+// atOnce is the maximum number of rows that one transaction removes.
 const atOnce = 500
 
-// pruneRequests removes requests that are old or too many, once their outcome is known.
+// pruneRequests removes old or surplus requests whose outcome is known.
 func (q *Queue) pruneRequests(ctx context.Context, conn *sql.Conn) (more bool, err error) {
 	const remove = "DELETE FROM requests WHERE number IN (SELECT number FROM requests WHERE %s LIMIT %d)"
 	for which, limit := range map[string]any{
@@ -120,9 +120,9 @@ func (q *Queue) pruneRequests(ctx context.Context, conn *sql.Conn) (more bool, e
 	return more, nil
 }
 
-// emptyLog writes the database anew, copies the log into it and cuts that off, without
-// waiting for those who read: it is tried again. What SQLite deletes it overwrites with
-// zeros, but not what it leaves behind in a page whose rows it moves to another.
+// emptyLog rewrites the database, copies the log into it and truncates the log. It does not wait
+// for readers, because it is retried. SQLite overwrites deleted data with zeros, but not the old
+// copies in a page whose rows it moves to another page.
 func emptyLog(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
 	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
 		return err

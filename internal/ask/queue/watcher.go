@@ -10,23 +10,22 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// touchFile wakes whoever listens to the file at path. A touch needs no room on the
-// disk. Where it fails they look by themselves before long.
+// touchFile wakes the listeners of the file at path. A touch needs no disk space. If it fails,
+// the listeners check by themselves soon.
 func touchFile(path string) error {
 	now := time.Now()
 	return os.Chtimes(path, now, now)
 }
 
-// watcher wakes the listeners of one process. Only while somebody listens is there a
-// goroutine and one of the few watchers that systems give to a user (128 on
-// Linux).
+// watcher wakes the listeners of one process. Only while there are listeners does it use a
+// goroutine and one of the few watchers that a system allows each user (128 on Linux).
 type watcher struct {
 	check time.Duration
 
-	// files is held while files are added and removed, which may have to wait
-	// for the goroutine to take an event; that needs mu.
+	// files is held while files are added and removed. This may wait until the goroutine takes an
+	// event, for which the goroutine needs mu.
 	files  sync.Mutex
-	fs     *fsnotify.Watcher // nil where the system gives none: then the slow check is all
+	fs     *fsnotify.Watcher // nil if the system allows none: then only the slow check works
 	ending chan struct{}
 	ended  chan struct{}
 
@@ -34,8 +33,8 @@ type watcher struct {
 	listeners map[string]map[chan struct{}]bool // by path
 }
 
-// listenPath gives a channel that ticks after the file at path was touched, and
-// every check besides. Ticks that nobody takes become one.
+// listenPath returns a channel that ticks after the file at path was touched, and at every check.
+// Untaken ticks merge into one.
 func (e *watcher) listenPath(path string) (heard <-chan struct{}, stop func()) {
 	ch := make(chan struct{}, 1)
 	e.files.Lock()
@@ -61,7 +60,7 @@ func (e *watcher) listenPath(path string) (heard <-chan struct{}, stop func()) {
 	return ch, func() { e.stopListening(path, ch) }
 }
 
-// addPath begins to watch; a file that is missing is tried again at the next check.
+// addPath starts to watch a file; a missing file is retried at the next check.
 func (e *watcher) addPath(path string) {
 	if e.fs != nil {
 		_ = e.fs.Add(path)
@@ -88,7 +87,7 @@ func (e *watcher) stopListening(path string, ch chan struct{}) {
 	}
 }
 
-// run passes on what was touched until the last listener has gone.
+// run passes on touches until the last listener has gone.
 func (e *watcher) run(w *fsnotify.Watcher, ending, ended chan struct{}) {
 	defer close(ended)
 	var events chan fsnotify.Event
@@ -106,11 +105,11 @@ func (e *watcher) run(w *fsnotify.Watcher, ending, ended chan struct{}) {
 		case ev := <-events:
 			e.notifyPath(ev.Name)
 		case _, lost := <-errs:
-			if lost { // events
+			if lost { // events were lost
 				e.notifyPath("")
 			}
 		case <-check.C:
-			if e.files.TryLock() { // not while the one who has it waits for us
+			if e.files.TryLock() { // not while the holder waits for us
 				e.rewatchLocked()
 				e.files.Unlock()
 			}
@@ -119,7 +118,7 @@ func (e *watcher) run(w *fsnotify.Watcher, ending, ended chan struct{}) {
 	}
 }
 
-// notifyPath ticks for one path, or, when it is not known which, for all.
+// notifyPath ticks for one path, or for all if the path is unknown.
 func (e *watcher) notifyPath(path string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -134,14 +133,14 @@ func (e *watcher) notifyPath(path string) {
 	}
 }
 
-// rewatch watches files that were made anew since.
+// rewatch watches files that were created again.
 func (e *watcher) rewatch() {
 	e.files.Lock()
 	defer e.files.Unlock()
 	e.rewatchLocked()
 }
 
-// rewatchLocked is rewatch for who has e.files.
+// rewatchLocked is rewatch for a caller that holds e.files.
 func (e *watcher) rewatchLocked() {
 	e.mu.Lock()
 	paths := slices.Collect(maps.Keys(e.listeners))

@@ -9,17 +9,17 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// errLost: the row had been changed before.
+// errLost means that the row had already changed.
 var errLost = errors.New("somebody was first")
 
-// tx is a transaction that has the write lock from its beginning.
+// tx is a transaction that holds the write lock from its start.
 type tx struct {
 	*sql.Tx
 	step func(string)
 }
 
-// writeChange runs fn in a transaction and then tells everybody. When fn fails nothing
-// has happened.
+// writeChange runs fn in a transaction and then notifies everyone. If fn fails, nothing has
+// changed.
 func (q *Queue) writeChange(ctx context.Context, fn func(ctx context.Context, t tx) error) error {
 	err := q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		inner, err := conn.BeginTx(ctx, nil)
@@ -48,8 +48,8 @@ func (q *Queue) writeChange(ctx context.Context, fn func(ctx context.Context, t 
 	return err
 }
 
-// countChange numbers the change. A newer clawai may have marked the database as not
-// for this one since it was opened.
+// countChange increments the number of changes. A newer clawai may have closed the database to
+// this version since it was opened.
 func (t tx) countChange(ctx context.Context, known int) error {
 	var oldest int
 	err := t.QueryRowContext(ctx, `UPDATE about SET value = value + 1 WHERE name = 'changes'
@@ -61,7 +61,7 @@ func (t tx) countChange(ctx context.Context, known int) error {
 	return err
 }
 
-// exec gives the number of rows it changed.
+// exec returns the number of changed rows.
 func (t tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	done, err := t.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -89,8 +89,8 @@ func (t tx) finishRequest(ctx context.Context, end *Request) error {
 	return err
 }
 
-// resolveRequest ends a pending request: the first who does it wins. Then r is as it is
-// now; otherwise it is as another one left it.
+// resolveRequest ends a pending request: the first caller wins. Then r is its new state;
+// otherwise r is the state that another caller left.
 func (q *Queue) resolveRequest(ctx context.Context, id string, s Status, a Answer, outcome string) (r Request, won bool, err error) {
 	r, err = q.selectRequest(ctx, id)
 	if err != nil || r.Status != Pending {
@@ -109,9 +109,9 @@ func (q *Queue) resolveRequest(ctx context.Context, id string, s Status, a Answe
 	return end, true, nil
 }
 
-// finalRequest gives a pending request as it is kept afterwards.
+// finalRequest returns a pending request in the form that is kept after its end.
 func (q *Queue) finalRequest(r Request, s Status, a Answer, outcome string) Request {
-	if r.Damage != nil { // what is stored now is whole again
+	if r.Damage != nil { // the stored row is intact again
 		r.Calls, r.Damage = []policy.Call{{Malformed: "its row in the queue was damaged"}}, nil
 	}
 	r = scrubRequest(r)
@@ -119,7 +119,7 @@ func (q *Queue) finalRequest(r Request, s Status, a Answer, outcome string) Requ
 	return r
 }
 
-// statusOf gives how an answered request stands.
+// statusOf returns the status of a request with this answer.
 func statusOf(r gate.Reply) Status {
 	if r.Allows() {
 		return Approved

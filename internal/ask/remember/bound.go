@@ -12,12 +12,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// bound is how far an answer for the session reaches: the policy with the rule that
-// "always" would write, which nobody writes.
+// bound is how far a session answer reaches: the policy with the rule that "always" would write,
+// which is not written.
 type bound struct {
 	policy *policy.Policy
 	title  string
-	shown  []string // why the call needed care that the person was asked about
+	shown  []string // why the call that the person saw needed care
 	view   view.Options
 }
 
@@ -25,7 +25,8 @@ var _ gate.Bound = (*bound)(nil)
 
 func (b *bound) Title() string { return b.title }
 
-// Covers leaves to a person what holds more to care about than the call they saw.
+// Covers reports whether the policy allows the calls and they need no more care than the call
+// that the person saw.
 func (b *bound) Covers(cs []policy.Call) bool {
 	if b.policy.DecideAll(cs).Action != policy.Allow {
 		return false
@@ -34,7 +35,7 @@ func (b *bound) Covers(cs []policy.Call) bool {
 	return ok && !slices.ContainsFunc(reasons, func(why string) bool { return !slices.Contains(b.shown, why) })
 }
 
-// careReasons gives the reasons for care that an answer to another call may cover; false when
+// careReasons returns the reasons for care that an answer to another call may cover; false when
 // there are others.
 func careReasons(cs []policy.Call, o view.Options) ([]string, bool) {
 	o.ReadFile, o.Unseen = nil, true
@@ -45,8 +46,8 @@ func careReasons(cs []policy.Call, o view.Options) ([]string, bool) {
 	return view.BoundReasons(v.Dangers)
 }
 
-// Bound is how far an answer for the session reaches that names a scope of the offers.
-// note says it for the record. An error is one harmless line for the person.
+// Bound returns the bound of a session answer with a scope of the offers. note describes it for
+// the record. An error is one harmless line for the person.
 func (k *Writer) Bound(ctx context.Context, q gate.Question, scope string) (b gate.Bound, note string, err error) {
 	if k == nil {
 		return nil, "", errors.New("no answer reaches beyond its call here")

@@ -12,13 +12,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Denied is what the record knows of calls that the rules denied.
+// Denied is the record's data about calls that the rules denied.
 type Denied interface {
-	// Calls yields them, oldest or newest first. An error means that the record
-	// cannot be read whole; no rule is written then.
+	// Calls yields them, oldest or newest first. An error means that the record cannot be read
+	// completely; then no rule is written.
 	Calls() iter.Seq2[DeniedCall, error]
-	// Redacted says that a text of the record is not, or may not be, what was
-	// sent.
+	// Redacted reports whether a text of the record is, or may be, different from the text that
+	// was sent.
 	Redacted(text string) bool
 }
 
@@ -26,11 +26,11 @@ type Denied interface {
 type DeniedCall struct {
 	Call   policy.Call
 	Cut    bool     // arguments were left out
-	Looked []string // the kinds that were looked for: of others nobody knows whether it had some
+	Looked []string // the kinds that were looked for; for other kinds it is unknown whether the call had any
 }
 
-// checkDenied judges the new policy against what the record says was denied. An error
-// says for the person why the rule must not be written.
+// checkDenied judges the new policy against the denied calls in the record. An error tells the
+// person why the rule must not be written.
 func (k *Writer) checkDenied(ctx context.Context, p *proposal) error {
 	for d, err := range k.Denied.Calls() {
 		if err != nil {
@@ -46,8 +46,8 @@ func (k *Writer) checkDenied(ctx context.Context, p *proposal) error {
 	return nil
 }
 
-// opensDenied reports whether the rule may let a denied call through. What the record
-// does not keep is taken to be as the rule wants it.
+// opensDenied reports whether the rule may allow a denied call. Data that the record does not
+// keep is assumed to be what the rule wants.
 func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 	c, exact := k.worstCase(p.call, d)
 	if kinds, ruled := p.old.Screens(policy.OnCall); ruled {
@@ -58,7 +58,7 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 		switch key, _ := policy.CallKeyOf(s.Key); {
 		case key.Recorded:
 		case key.Fill == nil:
-			return true // nobody knows
+			return true // unknown
 		default:
 			key.Fill(&c, p.call)
 			exact = false
@@ -68,13 +68,13 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 		return false
 	}
 	was := p.old.Decide(&c).Action
-	// Of a call that is known in part, the record knows better that it was
-	// denied than the rules can find out now.
+	// For a partly known call, the record's decision to deny is more reliable than a new decision
+	// by the rules.
 	return was == policy.Deny || !exact && was != policy.Allow
 }
 
-// worstCase gives the recorded call with everything unknown set to what the asking call
-// has there. It is exact when nothing else was unknown.
+// worstCase returns the recorded call with everything unknown set to the asking call's values.
+// exact means that nothing was unknown.
 func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exact bool) {
 	c, exact = d.Call, !d.Cut
 	c.Names = slices.Clone(c.Names)
@@ -96,7 +96,7 @@ func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exa
 	}
 	ours, known := parseFields(asked.Args), parseFields(c.Args)
 	if known == nil {
-		// Not an object: cut so short that it is a text, or nothing at all.
+		// Not an object: cut so short that it is a text or empty.
 		c.Args = asked.Args
 		return c, false
 	}
@@ -117,7 +117,7 @@ func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exa
 			}
 		}
 	}
-	c.Args, _ = json.Marshal(known) // raw messages that were just read
+	c.Args, _ = json.Marshal(known) // raw messages that were just parsed
 	return c, exact
 }
 
@@ -134,7 +134,7 @@ func (k *Writer) hasRedacted(value json.RawMessage) bool {
 	}
 }
 
-// parseFields reads a JSON object; nil when it is none.
+// parseFields parses a JSON object; nil when it is not one.
 func parseFields(args []byte) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(args, &m) != nil {
@@ -143,7 +143,7 @@ func parseFields(args []byte) map[string]json.RawMessage {
 	return m
 }
 
-// callText gives a recorded call in a few words.
+// callText returns a short description of a recorded call.
 func callText(c *policy.Call) string {
 	s := term.VisibleLine(c.Method)
 	for _, name := range c.Names {

@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// describeRule says in few words what a rule lets through: "Edit files below
-// ~/projects/app". It is harmless text.
+// describeRule describes in few words what a rule allows: "Edit files below ~/projects/app". The
+// text is harmless.
 func (k *Writer) describeRule(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 	text := k.describeCall(c, n, s)
 	if n.Cwd != "" {
@@ -55,13 +55,14 @@ func (k *Writer) describeCall(c *policy.Call, n *policy.Narrowed, s policy.Scope
 	return "Call " + name + " with " + joinWords(limits)
 }
 
-// neverText gives the description of the rule that denies the same.
+// neverText returns the description of the rule that denies the same calls.
 func neverText(text string) string { return "Never " + strings.ToLower(text[:1]) + text[1:] }
 
 const readVerb = "Read"
 
-// verbOf gives what a tool does, and to what, "" where its name does not tell. A rule is about one
-// tool: the answer to a tool that writes must not read like one to a tool that edits.
+// verbOf returns what a tool does, and to what; "" where the tool's name does not show it. A rule
+// is about one tool: the answer to a tool that writes must not read like the answer to a tool
+// that edits.
 func verbOf(c *policy.Call) (verb, files string) {
 	if c.Subject != policy.ToolSubject {
 		return "", ""
@@ -75,7 +76,7 @@ func verbOf(c *policy.Call) (verb, files string) {
 	case says&(textclass.Executes|textclass.Reaches) != 0:
 	case textclass.ChangesFiles(words):
 		switch {
-		case has("move mv rename copy cp clone trash symlink unpack unzip extract"): // more, or other, than a file's content
+		case has("move mv rename copy cp clone trash symlink unpack unzip extract"): // not only a file's content, or something else
 		case has("edit append apply insert modify patch prepend replace update"):
 			return "Edit", "files "
 		case has("directory dir folder mkdir"):
@@ -89,7 +90,7 @@ func verbOf(c *policy.Call) (verb, files string) {
 	return "", ""
 }
 
-// onlyReads says that a call is of a tool whose name promises nothing else.
+// onlyReads reports whether a call is of a tool whose name suggests only reading.
 func onlyReads(c *policy.Call) bool {
 	if c.Subject == policy.ResourceSubject {
 		return true
@@ -98,7 +99,7 @@ func onlyReads(c *policy.Call) bool {
 	return says&textclass.Reads != 0 && says&(textclass.Acts|textclass.Changes|textclass.Executes) == 0
 }
 
-// isPlace says that every glob is a path.
+// isPlace reports whether every glob is a path.
 func isPlace(globs []string) bool {
 	return !slices.ContainsFunc(globs, func(g string) bool { return !strings.ContainsAny(g, `/\`) || strings.Contains(g, "://") })
 }
@@ -113,7 +114,7 @@ func (k *Writer) describePlaces(what string, globs []string) string {
 	return strings.Join(all, " or ")
 }
 
-// describePlace gives a glob in words, with the home folder as ~.
+// describePlace returns a glob in words, with the home folder as ~.
 func (k *Writer) describePlace(what, glob string) string {
 	dir := strings.TrimRight(glob, "*")
 	stars := len(glob) - len(dir)

@@ -1,7 +1,7 @@
-// Package remember writes what a person wants remembered for good: the rules of
-// "always" and "deny always" answers, above the rule that asked.
+// Package remember writes a person's lasting answers: the rules of "always" and "deny always"
+// answers, above the rule that asked.
 //
-// Nothing it writes lets through what the policy has denied, loses a byte of the
-// file, or goes beyond the rule that asked. On any doubt it writes nothing and
-// says why; the call can then still be answered once.
+// A written rule never allows a call that the policy has denied, never loses a byte of the file,
+// and never goes beyond the rule that asked. On any doubt the package writes nothing and returns
+// the reason; the call can then still be answered once.
 package remember

@@ -12,24 +12,23 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// witness finds calls that a rule lets through beside the one it was written
-// for.
+// witness finds further calls that a rule allows besides the call it was written for.
 type witness struct {
 	old, new *policy.Policy
-	rule     policy.Rule // the one that asked
+	rule     policy.Rule // the rule that asked
 	home     string
 	reads    bool // the tool changes nothing
 }
 
-// isNewlyAllowed says that the new policy allows a call about which the old one asked
-// by the rule.
+// isNewlyAllowed reports whether the new policy allows a call that the old policy asked about by
+// the rule.
 func (w witness) isNewlyAllowed(c *policy.Call) bool {
 	d := w.old.Decide(c)
 	return d.Action == policy.Prompt && d.Rule != nil && *d.Rule == w.rule && w.new.Decide(c).Action == policy.Allow
 }
 
-// findExample describes a call that the rule lets through beside c, the one that is
-// the least like it of those tried; "" when none is found.
+// findExample describes a further call that the rule allows: among those tried, the one least
+// like c; "" when none is found.
 func findExample(w witness, c *policy.Call, n *policy.Narrowed) string {
 	on := ""
 	if c.Server != "" {
@@ -67,7 +66,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// parseMembers reads a JSON object in its order.
+// parseMembers parses a JSON object and keeps its order.
 func parseMembers(args []byte) (all []member, ok bool) {
 	if len(args) == 0 {
 		return nil, true
@@ -107,12 +106,12 @@ func encodeObject(all []member) []byte {
 }
 
 func encodeText(s string) json.RawMessage {
-	b, _ := json.Marshal(s) // a string always can be
+	b, _ := json.Marshal(s) // a string can always be encoded
 	return b
 }
 
-// argumentVariants gives the arguments changed, the most telling change first: everything
-// at once, then one argument alone, then one that was not there.
+// argumentVariants returns changed arguments, the most telling change first: all arguments at
+// once, then one argument alone, then an additional argument.
 func (w witness) argumentVariants(args []member, n *policy.Narrowed) (all [][]member) {
 	others := make([][]json.RawMessage, len(args))
 	most := 0
@@ -139,7 +138,7 @@ func (w witness) argumentVariants(args []member, n *policy.Narrowed) (all [][]me
 	return append(all, append(slices.Clone(args), member{"another_argument", encodeText("anything")}))
 }
 
-// variedValues gives values that the rule may let through in place of a member's own.
+// variedValues returns values that the rule may allow in place of a member's own value.
 func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMessage) {
 	var s string
 	isText := json.Unmarshal(m.value, &s) == nil && m.value[0] == '"'
@@ -183,8 +182,8 @@ func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMe
 	return values
 }
 
-// fillGlob gives texts that a glob matches beside its own, the most telling first:
-// those that nobody means to open, then one that ends as was does.
+// fillGlob returns other texts that a glob matches, the most telling first: files that nobody
+// means to allow, then a text with the same ending as was.
 func (w witness) fillGlob(glob, was string) (texts []string) {
 	if !strings.ContainsAny(glob, "*?") {
 		return nil
@@ -204,8 +203,8 @@ func (w witness) fillGlob(glob, was string) (texts []string) {
 	return texts
 }
 
-// worstFiles gives the files that nobody means to open, the worst first: what runs by itself
-// later, where the tool may write it, and then what is secret.
+// worstFiles returns the files that nobody means to allow, the worst first: files that run by
+// themselves later, if the tool may write them, and then secret files.
 func (w witness) worstFiles(home bool) (files []string) {
 	if !w.reads {
 		files = textclass.RunsLater.Project
@@ -219,10 +218,10 @@ func (w witness) worstFiles(home bool) (files []string) {
 	return append(slices.Clip(files), ".env")
 }
 
-// keyFile is what lies in many homes.
+// keyFile is a file that many home folders have.
 const keyFile = ".ssh/id_ed25519"
 
-// describeArguments lists the arguments of a call, those as before by name alone.
+// describeArguments lists the arguments of a call; unchanged ones by name only.
 func describeArguments(before, after []member) string {
 	var same, other []string
 	for i, m := range after {
@@ -244,7 +243,7 @@ func describeArguments(before, after []member) string {
 	return " with the same " + joinWords(same) + ", and " + joinWords(other)
 }
 
-// argumentWord gives the name of an argument, in quotes unless it is plain.
+// argumentWord returns an argument's name, in quotes unless it is plain.
 func argumentWord(name string) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	if name != "" && strings.Trim(name, letters) == "" {

@@ -14,16 +14,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// file is the policy file as it was at one moment.
+// file is the policy file at one moment.
 type file struct {
 	src    []byte
 	policy *policy.Policy
 }
 
-// loadPolicy reads the policy file, also one that is not to be written.
+// loadPolicy reads the policy file, even a file that must not be written.
 func (k *Writer) loadPolicy() (*file, error) {
 	info, err := os.Stat(k.Policy)
-	if err == nil && !info.Mode().IsRegular() { // and may never end
+	if err == nil && !info.Mode().IsRegular() { // reading such a file may never end
 		err = fmt.Errorf("%s is not a regular file", k.Policy)
 	}
 	if err != nil {
@@ -50,9 +50,8 @@ func (k *Writer) loadPolicy() (*file, error) {
 	return last, nil
 }
 
-// checkWritable gives nil for a file whose owner lets it be written, and which lies where
-// it is named: behind a symlink is a file that others may share, or keep under
-// version control, and rely on.
+// checkWritable returns nil for a file that its owner may write and that is no symlink: the
+// target of a symlink may be shared, or be under version control.
 func checkWritable(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -68,18 +67,17 @@ func checkWritable(path string) error {
 	return nil
 }
 
-// lockName gives the file beside a policy file that its writers lock.
+// lockName returns the name of the lock file beside a policy file.
 func lockName(path string) string { return "." + filepath.Base(path) + ".lock" }
 
-// patience bounds the wait for another process that writes: it takes
-// milliseconds.
+// patience limits the wait for another writing process, which takes milliseconds.
 const patience = 5 * time.Second
 
 var errHeld = fmt.Errorf("another process has held its lock for %v", patience)
 
-// replaceFile gives the file its next content if it still holds what f has. The lock
-// beside it makes writers wait for each other: without it one could overwrite
-// what another has written between its check and its rename.
+// replaceFile replaces the file's content if it is still that of f. The lock beside the file
+// makes writers wait for each other: without it, one writer could overwrite the change that
+// another made between the check and the rename.
 func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte) (changed bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errHeld)
 	defer cancel()
@@ -101,7 +99,7 @@ func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte) (changed
 	if !bytes.Equal(now, f.src) {
 		return true, nil
 	}
-	if k.Wrote != nil { // first: the file may be looked at as soon as it is there
+	if k.Wrote != nil { // called first: others may read the file as soon as it is there
 		k.Wrote(f.src, next)
 	}
 	err = atomicfile.Write(k.Policy, next, atomicfile.Options{Old: f.src})
@@ -114,17 +112,18 @@ func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte) (changed
 	return false, err
 }
 
-// ownWrite is a rule that was written into the file.
+// ownWrite is a rule that this Writer wrote into the file.
 type ownWrite struct {
-	to    string // the revision after
+	to    string // the revision after the write
 	index int    // of the new rule
-	lines int    // by which those below have moved
+	lines int    // number of lines by which the rules below have moved
 }
 
-// maxGrown bounds what is remembered of one's own writing.
+// maxGrown is the maximum number of remembered writes.
 const maxGrown = 1024
 
-// noteWrite notes what is about to be written: whoever reads the file next may ask.
+// noteWrite records a write before it happens, because the next reader of the file may ask about
+// it.
 func (k *Writer) noteWrite(from string, g ownWrite) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -134,9 +133,9 @@ func (k *Writer) noteWrite(from string, g ownWrite) {
 	k.writes[from] = g
 }
 
-// relocateRule gives the place of a rule of one revision in another; false when
-// anything but this Writer's own rules has changed between them. Without a
-// revision to start from, the rule must stand where it stood.
+// relocateRule returns the place of a rule of one revision in another revision; false when
+// anything but this Writer's own rules has changed between them. Without a revision to start
+// from, the rule must be at its old place.
 func (k *Writer) relocateRule(r policy.Rule, from, to string) (policy.Rule, bool) {
 	if from == "" {
 		return r, true

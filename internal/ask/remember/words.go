@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// ruleTitle says in plain words what a rule is about and what it leaves open. What
-// comes from the wire stands in quotes and is harmless.
+// ruleTitle describes in plain words what a rule is about and what it leaves open. Text from the
+// wire is in quotes and harmless.
 func ruleTitle(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 	on := " on every server (this one's name is not known)"
 	if n.Server != "" {
@@ -39,7 +39,7 @@ func ruleTitle(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 	}
 }
 
-// callTitle gives the title of a rule about a tool or a prompt.
+// callTitle returns the title of a rule about a tool or a prompt.
 func callTitle(name string, n *policy.Narrowed, s policy.Scope) string {
 	more, only := n.ArgsOnlyNames()
 	more = slices.DeleteFunc(slices.Clone(more), func(name string) bool {
@@ -101,7 +101,7 @@ func limitNames(n *policy.Narrowed) []string {
 	return names
 }
 
-// globText says what a glob stands for, as far as it is a folder or one text.
+// globText describes a glob, if it is a folder or a single text.
 func globText(glob string) string {
 	dir := strings.TrimRight(glob, "*")
 	stars := len(glob) - len(dir)
@@ -117,7 +117,7 @@ func globText(glob string) string {
 	return "as " + term.VisibleValue(glob)
 }
 
-// list joins words as a sentence does.
+// argumentWords returns the names as argumentWord shows them.
 func argumentWords(names []string) (all []string) {
 	for _, name := range names {
 		all = append(all, argumentWord(name))

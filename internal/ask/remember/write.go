@@ -10,16 +10,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// proposal is a rule that could be written, and the policy with and without it.
+// proposal is a rule that could be written, with the policies before and after it.
 type proposal struct {
 	call     *policy.Call
-	rule     policy.Rule     // the one that asked
-	stated   []policy.Stated // its conditions on the call, which the new one has, too
-	next     []byte          // the file with the new one
+	rule     policy.Rule     // the rule that asked
+	stated   []policy.Stated // its conditions on the call, which the new rule has too
+	next     []byte          // the file with the new rule
 	old, new *policy.Policy
 }
 
-// maxTries bounds how often a file that others write is taken up anew.
+// maxTries is how often a write starts again after others changed the file.
 const maxTries = 3
 
 func (k *Writer) writeRule(ctx context.Context, q gate.Question, word string, r gate.Reply) (note string, err error) {
@@ -49,7 +49,7 @@ func (k *Writer) writeRule(ctx context.Context, q gate.Question, word string, r 
 		if err != nil || note != "" {
 			return note, err
 		}
-		// What denies lets nothing through, whatever the record holds.
+		// A rule that denies allows nothing, whatever the record holds.
 		if action == policy.Allow {
 			if err := k.checkDenied(ctx, p); err != nil {
 				return "", err
@@ -70,11 +70,11 @@ func (k *Writer) writeRule(ctx context.Context, q gate.Question, word string, r 
 	return "", errors.New("the policy file is being written by others all the time")
 }
 
-// proposeRule makes the new policy, or a note that the old one says so already.
+// proposeRule makes the new policy, or a note if the old one already has such a rule.
 func (k *Writer) proposeRule(q gate.Question, f *file, s policy.Scope, action policy.Action) (p *proposal, note string, err error) {
 	rule, d, err := k.findRule(q, f)
 	if err != nil {
-		// Somebody else may have given the same answer meanwhile.
+		// Another process may have written the same answer in the meantime.
 		if d.Action == action && d.Rule != nil {
 			return nil, fmt.Sprintf("a rule to %s stands at %s already", action, ruleLocation(d.Rule)), nil
 		}

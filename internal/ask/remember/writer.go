@@ -15,27 +15,27 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Writer writes rules into one policy file. It is safe for concurrent use, also
-// by several processes. A nil Writer offers nothing.
+// Writer writes rules into one policy file. It is safe for concurrent use, also by several
+// processes. A nil Writer offers nothing.
 type Writer struct {
 	Policy  string // path of the policy file
 	Options policy.Options
-	Denied  Denied                     // what must stay denied; needed
-	View    view.Options               // what is known of this machine, for what needs care
-	Wrote   func(before, after []byte) // is told of each text put in the place of another; may be nil
+	Denied  Denied                     // the calls that must stay denied; required
+	View    view.Options               // facts about this machine, for finding what needs care
+	Wrote   func(before, after []byte) // called with each replaced text and its replacement; may be nil
 	Now     func() time.Time           // nil: time.Now
 
-	writing sync.Mutex // one rule after the other
+	writing sync.Mutex // one rule at a time
 
 	mu     sync.Mutex
 	last   *file               // as last read
-	writes map[string]ownWrite // by the revision before: what this Writer has written
+	writes map[string]ownWrite // this Writer's writes, by the revision before the write
 }
 
-// Offers lists how far an answer to q could reach, narrowest first: the rules that it
-// could write, and what it could hold for until the session ends. When no rule can be
-// written, whyNot says so in one harmless line; it is empty when nobody wants to know.
-// It reads the policy file and neither waits nor writes.
+// Offers lists the possible scopes of an answer to q, narrowest first: the rules that it could
+// write, and the scopes of a session answer. When no rule can be written, whyNot is the reason in
+// one harmless line; it is empty for a nil Writer. Offers reads the policy file and neither waits
+// nor writes.
 func (k *Writer) Offers(q gate.Question) (offers []view.Offer, whyNot string) {
 	if k == nil {
 		return nil, ""
@@ -47,10 +47,9 @@ func (k *Writer) Offers(q gate.Question) (offers []view.Offer, whyNot string) {
 	return offers, whyNot
 }
 
-// Write writes the rule of the offer that scope names, as it was offered: it
-// allows for gate.AllowAlways and denies for gate.DenyAlways. note says for the
-// record what was written, or that the policy says so already. An error is one
-// harmless line for the person; nothing is written then.
+// Write writes the rule of the offer for scope, as it was offered: an allow for gate.AllowAlways,
+// a deny for gate.DenyAlways. note tells the record what was written, or that the policy already
+// has the rule. An error is one harmless line for the person; then nothing is written.
 func (k *Writer) Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error) {
 	if k == nil {
 		return "", errors.New("no rule can be written here")
@@ -71,9 +70,8 @@ var (
 	errNoRecord = errors.New("there is no record to check a rule against")
 )
 
-// listOffers narrows the rule that asked to each scope. A scope that says nothing new is
-// left out, and so is one that cannot be; if no rule can be written, the error is
-// about the narrowest.
+// listOffers narrows the rule that asked to each scope. It leaves out a scope that adds nothing
+// or is impossible. If no rule can be written, the error is about the narrowest scope.
 func (k *Writer) listOffers(q gate.Question) (offers []view.Offer, err error) {
 	f, err := k.loadQuestionPolicy(q)
 	if err != nil {
@@ -118,7 +116,7 @@ func (k *Writer) listOffers(q gate.Question) (offers []view.Offer, err error) {
 	return offers, firstError(err)
 }
 
-// fillOffer puts the rules into an offer that "always" and "deny always" would write.
+// fillOffer puts the rules that "always" and "deny always" would write into an offer.
 func (k *Writer) fillOffer(o *view.Offer, f *file, rule policy.Rule, call *policy.Call, n *policy.Narrowed, s policy.Scope) {
 	n.SetDescription(k.describeRule(call, n, s))
 	o.Allow = k.ruleComment(call, n, s, gate.AllowAlways) + n.Text
@@ -129,7 +127,7 @@ func (k *Writer) fillOffer(o *view.Offer, f *file, rule policy.Rule, call *polic
 	}
 }
 
-// checkRuleWritable says why no rule can be written above one; nil when it can.
+// checkRuleWritable returns the reason why no rule can be written above a rule; nil when one can.
 func (k *Writer) checkRuleWritable(f *file, rule policy.Rule) error {
 	if from := f.policy.Sources()[rule.Index].From; from != "" {
 		return fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", from)
@@ -137,7 +135,7 @@ func (k *Writer) checkRuleWritable(f *file, rule policy.Rule) error {
 	return checkWritable(k.Policy)
 }
 
-// firstError gives the first of several errors that were joined.
+// firstError returns the first of several joined errors.
 func firstError(err error) error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		return firstError(all.Unwrap()[0])
@@ -168,8 +166,8 @@ func (k *Writer) loadQuestionPolicy(q gate.Question) (*file, error) {
 	return k.loadPolicy()
 }
 
-// findRule gives the rule of the file that asked, and what the file says of the call
-// now; the rule is sought where the Writer's own writing has moved it.
+// findRule returns the rule of the file that asked, and the file's current decision about the
+// call; it looks for the rule where the Writer's own writes have moved it.
 func (k *Writer) findRule(q gate.Question, f *file) (policy.Rule, policy.Decision, error) {
 	d := f.policy.Decide(&q.Calls[0])
 	rule, followed := k.relocateRule(q.Rule, q.Revision, f.policy.Revision())
@@ -194,14 +192,14 @@ func decidedBy(d *policy.Decision) string {
 	return " by the rule at " + ruleLocation(d.Rule)
 }
 
-// isSameRule says that two policies hold the same rule in the same place; the file
-// may be named in two ways.
+// isSameRule reports whether two policies have the same rule at the same place; the name of the
+// file may differ.
 func isSameRule(a, b policy.Rule) bool {
 	a.Pos.File, b.Pos.File = "", ""
 	return a == b
 }
 
-// ruleComment tells the owner of the file where a rule comes from.
+// ruleComment returns the comment that tells the file's owner where a rule comes from.
 func (k *Writer) ruleComment(c *policy.Call, n *policy.Narrowed, s policy.Scope, r gate.Reply) string {
 	now := time.Now
 	if k.Now != nil {
@@ -217,7 +215,7 @@ func (k *Writer) ruleComment(c *policy.Call, n *policy.Narrowed, s policy.Scope,
 	return text
 }
 
-// ruleLocation names a rule for the record.
+// ruleLocation returns a rule's location for the record.
 func ruleLocation(r *policy.Rule) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(r.Pos.File), r.Pos.Line)
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// ofBound are the reasons for care that lie in where a tool works and what it is for.
-// How far an answer for the session reaches says as much, so that it may cover them.
+// ofBound are the reasons for care about a tool's place and purpose. The scope of a session
+// answer states the same facts, so it may cover these reasons.
 var ofBound = []string{whyOutside, whyNoFolder, whyShell}
 
-// BoundReasons gives the reasons why a call needs care, without their examples. False means
-// that one of them is about what this very call holds: no answer to another covers it.
+// BoundReasons returns the reasons why a call needs care, without their examples. ok is false
+// when a reason is about the content of this very call: then no answer to another call covers it.
 func BoundReasons(dangers []string) (reasons []string, ok bool) {
 	for _, d := range dangers {
 		reason, _, _ := strings.Cut(d, ": ")

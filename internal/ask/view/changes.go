@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Names of members, without _ and - and in lower case, by which file-writing
-// tools of well-known servers tell what they do.
+// Member names that file-writing tools of well-known servers use, without _ and - and in lower
+// case.
 var (
 	fileKeys    = []string{"path", "filepath", "file", "filename", "targetfile"}
 	contentKeys = []string{"content", "contents", "filetext", "newcontent", "filecontent"}
@@ -18,20 +18,19 @@ var (
 	patchKeys   = []string{"patch", "diff", "input"}
 )
 
-// replacement is one text that takes the place of another.
+// replacement is a text and its replacement.
 type replacement struct{ old, new string }
 
-// change is what a call would do to one file. At most one of content, edits and
-// inserted is there.
+// change is what a call would do to one file. At most one of content, edits and inserted is set.
 type change struct {
 	path     string
 	content  *string
 	edits    []replacement
 	inserted *string
-	at       string // where inserted goes
+	at       string // place of inserted
 }
 
-// changeSize gives how many bytes would be written.
+// changeSize returns the number of bytes that would be written.
 func (c *change) changeSize() int {
 	n := 0
 	for _, s := range []*string{c.content, c.inserted} {
@@ -45,8 +44,8 @@ func (c *change) changeSize() int {
 	return n
 }
 
-// memberText gives the text of the first string member of the object at parent that
-// has one of the names.
+// memberText returns the text of the first string member of the object at parent whose name is in
+// names.
 func memberText(leaves []leaf, parent string, names []string) (string, bool) {
 	for i := range leaves {
 		a := &leaves[i]
@@ -61,8 +60,8 @@ func memberText(leaves []leaf, parent string, names []string) (string, bool) {
 	return "", false
 }
 
-// findChanges reads what the arguments say: a file and its content, one text for
-// another, or a list of either.
+// findChanges reads the changes in the arguments: a file with its content, one replacement, or a
+// list of either.
 func findChanges(list []string, leaves []leaf) []change {
 	var parents []string
 	for i := range leaves {
@@ -98,7 +97,7 @@ func findChanges(list []string, leaves []leaf) []change {
 	return all
 }
 
-// numberText gives a number member as written, in harmless text.
+// numberText returns a number member as written, as harmless text.
 func numberText(leaves []leaf, parent, name string) string {
 	for i := range leaves {
 		if a := &leaves[i]; !a.string && plainKey(a.key) == name && strings.HasPrefix(a.path, parent) {
@@ -108,7 +107,7 @@ func numberText(leaves []leaf, parent, name string) string {
 	return "?"
 }
 
-// findReplacements gives those of the object at parent and of the objects in its
+// findReplacements returns the replacements of the object at parent and of the objects in its
 // list edits.
 func findReplacements(leaves []leaf, parents []string, parent string) []replacement {
 	var edits []replacement

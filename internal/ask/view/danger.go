@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// The other reasons for care; the tables hold theirs.
+// The other reasons for care; the tables hold the rest.
 const (
 	whyMalformed = "is malformed: no rule may allow it"
 	whyBeside    = "sends more than its arguments, in a member that MCP does not know"
@@ -30,14 +30,14 @@ const (
 	whyDisguise  = "holds text that hides or passes for other text"
 )
 
-// maxLooked is how much text of commands, and of everything else, dangers are
-// looked for in, in bytes; maxTokens how many words of commands.
+// maxLooked is how many bytes of commands, and of everything else, are searched for dangers;
+// maxTokens is how many words of commands are searched.
 const (
 	maxLooked = 64 << 10
 	maxTokens = 2000
 )
 
-// findings gathers reasons in their order, each with its first example.
+// findings collects reasons in order, each with its first example.
 type findings struct {
 	order   []string
 	example map[string]string
@@ -54,7 +54,7 @@ func (f *findings) addFinding(why, example string) {
 	}
 }
 
-// renderFindings gives them in words.
+// renderFindings returns the reasons in words.
 func (f *findings) renderFindings() []string {
 	var list []string
 	for _, why := range f.order {
@@ -72,26 +72,26 @@ func (f *findings) renderFindings() []string {
 	return list
 }
 
-// dangerFinder looks for reasons in one call.
+// dangerFinder looks for reasons for care in one call.
 type dangerFinder struct {
-	base string // what counts as the owner's where no project is known
+	base string // counts as the owner's folder when no project is known
 	findings
 	o      Options
-	words  []string // of the tool's name
+	words  []string // words of the tool's name
 	shell  bool
 	writes bool
-	// mayWrite says that no name tells that the tool only reads, where nobody sees what it
-	// is given.
+	// mayWrite means that no person sees the arguments, and no name shows that the tool only
+	// reads.
 	mayWrite bool
-	command  strings.Builder // what would be run
-	rest     strings.Builder // what is neither run nor prose
+	command  strings.Builder // text that would be run
+	rest     strings.Builder // text that is neither run nor prose
 	query    strings.Builder
-	cut      bool // not all of command is in it
-	// shellTexts are what a shell is given, shellWords the words behind a program.
+	cut      bool // command was cut
+	// shellTexts are texts for a shell; shellWords are the words after a program.
 	shellTexts, shellWords []string
 }
 
-// findDangers gives the reasons why a call needs care, nil when it is routine.
+// findDangers returns the reasons why a call needs care, nil when it is routine.
 func findDangers(c *policy.Call, r *Request, w *walker, unusual []string, o Options) []string {
 	o.Project = workFolder(o.Project, o.Home)
 	l := dangerFinder{o: o, base: ownFolder(o.Home)}
@@ -131,7 +131,7 @@ func (l *dangerFinder) toolCall(c *policy.Call, leaves []leaf) {
 	if textclass.WipesOut(l.words) {
 		l.addFinding(whyWipes, "")
 	}
-	// Words of a command may stand before the program in the arguments.
+	// The words of a command may stand before the program in the arguments.
 	for _, later := range []bool{false, true} {
 		for i := range leaves {
 			if key := plainKey(leaves[i].key); slices.Contains(laterKeys, key) == later {
@@ -165,7 +165,7 @@ func (l *dangerFinder) isCommand(key string) bool {
 	return slices.Contains(commandKeys, key)
 }
 
-// sortText puts an argument's text where its words are looked for.
+// sortText adds an argument's text to the texts that are searched for its kind.
 func (l *dangerFinder) sortText(key, text string) {
 	switch {
 	case l.isCommand(key):
@@ -184,7 +184,7 @@ func (l *dangerFinder) sortText(key, text string) {
 	}
 }
 
-// fillBuilder adds as much of s as there is room for, head and tail, and says whether
+// fillBuilder adds as much of the head and tail of s as there is room for, and reports whether
 // something was left out.
 func fillBuilder(b *strings.Builder, s string) (left bool) {
 	room := max(0, maxLooked-b.Len())
@@ -195,7 +195,7 @@ func fillBuilder(b *strings.Builder, s string) (left bool) {
 	return left
 }
 
-// inspectTableWords looks for the words of the table.
+// inspectTableWords searches for the words of the table.
 func (l *dangerFinder) inspectTableWords() {
 	command, query, rest := shellReadings(&l.command), shellReadings(&l.query), shellReadings(&l.rest)
 	for i := range compiledWords() {
@@ -216,7 +216,7 @@ func (l *dangerFinder) inspectTableWords() {
 	}
 }
 
-// shellReadings gives a text and, where it differs, what a shell reads in it.
+// shellReadings returns a text and, if it differs, the text as a shell reads it.
 func shellReadings(b *strings.Builder) []string {
 	s := strings.TrimSpace(b.String())
 	if s == "" {
@@ -235,7 +235,7 @@ func hasAny(list, of []string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(of, s) })
 }
 
-// inspectTokens looks at the words of commands for places and addresses, in each reading.
+// inspectTokens checks the words of commands for places and addresses, in each reading.
 func (l *dangerFinder) inspectTokens() {
 	texts := shellReadings(&l.command)
 	lists := make([][]string, len(texts))
@@ -265,15 +265,15 @@ func (l *dangerFinder) inspectTokens() {
 	}
 }
 
-// otherLanguages are words in the names of tools that run other code than that of a shell. "cmd"
-// is none: most tools of that name run a shell of Unix.
+// otherLanguages are words in the names of tools that run other code than shell code. "cmd" is
+// not listed, because most tools of that name run a Unix shell.
 var otherLanguages = []string{"python", "javascript", "js", "node", "ruby", "code", "powershell", "pwsh", "sql", "applescript", "osascript", "r", "lua"}
 
-// shellKeys are the arguments that hold a text for a shell, or a part of one.
+// shellKeys are the arguments that hold a shell text or a part of one.
 var shellKeys = []string{"command", "commands", "cmd", "cmdline", "commandline", "script", "shell", "bash", "exec", "run"}
 
-// doubts looks in texts for a shell for what no word of them shows: nobody sees them, and who
-// allowed another call did not mean that.
+// doubts checks shell texts for effects that no word of them shows. Nobody sees these texts, and
+// a person who allowed another call did not mean such effects.
 func (l *dangerFinder) doubts() {
 	texts := l.shellTexts
 	if len(texts) > 0 && len(l.shellWords) > 0 { // a program, and a list of its words
@@ -289,8 +289,8 @@ func (l *dangerFinder) doubts() {
 	}
 }
 
-// inspectSecretPlace looks for places of secrets where nobody sees the word: also for those that are
-// mostly harmless, and of which no question warns.
+// inspectSecretPlace looks for secret places in a word that nobody sees: also for places that are
+// mostly harmless, which no question warns of.
 func (l *dangerFinder) inspectSecretPlace(word string) {
 	for _, path := range append(pathsIn(word), strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("@:+", r) })...) {
 		if last := path[strings.LastIndexByte(path, '/')+1:]; strings.Trim(last, "*") != "" && textclass.NamesShut(path) {
@@ -300,8 +300,8 @@ func (l *dangerFinder) inspectSecretPlace(word string) {
 	}
 }
 
-// inspectSearches looks for commands that show what is in every file of a folder, in those too that
-// hold secrets.
+// inspectSearches looks for commands that show the content of every file in a folder, including
+// files with secrets.
 func (l *dangerFinder) inspectSearches(texts []string) {
 	for _, text := range texts {
 		if found := wideSearch().FindString(text); found != "" && !named().MatchString(found) {
@@ -311,7 +311,7 @@ func (l *dangerFinder) inspectSearches(texts []string) {
 	}
 }
 
-// named matches a search of files that it names by an ending of sources.
+// named matches a search that names its files by a source file ending.
 var named = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\s(?:-i?name|--include|-g|--i?glob)[ =]["']?\*[\w-]*\.(?:go|[jt]sx?|mjs|py|rb|java|kt|rs|c|cc|cpp|h|hpp|cs|swift|php|sh|md|txt|html|css|sql|proto)["']?(?:\s|$)`)
 })

@@ -12,19 +12,18 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// MaxFile is how many bytes of a file, and of what would be written, are
-// compared.
+// MaxFile is the maximum number of bytes of a file, and of its new content, that are compared.
 const MaxFile = 1 << 20
 
-// ErrTooLarge is Options.ReadFile's word for a file of more than MaxFile bytes.
+// ErrTooLarge is the error of Options.ReadFile for a file of more than MaxFile bytes.
 var ErrTooLarge = errors.New("too large for a comparison")
 
-// aNewFile is the note on a file that is not there yet.
+// aNewFile is the note for a file that does not exist yet.
 const aNewFile = "a new file"
 
 const (
-	maxDiff = 2000 // lines of all changes of a question
-	context = 3    // lines that stay, before and after each change
+	maxDiff = 2000 // lines for all changes of a question
+	context = 3    // unchanged lines shown before and after each change
 )
 
 // differ makes the lines of all changes of a call.
@@ -36,16 +35,16 @@ type differ struct {
 	changed
 }
 
-// changed sums the changes of a call up.
+// changed sums up the changes of a call.
 type changed struct {
 	files, plus, minus int
-	note               string // of the last one
+	note               string // note of the last change
 }
 
-// countText gives how many lines come and go: "+3 −1".
+// countText returns the number of added and removed lines: "+3 −1".
 func (c *changed) countText() string { return fmt.Sprintf("+%d −%d", c.plus, c.minus) }
 
-// diffFiles gives what a tool call would change in files; nil when it cannot be told.
+// diffFiles returns the changes that a tool call would make to files; nil when they are unknown.
 func diffFiles(list []string, leaves []leaf, o Options, left *int) ([]DiffLine, changed) {
 	d := differ{read: o.ReadFile, home: o.Home, left: left}
 	if patch, ok := memberText(leaves, "", patchKeys); ok && hasAny(list, []string{"patch", "diff"}) {
@@ -60,7 +59,7 @@ func diffFiles(list []string, leaves []leaf, o Options, left *int) ([]DiffLine, 
 	return d.lines, d.changed
 }
 
-// addChange shows one change, against the file on disk where that can be read.
+// addChange shows one change, compared with the file on disk if that can be read.
 func (d *differ) addChange(c *change) {
 	was, note, known := d.onDisk(c.path)
 	name := pathName(c.path, d.home).cutText(maxName)
@@ -106,8 +105,8 @@ func (d *differ) addChange(c *change) {
 	d.addEdits(name, cmp.Or(note, "not compared with the file"), edits)
 }
 
-// onDisk gives the file as it is; a note says what is to be known about it, and
-// known is false when there is nothing to compare with.
+// onDisk returns the file's current text and a note about it; known is false when there is
+// nothing to compare with.
 func (d *differ) onDisk(name string) (text, note string, known bool) {
 	drive := len(name) > 2 && name[1] == ':' && name[2] == '\\'
 	if d.read == nil || len(name) > maxName || !drive && (!isRooted(name) || path.Clean(name) != name) || drive && strings.Contains(name, `\..`) ||
@@ -129,7 +128,7 @@ func (d *differ) onDisk(name string) (text, note string, known bool) {
 	return "", "the file on disk cannot be read: " + term.VisibleText(err.Error()), false
 }
 
-// lastLine says what the comparison of lines does not show.
+// lastLine returns a note about what a comparison of lines does not show.
 func lastLine(was, will string) string {
 	switch before, after := strings.HasSuffix(was, "\n"), strings.HasSuffix(will, "\n"); {
 	case was == will:
@@ -142,7 +141,7 @@ func lastLine(was, will string) string {
 	return "the last line loses its line end"
 }
 
-// splitLines cuts a text into lines without their ends.
+// splitLines splits a text into lines without their line ends.
 func splitLines(s string) []string {
 	if s == "" {
 		return nil
@@ -150,7 +149,7 @@ func splitLines(s string) []string {
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// addPatch shows a patch as it is.
+// addPatch shows a patch unchanged.
 func (d *differ) addPatch(text string) {
 	if len(text) > MaxFile {
 		d.tooLarge("a patch")
@@ -167,7 +166,7 @@ func (d *differ) addPatch(text string) {
 	d.addEdits("a patch", "", edits)
 }
 
-// tooLarge tells of a change that is not shown.
+// tooLarge records a change that is not shown.
 func (d *differ) tooLarge(name string) {
 	d.note, d.files = "too large for a comparison", d.files+1
 	d.lines = append(d.lines, DiffLine{'#', name + ": " + d.note})
@@ -225,7 +224,7 @@ func formatLineCount(n int, one, many string) string {
 	return fmt.Sprintf("%d lines %s", n, many)
 }
 
-// isNearChange reports whether a line is a change or stands close to one.
+// isNearChange reports whether a line is a change or is close to one.
 func isNearChange(edits []edit, i int) bool {
 	for j := max(0, i-context); j <= min(len(edits)-1, i+context); j++ {
 		if edits[j].op != ' ' {

@@ -7,16 +7,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// inParams begins the path of a value that stands in params beside the arguments.
-// No argument's path has a slash outside quotes.
+// inParams begins the path of a value in params outside the arguments. An argument's path never
+// has a slash outside quotes.
 const inParams = "params/"
 
-// members are the members of params that versions of the protocol give to a call
-// beside its name and arguments.
+// members are the members of params that versions of the protocol define for a call, besides its
+// name and arguments.
 var members = []string{"_meta", "task", "inputResponses", "requestState"}
 
-// walkExtra walks what a call carries beside its arguments. unusual are the members
-// that no version knows in a call.
+// walkExtra walks a call's members outside its arguments. unusual are the members that no version
+// defines for a call.
 func walkExtra(c *policy.Call, m *builder) (w walker, unusual []string, err error) {
 	if w, err = walkJSON(c.Extra, m); err != nil {
 		return w, nil, err
@@ -27,7 +27,7 @@ func walkExtra(c *policy.Call, m *builder) (w walker, unusual []string, err erro
 	switch c.Subject {
 	case policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject:
 	default:
-		return w, nil, nil // theirs are of many kinds
+		return w, nil, nil // other methods have members of many kinds
 	}
 	for _, name := range w.top {
 		if !slices.Contains(members, name) && !(name == "notifications" && c.Method == "subscriptions/listen") {
@@ -37,8 +37,8 @@ func walkExtra(c *policy.Call, m *builder) (w walker, unusual []string, err erro
 	return w, unusual, nil
 }
 
-// UnusualMembers names the members that a tool's, resource's or prompt's call carries
-// beside what any version of the protocol gives it; as on the wire.
+// UnusualMembers returns the names, as on the wire, of members in a tool's, resource's or
+// prompt's call that no version of the protocol defines.
 func UnusualMembers(c *policy.Call) []string {
 	_, unusual, err := walkExtra(c, &builder{})
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// deed is what a call would do, as a headline says it: verb, object, tail. It goes by
-// the names of the tool and of its arguments, which are the server's words; the call
-// itself stands below it.
+// deed is what a call would do, in the words of a headline: verb, object, tail. It depends on the
+// names of the tool and its arguments, which the server chooses; the call itself is shown below
+// it.
 type deed struct {
-	verb   string // ours, but for the name of a tool
+	verb   string // our word, or the name of a tool
 	object name
 	tail   string   // "  +3 −1"
-	counts bool     // it names the one file that changes, and by how much
-	told   []string // the arguments that are in it, as they are shown
+	counts bool     // it names the only changed file and counts the changed lines
+	told   []string // the arguments in it, as shown
 }
 
-// Headline says what is asked in one line of at most cells cells: who wants what, with
-// the middle of a long object left out. 0 is a line of at most 240.
+// Headline returns the request in one line of at most cells cells: who wants what. The middle of
+// a long object is left out. 0 means at most 240.
 func (q Question) Headline(cells int) string {
 	if cells <= 0 {
 		cells = maxHeadline
@@ -43,11 +43,11 @@ func (q Question) Headline(cells int) string {
 
 const maxHeadline = 240
 
-// HeadlineServer gives the server that asks, as a headline names it.
+// HeadlineServer returns the server that asks, as in a headline.
 func (q Question) HeadlineServer() string { return q.who.cutText(30) }
 
-// HeadlineRow gives the headline with as many of the arguments that it does not tell as there is
-// room for, in at most cells cells.
+// HeadlineRow returns the headline in at most cells cells, followed by as many of its missing
+// arguments as fit.
 func (q Question) HeadlineRow(cells int) string {
 	s := q.Headline(cells)
 	if len(q.Requests) != 1 || q.Requests[0].deed.counts {
@@ -65,12 +65,13 @@ func (q Question) HeadlineRow(cells int) string {
 	return clipText(s, cells)
 }
 
-// setPast says the same of a call that was made, and whose answer is asked about.
+// setPast changes the words for a call that was already made, when the question is about its
+// answer.
 func (d *deed) setPast() {
 	if rest, ok := strings.CutPrefix(d.verb, "wants to "); ok {
 		d.verb = "was asked to " + rest
 	}
-	if strings.HasPrefix(d.object.text, "notifications/") { // it answers no call
+	if strings.HasPrefix(d.object.text, "notifications/") { // a notification answers no call
 		d.verb = "has sent"
 	}
 }
@@ -84,7 +85,7 @@ func (d *deed) renderDeed(before string, cells int) string {
 	return clipText(before+d.tail, cells)
 }
 
-// deedOf gives what a call would do.
+// deedOf returns what a call would do.
 func deedOf(c *policy.Call, r *Request, leaves []leaf, home string) deed {
 	named := func(i int) name {
 		if i >= 0 && i < len(c.Names) {
@@ -118,8 +119,8 @@ func moreText(n int) string {
 	return ""
 }
 
-// fileDeeds are what tools do to files, by a word in their name; the graver comes first,
-// since a name may hold two.
+// fileDeeds are verbs for tools that work on files, by words in the tools' names. More serious
+// verbs come first, because a name may match two.
 var fileDeeds = []struct{ verb, words string }{
 	{"delete", "delete remove rm rmdir unlink trash erase purge destroy wipe"},
 	{"move", "move mv rename"},
@@ -133,15 +134,15 @@ var fileDeeds = []struct{ verb, words string }{
 	{"read", "read cat view open get show head tail"},
 }
 
-// addressDeeds are what they do with an address.
+// addressDeeds are verbs for tools that work on an address.
 var addressDeeds = []struct{ verb, words string }{
 	{"open", "navigate goto open browse visit"},
 	{"fetch", "fetch get request download http read scrape crawl"},
 }
 
 var (
-	soughtKeys       = []string{"pattern", "query", "regex", "glob"}        // say what is looked for
-	plainCommandKeys = []string{"command", "cmd", "cmdline", "commandline"} // say what is run, whatever the tool's name
+	soughtKeys       = []string{"pattern", "query", "regex", "glob"}        // names of arguments with a search text
+	plainCommandKeys = []string{"command", "cmd", "cmdline", "commandline"} // names of arguments with a command, whatever the tool's name is
 )
 
 func toolDeed(c *policy.Call, r *Request, leaves []leaf, home string) deed {
@@ -213,7 +214,7 @@ func pathDeed(tool string, list, paths []string, r *Request, leaves []leaf, home
 	return d
 }
 
-// commandWords gives what a tool that runs something would run, the program first.
+// commandWords returns the command that a tool would run, the program first.
 func commandWords(leaves []leaf) []string {
 	is := func(later bool) []string {
 		return findTexts(leaves, func(key string) bool {
@@ -223,7 +224,7 @@ func commandWords(leaves []leaf) []string {
 	return append(is(false), is(true)...)
 }
 
-// quoteValues gives texts as the lines of arguments have them.
+// quoteValues returns texts quoted as in the lines of arguments.
 func quoteValues(texts []string) (values []string) {
 	for _, s := range texts {
 		values = append(values, term.VisibleValue(s))
@@ -231,7 +232,7 @@ func quoteValues(texts []string) (values []string) {
 	return values
 }
 
-// findTexts gives the texts of the members whose plain name is one, in the order of the wire.
+// findTexts returns the texts of the members for whose plain name is returns true, in wire order.
 func findTexts(leaves []leaf, is func(key string) bool) (texts []string) {
 	for i := range leaves {
 		if a := &leaves[i]; a.string && a.text != "" && is(plainKey(a.key)) {
@@ -241,9 +242,9 @@ func findTexts(leaves []leaf, is func(key string) bool) (texts []string) {
 	return texts
 }
 
-// pathName gives a path as a headline has it: below the home folder with ~, which only a
-// rooted path that says where it leads can have. A path that begins with ~ itself is in
-// quotes, for the server may take it by the letter.
+// pathName returns a path as in a headline: with ~ for the home folder, but only for a clean
+// rooted path. A path that itself begins with ~ is quoted, because the server may take the ~
+// literally.
 func pathName(s, home string) name {
 	if home != "" && path.Clean(s) == s {
 		if short := TildePath(s, home); short != s && bareName(short) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What an argument is, by its member name in lower case without _ and -.
+// Kinds of arguments by member name, in lower case without _ and -.
 var (
 	commandKeys = []string{"command", "commands", "cmd", "cmdline", "commandline", "script", "args", "argv", "arguments", "shell", "exec",
 		"bash", "powershell", "run", "code", "program", "executable", "expression", "function", "javascript", "python", "applescript"}
@@ -14,7 +14,7 @@ var (
 	proseKeys = []string{"content", "contents", "text", "body", "message", "description", "title", "comment", "comments", "summary", "note",
 		"notes", "thought", "thoughts", "prompt", "subject", "caption", "reason", "question", "answer", "newtext", "oldtext", "newstr", "oldstr",
 		"newstring", "oldstring", "filetext", "inserttext", "markdown", "html", "patch", "diff", "data", "observations", "documentation", "explanation"}
-	// toldKeys are prose even for a shell.
+	// toldKeys are prose even in a shell tool.
 	toldKeys = []string{"description", "title", "reason", "thought", "thoughts", "explanation", "summary", "comment"}
 	pathKeys = []string{"path", "paths", "file", "files", "filename", "filenames", "dir", "directory", "folder", "source", "sources", "src",
 		"destination", "dest", "dst", "target", "from", "to", "output", "location", "uri", "link", "notebook", "image"}
@@ -23,7 +23,7 @@ var (
 
 var keySigns = strings.NewReplacer("_", "", "-", "")
 
-// plainKey gives a member name as the lists hold it.
+// plainKey returns a member name in the form of these lists.
 func plainKey(key string) string { return keySigns.Replace(strings.ToLower(key)) }
 
 func isPathKey(key string) bool {

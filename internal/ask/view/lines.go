@@ -7,24 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// Gutter begins every line of a value that Entire gives. No value can show its character,
-// so no line of one passes for ours.
+// Gutter begins every line of a value in EntireLines. No value can show its character, so no line
+// of a value can look like our own line.
 const Gutter = "  ┆ "
 
-// ChangePrefix begins every line of a change that Lines and Changes give; op is its DiffLine's.
-// It stands before the gutter, where no line of a value can have it.
+// ChangePrefix begins every line of a change in Lines and ChangeLines; op is the Op of the
+// DiffLine. It stands before the gutter, where no line of a value can have it.
 func ChangePrefix(op byte) string { return "  " + string(op) + " ┆ " }
 
-// Careful begins a line that says why a call needs care.
+// Careful begins a line with a reason why a call needs care.
 var Careful = LabelLine("careful", "")
 
-// LabelLine pads the word that begins a line.
+// LabelLine returns a line that begins with a padded label.
 func LabelLine(word, text string) string { return fmt.Sprintf("%-11s%s", word, text) }
 
-// Lines is the question as plain text, in rows of at most width cells; 0 does
-// not wrap. First what is asked in one sentence, and why it needs care; below it what
-// would change, then all arguments, and last whom and what it is called by. Long values
-// are folded; Entire has them whole.
+// Lines returns the question as plain text, in rows of at most width cells; 0 does not wrap. It
+// begins with the request in one sentence and the reasons for care; then come the changes, all
+// arguments, and at the end the server and the names. Long values are folded; EntireLines returns
+// them whole.
 func (q Question) Lines(width int) []string {
 	lines := []string{q.Headline(2 * width)}
 	for _, d := range q.Dangers {
@@ -48,8 +48,8 @@ func (q Question) Lines(width int) []string {
 	return Wrap(append(lines, q.tailFacts()...), width)
 }
 
-// RenderSeveral gives questions that one answer holds for, as Lines has one: each with what it
-// would change and its arguments, and what all have in common once, below them.
+// RenderSeveral returns several questions with one common answer, each like Lines: its changes
+// and arguments first, then the facts that all have in common, once.
 func RenderSeveral(qs []Question, width int) (rows []string) {
 	shared := qs[0].tailFacts()
 	for i := range qs {
@@ -72,7 +72,7 @@ func RenderSeveral(qs []Question, width int) (rows []string) {
 	return append(rows, Wrap(shared, width)...)
 }
 
-// tailFacts gives the facts below the arguments.
+// tailFacts returns the facts below the arguments.
 func (q *Question) tailFacts() []string {
 	facts := q.sharedFacts()
 	if q.Rule != "" {
@@ -81,7 +81,7 @@ func (q *Question) tailFacts() []string {
 	return facts
 }
 
-// sharedFacts gives the facts that hold for all requests of a question.
+// sharedFacts returns the facts that hold for all requests of a question.
 func (q *Question) sharedFacts() (facts []string) {
 	for i := range q.Requests {
 		if own := q.Requests[i].requestFacts(q); i == 0 {
@@ -93,7 +93,7 @@ func (q *Question) sharedFacts() (facts []string) {
 	return facts
 }
 
-// requestFacts says by what a request is called.
+// requestFacts returns the facts that identify a request.
 func (r *Request) requestFacts(q *Question) []string {
 	facts := []string{LabelLine("server", q.Server)}
 	if r.Server != q.Server {
@@ -105,7 +105,7 @@ func (r *Request) requestFacts(q *Question) []string {
 	return append(facts, r.nameLines()...)
 }
 
-// hasReadableNames is true of a request whose names are what somebody shall read.
+// hasReadableNames reports whether a request's names are texts for a reader.
 func (r *Request) hasReadableNames() bool { return r.Word == "text" || r.Word == "asks" }
 
 func (r *Request) nameLines() (lines []string) {
@@ -115,7 +115,7 @@ func (r *Request) nameLines() (lines []string) {
 	return lines
 }
 
-// commonLines gives the lines that are in both, in the order of the first.
+// commonLines returns the lines of a that are also in b.
 func commonLines(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !slices.Contains(b, s) })
 }
@@ -124,8 +124,8 @@ func removeLines(lines, shared []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return slices.Contains(shared, s) })
 }
 
-// bodyLines gives what a request would change, and its arguments. alone says that it is the only
-// one.
+// bodyLines returns a request's changes and its arguments. alone means that there is no other
+// request.
 func (r *Request) bodyLines(alone bool) (lines []string) {
 	changes := r.ChangeLines()
 	if alone || changes != nil {
@@ -153,7 +153,7 @@ func (r *Request) bodyLines(alone bool) (lines []string) {
 	return lines
 }
 
-// PathLine gives path and value on one line, with what is odd about it.
+// PathLine returns path and value on one line, with the value's marks.
 func (a *Arg) PathLine() string { return a.Path + " = " + a.valueText() }
 
 func (a *Arg) valueText() string {
@@ -167,8 +167,8 @@ func (a *Arg) valueText() string {
 	return s
 }
 
-// ChangeLines gives Diff as plain text, nil without one. A file that the headline names is not
-// named again.
+// ChangeLines returns Diff as plain text, nil without one. A file in the headline is not named
+// again.
 func (r *Request) ChangeLines() (lines []string) {
 	for i, d := range r.Diff {
 		text := d.Text
@@ -191,9 +191,9 @@ func (r *Request) ChangeLines() (lines []string) {
 	return lines
 }
 
-// EntireLines gives every value that Lines folds, line by line, wrapped like Lines; nil
-// when it folds none. Of more than three equal lines in a row the first is shown,
-// and how many follow.
+// EntireLines returns every value that Lines folds, line by line, wrapped like Lines; nil if
+// there is none. Of more than three equal lines in a row it shows the first, with the number of
+// repeats.
 func (q Question) EntireLines(width int) []string {
 	var lines []string
 	for i := range q.Requests {
@@ -231,8 +231,8 @@ func gutterLines(text []string) []string {
 	return lines
 }
 
-// ShortLine gives the question on one line of at most n characters: whether it is
-// dangerous, what is asked, and as much of the arguments as there is room for.
+// ShortLine returns the question on one line of at most n characters: whether it is dangerous,
+// the request, and as many of the arguments as fit.
 func (q Question) ShortLine(n int) string {
 	var b strings.Builder
 	if len(q.Dangers) > 0 {
@@ -261,8 +261,8 @@ func (q Question) ShortLine(n int) string {
 	return s[:end] + "…"
 }
 
-// IsShortComplete says that Short(n) shows all that Lines shows of a call, but for its
-// method and the rule that asked.
+// IsShortComplete reports whether ShortLine(n) shows everything that Lines shows of a call,
+// without its method and the rule that asked.
 func (q Question) IsShortComplete(n int) bool {
 	if len(q.Requests) != 1 {
 		return false

@@ -9,34 +9,33 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listedMethod is that of a question about what a server lists. No message has it without
-// a subject.
+// listedMethod is the method of a question about a server's list. No message with this method
+// exists without a subject.
 const listedMethod = "clawai/listed"
 
-// Listed is one difference of what a server lists from what was approved, or all of one
-// entry that is new.
+// Listed is one difference between a server's list and the approved one, or a whole new entry.
 type Listed struct {
 	Entry   string `json:"entry"` // "tool get_issue"
 	Class   string `json:"class"` // "text", "new", ... (docs/pins.md)
 	At      string `json:"at"`    // "description"; "" for the whole
 	Was     string `json:"was"`
 	Is      string `json:"is"`
-	What    string `json:"what"`    // in words, where Was and Is do not say it
-	Refused bool   `json:"refused"` // no answer lets it pass
+	What    string `json:"what"`    // description where Was and Is do not show the change
+	Refused bool   `json:"refused"` // no answer can allow it
 }
 
-// ListedCall gives what a person is asked about in place of a call.
+// ListedCall returns the call that stands for a question about a server's list.
 func ListedCall(server string, all []Listed) policy.Call {
 	args, err := json.Marshal(all)
 	if err != nil {
-		panic(err) // texts can be written
+		panic(err) // texts can always be encoded
 	}
 	return policy.Call{Server: server, Method: listedMethod, Args: args}
 }
 
 const whyListed = "an allow lets these words and parameters reach the agent from now on, in every session"
 
-// listedRequest shows such a question: a headline for each entry, and what has become of its words.
+// listedRequest shows such a question: a headline for each entry, and the changes of its text.
 func (m *builder) listedRequest(c *policy.Call) (Request, error) {
 	r := Request{Server: serverName(c.Server), Method: "what the server lists", Word: "method", Dangers: []string{whyListed}}
 	var all []Listed

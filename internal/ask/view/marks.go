@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// What Marks say, in their order.
+// The texts of Marks, in order.
 const (
 	markControl   = "control characters"
 	markDirection = "characters that turn the direction of text"
@@ -28,11 +28,11 @@ var allMarks = []string{markControl, markDirection, markTags, markHidden, markRi
 const (
 	manyBlanks = 40      // in a row, line ends included
 	manyMarks  = 4       // combining, on one letter
-	maxAlike   = 1 << 20 // bytes in which look-alike letters are looked for
+	maxAlike   = 1 << 20 // bytes that are searched for look-alike letters
 )
 
-// findMarks says what is odd about s, all of it, but for look-alike letters, which
-// are found in the first and last half of maxAlike bytes: finding them is slow.
+// findMarks returns everything odd about s. It searches only the first and last half of maxAlike
+// bytes for look-alike letters, because that is slow.
 func findMarks(s string) []string {
 	found := map[string]bool{}
 	blanks, stacked, letters := 0, 0, false
@@ -92,13 +92,13 @@ func findMarks(s string) []string {
 	return list
 }
 
-// isUsual are the letters that most text beyond ASCII is in, and that by themselves
-// are never odd: Latin, Cyrillic, Han and Hangul ones.
+// isUsual reports whether r is one of the most common letters beyond ASCII that are never odd by
+// themselves: Latin, Cyrillic, Han and Hangul letters.
 func isUsual(r rune) bool {
 	return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x482 || r >= 0x48a && r <= 0x52f || r >= 0x4e00 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3
 }
 
-// markOf gives what one character beyond ASCII is marked with by itself.
+// markOf returns the mark of a single character beyond ASCII.
 func markOf(r rune) string {
 	switch {
 	case textclass.Tag.HasRune(r):
@@ -117,7 +117,7 @@ func markOf(r rune) string {
 	return ""
 }
 
-// hasLookalike looks for look-alike letters in as much of s as is affordable.
+// hasLookalike searches for look-alike letters in s, within the limit maxAlike.
 func hasLookalike(s string) bool {
 	if len(s) <= maxAlike {
 		return term.HasLookalike(s)

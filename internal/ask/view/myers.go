@@ -2,8 +2,8 @@ package view
 
 import "slices"
 
-// maxSteps bounds how many lines may differ before the comparison gives up; it
-// costs the square of it.
+// maxSteps is the maximum number of different lines before the comparison gives up; the cost
+// grows with its square.
 const maxSteps = 1000
 
 // edit is one line of a comparison.
@@ -12,11 +12,10 @@ type edit struct {
 	line string
 }
 
-// compareLines gives the lines of a and b in one order: first what goes, then what
-// comes, at each place where they differ. It finds the fewest changes (E. Myers,
-// "An O(ND) Difference Algorithm and Its Variations", 1986); when these are more
-// than maxSteps, everything between the first and the last of them counts as
-// changed.
+// compareLines returns the lines of a and b in one order: at each difference first the removed
+// lines, then the added ones. It finds the fewest changes (E. Myers, "An O(ND) Difference
+// Algorithm and Its Variations", 1986). If there are more than maxSteps, everything between the
+// first and the last change counts as changed.
 func compareLines(a, b []string) []edit {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -39,7 +38,7 @@ func appendAll(edits []edit, op byte, lines []string) []edit {
 	return edits
 }
 
-// compareMiddle compares lines whose first and last differ; so no line stays before
+// compareMiddle compares lines whose first and last lines differ; so no unchanged line precedes
 // the first change.
 func compareMiddle(a, b []string) []edit {
 	reached := walkDiagonals(a, b)
@@ -71,20 +70,20 @@ func compareMiddle(a, b []string) []edit {
 	return edits
 }
 
-// diagonals is how far each diagonal k (lines of a less lines of b) has come,
-// in lines of a; k runs from -d to d.
+// diagonals holds how far each diagonal k (lines of a minus lines of b) has come, in lines of a;
+// k runs from -d to d.
 type diagonals []int32
 
 func (v diagonals) furthestX(k int) int { return int(v[k+len(v)/2]) }
 
-// isDown reports whether diagonal k is best reached, as the d-th change, by a line
-// that comes; otherwise it is by one that goes.
+// isDown reports whether the d-th change on the best way to diagonal k is an added line;
+// otherwise it is a removed line.
 func (v diagonals) isDown(k, d int) bool {
 	return k == -d || k != d && v.furthestX(k-1) < v.furthestX(k+1)
 }
 
-// walkDiagonals gives how far each diagonal comes with 0, 1, 2, ... changes,
-// until both ends are reached; nil when that takes more than maxSteps.
+// walkDiagonals returns how far each diagonal comes with 0, 1, 2, ... changes, until both ends
+// are reached; nil when that takes more than maxSteps.
 func walkDiagonals(a, b []string) []diagonals {
 	var reached []diagonals
 	last := diagonals{}

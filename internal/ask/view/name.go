@@ -9,14 +9,14 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// name is a name in a headline, as harmless text without quotes. Only one that nobody
-// could take for words of ours stands without them.
+// name is a name in a headline, as harmless text without quotes. It is shown without quotes only
+// if nobody could take it for our own words.
 type name struct {
 	text  string
 	quote bool
 }
 
-// maxNamed is how much of a text a headline looks at, in bytes at either end.
+// maxNamed is how many bytes of a text a headline reads at either end.
 const maxNamed = 1 << 10
 
 func nameOf(s string) name {
@@ -31,12 +31,12 @@ func (n name) withQuotes() name {
 	return n
 }
 
-// bareName says that a text is one word which can be nothing else.
+// bareName reports whether a text is a single word that can only be a name.
 func bareName(s string) bool {
 	return s != "" && strings.Trim(s, bareLetters+"./~@:+,=%#?&") == ""
 }
 
-// cutText gives the name in at most cells cells, without its middle where it is longer.
+// cutText returns the name in at most cells cells; a longer name loses its middle.
 func (n name) cutText(cells int) string {
 	if n.text == "" && !n.quote {
 		return ""
@@ -47,8 +47,8 @@ func (n name) cutText(cells int) string {
 	return shortenText(n.text, cells)
 }
 
-// shortenText gives harmless text in at most cells cells, with … in the place of its middle
-// where it is longer; no value can show that sign.
+// shortenText returns harmless text in at most cells cells; a longer text has … in place of its
+// middle, which no value can show.
 func shortenText(s string, cells int) string {
 	if Width(s) <= cells {
 		return s
@@ -75,7 +75,7 @@ func shortenText(s string, cells int) string {
 	return strings.Join(all[:head], "") + "…" + strings.Join(all[tail:], "")
 }
 
-// clipText gives harmless text in at most cells cells, with … in the place of its end.
+// clipText returns harmless text in at most cells cells; a longer text has … in place of its end.
 func clipText(s string, cells int) string {
 	if Width(s) <= cells {
 		return s
@@ -89,8 +89,8 @@ func clipText(s string, cells int) string {
 	return strings.Join(all[:n], "") + "…"
 }
 
-// textUnits gives harmless text in the parts that must not be cut: characters and escapes. A
-// backslash of a plain line begins none, and is one by itself.
+// textUnits returns the parts of harmless text that must not be cut: characters and escapes. In a
+// plain line, a backslash is a character of its own.
 func textUnits(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s != "" {

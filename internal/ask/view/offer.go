@@ -6,18 +6,18 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Offer is how far an answer can reach beyond one call: what it holds for until the
-// session ends, and the rule that it writes.
+// Offer is one possible scope of an answer beyond one call: what a session answer covers, and the
+// rule that a lasting answer writes.
 type Offer struct {
 	Scope   string // "exact", "file", "folder", "tool": the word on the command line
 	Title   string // for people: "this tool in ~/projects/x"
-	Session string // what an answer for the session lets through, for people: "Edit files below ~/projects/x"; "" when it does not reach so far
+	Session string // what a session answer allows, for people: "Edit files below ~/projects/x"; "" when a session answer cannot have this scope
 	Allow   string // the TOML that allows; "" when it cannot be written
 	Deny    string // the TOML that denies; "" when it cannot be written
-	Example string // a call it would let through beside this one; "" when there is none
+	Example string // another call that the rule would allow; "" when none is known
 }
 
-// RuleText gives the TOML that an answer for good would write; "" when it cannot be written.
+// RuleText returns the TOML that a lasting answer would write; "" when it cannot be written.
 func (o *Offer) RuleText(allows bool) string {
 	if allows {
 		return o.Allow
@@ -25,8 +25,8 @@ func (o *Offer) RuleText(allows bool) string {
 	return o.Deny
 }
 
-// ForSession lists how far an answer for the session can reach, the preset first: the
-// folder where there is one, and then the narrower first. One of them is the call alone.
+// ForSession lists the possible scopes of a session answer, the preset first: the folder if there
+// is one, then the narrower ones first. One of them is the call alone.
 func ForSession(offers []Offer) []Offer {
 	all := []Offer{{Scope: policy.Exact.String(), Title: "this exact call again, and no other", Session: "This exact call"}}
 	for _, o := range offers {

@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// place is a place that is warned of: those of internal/text/textclass, and what is dangerous
-// to a person alone.
+// place is a place that a person is warned of: one from internal/text/textclass, or one that is
+// dangerous only to a person.
 type place struct {
 	textclass.Place
 	why   string
@@ -28,7 +28,7 @@ const (
 	whyPersonal = "reads what a browser keeps"
 )
 
-// places are made when a call is first shown.
+// places are built when a call is first shown.
 var places = sync.OnceValue(func() []place {
 	return append(screenedPlaces(), []place{
 		{textclass.Place{Path: ".config/clawai", Hit: "~/.config/clawai/policy.toml", Miss: "/p/clawai/policy.toml"}, whyOwn, false},
@@ -58,9 +58,9 @@ func screenedPlaces() (all []place) {
 
 func isRooted(plain string) bool { return strings.HasPrefix(plain, "/") }
 
-// pathReadings gives the readings of a path: each with / between its parts, no . and
-// no .. but at the start, home in the place of ~, no drive and no scheme. A path
-// that is rooted begins with /; one from an unknown base with a variable or ~.
+// pathReadings returns the readings of a path: each with / between its parts, with . and .. only
+// at the start, with the home folder for ~, without drive and scheme. A rooted path begins with
+// /; a path from an unknown base begins with a variable or ~.
 func pathReadings(s, home string) []string {
 	s = strings.TrimSpace(s)
 	if len(s) > 5 && strings.EqualFold(s[:5], "file:") {
@@ -71,7 +71,7 @@ func pathReadings(s, home string) []string {
 		}
 	}
 	readings := []string{s}
-	for range 2 { // %252e is decoded twice by some
+	for range 2 { // some programs decode %252e twice
 		decoded, err := url.PathUnescape(s)
 		if err != nil || decoded == s {
 			break
@@ -97,9 +97,9 @@ func pathReadings(s, home string) []string {
 	return readings
 }
 
-// workFolder gives the folder the work is in; "" when that is not known. Desktop
-// applications start servers in / or in the home folder, which nobody means as a
-// whole; neither is anything between them.
+// workFolder returns the working folder; "" when it is unknown. Desktop applications start
+// servers in / or in the home folder, and nobody means that whole folder; the same holds for
+// folders between the two.
 func workFolder(project, home string) string {
 	if project == "" {
 		return ""
@@ -110,8 +110,8 @@ func workFolder(project, home string) string {
 	return project
 }
 
-// ownFolder gives the home folder as the place that a person's files are in: if every
-// write of a desktop application needed care, nobody would take any.
+// ownFolder returns the home folder as the place of a person's files: if every write of a desktop
+// application needed care, people would ignore the warning.
 func ownFolder(home string) string {
 	if home == "" || pathReadings(home, "")[0] == "/" {
 		return ""
@@ -131,8 +131,8 @@ func isOutside(plain, folder string) bool {
 	return unknownBase().MatchString(plain)
 }
 
-// unknownBase begins a path from a place only the server knows: a variable, a
-// drive's own folder, another's home.
+// unknownBase matches the start of a path at a place that only the server knows: a variable, a
+// drive's own folder, another user's home.
 var unknownBase = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\$[A-Za-z_{]|%[A-Za-z_]+%|~[\w.+-]*(?:/|$))`)
 })

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// maxBraces bounds the words that braces of one word may stand for, maxLetters the letters
-// of options before a value.
+// maxBraces limits the words from one word's braces; maxLetters limits the option letters before
+// a value.
 const (
 	maxBraces  = 64
 	maxLetters = 32
 )
 
-// wordsOf cuts a command into words, without quotes and with braces expanded.
+// wordsOf splits a command into words, without quotes and with braces expanded.
 func wordsOf(text string) (all []string) {
 	for _, field := range strings.Fields(text) {
 		for _, w := range expandBraces(field) {
@@ -26,7 +26,7 @@ func wordsOf(text string) (all []string) {
 	return all
 }
 
-// expandBraces lists what a shell makes of a word with braces: a{b,c} is ab and ac.
+// expandBraces returns the words that a shell makes of a word with braces: a{b,c} is ab and ac.
 func expandBraces(word string) []string {
 	list := []string{word}
 	for i := 0; i < len(list) && len(list) < maxBraces; {
@@ -49,8 +49,8 @@ func expandBraces(word string) []string {
 	return list
 }
 
-// pathsIn lists the paths that a word of a command may hold: as it stands, behind a sign
-// (@x, host:x), and behind the letters of options (-d@x, -rfx).
+// pathsIn lists the paths that a command word may hold: the whole word, the part after a sign
+// (@x, host:x), and the part after option letters (-d@x, -rfx).
 func pathsIn(word string) (all []string) {
 	add := func(s string) {
 		if strings.ContainsAny(s, `/\~.`) && !slices.Contains(all, s) {
@@ -77,7 +77,7 @@ func pathsIn(word string) (all []string) {
 	return all
 }
 
-// mayName reports whether a path with wildcards may stand for a path in the place.
+// mayName reports whether a path with wildcards may match a path in the place.
 func (p *place) mayName(glob string) bool {
 	if !strings.ContainsAny(glob, "*?[") {
 		return false
@@ -95,8 +95,8 @@ func (p *place) mayName(glob string) bool {
 	return p.ContainsPath(strings.Join(parts, "/"))
 }
 
-// choosesName reports whether a wildcard chooses a name by more than one letter or by a
-// dot at its beginning. A star alone and *.go are about everything.
+// choosesName reports whether a wildcard selects a name by more than one letter or by a leading
+// dot. A star alone and *.go match everything.
 func choosesName(glob, name string) bool {
 	letters := strings.Trim(glob, "*?[]")
 	if !strings.ContainsAny(glob, "*?[") || len(letters) < 2 && !strings.HasPrefix(glob, ".") || strings.HasPrefix(glob, "*.") ||

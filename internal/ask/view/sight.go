@@ -2,11 +2,11 @@ package view
 
 import "fmt"
 
-// Rows are Lines and below them Entire, and how many of them must have been in
-// sight, from the top, before anything is let through: those of Lines, with
-// every argument and change. Of what Lines folds, the beginning, the end and the
-// length are enough, unless the question needs care: then they all must, for the
-// reason may be in the middle of a value.
+// Rows returns the rows of Lines followed by those of EntireLines. need is how many of them, from
+// the top, must have been visible before anything is allowed: those of Lines, with every argument
+// and change. For values that Lines folds, the head, the tail and the length are enough, unless
+// the question needs care: then all rows must have been visible, because the reason may be in the
+// middle of a value.
 func (q Question) Rows(width int) (rows []string, need int) {
 	rows = q.Lines(width)
 	need = len(rows)
@@ -17,20 +17,19 @@ func (q Question) Rows(width int) (rows []string, need int) {
 	return rows, need
 }
 
-// Sight is whether the end of something has been before a person's eyes. What
-// lets a call through needs that, on every channel that does not show all
-// of it at once; what denies never waits for it. The zero value has seen nothing.
+// Sight records whether a person has seen the end of something. An allow requires this on every
+// channel that does not show everything at once; a deny never waits for it. With the zero value
+// nothing was seen.
 type Sight struct{ end bool }
 
-// NoteVisible notes that the row before bottom is in sight, of need rows that must be.
+// NoteVisible records that the row before bottom is visible, of need rows that must be.
 func (s *Sight) NoteVisible(bottom, need int) { s.end = s.end || bottom >= need }
 
-// SawEnd says that the last of the rows that must be in sight was.
+// SawEnd reports whether the last row that must be visible has been visible.
 func (s Sight) SawEnd() bool { return s.end }
 
-// RestLine gives the line below the rows from top to before bottom of all, which have
-// more above or below them: how to see the rest, and whether allowing waits for
-// that.
+// RestLine returns the line below the rows from top to before bottom, when there are more rows
+// above or below: it tells how to see the rest, and whether allowing requires that.
 func (s Sight) RestLine(top, bottom, all int) string {
 	at := fmt.Sprintf("lines %d-%d of %d; ", top+1, bottom, all)
 	if s.end {
@@ -39,7 +38,7 @@ func (s Sight) RestLine(top, bottom, all int) string {
 	return "── read to the end to allow: " + at + "PgDn, End"
 }
 
-// ReadOn gives Rest when the person has just tried to allow before the end.
+// ReadOn returns this line for a person who has just tried to allow before the end.
 func ReadOn(top, bottom, all int) string {
 	return fmt.Sprintf("── read on first: lines %d-%d of %d; nothing was answered", top+1, bottom, all)
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// looksLikePath says so of an argument whose name does not.
+// looksLikePath reports whether a value looks like a path although its argument's name does not
+// show that.
 func looksLikePath(s string) bool {
 	for _, root := range []string{"~/", "../", "./", "file:", "$HOME", "%", `\\`, "/home/", "/Users/", "/root/", "/etc/", "/var/", "/usr/",
 		"/tmp/", "/opt/", "/mnt/", "/media/", "/srv/", "/dev/", "/proc/", "/sys/", "/boot/", "/private/", "/Library/", "/System/", "/Volumes/"} {
@@ -18,7 +19,7 @@ func looksLikePath(s string) bool {
 	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/')
 }
 
-// inspectPath looks at an argument that names a file.
+// inspectPath checks an argument that names a file.
 func (l *dangerFinder) inspectPath(s string) {
 	if s == "" || len(s) > maxName || strings.Contains(s, "://") && !strings.HasPrefix(strings.ToLower(s), "file:") {
 		return
@@ -37,7 +38,7 @@ func (l *dangerFinder) inspectPath(s string) {
 	l.matchPlaces(s)
 }
 
-// matchPlaces looks a path up in the table of places.
+// matchPlaces looks up a path in the table of places.
 func (l *dangerFinder) matchPlaces(s string) {
 	if len(s) > maxName {
 		return
@@ -62,7 +63,7 @@ func (l *dangerFinder) matchPlaces(s string) {
 	}
 }
 
-// inspectHost looks at an argument that names a host or an address.
+// inspectHost checks an argument that names a host or an address.
 func (l *dangerFinder) inspectHost(key, s string) {
 	if !slices.Contains(hostKeys, key) {
 		key = ""
@@ -90,13 +91,13 @@ func (l *dangerFinder) inspectElicitation(names []string) {
 	}
 }
 
-// grave are the marks that are a danger even in prose.
+// grave are the marks that are dangerous even in prose.
 var grave = []string{markDirection, markTags}
 
-// ordinary are the marks that are no danger anywhere.
+// ordinary are the marks that are never dangerous.
 var ordinary = []string{markRight, markStacked, markBlanks}
 
-// inspectDisguises looks at what is odd about names and values.
+// inspectDisguises checks the marks of names and values.
 func (l *dangerFinder) inspectDisguises(r *Request, names []string) {
 	for i := range r.Named {
 		l.inspectDisguise(&r.Named[i], r.Word == "text" || r.Word == "asks" && i == 0)

@@ -11,20 +11,19 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// How much text a question holds at most: Whole in bytes of one value and of
-// all, and everything else that grows with the call.
+// Limits on a question's text in bytes: for Whole of one value and of all values, and for
+// everything else that grows with the call.
 const (
 	maxWhole      = 64 << 10
 	maxWholeTotal = 1 << 20
 	maxShown      = 4 << 20
 )
 
-// maxIndent is how many blanks may lead a line of Whole or of a change; a longer
+// maxIndent is the maximum number of leading blanks in a line of Whole or of a change; a longer
 // run is escaped from its fourth blank on.
 const maxIndent = 40
 
-// EachLine yields the lines of the entire value, whatever its size; it makes them as
-// they are asked for.
+// EachLine yields the lines of the entire value, whatever its size; each line is made on demand.
 func (a *Arg) EachLine() iter.Seq[string] {
 	if a.Hidden == 0 {
 		return slices.Values(a.Whole)
@@ -38,23 +37,23 @@ func (a *Arg) EachLine() iter.Seq[string] {
 	}
 }
 
-// builder makes the values of one question and counts what they cost.
+// builder makes the values of one question and counts their cost.
 type builder struct {
-	values int // how many have been made
-	whole  int // bytes of text in their Whole
+	values int // number of values made
+	whole  int // bytes of text in Whole
 	shown  int // bytes of everything else
-	diff   int // lines of changes that there is still room for
+	diff   int // lines left for changes
 }
 
-// makeValue makes one value of s, the text of a string (Type "string") or the token
-// of anything else.
+// makeValue makes one value of s: the text of a string (Type "string") or the token of another
+// value.
 func (m *builder) makeValue(where, kind, s string) (Arg, error) {
 	a := Arg{Path: where, Type: kind, Value: term.VisibleValue(s), Marks: findMarks(s)}
 	switch kind {
 	case "string":
 		a.Clean = cleanPath(s)
 	case "name":
-	default: // digits and letters only: no quote in it is the value's
+	default: // digits and letters only: no quote in it belongs to the value
 		a.Value = strings.ReplaceAll(a.Value, `"`, "")
 	}
 	a.Folded = isFolded(s)
@@ -70,11 +69,11 @@ func (m *builder) makeValue(where, kind, s string) (Arg, error) {
 	return a, nil
 }
 
-// isFolded says that term.VisibleValue leaves out the middle of s.
+// isFolded reports whether term.VisibleValue leaves out the middle of s.
 func isFolded(s string) bool { return len(s) > 300 && utf8.RuneCountInString(s) > 300 }
 
-// cleanPath gives what a path that climbs or stutters comes to, in quotes; "" when
-// it is no such path.
+// cleanPath returns, in quotes, the clean form of a path with .. or repeated slashes; "" for
+// other text.
 func cleanPath(s string) string {
 	if len(s) > maxName || !strings.HasPrefix(s, "/") && !strings.HasPrefix(s, ".") && !strings.HasPrefix(s, "~") {
 		return ""
@@ -85,8 +84,8 @@ func cleanPath(s string) string {
 	return ""
 }
 
-// wholeLines gives s line by line, without its middle when that would be too much, and
-// how many characters that leaves out.
+// wholeLines returns s line by line, and how many characters it leaves out in the middle if s is
+// too long.
 func (m *builder) wholeLines(s string) (lines []string, hidden int) {
 	room := min(maxWhole, max(4096, maxWholeTotal-m.whole))
 	if len(s) <= room {
@@ -104,7 +103,7 @@ func (m *builder) wholeLines(s string) (lines []string, hidden int) {
 	return appendLines(lines, s[tail:]), hidden
 }
 
-// cutOffset gives the greatest offset up to n at which a character starts.
+// cutOffset returns the greatest offset up to n at which a character starts.
 func cutOffset(s string, n int) int {
 	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 		n--
@@ -119,8 +118,8 @@ func appendLines(to []string, s string) []string {
 	return to
 }
 
-// lineText gives one line of a longer text. Unlike in a value, blanks lead it as
-// they are, a tab is \t, and a blank at the end is escaped.
+// lineText returns one line of a longer text. Unlike in a value, leading blanks stay, a tab is
+// \t, and a trailing blank is escaped.
 func lineText(s string) string {
 	body := strings.TrimLeft(s, " ")
 	indent := len(s) - len(body)
@@ -139,13 +138,13 @@ func lineText(s string) string {
 	return strings.Repeat(" ", indent) + strings.Join(parts, `\t`) + strings.Repeat(`\u{20}`, trailing)
 }
 
-// tab is how a tab looks in a line of a change.
+// tab is the display of a tab in a line of a change.
 const tab = "→   "
 
-// plainLine gives one line of a change. One of characters that all stand for themselves has
-// no escapes: quotes and backslashes as they are, a tab as an arrow, and runs of up to
-// maxIndent blanks. Any other is lineText, and has an escape that no plain line can hold;
-// so two different lines are never shown alike.
+// plainLine returns one line of a change. A line whose characters can all be shown unchanged has
+// no escapes: quotes and backslashes stay, a tab is an arrow, and runs of up to maxIndent blanks
+// stay. Any other line is a lineText with an escape that no plain line can hold. So two different
+// lines never look alike.
 func plainLine(s string) string {
 	bare := strings.NewReplacer("\t", ".", `\`, ".", `"`, ".", " ", ".").Replace(s)
 	if !strings.HasSuffix(s, " ") && term.VisibleLine(bare) == bare && !strings.Contains(s, "→") &&

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// inspectUnseen looks in every text of a call that may write, whatever it is called, for what
-// runs later: in names of members too, and in patches at each word.
+// inspectUnseen searches every text of a call that may write, whatever its member's name, for
+// files that run later: also member names, and each word of a patch.
 func (l *dangerFinder) inspectUnseen(leaves []leaf) {
 	if !l.mayWrite {
 		return

@@ -13,50 +13,49 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The bounds of one question. Nobody reads more before they answer.
+// Limits of one question. Nobody reads more before answering.
 const (
 	maxRequests = 100
 	maxValues   = 1000 // names and argument values of all requests
 )
 
-// ErrTooMany says that the calls hold more than a person can be shown. It is a
-// deny.
+// ErrTooMany means that the calls hold more than a person can be shown. It leads to a deny.
 var ErrTooMany = fmt.Errorf("the call holds more than can be shown (%d requests, %d values)", maxRequests, maxValues)
 
-// ErrUnreadable says that arguments are not JSON. No admitted frame has such.
+// ErrUnreadable means that arguments are not JSON. No admitted frame has such arguments.
 var ErrUnreadable = errors.New("the arguments cannot be read")
 
-// Options is what Of knows beside the calls.
+// Options are the inputs of NewQuestion besides the calls.
 type Options struct {
 	Server  string      // the name to show; "" takes the first call's
-	Rule    policy.Rule // the one that asked; the zero value shows none
-	Digest  [32]byte    // of the frame; the zero value shows none
-	Why     string      // why it is asked, beside the rule; "" for no other reason
-	Reply   bool        // the calls were made: what came back is asked about
-	Project string      // absolute folder the work is in; "" when unknown; / and Home, or what holds it, count as unknown
+	Rule    policy.Rule // the rule that asked; the zero value shows none
+	Digest  [32]byte    // digest of the frame; the zero value shows none
+	Why     string      // reason for asking besides the rule; "" for none
+	Reply   bool        // the calls were made, and the question is about their answer
+	Project string      // absolute working folder; "" when unknown; / and Home, or a parent of Home, count as unknown
 	Home    string      // the owner's home, for ~; "" when unknown
-	Own     []string    // folders of clawai's own: rules, record
-	// Unseen says that an answer would let other calls through which nobody sees: what
-	// may write, or name, what runs later counts as what does.
+	Own     []string    // clawai's own folders: rules, record
+	// Unseen means that an answer would allow other calls that nobody sees: a call that may
+	// write, or that names, a file that runs later counts as one that writes it.
 	Unseen bool
-	// ReadFile reads a file that a call would change; nil gives no Diff. It is
-	// asked for absolute, clean paths only, which an attacker chooses: it must
-	// refuse everything but a regular file, must not wait for one (O_NONBLOCK)
-	// or follow a link in the last name (O_NOFOLLOW), must stop after MaxFile
-	// bytes with ErrTooLarge, and gives an fs.ErrNotExist for a missing file.
+	// ReadFile reads a file that a call would change; without it there is no Diff. It gets only
+	// absolute, clean paths, which an attacker chooses. It must refuse everything but a regular
+	// file, must not wait for one (O_NONBLOCK) or follow a link in the last name (O_NOFOLLOW),
+	// must stop after MaxFile bytes with ErrTooLarge, and returns fs.ErrNotExist for a missing
+	// file.
 	ReadFile func(path string) ([]byte, error)
 }
 
-// Question is what is shown. All of it is harmless text.
+// Question is the shown question. All of it is harmless text.
 type Question struct {
-	Title    string    // what is asked for, in a few words: `"write_file" on "files"`
+	Title    string    // the request in a few words: `"write_file" on "files"`
 	Server   string    // in quotes; "not named" without one
 	Rule     string    // file, line and description of the rule that asked; "" without one
-	Why      string    // why it is asked, beside the rule; "" for no other reason
-	Reply    bool      // what came back is asked about
+	Why      string    // reason for asking besides the rule; "" for none
+	Reply    bool      // the question is about the answer to the calls
 	Digest   string    // the first 12 hex digits of the frame's SHA-256; "" without one
-	Requests []Request // one for each call, in their order
-	Dangers  []string  // why it needs care, in plain words, each once; nil when it is routine
+	Requests []Request // one for each call, in order
+	Dangers  []string  // reasons for care in plain words, without repeats; nil when it is routine
 
 	who name // the server
 }
@@ -64,48 +63,47 @@ type Question struct {
 // Request is one call.
 type Request struct {
 	Server  string     // in quotes, as the call names it
-	Method  string     // in quotes when it has characters that no method has, or is long
-	Word    string     // what Names are: "tool", "resource", "prompt", "text", "asks" or "method"
+	Method  string     // in quotes if it has characters that no method has, or is long
+	Word    string     // kind of Names: "tool", "resource", "prompt", "text", "asks" or "method"
 	Names   []string   // in quotes; long ones are folded
-	Named   []Arg      // the same, with their whole text
-	Args    []Arg      // in the order of the wire
-	Extra   int        // how many of Args, the last ones, stand in params beside the arguments
-	Diff    []DiffLine // what a call that writes files would change; nil when it cannot be known
+	Named   []Arg      // the names with their whole text
+	Args    []Arg      // in wire order
+	Extra   int        // number of Args, at the end, that stand in params outside the arguments
+	Diff    []DiffLine // changes of a call that writes files; nil when unknown
 	Dangers []string
 
 	deed    deed
 	changed changed
 }
 
-// Arg is one value of a call's arguments: a string, a number, true, false,
-// null, an empty object or an empty array.
+// Arg is one value of a call's arguments: a string, a number, true, false, null, an empty object
+// or an empty array.
 type Arg struct {
-	Path   string   // where it stands: edits[0].newText; odd member names are in quotes
+	Path   string   // place: edits[0].newText; odd member names are in quotes
 	Type   string   // "string", "number", "boolean", "null"; "object" or "array" when empty; "name": a long member name
-	Value  string   // one line; strings are in quotes; a long one is head, tail, length and digest
-	Clean  string   // in quotes, what a path with .. or // in it comes to; "" for none
-	Whole  []string // the entire value, a line for each of its lines
-	Folded bool     // Value is not all of it
-	Hidden int      // characters of the value that Whole leaves out, where a line of it says so
-	Marks  []string // what is odd about its text: "look-alike letters", "hidden characters", ...
+	Value  string   // one line; strings are in quotes; a long one shows head, tail, length and digest
+	Clean  string   // clean form, in quotes, of a path with .. or // in it; "" for none
+	Whole  []string // the entire value, one element per line
+	Folded bool     // Value does not show everything
+	Hidden int      // number of characters that Whole leaves out; a line of Whole tells so
+	Marks  []string // oddities of its text: "look-alike letters", "hidden characters", ...
 
-	text string // of a value that Whole leaves something out of
+	text string // set if Whole leaves something out
 }
 
-// Values are the names and the arguments, in the order in which they are shown.
+// Values returns the names and the arguments in display order.
 func (r *Request) Values() []Arg { return slices.Concat(r.Named, r.Args) }
 
-// DiffLine is one line of a change. Diff begins with one of ours, which names the
-// file and counts all its lines, and so does every further file in it. Those
-// that go and stay are the owner's: show them to nobody else, like the client
-// that asked.
+// DiffLine is one line of a change. Each file in Diff begins with a line of ours that names the
+// file and counts all its lines. Removed and unchanged lines are the owner's text: do not show
+// them to anybody else, such as the client that asked.
 type DiffLine struct {
-	Op   byte   // '+' comes, '-' goes, ' ' stays, '@' is neither (of a patch), '#' a word of ours
-	Text string // without its line end; '#' apart never ours
+	Op   byte   // '+' added, '-' removed, ' ' unchanged, '@' neither (in a patch), '#' our own text
+	Text string // without its line end; our own text only for '#'
 }
 
-// NewQuestion makes the question about calls. Its errors wrap ErrTooMany and
-// ErrUnreadable; each is a reason to deny.
+// NewQuestion makes the question about calls. Its errors wrap ErrTooMany and ErrUnreadable; each
+// error is a reason to deny.
 func NewQuestion(calls []policy.Call, o Options) (Question, error) {
 	if len(calls) == 0 {
 		return Question{}, errors.New("a question without a call")
@@ -114,7 +112,7 @@ func NewQuestion(calls []policy.Call, o Options) (Question, error) {
 		return Question{}, ErrTooMany
 	}
 	if o.Reply {
-		o.ReadFile = nil // the files are as the call has left them
+		o.ReadFile = nil // the call has already changed the files
 	}
 	if o.Server == "" {
 		o.Server = calls[0].Server
@@ -146,8 +144,8 @@ func NewQuestion(calls []policy.Call, o Options) (Question, error) {
 	return q, nil
 }
 
-// makeReply turns a question about calls into one about what came back from them: what they
-// would do is done, and what needs care is their answer.
+// makeReply turns a question about calls into one about their answer: the calls are done, and
+// only the answer needs care.
 func (q *Question) makeReply() {
 	for i := range q.Requests {
 		q.Requests[i].deed.setPast()
@@ -228,8 +226,8 @@ func ruleText(r policy.Rule, home string) string {
 	return s
 }
 
-// TildePath writes the home folder as ~ at the beginning of a path of the owner's own;
-// what a call holds is shown as it is.
+// TildePath replaces the home folder by ~ at the start of an owner's path; paths in a call are
+// shown unchanged.
 func TildePath(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || rest[0] == '/') {
 		return "~" + rest

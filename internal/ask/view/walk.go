@@ -12,30 +12,29 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxName is the length in bytes of a member name that is shown in a path;
-// maxBare of one that is shown without quotes.
+// maxName is the maximum length in bytes of a member name in a path; maxBare that of a name
+// without quotes.
 const (
 	maxName = 4096
 	maxBare = 64
 )
 
-// leaf is one value as those who look for dangers and changes need it. Nothing
-// in it is harmless.
+// leaf is one value for the search for dangers and changes. Its text is not harmless.
 type leaf struct {
-	path   string // as in its Arg, where odd names are in quotes
-	key    string // the name of the nearest member it is in
-	text   string // a string decoded, or the token
+	path   string // as in its Arg, with odd names in quotes
+	key    string // name of the nearest enclosing member
+	text   string // a decoded string, or the token
 	string bool
 }
 
-// walker walks text that is known to be valid JSON, in the order of the wire.
+// walker walks valid JSON in wire order.
 type walker struct {
 	jsonscan.Cursor
 	make   *builder
 	args   []Arg
 	leaves []leaf
-	odd    []string // member names that are in quotes in a path
-	top    []string // the members of the outermost object
+	odd    []string // member names that are quoted in a path
+	top    []string // members of the outermost object
 	err    error
 }
 
@@ -50,7 +49,7 @@ func walkJSON(src []byte, m *builder) (walker, error) {
 		return w, ErrUnreadable
 	}
 	if !w.walkValue("", "") && w.err == nil {
-		w.err = ErrTooMany // valid, and nests deeper than anyone reads
+		w.err = ErrTooMany // valid, but nested deeper than anyone reads
 	}
 	return w, w.err
 }
@@ -125,8 +124,8 @@ func (w *walker) addValue(path, kind, text string) {
 	w.args, w.err = append(w.args, a), err
 }
 
-// joinPath gives the path of a member. A name that would be folded in it is listed as
-// a value of its own, so that all of it can be seen.
+// joinPath returns the path of a member. A name that would be folded in the path is added as a
+// value of its own, so that it is fully visible.
 func (w *walker) joinPath(path, key string) string {
 	if len(key) > maxName {
 		w.err = ErrTooMany
@@ -146,8 +145,8 @@ func (w *walker) joinPath(path, key string) string {
 	return path + "." + shown
 }
 
-// unescapeJSON undoes the escapes of a valid JSON string. A lone surrogate keeps
-// its value, as three bytes that are no UTF-8, and so shows as such.
+// unescapeJSON decodes the escapes of a valid JSON string. A lone surrogate becomes three bytes
+// that are not UTF-8, and is shown as such.
 func unescapeJSON(raw []byte) string {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); {
@@ -168,7 +167,7 @@ func unescapeJSON(raw []byte) string {
 
 const bareLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
-// isBare says that a member name can be shown without quotes.
+// isBare reports whether a member name can be shown without quotes.
 func isBare(key string) bool {
 	return key != "" && len(key) <= maxBare && strings.Trim(key, bareLetters) == ""
 }

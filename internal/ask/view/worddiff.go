@@ -7,11 +7,11 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// around is how many words that stay are shown beside a change.
+// around is how many unchanged words are shown beside a change.
 const around = 6
 
-// DiffWords shows what becomes of a text, word by word, as harmless lines: what goes, what
-// comes, and a few of the words that stay around it.
+// DiffWords returns the changes of a text, word by word, as harmless lines: removed words, added
+// words, and a few unchanged words around them.
 func DiffWords(was, is string) []DiffLine {
 	edits := compareLines(strings.Fields(was), strings.Fields(is))
 	var lines []DiffLine
@@ -41,7 +41,7 @@ func DiffWords(was, is string) []DiffLine {
 	return lines
 }
 
-// contextWords gives what is shown of words that stay: those that touch a change.
+// contextWords returns the shown part of unchanged words: those next to a change.
 func contextWords(run []string, after, before bool) []string {
 	switch {
 	case after && before && len(run) > 2*around:

@@ -6,23 +6,23 @@ import (
 	"sync"
 )
 
-// Where a word is looked for.
+// Where a word is searched.
 const (
-	inCommand = "a command"        // an argument that is run: of a shell-like tool, or named like one
-	inQuery   = "a command or SQL" // the same, or a database's query
-	inAny     = "any argument"     // whatever is not prose or the content of a file
+	inCommand = "a command"        // an argument that is run: of a shell-like tool, or with a name for commands
+	inQuery   = "a command or SQL" // the same, or a database query
+	inAny     = "any argument"     // everything but prose and file content
 )
 
-// word is one row of the table of dangerous words. The match is a hint for a
-// person, never a verdict: a shell has endless spellings, and every command of
-// a shell-like tool is dangerous without it.
+// dangerWord is one row of the table of dangerous words. A match is a hint for a person, never a
+// verdict: a shell has endless spellings, and every command of a shell-like tool is dangerous
+// without a match.
 type dangerWord struct {
 	why   string
 	where string
 	match string // RE2, case folded
-	spare string // a match that holds this is none; "" for nothing
+	spare string // a match that contains this does not count; "" for none
 	hit   string // an example
-	miss  string // one that comes near
+	miss  string // an example that almost matches
 }
 
 // Programs after a pipe that run what they read.
@@ -119,7 +119,7 @@ var compiledWords = sync.OnceValue(func() []compiledWord {
 	return list
 })
 
-// findWord gives the first place in text the word stands at, "" for none.
+// findWord returns the first match in text, "" for none.
 func (w *compiledWord) findWord(text string) string {
 	if w.spare == nil {
 		return w.match.FindString(text)
@@ -132,6 +132,6 @@ func (w *compiledWord) findWord(text string) string {
 	return ""
 }
 
-// undress takes out what a shell does, so that r\m, r”m and rm${IFS}x read as
-// rm: a second reading beside the text itself.
+// undress removes shell syntax, so that r\m, r”m and rm${IFS}x read as rm: a second reading
+// besides the text itself.
 var undress = strings.NewReplacer(`\`, "", `'`, "", `"`, "", "${IFS}", " ", "$IFS", " ", "^", "")

@@ -6,14 +6,13 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Continued begins a row that goes on with the line above it. What stands behind it is
-// the line's own text, so that a blank at which a row ended is still to be seen.
+// Continued begins a row that continues the line above it. The text after it belongs to the line,
+// so that a blank at the end of a row stays visible.
 const Continued = "    ↳"
 
-// Wrap cuts harmless lines into rows of at most cells cells; 0 cuts nothing. Words stay
-// whole where a row has a blank in its last two thirds. What is cut off goes on behind a
-// mark, so that it is not taken for a line of its own, and rows without their marks are
-// the line again.
+// Wrap splits harmless lines into rows of at most cells cells; 0 splits nothing. Words stay whole
+// if a row has a blank in its last two thirds. A continuation row begins with a mark, so that
+// nobody takes it for a line of its own; the rows without marks are the original line.
 func Wrap(lines []string, cells int) []string {
 	if cells <= 0 {
 		return lines
@@ -34,8 +33,8 @@ func Wrap(lines []string, cells int) []string {
 	return rows
 }
 
-// rowEnd gives where a row of at most cells cells ends: before the last blank of its last
-// two thirds if a word would be cut, and within an escape only if that is wider than the row.
+// rowEnd returns the end of a row of at most cells cells: before the last blank in its last two
+// thirds if it would cut a word, and inside an escape only if the escape is wider than the row.
 func rowEnd(line string, cells int) int {
 	used, end, blank := 0, 0, 0
 	for unit := range textUnits(line) {
@@ -43,7 +42,7 @@ func rowEnd(line string, cells int) int {
 		switch {
 		case used+w <= cells:
 		case end == 0:
-			return cells // an escape: ASCII
+			return cells // an escape, which is ASCII
 		case unit != " " && blank > 0:
 			return blank
 		default:
@@ -58,7 +57,7 @@ func rowEnd(line string, cells int) int {
 	return len(line)
 }
 
-// Cells is how many cells of a terminal a character of harmless text takes.
+// Cells returns the number of terminal cells of a character of harmless text.
 func Cells(r rune) int {
 	switch {
 	case r < 0x80:
@@ -73,7 +72,7 @@ func Cells(r rune) int {
 	return 1
 }
 
-// Width is how many cells harmless text takes.
+// Width returns the number of terminal cells of harmless text.
 func Width(s string) (n int) {
 	for _, r := range s {
 		n += Cells(r)
@@ -81,7 +80,7 @@ func Width(s string) (n int) {
 	return n
 }
 
-// Cut takes away the end of harmless text of more than n cells, and shows that it did.
+// Cut removes the end of harmless text of more than n cells, and marks the cut.
 func Cut(s string, n int) string {
 	if Width(s) <= n {
 		return s

@@ -18,19 +18,19 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// answerBody is what the page says to one request.
+// answerBody is the page's answer to one request.
 type answerBody struct {
 	ID        string `json:"id"`
-	Digest    string `json:"digest"` // hex, of the frame the page showed
-	Reply     string `json:"reply"`  // a word of replies
-	Scope     string `json:"scope"`  // of the offer, for those that last
+	Digest    string `json:"digest"` // hex, of the frame that the page showed
+	Reply     string `json:"reply"`  // a key of replies
+	Scope     string `json:"scope"`  // of the offer, for lasting answers
 	Words     string `json:"words"`  // a note for the agent
-	Read      bool   `json:"read"`   // the end of the question has been in sight; view.Sight
+	Read      bool   `json:"read"`   // the end of the question has been visible; view.Sight
 	Confirmed bool   `json:"confirmed"`
-	Bulk      bool   `json:"bulk"` // one of several that were answered together
+	Bulk      bool   `json:"bulk"` // one of several requests answered together
 }
 
-// replies are the words of the page.
+// replies are the page's words for answers.
 var replies = map[string]gate.Reply{
 	"deny": gate.DenyOnce, "allow": gate.AllowOnce, "session": gate.AllowSession,
 	"always": gate.AllowAlways, "never": gate.DenyAlways,
@@ -38,7 +38,7 @@ var replies = map[string]gate.Reply{
 
 const maxWords = 500 // characters of a note
 
-// The ids that the queue gives; nothing else is looked up.
+// wholeID matches the ids of the queue; no other text is looked up.
 var wholeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-zA-Z-]{8,64}$`) })
 
 func conflictRefusal(text string) *refusal { return &refusal{http.StatusConflict, text} }
@@ -58,8 +58,8 @@ var (
 	goneAlready  = conflictRefusal("Too late: it is no longer in the queue; nothing was executed.")
 )
 
-// serveRequest sends all of one request that waits, or how it ended. That it ends while
-// the page opens it is no error, and of one a browser would tell on its console.
+// serveRequest sends the details of a pending request, or how it ended. A request that ends while
+// the page opens it is no error, because a browser would report an error on its console.
 func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, in *session) error {
 	q, err := s.findPending(r.Context(), strings.TrimPrefix(r.URL.Path, requestPath))
 	if late, ok := errors.AsType[*refusal](err); ok && late.status == http.StatusConflict {
@@ -73,7 +73,7 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, in *sessio
 	return writeReply(w, d)
 }
 
-// findPending gives a request that waits, by its whole id.
+// findPending returns a pending request by its whole id.
 func (s *Server) findPending(ctx context.Context, id string) (queue.Request, error) {
 	if !wholeID().MatchString(id) {
 		return queue.Request{}, notFound
@@ -94,7 +94,7 @@ func unreachableRefusal(err error) *refusal {
 	return &refusal{http.StatusServiceUnavailable, "The queue could not be asked, and nothing was answered: " + term.VisibleText(err.Error())}
 }
 
-// serveAnswer gives one answer to the queue.
+// serveAnswer sends one answer to the queue.
 func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session) error {
 	var body answerBody
 	if err := readBody(w, r, &body); err != nil {
@@ -108,7 +108,7 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 	if err != nil {
 		return err
 	}
-	// What was pressed is stored or refused, also when the page goes meanwhile.
+	// An answer is stored or refused even if the page leaves in the meantime.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.limits.write/2)
 	defer cancel()
 	now, err := s.o.Queue.Decide(ctx, q.ID, a)
@@ -118,13 +118,13 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 	if err != nil {
 		return unreachableRefusal(err)
 	}
-	if !body.Bulk { // of many, the history tells
+	if !body.Bulk { // for several requests, the history shows the outcome
 		now = s.awaitOutcome(r.Context(), now)
 	}
 	return writeReply(w, map[string]string{"text": endingSentence(&now)})
 }
 
-// checkAnswer makes the answer of what the page sent, if it may be given to q.
+// checkAnswer returns the answer that the page sent, if q may get it.
 func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (queue.Answer, error) {
 	said, ok := replies[body.Reply]
 	a := queue.Answer{Reply: said, Channel: Channel, By: s.o.By, Words: strings.TrimSpace(body.Words)}
@@ -165,7 +165,7 @@ func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (q
 	return a, nil
 }
 
-// offersReach reports whether the person was offered that an answer for the session goes so far.
+// offersReach reports whether the person was offered this scope for a session answer.
 func offersReach(q *queue.Request, scope string) bool {
 	return scope == "" || slices.ContainsFunc(view.ForSession(q.Offers), func(o view.Offer) bool { return o.Scope == scope })
 }
@@ -177,7 +177,7 @@ func offersRule(q *queue.Request, said gate.Reply, scope string) bool {
 	})
 }
 
-// awaitOutcome gives the request with what became of its call, if that is known soon.
+// awaitOutcome returns the request with the outcome of its call, if that is known soon.
 func (s *Server) awaitOutcome(ctx context.Context, now queue.Request) queue.Request {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.outcome)
 	defer cancel()
@@ -187,8 +187,8 @@ func (s *Server) awaitOutcome(ctx context.Context, now queue.Request) queue.Requ
 	return now
 }
 
-// serveRevoke takes an answer for a session back. That can only tighten, so it
-// asks for no confirmation.
+// serveRevoke revokes a session answer. This only makes access stricter, so it needs no
+// confirmation.
 func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request, _ *session) error {
 	var body struct {
 		ID string `json:"id"`

@@ -12,13 +12,13 @@ import (
 //go:embed assets
 var files embed.FS
 
-// asset is one embedded file with the way a browser asks for it.
+// asset is one embedded file, with its content type and the way a browser requests it.
 type asset struct {
 	body       []byte
 	kind, dest string
 }
 
-// loadAssets gives the files by the path they are served under; the page's is /.
+// loadAssets returns the files by their URL paths; the page has the path /.
 func loadAssets() (map[string]asset, error) {
 	list, err := files.ReadDir("assets")
 	if err != nil {
@@ -55,8 +55,8 @@ func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request, _ *session) 
 	return err
 }
 
-// servePage sends the page, which is the same for everybody: what it shows comes
-// later, to whoever has the key.
+// servePage sends the page, which is the same for everybody: the content comes later, only to a
+// browser with the key.
 func (s *Server) servePage(w http.ResponseWriter, _ *http.Request, _ *session) error {
 	a := s.assets["/"]
 	nonce, _ := newSecret()

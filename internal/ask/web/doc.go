@@ -1,12 +1,10 @@
-// Package web is a page in the person's own browser that shows the questions
-// waiting in the queue and takes the answers. It decides nothing: an answer goes
-// to the queue, under the id and digest of the request the page showed, and the
-// first answer wins.
+// Package web is a page in the person's own browser that shows the pending questions of the queue
+// and takes the answers. It decides nothing: an answer goes to the queue, with the id and digest
+// of the request that the page showed, and the first answer wins.
 //
-// The server listens on a loopback address only, knows the browser by a key
-// it handed out for a link that works once, and no cookie, and refuses every request
-// that another site could have caused. It never answers to another name than the
-// printed one, never serves a file of the disk, and never sends text that
-// package view or term has not made harmless; the page puts text into text
-// nodes and nowhere else. docs/approvals.md says what this protects from.
+// The server listens only on a loopback address. It recognizes the browser by a key that it
+// exchanged for a one-time link, not by a cookie, and refuses every request that another site
+// could have caused. It never answers to another host name than the printed one, never serves a
+// file from disk, and never sends text that package view or term has not made harmless; the page
+// puts text only into text nodes. docs/approve-web.md lists the threats that this stops.
 package web

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// policyOf gives the Content-Security-Policy. Scripts and styles need the nonce of
-// the page they stand in; without one nothing may run.
+// policyOf returns the Content-Security-Policy. Scripts and styles need the nonce of their page;
+// without a nonce nothing may run.
 func policyOf(nonce string) string {
 	own := "'none'"
 	if nonce != "" {
@@ -18,7 +18,7 @@ func policyOf(nonce string) string {
 		"; require-trusted-types-for 'script'; trusted-types 'none'"
 }
 
-// setHeaders sets what every response carries, a refusal too.
+// setHeaders sets the headers of every response, including refusals.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policyOf(""))
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -32,7 +32,7 @@ func setHeaders(h http.Header) {
 	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), clipboard-read=(), usb=(), serial=()")
 }
 
-// refusal is why a request is not answered.
+// refusal is the reason why a request is not answered.
 type refusal struct {
 	status int
 	text   string
@@ -52,14 +52,14 @@ var (
 
 func (e *refusal) Error() string { return e.text }
 
-// checkOrigin refuses what our own page, or the person typing its address, cannot have
-// sent. Host stops a foreign name that leads here (DNS rebinding); fetch metadata
-// and Origin stop other sites, and pages of other ports of this machine.
+// checkOrigin refuses a request that neither our own page nor a person who types its address can
+// have sent. Host stops a foreign name that resolves to this server (DNS rebinding); fetch
+// metadata and Origin stop other sites, and pages on other ports of this machine.
 func (s *Server) checkOrigin(r *http.Request, dest string) *refusal {
 	if r.Host != s.host {
 		return wrongHost
 	}
-	// Browsers of before 2023 may send no fetch metadata; Origin and key hold there.
+	// Browsers from before 2023 may send no fetch metadata; then Origin and the key protect.
 	site, to := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Sec-Fetch-Dest")
 	if len(site) > 1 || len(site) == 1 && site[0] != "same-origin" && site[0] != "none" {
 		return elsewhere
@@ -77,8 +77,8 @@ func (s *Server) checkOrigin(r *http.Request, dest string) *refusal {
 	return nil
 }
 
-// isJSON reports whether the body is declared to be what only a script can send: a
-// form of another site cannot.
+// isJSON reports whether the body has a content type that only a script can send: a form of
+// another site cannot.
 func isJSON(r *http.Request) bool {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && kind == "application/json" && len(r.Header.Values("Content-Type")) == 1 &&

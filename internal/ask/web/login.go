@@ -10,45 +10,44 @@ import (
 	"time"
 )
 
-// login lets one browser in: a token opens it once, and whoever opened it shows
-// a key from then on. Only hashes are kept.
+// login admits one browser: a token works once, and the browser that used it sends a key from
+// then on. Only hashes are kept.
 //
-// No cookie is set and none is looked at, for cookies know no ports (RFC 6265,
-// section 8.5): whatever else serves on this machine's loopback address is sent
-// them, and can overwrite, double or drop them. The key is kept by the page in
-// storage that other ports cannot reach, and travels in a header of its own, which
-// no other site can send without being asked.
+// No cookie is set or read, because cookies ignore ports (RFC 6265, section 8.5): every other
+// server on this machine's loopback address gets them, and can overwrite, duplicate or delete
+// them. The page keeps the key in storage that other ports cannot reach, and sends it in a header
+// of its own, which no other site can send without permission.
 type login struct {
 	mu      sync.Mutex
 	token   *[32]byte
 	session *session
 }
 
-// session is one browser that came in by a link.
+// session is one browser that was admitted by a link.
 type session struct {
 	key   [32]byte // SHA-256
 	ended chan struct{}
 
 	mu   sync.Mutex
-	sent map[string]sent // the pending requests its page knows
+	sent map[string]sent // the pending requests that its page has
 }
 
 type sent struct {
-	at    time.Time // for the first time
+	at    time.Time // time of the first send
 	care  care
-	whole bool // all of it was sent, so that the page can have shown its end
+	whole bool // all of it was sent, so the page can have shown its end
 }
 
-// care is what an answer that allows a request needs.
+// care is the requirement for an answer that allows a request.
 type care uint8
 
 const (
-	denyOnly  care = iota // it cannot be shown, or was not
+	denyOnly  care = iota // it cannot be shown, or was not shown
 	confirmed             // it is dangerous
 	routine
 )
 
-// keyHeader carries the page's key.
+// keyHeader is the header with the page's key.
 const keyHeader = "X-Clawai-Key"
 
 func newSecret() (text string, hash [32]byte) {
@@ -71,8 +70,8 @@ func (d *login) newToken() string {
 	return text
 }
 
-// exchangeToken exchanges the token for a key, once. Who was in before is out. A wrong
-// token changes nothing.
+// exchangeToken exchanges the token for a key, once. It ends an earlier session. A wrong token
+// changes nothing.
 func (d *login) exchangeToken(token string) (key string, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,7 +88,7 @@ func (d *login) exchangeToken(token string) (key string, ok bool) {
 	return key, true
 }
 
-// close lets nobody in any more.
+// close ends the session and admits nobody any more.
 func (d *login) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -99,7 +98,7 @@ func (d *login) close() {
 	d.session, d.token = nil, nil
 }
 
-// findSession gives who sent the request; nil for a stranger.
+// findSession returns the session that sent the request; nil for a stranger.
 func (s *Server) findSession(r *http.Request) *session {
 	s.login.mu.Lock()
 	in := s.login.session
@@ -110,7 +109,7 @@ func (s *Server) findSession(r *http.Request) *session {
 	return in
 }
 
-// setPending notes the pending requests that were sent, and forgets the others.
+// setPending records the sent pending requests, and drops the others.
 func (in *session) setPending(pending map[string]*row, now time.Time) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -126,8 +125,7 @@ func (in *session) setPending(pending map[string]*row, now time.Time) {
 	}
 }
 
-// addDetails notes that the details of a request were sent, which may have told more
-// than its row.
+// addDetails records that the details of a request were sent, which may show more than its row.
 func (in *session) addDetails(id string, c care) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -136,7 +134,7 @@ func (in *session) addDetails(id string, c care) {
 	}
 }
 
-// sentOf gives what the page knows of a request; the zero value when it does not.
+// sentOf returns what the page has of a request; the zero value if nothing.
 func (in *session) sentOf(id string) sent {
 	in.mu.Lock()
 	defer in.mu.Unlock()

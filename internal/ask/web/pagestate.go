@@ -10,30 +10,30 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// historyLength is how many resolved requests a page shows.
+// historyLength is the number of resolved requests on a page.
 const historyLength = 50
 
-// pageState knows what one page has been told, and tells it what changed.
+// pageState records what was sent to one page, and sends it the changes.
 type pageState struct {
 	s     *Server
 	in    *session
 	out   *events
-	rows  map[string]*row // pending, nil before the first event
+	rows  map[string]*row // pending rows; nil before the first event
 	past  map[string]*resolvedRow
-	sent  map[string][]byte // the newest data of an event that is sent whole
-	alone string            // trouble that lasts as long as the stream
-	words string            // the trouble that stands on the page
+	sent  map[string][]byte // the latest data of each event that is sent whole
+	alone string            // an error text that lasts as long as the stream
+	words string            // the error text on the page
 }
 
 func newPageState(s *Server, in *session, out *events) *pageState {
 	return &pageState{s: s, in: in, out: out, past: map[string]*resolvedRow{}, sent: map[string][]byte{}}
 }
 
-// pendingEvent is a change of the list of what waits.
+// pendingEvent is a change of the list of pending requests.
 type pendingEvent struct {
-	Fresh bool   `json:"fresh"` // forget the list that was there
-	Now   int64  `json:"now"`   // in ms, for the time that is left
-	Added []*row `json:"added"` // oldest first; they come below the others
+	Fresh bool   `json:"fresh"` // drop the old list
+	Now   int64  `json:"now"`   // in ms, for the remaining time
+	Added []*row `json:"added"` // oldest first; they go below the others
 	Gone  []gone `json:"gone"`
 }
 
@@ -42,7 +42,8 @@ type gone struct {
 	Text string `json:"text"`
 }
 
-// updatePage looks at the queue. The error is one of writing: the page has left.
+// updatePage reads the queue and sends the changes. An error means that writing failed: the page
+// has left.
 func (b *pageState) updatePage(ctx context.Context) error {
 	pending, err := b.s.o.Queue.Pending(ctx)
 	if err != nil {
@@ -117,7 +118,7 @@ func (b *pageState) historyRows(list []queue.Request) []*resolvedRow {
 	return out
 }
 
-// sendReplacement sends an event that replaces what the page had, when it differs.
+// sendReplacement sends an event that replaces the page's data, if it differs.
 func (b *pageState) sendReplacement(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil || bytes.Equal(data, b.sent[name]) {
@@ -127,8 +128,8 @@ func (b *pageState) sendReplacement(name string, v any) error {
 	return b.out.sendEvent(name, json.RawMessage(data))
 }
 
-// sendTrouble shows a line on the page until it is called with another; "" takes it
-// away.
+// sendTrouble shows an error line on the page until the next call with another text; "" removes
+// the line.
 func (b *pageState) sendTrouble(text string) error {
 	if text == "" {
 		text = b.alone

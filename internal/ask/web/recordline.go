@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// RecordLength is how much of the record from before it was opened a page shows.
+// RecordLength is the number of record entries from before its opening that a page shows.
 const RecordLength = 50
 
-// RecordKinds gives the entries a page shows beside the questions.
+// RecordKinds returns the kinds of entries that a page shows beside the questions.
 func RecordKinds() []event.Kind {
 	return []event.Kind{event.Decision, event.Answered, event.Dropped, event.Start, event.End, event.Policy, event.Recovery}
 }

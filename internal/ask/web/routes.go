@@ -9,18 +9,17 @@ import (
 	"strings"
 )
 
-// route is one thing that can be asked for. There are no others: no path leads
-// to a file.
+// route is one valid path of the server. No path leads to a file.
 type route struct {
 	method string
 	dest   string // the Sec-Fetch-Dest of our own page's request
-	open   bool   // before the link has been used; nothing of the queue is behind it
+	open   bool   // works before the link is used; it shows nothing of the queue
 	serve  func(s *Server, w http.ResponseWriter, r *http.Request, in *session) error
 }
 
-const requestPath = "/request/" // and the id
+const requestPath = "/request/" // followed by the id
 
-// nowhere is every other path.
+// nowhere is the route for every other path.
 var nowhere = route{open: true, serve: func(*Server, http.ResponseWriter, *http.Request, *session) error { return notFound }}
 
 func (s *Server) findRoute(u *url.URL) route {
@@ -48,7 +47,7 @@ func (s *Server) findRoute(u *url.URL) route {
 	return nowhere
 }
 
-// ServeHTTP is the only way in.
+// ServeHTTP handles every request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
 	if err := s.serveRoute(w, r); err != nil {
@@ -75,7 +74,7 @@ func (s *Server) serveRoute(w http.ResponseWriter, r *http.Request) error {
 	return rt.serve(s, w, r, in)
 }
 
-// writeError tells an error as plain text to a person, and as JSON to the page.
+// writeError sends an error as plain text to a person, and as JSON to the page.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusServiceUnavailable
 	if e, ok := errors.AsType[*refusal](err); ok {
@@ -84,7 +83,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if r.URL.Path == "/" {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, err.Error()+"\n") //nolint:gosec // plain text, and not sniffed
+		_, _ = io.WriteString(w, err.Error()+"\n") // plain text, and not sniffed
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -97,7 +96,7 @@ func writeReply(w http.ResponseWriter, v any) error {
 	return json.NewEncoder(w).Encode(v)
 }
 
-// readBody takes the one JSON object of a body, and nothing it does not know.
+// readBody reads the single JSON object of a body, and refuses unknown members.
 func readBody(w http.ResponseWriter, r *http.Request, v any) error {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	d.DisallowUnknownFields()
@@ -113,7 +112,7 @@ func readBody(w http.ResponseWriter, r *http.Request, v any) error {
 	return badBody
 }
 
-// serveSession lets the browser in that has the link's token.
+// serveSession admits the browser that has the link's token.
 func (s *Server) serveSession(w http.ResponseWriter, r *http.Request, _ *session) error {
 	var body struct{ Token string }
 	if err := readBody(w, r, &body); err != nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Channel is how the queue and the record name an answer given here.
+// Channel is the name in the queue and the record for answers given here.
 const Channel = "web"
 
-// Queue is what the page needs of *queue.Queue.
+// Queue lists the methods of *queue.Queue that the page needs.
 type Queue interface {
 	Watch(ctx context.Context) <-chan struct{}
 	Pending(ctx context.Context) ([]queue.Request, error)
@@ -31,23 +31,23 @@ type Queue interface {
 	Revoke(ctx context.Context, grantID string) error
 }
 
-// Options of a Server. Queue and Attend are needed.
+// Options configure a Server. Queue and AddAnswerer are required.
 type Options struct {
 	Queue       Queue
-	AddAnswerer func() (io.Closer, error) // called when a page connects and none was
+	AddAnswerer func() (io.Closer, error) // called when the first page connects
 
-	// Records are the audit entries to show beside the questions: what there
-	// is, then what comes, until ctx ends. Nil shows none.
+	// Records yields the audit entries to show beside the questions: first the existing ones,
+	// then new ones, until ctx ends. nil shows none.
 	Records func(ctx context.Context) iter.Seq2[event.Entry, error]
 
 	Home     string                       // for ~; "" when unknown
 	Own      []string                     // view.Options.Own
 	ReadFile func(string) ([]byte, error) // view.Options.ReadFile; nil shows no changes
-	By       string                       // the account that answers
-	Opened   func()                       // told each time a link has been used; may be nil
+	By       string                       // the account of the person who answers
+	Opened   func()                       // called each time a link is used; may be nil
 }
 
-// Listen opens a loopback address: 127.0.0.1, or ::1. Port 0 takes a free one.
+// Listen opens a loopback address: 127.0.0.1, or ::1. Port 0 selects a free port.
 func Listen(port int, v6 bool) (net.Listener, error) {
 	network, host := "tcp4", "127.0.0.1"
 	if v6 {
@@ -56,21 +56,20 @@ func Listen(port int, v6 bool) (net.Listener, error) {
 	return net.Listen(network, net.JoinHostPort(host, strconv.Itoa(port)))
 }
 
-// Server serves the page. Use New.
+// Server serves the page. Create it with New.
 type Server struct {
 	o         Options
 	listener  net.Listener
-	host      string // the one value of Host that is answered
+	host      string // the only accepted value of Host
 	login     login
 	presence  presence
 	assets    map[string]asset
 	limits    limits
-	grace     time.Duration // how long a request must have been sent before an answer counts
-	heartbeat time.Duration // a silent stream says so this often
+	grace     time.Duration // how long ago a request must have been sent before an answer counts
+	heartbeat time.Duration // interval of messages on a silent stream
 }
 
-// New makes a server for l, which must listen on a loopback address. Serve
-// closes l.
+// New returns a server for l, which must listen on a loopback address. Serve closes l.
 func New(o Options, l net.Listener) (*Server, error) {
 	addr, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.IsLoopback() {
@@ -94,26 +93,26 @@ func New(o Options, l net.Listener) (*Server, error) {
 	}, nil
 }
 
-// NewLink makes the link that opens the page once. An earlier one that has not been
-// used stops working; a page that is open stays open until the new link is used.
+// NewLink returns the link that opens the page once. An earlier unused link stops working; an
+// open page stays open until the new link is used.
 func (s *Server) NewLink() string { return "http://" + s.host + "/#" + s.login.newToken() }
 
-// limits are how long parts of an exchange may take.
+// limits are the time limits for parts of an exchange.
 type limits struct {
-	header, read, write time.Duration // the request's header, all of it, the reply
-	outcome             time.Duration // of an answer, to learn what became of the call
+	header, read, write time.Duration // for the request's header, the whole request, and the reply
+	outcome             time.Duration // for an answer: the wait for the call's outcome
 }
 
-// Bounds of one connection and one request.
+// Limits of one connection and one request.
 const (
 	idleTime  = 60 * time.Second
-	maxHeader = 1 << 20 // beyond the cookies that other ports of this address may have left in the browser
+	maxHeader = 1 << 20 // larger than the cookies that other ports of this address may have left in the browser
 	maxBody   = 8 << 10
-	maxPages  = 4 // pages that are connected at once
+	maxPages  = 4 // pages connected at the same time
 )
 
-// Serve answers until ctx ends, and returns when every page has been let go. It
-// returns nil when ctx ended it.
+// Serve answers until ctx ends, and returns after every page is disconnected. It returns nil if
+// ctx ended it.
 func (s *Server) Serve(ctx context.Context) error {
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	defer endStreams()
@@ -121,7 +120,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		Handler:           s,
 		ReadHeaderTimeout: s.limits.header, ReadTimeout: s.limits.read, WriteTimeout: s.limits.write, IdleTimeout: idleTime,
 		MaxHeaderBytes: maxHeader,
-		ErrorLog:       log.New(io.Discard, "", 0), // it would quote strangers on the terminal
+		ErrorLog:       log.New(io.Discard, "", 0), // it would print strangers' text on the terminal
 		BaseContext:    func(net.Listener) context.Context { return streams },
 	}
 	served := make(chan error, 1)

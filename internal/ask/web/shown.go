@@ -12,20 +12,19 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Everything below is text that view or term has made harmless; the page puts
-// it into text nodes.
+// All text below was made harmless by view or term; the page puts it into text nodes.
 
-// row is one waiting request in the list.
+// row is one pending request in the list.
 type row struct {
 	ID        string `json:"id"`
-	Digest    string `json:"digest"` // hex; an answer repeats it
+	Digest    string `json:"digest"` // hex; an answer must repeat it
 	Title     string `json:"title"`
 	Short     string `json:"short"`
 	Server    string `json:"server"`
 	Client    string `json:"client"`
 	Project   string `json:"project"`
 	Dangerous bool   `json:"dangerous"`
-	Brief     bool   `json:"brief"`    // Title and Short are all of it
+	Brief     bool   `json:"brief"`    // Title and Short show everything
 	Created   int64  `json:"created"`  // in ms
 	Deadline  int64  `json:"deadline"` // in ms; 0 for none
 	care      care
@@ -49,19 +48,19 @@ func (s *Server) requestRow(r *queue.Request) *row {
 		return out
 	}
 	out.Title, out.Server = s.callTitle(&q), q.Server
-	short := strings.TrimPrefix(q.ShortLine(shortLength), "careful: ") // the page says so itself
+	short := strings.TrimPrefix(q.ShortLine(shortLength), "careful: ") // the page shows this itself
 	out.Short = strings.TrimSpace(strings.TrimPrefix(short, q.Title))
 	out.care = careOf(r, &q)
 	out.Dangerous = out.care < routine
 	if q.IsShortComplete(shortLength) {
-		q, err = s.viewRequest(r, true) // a change to a file is more than a row tells
+		q, err = s.viewRequest(r, true) // a row does not show a change to a file
 		out.Brief = err == nil && q.IsShortComplete(shortLength)
 	}
 	return out
 }
 
-// careOf believes the queue and the view, whichever is stricter. A risk we do not
-// know counts as dangerous.
+// careOf returns the stricter judgement of the queue and the view. An unknown risk counts as
+// dangerous.
 func careOf(r *queue.Request, q *view.Question) care {
 	if r.Risk != "routine" || len(q.Dangers) > 0 {
 		return confirmed
@@ -69,7 +68,8 @@ func careOf(r *queue.Request, q *view.Question) care {
 	return routine
 }
 
-// viewRequest gives the request as harmless text; the error says why there is none.
+// viewRequest returns the request as harmless text; the error is the reason why that is
+// impossible.
 func (s *Server) viewRequest(r *queue.Request, changes bool) (view.Question, error) {
 	if r.Damage != nil {
 		return view.Question{}, r.Damage
@@ -85,12 +85,12 @@ func (s *Server) viewOptions(r *queue.Request, changes bool) view.Options {
 	return o
 }
 
-// details is all a person must know to answer.
+// details is everything that a person must know to answer.
 type details struct {
 	ID        string    `json:"id"`
 	Digest    string    `json:"digest"`
-	Broken    string    `json:"broken"` // why it cannot be shown: then it can only be denied
-	Short     string    `json:"sum"`    // the beginning of the digest
+	Broken    string    `json:"broken"` // reason why it cannot be shown: then it can only be denied
+	Short     string    `json:"sum"`    // the first digits of the digest
 	Server    string    `json:"server"`
 	Client    string    `json:"client"`
 	Project   string    `json:"project"`
@@ -100,7 +100,7 @@ type details struct {
 	Dangers   []string  `json:"dangers"`
 	Requests  []request `json:"requests"`
 	Lasting   bool      `json:"lasting"`
-	Session   []reach   `json:"session"` // how far an answer for the session can go, the preset first
+	Session   []reach   `json:"session"` // possible scopes of a session answer, the preset first
 	Offers    []offer   `json:"offers"`
 	NoOffer   string    `json:"noOffer"`
 	care      care
@@ -112,7 +112,7 @@ type request struct {
 	Word    string   `json:"word"`
 	Names   []value  `json:"names"`
 	Args    []value  `json:"args"`
-	Extra   []value  `json:"extra"` // in params, beside the arguments
+	Extra   []value  `json:"extra"` // in params, outside the arguments
 	Changes []change `json:"changes"`
 	Dangers []string `json:"dangers"`
 }
@@ -122,7 +122,7 @@ type value struct {
 	Type   string   `json:"type"`
 	Value  string   `json:"value"`
 	Clean  string   `json:"clean"`
-	Whole  []string `json:"whole"` // null when Value is one line and all of it
+	Whole  []string `json:"whole"` // null when Value is one line and complete
 	Folded bool     `json:"folded"`
 	Marks  []string `json:"marks"`
 }
@@ -140,11 +140,11 @@ type offer struct {
 	Example string   `json:"example"`
 }
 
-// reach is one way how far an answer for the session can go.
+// reach is one possible scope of a session answer.
 type reach struct {
 	Scope string `json:"scope"`
-	Lets  string `json:"lets"`  // in a few words
-	Title string `json:"title"` // with all that it leaves open
+	Lets  string `json:"lets"`  // what it allows, in a few words
+	Title string `json:"title"` // with everything that it leaves open
 }
 
 func (s *Server) requestDetails(r *queue.Request) *details {
@@ -230,7 +230,7 @@ func (s *Server) resolvedRow(r *queue.Request) *resolvedRow {
 	return out
 }
 
-// endingSentence says in one sentence how a request was resolved.
+// endingSentence returns one sentence about how a request was resolved.
 func endingSentence(r *queue.Request) string {
 	at, outcome, undone := clockText(r.Decided), term.VisibleText(r.Outcome), queue.UndoneText(r.IsReply())
 	switch r.Status {
@@ -247,7 +247,8 @@ func endingSentence(r *queue.Request) string {
 	return "It still waits."
 }
 
-// outcomeText ends the sentence by the proxy's word on what became of an answered call.
+// outcomeText returns the end of that sentence: the proxy's report on the outcome of an answered
+// call.
 func outcomeText(s queue.Status, outcome, undone string) string {
 	switch {
 	case s == queue.Denied && (outcome == "" || outcome == "denied"):
@@ -262,7 +263,7 @@ func outcomeText(s queue.Status, outcome, undone string) string {
 	return "; " + outcome
 }
 
-// tooLate gives ending for somebody whose answer came second.
+// tooLate returns endingSentence for a person whose answer came second.
 func tooLate(r *queue.Request) string {
 	s := endingSentence(r)
 	return "Too late: " + strings.ToLower(s[:1]) + s[1:]

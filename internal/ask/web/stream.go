@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// presence attends the queue while at least one page is connected.
+// presence marks the queue as watched while at least one page is connected.
 type presence struct {
 	addAnswerer func() (io.Closer, error)
 	mu          sync.Mutex
@@ -21,8 +21,8 @@ type presence struct {
 	answerer    io.Closer
 }
 
-// enterPage counts a page in. An error other than tooMany means that the page is in,
-// but that the proxies do not know.
+// enterPage counts a new page. After an error other than tooMany the page is counted, but the
+// proxies do not know of it.
 func (p *presence) enterPage() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +44,7 @@ func (p *presence) leavePage() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pages--; p.pages == 0 && p.answerer != nil {
-		_ = p.answerer.Close() // the lock goes with the process at the latest
+		_ = p.answerer.Close() // the lock ends with the process at the latest
 		p.answerer = nil
 	}
 }
@@ -58,7 +58,7 @@ type events struct {
 // sendTime is how long a page may take to read one event.
 const sendTime = 10 * time.Second
 
-// sendEvent writes one event. JSON has no line break, so the data is one line.
+// sendEvent writes one event. JSON has no line breaks, so the data is one line.
 func (e *events) sendEvent(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -77,11 +77,11 @@ func (e *events) writeText(s string) error {
 	return e.rc.Flush()
 }
 
-// gap is the shortest time between two looks at the queue.
+// gap is the minimum time between two reads of the queue.
 const gap = 100 * time.Millisecond
 
-// serveEvents tells one page what waits, what was answered, what holds and what
-// was recorded, until the page leaves.
+// serveEvents sends one page the pending requests, the answers, the session answers and the
+// record entries, until the page leaves.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session) error {
 	err := s.presence.enterPage()
 	if errors.Is(err, tooMany) {
@@ -90,7 +90,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session
 	defer s.presence.leavePage()
 	w.Header().Set("Content-Type", "text/event-stream")
 	e := &events{w, http.NewResponseController(w)}
-	// The bound on reading a request would end the stream with it.
+	// The read deadline of the request would also end the stream.
 	if err := e.rc.SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
@@ -139,8 +139,8 @@ func (s *Server) streamEvents(ctx context.Context, b *pageState) {
 	}
 }
 
-// followRecord reads the record in a goroutine of its own, for reading it blocks.
-// wait returns when that has ended; ctx must have ended before.
+// followRecord reads the record in a separate goroutine, because reading blocks. wait returns
+// when that goroutine has ended; ctx must have ended first.
 func (s *Server) followRecord(ctx context.Context) (entries <-chan *event.Entry, wait func()) {
 	if s.o.Records == nil {
 		return nil, func() {}
@@ -151,7 +151,7 @@ func (s *Server) followRecord(ctx context.Context) (entries <-chan *event.Entry,
 		defer close(out)
 		for e, err := range s.o.Records(ctx) {
 			if err != nil {
-				continue // damage is for clawai log verify; any other error is the last
+				continue // clawai log verify reports damage; any other error is the last one
 			}
 			select {
 			case out <- &e:

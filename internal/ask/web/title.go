@@ -7,14 +7,14 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// told are the names of arguments that say best what a call is about, best first.
+// told are the argument names that best show what a call is about, best first.
 var told = []string{"path", "file_path", "filepath", "file", "filename", "source", "from", "uri", "url", "directory", "dir", "command", "cmd", "sql", "query"}
 
-// toldLength is how many characters of such an argument a title has.
+// toldLength is the maximum number of characters of such an argument in a title.
 const toldLength = 72
 
-// callTitle gives what a call is about in one line: the tool, and the file, the address or the
-// command. The rest is in the details.
+// callTitle returns a call's subject in one line: the tool, and the file, the address or the
+// command. The details show the rest.
 func (s *Server) callTitle(q *view.Question) string {
 	if len(q.Requests) != 1 {
 		return q.Title
@@ -34,8 +34,8 @@ func (s *Server) callTitle(q *view.Question) string {
 	return q.Title + ` "` + cutMiddle(view.TildePath(text, s.o.Home), toldLength) + `"`
 }
 
-// cutMiddle leaves out the middle of a text that is longer than n characters: the end of a
-// path tells more than its beginning.
+// cutMiddle removes the middle of a text of more than n characters, because the end of a path
+// tells more than its start.
 func cutMiddle(text string, n int) string {
 	runes := []rune(text)
 	if len(runes) <= n {

@@ -9,11 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is deeper than what internal/wire/frame admits, and what a file of such entries adds.
+// maxDepth is deeper than internal/wire/frame admits, plus the levels that a file of entries
+// adds.
 const maxDepth = 100
 
-// parseTree reads JSON as a tree of map[string]any, []any, string, json.Number, bool and nil.
-// A member that stands twice is an error.
+// parseTree parses JSON into a tree of map[string]any, []any, string, json.Number, bool and nil.
+// A repeated member is an error.
 func parseTree(src []byte) (any, error) {
 	if !utf8.Valid(src) {
 		return nil, errors.New("it is no UTF-8")
@@ -31,13 +32,13 @@ func parseTree(src []byte) (any, error) {
 		return nil, errors.New("something stands behind its end")
 	}
 	n, err := countMembers(tree, 0)
-	if err == nil && n != countColons(src) { // the decoder keeps the last of several
+	if err == nil && n != countColons(src) { // the decoder keeps only the last of repeated members
 		err = errors.New("a member stands twice")
 	}
 	return tree, err
 }
 
-// countMembers counts the members of all objects in a tree.
+// countMembers returns the number of members of all objects in a tree.
 func countMembers(tree any, depth int) (n int, err error) {
 	if depth > maxDepth {
 		return 0, fmt.Errorf("it nests deeper than %d", maxDepth)
@@ -64,7 +65,8 @@ func countMembers(tree any, depth int) (n int, err error) {
 	return n, nil
 }
 
-// countColons counts those of JSON that stand in no text: as many as members.
+// countColons returns the number of colons outside strings in JSON, which is the number of
+// members.
 func countColons(src []byte) (n int) {
 	for i := 0; i < len(src); i++ {
 		switch src[i] {
@@ -81,19 +83,19 @@ func countColons(src []byte) (n int) {
 	return n
 }
 
-// encodeTree gives a tree as canonical JSON: members by code point, no blanks. Code points and
-// the bytes of UTF-8 have one order.
+// encodeTree returns a tree as canonical JSON: members sorted by code point, no blanks. Code
+// points and UTF-8 bytes sort alike.
 func encodeTree(tree any) []byte {
 	var b bytes.Buffer
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(false)
 	if err := to.Encode(tree); err != nil {
-		panic(err) // a tree of parse has nothing that cannot be written
+		panic(err) // every tree of parseTree can be encoded
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// textArray gives the texts of an array; ok says that it has nothing else.
+// textArray returns the texts of an array; ok reports whether it holds only texts.
 func textArray(v any) (all []string, ok bool) {
 	elements, ok := v.([]any)
 	for _, element := range elements {

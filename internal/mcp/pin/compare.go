@@ -11,16 +11,16 @@ import (
 	"github.com/clawai/clawai/internal/text/inspect"
 )
 
-// Change is one difference of an entry, or of what a server says of itself.
+// Change is one difference in an entry, or in a server's description of itself.
 type Change struct {
 	Class Class
-	At    string          // where: member names with dots, "" for the whole
-	Was   json.RawMessage // nil when it was not there
+	At    string          // place: member names with dots, "" for the whole
+	Was   json.RawMessage // nil when it is new
 	Is    json.RawMessage // nil when it is gone
-	What  string          // in words, where Was and Is do not say it; never a part of a text
+	What  string          // description where Was and Is do not show the change; never a part of a text
 }
 
-// ValueText gives what a value says: a text itself, anything else as JSON.
+// ValueText returns the text of a JSON string, and any other value as JSON.
 func ValueText(v json.RawMessage) string {
 	var text string
 	if json.Unmarshal(v, &text) == nil {
@@ -29,16 +29,16 @@ func ValueText(v json.RawMessage) string {
 	return string(v)
 }
 
-// Difference is what is different in one entry; Changes are in the order of At.
+// Difference is all changes of one entry; Changes are sorted by At.
 type Difference struct {
 	Kind    EntryKind
 	Name    string
-	Class   Class // the gravest of Changes
+	Class   Class // the most serious class in Changes
 	Changes []Change
 }
 
-// DiffEntries says what an entry has become; nil when it is the same. Both have one kind and one
-// name.
+// DiffEntries returns the changes from one entry to another of the same kind and name; nil when
+// they are equal.
 func DiffEntries(was, is Entry) []Change {
 	if bytes.Equal(was.text, is.text) {
 		return nil
@@ -51,17 +51,17 @@ func DiffEntries(was, is Entry) []Change {
 			d.compareMember(members[is.Kind][name], name, before, after)
 		}
 	}
-	if len(d.found) == 0 { // {} for true, a null for nothing: other bytes that say the same
+	if len(d.found) == 0 { // {} for true, a null for nothing: other bytes with the same meaning
 		d.addChange(Shown, "", nil, nil)
 		d.found[0].What = "written in another way"
 	}
 	return append(d.found, suspectChanges(is)...)
 }
 
-// differ gathers changes.
+// differ collects changes.
 type differ struct {
 	found    []Change
-	contrary bool // that a part is tighter does not make the whole tighter
+	contrary bool // a tighter part does not make the whole tighter
 }
 
 func (d *differ) addChange(class Class, at string, was, is any) {
@@ -78,14 +78,14 @@ func rawValue(v any) json.RawMessage {
 	return encodeTree(v)
 }
 
-// unionNames gives the names of the members of either, sorted.
+// unionNames returns the sorted names of the members of both.
 func unionNames(was, is map[string]any) []string {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// same: absent and null are not.
+// sameMember reports whether a member is unchanged. A missing member and null differ.
 func sameMember(was, is map[string]any, name string) bool {
 	before, had := was[name]
 	after, has := is[name]
@@ -112,8 +112,8 @@ func (d *differ) compareMember(how rating, at string, was, is any) {
 	}
 }
 
-// holds are the values by which a hint holds a tool back (schema.ts, ToolAnnotations): to
-// lose one asks. Absent is no value.
+// holds are the hint values that restrict a tool (schema.ts, ToolAnnotations): losing one needs
+// approval. A missing hint is no value.
 var holds = map[string]bool{"readOnlyHint": true, "destructiveHint": true, "idempotentHint": true, "openWorldHint": false}
 
 func (d *differ) compareHints(at string, was, is any) {
@@ -135,7 +135,7 @@ func (d *differ) compareHints(at string, was, is any) {
 	}
 }
 
-// asObject gives an object; an absent one has no members.
+// asObject returns v as an object; a missing object has no members.
 func asObject(v any) (map[string]any, bool) {
 	if v == nil {
 		return nil, true
@@ -144,7 +144,7 @@ func asObject(v any) (map[string]any, bool) {
 	return o, ok
 }
 
-// compareArguments are those of a prompt: a list of name, description and required.
+// compareArguments compares a prompt's arguments: a list of name, description and required.
 func (d *differ) compareArguments(at string, was, is any) {
 	before, wasNamed := byName(was)
 	after, isNamed := byName(is)
@@ -188,7 +188,7 @@ func byName(v any) (map[string]any, bool) {
 	return all, ok
 }
 
-// exact are the kinds that no text of an honest list has.
+// exact are the kinds that never occur in the texts of an honest list.
 var exact = sync.OnceValue(func() inspect.Kinds {
 	kinds, err := inspect.ParseKinds([]string{string(inspect.Hidden), string(inspect.Control), string(inspect.TemplateToken)})
 	if err != nil {
@@ -197,7 +197,7 @@ var exact = sync.OnceValue(func() inspect.Kinds {
 	return kinds.WithCloseLook()
 })
 
-// suspectChanges gives what an entry holds that nobody needs to approve.
+// suspectChanges returns the contents of an entry that can never be approved.
 func suspectChanges(e Entry) []Change {
 	if isPlain(e.text) {
 		return nil
@@ -209,13 +209,13 @@ func suspectsIn(tree map[string]any) (found []Change) {
 	visitTexts("", tree, func(at, text string) {
 		for _, f := range inspect.SearchText(text, exact()) {
 			found = append(found, Change{Class: Refused, At: at, What: fmt.Sprintf("%s: %s", f.Kind, f.What)})
-			return // one for a text is enough to refuse it
+			return // one finding per text is enough to refuse it
 		}
 	})
 	return found
 }
 
-// visitTexts visits every text of a tree, names of members too.
+// visitTexts visits every text of a tree, including member names.
 func visitTexts(at string, v any, visit func(at, text string)) {
 	switch v := v.(type) {
 	case string:
@@ -239,7 +239,7 @@ func joinPath(at, name string) string {
 	return at + "." + name
 }
 
-// GravestClass gives the class that weighs most.
+// GravestClass returns the class that weighs most.
 func GravestClass(all []Change) (worst Class) {
 	for _, c := range all {
 		if c.Class == 0 {

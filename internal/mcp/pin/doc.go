@@ -1,11 +1,11 @@
-// Package pin knows what a server has said of itself as somebody approved it, and says
-// what is different in what it says now: in words of a few classes, each with what it
-// costs. It has the form in which that is written to a file.
+// Package pin holds the approved description of a server and compares it with the current one. It
+// sorts each difference into one of a few classes by its risk. It also defines the file format of
+// the approved description.
 //
-// Two entries are the same when their canonical forms are (see canonical.go). Who reads
-// a server must have admitted its lines as strictly as internal/wire/frame does.
+// Two entries are equal when their canonical forms are equal (see canonical.go). A caller must
+// admit a server's lines as strictly as internal/wire/frame does.
 package pin
 
-// Formula is the number of the canonical form. Entries are kept whole, so that another
-// formula is computed from what is kept and asks nobody anything.
+// Formula is the number of the canonical form. Entries are stored whole, so a new formula can be
+// computed from the stored entries without a new approval.
 const Formula = 1

@@ -15,15 +15,15 @@ const (
 	Tool EntryKind = iota
 	Prompt
 	Template
-	Itself // what a server says of itself; no list has it
+	Itself // a server's description of itself; it is in no list
 )
 
-// Kinds are those of lists.
+// Kinds are the kinds of entries in lists.
 var Kinds = [...]EntryKind{Tool, Prompt, Template}
 
 func (k EntryKind) String() string { return [...]string{"tool", "prompt", "template", "server"}[k] }
 
-// keyMember gives the member by which a server tells its entries apart.
+// keyMember returns the member by which a server distinguishes its entries.
 func (k EntryKind) keyMember() string {
 	if k == Template {
 		return "uriTemplate"
@@ -31,14 +31,14 @@ func (k EntryKind) keyMember() string {
 	return "name"
 }
 
-// Entry is one entry of a list in its canonical form. It is not to be changed.
+// Entry is one entry of a list in its canonical form. It must not be changed.
 type Entry struct {
 	Kind EntryKind
-	Name string // of a template: the template
+	Name string // for a template: the template itself
 	text []byte
 }
 
-// Read makes an entry of JSON.
+// Read parses an entry from JSON.
 func Read(kind EntryKind, src []byte) (Entry, error) {
 	name, text, err := rewriteEntry(kind, src)
 	if err != nil {
@@ -53,18 +53,18 @@ func Read(kind EntryKind, src []byte) (Entry, error) {
 	return Entry{kind, name, text}, nil
 }
 
-// parseMembers gives what the entry has. They are read again each time: a tree is many times its
-// text.
+// parseMembers returns the entry's members. It parses them each time, because a tree is many
+// times as large as its text.
 func (e Entry) parseMembers() map[string]any {
-	tree, _ := parseTree(e.text) // rewrite has read it
+	tree, _ := parseTree(e.text) // rewriteEntry has already parsed this text
 	object, _ := tree.(map[string]any)
 	return object
 }
 
-// Text is the canonical form. Nobody may write to it.
+// Text returns the canonical form. Callers must not change it.
 func (e Entry) Text() []byte { return e.text }
 
-// TextDigest gives the SHA-256 of the canonical form, as the record writes digests.
+// TextDigest returns the SHA-256 of the canonical form in the record's notation.
 func (e Entry) TextDigest() string {
 	sum := sha256.Sum256(e.text)
 	return "sha256:" + hex.EncodeToString(sum[:])

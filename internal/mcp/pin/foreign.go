@@ -8,11 +8,11 @@ import (
 	"unicode"
 )
 
-// minForeign is the shortest name that is taken for one where it stands in a text.
+// minForeign is the minimum length of a tool name that is recognized inside a text.
 const minForeign = 6
 
-// CompareServer says what a server has become since the lock was written, and which new words of
-// it name a tool of another server: a text that wants to say how that one is used.
+// CompareServer returns a server's changes since the lock was written, and the new texts that
+// name a tool of another server: such a text may tell the model how to use that tool.
 func (l Lock) CompareServer(name string, is *SelfDescription) []Difference {
 	was := l[name]
 	all := CompareServers(&was, is)
@@ -32,8 +32,8 @@ func (l Lock) CompareServer(name string, is *SelfDescription) []Difference {
 	return all
 }
 
-// foreignTools gives the tools of the other servers, by name, with whose they are: those whose
-// names are no words of every day, and that this server does not have.
+// foreignTools maps the names of the other servers' tools to their servers. It leaves out
+// everyday words and the names of this server's own tools.
 func (l Lock) foreignTools(name string, is *SelfDescription) map[string]string {
 	all := map[string]string{}
 	for _, other := range slices.Sorted(maps.Keys(l)) {

@@ -1,46 +1,46 @@
 package pin
 
-// position says where schemas stand in the value of a keyword.
+// position is where schemas stand in the value of a keyword.
 type position uint8
 
 const (
 	none  position = iota
-	one            // it is a schema, or an array of them (items in draft 7)
+	one            // the value is a schema, or an array of schemas (items in draft 7)
 	list           // an array of schemas
 	named          // an object of schemas
 )
 
-// rating says what a change of a member means.
+// rating is how a change of a member is judged.
 type rating uint8
 
 const (
-	asDoubt    rating = iota // whatever it means: as if it opened something
+	asDoubt    rating = iota // unknown meaning: judged as if it widened something
 	asName                   // the entry's own name, which is not compared
-	asShown                  // people see it, in a list
+	asShown                  // people see it in a list
 	asText                   // a model reads it
 	asHints                  // annotations of a tool
 	asSchema                 // what a tool takes
-	asOutput                 // what a tool gives
+	asOutput                 // what a tool returns
 	asArgs                   // arguments of a prompt
 	asType                   // type
 	asEnum                   // enum
-	asUpper                  // a bound from above: the lower, the tighter
-	asLower                  // a bound from below: the higher, the tighter
-	asDemand                 // what it demands is one more condition, none when absent
+	asUpper                  // upper bound: lower is tighter
+	asLower                  // lower bound: higher is tighter
+	asDemand                 // one condition; none when missing
 	asRequired               // required
 	asDialect                // $schema
 )
 
 // keyword is one member of a schema (JSON Schema 2020-12 and draft 7).
 type keyword struct {
-	rating rating // of what holds no schemas
+	rating rating // for keywords without schemas
 	holds  position
-	set    bool // an array in which order and repetition mean nothing
-	// contrary: that what it holds is tighter does not make the whole tighter.
+	set    bool // an array whose order and repetition mean nothing
+	// contrary means that a tighter schema in this keyword does not make the whole tighter.
 	contrary bool
 }
 
-// keywords are those that are known. A change of any other opens, for all we know.
+// keywords are the known keywords. A change of any other keyword counts as widening.
 var keywords = map[string]keyword{
 	"title": {rating: asText}, "description": {rating: asText}, "$comment": {rating: asText}, "default": {rating: asText}, "examples": {rating: asText},
 	"deprecated": {rating: asText}, "readOnly": {rating: asText}, "writeOnly": {rating: asText},
@@ -59,14 +59,14 @@ var keywords = map[string]keyword{
 	"$defs": {holds: named, contrary: true}, "definitions": {holds: named, contrary: true},
 }
 
-// dialects are values of $schema that clients and servers take for one.
+// dialects are the values of $schema that clients and servers treat alike.
 var dialects = map[string]bool{
 	"": true, "https://json-schema.org/draft/2020-12/schema": true, "https://json-schema.org/draft/2019-09/schema": true,
 	"http://json-schema.org/draft-07/schema#": true, "http://json-schema.org/draft-07/schema": true,
 }
 
-// members are those of an entry, by kind (MCP 2025-11-25 and 2026-07-28, schema.ts: Tool,
-// Prompt, ResourceTemplate). Any other is in doubt.
+// members are the known members of an entry, by kind (MCP 2025-11-25 and 2026-07-28, schema.ts:
+// Tool, Prompt, ResourceTemplate). Any other member is rated asDoubt.
 var members = map[EntryKind]map[string]rating{
 	Tool: {
 		"name": asName, "title": asShown, "icons": asShown, "_meta": asShown, "description": asText,

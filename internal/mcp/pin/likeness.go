@@ -8,15 +8,15 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// likeness finds names that read alike in passing. It is made when somebody asks for the
-// first time: of most servers nobody does. Several may ask at once.
+// likeness finds names that look alike at a glance. It is built on first use, because most
+// servers never need it. It is safe for concurrent use.
 type likeness struct {
 	mu     sync.Mutex
-	names  [len(Kinds)]map[string]string   // the first of each reading
-	others [len(Kinds)]map[string][]string // those behind it, in order
+	names  [len(Kinds)]map[string]string   // the first name for each folded form
+	others [len(Kinds)]map[string][]string // the later names for each folded form, in order
 }
 
-// findAlike gives the first other name that reads like a name, "" for none.
+// findAlike returns the first other name that looks like name, "" for none.
 func (s *SelfDescription) findAlike(kind EntryKind, name string) string {
 	l := s.alike
 	if l == nil {
@@ -41,7 +41,7 @@ func (s *SelfDescription) findAlike(kind EntryKind, name string) string {
 	return first
 }
 
-// addName notes a name that a server has now.
+// addName adds a name that a server has now.
 func (l *likeness) addName(kind EntryKind, name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func (l *likeness) insertName(kind EntryKind, name string) {
 	l.others[kind][reading] = slices.Insert(more, at, name)
 }
 
-// removeName forgets a name.
+// removeName removes a name.
 func (l *likeness) removeName(kind EntryKind, name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +85,7 @@ func (l *likeness) removeName(kind EntryKind, name string) {
 	}
 }
 
-// foldName gives a name as one reads it in passing.
+// foldName returns a name in the form that a person sees at a glance.
 func foldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_./ ", r) {

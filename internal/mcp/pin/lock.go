@@ -14,15 +14,14 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Lock is what servers said of themselves when somebody approved it, by the names that
-// rules know them by.
+// Lock holds the approved descriptions of servers, by the servers' names in rules.
 type Lock map[string]SelfDescription
 
-// lists are the members of a server's block that have entries.
+// lists are the members of a server's block that hold entries.
 var lists = [...]string{Tool: "tools", Prompt: "prompts", Template: "templates"}
 
-// Text is the file: JSON with two blanks of indent, sorted, LF, no time and no place in it.
-// What cannot be seen is escaped; everything that can be read stands there whole.
+// Text returns the file: JSON with an indent of two blanks, sorted, LF, without time or place.
+// Invisible characters are escaped; readable text stays unchanged.
 func (l Lock) Text() []byte {
 	servers := map[string]any{}
 	for name, s := range l {
@@ -33,7 +32,7 @@ func (l Lock) Text() []byte {
 	to.SetEscapeHTML(false)
 	to.SetIndent("", "  ")
 	if err := to.Encode(map[string]any{"formula": Formula, "servers": servers}); err != nil {
-		panic(err) // a tree of parse has nothing that cannot be written
+		panic(err) // every tree of parseTree can be encoded
 	}
 	return escapeUnseen(b.Bytes())
 }
@@ -54,8 +53,7 @@ func (s *SelfDescription) lockBlock() map[string]any {
 	return block
 }
 
-// escapeUnseen escapes what a person does not see. Outside of its texts, JSON has nothing of it
-// but line ends.
+// escapeUnseen escapes invisible characters. Outside of strings, JSON has none but line ends.
 func escapeUnseen(src []byte) []byte {
 	if isSeen(src) {
 		return src
@@ -85,7 +83,7 @@ func escapeUnseen(src []byte) []byte {
 	return out
 }
 
-// isSeen reports whether a text has nothing but ASCII that is seen, as most have.
+// isSeen reports whether a text holds only visible ASCII, as most texts do.
 func isSeen(src []byte) bool {
 	for _, c := range src {
 		if (c < ' ' || c > '~') && c != '\n' {
@@ -95,9 +93,9 @@ func isSeen(src []byte) bool {
 	return true
 }
 
-// ReadLock reads such a file, whatever its blanks and its order are. What it does not know,
-// and an entry that is not what its digest says, are errors: merged by hand or by a
-// program, it may hold what nobody has approved.
+// ReadLock parses such a file, with any blanks and order. An unknown member, or an entry that
+// does not match its digest, is an error: after a merge by hand or by a program, the file may
+// hold entries that nobody approved.
 func ReadLock(src []byte) (Lock, error) {
 	tree, err := parseTree(src)
 	if err != nil {
@@ -176,7 +174,7 @@ func readPinned(kind EntryKind, name string, v any) (Entry, error) {
 	return e, nil
 }
 
-// checkMembers gives an object with just these members.
+// checkMembers returns v as an object with exactly these members.
 func checkMembers(v any, names ...string) (map[string]any, error) {
 	o, ok := v.(map[string]any)
 	if !ok {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Zeros that are written out: those of 1e21 and of 1e-7 stand as an exponent.
+// maxZeros is how many zeros are written out: 1e21 and 1e-7 keep an exponent.
 const maxZeros = 20
 
-// normalizeNumber writes a number by its worth: 1.0 and 1e0 are 1, -0 is 0. No digit is lost,
-// however many there are. One whose exponent has more than 32 bits is as it is written.
+// normalizeNumber writes a number by its value: 1.0 and 1e0 become 1, -0 becomes 0. It loses no
+// digit. A number whose exponent has more than 32 bits stays as written.
 func normalizeNumber(n json.Number) json.Number {
 	text := strings.ToLower(string(n))
 	digits, exponent, _ := strings.Cut(text, "e")
@@ -36,9 +36,9 @@ func normalizeNumber(n json.Number) json.Number {
 	return json.Number(sign + formatDecimal(short, power))
 }
 
-// formatDecimal writes digits, which neither begin nor end with 0, times ten to a power.
+// formatDecimal returns digits, which neither begin nor end with 0, times ten to a power.
 func formatDecimal(digits string, power int64) string {
-	point := int64(len(digits)) + power // where it stands, from the first digit
+	point := int64(len(digits)) + power // position of the point, from the first digit
 	switch {
 	case power > maxZeros || point < -5:
 		return digits + "e" + strconv.FormatInt(power, 10)
@@ -50,7 +50,7 @@ func formatDecimal(digits string, power int64) string {
 	return "0." + strings.Repeat("0", int(-point)) + digits
 }
 
-// isBelow says that a is a smaller number than b; false where that cannot be told.
+// isBelow reports whether a is a smaller number than b; false if that is unknown.
 func isBelow(a, b any) bool {
 	x, isX := a.(json.Number)
 	y, isY := b.(json.Number)

@@ -10,21 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// shape says which rules a value is written by.
+// shape selects the rules for writing a value.
 type shape uint8
 
 const (
-	dataShape    shape = iota // numbers by what they are worth, arrays in their order
+	dataShape    shape = iota // numbers by value, arrays in order
 	entryShape                // a whole entry of a list
 	schemaShape               // a JSON schema
 	schemasShape              // a schema, or an array of them
 	namedShape                // an object of schemas
-	setShape                  // an array; of nothing but texts, their order and repetition mean nothing
+	setShape                  // an array; if it holds only texts, their order and repetition mean nothing
 )
 
-// rewriteEntry gives the canonical form of an entry and its name, straight from its bytes: a
-// tree of maps would be many times as large, and a list has thousands. Texts are neither
-// folded nor normalised, which would hide one behind another.
+// rewriteEntry returns an entry's name and its canonical form, directly from its bytes: a tree of
+// maps would be many times as large, and a list has thousands of entries. It neither folds nor
+// normalizes texts, because that could hide one text behind another.
 func rewriteEntry(kind EntryKind, src []byte) (name string, text []byte, err error) {
 	if !utf8.Valid(src) || !json.Valid(src) {
 		if _, err = parseTree(src); err == nil {
@@ -42,23 +42,23 @@ func rewriteEntry(kind EntryKind, src []byte) (name string, text []byte, err err
 	return name, text, err
 }
 
-// writers are used again: a list has thousands of entries.
+// writers are reused, because a list has thousands of entries.
 var writers = sync.Pool{New: func() any { return &writer{} }}
 
-// writer writes what it reads in canonical form. What it reads is known to be JSON.
+// writer writes its input in canonical form. The input is valid JSON.
 type writer struct {
 	kind  EntryKind
 	src   []byte
 	at    int
 	out   []byte
-	name  string // of the entry
-	parts []part // of the objects and arrays that are open
+	name  string // the entry's name
+	parts []part // members and elements of the open objects and arrays
 	spare []byte
 }
 
-// part is a member or an element, as it stands in what is written.
+// part is a written member or element.
 type part struct {
-	key      []byte // the name of a member, the text of an element; nil for another element
+	key      []byte // a member's name, or a text element's text; nil for other elements
 	from, to int
 }
 
@@ -70,7 +70,7 @@ func (w *writer) skipBlanks() {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// takeByte steps over a byte if it is next.
+// takeByte skips blanks, and skips c if it is next.
 func (w *writer) takeByte(c byte) bool {
 	w.skipBlanks()
 	taken := w.src[w.at] == c
@@ -80,7 +80,7 @@ func (w *writer) takeByte(c byte) bool {
 	return taken
 }
 
-// writeValue writes one value. text is what it says, nil if it is no text.
+// writeValue writes one value. text is the value of a string, otherwise nil.
 func (w *writer) writeValue(how shape, depth int) (text []byte, err error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("it nests deeper than %d", maxDepth)
@@ -98,7 +98,7 @@ func (w *writer) writeValue(how shape, depth int) (text []byte, err error) {
 	return nil, nil
 }
 
-// writeText writes a text, in as few escapes as can be.
+// writeText writes a string with as few escapes as possible.
 func (w *writer) writeText() []byte {
 	start, plain := w.at, true
 	for w.at++; w.src[w.at] != '"'; w.at++ {
@@ -117,12 +117,12 @@ func (w *writer) writeText() []byte {
 		return raw[1 : len(raw)-1]
 	}
 	var text string
-	_ = json.Unmarshal(raw, &text) // rewrite has read it
+	_ = json.Unmarshal(raw, &text) // rewriteEntry has already checked this text
 	w.out = append(w.out, encodeTree(text)...)
 	return []byte(text)
 }
 
-// writeWord writes a number by its worth, and true, false and null.
+// writeWord writes a number by its value, or true, false or null.
 func (w *writer) writeWord() {
 	start, whole := w.at, true
 	for ; w.at < len(w.src); w.at++ {
@@ -139,7 +139,7 @@ func (w *writer) writeWord() {
 	w.out = append(w.out, raw...)
 }
 
-// writeObject writes members by code point. One that stands twice is an error.
+// writeObject writes members by code point. A repeated member is an error.
 func (w *writer) writeObject(how shape, depth int) error {
 	first, start := len(w.parts), len(w.out)
 	w.out = append(w.out, '{')
@@ -194,7 +194,7 @@ func (w *writer) writeArray(how shape, depth int) error {
 	return nil
 }
 
-// beginPart begins a part, of what begins at start.
+// beginPart begins a part in the object or array that begins at start.
 func (w *writer) beginPart(start int) part {
 	w.skipBlanks()
 	if len(w.out) > start+1 {
@@ -203,8 +203,8 @@ func (w *writer) beginPart(start int) part {
 	return part{from: len(w.out)}
 }
 
-// orderParts puts the parts from the first on in the order of their keys, each key once. twice
-// tells that one was there again.
+// orderParts sorts the parts from first on by their keys and keeps each key once. twice reports
+// whether a key was repeated.
 func (w *writer) orderParts(first, start int) (twice bool) {
 	all, byKey := w.parts[first:], func(a, b part) int { return bytes.Compare(a.key, b.key) }
 	sorted := slices.IsSortedFunc(all, byKey)
@@ -226,7 +226,7 @@ func (w *writer) orderParts(first, start int) (twice bool) {
 	return twice
 }
 
-// shapeOf gives the shape of a member's value.
+// shapeOf returns the shape of a member's value.
 func (w *writer) shapeOf(how shape, name []byte) shape {
 	switch how {
 	case entryShape:
@@ -248,9 +248,9 @@ func (w *writer) shapeOf(how shape, name []byte) shape {
 	return dataShape
 }
 
-// isPlain reports whether no text of a canonical form has anything that one of the exact
-// kinds is made of: it is printable ASCII without brackets and bars. Most are, and the look
-// at them would be what a long list costs.
+// isPlain reports whether no text of a canonical form can hold one of the exact kinds: all is
+// printable ASCII without brackets and bars. Most entries are plain, and searching them would be
+// most of the work for a long list.
 func isPlain(text []byte) bool {
 	inside := false
 	for i := 0; i < len(text); i++ {

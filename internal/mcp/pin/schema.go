@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// compareSchemas compares two schemas: true and absence demand nothing, false lets nothing pass.
+// compareSchemas compares two schemas: true and a missing schema accept everything, false accepts
+// nothing.
 func (d *differ) compareSchemas(at string, was, is any) {
 	before, wasObject := schemaDemands(was)
 	after, isObject := schemaDemands(is)
@@ -57,8 +58,8 @@ func isArray(v any) bool {
 	return ok
 }
 
-// namedSchemas compares objects of schemas. A new parameter opens, one that is gone takes
-// something away; of other names nobody knows who refers to them.
+// namedSchemas compares objects of schemas. A new parameter widens the schema, a removed one
+// narrows it. For other names it is unknown which schemas refer to them.
 func (d *differ) namedSchemas(at string, was, is any, parameters bool) {
 	before, wasObject := asObject(was)
 	after, isObject := asObject(is)
@@ -82,7 +83,7 @@ func (d *differ) namedSchemas(at string, was, is any, parameters bool) {
 	}
 }
 
-// schemaList compares arrays of schemas, each with the one in its place.
+// schemaList compares arrays of schemas, element by element.
 func (d *differ) schemaList(at string, was, is any) {
 	before, wasList := was.([]any)
 	after, isList := is.([]any)
@@ -95,7 +96,8 @@ func (d *differ) schemaList(at string, was, is any) {
 	}
 }
 
-// required: what is no longer asked for because its parameter is gone is told there.
+// compareRequired compares the required lists. A name whose parameter was removed is reported
+// with the parameter.
 func (d *differ) compareRequired(at string, before, after map[string]any) {
 	was, wasWords := wordsOrNone(before["required"])
 	is, isWords := wordsOrNone(after["required"])
@@ -120,7 +122,7 @@ func wordsOrNone(v any) ([]string, bool) {
 	return textArray(v)
 }
 
-// constraintClass gives the class of another value of a constraint.
+// constraintClass returns the class of a constraint's change.
 func constraintClass(how rating, was, is any) Class {
 	switch how {
 	case asType:
@@ -133,7 +135,7 @@ func constraintClass(how rating, was, is any) Class {
 		switch {
 		case was != nil || is == nil:
 		case hasTexts(is):
-			return Text // one condition more, in words that a model reads
+			return Text // one more condition, with text that a model reads
 		default:
 			return Narrowed
 		}
@@ -153,10 +155,10 @@ func hasTexts(v any) bool {
 	return found
 }
 
-// typeWords are all types; an integer is a number.
+// typeWords are all types; integer counts as a number.
 var typeWords = []string{"null", "boolean", "object", "array", "number", "integer", "string"}
 
-// typeNames gives the words of a type keyword, nil when it holds something else.
+// typeNames returns the words of a type keyword, nil for another value.
 func typeNames(v any) []string {
 	if word, ok := v.(string); ok {
 		v = []any{word}
@@ -181,7 +183,8 @@ func narrowedClass(was, is []string, wasAny, isAny bool) Class {
 	return Widened
 }
 
-// enum: values less narrow; where any value went before, the new ones are words to read.
+// enumClass returns the class of an enum's change. Fewer values narrow the schema; an enum where
+// none was before is text that a model reads.
 func enumClass(was, is any) Class {
 	before, wasList := was.([]any)
 	after, isList := is.([]any)

@@ -9,17 +9,17 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// SelfDescription is what a server has said of itself. The zero value has said nothing.
+// SelfDescription is a server's description of itself. The zero value is empty.
 type SelfDescription struct {
-	Start        []string // the words it is started by, or its address; without secrets
-	Version      string   // as it claims
+	Start        []string // command line or address, without secrets
+	Version      string   // as the server claims
 	Instructions string
 	entries      [len(Kinds)]map[string]Entry
 	alike        *likeness
-	size         int // of the texts of entries, in bytes
+	size         int // bytes of the entries' texts
 }
 
-// Add takes in one entry of a list; an error for one that is there already.
+// Add adds one entry of a list; it returns an error if the entry exists.
 func (s *SelfDescription) Add(e Entry) error {
 	if _, twice := s.entries[e.Kind][e.Name]; twice {
 		return fmt.Errorf("it lists the %s %q twice", e.Kind, e.Name)
@@ -36,13 +36,13 @@ func (s *SelfDescription) Add(e Entry) error {
 	return nil
 }
 
-// PutEntry takes in an entry, in the place of one that is there.
+// PutEntry adds an entry or replaces the existing one.
 func (s *SelfDescription) PutEntry(e Entry) {
 	s.RemoveEntry(e.Kind, e.Name)
-	_ = s.Add(e) // its name is free
+	_ = s.Add(e) // the name is free, so there is no error
 }
 
-// Entries are those of a kind, by name.
+// Entries returns the entries of a kind, sorted by name.
 func (s *SelfDescription) Entries(kind EntryKind) (all []Entry) {
 	for _, name := range slices.Sorted(maps.Keys(s.entries[kind])) {
 		all = append(all, s.entries[kind][name])
@@ -50,7 +50,7 @@ func (s *SelfDescription) Entries(kind EntryKind) (all []Entry) {
 	return all
 }
 
-// RemoveEntry takes an entry out.
+// RemoveEntry removes an entry.
 func (s *SelfDescription) RemoveEntry(kind EntryKind, name string) {
 	e, there := s.entries[kind][name]
 	if !there {
@@ -61,7 +61,7 @@ func (s *SelfDescription) RemoveEntry(kind EntryKind, name string) {
 	s.alike.removeName(kind, name)
 }
 
-// RetainEntries takes out the entries of a kind whose names are not to stay.
+// RetainEntries removes the entries of a kind for which stays returns false.
 func (s *SelfDescription) RetainEntries(kind EntryKind, stays func(name string) bool) (changed bool) {
 	for name := range s.entries[kind] {
 		if !stays(name) {
@@ -72,16 +72,16 @@ func (s *SelfDescription) RetainEntries(kind EntryKind, stays func(name string) 
 	return changed
 }
 
-// Size is how many bytes the entries have.
+// Size returns the size of the entries in bytes.
 func (s *SelfDescription) Size() int { return s.size }
 
-// FindEntry gives the entry of that kind and name.
+// FindEntry returns the entry of that kind and name.
 func (s *SelfDescription) FindEntry(kind EntryKind, name string) (Entry, bool) {
 	e, ok := s.entries[kind][name]
 	return e, ok
 }
 
-// Clone is a copy that changes by itself.
+// Clone returns an independent copy.
 func (s *SelfDescription) Clone() SelfDescription {
 	c := *s
 	for i := range c.entries {
@@ -91,10 +91,11 @@ func (s *SelfDescription) Clone() SelfDescription {
 	return c
 }
 
-// Len is the number of entries of a kind.
+// Len returns the number of entries of a kind.
 func (s *SelfDescription) Len(kind EntryKind) int { return len(s.entries[kind]) }
 
-// CompareServers says what a server has become: by kind and name, what it says of itself last.
+// CompareServers returns a server's changes, by kind and name; those of its own description come
+// last.
 func CompareServers(was, is *SelfDescription) (all []Difference) {
 	for _, kind := range Kinds {
 		before, after := was.entries[kind], is.entries[kind]
@@ -123,13 +124,12 @@ func CompareServers(was, is *SelfDescription) (all []Difference) {
 	return all
 }
 
-// NewEntryChanges says of an entry that was not there before what it is: among are those that it is
-// listed with.
+// NewEntryChanges returns the changes for a new entry; among holds the entries of the same list.
 func NewEntryChanges(e Entry, among *SelfDescription) []Change {
 	return slices.Concat([]Change{{Class: Added, Is: e.text}}, suspectChanges(e), findImitations(e, among))
 }
 
-// CompareInstructions says what has become of a server's instructions.
+// CompareInstructions returns the changes of a server's instructions.
 func CompareInstructions(was, is *SelfDescription) []Change {
 	if was.Instructions == is.Instructions {
 		return nil
@@ -139,7 +139,7 @@ func CompareInstructions(was, is *SelfDescription) []Change {
 	return append(d.found, suspectsIn(map[string]any{"instructions": is.Instructions})...)
 }
 
-// compareSelf compares what servers say of themselves.
+// compareSelf compares two servers' descriptions of themselves.
 func compareSelf(was, is *SelfDescription) []Change {
 	d := differ{found: CompareInstructions(was, is)}
 	if !slices.Equal(was.Start, is.Start) {
@@ -158,7 +158,7 @@ func textOrNone(s string) any {
 	return s
 }
 
-// findImitations says whose name the name of an entry is like, of those that it is listed with.
+// findImitations returns a change if the entry's name looks like another name in among.
 func findImitations(e Entry, among *SelfDescription) []Change {
 	other := among.findAlike(e.Kind, e.Name)
 	if other != "" {

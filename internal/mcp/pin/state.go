@@ -13,20 +13,19 @@ import (
 	"strconv"
 )
 
-// State is what one person's machine knows of a server: what was approved, and what the
-// server has said last.
+// State is one machine's data about a server: the approved description and the latest one.
 type State struct {
-	Server   string      // its name, so that another's file is not taken for it
-	Sighted  []EntryKind // of which a first list was seen to its end
+	Server   string      // the server's name, so that another server's file is not taken for this one
+	Sighted  []EntryKind // kinds whose first list was read to its end
 	Approved SelfDescription
 	Served   SelfDescription
-	Kept     []string // digests of what a person has seen and not approved
+	Kept     []string // digests that a person has seen and not approved
 }
 
-// maxKept is how many answers are remembered; of more, the last.
+// maxKept is the maximum number of remembered digests; the last ones are kept.
 const maxKept = 1 << 12
 
-// KeepDigest notes what a person did not approve.
+// KeepDigest remembers a digest that a person did not approve.
 func (s *State) KeepDigest(digest string) {
 	if !slices.Contains(s.Kept, digest) {
 		s.Kept = append(s.Kept, digest)
@@ -34,13 +33,13 @@ func (s *State) KeepDigest(digest string) {
 	s.Kept = s.Kept[max(0, len(s.Kept)-maxKept):]
 }
 
-// Clone is a copy that changes by itself.
+// Clone returns an independent copy.
 func (s *State) Clone() *State {
 	return &State{s.Server, slices.Clone(s.Sighted), s.Approved.Clone(), s.Served.Clone(), slices.Clone(s.Kept)}
 }
 
-// Write writes the state as a file, in the form of a lock without its blanks. It goes piece
-// by piece: the file has what a server lists twice.
+// Write writes the state as a file, in the form of a lock without its blanks. It writes piece by
+// piece, because the file holds most of a server's list twice.
 func (s *State) Write(to io.Writer) error {
 	sighted := make([]string, 0, len(s.Sighted))
 	for _, k := range s.Sighted {
@@ -60,7 +59,7 @@ func (s *State) Write(to io.Writer) error {
 	writeStrings(w, `,"served":`)
 	s.Served.writeBlock(w)
 	writeStrings(w, "}\n")
-	return w.Flush() // with the first error
+	return w.Flush() // returns the first error
 }
 
 func writeStrings(w *bufio.Writer, all ...string) {
@@ -69,7 +68,7 @@ func writeStrings(w *bufio.Writer, all ...string) {
 	}
 }
 
-// writeBlock writes a block without blanks: its entries are canonical already.
+// writeBlock writes a block without blanks: its entries are already canonical.
 func (s *SelfDescription) writeBlock(w *bufio.Writer) {
 	head := escapeUnseen(encodeTree(map[string]any{"start": append([]string{}, s.Start...), "version": s.Version, "instructions": s.Instructions}))
 	_, _ = w.Write(head[:len(head)-1])
@@ -90,7 +89,7 @@ func (s *SelfDescription) writeBlock(w *bufio.Writer) {
 	writeStrings(w, "}")
 }
 
-// match is a writer of what should stand there already.
+// match is a writer that compares the written bytes with the expected rest.
 type match struct{ rest []byte }
 
 var errOther = errors.New("it is another text")
@@ -104,10 +103,10 @@ func (m *match) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// writtenEntry is where the text of one stands in a file of Write.
+// writtenEntry is an entry's text inside a file of Write.
 type writtenEntry []byte
 
-// UnmarshalJSON keeps a part of what is read, which stays where it is.
+// UnmarshalJSON keeps a part of the input without copying it.
 func (e *writtenEntry) UnmarshalJSON(src []byte) error {
 	const before = len(`{"digest":"sha256:","entry":`) + 2*sha256.Size
 	if len(src) <= before {
@@ -117,8 +116,8 @@ func (e *writtenEntry) UnmarshalJSON(src []byte) error {
 	return nil
 }
 
-// readExact reads a file that is exactly what Write would write: then its entries are as they
-// stand there, and have their digests. Of any other file it knows nothing.
+// readExact parses a file that is exactly the output of Write: its entries are already canonical
+// and have their digests. known is false for any other file.
 func readExact(src []byte, server string) (s *State, known bool) {
 	type entries map[string]writtenEntry
 	type block struct {
@@ -159,7 +158,7 @@ func readExact(src []byte, server string) (s *State, known bool) {
 					return nil, false
 				}
 				if same, there := s.Approved.FindEntry(e.Kind, name); there && bytes.Equal(same.text, e.text) {
-					e = same // both are kept once
+					e = same // share the text of both
 				} else {
 					e.text = bytes.Clone(one)
 				}
@@ -175,8 +174,8 @@ func kindOf(word string) int {
 	return slices.IndexFunc([]EntryKind{Tool, Prompt, Template, Itself}, func(k EntryKind) bool { return k.String() == word })
 }
 
-// ReadState reads the state of the server of that name. Like ReadLock it takes nothing that
-// it does not know whole.
+// ReadState parses the state of the server of that name. Like ReadLock it rejects anything that
+// it does not know fully.
 func ReadState(src []byte, server string) (*State, error) {
 	if s, known := readExact(src, server); known {
 		return s, nil

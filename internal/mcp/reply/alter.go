@@ -15,22 +15,21 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Change is what shall be done to a message. The zero value changes nothing.
+// Change is the requested change of a message. The zero value changes nothing.
 type Change struct {
-	Redact  []int    // which of Findings are taken out, in ascending order
-	Takes   bool     // a rule takes something out, wherever it stands
+	Redact  []int    // indexes of Findings to take out, in ascending order
+	Takes   bool     // a rule takes something out, at any place
 	Fence   string   // the id of the marks around the whole; "" for none
-	Warn    []string // kinds of which the reader is told
-	Server  string   // its name, for the marks
-	LeftOut []int    // entries of a list that are left out, in ascending order
-	Pinned  bool     // the message is one of With
-	Call    string   // the record id of the call that is answered; "" when there is none
-	// Output is what the structured content must fit when something of it was changed; nil
-	// where nothing is known.
+	Warn    []string // kinds that the reader is warned of
+	Server  string   // the server's name, for the marks
+	LeftOut []int    // indexes of list entries to leave out, in ascending order
+	Pinned  bool     // ReplaceEntries has made the message
+	Call    string   // the record id of the answered call; "" when there is none
+	// Output is the schema that changed structured content must fit; nil when none is known.
 	Output *schema.Schema
 }
 
-// Why a change cannot be carried out: the message is withheld.
+// Reasons why a change is impossible: the message is withheld.
 var (
 	errFixed  = errors.New("something that is to be taken out stands where nothing may be altered: in a number, a blob, or a request to the client")
 	errPart   = errors.New("not all of it could be looked at, so that not all of it can be taken out")
@@ -39,16 +38,15 @@ var (
 	errForged = errors.New("it has a mark of its own in the name of clawai")
 )
 
-// edit is another text for a part of the message; one that begins where it ends goes in
-// between.
+// edit replaces a part of the message; an edit with an empty span inserts text.
 type edit struct {
 	span
 	to string
 }
 
-// AlterMessage gives the message as changed, within the limits that it was admitted under. An error
-// means that it must not go on; its words hold nothing of the message. Nil is a message in
-// which there was nothing to change.
+// AlterMessage returns the changed message, within the limits that it was admitted under. An
+// error means that the message must not be forwarded; the error's text holds no part of the
+// message. A nil result means that there was nothing to change.
 func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]byte, error) {
 	edits, err := m.listRedactions(c, n)
 	if err != nil {
@@ -66,7 +64,7 @@ func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]by
 			return nil, err
 		}
 		if edits = append(edits, blocks...); len(edits) == 0 && len(c.Warn) == 0 {
-			return nil, nil // it says nothing
+			return nil, nil // no change
 		}
 	}
 	if edits, err = m.addMeta(edits, c); err != nil {
@@ -86,7 +84,7 @@ func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]by
 	return raw, nil
 }
 
-// altersStructured reports whether structured content is altered.
+// altersStructured reports whether an edit changes structured content.
 func (m *Message) altersStructured(edits []edit) bool {
 	body, _ := m.toolAnswer()
 	content := body.Member(structured)
@@ -97,7 +95,7 @@ func (m *Message) altersStructured(edits []edit) bool {
 	return slices.ContainsFunc(edits, func(e edit) bool { return e.start >= from && e.end <= from+len(content) })
 }
 
-// listRedactions takes findings out, and everything else that says the same.
+// listRedactions returns the edits that take out findings and all repeats of their values.
 func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error) {
 	switch {
 	case !m.whole && (c.Takes || c.Fence != "" || len(c.Redact) > 0):
@@ -130,15 +128,16 @@ func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error
 	return m.mergeEdits(append(edits, again...)), nil
 }
 
-// minSame is how long a secret is, in bytes, that is taken out wherever it stands: a
+// minSame is the minimum length, in bytes, of a secret that is taken out at all its places: a
 // shorter one may be an ordinary word elsewhere.
 const minSame = 8
 
-// maxShown is how many bytes of what cannot be seen are shown as escapes.
+// maxShown is the maximum number of bytes of invisible text that are shown as escapes.
 const maxShown = 48
 
-// shownAs gives what cannot be seen as escapes: nothing is lost, and nothing is done by it. ""
-// is for what is withheld: what is long, and characters that stand for letters or bytes.
+// shownAs returns invisible characters as escapes, so that they are harmless and nothing is lost.
+// It returns "" for text that must be withheld: long text, and characters that encode letters or
+// bytes.
 func (n *Numbers) shownAs(f *Finding) string {
 	if k := inspect.Kind(f.Kind); k != inspect.Hidden && k != inspect.Control || len(f.value) > maxShown {
 		return ""
@@ -167,7 +166,7 @@ func (n *Numbers) shownAs(f *Finding) string {
 	return b.String()
 }
 
-// findRepeats finds the other places at which the same values stand.
+// findRepeats finds the other places of the same values.
 func (m *Message) findRepeats(same map[string]string) (edits []edit, err error) {
 	if len(same) == 0 {
 		return nil, nil
@@ -197,8 +196,8 @@ func (m *Message) findRepeats(same map[string]string) (edits []edit, err error) 
 	return edits, err
 }
 
-// byStart gives values by their first bytes, of which they have minSame at the least: with many of them,
-// a text is still read once.
+// byStart groups values by their first minSame bytes: even with many values, a text is read only
+// once.
 func byStart(same map[string]string) map[string][]string {
 	all := make(map[string][]string, len(same))
 	for value := range same {
@@ -207,7 +206,7 @@ func byStart(same map[string]string) map[string][]string {
 	return all
 }
 
-// findEqual gives where one of the values stands in a text; What is its mark.
+// findEqual returns the places of the values in a text; What is the value's mark.
 func findEqual(text string, starts map[string][]string, same map[string]string) (found []inspect.Found) {
 	for at := 0; at+minSame <= len(text); at++ {
 		for _, value := range starts[text[at:at+minSame]] {
@@ -219,7 +218,7 @@ func findEqual(text string, starts map[string][]string, same map[string]string) 
 	return found
 }
 
-// mergeEdits gives edits in their order; of those that overlap, one that covers both, with the
+// mergeEdits returns the edits in order. Overlapping edits become one that covers both, with the
 // mark of the longest.
 func (m *Message) mergeEdits(edits []edit) (all []edit) {
 	slices.SortStableFunc(edits, func(a, b edit) int {
@@ -239,7 +238,7 @@ func (m *Message) mergeEdits(edits []edit) (all []edit) {
 	return all
 }
 
-// spliceEdits gives raw with the edits. One that lies in another's part is gone with it.
+// spliceEdits returns raw with the edits. An edit inside another's part is dropped.
 func spliceEdits(raw []byte, edits []edit) []byte {
 	slices.SortStableFunc(edits, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end-a.start, b.end-b.start))
@@ -260,7 +259,7 @@ func spliceEdits(raw []byte, edits []edit) []byte {
 	return append(out, raw[at:]...)
 }
 
-// quoteASCII gives a text as a JSON string of plain ASCII.
+// quoteASCII returns a text as a JSON string of plain ASCII.
 func quoteASCII(text string) string {
 	return string(append(escape.AppendEscaped([]byte{'"'}, text), '"'))
 }

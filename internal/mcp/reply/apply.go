@@ -2,12 +2,12 @@ package reply
 
 import "slices"
 
-// Alteration is what one rule alters of a message: How is the rule's action, and Kind of
-// which findings, "" for the whole.
+// Alteration is one rule's alteration of a message. How is the rule's action; Kind is the kind of
+// findings to alter, "" for the whole message.
 type Alteration struct{ How, Kind string }
 
-// PlanChange puts what rules alter into a change, and says it in words for the owner. id makes
-// the name of a fence, if there is one.
+// PlanChange adds the alterations of rules to a change and returns a description for the owner.
+// id returns the name of a fence, if one is needed.
 func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (words []string) {
 	redacted := map[string]bool{}
 	for _, a := range alters {
@@ -31,7 +31,7 @@ func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (
 	}
 	for i := range m.Findings {
 		f := &m.Findings[i]
-		forged := (f.Kind == Fence || f.Of == Fence) && c.Fence != "" && !f.Fixed // or it could end our own
+		forged := (f.Kind == Fence || f.Of == Fence) && c.Fence != "" && !f.Fixed // otherwise it could end our own fence
 		if redacted[f.Kind] || forged || f.Of != "" && redacted[f.Of] {
 			if c.Redact = append(c.Redact, i); f.Of != "" {
 				words = appendOnce(words, "withhold a text that was not looked at to its end")
@@ -41,8 +41,8 @@ func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (
 	return words
 }
 
-// PlanEntry says which of the findings of one entry of a list are taken out; out is
-// whether the entry is left out instead: nobody could name it any more, or it cannot be altered.
+// PlanEntry returns the findings of one list entry that are taken out. out means that the entry
+// is left out instead, because nobody could name it any more or it cannot be altered.
 func (m *Message) PlanEntry(findings []int, alters []Alteration) (redact []int, out bool) {
 	for _, at := range findings {
 		f := &m.Findings[at]

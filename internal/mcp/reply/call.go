@@ -7,10 +7,9 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// FindInCall finds what a call carries: in objects that go with it, its arguments and what
-// stands beside them, each admitted and empty for none, and in texts that a server sends
-// to a model or a user. The places are those in an object. An error leaves open what
-// there is.
+// FindInCall returns the findings in a call: in its objects (arguments and members beside them,
+// each admitted, empty for none), and in texts that a server sends to a model or a user. The
+// places are inside an object. After an error, the call may hold more.
 func FindInCall(objects [][]byte, texts []string, wanted Wanted) (all []Finding, err error) {
 	for _, object := range objects {
 		if len(object) == 0 {
@@ -36,7 +35,7 @@ func FindInCall(objects [][]byte, texts []string, wanted Wanted) (all []Finding,
 	return all, nil
 }
 
-// ReplaceMessages gives an array of messages with others in place of some; nil is one that stays.
+// ReplaceMessages returns an array of messages with some of them replaced; nil keeps a message.
 func ReplaceMessages(f *frame.Frame, with [][]byte, limits frame.Limits) ([]byte, error) {
 	whole := Message{raw: f.Raw}
 	var edits []edit

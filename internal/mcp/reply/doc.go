@@ -1,8 +1,8 @@
-// Package reply carries out what rules say of a message that comes back: it finds what
-// the message's strings carry, and gives the message with the findings taken out, with
-// marks around it, or without some entries of a list. Every byte outside the parts it
-// names stays as it was; what it gives is admitted by internal/wire/frame again.
+// Package reply applies rules to a message that comes back: it finds content in the message's
+// strings, and returns the message with findings taken out, with marks around it, or without some
+// list entries. Every other byte stays unchanged; the result is admitted by internal/wire/frame
+// again.
 //
-// It is pure: a message, what is looked for, what shall be done, and the bytes of the
-// result. Which rule says so is for the caller.
+// It is pure: it takes a message, the kinds to look for and the change, and returns bytes. The
+// caller knows which rule requires the change.
 package reply

@@ -12,21 +12,21 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// block is how a text of ours is put among those of a result: before and behind it, with
-// the text in between.
+// block is how one of our texts is added to those of a result: the text goes between before and
+// after.
 type block struct{ member, before, after string }
 
-// blockOf are the members of results that hold what a reader sees, one after the other.
-// The role of a message is that of who speaks to a model; nobody else has one.
+// blockOf are the members of results that a reader sees in sequence. A message's role is the role
+// of the speaker to a model; other members have no role.
 var blockOf = []block{
 	{"content", `{"type":"text","text":`, `}`},
 	{"contents", `{"uri":"clawai:mark","mimeType":"text/plain","text":`, `}`},
 	{"messages", `{"role":"user","content":{"type":"text","text":`, `}}`},
 }
 
-// fenceBlocks puts marks around all that a message says, and a warning in front of it. What a
-// reader sees one after the other stands between two blocks; every other text has a mark
-// before and behind it in its own string.
+// fenceBlocks puts marks around everything that a message says, and a warning before it. The
+// parts that a reader sees in sequence stand between two blocks; every other text has marks
+// inside its own string.
 func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 	var before, after []string
 	if len(c.Warn) > 0 {
@@ -41,7 +41,7 @@ func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 		for _, at := range []struct {
 			path string
 			body jsonscan.Value
-		}{{"", m.payloadValue()}, {"result/", m.payloadValue().Member("result")}} { // that of a task stands in what tells of it
+		}{{"", m.payloadValue()}, {"result/", m.payloadValue().Member("result")}} { // the result of a task stands inside the message about the task
 			for _, b := range blockOf {
 				if all := at.body.Member(b.member); all.Kind() == jsonscan.Array && (!isEmptyArray(all) || c.Fence == "") {
 					within[at.path+b.member] = true
@@ -57,8 +57,8 @@ func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 	return append(edits, more...), err
 }
 
-// addWarning gives a warning in front of a message that is one text; where there is no place for it,
-// the account in _meta has to do.
+// addWarning adds a warning before a message that is one text. Where there is no place for it,
+// the note in _meta must be enough.
 func (m *Message) addWarning(edits []edit, before []string) []edit {
 	if len(edits) > 0 {
 		return edits
@@ -71,8 +71,8 @@ func (m *Message) addWarning(edits []edit, before []string) []edit {
 	return nil
 }
 
-// fenceTexts puts marks into the strings that stand in no block. A name of a member cannot take any,
-// nor can what a client offers to fill in, nor an id: a sentence there keeps the message back.
+// fenceTexts puts marks into the strings outside blocks. Member names, completions and ids cannot
+// hold marks: a sentence in one of them blocks the message.
 func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []string) (edits []edit, err error) {
 	offered := m.payloadValue().Member("completion").Member("values").Kind() == jsonscan.Array
 	short := []string{fmt.Sprintf("[%s %s begin]", untrusted, c.Fence)}
@@ -82,7 +82,7 @@ func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []
 		switch {
 		case isOfRequest(path, name.said) || within[path[0]] || len(path) > 1 && within[path[0]+"/"+path[1]]:
 			return name.said, true
-		case value.end > 0 && m.isOpaque(path[:len(path)-1], name.said, ""): // it is given back as it came
+		case value.end > 0 && m.isOpaque(path[:len(path)-1], name.said, ""): // the client returns it unchanged
 			if !strings.ContainsFunc(value.said, isOutsideWord) {
 				return name.said, true
 			}
@@ -98,7 +98,7 @@ func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []
 			return name.said, true
 		}
 		if offered && len(path) > 2 && path[0] == "completion" && path[1] == "values" {
-			return name.said, true // completed sees to these
+			return name.said, true // filterCompletions handles these
 		}
 		text, mark := jsonscan.ValueOf(m.raw[value.start:value.end]), short
 		if len(path) == 1 {
@@ -116,13 +116,15 @@ func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []
 	return append(edits, m.filterCompletions()...), err
 }
 
-// maxWord is how long a text may be, in bytes, that is a word: a name, an id, a number.
+// maxWord is the maximum length, in bytes, of a text that counts as a word: a name, an id, a
+// number.
 const maxWord = 64
 
-// prose are members that hold what is written for a reader, whatever it is.
+// prose are members whose value is always written for a reader.
 var prose = []string{"text", "message", "content", "data", "description", "instructions", "title", "summary", "body", "statusMessage"}
 
-// isOfRequest reports what a request to the client is judged by as a call, and goes on as it came.
+// isOfRequest reports whether a text in a request to the client is judged as part of a call and
+// stays unchanged.
 func isOfRequest(path []string, name string) bool {
 	if path[0] != "inputRequests" || len(path) < 3 {
 		return false
@@ -133,15 +135,15 @@ func isOfRequest(path []string, name string) bool {
 	return name == "method" || name == "params"
 }
 
-// containers are those of them whose arrays hold ids as often as words, unless they are members of the
-// payload itself.
+// containers are members in prose whose arrays hold ids as often as words, unless they are
+// members of the payload itself.
 var containers = []string{"content", "data", "body"}
 
-// isProse reports a string that may say something to a reader: one under such a name, be it in an
-// array, and else one with a blank, with other letters than ASCII's, or a long one. Others are ids,
-// numbers and words of a list, which nobody could use any more with marks around them.
+// isProse reports whether a string may say something to a reader: a string under a name in prose,
+// also in an array; otherwise one with a blank, with letters outside ASCII, or a long one. Other
+// strings are ids, numbers and list words, which marks would make useless.
 func isProse(path []string, name, text string) bool {
-	if text == "" || len(path) == 2 && path[0] == "serverInfo" && name == "name" && len(text) <= maxWord { // what a client knows the server by
+	if text == "" || len(path) == 2 && path[0] == "serverInfo" && name == "name" && len(text) <= maxWord { // the name by which a client knows the server
 		return false
 	}
 	depth := len(path) - 1
@@ -159,8 +161,8 @@ func hasFold(words []string, name string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, name) })
 }
 
-// isName reports what may stand as the name of a member without a mark, which it cannot have: a
-// word, in letters of any script; in one without blanks a few letters.
+// isName reports whether a text may be a member's name without a mark, because names cannot hold
+// marks: a word in letters of any script; in a script without blanks, a few letters.
 func isName(text string) bool {
 	const longest, few = 4 * maxWord, 8
 	letters, dense := 0, false
@@ -174,11 +176,11 @@ func isName(text string) bool {
 	return len(text) <= longest && (len(text) <= maxWord || letters == len(text)) && (!dense || letters <= few)
 }
 
-// isOutsideWord reports what stands in no word.
+// isOutsideWord reports whether r cannot be part of a word.
 func isOutsideWord(r rune) bool { return r <= ' ' || r > '~' }
 
-// filterCompletions leaves out what a server offers to fill in and is no word: a person would fill in
-// the marks as well.
+// filterCompletions drops completions that are not words: a person would fill in the marks as
+// well.
 func (m *Message) filterCompletions() []edit {
 	all := m.payloadValue().Member("completion").Member("values")
 	if all.Kind() != jsonscan.Array {
@@ -198,7 +200,7 @@ func (m *Message) filterCompletions() []edit {
 	return []edit{{span{at, at + len(all)}, "[" + strings.Join(words, ",") + "]"}}
 }
 
-// removeMember leaves a member of the payload out, with its comma.
+// removeMember removes a member of the payload, with its comma.
 func (m *Message) removeMember(member string) []edit {
 	before := -1
 	cut := span{-1, -1}
@@ -226,7 +228,7 @@ func isEmptyArray(all jsonscan.Value) bool {
 	return true
 }
 
-// wrapArray puts texts before the first and behind the last element of an array.
+// wrapArray puts texts before the first and after the last element of an array.
 func (m *Message) wrapArray(all jsonscan.Value, b block, before, after []string) []edit {
 	at, some := m.offsetOf(all), !isEmptyArray(all)
 	var first, last strings.Builder
@@ -252,7 +254,7 @@ func (m *Message) wrapArray(all jsonscan.Value, b block, before, after []string)
 	return []edit{{span{at + 1, at + 1}, first.String()}, {span{end, end}, last.String()}}
 }
 
-// wrapString puts texts around what a string says.
+// wrapString puts texts around the text of a string.
 func (m *Message) wrapString(text jsonscan.Value, before, after []string) []edit {
 	at := m.offsetOf(text)
 	plain := func(s string) string { return strings.Trim(quoteASCII(s), `"`) }
@@ -267,7 +269,7 @@ func (m *Message) wrapString(text jsonscan.Value, before, after []string) []edit
 	return []edit{{span{at + 1, at + 1}, first}, {span{end, end}, last}}
 }
 
-// serverName gives a server's name as the marks have it: harmless, and no longer than it need be.
+// serverName returns a server's name for the marks: escaped and shortened.
 func serverName(server string) string {
 	const most = 64
 	if server == "" {

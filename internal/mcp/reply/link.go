@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/policy/where/web"
 )
 
-// isLink says that a member is an address that clients follow for their users: of a link to
-// a resource, of one that is embedded, of an icon. What resources are called by in lists of
-// them, and where they are read, is the server's own.
+// isLink reports whether a member is an address that clients follow for their users: of a
+// resource link, of an embedded resource, of an icon. The URIs that identify resources in lists
+// and in read results belong to the server.
 func isLink(path []string, name string) bool {
 	switch name {
 	case "src":
@@ -22,20 +22,20 @@ func isLink(path []string, name string) bool {
 	return false
 }
 
-// public holds for addresses that the whole internet can reach.
+// public judges whether the whole internet can reach an address.
 var public = web.NewPublic(true)
 
-// What an address leads to that nobody who follows it may expect.
+// Reasons why following an address is unexpected.
 const (
 	toInside    = "an address that leads to the reader's own machine or network"
 	toElsewhere = "an address of another origin than the server's"
 	toIcon      = "an icon that is not at an https address"
 )
 
-// checkAddress says what is wrong with where an address leads; "" is nothing. The server is at a URL,
-// or has none.
+// checkAddress returns the problem with an address; "" for none. server is the server's URL, or
+// "".
 func checkAddress(address string, icon bool, server string) string {
-	read := strings.Map(func(r rune) rune { // as browsers do, which drop what cannot be seen (WHATWG URL, 4.4)
+	read := strings.Map(func(r rune) rune { // browsers drop invisible characters too (WHATWG URL, 4.4)
 		if textclass.OddInSyntax(r) {
 			return -1
 		}
@@ -50,25 +50,25 @@ func checkAddress(address string, icon bool, server string) string {
 		return ""
 	case icon && (!found || scheme != "https"):
 		return toIcon
-	case found && isWeb(scheme) && web.OriginOf(address) != cmp.Or(web.OriginOf(server), server): // of a server that cannot be compared, nothing has the origin
+	case found && isWeb(scheme) && web.OriginOf(address) != cmp.Or(web.OriginOf(server), server): // no address has the origin of a server that cannot be compared
 		return toElsewhere
 	}
 	return ""
 }
 
-// isWeb says that an address with this scheme has an origin; other schemes are names that a
-// server gives.
+// isWeb reports whether an address with this scheme has an origin; other schemes are names that a
+// server chooses.
 func isWeb(scheme string) bool {
 	return scheme == "http" || scheme == "https" || scheme == "ws" || scheme == "wss" || scheme == "ftp"
 }
 
-// ofNoScheme says that an address names a host, and its scheme is its reader's to choose.
+// ofNoScheme reports whether an address names a host and leaves the scheme to its reader.
 func ofNoScheme(address string) bool {
 	return len(address) > 1 && strings.Trim(address[:2], `/\`) == ""
 }
 
-// isInward says that an address leads into the machine or the network of whoever follows
-// it, or may: a file, a script, a host that is not surely a public one.
+// isInward reports whether an address leads, or may lead, into the machine or network of its
+// reader: a file, a script, a host that is not certainly public.
 func isInward(address, scheme string) bool {
 	if isWeb(scheme) {
 		return public.JudgeValue(where.Value{Kind: where.String, Text: address}, true) != where.Yes

@@ -14,54 +14,53 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// The kinds that are found here and in no text by itself.
+// The kinds that this package finds besides those in texts.
 const (
-	Marker = "marker" // a mark that stands for a text that was withheld
-	Fence  = "fence"  // a mark that imitates ours around what a server sent
-	Schema = "schema" // what does not fit the schema that it was promised by
-	Link   = "link"   // an address that leads into the reader's machine or network, or away from the server's
+	Marker = "marker" // a mark for a withheld text
+	Fence  = "fence"  // a mark that imitates our fence around a server's text
+	Schema = "schema" // a value that does not fit its promised schema
+	Link   = "link"   // an address that leads into the reader's machine or network, or away from the server's origin
 )
 
-// Bounds of one look: beyond them stands unscreened.
+// Limits of one search: beyond them it reports unscreened.
 const (
 	maxText   = 4 << 20 // bytes of strings
-	maxFound  = 256     // of one kind: a further string with it was not looked at whole
-	maxCut    = 4096    // strings that were not looked at whole; then the look ends
-	maxLevels = 4       // of JSON in a string in JSON
+	maxFound  = 256     // of one kind: later strings with that kind are not searched fully
+	maxCut    = 4096    // strings that were not searched fully; then the search ends
+	maxLevels = 4       // levels of JSON inside a JSON string
 )
 
-// Finding is one thing that a message carries.
+// Finding is one finding in a message.
 type Finding struct {
 	Kind    string
-	What    string // in words, never a part of the message
-	Pointer string // of the string it stands in: /result/content/0/text
-	Entry   int    // of a list, from 0; -1 in none
-	// Fixed says that it stands where nothing may be altered: in a number, a blob, a
-	// request to the client.
+	What    string // description, never a part of the message
+	Pointer string // JSON pointer of its string: /result/content/0/text
+	Entry   int    // index of the list entry, from 0; -1 outside lists
+	// Fixed means that its place must not be altered: a number, a blob, a request to the client.
 	Fixed bool
-	// Of is, of a string that was not looked at whole (unscreened), the kind that may still
-	// stand in it; "" where that is not known.
+	// Of is set for a string that was not searched fully (unscreened): the kind that it may still
+	// hold; "" where that is unknown.
 	Of string
 
-	start, end int    // of the message
-	value      string // what is said there
+	start, end int    // offsets in the message
+	value      string // the found text
 }
 
-// Wanted is what a look is for.
+// Wanted is what to look for.
 type Wanted struct {
 	Texts  inspect.Kinds
-	Any    bool // Texts counts; else no text is looked into
+	Any    bool // Texts is used; otherwise no text is searched
 	Marker bool
 	Shown  []string // escapes that count as a Marker: Numbers.ShownEscapes
 	Fence  bool
 	Link   bool
-	Server string // its URL, for Link; "" of one without
-	Schema bool   // for the caller, who knows the schemas
+	Server string // the server's URL, for Link; "" for a server without one
+	Schema bool   // for the caller, who has the schemas
 
-	words []string // all of them, as written; "*" for any
+	words []string // all kinds as written; "*" for any
 }
 
-// ParseWanted reads the words of kinds, among them those of the owner's packs.
+// ParseWanted parses kinds, including those of the owner's packs.
 func ParseWanted(words []string, own ...*inspect.Pack) (w Wanted, err error) {
 	var texts []string
 	w.words = slices.Clone(words)
@@ -88,29 +87,29 @@ func ParseWanted(words []string, own ...*inspect.Pack) (w Wanted, err error) {
 	return w, err
 }
 
-// Message is a message that came back, looked at.
+// Message is an inspected message.
 type Message struct {
 	Findings []Finding
 	raw      []byte
-	root     string // where the payload stands: /result
-	payload  span   // an object or, of an error, what there is
-	method   string // that it answers, or its own
-	list     string // the member that holds the entries of a list; "" is no list
-	whole    bool   // the look reached its end
+	root     string // pointer of the payload: /result
+	payload  span   // an object; for an error, whatever it holds
+	method   string // the method that it answers, or its own
+	list     string // the member that holds list entries; "" outside lists
+	whole    bool   // the search reached the end
 	wanted   []string
 }
 
-// IsWhole reports whether all of the message was looked at, for all kinds.
+// IsWhole reports whether all of the message was searched for all kinds.
 func (m *Message) IsWhole() bool { return m.whole && len(m.DoubtfulKinds()) == 0 }
 
-// ReachedEnd reports whether the look reached the end of the message.
+// ReachedEnd reports whether the search reached the end of the message.
 func (m *Message) ReachedEnd() bool { return m.whole }
 
-// DoubtfulKinds gives the kinds that may stand in what was not looked at, each once, in order. "*" is
-// all of them.
+// DoubtfulKinds returns, sorted and without repeats, the kinds that may stand in parts that were
+// not searched. "*" means all kinds.
 func (m *Message) DoubtfulKinds() (kinds []string) {
 	if !m.whole {
-		kinds = slices.DeleteFunc(slices.Clone(m.wanted), func(k string) bool { return k == Schema }) // that is held to all of it
+		kinds = slices.DeleteFunc(slices.Clone(m.wanted), func(k string) bool { return k == Schema }) // the schema check covers the whole message
 	}
 	for i := range m.Findings {
 		if of := m.Findings[i].Of; of != "" {
@@ -121,8 +120,8 @@ func (m *Message) DoubtfulKinds() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// JudgedKinds gives the kinds that rules judge: those that were found, and those that may stand in
-// what was not looked at.
+// JudgedKinds returns the kinds that rules judge: found kinds, and kinds that may stand in parts
+// that were not searched.
 func (m *Message) JudgedKinds() []string {
 	all := append(m.FoundKinds(), m.DoubtfulKinds()...)
 	slices.Sort(all)
@@ -131,23 +130,23 @@ func (m *Message) JudgedKinds() []string {
 
 type span struct{ start, end int }
 
-// lists are the methods whose results are lists, and where their entries are.
+// lists are the methods whose results are lists, with the members that hold entries and names.
 var lists = map[string]struct{ member, name string }{
 	"tools/list": {"tools", "name"}, "prompts/list": {"prompts", "name"}, "resources/list": {"resources", "uri"},
 	"resources/templates/list": {"resourceTemplates", "uriTemplate"}, "skills/list": {"skills", "uri"},
 }
 
-// introduces are the methods by whose results a server introduces itself.
+// introduces are the methods in whose results a server introduces itself.
 var introduces = map[string]bool{"initialize": true, "server/discover": true}
 
 // IsList reports whether the answers to a method are lists.
 func IsList(method string) bool { return lists[method].member != "" }
 
-// errNothing is a message without a payload.
+// errNothing means that a message has no payload.
 var errNothing = errors.New("the message carries nothing that could be looked at")
 
-// InspectMessage looks at a message that answers method, or that came by itself. f is as
-// internal/wire/frame gave it.
+// InspectMessage searches a message that answers method, or that came by itself. f is the frame
+// from internal/wire/frame.
 func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
 	m := &Message{raw: f.Raw, method: method, list: lists[method].member, whole: true, wanted: wanted.words}
 	part := f.Result
@@ -175,8 +174,8 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 	return m, nil
 }
 
-// isUnread reports an opaque member whose value is one word of ASCII, as ids and cursors are: there is
-// nothing in it to look for.
+// isUnread reports whether an opaque member's value is one ASCII word, as ids and cursors are: it
+// needs no search.
 func (m *Message) isUnread(path []string, name, rest string) bool {
 	if !m.isOpaque(path, name, rest) {
 		return false
@@ -186,8 +185,8 @@ func (m *Message) isUnread(path []string, name, rest string) bool {
 	return !isText || end >= 0 && said[end] == '"'
 }
 
-// isOpaque reports a member that is the server's or the protocol's own in answers to the method, and
-// is given back as it came.
+// isOpaque reports whether a member in answers to the method belongs to the server or the
+// protocol, and the client returns it unchanged.
 func (m *Message) isOpaque(path []string, name, _ string) bool {
 	switch {
 	case m.root == "/error" || len(path) > 1:
@@ -210,19 +209,19 @@ func (m *Message) isOpaque(path []string, name, _ string) bool {
 	return false
 }
 
-// looker looks at one message.
+// looker searches one message.
 type looker struct {
 	m       *Message
 	wanted  Wanted
-	room    int // bytes that may still be looked at
-	cut     int // strings that were not looked at whole
-	doubted int // where the last of them begins, and kinds
+	room    int // bytes that may still be searched
+	cut     int // strings that were not searched fully
+	doubted int // start of the last such string; doubts are its kinds
 	doubts  []string
 	counts  map[string]int // findings by kind
 	scratch []byte
 }
 
-// inspectToken looks at a member or an element.
+// inspectToken searches a member or an element.
 func (l *looker) inspectToken(path []string, name, value token) (segment string, ok bool) {
 	at := place{path: path[:len(path)-1], entry: l.entryIndex(path)}
 	segment = name.said
@@ -233,7 +232,7 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 		l.noteUnscreened(at, "the rest of a long message")
 		return segment, false
 	}
-	if value.end == 0 || name.end == 0 { // one of them alone
+	if value.end == 0 || name.end == 0 { // a lone name or value
 		t := value
 		if value.end == 0 {
 			t = name
@@ -249,7 +248,7 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 		}
 		return segment, l.addFindings(at, t, 0, found)
 	}
-	// What a name says of its value is a part of what is looked for.
+	// Detectors also use the name of a value.
 	if isDull(name.said) && (isDull(value.said) || value.number && len(value.said) < 9) {
 		return segment, true
 	}
@@ -285,8 +284,8 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 	return segment, !blob || l.addBlob(at, value)
 }
 
-// isDull says of a text that it is too short and too plain for anything to be in it, with
-// or without a name that says something of it.
+// isDull reports whether a text is too short and plain to hold anything, with or without a name
+// for it.
 func isDull(s string) bool {
 	if len(s) > 5 {
 		return false
@@ -299,13 +298,13 @@ func isDull(s string) bool {
 	return true
 }
 
-// place is where a token stands.
+// place is the position of a token.
 type place struct {
 	path  []string
 	entry int
 }
 
-// entryIndex gives the entry of a list that a path leads into, -1 for none.
+// entryIndex returns the index of the list entry that a path leads into, -1 for none.
 func (l *looker) entryIndex(path []string) int {
 	if l.m.list == "" || len(path) < 2 || path[0] != l.m.list {
 		return -1
@@ -317,12 +316,12 @@ func (l *looker) entryIndex(path []string) int {
 	return n
 }
 
-// inspectText finds everything that is wanted in a text; what it gives are parts of it.
+// inspectText returns all wanted findings in a text.
 func (l *looker) inspectText(text string) (found []inspect.Found) {
 	return inspectNested(text, l.lookFlat(text), 1, l.lookFlat)
 }
 
-// lookFlat gives look of what stands in no further JSON.
+// lookFlat does the work of inspectText without nested JSON.
 func (l *looker) lookFlat(text string) (found []inspect.Found) {
 	if l.wanted.Any {
 		found = inspect.SearchText(text, l.wanted.Texts)
@@ -336,7 +335,7 @@ func (l *looker) lookFlat(text string) (found []inspect.Found) {
 	return found
 }
 
-// addFindings notes what was found in a token, which stands at offset from of what was looked at.
+// addFindings adds the findings in a token, which begins at offset from of the searched text.
 func (l *looker) addFindings(at place, t token, from int, found []inspect.Found) bool {
 	for i := range found {
 		start, end := max(found[i].Start-from, 0), min(found[i].End-from, len(t.said))
@@ -361,17 +360,17 @@ func (l *looker) addFindings(at place, t token, from int, found []inspect.Found)
 	return true
 }
 
-// taken is what becomes of one finding.
+// taken is the outcome for one finding.
 type taken int
 
 const (
 	asFound taken = iota
-	asDoubt       // it stands for a string that was not looked at whole for a kind
-	again         // such a string is told of already
-	full          // there is no more room
+	asDoubt       // it stands for a string that was not searched fully for a kind
+	again         // such a string is already reported
+	full          // the limit is reached
 )
 
-// setKind gives f the kind of what was found, as far as there is room for it.
+// setKind sets the kind of f from a finding, within the limits.
 func (l *looker) setKind(f *Finding, t token, one *inspect.Found) taken {
 	if f.Kind, f.What, f.Of = string(one.Kind), one.What, string(one.Of); one.Kind != inspect.Unscreened {
 		if l.counts == nil {
@@ -396,25 +395,25 @@ func (l *looker) setKind(f *Finding, t token, one *inspect.Found) taken {
 	return asDoubt
 }
 
-// noteUnscreened notes that not all of the message was looked at.
+// noteUnscreened records that the message was not searched fully.
 func (l *looker) noteUnscreened(at place, what string) {
 	l.m.whole = false
 	l.m.Findings = append(l.m.Findings, Finding{Kind: string(inspect.Unscreened), What: what, Pointer: formatPointer(l.m.root, at.path), Entry: at.entry, Fixed: true})
 }
 
-// isFixed reports a place in a request to the client, which is judged as it is, or one that is given
-// back as it came.
+// isFixed reports whether a place is in a request to the client, which is judged unchanged, or in
+// a member that the client returns unchanged.
 func (l *looker) isFixed(path []string) bool {
 	last := len(path) - 1
 	return last >= 0 && (path[0] == "inputRequests" || l.m.isOpaque(path[:last], path[last], ""))
 }
 
-// isBlob says that a value stands where servers send base64.
+// isBlob reports whether a value stands where servers send base64.
 func (l *looker) isBlob(path []string, name, value token) bool {
 	if name.said != "blob" && name.said != "data" || len(value.said) < 24 {
 		return false
 	}
-	if path[0] == "result" && len(path) > 1 { // of a task
+	if path[0] == "result" && len(path) > 1 { // result of a task
 		path = path[1:]
 	}
 	switch path[0] {
@@ -424,7 +423,7 @@ func (l *looker) isBlob(path []string, name, value token) bool {
 	return false
 }
 
-// addBlob looks into a blob that is text.
+// addBlob searches a blob that is text.
 func (l *looker) addBlob(at place, t token) bool {
 	b := ofUTF16(decodeBlob(t.said))
 	if !isTextual(b) {
@@ -434,15 +433,15 @@ func (l *looker) addBlob(at place, t token) bool {
 	return l.addFindings(at, text, 0, l.inspectText(text.said))
 }
 
-// isPicture reports a long blob that is no text: a screenshot, say. There is nothing in it that
-// anything here finds, and it takes no room from texts.
+// isPicture reports whether a long blob is not text, such as a screenshot. Nothing can be found
+// in it, so it does not use up the limit for texts.
 func isPicture(said string) bool {
 	const long = 4 << 10
 	return len(said) >= long && isBase64(said) && !isTextual(ofUTF16(decodeBlob(said)))
 }
 
-// isBase64 reports base64 as MCP has it (RFC 4648, 4), in lines or not. A key is often none: it has
-// another letter.
+// isBase64 reports whether a text is base64 as in MCP (RFC 4648, 4), in lines or not. A key often
+// is not, because it has other letters.
 func isBase64(said string) bool {
 	for i := range len(said) {
 		c := said[i]
@@ -453,12 +452,12 @@ func isBase64(said string) bool {
 	return true
 }
 
-// decodeBlob reads base64 as the most lenient of clients do: in either alphabet, padded or not, in
-// several pieces, and without what is no letter of it.
+// decodeBlob decodes base64 like the most lenient clients: in either alphabet, padded or not, in
+// several pieces, and without foreign characters.
 func decodeBlob(said string) (b []byte) {
 	for piece := range strings.SplitSeq(said, "=") {
 		piece = strings.Map(base64Letter, piece)
-		if len(piece)%4 == 1 { // of no whole byte
+		if len(piece)%4 == 1 { // an incomplete last byte
 			piece = piece[:len(piece)-1]
 		}
 		b, _ = base64.RawStdEncoding.AppendDecode(b, []byte(piece))
@@ -466,7 +465,7 @@ func decodeBlob(said string) (b []byte) {
 	return b
 }
 
-// base64Letter is a letter of base64 in its first alphabet, -1 what is none.
+// base64Letter returns a letter of base64 in the standard alphabet, -1 for another character.
 func base64Letter(r rune) rune {
 	switch {
 	case r == '-':
@@ -479,8 +478,8 @@ func base64Letter(r rune) rune {
 	return -1
 }
 
-// ofUTF16 gives a text in UTF-16 in UTF-8, and anything else as it is. Every other byte of a text in
-// letters of Latin is zero.
+// ofUTF16 returns UTF-16 text as UTF-8, and anything else unchanged. In UTF-16, every other byte
+// of Latin text is zero.
 func ofUTF16(b []byte) []byte {
 	var zeros [2]int
 	for i, c := range b {
@@ -502,9 +501,9 @@ func ofUTF16(b []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// isTextual says that readers may take bytes for a text: a few that are none they leave out.
+// isTextual reports whether readers may take bytes for text: they drop a few invalid bytes.
 func isTextual(b []byte) bool {
-	const one = 16 // of so many
+	const one = 16 // one byte in this many
 	broken := 0
 	for rest := b; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)

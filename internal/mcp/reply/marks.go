@@ -15,35 +15,36 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// What our marks begin with.
+// First words of our marks.
 const (
 	withheld  = "clawai:withheld"
 	untrusted = "clawai:untrusted"
 )
 
-// Numbers gives equal values equal numbers, for one session. The zero value is not ready:
-// NewNumbers makes one. It is not safe for concurrent use.
+// Numbers assigns equal numbers to equal values, within one session. The zero value is not
+// usable: call NewNumbers. It is not safe for concurrent use.
 type Numbers struct {
 	digest func(value string) [32]byte
 	known  map[[32]byte]int
 	last   int
-	shown  []string // escapes in the place of characters, each once
+	shown  []string // escapes used in place of characters, without repeats
 }
 
-// maxEscapes is how many of them a session knows.
+// maxEscapes is the maximum number of escapes that a session remembers.
 const maxEscapes = 64
 
-// maxNumbers is how many values a session tells apart; a later one is always new.
+// maxNumbers is the maximum number of values that a session remembers; any later value gets a new
+// number.
 const maxNumbers = 1 << 16
 
-// NewNumbers begins a session. digest is one-way, and keyed by the session: no value is
-// kept.
+// NewNumbers starts a session. digest is a one-way function with a key of the session, so that no
+// value is kept.
 func NewNumbers(digest func(value string) [32]byte) *Numbers {
 	return &Numbers{digest: digest, known: map[[32]byte]int{}}
 }
 
-// makeMarker stands for a value that is withheld: at most 40 bytes, none of which a JSON
-// string escapes.
+// makeMarker returns the marker for a withheld value: at most 40 bytes, none of which needs an
+// escape in JSON.
 func (n *Numbers) makeMarker(kind, value string) string {
 	d := n.digest(kind + "\x00" + value)
 	number, ok := n.known[d]
@@ -62,18 +63,18 @@ func (n *Numbers) makeMarker(kind, value string) string {
 	return fmt.Sprintf("[%s %s %s]", withheld, kind, digits)
 }
 
-// noteEscape notes that a character was shown as an escape.
+// noteEscape records that a character was shown as an escape.
 func (n *Numbers) noteEscape(escape string) {
 	if len(n.shown) < maxEscapes && !slices.Contains(n.shown, escape) {
 		n.shown = append(n.shown, escape)
 	}
 }
 
-// ShownEscapes gives the escapes that stood for characters in what the session has sent on: none of
-// them is in the text itself.
+// ShownEscapes returns the escapes that replaced characters in the session's forwarded messages.
+// None of them was in the original text.
 func (n *Numbers) ShownEscapes() []string { return slices.Clip(n.shown) }
 
-// findEscapes finds some of them in a text.
+// findEscapes finds the escapes in a text.
 func findEscapes(text string, shown []string) (found []inspect.Found) {
 	for _, escape := range shown {
 		for at := 0; len(found) <= maxFound; {
@@ -88,8 +89,8 @@ func findEscapes(text string, shown []string) (found []inspect.Found) {
 	return found
 }
 
-// findMarks finds what is, or imitates, one of our marks: whatever is drawn like it, with
-// anything in between that is no letter.
+// findMarks finds our marks and their imitations: anything drawn like a mark, with any
+// non-letters in between.
 func findMarks(text string, marker, fence bool) []inspect.Found {
 	var markers, fences bounded
 	for at := 0; at < len(text); {
@@ -114,8 +115,8 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 	return append(markers, fences...)
 }
 
-// openerAt gives how long the bracket is that stands at text[at], be it written as a reference of
-// HTML; 0 for none. Few bytes begin one, and most texts have few of these.
+// openerAt returns the length of the bracket at text[at], also as an HTML reference; 0 for none.
+// Few bytes can begin a bracket, and most texts have few of them.
 func openerAt(text string, at int) (size int) {
 	switch c := text[at]; {
 	case c == '[':
@@ -127,7 +128,7 @@ func openerAt(text string, at int) (size int) {
 		if r, _ := utf8.DecodeRuneInString(html.UnescapeString(reference[:n])); n > 0 && isOpener(r) {
 			return n
 		}
-	case c == 0xef, c >= 0xe0 && c <= 0xe3 && !strings.HasPrefix(text[at:], "\xe2\x80"): // what begins otherwise is none, or a quotation mark
+	case c == 0xef, c >= 0xe0 && c <= 0xe3 && !strings.HasPrefix(text[at:], "\xe2\x80"): // other bytes begin no bracket, or a quotation mark
 		if r, n := utf8.DecodeRuneInString(text[at:]); isOpener(r) {
 			return n
 		}
@@ -139,7 +140,7 @@ func isOpener(r rune) bool { return r == '[' || r >= utf8.RuneSelf && unicode.Is
 
 func isCloser(r rune) bool { return r == ']' || r >= utf8.RuneSelf && unicode.Is(unicode.Pe, r) }
 
-// bounded are findings of one kind, and that there are more.
+// bounded holds findings of one kind, and records that there are more.
 type bounded []inspect.Found
 
 func (b *bounded) takeFound(f inspect.Found, end int) {
@@ -151,21 +152,21 @@ func (b *bounded) takeFound(f inspect.Found, end int) {
 	}
 }
 
-// maxMark is how far the end of a mark is looked for.
+// maxMark limits the search for the end of a mark.
 const maxMark = 400
 
-// spellings are the letters that our marks begin with. I, l and 1 are one letter.
+// spellings are the letters at the start of our marks. I, l and 1 count as one letter.
 var spellings = [...]struct{ word, letters string }{{withheld, "clawalwlthheld"}, {untrusted, "clawaluntrusted"}}
 
-// markAt reads the mark behind a bracket: which it is, and where it ends; 0 for none. A
-// mark that stands for a value has a word and a number.
+// markAt returns the word of the mark after a bracket, and the mark's end; 0 for none. The mark
+// for a value has a word and a number.
 func markAt(text string, at int) (word string, end int) {
 	stop := min(len(text), at+maxMark)
 	var letters [len("clawaluntrusted")]byte
 	n, i := 0, at
 	for ; i < stop && word == ""; i += sizeAt(text, i) {
 		drawn, _ := utf8.DecodeRuneInString(text[i:])
-		if isOpener(drawn) || isCloser(drawn) { // another begins, or this one is over
+		if isOpener(drawn) || isCloser(drawn) { // another mark begins, or this one ends
 			return "", 0
 		}
 		r := foldRune(text[i:])
@@ -211,7 +212,8 @@ func markAt(text string, at int) (word string, end int) {
 	return "", 0
 }
 
-// spellsMark reports letters that one of our marks begins with, and which it is once they are all.
+// spellsMark reports whether one of our marks begins with letters; whole is the mark's word if
+// letters spell all of it.
 func spellsMark(letters []byte) (fits bool, whole string) {
 	for _, s := range spellings {
 		if strings.HasPrefix(s.letters, string(letters)) {
@@ -233,8 +235,8 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// foldRune gives the letter that the first character of s is drawn as, in lower case; -1 where nothing
-// is drawn.
+// foldRune returns the letter that the first character of s looks like, in lower case; -1 where
+// nothing is drawn.
 func foldRune(s string) rune {
 	r, _ := utf8.DecodeRuneInString(s)
 	switch {
@@ -248,7 +250,7 @@ func foldRune(s string) rune {
 	if as, ok := imitations[unicode.ToLower(r)]; ok {
 		return as
 	}
-	for d := norm.NFKC.PropertiesString(s).Decomposition(); len(d) > 0; { // in bold, in a circle, with an accent
+	for d := norm.NFKC.PropertiesString(s).Decomposition(); len(d) > 0; { // bold, in a circle, with an accent
 		letter, size := utf8.DecodeRune(d)
 		if unicode.IsLetter(letter) || unicode.IsDigit(letter) {
 			r = letter
@@ -259,7 +261,7 @@ func foldRune(s string) rune {
 	return unicode.ToLower(r)
 }
 
-// imitations are drawn like the letters of our marks.
+// imitations are characters that look like the letters of our marks.
 var imitations = func() map[rune]rune {
 	like := map[rune]rune{}
 	for latin, all := range map[rune]string{
@@ -270,7 +272,7 @@ var imitations = func() map[rune]rune {
 			like[r] = latin
 		}
 	}
-	for n := range rune(26) { // white letters in a circle and in a square, and those of flags
+	for n := range rune(26) { // white letters in circles and squares, and flag letters
 		like[0x1f150+n], like[0x1f170+n], like[0x1f1e6+n] = 'a'+n, 'a'+n, 'a'+n
 	}
 	return like

@@ -12,16 +12,16 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// metaKey is the member of _meta that tells the client what was changed.
+// metaKey is the member of _meta that reports the changes to the client.
 const metaKey = "io.github.clawai/reply"
 
-// offsetOf gives where a part of the message begins.
+// offsetOf returns the offset of a part of the message.
 func (m *Message) offsetOf(part jsonscan.Value) int {
 	return int(uintptr(unsafe.Pointer(unsafe.StringData(string(part)))) - uintptr(unsafe.Pointer(unsafe.SliceData(m.raw))))
 }
 
-// addMeta adds to the edits the one that tells of them, where the message has room for it:
-// errors have none.
+// addMeta adds the edit that reports the changes, where the message has a place for it: errors
+// have none.
 func (m *Message) addMeta(edits []edit, c *Change) ([]edit, error) {
 	payload := m.payloadValue()
 	if m.root == "/error" || payload.Kind() != jsonscan.Object {
@@ -50,8 +50,8 @@ func (m *Message) addMeta(edits []edit, c *Change) ([]edit, error) {
 	return append(edits, edit{span{at, at}, text}), nil
 }
 
-// metaText gives what the client is told: what was done, what was found, and the record of the
-// call that is answered.
+// metaText returns the report for the client: the changes, the findings, and the record id of the
+// answered call.
 func (m *Message) metaText(c *Change) string {
 	var changed, finds []string
 	for _, one := range []struct {
@@ -78,7 +78,7 @@ func (m *Message) metaText(c *Change) string {
 	return text + "}"
 }
 
-// FoundKinds gives those of the findings, each once, in order.
+// FoundKinds returns the kinds of the findings, sorted and without repeats.
 func (m *Message) FoundKinds() (kinds []string) {
 	for i := range m.Findings {
 		kinds = append(kinds, m.Findings[i].Kind)
@@ -87,8 +87,8 @@ func (m *Message) FoundKinds() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// EntryNames gives the names of a list's entries, in order: "" is one without a name. ok is
-// whether the message is a list at all.
+// EntryNames returns the names of a list's entries, in order; "" for an entry without a name. ok
+// reports whether the message is a list.
 func (m *Message) EntryNames() (names []string, ok bool) {
 	for _, l := range lists {
 		if l.member != m.list || m.list == "" {
@@ -102,8 +102,8 @@ func (m *Message) EntryNames() (names []string, ok bool) {
 	return nil, false
 }
 
-// IsInName reports whether a finding stands in what an entry of a list is called by: taken out
-// of there, nobody could call it any more.
+// IsInName reports whether a finding stands in the name of a list entry: without that text,
+// nobody could call the entry any more.
 func (m *Message) IsInName(f *Finding) bool {
 	for _, l := range lists {
 		if l.member == m.list && f.Pointer == m.root+"/"+l.member+"/"+strconv.Itoa(f.Entry)+"/"+l.name {
@@ -113,8 +113,8 @@ func (m *Message) IsInName(f *Finding) bool {
 	return false
 }
 
-// EntryTexts gives the entries of a list as JSON, in order. Last says that no page follows
-// the list's.
+// EntryTexts returns the entries of a list as JSON, in order. last reports whether no further
+// page follows.
 func (m *Message) EntryTexts() (entries [][]byte, last bool) {
 	if m.list == "" {
 		return nil, false
@@ -126,17 +126,17 @@ func (m *Message) EntryTexts() (entries [][]byte, last bool) {
 	return entries, next == "" || next.Kind() == jsonscan.Null
 }
 
-// ReadIntroduction gives what a server says of itself in its answer to a handshake.
+// ReadIntroduction returns a server's instructions and version from its answer to a handshake.
 func (m *Message) ReadIntroduction() (instructions, version string) {
 	return strings.Clone(m.payloadValue().Member("instructions").Text()), strings.Clone(m.payloadValue().Member("serverInfo").Member("version").Text())
 }
 
-// EntryAt gives where an entry of a list stands, as a JSON pointer.
+// EntryAt returns the JSON pointer of a list entry.
 func (m *Message) EntryAt(n int) string { return m.root + "/" + m.list + "/" + strconv.Itoa(n) }
 
-// ReplaceEntries gives the message as a line with other texts, as JSON, in the place of these entries, and
-// in that of the instructions, where it has some. It is to be looked at by itself: what goes
-// on is judged, not what it stands for.
+// ReplaceEntries returns the message as a line in which these entries, and the instructions if
+// any, are replaced by other JSON. The result must be inspected again, because the forwarded text
+// is judged, not the original.
 func (m *Message) ReplaceEntries(entries map[int][]byte, instructions *string) []byte {
 	var edits []edit
 	put := func(v jsonscan.Value, to string) {
@@ -156,11 +156,11 @@ func (m *Message) ReplaceEntries(entries map[int][]byte, instructions *string) [
 	return spliceEdits(m.raw, edits)
 }
 
-// errBent is what a client may read in another way than we do.
+// errBent means that a client may read the message in another way than we do.
 var errBent = errors.New("what it lists, or says of itself, stands in another form or under another spelling than the protocol has, so that it cannot be told what a client reads")
 
-// CheckMembers gives an error where clients may find entries of the list, or instructions, that we do
-// not: some take names of members in any case.
+// CheckMembers returns an error if clients may find list entries or instructions that we do not
+// find: some clients match member names in any case.
 func (m *Message) CheckMembers() error {
 	known, kind := "instructions", jsonscan.String
 	if m.list != "" {
@@ -174,7 +174,7 @@ func (m *Message) CheckMembers() error {
 	return nil
 }
 
-// cutEntries leave entries of a list out, each with a comma.
+// cutEntries returns edits that remove list entries, each with a comma.
 func (m *Message) cutEntries(out []int) (edits []edit) {
 	var all []span
 	for e := range m.payloadValue().Member(m.list).Elements() {
@@ -202,11 +202,11 @@ func (m *Message) cutEntries(out []int) (edits []edit) {
 	return edits
 }
 
-// maxTTL is how long an altered list may be kept by a client, in milliseconds.
+// maxTTL is how long a client may cache an altered list, in milliseconds.
 const maxTTL = 60_000
 
-// makePrivate keeps an altered list from whoever shares a cache, where it says how it may be
-// kept (MCP 2026-07-28).
+// makePrivate returns edits that keep an altered list out of shared caches, if the list declares
+// a cache scope (MCP 2026-07-28).
 func (m *Message) makePrivate() (edits []edit) {
 	if scope := m.payloadValue().Member("cacheScope"); scope != "" && scope != `"private"` {
 		at := m.offsetOf(scope)

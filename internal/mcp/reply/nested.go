@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// rawSpan gives where a part of what a token says is written in the message.
+// rawSpan returns the place in the message where a part of a token's text is written.
 func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 	inside := t.start + len(`"`)
 	if !t.escaped {
@@ -23,14 +23,15 @@ func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 	return inside + from, inside + to
 }
 
-// places are where parts of what the inside of a JSON string says are written. Asked in
-// order, it reads the string once.
+// places maps parts of a JSON string's text to their written form. Calls in ascending order read
+// the string once.
 type places struct {
 	inside   string
-	said, at int // where a part begins that was asked for: in what is said, and inside
+	said, at int // start of the last part: in the text, and in inside
 }
 
-// findPart gives where one part is written. A part that ends within a character has all of it.
+// findPart returns where a part is written. A part that ends inside a character includes the
+// whole character.
 func (p *places) findPart(start, end int) (from, to int) {
 	if start < p.said {
 		p.said, p.at = 0, 0
@@ -68,7 +69,8 @@ func (p *places) findPart(start, end int) (from, to int) {
 	return max(from, 0), len(p.inside)
 }
 
-// escapeLength gives how long the escape is that a text begins with, and what it says.
+// escapeLength returns the length of the escape at the start of a text, and the length of the
+// decoded character.
 func escapeLength(text string) (n, size int) {
 	r, n := escape.ReadEscape([]byte(text[:min(len(text), 12)]))
 	switch size = utf8.RuneLen(r); {
@@ -80,10 +82,10 @@ func escapeLength(text string) (n, size int) {
 	return n, size
 }
 
-// inspectNested adds to what was found in a text what the strings of JSON in it say behind their
-// escapes; look is how each of them is looked at. An object or an array begins a line or where
-// another has ended: a server may send several, and mark them in Markdown. A string is all of
-// the text: others stand in source code, whose escapes are to be read as they are.
+// inspectNested adds findings in the unescaped strings of JSON inside a text; look searches each
+// string. An object or an array must begin a line or follow another one: a server may send
+// several, and may mark them in Markdown. A JSON string must be the whole text, because other
+// strings belong to source code, whose escapes are read as written.
 func inspectNested(text string, found []inspect.Found, level int, look func(string) []inspect.Found) []inspect.Found {
 	if level >= maxLevels || strings.IndexByte(text, '\\') < 0 {
 		return found
@@ -126,8 +128,8 @@ func inspectNested(text string, found []inspect.Found, level int, look func(stri
 	return found
 }
 
-// visitStrings visits every string of the value at the cursor, which then stands behind it;
-// from is where it began.
+// visitStrings visits every string of the value at the cursor and moves the cursor past the
+// value; from is the string's start.
 func visitStrings(c *jsonscan.Cursor, visit func(from int)) bool {
 	one := func() bool { return visitStrings(c, visit) }
 	switch c.Peek() {

@@ -6,14 +6,13 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Promise is what a tool has said of its arguments and of its answers, as schemas; nil is
-// none.
+// Promise holds the schemas that a tool declares for its arguments and its answers; nil for none.
 type Promise struct {
 	Tool          string
 	Input, Output []byte
 }
 
-// ListPromises gives those of the tools that a result lists.
+// ListPromises returns the promises of the tools in a list result.
 func ListPromises(result []byte) (all []Promise) {
 	for tool := range jsonscan.ValueOf(result).Member("tools").Elements() {
 		all = append(all, ReadPromise(tool.Bytes()))
@@ -21,14 +20,14 @@ func ListPromises(result []byte) (all []Promise) {
 	return all
 }
 
-// ReadPromise gives what one entry of a list of tools says.
+// ReadPromise returns the promise of one entry in a list of tools.
 func ReadPromise(tool []byte) Promise {
 	v := jsonscan.ValueOf(tool)
 	return Promise{v.Member("name").Text(), v.Member("inputSchema").Bytes(), v.Member("outputSchema").Bytes()}
 }
 
-// CheckFit gives what is found in a value that should fit a schema, at a place of root: nothing
-// where it does. What was not checked is unscreened.
+// CheckFit returns findings for a value that should fit a schema, at the place root; none if it
+// fits. A part that was not checked is unscreened.
 func CheckFit(s *schema.Schema, value []byte, root string) []Finding {
 	switch a := s.CheckValue(value); a.Verdict {
 	case schema.Fits:
@@ -44,13 +43,14 @@ func CheckFit(s *schema.Schema, value []byte, root string) []Finding {
 	}
 }
 
-// UnpromisedFinding gives what is found where nobody knows what was promised, or whether it is kept.
+// UnpromisedFinding returns a finding for a value whose schema, or whose fit to the schema, is
+// unknown.
 func UnpromisedFinding(at, what string) Finding {
 	return Finding{Kind: string(inspect.Unscreened), What: what, Pointer: at, Entry: -1, Fixed: true}
 }
 
-// CheckSchema holds the answer of a tool to the schema that it was promised by: what is structured
-// in it wherever a client may read it, whatever else the answer says that it is.
+// CheckSchema checks a tool's answer against its promised schema: all structured content that a
+// client may read, whatever kind of answer the message claims to be.
 func (m *Message) CheckSchema(s *schema.Schema) {
 	all := m.structuredContents()
 	for _, c := range all {
@@ -61,7 +61,7 @@ func (m *Message) CheckSchema(s *schema.Schema) {
 	}
 }
 
-// HoldNothing notes that it is not known what an answer must fit.
+// HoldNothing records that the schema for an answer is unknown.
 func (m *Message) HoldNothing() {
 	_, at := m.toolAnswer()
 	if all := m.structuredContents(); at == "" && len(all) > 0 {
@@ -72,13 +72,14 @@ func (m *Message) HoldNothing() {
 	}
 }
 
-// placed is a part of a message, and where it stands.
+// placed is a part of a message with its place.
 type placed struct {
 	body jsonscan.Value
 	at   string
 }
 
-// structuredContents gives what is structured in an answer that is no error, and in what it tells of.
+// structuredContents returns the structured content of an answer that is no error, and of the
+// task result inside it.
 func (m *Message) structuredContents() (all []placed) {
 	if m.root != "/result" {
 		return nil
@@ -94,8 +95,8 @@ func (m *Message) structuredContents() (all []placed) {
 
 const structured = "structuredContent"
 
-// toolAnswer gives what a tool has answered with, and where it stands; "" for what is none, or
-// none yet. That of a task may stand in what tells of it.
+// toolAnswer returns a tool's answer and its place; "" if there is none yet. The answer of a task
+// may stand inside the message about the task.
 func (m *Message) toolAnswer() (body jsonscan.Value, at string) {
 	body, at = m.payloadValue(), m.root
 	if is := body.Member("result"); is.Kind() == jsonscan.Object && body.Member("content") == "" {

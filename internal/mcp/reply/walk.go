@@ -7,25 +7,25 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// token is a string or a number of a message, as it is written.
+// token is a string or a number of a message.
 type token struct {
-	start, end int // of the message, with the quotes
+	start, end int // offsets in the message, with the quotes
 	said       string
-	escaped    bool // it is written with escapes
+	escaped    bool // its written form has escapes
 	number     bool
-	places     places // of what it says
+	places     places // places of the text's parts
 }
 
-// walker visits the members and the elements of a value that was admitted.
+// walker visits the members and elements of an admitted value.
 type walker struct {
 	c    jsonscan.Cursor
-	base int // where Src begins in the message
+	base int // offset of Src in the message
 	path []string
-	// see is given a name, which is zero in an array, and its value, which is zero where
-	// that is neither a string nor a number. It says how the name is written in the
-	// places of what lies below; false ends the walk.
+	// see gets a name, which is zero in an array, and its value, which is zero if it is neither a
+	// string nor a number. It returns the name's form in the pointers of nested values; false
+	// ends the walk.
 	see func(name, value token) (segment string, ok bool)
-	// pass says that a text or a number here is not for anybody to look at; rest begins with it.
+	// pass reports whether a text or a number needs no search; rest begins with it.
 	pass func(path []string, name, rest string) bool
 }
 
@@ -91,7 +91,7 @@ func (w *walker) visitValue(name token, segment string) bool {
 	return ok
 }
 
-// readToken reads a string or a number; another word gives none.
+// readToken reads a string or a number; for another word it returns a zero token.
 func (w *walker) readToken() (t token, ok bool) {
 	from := w.c.At
 	if w.c.Peek() == '"' {
@@ -107,7 +107,7 @@ func (w *walker) readToken() (t token, ok bool) {
 	return t, word != ""
 }
 
-// formatPointer gives a place as RFC 6901 writes it.
+// formatPointer returns a place in the notation of RFC 6901.
 func formatPointer(root string, path []string) string {
 	var b strings.Builder
 	b.WriteString(root)
@@ -121,7 +121,7 @@ func formatPointer(root string, path []string) string {
 	return b.String()
 }
 
-// maxSegment is how long a name may be, in bytes, that a place tells.
+// maxSegment is the maximum length, in bytes, of a name in a pointer.
 const maxSegment = 64
 
 var segments = strings.NewReplacer("~", "~0", "/", "~1")

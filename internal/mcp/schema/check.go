@@ -7,13 +7,13 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// check is one look at a value.
+// check is one check of a value.
 type check struct {
 	left      int // steps
 	depth     int
-	unchecked string   // why something was not, the first time
-	unfit     string   // the keyword that did not fit last, and
-	at        []string // where that is
+	unchecked string   // the first reason why a part was not checked
+	unfit     string   // the last keyword that did not fit
+	at        []string // the place of that keyword
 }
 
 func (c *check) setUnchecked(why string) {
@@ -22,13 +22,13 @@ func (c *check) setUnchecked(why string) {
 	}
 }
 
-// failKeyword gives Unfit, here.
+// failKeyword returns Unfit and records the keyword at the current place.
 func (c *check) failKeyword(keyword string) Verdict {
 	c.unfit, c.at = keyword, c.at[:0]
 	return Unfit
 }
 
-// bothVerdicts gives what two conditions say together.
+// bothVerdicts returns the verdict of two conditions together.
 func bothVerdicts(a, b Verdict) Verdict {
 	switch {
 	case a == Unfit || b == Unfit:
@@ -39,7 +39,7 @@ func bothVerdicts(a, b Verdict) Verdict {
 	return Fits
 }
 
-// checkNode asks whether a value fits a schema.
+// checkNode checks whether a value fits a schema.
 func (c *check) checkNode(n *node, v jsonscan.Value) (is Verdict) {
 	if c.left -= 1 + len(v)/64; c.left < 0 {
 		return Unchecked
@@ -67,7 +67,7 @@ func (c *check) checkNode(n *node, v jsonscan.Value) (is Verdict) {
 	return bothVerdicts(is, c.checkLogic(n, v))
 }
 
-// checkGeneral asks what is said of values of all types.
+// checkGeneral checks the keywords for values of all types.
 func (c *check) checkGeneral(n *node, v jsonscan.Value) (is Verdict) {
 	is = Fits
 	if n.types != 0 {
@@ -109,7 +109,7 @@ func (c *check) checkTypes(of kinds, v jsonscan.Value) Verdict {
 	return Unfit
 }
 
-// checkKind asks what is said of values of its type.
+// checkKind checks the keywords for values of v's type.
 func (c *check) checkKind(n *node, v jsonscan.Value) Verdict {
 	switch v.Kind() {
 	case jsonscan.Number:
@@ -175,7 +175,8 @@ func (c *check) checkString(n *node, v jsonscan.Value) (is Verdict) {
 	return is
 }
 
-// isWithin reports whether n is within; most is one more than there may be, or 0.
+// isWithin reports whether n is within the limits; most is one more than the maximum, or 0 for
+// none.
 func (o count) isWithin(n int) bool { return n >= o.least && (o.most == 0 || n < o.most) }
 
 func (o count) failedKeyword(n int, least, most string) string {
@@ -253,7 +254,7 @@ func (c *check) checkObject(n *node, v jsonscan.Value) (is Verdict) {
 		return Fits
 	}
 	is = Fits
-	required, many := 0, 0 // no name stands twice
+	required, many := 0, 0 // names are unique
 	for name, value := range v.Members() {
 		if c.left--; c.left < 0 {
 			return Unchecked
@@ -276,7 +277,7 @@ func (c *check) checkObject(n *node, v jsonscan.Value) (is Verdict) {
 	return is
 }
 
-// checkMember asks what an object's schema says of one member.
+// checkMember checks one member against an object's schema.
 func (c *check) checkMember(n *node, name jsonscan.Value, word string, value jsonscan.Value) (is Verdict) {
 	is = Fits
 	if n.names != nil {

@@ -1,9 +1,9 @@
-// Package schema checks JSON against JSON Schemas that strangers have written, within a
-// budget of steps: whatever they say, an answer comes soon. What it does not know, or has
-// no steps left for, is Unchecked, never Fits.
+// Package schema checks JSON against JSON Schemas from strangers, within a budget of steps, so
+// that it always answers soon. A part that it does not know, or has no steps left for, is
+// Unchecked, never Fits.
 //
-// It knows the keywords that servers use, of draft 2020-12 (which MCP names where a schema
-// says nothing) and of draft 7. No reference leads out of the schema, format is a note as
-// both drafts have it, and a pattern is asked of plain ASCII alone, where all dialects of
-// regular expressions agree.
+// It supports the keywords that servers use, of draft 2020-12 (MCP's default when a schema names
+// none) and of draft 7. References must stay inside the schema, format is only a note as in both
+// drafts, and a pattern is matched only against plain ASCII, where all dialects of regular
+// expressions agree.
 package schema

@@ -8,8 +8,9 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// appendCanonical adds a value to b as all values that are equal to it are written: members in
-// order, numbers by their worth. false where it nests too deep, or has a number too large.
+// appendCanonical appends a value in a form that is the same for all equal values: members
+// sorted, numbers by value. It returns false if the value is nested too deep or has a number that
+// is too large.
 func appendCanonical(b []byte, v jsonscan.Value, level int) ([]byte, bool) {
 	if level > maxLevels {
 		return b, false
@@ -36,7 +37,7 @@ func appendCanonical(b []byte, v jsonscan.Value, level int) ([]byte, bool) {
 	case jsonscan.Object:
 		var members []string
 		for name, value := range v.Members() {
-			one, _ := appendCanonical(nil, name, level+1) // a string always has one
+			one, _ := appendCanonical(nil, name, level+1) // a string always has a canonical form
 			one, ok := appendCanonical(append(one, ':'), value, level+1)
 			if !ok {
 				return b, false

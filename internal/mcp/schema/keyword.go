@@ -2,26 +2,26 @@ package schema
 
 import "github.com/clawai/clawai/internal/wire/jsonscan"
 
-// keyword is one that makes a schema tighter.
+// keyword is a keyword that restricts values.
 type keyword struct {
 	read func(r *reader, n *node, v jsonscan.Value) (ok bool)
-	// since says that draft 7 does not have it, until that draft 2020-12 does not: readers
-	// that mind the dialect and those that do not see another schema then.
+	// since means that draft 7 lacks the keyword, until that draft 2020-12 lacks it. Readers that
+	// ignore the dialect then see another schema than readers that follow it.
 	since, until bool
 }
 
-// notes are keywords that no value can fail to fit. What $defs hold is read where it is
-// referred to.
+// notes are keywords that every value satisfies. The schemas in $defs are read when they are
+// referenced.
 var notes = map[string]bool{
 	"title": true, "description": true, "$comment": true, "default": true, "examples": true, "deprecated": true, "readOnly": true, "writeOnly": true,
 	"format": true, "contentEncoding": true, "contentMediaType": true, "contentSchema": true,
 	"$defs": true, "definitions": true, "$anchor": true, "$dynamicAnchor": true,
 }
 
-// keywords are those that are checked (JSON Schema Core and Validation, 2020-12 and draft 7).
+// keywords are the checked keywords (JSON Schema Core and Validation, 2020-12 and draft 7).
 var keywords map[string]keyword
 
-func init() { // it refers to itself
+func init() { // avoids an initialization cycle
 	keywords = map[string]keyword{
 		"$ref":  {read: (*reader).readReference},
 		"type":  {read: (*reader).readTypes},
@@ -105,7 +105,8 @@ func (r *reader) readPatterns(n *node, v jsonscan.Value) bool {
 	})
 }
 
-// readItems is a schema of all that prefix has none for, or in draft 7 an array of them.
+// readItems reads the schema of all elements after those in prefix; in draft 7 it may be an array
+// of schemas.
 func (r *reader) readItems(n *node, v jsonscan.Value) bool {
 	if r.old && v.Kind() == jsonscan.Array {
 		return r.readSchemas(&n.prefix, v)
@@ -113,5 +114,5 @@ func (r *reader) readItems(n *node, v jsonscan.Value) bool {
 	return r.readSchema(&n.items, v)
 }
 
-// additionalItems means something beside an array of items alone.
+// additionalItems has a meaning only beside an array of items.
 func (r *reader) additionalItems(n *node, v jsonscan.Value) bool { return r.readSchema(&n.behind, v) }

@@ -2,7 +2,7 @@ package schema
 
 import "github.com/clawai/clawai/internal/wire/jsonscan"
 
-// checkLogic asks what is said by other schemas of the same value.
+// checkLogic checks a value against the other schemas that apply to it.
 func (c *check) checkLogic(n *node, v jsonscan.Value) (is Verdict) {
 	is = Fits
 	for _, of := range n.all {
@@ -42,8 +42,8 @@ func (c *check) checkLogic(n *node, v jsonscan.Value) (is Verdict) {
 	return is
 }
 
-// countFits counts the schemas that a value fits, up to enough, and those of which that is
-// not known.
+// countFits returns the number of schemas that a value fits, up to enough, and the number of
+// schemas for which that is unknown.
 func (c *check) countFits(all []*node, v jsonscan.Value, enough int) (fits, open int) {
 	for _, of := range all {
 		switch c.checkNode(of, v) {
@@ -59,7 +59,8 @@ func (c *check) countFits(all []*node, v jsonscan.Value, enough int) (fits, open
 	return fits, open
 }
 
-// checkBranch gives then or else, or what both say.
+// checkBranch returns the verdict of then or else, or the common verdict of both if the condition
+// is unknown.
 func (c *check) checkBranch(n *node, v jsonscan.Value) Verdict {
 	side := func(of *node) Verdict {
 		if of == nil {

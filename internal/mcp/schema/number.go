@@ -8,15 +8,15 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// decimal is a number by its worth, however many digits it has: 0.digits times ten to
-// power, where digits neither begin nor end with 0, and are none for zero.
+// decimal is a number with any count of digits: 0.digits times ten to power, where digits neither
+// begin nor end with 0, and are empty for zero.
 type decimal struct {
 	negative bool
 	digits   string
 	power    int
 }
 
-// readNumber reads a number; false where its exponent has more than 31 bits.
+// readNumber parses a number; false if its exponent has more than 31 bits.
 func readNumber(v jsonscan.Value) (d decimal, ok bool) {
 	if v.Kind() != jsonscan.Number {
 		return d, false
@@ -47,10 +47,11 @@ func readNumber(v jsonscan.Value) (d decimal, ok bool) {
 	return d, true
 }
 
-// isWhole says that nothing stands behind the point.
+// isWhole reports whether d is an integer.
 func (d *decimal) isWhole() bool { return len(d.digits) <= d.power || d.digits == "" }
 
-// compareTo gives below, at or above 0 as d is smaller than e, the same, or greater.
+// compareTo returns a number below, at or above 0 if d is smaller than, equal to or greater than
+// e.
 func (d *decimal) compareTo(e *decimal) int {
 	if c := d.signOf() - e.signOf(); c != 0 || d.signOf() == 0 {
 		return c
@@ -72,15 +73,15 @@ func (d *decimal) signOf() int {
 	return 1
 }
 
-// maxDigits is how long the numbers are that are divided.
+// maxDigits is the maximum length of numbers that are divided.
 const maxDigits = 300
 
-// multipleOf divides.
+// multipleOf checks whether d is a multiple of e.
 func (d *decimal) multipleOf(e *decimal) Verdict {
 	if d.digits == "" {
 		return Fits
 	}
-	low := min(d.power-len(d.digits), e.power-len(e.digits)) // of the last digit of both
+	low := min(d.power-len(d.digits), e.power-len(e.digits)) // power of the last digit of both
 	if d.power-low > maxDigits || e.power-low > maxDigits {
 		return Unchecked
 	}
@@ -91,7 +92,7 @@ func (d *decimal) multipleOf(e *decimal) Verdict {
 	return Unfit
 }
 
-// scaledInt gives d, without its sign, divided by ten to the power of low.
+// scaledInt returns the absolute value of d, divided by ten to the power of low.
 func (d *decimal) scaledInt(low int) *big.Int {
 	n, _ := new(big.Int).SetString(d.digits+strings.Repeat("0", d.power-len(d.digits)-low), 10)
 	return n

@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// pattern is a regular expression that means the same in every dialect, of plain ASCII.
+// pattern is a regular expression that has the same meaning in every dialect, for plain ASCII.
 type pattern struct {
 	form *regexp.Regexp
 	size int // instructions
 }
 
-// Bounds of patterns: what they compile to.
+// Limits of compiled patterns.
 const (
-	maxForm  = 1_000  // instructions of one
-	maxForms = 10_000 // of all in a schema
+	maxForm  = 1_000  // instructions of one pattern
+	maxForms = 10_000 // instructions of all patterns in a schema
 )
 
-// readPattern reads one; nil where it is not checked.
+// readPattern compiles a pattern; nil if it is not checked.
 func (r *reader) readPattern(n *node, text string) *pattern {
 	if len(text) <= maxForm && isPortable(text) {
 		if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
@@ -36,7 +36,7 @@ func (r *reader) readPattern(n *node, text string) *pattern {
 	return nil
 }
 
-// regexLength gives at least how many instructions a form compiles to.
+// regexLength returns a lower bound of the compiled instructions.
 func regexLength(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {
@@ -51,9 +51,9 @@ func regexLength(re *syntax.Regexp) int {
 	return n
 }
 
-// isPortable says that a form is written in what ECMA-262, RE2 and Python share: no groups
-// with a question but (?:, no escapes but those of classes, controls and signs, and no
-// class or brace that one of them reads in another way.
+// isPortable reports whether a pattern uses only the common syntax of ECMA-262, RE2 and Python:
+// (?: is the only group with a question mark, the only escapes are those of classes, controls and
+// signs, and no class or brace has different meanings.
 func isPortable(text string) bool {
 	inClass := false
 	for i := 0; i < len(text); i++ {
@@ -96,10 +96,10 @@ func isPortable(text string) bool {
 	return !inClass
 }
 
-// repeats is what stands behind the { of a repetition.
+// repeats matches the text after the { of a repetition.
 var repeats = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,4}(,[0-9]{0,4})?\}`) })
 
-// matchText asks of a text, at the cost of steps; what is no plain ASCII is Unchecked.
+// matchText matches a text, which uses up steps; a text outside plain ASCII is Unchecked.
 func (p *pattern) matchText(c *check, text string) Verdict {
 	if c.left -= 1 + len(text)*(8+p.size)/8; c.left < 0 {
 		return Unchecked

@@ -8,29 +8,28 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// node is one schema: everything that it says holds together. The zero value lets all
-// values pass.
+// node is one schema: all its conditions must hold. The zero value accepts all values.
 type node struct {
-	nothing bool   // no value passes
-	unknown string // what is said besides, and is not checked
+	nothing bool   // no value fits
+	unknown string // reason why a part of the schema is not checked
 	ref     *node
 
-	types             kinds // none is any
+	types             kinds // none means any
 	enum              map[string]bool
 	bounds            []bound
 	multiple          []decimal
-	length, size      count // of strings, of arrays
-	members, contains count // of objects, of what contains is about
+	length, size      count // of strings; of arrays
+	members, contains count // of objects; of elements that fit contains
 	pattern           *pattern
 	unique            bool
 
 	prefix               []*node
-	items                *node // those behind prefix
+	items                *node // elements after prefix
 	some                 *node // contains
 	required             map[string]bool
 	properties           map[string]*node
 	patterns             []patterned
-	vague                bool  // there are patterns that are not checked
+	vague                bool  // some patterns are not checked
 	others               *node // additionalProperties
 	names                *node
 	all, any, one        []*node
@@ -39,14 +38,14 @@ type node struct {
 	behind               *node // additionalItems
 }
 
-// bound is a limit of a number: below it, or above.
+// bound is an upper or lower limit of a number.
 type bound struct {
 	keyword    string
 	is         decimal
-	above, not bool // from above; the limit itself is out
+	above, not bool // upper limit; the limit itself is excluded
 }
 
-// count is how many there may be.
+// count is a range for a number of things.
 type count struct{ least, most int }
 
 type patterned struct {
@@ -64,19 +63,19 @@ var kindOf = map[string]kinds{
 	"string": 1 << jsonscan.String, "array": 1 << jsonscan.Array, "object": 1 << jsonscan.Object,
 }
 
-// reader reads one document.
+// reader reads one schema document.
 type reader struct {
 	src   jsonscan.Value
-	old   bool // of draft 7
+	old   bool // draft 7
 	left  int  // steps
 	depth int
-	refs  map[string]*node // by what leads to them
-	names map[string]bool  // of all properties
+	refs  map[string]*node // by their references
+	names map[string]bool  // names of all properties
 	forms int              // instructions of all patterns
-	why   string           // nothing can be said of the whole
+	why   string           // reason why the whole schema is unusable
 }
 
-// takeCost counts what reading v once costs; false when nothing is left.
+// takeCost counts the cost of reading v once; false when no steps are left.
 func (r *reader) takeCost(v jsonscan.Value) bool {
 	r.left -= 1 + len(v)/32
 	return r.left >= 0
@@ -100,7 +99,7 @@ func (r *reader) readNode(n *node, v jsonscan.Value) {
 	}
 }
 
-// readKeywords reads every member, and then what several say together.
+// readKeywords reads every member, and then checks combinations of members.
 func (r *reader) readKeywords(n *node, v jsonscan.Value) {
 	tightens, least, refers := 0, false, false
 	for name, value := range v.Members() {
@@ -135,7 +134,7 @@ func (r *reader) readKeywords(n *node, v jsonscan.Value) {
 	}
 }
 
-// readSchema reads a schema that stands in another.
+// readSchema reads a nested schema.
 func (r *reader) readSchema(to **node, v jsonscan.Value) bool {
 	*to = &node{}
 	r.readNode(*to, v)
@@ -171,14 +170,14 @@ func (r *reader) readNamed(v jsonscan.Value, add func(name string, n *node) bool
 	return true
 }
 
-// readCount reads a number of things.
+// readCount reads a nonnegative integer.
 func (r *reader) readCount(to *int, v jsonscan.Value) bool {
 	d, ok := readNumber(v)
 	if !ok || d.negative || !d.isWhole() {
 		return false
 	}
 	if d.power > 9 {
-		*to = 1 << 30 // more than a value has
+		*to = 1 << 30 // more than any value has
 		return true
 	}
 	n, err := strconv.Atoi(d.digits + strings.Repeat("0", d.power-len(d.digits)))
@@ -186,7 +185,7 @@ func (r *reader) readCount(to *int, v jsonscan.Value) bool {
 	return err == nil || d.digits == ""
 }
 
-// readMost is count of a limit from above; 0 stands for none, and one more for itself.
+// readMost reads an upper limit and stores it plus one; 0 means no limit.
 func (r *reader) readMost(to *int, v jsonscan.Value) bool {
 	ok := r.readCount(to, v)
 	*to++
@@ -216,7 +215,7 @@ func (r *reader) readTypes(n *node, v jsonscan.Value) bool {
 	return n.types != 0
 }
 
-// readEnum reads values of which one must be that.
+// readEnum reads the allowed values.
 func (r *reader) readEnum(n *node, values ...jsonscan.Value) bool {
 	all := make(map[string]bool, len(values))
 	for _, v := range values {
@@ -263,7 +262,7 @@ func (r *reader) readRequired(n *node, v jsonscan.Value) bool {
 	return v.Kind() == jsonscan.Array
 }
 
-// readReference finds what a $ref leads to, in the same document.
+// readReference resolves a $ref inside the same document.
 func (r *reader) readReference(n *node, v jsonscan.Value) bool {
 	to, local := strings.CutPrefix(v.Text(), "#")
 	to, err := url.PathUnescape(to)
@@ -291,7 +290,7 @@ func (r *reader) readReference(n *node, v jsonscan.Value) bool {
 	return true
 }
 
-// memberAt gives what a segment of a pointer leads to.
+// memberAt returns the value for one segment of a pointer.
 func memberAt(v jsonscan.Value, segment string) jsonscan.Value {
 	if v.Kind() != jsonscan.Array {
 		return v.Member(segment)

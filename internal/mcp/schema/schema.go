@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Verdict says whether a value fits. It is three-valued: of what is not known the opposite
-// is not known either.
+// Verdict is whether a value fits. It has three values: if a fit is unknown, its negation is
+// unknown too.
 type Verdict uint8
 
 // The verdicts.
@@ -19,34 +19,34 @@ const (
 
 func (v Verdict) String() string { return [...]string{"unchecked", "fits", "unfit"}[v] }
 
-// Bounds of a schema and of a value: what is larger is not checked.
+// Limits of a schema and of a value: anything larger is not checked.
 const (
 	maxSchema = 256 << 10 // bytes
 	maxValue  = 4 << 20
-	maxSteps  = 100_000 // of reading a schema; a look at a value has more by its length
-	maxLevels = 256     // of schemas within schemas, and of values within values
+	maxSteps  = 100_000 // for reading a schema; a check of a value has more, by the value's length
+	maxLevels = 256     // of nested schemas and nested values
 )
 
-// Schema is one that was read. It is safe for concurrent use.
+// Schema is a parsed schema. It is safe for concurrent use.
 type Schema struct {
 	root  *node
 	names map[string]bool
-	why   string // it cannot be read at all; "" when it can
+	why   string // reason why it is unreadable; "" when it is readable
 }
 
-// Outcome is what is said of a value.
+// Outcome is the result of a check.
 type Outcome struct {
 	Verdict Verdict
-	// Why is the keyword that the value does not fit, or why it was not checked, in words
-	// that hold nothing of schema or value.
+	// Why is the keyword that the value does not fit, or the reason why it was not checked. It
+	// holds no text of the schema or the value.
 	Why string
-	// At leads to what does not fit, from the value: names of members and places of
-	// elements.
+	// At is the path from the value to the part that does not fit: names of members and indexes
+	// of elements.
 	At []string
 }
 
-// ReadSchema reads a schema: JSON that internal/wire/frame has admitted. Nobody may write to text while
-// the Schema is in use.
+// ReadSchema parses a schema: JSON that internal/wire/frame has admitted. The caller must not
+// change text while the Schema is in use.
 func ReadSchema(text []byte) *Schema {
 	if len(text) > maxSchema {
 		return &Schema{why: "the schema is too large"}
@@ -67,15 +67,15 @@ func ReadSchema(text []byte) *Schema {
 	return s
 }
 
-// HasProperty reports whether a property of that name stands somewhere in it.
+// HasProperty reports whether a property of that name stands anywhere in the schema.
 func (s *Schema) HasProperty(property string) bool { return s.names[property] }
 
-// dialects are those that are known, and whether one is of draft 7.
+// dialects are the known dialects; true means draft 7.
 var dialects = map[string]bool{
 	"https://json-schema.org/draft/2020-12/schema": false, "http://json-schema.org/draft-07/schema": true, "https://json-schema.org/draft-07/schema": true,
 }
 
-// CheckValue reports whether a value fits: JSON that internal/wire/frame has admitted.
+// CheckValue checks a value: JSON that internal/wire/frame has admitted.
 func (s *Schema) CheckValue(value []byte) Outcome {
 	switch {
 	case s.why != "":

@@ -1,10 +1,10 @@
-// Package builtin knows the tools that agents bring along, which no MCP server offers:
-// the shell, the editor, the web. Each has a class, and some of its arguments have a
-// name that they share with those of the class's other tools, so that one rule speaks
-// of all of them. The tables are data (tools.go). Pure.
+// Package builtin holds tables of the tools that agents bring along and no MCP server offers: the
+// shell, the editor, the web. Each tool has a class. Tools of a class share names for some
+// arguments, so that one rule covers all of them. The tables are data (tools.go). The package is
+// pure.
 //
-// The client is named as the catalogue of wrap names it. None of this ever holds for a
-// tool of an MCP server, whatever that calls itself.
+// A client is named as in wrap's catalogue. The tables never apply to a tool of an MCP server,
+// whatever its name is.
 package builtin
 
 import (
@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// Method is that of a call of a built-in tool, in place of a JSON-RPC method. No
-// message of MCP that has it is about a tool.
+// Method is the method of a call of a built-in tool, in place of a JSON-RPC method. No MCP
+// message about a tool has this method.
 const Method = "builtin/call"
 
-// Tool is what is known of a built-in tool. The zero value is one of which nothing is.
+// Tool is an entry of the tables. The zero value is an unknown tool.
 type Tool struct {
-	Class string // "" when it has none
+	Class string // "" when the tool has no class
 	row   *row
 }
 
-// SharedName gives the class's name of the tool's own argument; "" where it has the name
-// already, or none.
+// SharedName returns the class's name of the tool's own argument. It returns "" where the two
+// names are equal, or the class has no such argument.
 func (t Tool) SharedName(own string) string {
 	switch {
 	case t.row == nil:
@@ -41,8 +41,8 @@ func (t Tool) SharedName(own string) string {
 	return ""
 }
 
-// KnowsArgument reports whether all that an argument of the tool may hold is known: it names no
-// place or command, or Complete has added the places that it names.
+// KnowsArgument reports whether everything that an argument of the tool may hold is known: the
+// argument names no place or command, or CompleteArguments has added its places.
 func (t Tool) KnowsArgument(own string) bool {
 	if t.row == nil || !t.row.contract {
 		return t.row != nil && t.row.gathersArgument(own)
@@ -59,14 +59,14 @@ func listsName(names, name string) bool {
 	return false
 }
 
-// PatchArgument is the name under which a tool that takes the text of a patch may have it.
+// PatchArgument is a name that an argument with the text of a patch may have.
 const PatchArgument = "input"
 
-// TakesPatch reports whether the tool's argument is the text of a patch: some clients write
-// that text where others have the arguments.
+// TakesPatch reports whether the tool's argument is the text of a patch. Some clients send that
+// text in place of the arguments.
 func (t Tool) TakesPatch() bool { return t.workKind() == patched }
 
-// FindTool looks a client's tool up.
+// FindTool returns the table's entry for a client's tool.
 func FindTool(client, tool string) Tool {
 	for i := range clients {
 		if clients[i].id != client {
@@ -81,7 +81,7 @@ func FindTool(client, tool string) Tool {
 	return Tool{}
 }
 
-// ListClients lists whose tools are known.
+// ListClients lists the clients whose tools are known.
 func ListClients() (ids []string) {
 	for i := range clients {
 		ids = append(ids, clients[i].id)
@@ -89,14 +89,14 @@ func ListClients() (ids []string) {
 	return ids
 }
 
-// ListClasses lists the classes, and of each the names of its arguments.
+// ListClasses lists the classes with the names of their arguments.
 func ListClasses() []Class { return classes }
 
-// Class is what tools have in common.
+// Class is a class of tools.
 type Class struct {
 	Name string
-	Args []string // the names of arguments that they share
-	Is   string   // for people
+	Args []string // names of the arguments that the tools share
+	Is   string   // description for people
 }
 
 var classes = []Class{

@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// What Complete adds to a call of a tool whose contract is known. places are files that the
-// call names elsewhere than in the argument that is the class's path, and are the class's
-// path too. reach are folders, or wildcards, through which the call reads what is shut.
+// Arguments that CompleteArguments adds to a call of a tool whose contract is known. places lists
+// files that the call names outside the class's path argument; they count as the class's path
+// too. reach lists folders or wildcards through which the call reads denied files.
 const (
 	placesArgument = "places"
 	reachArgument  = "reach"
@@ -25,7 +25,7 @@ func (t Tool) workKind() worked {
 	return t.row.more
 }
 
-// isDerived reports whether Complete adds an argument of that name.
+// isDerived reports whether CompleteArguments adds an argument of that name.
 func (t Tool) isDerived(name string) bool {
 	return t.row != nil && t.row.contract && (name == placesArgument || name == reachArgument)
 }
@@ -40,7 +40,8 @@ func (r *row) hasNested(argument string) bool {
 	return false
 }
 
-// gathersArgument reports whether an argument is a list whose objects hold the class's argument.
+// gathersArgument reports whether an argument is a list of objects that hold the class's
+// argument.
 func (r *row) gathersArgument(argument string) bool {
 	for pair := range strings.FieldsSeq(r.args) {
 		if head, _, listed := strings.Cut(pair, "[]."); listed && head == argument {
@@ -50,7 +51,7 @@ func (r *row) gathersArgument(argument string) bool {
 	return false
 }
 
-// addPlaces adds what a call names by its contract.
+// addPlaces adds the places that a call names by its contract.
 func (t Tool) addPlaces(args []byte, members object) ([]byte, error) {
 	if t.row == nil || !t.row.contract {
 		return args, nil
@@ -68,7 +69,7 @@ func (t Tool) addPlaces(args []byte, members object) ([]byte, error) {
 	return members.addDerived(args, placesArgument, places)
 }
 
-// addDerived gives with for a list that may be empty.
+// addDerived returns args with a list added, which may be empty.
 func (o object) addDerived(args []byte, name string, texts []string) ([]byte, error) {
 	if len(texts) > 0 {
 		return o.addMember(args, name, encodeTexts(texts))
@@ -79,11 +80,11 @@ func (o object) addDerived(args []byte, name string, texts []string) ([]byte, er
 	return args, nil
 }
 
-// findPlaces lists the places that a call names beside the class's path, and those that it
+// findPlaces lists the places that a call names outside the class's path, and those that the call
 // reaches.
 func (r *row) findPlaces(t Tool, members object) (places, reach []string, err error) {
 	var folders, globs []string
-	shown := false // the wildcards are the class's path themselves
+	shown := false // the wildcards are themselves the class's path
 	for _, m := range members {
 		switch {
 		case t.isDerived(m.name), r.gathersArgument(m.name):
@@ -144,8 +145,8 @@ func (r *row) findPlaces(t Tool, members object) (places, reach []string, err er
 	return places, reach, nil
 }
 
-// liftsIgnore reports whether an argument makes a search look into files that it leaves out
-// otherwise: includeIgnoredFiles, no_ignore, hidden; respect_git_ignore = false.
+// liftsIgnore reports whether an argument makes a search read files that it skips by default:
+// includeIgnoredFiles, no_ignore, hidden; respect_git_ignore = false.
 func liftsIgnore(name string, v jsonscan.Value) bool {
 	if v.Kind() == jsonscan.Object {
 		for key, inner := range v.Members() {
@@ -162,7 +163,7 @@ func liftsIgnore(name string, v jsonscan.Value) bool {
 	value := strings.ToLower(strings.Trim(string(v), `"`))
 	off := slices.Contains([]string{"false", "0", "no", "null", ""}, value)
 	if !off && !slices.Contains([]string{"true", "1", "yes"}, value) {
-		return false // what it leaves out
+		return false // the search still skips these files
 	}
 	return off == containsAny(name, "respect", "skip", "exclude", "honor", "obey", "apply", "use")
 }
@@ -171,8 +172,9 @@ func containsAny(text string, parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
-// findChosen gives what a wildcard names by its whole name, and whether a tool that shows what is
-// in files shows more that is shut.
+// findChosen returns the denied files that a wildcard names in full, and the wildcard itself if
+// it leaves the folder. wide reports whether a tool that shows file contents may show further
+// denied files.
 func (r *row) findChosen(folders []string, wildcard string) (named []string, wide bool) {
 	if len(folders) == 0 {
 		folders = []string{"."}
@@ -188,7 +190,7 @@ func (r *row) findChosen(folders []string, wildcard string) (named []string, wid
 	return named, wide
 }
 
-// splitWildcard lists the wildcards in a text: Claude Code cuts it at blanks, and at commas
+// splitWildcard lists the wildcards in a text: Claude Code splits a text at blanks, and at commas
 // outside of braces.
 func splitWildcard(text string) []string {
 	all := []string{text}
@@ -208,7 +210,7 @@ func splitWildcard(text string) []string {
 	return all
 }
 
-// joinWildcard gives a wildcard as it stands in a folder.
+// joinWildcard returns a wildcard relative to a folder.
 func joinWildcard(folder, wildcard string) string {
 	if isRooted(wildcard) || strings.HasPrefix(wildcard, "!") {
 		return wildcard
@@ -220,7 +222,7 @@ func isRooted(name string) bool {
 	return path.IsAbs(name) || strings.HasPrefix(name, "~") || len(name) > 1 && name[1] == ':'
 }
 
-// slashPath gives a path with / between its parts, as on Windows too.
+// slashPath returns a path with / between its parts, also for Windows paths.
 func slashPath(name string) string {
 	if rest, found := strings.CutPrefix(name, "file://"); found {
 		name = rest
@@ -237,8 +239,8 @@ func readTexts(raw string) (all []string) {
 	return all
 }
 
-// visitTexts visits every text in a value that is not empty, with the name of the nearest member
-// that holds it.
+// visitTexts visits every non-empty text in a value, with the name of the nearest member that
+// holds it.
 func visitTexts(v jsonscan.Value, name string, visit func(name, text string)) {
 	switch v.Kind() {
 	case jsonscan.Object:
@@ -257,10 +259,10 @@ func visitTexts(v jsonscan.Value, name string, visit func(name, text string)) {
 	}
 }
 
-// readNested lists the files that the objects of an argument name. A member that reads as one
-// and is not in the contract is an error.
+// readNested lists the files that the objects of an argument name. A member that looks like a
+// file's name but is not in the contract is an error.
 func (r *row) readNested(m member) (all []string, err error) {
-	if nestedPlace(m.text) != "" { // some take JSON in a text for the list
+	if nestedPlace(m.text) != "" { // some tools take the list as JSON in a text
 		return nil, fmt.Errorf("it has JSON for %q", m.name)
 	}
 	visitTexts(jsonscan.Value(m.raw), "", func(name, text string) {
@@ -274,8 +276,8 @@ func (r *row) readNested(m member) (all []string, err error) {
 	return all, err
 }
 
-// nestedPlace gives the name of a member of an object in a value that reads as a file's; ""
-// without one.
+// nestedPlace returns the name of the first member of an object in a value that looks like a
+// file's name; "" without one.
 func nestedPlace(raw string) (found string) {
 	if !strings.Contains(raw, "{") {
 		return ""

@@ -6,37 +6,37 @@ type client struct {
 	tools []row
 }
 
-// row is some tools of one client that take the same arguments.
+// row describes tools of one client that take the same arguments.
 type row struct {
 	class string
 	names []string
-	// own>shared, for top-level arguments whose names differ; list[].own>shared where an
-	// argument is a list of objects, or of texts.
+	// own>shared, for top-level arguments whose names differ; list[].own>shared where an argument
+	// is a list of objects or of texts.
 	args string
-	more worked // what of the class's arguments has to be worked out
+	more worked // which of the class's arguments must be worked out
 
-	// contract reports that the rest is known: which further arguments name files.
+	// contract reports that the other arguments are known too: which of them name files.
 	contract bool
-	globs    string // wildcards of files below its path
+	globs    string // wildcards of files below the tool's path
 	nested   string // members of objects in an argument, as edits.filePath
-	plain    string // arguments that name no file, whatever they hold
-	content  bool   // it shows what is in the files below its path
-	folder   bool   // without a path it looks in the folder of the call
+	plain    string // arguments that never name a file
+	content  bool   // the tool shows the content of files below its path
+	folder   bool   // without a path the tool searches the folder of the call
 }
 
-// worked says which argument of the class stands in a text of the tool's own.
+// worked names an argument of the class that must be extracted from a text.
 type worked uint8
 
 const (
 	nothing worked = iota
-	patched        // path: the files of a patch, in the text that is its content
+	patched        // path: the files of a patch, from the text in content
 	linked         // url: every URL of the prompt
 )
 
-// patchArgs are the names under which clients have the text of a patch.
+// patchArgs are clients' names for the text of a patch.
 const patchArgs = "input>content command>content patch>content patchText>content"
 
-// Claude Code (2.1), and whose tools have its names.
+// claudeTools are the tools of Claude Code (2.1), and of clients that use its names.
 var claudeTools = []row{
 	{class: "shell", names: []string{"Bash", "PowerShell", "Monitor"}, args: "run_in_background>background"},
 	{class: "read", names: []string{"Read"}, args: "file_path>path", contract: true, plain: "pages"},
@@ -60,7 +60,7 @@ var claudeTools = []row{
 	{class: "task", names: []string{"TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TaskOutput", "TaskStop", "BashOutput", "KillShell", "KillBash", "ToolSearch", "CronList", "CronDelete"}},
 }
 
-// Gemini CLI (0.61, and names of before), and its fork.
+// geminiTools are the tools of Gemini CLI (0.61 and earlier names) and its fork.
 var geminiTools = []row{
 	{class: "shell", names: []string{"run_shell_command"}, args: "directory>cwd dir_path>cwd is_background>background"},
 	{class: "read", names: []string{"read_file"}, args: "file_path>path absolute_path>path", contract: true},
@@ -86,11 +86,11 @@ var geminiTools = []row{
 	{class: "task", names: []string{"write_todos", "todo_write", "update_topic", "get_goal", "update_goal", "list_agents", "tool_search", "tracker_create_task"}},
 }
 
-// cursorEvent are members of Cursor's event before a file is read, which has no arguments
-// apart: none is the file.
+// cursorEvent lists members of the event that Cursor sends before it reads a file. The event has
+// no separate arguments; none of these members is the file.
 const cursorEvent = "hook_event_name conversation_id generation_id workspace_roots attachments content transcript_path model cursor_version user_email"
 
-// toolNotes are what Antigravity's model says of each of its calls.
+// toolNotes are notes that Antigravity's model adds to each of its calls.
 const toolNotes = "toolSummary toolAction"
 
 var clients = []client{
@@ -133,7 +133,8 @@ var clients = []client{
 	{"vscode", []row{
 		{class: "shell", names: []string{"run_in_terminal", "runTerminalCommand", "runInTerminal", "send_to_terminal"}, args: "isBackground>background"},
 		{class: "shell", names: []string{"create_and_run_task", "createAndRunTask"}, args: "task[].command>command workspaceFolder>cwd"},
-		// They run what the project or an extension names, and not what their arguments say.
+		// These run a task that the project or an extension defines, not a command in their
+		// arguments.
 		{class: "shell", names: []string{"run_task", "runTask", "run_notebook_cell", "runNotebookCell", "runTests", "run_tests", "run_vscode_command", "runVscodeCommand",
 			"install_extension", "install_python_packages", "configure_python_environment", "configure_notebook", "notebook_install_packages"}},
 		{class: "read", names: []string{"read_file", "readFile", "read_notebook_cell_output", "view_image", "copilot_getNotebookSummary"}, args: "filePath>path", contract: true, plain: "cellId"},
@@ -154,7 +155,7 @@ var clients = []client{
 		{class: "task", names: []string{"manage_todo_list", "get_terminal_output", "terminal_last_command", "terminal_selection", "get_task_output", "kill_terminal", "await_terminal"}},
 	}},
 	{"copilot-cli", []row{
-		// The names with a capital are those of its events in Claude Code's form.
+		// Names with a capital occur in events in Claude Code's form.
 		{class: "shell", names: []string{"bash", "powershell", "local_shell", "Bash", "PowerShell"}, args: "async>background"},
 		{class: "shell", names: []string{"write_bash", "write_powershell"}, args: "input>command"},
 		{class: "read", names: []string{"view", "Read"}, args: "file_path>path", contract: true},
@@ -172,7 +173,7 @@ var clients = []client{
 		{class: "plan", names: []string{"exit_plan_mode", "ExitPlanMode"}},
 		{class: "task", names: []string{"update_todo", "report_intent", "read_agent", "list_agents", "read_bash", "stop_bash", "list_bash", "read_powershell", "stop_powershell", "list_powershell", "TodoWrite"}},
 	}},
-	{"windsurf", []row{ // its events stand in the place of tools
+	{"windsurf", []row{ // events take the place of tools
 		{class: "shell", names: []string{"run_command"}, args: "command_line>command"},
 		{class: "read", names: []string{"read_code"}, args: "file_path>path", contract: true},
 		{class: "write", names: []string{"write_code"}, args: "file_path>path edits>content", contract: true, nested: "edits"},
@@ -262,7 +263,7 @@ var clients = []client{
 		{class: "agent", names: []string{"subagent", "delegate"}, args: "instructions>prompt"},
 		{class: "task", names: []string{"todo__todo_write", "todo_write"}},
 	}},
-	{"opencode", []row{ // what runs inside its batch is not shown to a hook: batch has no class
+	{"opencode", []row{ // batch has no class: a hook does not see the calls inside it
 		{class: "shell", names: []string{"bash"}, args: "workdir>cwd"},
 		{class: "read", names: []string{"read"}, args: "filePath>path", contract: true},
 		{class: "search", names: []string{"grep"}, contract: true, globs: "include", plain: "pattern", content: true, folder: true},
@@ -279,7 +280,7 @@ var clients = []client{
 		{class: "ask", names: []string{"question"}},
 		{class: "task", names: []string{"todowrite", "todoread"}},
 	}},
-	{"kimi-code", []row{ // 2.1, and names of the CLI before it
+	{"kimi-code", []row{ // 2.1, and names of the earlier CLI
 		{class: "shell", names: []string{"Bash", "Shell"}, args: "run_in_background>background"},
 		{class: "read", names: []string{"Read", "ReadFile", "ReadMediaFile"}, args: "file_path>path", contract: true},
 		{class: "search", names: []string{"Glob"}, args: "directory>path", contract: true, globs: "pattern", folder: true},
@@ -295,7 +296,7 @@ var clients = []client{
 		{class: "task", names: []string{"TodoList", "SetTodoList", "TaskList", "TaskOutput", "TaskStop", "CreateGoal", "GetGoal", "UpdateGoal", "SetGoalBudget", "WaitFor", "CronList", "CronDelete"}},
 	}},
 	{"grok", []row{
-		// Its sets of tools have names of other clients, and their arguments.
+		// Its sets of tools use names and arguments of other clients.
 		{class: "shell", names: []string{"run_terminal_command", "run_terminal_cmd", "monitor", "bash"}, args: "is_background>background working_directory>cwd"},
 		{class: "read", names: []string{"read_file", "read"}, args: "target_file>path file_path>path filePath>path", contract: true},
 		{class: "search", names: []string{"grep"}, args: "target_directory>path query>pattern", contract: true, globs: "glob include", plain: "pattern query type output_mode",

@@ -11,13 +11,13 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// MaxPlaces is how many files or pages one call may name.
+// MaxPlaces is the number of files or pages that one call may name.
 const MaxPlaces = 100
 
-// CompleteArguments adds to the arguments of a client's tool those of its class that have to be
-// worked out of a text. The error, for the agent, says that this cannot be done: no rule
-// may allow the call. args is one JSON object that a strict reader has admitted, nil for
-// none, and is not changed; what is added a second time is what is there.
+// CompleteArguments adds the class's arguments that must be extracted from a text to the
+// arguments of a client's tool. An error, worded for the agent, means that this is impossible: no
+// rule may allow the call. args is one JSON object that a strict reader has accepted, or nil, and
+// is not changed. A second call adds nothing.
 func CompleteArguments(client, tool string, args []byte) ([]byte, error) {
 	t := FindTool(client, tool)
 	members, err := parseMembers(args)
@@ -53,9 +53,9 @@ func CompleteArguments(client, tool string, args []byte) ([]byte, error) {
 	return members.addMember(args, name, encodeTexts(all))
 }
 
-// gatherArguments adds what stands inside the objects of a list: the paths of several files, the
-// commands of several lines. What a list holds in another form is an error, since a rule
-// would not see it.
+// gatherArguments adds arguments that stand inside the objects of a list: the paths of several
+// files, the commands of several lines. A list in another form is an error, because a rule would
+// not see its content.
 func (t Tool) gatherArguments(members object, args []byte) ([]byte, error) {
 	if t.row == nil {
 		return args, nil
@@ -94,7 +94,7 @@ func (t Tool) gatherArguments(members object, args []byte) ([]byte, error) {
 	return args, nil
 }
 
-// holdsTexts reports whether a value is a text or a list of texts alone.
+// holdsTexts reports whether a value is a text or a list of only texts.
 func holdsTexts(v jsonscan.Value) bool {
 	if v.Kind() != jsonscan.Array {
 		return v.Kind() == jsonscan.String
@@ -107,7 +107,7 @@ func holdsTexts(v jsonscan.Value) bool {
 	return true
 }
 
-// collectTexts gives the texts of a list, and those that its objects have under a name.
+// collectTexts returns the texts of a list, and the texts that its objects hold under a name.
 func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 	if v.Kind() == jsonscan.String {
 		return []string{v.Text()}, nil
@@ -115,7 +115,7 @@ func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 	elements := v.Elements()
 	switch v.Kind() {
 	case jsonscan.Array:
-	case jsonscan.Object: // one alone
+	case jsonscan.Object: // a single object
 		elements = slices.Values([]jsonscan.Value{v})
 	default:
 		return nil, errors.New("it is no list")
@@ -133,7 +133,7 @@ func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 			}
 			words := e.Member(wordsArgument)
 			if e = e.Member(name); e.Kind() == jsonscan.Absent {
-				continue // an operation on no such thing
+				continue // this operation has no such argument
 			}
 			if name == commandArgument && e.Kind() == jsonscan.String && words.Kind() != jsonscan.Absent {
 				line, err := commandLine(e.Text(), words)
@@ -152,7 +152,7 @@ func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 	return all, nil
 }
 
-// isNested reports whether a value is an object, or a list that holds other than plain values.
+// isNested reports whether a value is an object, or a list with values that are not plain.
 func isNested(v jsonscan.Value) bool {
 	if v.Kind() == jsonscan.Object {
 		return true
@@ -165,13 +165,13 @@ func isNested(v jsonscan.Value) bool {
 	return false
 }
 
-// A program may be named apart from its arguments, which then stand beside it.
+// Some tools take a program's name and its arguments in two separate members.
 const (
 	commandArgument = "command"
 	wordsArgument   = "args"
 )
 
-// commandLine writes a program and its arguments as a shell reads them: each one word.
+// commandLine returns a program and its arguments as a shell reads them: each is one word.
 func commandLine(program string, args jsonscan.Value) (string, error) {
 	if !holdsTexts(args) || args.Kind() != jsonscan.Array {
 		return "", errors.New("the arguments beside a command are no list of texts")
@@ -183,7 +183,7 @@ func commandLine(program string, args jsonscan.Value) (string, error) {
 	return line, nil
 }
 
-// shellWord gives a text as one word of a shell.
+// shellWord returns a text quoted as one word of a shell.
 func shellWord(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r))
@@ -193,8 +193,8 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// checkSingle says that no two arguments are one to the class: which of them the client goes
-// by is not known.
+// checkSingle returns an error if two arguments have the same shared name, because it is unknown
+// which one the client uses.
 func (t Tool) checkSingle(members object) error {
 	seen := map[string]string{}
 	for _, m := range members {
@@ -213,7 +213,7 @@ func (t Tool) checkSingle(members object) error {
 	return nil
 }
 
-// object is the members of arguments; text is what a string holds.
+// object is the members of an object; text is the value of a string.
 type object []member
 
 type member struct{ name, raw, text string }
@@ -248,7 +248,7 @@ func parseMembers(args []byte) (all object, err error) {
 	return all, nil
 }
 
-// addMember adds a member, unless it is there.
+// addMember adds a member unless it is already present.
 func (o object) addMember(args []byte, name, value string) ([]byte, error) {
 	for _, m := range o {
 		switch {
@@ -278,7 +278,7 @@ func encodeTexts(texts []string) string {
 	return out + "]"
 }
 
-// headings are the lines of a patch that name a file, and the one it moves to.
+// headings are the lines of a patch that name a file, or the new name of a moved file.
 var headings = []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"}
 
 // patchPlaces lists every file that a patch names (the format of apply_patch).
@@ -302,7 +302,7 @@ func (t Tool) patchPlaces(members object) (all []string, err error) {
 	return all, nil
 }
 
-// listURLs lists the URLs in a text: what a client might go to.
+// listURLs lists the URLs in a text that a client might open.
 func listURLs(s string) (all []string) {
 	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"'`(){}[]|\\^", r) }) {
 		low := strings.ToLower(word)

@@ -2,29 +2,29 @@ package inspect
 
 import "strings"
 
-// checks are those that patterns of a pack can name: each is given what was found, and
-// looks at its letters and digits. What an owner's pattern finds may have any form.
+// checks are the checks that patterns of a pack can name. Each gets the found text and checks its
+// letters and digits. An owner's pattern may find a text of any form.
 var checks = map[string]func(found string) bool{
 	"luhn": func(s string) bool {
 		s = signsOf(s)
 		return s != "" && hasShape(s, strings.Repeat("#", len(s))) && checkLuhn([]byte(s))
 	},
-	// of a provider of the USA (45 CFR 162.406): Luhn behind the prefix of the issuer
+	// provider number of the USA (45 CFR 162.406): Luhn after the issuer's prefix
 	"npi": func(s string) bool { s = signsOf(s); return hasShape(s, "##########") && checkLuhn([]byte("80840"+s)) },
-	// of the DEA: the first, third and fifth digit and twice the others
+	// DEA number: the first, third and fifth digit, and twice the others
 	"dea": func(s string) bool {
 		return hasShape(s, "??#######") && weightedSum(s[2:8], 1, 2, 1, 2, 1, 2)%10 == int(s[8]-'0')
 	},
-	// of the NHS: the digits weighted from ten down, modulo 11
+	// NHS number: the digits weighted from ten down, modulo 11
 	"nhs": func(s string) bool {
 		s = signsOf(s)
 		return hasShape(s, "##########") && weightedSum(s, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)%11 == 0
 	},
-	// of banks of the USA
+	// bank routing number of the USA
 	"aba": func(s string) bool {
 		return hasShape(s, "#########") && weightedSum(s, 3, 7, 1, 3, 7, 1, 3, 7, 1)%10 == 0 && strings.Trim(s, "0") != ""
 	},
-	// of Spain: the number modulo 23 names the letter
+	// Spain: the number modulo 23 selects the letter
 	"dni": func(s string) bool {
 		s = signsOf(s)
 		if !hasShape(s, "?#######?") || !strings.Contains("XYZ0123456789", s[:1]) {
@@ -39,7 +39,7 @@ var checks = map[string]func(found string) bool{
 		}
 		return "TRWAGMYFPDXBNJZSQVHLCKE"[n%23] == s[8]
 	},
-	// of Germany (ISO 7064 MOD 11,10), with one digit twice or three times among ten
+	// Germany (ISO 7064 MOD 11,10): among ten digits, one occurs twice or three times
 	"mod11_10": func(s string) bool {
 		s = signsOf(s)
 		if !hasShape(s, "###########") {
@@ -55,7 +55,7 @@ var checks = map[string]func(found string) bool{
 		}
 		return (11-product)%10 == int(s[len(s)-1]-'0')
 	},
-	// of France: 97 less the number modulo 97, Corsica as 19 and 18
+	// France: 97 less the number modulo 97; Corsica counts as 19 and 18
 	"nir": func(s string) bool {
 		s = strings.NewReplacer("2A", "19", "2B", "18").Replace(signsOf(s))
 		if !hasShape(s, "###############") {
@@ -69,10 +69,10 @@ var checks = map[string]func(found string) bool{
 	},
 }
 
-// signsOf gives the letters and digits of s.
+// signsOf returns s without blanks and dashes.
 func signsOf(s string) string { return strings.NewReplacer(" ", "", "-", "").Replace(s) }
 
-// hasShape reports whether s is as long as form, with a digit at each #.
+// hasShape reports whether s is as long as form and has a digit at each #.
 func hasShape(s, form string) bool {
 	if len(s) != len(form) {
 		return false

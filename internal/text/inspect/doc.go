@@ -1,7 +1,6 @@
-// Package inspect finds what a text from a server carries beside what a person reads
-// in it: characters that hide, text for a model's template, secrets, numbers of cards
-// and accounts. It looks at form alone. What a text asks for in plain words it does not
-// find, and nothing here says that it does (docs/detection.md).
+// Package inspect finds content in a server's text that a person does not see or should not get:
+// hidden characters, text for a model's template, secrets, card and account numbers. It checks
+// form alone. It does not find a request in plain words (docs/detection.md).
 //
-// It is pure: a text, the kinds that are looked for, and what was found where.
+// It is pure: it takes a text and the kinds to look for, and returns what it found and where.
 package inspect

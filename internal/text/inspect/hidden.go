@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// findHidden finds what is not drawn, and control characters: both in one pass, in which
-// plain ASCII costs a comparison a byte.
+// findHidden finds characters that are not drawn, and control characters, in one pass. Plain
+// ASCII costs one comparison per byte.
 func findHidden(f *findings) {
 	s := sparse{f: f}
 	readHidden(f, &s)
@@ -24,7 +24,7 @@ func findHidden(f *findings) {
 	}
 }
 
-// addVariants adds the selectors that are ordinary one by one.
+// addVariants adds the variation selectors that are harmless one by one.
 func (f *findings) addVariants() {
 	for i, r := range f.text {
 		if isVariant(r) {
@@ -35,7 +35,8 @@ func (f *findings) addVariants() {
 	}
 }
 
-// readHidden is findHidden of everything, or of what s has left the first time.
+// readHidden does the work of findHidden: for all characters, or for those that s left out in the
+// first pass.
 func readHidden(f *findings, s *sparse) {
 	t := f.text
 	for i := 0; i < len(t); {
@@ -73,7 +74,7 @@ func readHidden(f *findings, s *sparse) {
 	}
 }
 
-// skipPlain gives where eight bytes at a time stop being drawn ASCII.
+// skipPlain returns the offset from which text is no longer drawn ASCII, in steps of eight bytes.
 func skipPlain(t string, i int) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(t); i += 8 {
@@ -86,8 +87,8 @@ func skipPlain(t string, i int) int {
 	return i
 }
 
-// controlEnd gives where a control character ends, n bytes long, with the escape that it
-// begins (ECMA-48: CSI ends with 0x40 to 0x7e, OSC and its like with BEL or ST).
+// controlEnd returns the end of a control character of n bytes and of the escape that it begins
+// (ECMA-48: CSI ends with 0x40 to 0x7e, OSC and similar ones with BEL or ST).
 func controlEnd(t string, i, n int) (end int, what string) {
 	const what8, plain = "an escape of a terminal", "a control character"
 	at := i + n
@@ -108,7 +109,7 @@ func controlEnd(t string, i, n int) (end int, what string) {
 		if at < len(t) && t[at] >= 0x40 && t[at] < 0x7f {
 			at++
 		}
-		return at, what8 // what cannot be its end is no part of it
+		return at, what8 // a byte that cannot end the escape is not part of it
 	case ']', 'P', '_', '^', 'X':
 		rest := t[at:]
 		stop := strings.IndexAny(rest, "\a\u009c\x1b")
@@ -130,8 +131,8 @@ func controlEnd(t string, i, n int) (end int, what string) {
 	return i + n, what8
 }
 
-// hiddenRun reads the n characters from i that hide; what is "" where they are ordinary
-// there: in the script or the emoji around them.
+// hiddenRun reads the n hidden characters from i. what is "" where they are ordinary in the
+// surrounding script or emoji.
 func hiddenRun(t string, i int) (what string, n, end int) {
 	end = i
 	first, _ := utf8.DecodeRuneInString(t[i:])
@@ -140,7 +141,7 @@ func hiddenRun(t string, i int) (what string, n, end int) {
 		if !textclass.OddInReply(r) {
 			break
 		}
-		if end += size; r != 0xad { // where a word may be broken: it says nothing, however often
+		if end += size; r != 0xad { // a soft hyphen means nothing, however often it occurs
 			n++
 		}
 	}
@@ -152,7 +153,7 @@ func hiddenRun(t string, i int) (what string, n, end int) {
 	return hiddenName(first), n, end
 }
 
-// hiddenName gives what hides, by its first character.
+// hiddenName returns the name of a hidden run by its first character.
 func hiddenName(r rune) string {
 	switch {
 	case textclass.Tag.HasRune(r):
@@ -169,8 +170,8 @@ func hiddenName(r rune) string {
 	return "characters of zero width"
 }
 
-// flags are the three that emoji tags are recommended for (UTS 51, RGI emoji tag
-// sequences), without the black flag that they follow.
+// flags are the three recommended emoji tag sequences (UTS 51, RGI emoji tag sequences), without
+// the black flag before them.
 var flags = []string{tagSequence("gbeng"), tagSequence("gbsct"), tagSequence("gbwls")}
 
 func tagSequence(region string) string {
@@ -181,26 +182,26 @@ func tagSequence(region string) string {
 	return b.String() + "\U000e007f"
 }
 
-// isOrdinary says of a run of n characters that a writer of the script around it, or of
-// emoji, puts them there; text that merely holds a letter of such a script is no reason.
+// isOrdinary reports whether a run of n characters is ordinary in the surrounding script or
+// emoji. A text that merely holds a letter of such a script is not enough.
 func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 	r, _ := utf8.DecodeRuneInString(run)
 	if n > 1 {
 		switch {
 		case before == 0x1f3f4:
 			return slices.Contains(flags, run)
-		case n == 2 && r == 0xfe0f: // a sign drawn as emoji, joined to the next
+		case n == 2 && r == 0xfe0f: // a sign drawn as emoji, joined to the next one
 			second, _ := utf8.DecodeRuneInString(run[len("\ufe0f"):])
 			return second == 0x200d && isPicture(before) && isPicture(after)
 		}
 		return false
 	}
 	switch {
-	case r == 0xfeff: // where a file begins: alone in a text, or a string of JSON in one
+	case r == 0xfeff: // a byte order mark: alone in a text, or in a JSON string
 		return first || before == '"'
-	case r == 0xad: // where a word may be broken
+	case r == 0xad: // soft hyphen
 		return unicode.IsLetter(before) && unicode.IsLetter(after)
-	case r == 0x200b: // where a word ends, in scripts without blanks
+	case r == 0x200b: // word boundary in scripts without blanks
 		return isUnbroken(before) || isUnbroken(after)
 	case r == 0x200c, r == 0x200d:
 		return usesJoiners(before) && (usesJoiners(after) || last || !unicode.IsLetter(after)) || r == 0x200d && isPicture(before) && isPicture(after)
@@ -214,7 +215,7 @@ func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 		return (r < 0xfe00 || r <= 0xfe02) && unicode.In(before, unicode.Han, unicode.Mongolian, unicode.Myanmar, unicode.Phags_Pa) || r == 0xfe00 && unicode.Is(unicode.Sm, before)
 	case unicode.In(r, unicode.Mongolian, unicode.Khmer):
 		return unicode.In(before, unicode.Mongolian, unicode.Khmer)
-	case r >= 0x600 && r <= 0x605, r == 0x6dd, r == 0x70f, r == 0x8e2: // drawn: they enclose digits
+	case r >= 0x600 && r <= 0x605, r == 0x6dd, r == 0x70f, r == 0x8e2: // drawn: these signs enclose digits
 		return true
 	case r == 0x110bd, r == 0x110cd: // drawn
 		return true
@@ -226,23 +227,23 @@ func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 	return false
 }
 
-// lastSelector is the last that variants of Chinese letters have in Unicode's database of them
-// (UTS 37); with all 240 of them, bytes can be written.
+// lastSelector is the last selector that Unicode's database uses for variants of Chinese letters
+// (UTS 37). All 240 selectors together could encode bytes.
 const lastSelector = 0xe011f
 
-// firstVariant is VARIATION SELECTOR-17, the first that picks a variant of a Han letter.
+// firstVariant is VARIATION SELECTOR-17, the first that selects a variant of a Han letter.
 const firstVariant = 0xe0100
 
 func isVariant(r rune) bool { return r >= firstVariant && r <= lastSelector }
 
-// isMusicalSign reports a sign of musical notation.
+// isMusicalSign reports whether r is a sign of musical notation.
 func isMusicalSign(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff }
 
-// isDirectionMark says that a character has a direction and nothing else (UAX 9, 2.6).
+// isDirectionMark reports whether a character only has a direction (UAX 9, 2.6).
 func isDirectionMark(r rune) bool { return r == 0x200e || r == 0x200f || r == 0x61c }
 
-// isNearRightToLeft reports whether a letter that runs from right to left stands within a few
-// characters of t[i:end]: figures and signs beside it are what marks are written for.
+// isNearRightToLeft reports whether a right-to-left letter stands within a few characters of
+// t[i:end]. Direction marks are written for digits and signs beside such letters.
 func isNearRightToLeft(t string, i, end int) bool {
 	const near = 16 // bytes
 	for _, r := range t[max(0, i-near):min(len(t), end+near)] {
@@ -253,19 +254,19 @@ func isNearRightToLeft(t string, i, end int) bool {
 	return false
 }
 
-// isPicture are signs that selectors and joiners are written behind: emoji, their skin
+// isPicture reports whether r is a sign that selectors and joiners follow: emoji, their skin
 // tones, and the digits of keycaps.
 func isPicture(r rune) bool {
 	return unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || r >= '0' && r <= '9' || strings.ContainsRune("#*©®‼⁉ℹ〰〽", r)
 }
 
-// usesJoiners are letters and marks of scripts in which joiners choose the form of a letter.
+// usesJoiners reports whether r belongs to a script in which joiners choose the form of a letter.
 func usesJoiners(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi,
 		unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Tibetan, unicode.Khmer, unicode.Myanmar)
 }
 
-// isUnbroken are letters and marks of scripts that are written without blanks.
+// isUnbroken reports whether r belongs to a script that is written without blanks.
 func isUnbroken(r rune) bool {
 	return unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxPlaces bounds what is found in a document, of all kinds in all of its strings.
+// maxPlaces is the maximum number of findings in a document, of all kinds in all strings.
 const maxPlaces = 1 << 14
 
-// SearchDocument gives Text of a file or a message as it is stored: where it is JSON, or holds values of
-// JSON each on lines of its own, also of what their strings and names say behind their escapes.
-// What is found there is the string token, with its quotes.
+// SearchDocument returns the findings of SearchText in a stored file or message. Where the text
+// is JSON, or holds JSON values on lines of their own, it also searches the unescaped strings and
+// names. Such a finding covers the string token with its quotes.
 func SearchDocument(text string, wanted Kinds) []Found {
 	found := SearchText(text, wanted)
 	if !strings.Contains(text, `\`) {
 		return found
 	}
-	const mark = "\ufeff" // of byte order
+	const mark = "\ufeff" // byte order mark
 	from := len(text) - len(strings.TrimPrefix(text, mark))
 	if json.Valid([]byte(text[from:])) {
 		found = inStrings(found, text, from, len(text), wanted)
@@ -34,12 +34,12 @@ func SearchDocument(text string, wanted Kinds) []Found {
 	return found
 }
 
-// eachValue visits the objects and arrays that begin a line, or behind another, and stand on
-// their lines alone. No byte is read more than twice: within one that is not closed, values of
-// one line count.
+// eachValue visits the objects and arrays that begin a line, or follow another value, and have
+// their lines to themselves. No byte is read more than twice: inside a value that is not closed,
+// only values of one line count.
 func eachValue(text string, from int, visit func(start, end int)) {
 	c := jsonscan.Cursor{Src: text, At: from}
-	tried := 0 // how far the last value reaches that is none
+	tried := 0 // end of the last text that proved not to be a value
 	for c.SkipBlanks(); c.At < len(text); c.SkipBlanks() {
 		start := c.At
 		line := len(text)
@@ -64,7 +64,7 @@ func eachValue(text string, from int, visit func(start, end int)) {
 	}
 }
 
-// inStrings adds what is found behind the escapes of the strings from one place to another.
+// inStrings adds findings in the unescaped strings between two offsets.
 func inStrings(found []Found, text string, from, until int, wanted Kinds) []Found {
 	for at := from; at < until; {
 		n := strings.IndexByte(text[at:until], '"')
@@ -78,7 +78,7 @@ func inStrings(found []Found, text string, from, until int, wanted Kinds) []Foun
 			break
 		}
 		at = c.At
-		if len(said) == at-start-len(`""`) { // without escapes: seen above
+		if len(said) == at-start-len(`""`) { // no escapes: already searched above
 			continue
 		}
 		for _, f := range SearchText(said, wanted) {

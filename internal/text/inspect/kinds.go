@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/internal/text/spelling"
 )
 
-// Kind is a stable word for one kind of thing that a text may carry.
+// Kind is a stable word for one kind of finding.
 type Kind string
 
-// The kinds. kinds says what each of them is.
+// The kinds. The table kinds describes each of them.
 const (
 	Hidden          Kind = "hidden"
 	Control         Kind = "control"
@@ -35,27 +35,27 @@ const (
 	Unscreened      Kind = "unscreened"
 )
 
-// Found is one thing that was found in a text.
+// Found is one finding in a text.
 type Found struct {
 	Kind       Kind
-	What       string // in words, never a part of the text: "tag characters"
+	What       string // description, never a part of the text: "tag characters"
 	Start, End int    // bytes of the text, from Start to before End
-	// Of is, of Unscreened, the kind that was not looked for to the end of the text; "" is
+	// Of is set for Unscreened: the kind that was not looked for to the end of the text; "" means
 	// all kinds.
 	Of Kind
 }
 
-// detector finds one kind, or two that are found in one pass.
+// detector finds one kind, or two kinds in one pass.
 type detector struct {
 	kind  Kind
-	says  string // what it is, for people
-	shows string // a text in which it is found
-	// find adds what it finds, in any order.
+	says  string // description for people
+	shows string // a text in which the kind is found
+	// find adds its findings in any order.
 	find func(f *findings)
 }
 
-// kinds are all of them, in the order in which they are shown. Where two stand for one
-// pass over the text, the first has find.
+// kinds are all kinds in display order. Where two kinds share one pass over the text, only the
+// first has find.
 var kinds = []detector{
 	{Hidden, "characters that are not drawn: tags, direction, zero width, selectors, private use", "visible\U000e0069\U000e0067\U000e006e", findHidden},
 	{Control, "control characters and the escapes of terminals", "a\x1b[8mb", nil},
@@ -84,30 +84,30 @@ var kinds = []detector{
 	{Unscreened, "what was not looked at: a text of more than 4 MiB, more than 256 findings of a kind, or what is too long for a secret", "", nil},
 }
 
-// Bounds of one look at one text: beyond them stands Unscreened.
+// Limits of one search of one text: beyond them the search reports Unscreened.
 const (
 	maxText  = 4 << 20 // bytes
-	maxFound = 256     // of one kind: the others are looked for to the end
+	maxFound = 256     // of one kind: the other kinds are searched to the end
 )
 
-// Kinds is a set of kinds. The zero value is all of them.
+// Kinds is a set of kinds. The zero value is the set of all kinds.
 type Kinds struct {
 	only []Kind
-	any  bool    // "*": every kind; what packs share with others is theirs if they are among only
-	own  []*Pack // the owner's
+	any  bool    // "*": every kind; a pack's shared kinds count for the pack only if the pack is in only
+	own  []*Pack // the owner's packs
 
 	closely bool
 }
 
-// WithCloseLook gives the same set for a text that is short and of one author, such as a tool's
-// description: one character that is not drawn counts there.
+// WithCloseLook returns the same set for a short text of one author, such as a tool's
+// description: there, a single character that is not drawn counts.
 func (ks Kinds) WithCloseLook() Kinds {
 	ks.closely = true
 	return ks
 }
 
-// ParseKinds reads the words of a set; "*" among them is every kind. own are the packs of
-// the owner, whose kinds are words too.
+// ParseKinds parses the words of a set; "*" stands for every kind. own are the owner's packs,
+// whose kinds are words too.
 func ParseKinds(words []string, own ...*Pack) (Kinds, error) {
 	all := KindWords()
 	for _, p := range own {
@@ -132,7 +132,7 @@ func ParseKinds(words []string, own ...*Pack) (Kinds, error) {
 	return Kinds{only: only, any: any, own: own}, nil
 }
 
-// KindWords gives the kinds as they are written.
+// KindWords returns the words of all kinds.
 func KindWords() (words []string) {
 	for _, k := range kinds {
 		words = append(words, string(k.kind))
@@ -140,7 +140,7 @@ func KindWords() (words []string) {
 	return words
 }
 
-// DescribeKind gives what a kind is, in words for people.
+// DescribeKind returns a description of a kind for people.
 func (k Kind) DescribeKind() string {
 	for _, d := range kinds {
 		if d.kind == k {
@@ -150,22 +150,22 @@ func (k Kind) DescribeKind() string {
 	return ""
 }
 
-// hasKind reports whether a kind is in the set. What was not looked at belongs to every set.
+// hasKind reports whether a kind is in the set. Unscreened is in every set.
 func (ks Kinds) hasKind(k Kind) bool {
 	return ks.any || len(ks.only) == 0 || k == Unscreened || slices.Contains(ks.only, k)
 }
 
-// looksFor reports whether a kind is in the set, or a part of a pack that is.
+// looksFor reports whether a kind is in the set, or belongs to a pack in the set.
 func (ks Kinds) looksFor(k Kind) bool {
 	return ks.hasKind(k) || slices.ContainsFunc(ks.only, func(wanted Kind) bool { return ks.inPack(wanted, k) })
 }
 
-// shareable are the kinds that packs may have among theirs.
+// shareable are the kinds that a pack may list as its own.
 var shareable = []Kind{Card, IBAN, SSN, VIN}
 
-// inPack reports whether a kind is a part of a pack.
+// inPack reports whether a kind belongs to a pack.
 func (ks Kinds) inPack(pack, k Kind) bool {
-	if !slices.Contains(shareable, k) { // or no pack need be read
+	if !slices.Contains(shareable, k) { // saves reading the packs
 		return false
 	}
 	for _, p := range ks.own {
@@ -176,13 +176,13 @@ func (ks Kinds) inPack(pack, k Kind) bool {
 	return slices.ContainsFunc(packs(), func(p *Pack) bool { return Kind(p.Name) == pack && slices.Contains(p.Kinds, k) })
 }
 
-// SearchText looks for the kinds in a text, which is UTF-8 as far as it is text. What it
-// gives is ordered by its place.
+// SearchText looks for the wanted kinds in a text, which is normally UTF-8. The findings are
+// ordered by place.
 func SearchText(text string, wanted Kinds) []Found {
 	return inspectText(text, wanted, func(decoded string, own []*Pack) []Found { return inspectText(decoded, Kinds{own: own}, nil) })
 }
 
-// inspectText gives Text; inside is how encoded texts are looked into, nil where they are not.
+// inspectText does the work of SearchText. inside searches decoded texts; nil turns that off.
 func inspectText(text string, wanted Kinds, inside func(decoded string, own []*Pack) []Found) []Found {
 	f := pool.Get().(*findings)
 	defer func() {
@@ -206,7 +206,7 @@ func inspectText(text string, wanted Kinds, inside func(decoded string, own []*P
 
 func byPlace(a, b Found) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) }
 
-// wantsShared reports whether the kinds behind the i-th, which are found in its pass, are wanted.
+// wantsShared reports whether a kind that shares the pass of the i-th kind is wanted.
 func wantsShared(i int, wanted Kinds) bool {
 	for i++; i < len(kinds) && kinds[i].find == nil; i++ {
 		if kinds[i].kind != Unscreened && wanted.hasKind(kinds[i].kind) {
@@ -216,32 +216,31 @@ func wantsShared(i int, wanted Kinds) bool {
 	return false
 }
 
-// pool keeps findings, since detectors are called by their table and would have one made
-// for each text.
+// pool reuses findings: detectors are called through a table, so each text would allocate one.
 var pool = sync.Pool{New: func() any { return new(findings) }}
 
-// findings are those of one text so far.
+// findings holds the findings of one text so far.
 type findings struct {
 	text   string
 	wanted Kinds
 	inside func(decoded string, own []*Pack) []Found
 	found  []Found
 	counts []count
-	read   int // bytes of long tags that were read
-	// tooLong says that no more of these are.
+	read   int // bytes of long tags read so far
+	// tooLong means that no more long tags are read.
 	tooLong bool
 
 	plain [40]byte
 }
 
-// count is how many findings of a kind there are, and which of found says that there are more
-// than are kept.
+// count is the number of findings of a kind. cut is the index in found of the entry that reports
+// further findings.
 type count struct {
 	kind   Kind
 	n, cut int
 }
 
-// addFinding notes what was found, as far as it is wanted.
+// addFinding adds a finding if its kind is wanted.
 func (f *findings) addFinding(k Kind, what string, start, end int) {
 	for _, wanted := range f.wanted.only {
 		if f.wanted.inPack(wanted, k) {
@@ -253,9 +252,9 @@ func (f *findings) addFinding(k Kind, what string, start, end int) {
 	}
 }
 
-// noteFinding is add of what is wanted. Behind the first maxFound of a kind it only notes that the
-// kind was not looked for to the end: how much of the text that is, whatever the order is in
-// which a detector finds.
+// noteFinding adds a wanted finding. After the first maxFound of a kind it only records that the
+// kind was not searched to the end, and from which place on, in whatever order the detector
+// finds.
 func (f *findings) noteFinding(k Kind, what string, start, end int) {
 	i := slices.IndexFunc(f.counts, func(c count) bool { return c.kind == k })
 	if i < 0 {
@@ -274,7 +273,7 @@ func (f *findings) noteFinding(k Kind, what string, start, end int) {
 	}
 }
 
-// noteUnscreened notes that a kind was not looked for from start on.
+// noteUnscreened records that a kind was not looked for from start on.
 func (f *findings) noteUnscreened(k Kind, what string, start int) {
 	f.found = append(f.found, Found{Kind: Unscreened, What: what, Start: start, End: len(f.text), Of: k})
 }

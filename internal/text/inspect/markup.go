@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/text/inspect/injection"
 )
 
-// findTemplateTokens finds what separates the speakers in the templates of models in
-// wide use: ChatML and its like, Llama, Mistral, Gemma, DeepSeek.
+// findTemplateTokens finds tokens that separate speakers in widely used model templates: ChatML
+// and similar ones, Llama, Mistral, Gemma, DeepSeek.
 func findTemplateTokens(f *findings) {
 	f.visitWords(speakers, func(start, end int) {
 		if open := f.text[start:end]; open == "<|" || open == "<｜" {
@@ -26,7 +26,7 @@ func findTemplateTokens(f *findings) {
 
 var speakers = []string{"<|", "<｜", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]"}
 
-// tokenLen gives the length of im_start|> and the like; 0 when it is none.
+// tokenLen returns the length of a token's rest such as im_start|>; 0 when there is none.
 func tokenLen(rest string) int {
 	n := strings.IndexFunc(rest, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '▁')
@@ -42,8 +42,7 @@ func tokenLen(rest string) int {
 	return 0
 }
 
-// visitWords visits the places of words that begin with different bytes after their first, in
-// one search a word.
+// visitWords visits the places of each word, with one search per word.
 func (f *findings) visitWords(words []string, visit func(start, end int)) {
 	for _, w := range words {
 		for at := 0; ; {
@@ -58,7 +57,7 @@ func (f *findings) visitWords(words []string, visit func(start, end int)) {
 	}
 }
 
-const longComment = 40 // bytes of a comment that says more than a word to a tool
+const longComment = 40 // bytes of a comment that is more than a short marker for a tool
 
 // findComments finds HTML comments.
 func findComments(f *findings) {
@@ -69,26 +68,26 @@ func findComments(f *findings) {
 	})
 }
 
-// findConcealed finds what is worded like an attack where no reader of a page sees it.
+// findConcealed finds text that is worded like an attack and invisible to a reader of the page.
 func findConcealed(f *findings) {
 	f.visitComments(func(start, end int, inside string) {
 		if len(inside) >= longComment && injection.TopScore(inside) >= injection.Likely {
 			f.addFinding(Concealed, "words like those of prompt injections in an HTML comment", start, end)
 		}
 	})
-	read := 0 // as far as hidden texts were looked at: they may lie in each other
+	read := 0 // end of the hidden texts read so far: they may be nested
 	f.visitTags(Concealed, func(t tag) {
 		if t.start < read || !t.hidden && !t.hidesText() {
 			return
 		}
-		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // a quote that nobody closes may reach further
+		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // an unclosed quote may reach further
 		if read = f.bodyEnd(t); from < read && injection.TopScore(f.text[from:read]) >= injection.Likely {
 			f.addFinding(Concealed, "words like those of prompt injections in HTML that its tag hides", t.start, read)
 		}
 	})
 }
 
-// visitComments visits HTML comments; one that is not closed reaches to the end.
+// visitComments visits HTML comments; an unclosed comment reaches to the end.
 func (f *findings) visitComments(visit func(start, end int, inside string)) {
 	for at := 0; ; {
 		n := strings.Index(f.text[at:], "<!--")
@@ -106,8 +105,8 @@ func (f *findings) visitComments(visit func(start, end int, inside string)) {
 	}
 }
 
-// sentAddress is an image of HTML whose address has a query: whoever draws it sends what
-// stands there.
+// sentAddress matches the address of an HTML image with a query: a program that draws the image
+// sends the query.
 var sentAddress = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?i)^\\s*https?://[^\\s\"'<>]+\\?[^\\s\"'<>]+")
 })
@@ -144,7 +143,7 @@ func findImageLinks(f *findings) {
 	})
 }
 
-// hasQuery reports whether an image of Markdown has an address with a query.
+// hasQuery reports whether an address of a Markdown image has a query.
 func hasQuery(address string) bool {
 	address = strings.TrimPrefix(strings.TrimLeft(address, " \t\r\f"), "<")
 	for _, scheme := range []string{"https://", "http://"} {
@@ -166,8 +165,8 @@ const (
 	white   = " \t\r\n\u00a0\u3000"
 )
 
-// findGaps finds text that a person would have to scroll to. A gap is long enough to be
-// met by looking at every thirtieth byte.
+// findGaps finds text that a person must scroll to. A gap is so long that checking every
+// thirtieth byte finds it.
 func findGaps(f *findings) {
 	t := f.text
 	for at := 0; at < len(t); at += longGap {
@@ -184,7 +183,7 @@ func findGaps(f *findings) {
 	}
 }
 
-// isWideGap reports whether blanks are wide or long.
+// isWideGap reports whether blanks are wide or long enough for a gap.
 func isWideGap(blanks string) bool {
 	if strings.Count(blanks, "\n") > longGap {
 		return true

@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// Numbers are found by two proofs at least: a check digit alone is right for one number
-// in ten.
+// A number needs at least two proofs: one number in ten has a valid check digit by chance.
 
-// brand is how the numbers of a card begin (ISO/IEC 7812) and how long they are.
+// brand describes the first digits of a card's numbers (ISO/IEC 7812) and their length.
 type brand struct {
 	name        string
-	from, to    int // the first digits, as many as from has
+	from, to    int // range of the first digits; digits is their count
 	digits      int
 	least, most int
 }
@@ -57,9 +56,9 @@ func findCards(f *findings) {
 	})
 }
 
-// asCard reports digits that are grouped as on a card: in fours, as 4-6-5 and 4-6-4, or not at
-// all. A row of a table is none without a word of cards beside it. Of digits in one group, those that are longer or shorter than nearly all cards are
-// numbers of something else, unless a word beside them says otherwise.
+// asCard reports whether digits are grouped as on a card: in fours, as 4-6-5 and 4-6-4, or not at
+// all. A row of a table is no card without a word about cards beside it. Ungrouped digits of an
+// unusual length for a card are another number, unless a word beside them is about cards.
 func (f *findings) asCard(start, end, n int) bool {
 	var sizes [20]int
 	groups := 0
@@ -84,7 +83,7 @@ func (f *findings) asCard(start, end, n int) bool {
 	return fours || groups == 2 && sizes[0] == 4 && sizes[1] == 6 && last >= 4 && last <= 5 || groups == 1 && sizes[0] == 6 && last == 13
 }
 
-// isRow reports whether two more numbers of four digits follow: those before are of a table.
+// isRow reports whether two more numbers of four digits follow, as in a table.
 func (f *findings) isRow(end int) bool {
 	rest := f.text[end:]
 	for range 2 {
@@ -96,7 +95,7 @@ func (f *findings) isRow(end int) bool {
 	return true
 }
 
-// countsUp reports numbers of four digits of which each is as much more than the one before.
+// countsUp reports whether numbers of four digits increase by equal steps.
 func countsUp(groups string) bool {
 	step, before := 0, 0
 	for i := 0; i+4 <= len(groups); i += 5 {
@@ -109,14 +108,14 @@ func countsUp(groups string) bool {
 	return true
 }
 
-// cardWords stand beside numbers of cards, otherNumbers beside those of devices, parcels and
-// papers, of which one in ten has a card's check digit.
+// cardWords stand beside card numbers. otherNumbers stand beside numbers of devices, parcels and
+// papers, one in ten of which has a card's check digit.
 var (
 	cardWords    = []string{"card", "visa", "credit", "debit", "cvv", "cvc", "unionpay", "discover", "jcb", "amex", "maestro", "pan"}
 	otherNumbers = []string{"imei", "meid", "iccid", "serial", "tracking", "parcel", "shipment", "consignment", "waybill", "awb", "barcode", "gtin", "ean", "upc", "timestamp", "epoch"}
 )
 
-// hasWordNear reports one of some words within a few words of a number.
+// hasWordNear reports whether one of words stands within a few words of a number.
 func (f *findings) hasWordNear(start, end int, words []string) bool {
 	const near = 40 // bytes
 	around := f.text[max(0, start-near):min(len(f.text), end+near)]
@@ -126,7 +125,7 @@ func (f *findings) hasWordNear(start, end int, words []string) bool {
 			if n < 0 {
 				return false
 			}
-			if at += n; at == 0 || !isLetter(around[at-1]) { // not "mean" for "ean"
+			if at += n; at == 0 || !isLetter(around[at-1]) { // "ean" must not match inside "mean"
 				return true
 			}
 		}
@@ -141,7 +140,7 @@ func isBetween(digits []byte, from, to int) bool {
 	return n >= from && n <= to
 }
 
-// checkLuhn checks the last digit (ISO/IEC 7812-1, annex B).
+// checkLuhn reports whether the last digit is right (ISO/IEC 7812-1, annex B).
 func checkLuhn(digits []byte) bool {
 	sum := 0
 	for i := range len(digits) {
@@ -156,7 +155,7 @@ func checkLuhn(digits []byte) bool {
 	return sum%10 == 0
 }
 
-// ibanLengths are those of the countries (ISO 13616, SWIFT's registry).
+// ibanLengths are the lengths for each country (ISO 13616, SWIFT's registry).
 var ibanLengths = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28, "CH": 21, "CR": 22, "CY": 28,
 	"CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18, "FK": 18, "FO": 18, "FR": 27, "GB": 22, "GE": 22, "GI": 23,
@@ -166,7 +165,7 @@ var ibanLengths = map[string]int{
 	"SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23, "TN": 24, "TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }
 
-// exampleIBANs are those that standards and manuals print.
+// exampleIBANs are IBANs that standards and manuals print.
 var exampleIBANs = []string{"DE89370400440532013000", "GB82WEST12345698765432", "GB29NWBK60161331926819", "GB33BUKB20201555555555", "FR1420041010050500013M02606", "FR7630006000011234567890189", "NL91ABNA0417164300", "BE68539007547034", "ES9121000418450200051332", "CH9300762011623852957", "AT611904300234573201", "IT60X0542811101000000123456"}
 
 func findIBANs(f *findings) {
@@ -179,12 +178,12 @@ func findIBANs(f *findings) {
 	})
 }
 
-// ibanBegins reports whether a group is a country and its check digits.
+// ibanBegins reports whether a group begins with a country and its check digits.
 func ibanBegins(group string) bool {
 	return len(group) >= 4 && group[0] >= 'A' && group[1] >= 'A' && group[2] <= '9' && group[3] <= '9'
 }
 
-// addMod97 goes on with the remainder n of ISO 7064 MOD 97-10, letters as 10 to 35.
+// addMod97 continues the remainder n of ISO 7064 MOD 97-10 with s; letters count as 10 to 35.
 func addMod97(n int, s []byte) int {
 	for _, c := range s {
 		if c >= 'A' {
@@ -196,7 +195,7 @@ func addMod97(n int, s []byte) int {
 	return n
 }
 
-// findSSNs finds AAA-GG-SSSS in the ranges that are given out (SSA, since 2011).
+// findSSNs finds AAA-GG-SSSS in the ranges that the SSA assigns (since 2011).
 func findSSNs(f *findings) {
 	t := f.text
 	for i := 0; i+11 <= len(t); i++ {
@@ -228,7 +227,7 @@ func isSSN(s string) bool {
 	return strings.Trim(plain, plain[:1]) != "" && !slices.Contains([]string{"123456789", "078051120", "219099999", "457555462", "987654321", "111223333", "123121234"}, plain)
 }
 
-// partOfNumber is what a number goes on with.
+// partOfNumber reports whether c continues a number.
 func partOfNumber(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_' || c == '.' || c == '/'
 }
@@ -246,7 +245,7 @@ func findVINs(f *findings) {
 }
 
 func isVIN(p []byte) bool {
-	const values = "0123456789.ABCDEFGH..JKLMN.P.R..STUVWXYZ" // the place of a sign, modulo 10
+	const values = "0123456789.ABCDEFGH..JKLMN.P.R..STUVWXYZ" // a sign's index modulo 10 is its value
 	weights := [...]int{8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2}
 	sum := 0
 	for i, c := range p {
@@ -256,7 +255,7 @@ func isVIN(p []byte) bool {
 	return serial && len(bytes.Trim(p[:8], "0123456789")) > 0 && p[8] == "0123456789X"[sum%11]
 }
 
-// What numbers are made of.
+// Characters of numbers.
 var (
 	digitsOnly    = signSet("")
 	digitsLetters = signSet("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -270,14 +269,14 @@ func signSet(letters string) (of [256]bool) {
 	return of
 }
 
-// visitNumbers visits what is made of the given signs, from least to most of them, in groups
-// with one blank or dash between: up to the end of each group, since another number may
-// follow. Nothing of its like stands before or behind it. Where a number follows a word or
-// another number, inner says of a group whether one begins there. visit is given the place
-// and the signs without what separates them, and says whether it took them.
+// visitNumbers visits runs of least to most of the given characters, in groups with one blank or
+// dash between: up to the end of each group, because another number may follow. No such character
+// stands directly before or after a number. Where a number follows a word or another number,
+// inner reports whether a number begins at a group. visit gets the place and the characters
+// without separators, and reports whether it took them.
 //
-// Of two bytes in a row of groups one is a sign, so that a look at every least-th pair
-// meets each row that is long enough.
+// Of two adjacent bytes in a row of groups at least one is such a character, so checking a pair
+// at every step of least-1 bytes finds each long enough row.
 func (f *findings) visitNumbers(of *[256]bool, least, most int, inner func(group string) bool, visit func(start, end int, plain []byte) bool) {
 	t := f.text
 	for at, done := least-2, 0; at < len(t); at += least - 1 {
@@ -306,7 +305,7 @@ func (f *findings) visitNumbers(of *[256]bool, least, most int, inner func(group
 	}
 }
 
-// groupEnd gives where the signs from i end.
+// groupEnd returns the end of the run of such characters from i.
 func groupEnd(t string, of *[256]bool, i int) int {
 	for i < len(t) && of[t[i]] {
 		i++
@@ -314,7 +313,8 @@ func groupEnd(t string, of *[256]bool, i int) int {
 	return i
 }
 
-// visitGroups visits the numbers that begin at i, and says where the last that was taken ends.
+// visitGroups visits the numbers that begin at i, and returns the end of the last one that was
+// taken.
 func (f *findings) visitGroups(of *[256]bool, i, least, most int, visit func(start, end int, plain []byte) bool) (taken int) {
 	t, plain, digits := f.text, f.plain[:0], 0
 	for at := i; ; at++ {
@@ -341,7 +341,7 @@ func (f *findings) visitGroups(of *[256]bool, i, least, most int, visit func(sta
 
 func isSeparator(c byte) bool { return c == ' ' || c == '-' }
 
-// containsBytes reports whether one of texts is that.
+// containsBytes reports whether texts contains that.
 func containsBytes(texts []string, that []byte) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return s == string(that) })
 }

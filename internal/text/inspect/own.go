@@ -5,19 +5,19 @@ import (
 	"regexp/syntax"
 )
 
-// An owner's packs are found beside those that are built in. What they are looked for with
-// comes from a file, so that it has a bound.
+// An owner's packs are searched in addition to the built-in packs. Their patterns come from a
+// file, so the cost needs a limit.
 
-// ownPrefix stands before the names of owners' packs, which are never those of ours.
+// ownPrefix is the prefix of owners' pack names, so that they differ from built-in names.
 const ownPrefix = "pack:"
 
-// Kind is the word of rules for what the pack of an owner finds: "pack:tickets".
+// Kind returns the word that rules use for findings of an owner's pack: "pack:tickets".
 func (p *Pack) Kind() string { return ownPrefix + p.Name }
 
-// Text is what the pack was read from.
+// Text returns the source of the pack.
 func (p *Pack) Text() []byte { return p.text }
 
-// sizeOf gives how many instructions a form has.
+// sizeOf returns the number of instructions of a regular expression.
 func sizeOf(form string) (int, error) {
 	tree, err := syntax.Parse(form, syntax.Perl)
 	if err != nil {
@@ -33,16 +33,16 @@ func sizeOf(form string) (int, error) {
 	return len(made.Inst), nil
 }
 
-// What the patterns of owners may cost a text, in instructions: of ordinary ones, near
-// words that are not everywhere, this is a hundred times what they do.
+// Limits of the work of owners' patterns on one text, in instructions: a hundred times the work
+// of ordinary patterns, whose near words are rare.
 const (
 	ownEffort     = 128 << 10
 	ownEffortByte = 512
 )
 
-// findOwn finds what the patterns of the owner's packs do.
+// findOwn finds matches of the owner's packs.
 func findOwn(f *findings) {
-	if len(f.wanted.own) == 0 { // nothing is kept for it then
+	if len(f.wanted.own) == 0 { // avoids building tables that nobody needs
 		return
 	}
 	left := ownEffort + ownEffortByte*len(f.text)

@@ -17,46 +17,46 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Pack is a named list of what to look for: kinds, and patterns of its own.
+// Pack is a named list of things to find: kinds, and patterns of its own.
 type Pack struct {
 	Name     string    `toml:"name"`
 	Says     string    `toml:"says"` // what it finds, for people
 	Kinds    []Kind    `toml:"kinds"`
 	Patterns []Pattern `toml:"pattern"`
 
-	text   []byte      // as it was read
-	begins *beginnings // of an owner's
+	text   []byte      // source as it was read
+	begins *beginnings // for an owner's pack
 }
 
-// Pattern is one form. It is looked for around words alone, so that ordinary text costs no
+// Pattern is one form. The regex runs only near certain words, so that ordinary text costs no
 // regular expression.
 type Pattern struct {
 	Says  string   `toml:"says"`
-	Near  []string `toml:"near"`  // in any case: the form stands within 96 bytes of one of them
+	Near  []string `toml:"near"`  // case does not matter; the form must stand within 96 bytes of one of these words
 	Regex string   `toml:"regex"` // RE2
-	Check string   `toml:"check"` // of its signs, one of checks; "" for none
-	Match []string `toml:"match"` // texts in which it is found, at least one
-	Not   []string `toml:"not"`   // and in which it is not, at least one
+	Check string   `toml:"check"` // name of a check in checks; "" for none
+	Match []string `toml:"match"` // texts in which the form is found, at least one
+	Not   []string `toml:"not"`   // texts in which it is not found, at least one
 
 	form *regexp.Regexp
-	size int // instructions of the form: what a byte may cost
+	size int // instructions of the form: the cost of one byte
 }
 
-// Bounds of a pack: what is read has a cost for each text that is looked at.
+// Limits of a pack: each pattern costs time for each text that is searched.
 const (
 	maxPack     = 256 << 10 // bytes
 	maxPatterns = 64
-	maxNear     = 16   // words of a pattern
-	maxRegex    = 1024 // bytes; RE2 itself bounds repetitions, and is linear
+	maxNear     = 16   // words per pattern
+	maxRegex    = 1024 // bytes; RE2 itself limits repetitions and is linear
 	maxSize     = 1000 // instructions
-	maxSizes    = 4000 // of all patterns
-	around      = 96   // bytes before and behind a word of near
+	maxSizes    = 4000 // of all patterns together
+	around      = 96   // bytes before and after a word of near
 )
 
 //go:embed packs/*.toml
 var packFiles embed.FS
 
-// packs are those that are built in, read when the first is asked for.
+// packs are the built-in packs, read on first use.
 var packs = sync.OnceValue(func() (all []*Pack) {
 	files, err := packFiles.ReadDir("packs")
 	for _, f := range files {
@@ -68,14 +68,14 @@ var packs = sync.OnceValue(func() (all []*Pack) {
 		all = append(all, p)
 	}
 	if err != nil {
-		panic(err) // a test reads them all
+		panic(err) // a test reads all packs
 	}
 	return all
 })
 
-// PackError is why a pack does not load.
+// PackError is the reason why a pack does not load.
 type PackError struct {
-	Line int // from 1; 0 where it is about the whole
+	Line int // from 1; 0 if the error is about the whole pack
 	Err  error
 }
 
@@ -86,11 +86,11 @@ func (e *PackError) Error() string {
 	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
 }
 
-// Unwrap is the error without its line.
+// Unwrap returns the error without its line.
 func (e *PackError) Unwrap() error { return e.Err }
 
-// ParsePack reads a pack and tries its examples; what does not do what they say is an
-// error. Every error is a *PackError.
+// ParsePack parses a pack and checks its examples; an example that does not hold is an error.
+// Every error is a *PackError.
 func ParsePack(src []byte) (*Pack, error) {
 	fail := func(line int, err error) (*Pack, error) { return nil, &PackError{line, err} }
 	if len(src) > maxPack {
@@ -139,7 +139,8 @@ func ParsePack(src []byte) (*Pack, error) {
 	return p, nil
 }
 
-// headerLine gives the line of the nth [[pattern]], from 0; 0 where it is written otherwise.
+// headerLine returns the line of the nth [[pattern]], from 0; 0 where the header is written in
+// another way.
 func headerLine(src []byte, n int) int {
 	at := 0
 	for line := range bytes.Lines(src) {
@@ -153,12 +154,12 @@ func headerLine(src []byte, n int) int {
 	return 0
 }
 
-// oneLine says that a text can be shown to people as it is.
+// oneLine reports whether a text can be shown to people unchanged.
 func oneLine(says string) bool {
 	return !strings.ContainsFunc(says, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// compilePattern compiles a pattern and tries it on its examples.
+// compilePattern compiles a pattern and checks its examples.
 func (p *Pattern) compilePattern() (err error) {
 	switch {
 	case !oneLine(p.Says):
@@ -201,9 +202,9 @@ func (p *Pattern) compilePattern() (err error) {
 	return nil
 }
 
-// findPlaces visits the places at which the form stands near one of its words. Places around
-// words that stand close are one, so that the regex reads nothing twice. It ends where what
-// may be spent is spent; nil is no bound.
+// findPlaces visits the places at which the form stands near one of its words. It merges ranges
+// around words that stand close together, so that the regex reads no byte twice. It stops when
+// the budget left is used up; nil means no limit.
 func (p *Pattern) findPlaces(text string, left *int, visit func(start, end int) bool) {
 	from, to := 0, -1
 	read := func() bool {
@@ -238,7 +239,7 @@ func (p *Pattern) findPlaces(text string, left *int, visit func(start, end int) 
 	read()
 }
 
-// lineOrWord gives i, or where the word begins in which it stands.
+// lineOrWord returns i, or the start of the word around i.
 func lineOrWord(text string, i int) int {
 	for n := 0; n < around && i > 0 && partOfNumber(text[i-1]); n++ {
 		i--
@@ -246,7 +247,7 @@ func lineOrWord(text string, i int) int {
 	return i
 }
 
-// wordPlaces visits the places of words, in any case, in their order.
+// wordPlaces visits the places of words in order, in any case.
 func wordPlaces(text string, words []string) func(yield func(at int) bool) {
 	return func(yield func(at int) bool) {
 		var first [256]bool
@@ -269,8 +270,8 @@ func wordPlaces(text string, words []string) func(yield func(at int) bool) {
 	}
 }
 
-// standsAt reports whether a word stands at i, in any case, and not inside another; one of more
-// than four letters may go on.
+// standsAt reports whether a word stands at i, in any case, and not inside another word. Letters
+// may follow a word of more than four letters.
 func standsAt(text string, i int, word string) bool {
 	end := i + len(word)
 	switch {
@@ -291,18 +292,18 @@ func toUpper(c byte) byte {
 	return c
 }
 
-// announced is a word of near, and which pattern of all packs asks for it.
+// announced is a word of near with the index of its pattern among all packs.
 type announced struct {
 	word    string
 	pattern int
 }
 
-// begins are the words of every pack that is built in, by their first two bytes: list has
-// 0 where none begins so, and for most places of most texts that is all that is looked at.
+// begins holds the words of all built-in packs by their first two bytes. list has 0 where no word
+// begins with these bytes; most places of most texts need no further look.
 var begins = sync.OnceValue(func() *beginnings {
 	b, err := beginningsOf(packs()...)
 	if err != nil {
-		panic(err) // a test reads them all
+		panic(err) // a test reads all packs
 	}
 	return b
 })
@@ -331,14 +332,14 @@ func beginningsOf(packs ...*Pack) (*beginnings, error) {
 }
 
 type beginnings struct {
-	some  [1 << 10]uint64 // a bit for each that is not 0 in list, which is not in the way of other data
+	some  [1 << 10]uint64 // a bit for each non-zero entry of list; small enough to stay in the cache
 	list  [1 << 16]uint8
 	words [][]announced
 }
 
 func foldPair(a, b byte) uint16 { return uint16(a|0x20)<<8 | uint16(b|0x20) }
 
-// noteWords notes the patterns of which a word stands in a text, in one pass.
+// noteWords marks the patterns that have a word in a text, in one pass.
 func (b *beginnings) noteWords(text string, says *[maxPatterns]bool) {
 	before := uint16(0)
 	for i := range len(text) {
@@ -353,7 +354,7 @@ func (b *beginnings) noteWords(text string, says *[maxPatterns]bool) {
 	}
 }
 
-// findPacks finds what the patterns of the packs that are wanted do.
+// findPacks finds matches of the wanted packs' patterns.
 func findPacks(f *findings) {
 	var says [maxPatterns]bool
 	begins().noteWords(f.text, &says)

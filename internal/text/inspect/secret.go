@@ -11,13 +11,13 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// findSecrets finds what the record would not keep either (internal/text/redact). What only a
-// name announces is likely; what documents write in a secret's place is none. A secret of a
-// form of its own is judged by its own letters, whatever stands around it.
+// findSecrets finds secrets that the record would not keep either (internal/text/redact). A
+// secret that only a name announces is merely likely; a documentation placeholder is no secret. A
+// secret with a form of its own is judged by its own letters, whatever the text around it.
 func findSecrets(f *findings) {
 	read := redact.Read(f.text)
 	known := givenSecrets(f, &read)
-	first := 0 // of the known ones that do not end before at
+	first := 0 // first known secret that ends after at
 	for at := 0; ; {
 		s, found := read.Find(at)
 		if !found {
@@ -34,7 +34,7 @@ func findSecrets(f *findings) {
 			if s.Kind == "pem" && !within { // an example, which may reach to the end of the text
 				at = s.Start + 1
 			}
-		case within: // one finding, of the value and what goes on behind it
+		case within: // one finding for the value and the secret that extends past it
 			one := &known[first]
 			one.Start = min(one.Start, s.Start)
 			one.End = max(one.End, s.End)
@@ -60,20 +60,21 @@ func findSecrets(f *findings) {
 	}
 }
 
-// addSecret notes a secret, and says in words only to whom it matters of which kind it is.
+// addSecret adds a finding of a secret; its kind is put into words only if secrets are wanted.
 func (f *findings) addSecret(kind string, start, end int) {
 	if f.wanted.hasKind(Secret) {
 		f.addFinding(Secret, "a secret ("+kind+")", start, end)
 	}
 }
 
-// maxWithin is how many times its length may be read of what stands within secrets and examples.
+// maxWithin limits how much is read inside secrets and examples, as a multiple of the text's
+// length.
 const maxWithin = 8
 
-// givenSecrets gives the secrets of a text that no name announces, in order. Within each, and within
-// each example, another one may begin: it counts where it goes on behind those before it.
+// givenSecrets returns, in order, the secrets of a text that no name announces. Another secret
+// may begin inside a secret or an example: it counts if it ends after the secrets before it.
 func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
-	end, seen, within := 0, 0, 0 // of what is known, and of what was read at all
+	end, seen, within := 0, 0, 0 // end of the known secrets, and end of everything read
 	for at := 0; ; {
 		s, found := read.FindUnnamed(at)
 		if !found {
@@ -95,8 +96,8 @@ func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
 	}
 }
 
-// shapeIn gives the kind of the first secret in the value of a name that is known by its form or
-// its place, and is no example; "" for none. It may begin behind a word of examples.
+// shapeIn returns the kind of the first secret in a name's value that its form or place reveals
+// and that is no example; "" for none. The secret may follow an example word.
 func shapeIn(value string) string {
 	read := redact.Read(value)
 	for at := 0; ; {
@@ -111,7 +112,7 @@ func shapeIn(value string) string {
 	}
 }
 
-// gluedSecret is the kind of a secret that a word of examples stands before, without a sign between them.
+// gluedSecret returns the kind of a secret that directly follows an example word.
 func gluedSecret(value string) string {
 	for _, word := range exampleWords {
 		at := indexFold(value, word)
@@ -126,7 +127,7 @@ func gluedSecret(value string) string {
 	return ""
 }
 
-// indexFold gives strings.Index of a word of small letters, in any case.
+// indexFold returns strings.Index of a lower-case word, ignoring case.
 func indexFold(text, word string) int {
 	for at := 0; at+len(word) <= len(text); at++ {
 		if text[at]|0x20 == word[0]|0x20 && strings.EqualFold(text[at:at+len(word)], word) {
@@ -136,7 +137,7 @@ func indexFold(text, word string) int {
 	return -1
 }
 
-// isGenuine reports whether what is known by its form or its place is no example.
+// isGenuine reports whether a secret that its form or place reveals is no example.
 func isGenuine(value string, s redact.Span) bool {
 	if s.Placed {
 		given := value
@@ -150,15 +151,15 @@ func isGenuine(value string, s redact.Span) bool {
 	return !isExample(value, s.Kind)
 }
 
-// exampleWords are written where a secret would stand.
+// exampleWords are written in place of a secret.
 var exampleWords = []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "****", "....",
 	"1234567890abc", "1234567890abcdefghijklmnopqrstuvwxyz"}
 
-// algorithms are OpenSSH's names of them that have the form of a key.
+// algorithms are OpenSSH's names of algorithms that look like a key.
 var algorithms = []string{"sk-ssh-ed25519", "sk-ssh-ed25519-cert-v01", "sk-ecdsa-sha2-nistp256", "sk-ecdsa-sha2-nistp256-cert-v01"}
 
-// isExample reports a secret of a form of its own that is made up: without such words, what is left
-// of it has no form any more.
+// isExample reports whether a secret with a form of its own is made up: without the example
+// words, the rest no longer has such a form.
 func isExample(secret, kind string) bool {
 	if kind == "pem" {
 		return countDistinct(madeUp(armoredKeyText(secret))) < 5
@@ -178,13 +179,13 @@ func isExample(secret, kind string) bool {
 	return !found || s.Named || s.Placed
 }
 
-// armoredKeyText gives the base64 of a key in PEM armour, without its headers.
+// armoredKeyText returns the base64 of a PEM key, without its headers.
 func armoredKeyText(key string) string {
 	var body strings.Builder
 	_, key, _ = strings.Cut(key, "KEY")
 	key, _, _ = strings.Cut(key, "-----END")
 	for word := range strings.FieldsFuncSeq(key, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' }) {
-		if len(word) > 1 && word[0] == 'n' && strings.Contains(key, `\n`) { // the end of a line of JSON in a text
+		if len(word) > 1 && word[0] == 'n' && strings.Contains(key, `\n`) { // an escaped line end of JSON in a text
 			word = word[1:]
 		}
 		if lettersAt(word) == len(strings.TrimRight(word, "=")) && !strings.Contains(word, "-") {
@@ -192,7 +193,7 @@ func armoredKeyText(key string) string {
 			continue
 		}
 		for run := range strings.FieldsFuncSeq(word, func(r rune) bool { return r > 'z' || !base64Letters[r] || r == '-' || r == '_' }) {
-			if len(run) >= encodedLine || len(run) >= gluedLine && strings.ContainsAny(run, "0123456789") { // behind the number of its line
+			if len(run) >= encodedLine || len(run) >= gluedLine && strings.ContainsAny(run, "0123456789") { // after its line number
 				body.WriteString(run)
 			}
 		}
@@ -200,7 +201,7 @@ func armoredKeyText(key string) string {
 	return body.String()
 }
 
-// madeUp gives a text without the words of examples.
+// madeUp returns a text without the example words.
 func madeUp(text string) string {
 	left := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
@@ -219,12 +220,12 @@ func madeUp(text string) string {
 	return string(left)
 }
 
-// standins are what documents write for a password in an address or behind an option.
+// standins are words that documents use for a password in an address or after an option.
 var standins = []string{"password", "passwd", "pass", "pwd", "secret", "token", "user", "username", "mypassword", "dbpassword", "postgres", "mysql", "admin", "guest", "hostname"}
 
-// standsIn reports that a value stands for a secret in its place: a word, or what a program or a
-// reader fills in. Of a template there is more than one sign, or it begins or ends the value: a
-// password may have one, too.
+// standsIn reports whether a value is a stand-in for a secret: a word, or a template that a
+// program or a reader fills in. A template has more than one sign, or its sign begins or ends the
+// value, because a password may contain one sign too.
 func standsIn(value string) bool {
 	before, tag, isTag := strings.Cut(value, "<")
 	switch {
@@ -238,17 +239,18 @@ func standsIn(value string) bool {
 	return strings.ContainsAny(value, "{}[]()") || strings.HasPrefix(value, "$") || strings.Contains(value, "**") || isFormat(value)
 }
 
-// isFormat reports a text with %NAME%, several verbs such as %s, or one that ends a word.
+// isFormat reports whether a text has %NAME%, several verbs such as %s, or a verb that ends a
+// word.
 func isFormat(text string) bool {
 	_, behind, found := strings.Cut(text, "%")
 	return found && (len(behind) < 2 || !unicode.IsLetter(rune(behind[1])) || strings.Contains(behind, "%"))
 }
 
-// isPlaceholder says that the value of a name is written where a secret would stand. In source
-// code a name has types as well.
+// isPlaceholder reports whether the value of a name is a placeholder for a secret. In source code
+// the value may be a type.
 func isPlaceholder(value string) bool { return strings.Contains(value, "<") || isFilled(value) }
 
-// isFilled reports an example, a variable, a run of one letter.
+// isFilled reports whether a value is an example, a variable or a run of one letter.
 func isFilled(value string) bool {
 	var room [256]byte
 	lower := append(room[:0], value...)
@@ -265,7 +267,7 @@ func isFilled(value string) bool {
 	return countDistinct(value) < 6
 }
 
-// countDistinct gives how many different bytes there are in a text.
+// countDistinct returns the number of different bytes in a text.
 func countDistinct(text string) (n int) {
 	var seen [256]bool
 	for i := range len(text) {
@@ -278,22 +280,22 @@ func countDistinct(text string) (n int) {
 }
 
 const (
-	encodedRun  = 80 // letters of base64 that are worth a look
-	encodedLine = 40 // of one line of several: PEM has 64, base64(1) 76
-	gluedLine   = 24 // of one in a private key that a sign stands before; a folder's name has no digit as a rule
+	encodedRun  = 80 // base64 letters in a run worth decoding
+	encodedLine = 40 // in one of several lines: PEM has 64, base64(1) 76
+	gluedLine   = 24 // in a private key's line that follows another sign; a folder's name rarely has a digit
 )
 
-// common are kinds that pictures and style sheets in base64 have as often as pages do.
+// common are kinds that base64 of pictures and style sheets contains as often as pages do.
 var common = []Kind{Comment, CSSHidden, ImageLink, Gap, SecretLikely}
 
-// findEncoded looks one level into base64 that is text: what it finds there counts as
-// one finding of the whole run.
+// findEncoded searches base64 that decodes to text, one level deep: what it finds there counts as
+// one finding for the whole run.
 func findEncoded(f *findings) {
 	if f.inside == nil {
 		return
 	}
 	t := f.text
-	for at := encodedLine - 1; at < len(t); at += encodedLine { // which meets every run
+	for at := encodedLine - 1; at < len(t); at += encodedLine { // this step hits every run
 		if !base64Letters[t[at]] {
 			continue
 		}
@@ -306,7 +308,7 @@ func findEncoded(f *findings) {
 		if first-start >= encodedLine {
 			tail, full = wrappedEnd(t, start, first)
 		}
-		for i, end := range [...]int{tail, full} { // the last line may be a word behind it
+		for i, end := range [...]int{tail, full} { // the last line may be an unrelated word
 			if end-start < encodedRun || i > 0 && full == tail {
 				continue
 			}
@@ -322,7 +324,7 @@ func findEncoded(f *findings) {
 	}
 }
 
-// lettersAt gives how many letters of base64 a text begins with.
+// lettersAt returns the number of base64 letters at the start of a text.
 func lettersAt(t string) (n int) {
 	for n < len(t) && base64Letters[t[n]] {
 		n++
@@ -330,8 +332,8 @@ func lettersAt(t string) (n int) {
 	return n
 }
 
-// wrappedEnd gives where a run ends that goes on in lines as long as its first, with a shorter
-// last one and without it.
+// wrappedEnd returns the end of a run of lines that are as long as the first: end includes a
+// shorter last line, full does not.
 func wrappedEnd(t string, start, first int) (end, full int) {
 	end, full = first, first
 	for {
@@ -364,10 +366,10 @@ var base64Letters = func() (t [256]bool) {
 
 var plainBase64 = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "", " ", "", "\t", "")
 
-// decodeBase64 reads base64 in either alphabet; ok is whether it is text.
+// decodeBase64 decodes base64 in either alphabet; ok reports whether the result is text.
 func decodeBase64(run string) (text string, ok bool) {
 	run = plainBase64.Replace(run)
-	if len(run)%4 == 1 { // of no whole byte
+	if len(run)%4 == 1 { // an incomplete last byte
 		run = run[:len(run)-1]
 	}
 	b, err := base64.RawStdEncoding.DecodeString(run)

@@ -6,33 +6,33 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Some characters that are not drawn stand one by one in ordinary pages: icons in private use,
-// zero width where a line may break, marks of direction. Hidden text is made of many of them:
-// three in a row, or so many among other letters that they say something.
+// Some characters that are not drawn occur one by one in ordinary pages: private-use icons, zero
+// width where a line may break, direction marks. Hidden text consists of many of them: three in a
+// row, or enough of them among other letters to encode a message.
 const (
-	denseRun    = 3   // of them in a row
-	denseMany   = 12  // within denseWithin bytes: pages have 10 at the most (docs/detection.md)
+	denseRun    = 3   // characters in a row
+	denseMany   = 12  // within denseWithin bytes: pages have at most 10 (docs/detection.md)
 	denseWithin = 128 //
-	spreadMany  = 64  // of two sorts and more in one text, wherever they stand
-	spelledMany = 16  // of private use that spell letters: icons stand anywhere in a font
+	spreadMany  = 64  // in one text, anywhere, of two or more sorts
+	spelledMany = 16  // private-use characters that spell letters: an icon may have any code
 )
 
-// sparse collects runs of one or two that hide nothing by themselves.
+// sparse collects runs of one or two characters that hide nothing by themselves.
 type sparse struct {
 	f     *findings
-	rest  bool // those are found that the first reading has left
+	rest  bool // second pass: report runs that the first pass left out
 	ring  [denseMany]run
 	n     int  // runs
-	zero  int  // characters that are no private use
-	first rune // of these
-	mixed bool // there is another
+	zero  int  // characters outside the private use area
+	first rune // the last of the characters that zero counts
+	mixed bool // zero counts different characters
 
 	variants variants
 
-	private, spelled, letters int // of private use, and those of them whose last bits are a small letter or a blank, or one of any case
+	private, spelled, letters int // private-use characters; those whose last bits are a small letter or a blank; those whose last bits are a letter of any case
 }
 
-// run is a place of characters that are not drawn.
+// run is a run of characters that are not drawn.
 type run struct {
 	start, end int
 	count      int
@@ -40,7 +40,7 @@ type run struct {
 	found      bool
 }
 
-// takeRun notes a run of so many characters.
+// takeRun records a run of count characters.
 func (s *sparse) takeRun(count, start, end int, what string) {
 	for _, r := range s.f.text[start:end] {
 		if !textclass.Private.HasRune(r) {
@@ -81,36 +81,36 @@ func (s *sparse) takeRun(count, start, end int, what string) {
 	}
 }
 
-// leaveRun is the end of a run that stands among too few others.
+// leaveRun ends a run that has too few others near it.
 func (s *sparse) leaveRun(one *run) {
 	if s.rest && !one.found && one.end > 0 {
 		s.f.addFinding(Hidden, one.what, one.start, one.end)
 	}
 }
 
-// endText reports whether the text is to be read once more, for those that the first reading has left.
+// endText reports whether the text must be read again, for the runs that the first pass left out.
 func (s *sparse) endText() (again bool) {
 	for i := range s.ring {
 		s.leaveRun(&s.ring[i])
 	}
-	spells := s.private >= spelledMany && (s.spelled*10 >= s.private*6 || s.letters*10 >= s.private*9) // four of ten icons end like a letter of any case
+	spells := s.private >= spelledMany && (s.spelled*10 >= s.private*6 || s.letters*10 >= s.private*9) // the last bits of four icons in ten look like a letter of any case
 	return !s.rest && (s.zero >= spreadMany && s.mixed || spells)
 }
 
-// isHarmlessAlone reports a character that hides nothing where it stands alone or in twos. What turns the
-// direction of other letters does, and what is a letter to whoever knows: a tag, a selector that
-// no picture has.
+// isHarmlessAlone reports whether a character hides nothing where it stands alone or in twos. A
+// character that changes the direction of other letters can hide something, and so can one that
+// encodes a letter: a tag, a selector that no picture has.
 func isHarmlessAlone(r rune) bool { return textclass.SingleInPages.HasRune(r) }
 
 func isLoud(r rune) bool { return !isHarmlessAlone(r) }
 
-// Names have letters with a selector of their variants, most of them one of the first few; as many
-// different ones as a sentence has letters stand in no text.
+// Names contain letters with variation selectors, mostly one of the first few selectors. No
+// ordinary text has as many different ones as a sentence has letters.
 const (
-	closeVariants  = 8 // in a row, of which more than five are different,
+	closeVariants  = 8 // selectors in a row, of which more than closeDifferent differ,
 	closeWithin    = 256
 	closeDifferent = 5
-	manyVariants   = 16 // in a text, of which more than eight are
+	manyVariants   = 16 // selectors in a text, of which more than manyDifferent differ
 	manyDifferent  = 8
 )
 
@@ -118,7 +118,7 @@ const (
 type variants struct {
 	ring  [closeVariants]struct{ at, bit int }
 	n     int
-	all   uint32 // a bit for each that was seen
+	all   uint32 // a bit for each selector seen
 	close bool
 }
 
@@ -137,7 +137,7 @@ func (v *variants) addVariant(r rune, at int) {
 	v.close = bits.OnesCount32(last) > closeDifferent
 }
 
-// spellText reports that they are the letters of something.
+// spellText reports whether the selectors spell a text.
 func (v *variants) spellText() bool {
 	return v.close || v.n >= manyVariants && bits.OnesCount32(v.all) > manyDifferent
 }

@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// tag is what may be a tag of HTML with attributes.
+// tag may be an HTML tag with attributes.
 type tag struct {
-	start, end int // of the text; where it is not closed, to its first > or as far as it was read
+	start, end int // offsets in the text; an unclosed tag ends at its first > or where reading stopped
 	closed     bool
 	name       string
-	style, src string // as they are written; several styles one behind the other
-	hidden     bool   // it has the attribute of that name
+	style, src string // as written; several styles are joined
+	hidden     bool   // it has the attribute hidden
 }
 
 const (
-	tagLength = 2048 // bytes of a tag that are looked at wherever it begins
-	longTags  = 8    // times the text that longer ones may be read
+	tagLength = 2048 // bytes that are read of any tag
+	longTags  = 8    // budget for longer tags, as a multiple of the text's length
 )
 
-// visitTags visits what may be tags with one of these attributes: they may lie in each other.
+// visitTags visits possible tags that have one of these attributes. Tags may be nested.
 func (f *findings) visitTags(k Kind, visit func(t tag)) {
 	t := f.text
 	f.read, f.tooLong = 0, false
@@ -41,8 +41,8 @@ func (f *findings) visitTags(k Kind, visit func(t tag)) {
 	}
 }
 
-// tagAt reads the tag that may begin at a place. Few tags are long, so that reading these to
-// their end costs little; a text that is made of them is not read for ever.
+// tagAt reads the tag that may begin at a place. Long tags are rare, so reading them to their end
+// costs little; a budget stops a text made of long tags.
 func (f *findings) tagAt(at int) (t tag, ok bool) {
 	if !beginsTag(f.text[at:]) {
 		return t, false
@@ -67,8 +67,8 @@ func beginsTag(text string) bool {
 	return len(text) > 1 && text[0] == '<' && text[1]|0x20 >= 'a' && text[1]|0x20 <= 'z'
 }
 
-// readTag reads a tag as browsers do, up to a place of the text; read is how far it came. It is
-// none where another begins in it that is not in quotes.
+// readTag reads a tag as browsers do, up to the offset until; read is the offset where reading
+// stopped. A text in which another tag begins outside quotes is no tag.
 func readTag(text string, at, until int) (t tag, read int, ok bool) {
 	t.start = at
 	i := at + 1
@@ -77,7 +77,7 @@ func readTag(text string, at, until int) (t tag, read int, ok bool) {
 			i++
 		}
 	}
-	// word reads up to a blank or one of the ends; another tag ends all.
+	// word reads up to a blank or one of ends; another tag makes it fail.
 	word := func(ends string) (from int, sound bool) {
 		for from = i; i < until && !isBlank(text[i]) && (i == from && ends != ">" || strings.IndexByte(ends, text[i]) < 0); i++ {
 			if text[i] == '<' && beginsTag(text[i:]) {
@@ -156,7 +156,7 @@ func (t *tag) noteAttribute(name, value string) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
-// hidesText reports a style that leaves nothing to see.
+// hidesText reports whether the tag's style leaves nothing visible.
 func (t tag) hidesText() bool {
 	if t.style == "" {
 		return false
@@ -165,7 +165,8 @@ func (t tag) hidesText() bool {
 	return forms.hides.MatchString(style) || forms.empty.MatchString(style) && forms.cuts.MatchString(style)
 }
 
-// stylesThatHide are those that hide by one property, and a box of no size that cuts what it holds.
+// stylesThatHide matches styles that hide by one property, and boxes of no size that cut off
+// their content.
 type stylesThatHide struct{ hides, empty, cuts *regexp.Regexp }
 
 var hidingStyles = sync.OnceValue(func() stylesThatHide {
@@ -179,7 +180,7 @@ var hidingStyles = sync.OnceValue(func() stylesThatHide {
 	}
 })
 
-// plainStyle gives a style without comments and escapes (CSS Syntax 4.3.7).
+// plainStyle returns a style without comments and escapes (CSS Syntax 4.3.7).
 func plainStyle(style string) string {
 	if !strings.Contains(style, "/*") && strings.IndexByte(style, '\\') < 0 {
 		return style
@@ -223,14 +224,14 @@ func plainStyle(style string) string {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// empties are the tags that hold nothing; raws hold no tags.
+// empties are the tags without content; the content of raws has no tags.
 var (
 	empties = map[string]bool{"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true, "link": true, "meta": true, "param": true, "source": true, "track": true, "wbr": true}
 	raws    = map[string]bool{"script": true, "style": true, "textarea": true, "title": true, "xmp": true, "iframe": true, "noembed": true, "noframes": true}
 )
 
-// bodyEnd gives where the text ends that stands in a tag: before the end tag of its own, behind those of
-// tags of the same name in it. What stands in comments, scripts and quotes is no tag.
+// bodyEnd returns the end of a tag's content: the start of its own end tag, after the end tags of
+// nested tags of the same name. Text in comments, scripts and quotes is no tag.
 func (f *findings) bodyEnd(t tag) int {
 	name := strings.ToLower(t.name)
 	if empties[name] {
@@ -277,7 +278,7 @@ func (f *findings) bodyEnd(t tag) int {
 	}
 }
 
-// isNamed reports whether a text begins with the name of a tag, in any case.
+// isNamed reports whether a text begins with a tag's name, in any case.
 func isNamed(text, name string) bool {
 	return len(text) >= len(name) && strings.EqualFold(text[:len(name)], name) &&
 		(len(text) == len(name) || isBlank(text[len(name)]) || text[len(name)] == '>' || text[len(name)] == '/')

@@ -10,28 +10,27 @@ import (
 
 var errNotJSON = errors.New("not JSON")
 
-// maxDepth bounds the walk; what is deeper is written as text.
+// maxDepth limits the depth of the walk; a deeper value is written as text.
 const maxDepth = 256
 
-// walker copies one JSON value with its secrets replaced, strings in ASCII and
-// no blanks. It is given wire bytes that were admitted elsewhere and trusts
-// nothing of that.
+// walker copies one JSON value with its secrets replaced, with strings in ASCII and without
+// blanks. Its input was checked elsewhere, but walker does not rely on that.
 type walker struct {
 	jsonscan.Cursor
 	r    *Redactor
-	src  []byte // what Src views
+	src  []byte // bytes of Src
 	dst  []byte
-	full int  // len(dst) from which members are left out
-	cut  bool // some were
+	full int  // length of dst from which members are left out
+	cut  bool // some members were left out
 
-	command []byte // what a member beside a list of arguments says to start
+	command []byte // the program that another member names for a list of arguments
 
-	contents bool // a member so far holds what is written to a file
-	place    bool // a path here or further out leads to a place of secrets
-	read     int  // bytes of objects that were looked through for paths
+	contents bool // an earlier member holds the content of a file
+	place    bool // a path here or in an enclosing object leads to a secret place
+	read     int  // bytes of objects that were searched for paths
 }
 
-// AppendJSON appends src, or the text of src as a string when it is not JSON, and
+// AppendJSON appends src with its secrets replaced, or src as a string when it is not JSON. It
 // reports whether the arguments were cut.
 func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
 	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.ValueOf(src))}, r: r, src: src, dst: dst, full: len(dst) + MaxBlock}
@@ -49,13 +48,13 @@ func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
 	return append(dst, '"'), len(src) > MaxText
 }
 
-// takeByte reads c, after blanks.
+// takeByte skips blanks and reads c.
 func (w *walker) takeByte(c byte) bool {
 	w.SkipBlanks()
 	return w.TakeByte(c)
 }
 
-// copyValue copies the value of the member called field, which is how secret.
+// copyValue copies the value of the member called field, with the given secrecy.
 func (w *walker) copyValue(level secrecy, field string, depth int) error {
 	w.SkipBlanks()
 	if w.At == len(w.src) || depth > maxDepth {
@@ -77,7 +76,7 @@ func (w *walker) copyValue(level secrecy, field string, depth int) error {
 	return w.copyLiteral(level, field)
 }
 
-// copyArray copies a list. The word after a flag such as "--token" is its value.
+// copyArray copies a list. The element after a flag such as "--token" is the flag's value.
 func (w *walker) copyArray(level secrecy, field string, depth int) error {
 	w.At++
 	w.dst = append(w.dst, '[')
@@ -115,7 +114,7 @@ func (w *walker) copyArray(level secrecy, field string, depth int) error {
 	}
 }
 
-// plainString gives the string at the cursor without its quotes, as far as it has no escapes.
+// plainString returns the string at the cursor without its quotes, up to the first escape.
 func (w *walker) plainString() []byte {
 	if w.At == len(w.src) || w.src[w.At] != '"' {
 		return nil
@@ -124,7 +123,7 @@ func (w *walker) plainString() []byte {
 	return text[:max(0, bytes.IndexAny(text, `"\\`))]
 }
 
-// flagSecrecy judges the element after one that is a command-line flag.
+// flagSecrecy returns the secrecy of the element that follows a command-line flag.
 func flagSecrecy(element []byte) secrecy {
 	if !bytes.HasPrefix(element, []byte(`"-`)) || bytes.IndexByte(element, '=') >= 0 {
 		return harmless
@@ -135,8 +134,8 @@ func flagSecrecy(element []byte) secrecy {
 	return harmless
 }
 
-// cutAtFull takes back the element or member written since mark when the block is
-// full, and reports whether it is.
+// cutAtFull removes the element or member written since mark when the block is full, and reports
+// whether it is full.
 func (w *walker) cutAtFull(mark int, wasCut bool) bool {
 	if wasCut || !w.cut && len(w.dst) > w.full {
 		w.dst, w.cut = w.dst[:mark], true
@@ -144,8 +143,8 @@ func (w *walker) cutAtFull(mark int, wasCut bool) bool {
 	return w.cut
 }
 
-// leaveContainer moves behind the end of the object or array the cursor is in. What is
-// left out is not searched for secrets: that takes long, and nobody reads it.
+// leaveContainer moves past the end of the current object or array. The skipped part is not
+// searched for secrets: a search takes long, and nobody reads this part.
 func (w *walker) leaveContainer() error {
 	if !w.LeaveContainer() {
 		return errNotJSON
@@ -153,7 +152,7 @@ func (w *walker) leaveContainer() error {
 	return nil
 }
 
-// copyObject copies an object, once more if what is written in it is secret.
+// copyObject copies an object, a second time if the content written in it is secret.
 func (w *walker) copyObject(level secrecy, depth int) error {
 	start, mark, cut := w.At, len(w.dst), w.cut
 	if err := w.copyMembers(level, depth); err != nil || !w.contents || w.place || w.r.mode == Full {
@@ -171,7 +170,7 @@ func (w *walker) copyObject(level secrecy, depth int) error {
 	return err
 }
 
-// copyMembers copies members. {"name": "API_KEY", "value": ...} names its value too.
+// copyMembers copies members. In {"name": "API_KEY", "value": ...} the name belongs to the value.
 func (w *walker) copyMembers(level secrecy, depth int) error {
 	w.At++
 	w.dst = append(w.dst, '{')

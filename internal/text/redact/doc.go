@@ -1,4 +1,4 @@
-// Package redact keeps secrets out of what is stored: it knows them by their
-// shape, by the name of the member that holds them and by the command that takes
-// them, and writes a marker in their place. Pure.
+// Package redact keeps secrets out of stored data. It recognizes a secret by its form, by the
+// name of its member and by the command that takes it, and writes a marker in its place. The
+// package is pure.
 package redact

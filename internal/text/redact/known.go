@@ -9,20 +9,20 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// Shortest is the length in bytes from which a value is told from ordinary text: a
-// shorter one would hide words that are no secret.
+// Shortest is the minimum length of a known value in bytes: a shorter value would hide ordinary
+// words.
 const Shortest = 8
 
-// Known finds values that are known to be secret, as such, in base64 (also in the middle
-// of something longer that was encoded), URL-encoded and as JSON writes them. It does not see one that is split,
-// turned around or encoded twice. It is not changed once it is made; nil knows none.
+// Known finds values that are known to be secret: plain, in base64 (also inside longer encoded
+// data), URL-encoded and in JSON escapes. It does not find a value that is split, reversed or
+// encoded twice. It does not change after it is made; nil has no values.
 type Known struct {
-	plain   [][]byte // the values, and long lines of such as have several
-	encoded [][]byte // what base64 makes of them, wherever they begin
+	plain   [][]byte // the values, and the long lines of values with several lines
+	encoded [][]byte // base64 of the values, for each offset
 	longest int      // bytes of the longest form
 }
 
-// NewKnown knows the values of at least 8 bytes.
+// NewKnown returns a Known with those values that have at least 8 bytes.
 func NewKnown(values [][]byte) *Known {
 	k := &Known{}
 	for _, v := range values {
@@ -50,20 +50,20 @@ func (k *Known) addValue(v []byte) {
 	for shift := range 3 {
 		text := append(make([]byte, shift), v...)
 		whole := base64.StdEncoding.EncodeToString(text)
-		from := (shift*8 + 5) / 6 // the digits that hold a bit of what is before it
-		to := len(text) * 8 / 6   // those that hold none of what follows
+		from := (shift*8 + 5) / 6 // index of the first digit without a bit of the preceding bytes
+		to := len(text) * 8 / 6   // index after the last digit without a bit of the following bytes
 		k.encoded = append(k.encoded, []byte(whole[from:to]))
 		k.longest = max(k.longest, len(whole))
 	}
 }
 
-// ContainsKnown reports a text with a known value in it.
+// ContainsKnown reports whether a text contains a known value.
 func (k *Known) ContainsKnown(text []byte) bool {
 	_, _, found := k.FindKnown(text, 0)
 	return found
 }
 
-// FindKnown gives the place of the first known value in text at or after from.
+// FindKnown returns the place of the first known value in text at or after from.
 func (k *Known) FindKnown(text []byte, from int) (start, end int, found bool) {
 	if k == nil {
 		return 0, 0, false
@@ -90,8 +90,8 @@ func (k *Known) FindKnown(text []byte, from int) (start, end int, found bool) {
 	return start, end, found
 }
 
-// findEscaped finds a value of which some bytes are written as %XX, a blank as +, or some
-// characters as JSON escapes them.
+// findEscaped finds a value with some bytes written as %XX, a blank as +, or some characters as
+// JSON escapes.
 func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) {
 	for at := from; at < len(text) && !found; at++ {
 		i := bytes.IndexAny(text[at:], `%+\`)
@@ -105,7 +105,7 @@ func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) 
 			continue
 		}
 		for _, v := range k.plain {
-			// The first escape of a value may be here: what is before it is plain.
+			// The first escape of a value may be here: the part before it is plain.
 			for j := range v[:min(len(v), at-from+1)] {
 				if v[j] != is[0] || !bytes.HasPrefix(v[j:], is[:size]) || !bytes.Equal(text[at-j:at], v[:j]) {
 					continue
@@ -119,8 +119,8 @@ func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) 
 	return start, end, found
 }
 
-// decodeEscape puts the bytes that a +, %XX or an escape of JSON stands for into is: size of them,
-// for n of text; 0 for anything else.
+// decodeEscape decodes a +, %XX or JSON escape at the start of text into is. size is the number
+// of decoded bytes, n the number of bytes read; 0 for other text.
 func decodeEscape(text []byte, is *[utf8.UTFMax]byte) (size, n int) {
 	switch {
 	case text[0] == '+':
@@ -138,7 +138,8 @@ func decodeEscape(text []byte, is *[utf8.UTFMax]byte) (size, n int) {
 	return 0, 0
 }
 
-// matchEscaped gives how many bytes of text are v, with or without escapes; 0 when they are not.
+// matchEscaped returns the number of bytes of text that spell v, with or without escapes; 0 when
+// they do not.
 func matchEscaped(text, v []byte) (n int) {
 	for len(v) > 0 {
 		if n == len(text) {
@@ -167,14 +168,14 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// indexBase64 gives bytes.Index for standard base64 in a text that may have the alphabet of
-// URLs instead.
+// indexBase64 returns bytes.Index of standard base64 in a text that may use the URL alphabet
+// instead.
 func indexBase64(text, v []byte) int {
 	i := bytes.Index(text, v)
 	if bytes.IndexByte(v, '+') < 0 && bytes.IndexByte(v, '/') < 0 {
 		return i
 	}
-	if i >= 0 { // the other may stand before it
+	if i >= 0 { // the URL form may stand before it
 		text = text[:i+len(v)-1]
 	}
 	url := bytes.ReplaceAll(bytes.ReplaceAll(v, []byte("+"), []byte("-")), []byte("/"), []byte("_"))
@@ -186,7 +187,7 @@ func indexBase64(text, v []byte) int {
 
 const knownMark = redactedMark + "vault]"
 
-// MaskText gives s with a marker in the place of every known value.
+// MaskText returns s with a marker in place of each known value.
 func (k *Known) MaskText(s string) string {
 	if k == nil {
 		return s
@@ -195,8 +196,8 @@ func (k *Known) MaskText(s string) string {
 	return string(append(out, rest...))
 }
 
-// replaceKnown appends text with markers to dst. Unless it is the last of a stream, the end
-// that may be the beginning of a value is kept back.
+// replaceKnown appends text with markers to dst. Unless this is the end of a stream, it keeps
+// back an end that may begin a value.
 func (k *Known) replaceKnown(dst, text []byte, last bool) (out, rest []byte) {
 	at := 0
 	for {
@@ -214,8 +215,8 @@ func (k *Known) replaceKnown(dst, text []byte, last bool) (out, rest []byte) {
 	return append(dst, text[at:keep]...), text[keep:]
 }
 
-// CopyMasked copies a stream with markers in the place of known values, and passes every whole
-// line on at once: what is written across two lines is not found.
+// CopyMasked copies a stream with markers in place of known values and forwards each whole line
+// at once. It does not find a value that spans two lines.
 func (k *Known) CopyMasked(to io.Writer, from io.Reader) error {
 	buf, pending := make([]byte, 32<<10), []byte(nil)
 	for {
@@ -232,7 +233,7 @@ func (k *Known) CopyMasked(to io.Writer, from io.Reader) error {
 		pending = append(pending[:0], rest...)
 		if len(out) > 0 {
 			if _, failed := to.Write(out); failed != nil {
-				_, _ = io.Copy(io.Discard, from) // whoever writes must not wait for us
+				_, _ = io.Copy(io.Discard, from) // the writer of the stream must not block
 				return failed
 			}
 		}

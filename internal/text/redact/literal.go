@@ -7,12 +7,12 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// appendText appends the string written as raw between its quotes. What is counted
-// and hashed of a long one is raw, and only its beginning is unescaped.
+// appendText appends a string; raw is its text between the quotes. The length and hash of a long
+// string are those of raw, and only its beginning is unescaped.
 func (w *walker) appendText(raw []byte, level secrecy, field string) {
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
-		head := 6 * (MaxText + w.r.lookAhead()) // enough: an escape is six bytes at most
+		head := 6 * (MaxText + w.r.lookAhead()) // enough: an escape has at most six bytes
 		w.r.scratch = escape.UndoEscapes(w.r.scratch[:0], raw[:min(len(raw), head)])
 		text = w.r.scratch
 	}
@@ -25,7 +25,7 @@ func (w *walker) appendText(raw []byte, level secrecy, field string) {
 	w.dst = append(w.dst, '"')
 }
 
-// readRaw reads the string at the cursor and returns what stands between its quotes.
+// readRaw reads the string at the cursor and returns the text between its quotes.
 func (w *walker) readRaw() ([]byte, error) {
 	inside, ok := w.ReadQuoted()
 	if !ok {

@@ -12,13 +12,13 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// Mode says what is kept of a secret.
+// Mode is how much of a secret is kept.
 type Mode uint8
 
-// The zero value is the product's default.
+// The zero value is the default mode.
 const (
 	Redacted Mode = iota // a marker with its kind and length
-	Hashed               // the same and a keyed digest, so that equal secrets can be told
+	Hashed               // the same and a keyed digest, so that equal secrets can be recognized
 	Full                 // everything, as sent
 )
 
@@ -46,24 +46,24 @@ func (m Mode) String() string {
 
 const (
 	redactedMark = "[redacted:" // KIND:LENGTH or KIND:LENGTH:DIGEST, then ]
-	cutMark      = "[cut:"      // LENGTH:DIGEST, then ]: of the whole value
+	cutMark      = "[cut:"      // LENGTH:DIGEST of the whole value, then ]
 )
 
-// IsRedacted reports whether a text from the record is not, or may not be, what
-// was sent: all or part of it was replaced by a marker or cut off. A text that
-// was sent with such a marker in it counts too; nothing tells them apart.
+// IsRedacted reports whether a text from the record may differ from the text that was sent: a
+// marker replaced all or part of it, or it was cut off. A text that was sent with such a marker
+// counts too, because nothing distinguishes the two.
 func IsRedacted(s string) bool {
 	return bytes.Contains([]byte(s), []byte(redactedMark)) || bytes.Contains([]byte(s), []byte(cutMark))
 }
 
-// Caps of what is kept. Beyond them length and digest are.
+// Limits on kept text. Beyond them only length and digest are kept.
 const (
 	MaxText  = 4 << 10  // bytes of one string
 	MaxBlock = 64 << 10 // bytes of the arguments, the names or the declared set, as written
 )
 
-// Redactor writes texts with their secrets replaced. It keeps scratch space and
-// serves one writer at a time.
+// Redactor writes texts with their secrets replaced. It reuses a scratch buffer and serves one
+// goroutine at a time.
 type Redactor struct {
 	mode    Mode
 	known   *Known
@@ -72,16 +72,16 @@ type Redactor struct {
 	sum     [sha256.Size]byte
 }
 
-// New makes a redactor. The key is of the digests that stand for what is not
-// kept (HMAC-SHA-256); Full needs none.
+// New returns a redactor. The key is for the digests that replace omitted text (HMAC-SHA-256);
+// Full needs no key.
 func New(mode Mode, key []byte) *Redactor {
 	return &Redactor{mode: mode, mac: hmac.New(sha256.New, key)}
 }
 
-// HideKnown has values that are known to be secret kept out, in every mode.
+// HideKnown makes the redactor replace known secret values, in every mode.
 func (r *Redactor) HideKnown(k *Known) { r.known = k }
 
-// lookAhead gives how far behind a cut a secret is still looked for that begins before it.
+// lookAhead returns how far past a cut a secret is searched that begins before the cut.
 func (r *Redactor) lookAhead() int {
 	if r.known == nil {
 		return maxLook
@@ -89,8 +89,8 @@ func (r *Redactor) lookAhead() int {
 	return max(maxLook, r.known.longest)
 }
 
-// findSpan gives the first secret in s at or after from. Where one that is known and another
-// overlap, they are one.
+// findSpan returns the first secret in s at or after from. A known secret and another secret that
+// overlap are merged.
 func (r *Redactor) findSpan(s []byte, from int) (sp span, ok bool) {
 	if r.mode != Full {
 		sp, ok = findSecret(s, from)
@@ -106,28 +106,27 @@ func (r *Redactor) findSpan(s []byte, from int) (sp span, ok bool) {
 	return sp, ok
 }
 
-// Mode is what it keeps.
+// Mode returns the redactor's mode.
 func (r *Redactor) Mode() Mode { return r.mode }
 
-// ReleaseScratch gives scratch space of more than n bytes back.
+// ReleaseScratch frees a scratch buffer of more than n bytes.
 func (r *Redactor) ReleaseScratch(n int) {
 	if cap(r.scratch) > n {
 		r.scratch = nil
 	}
 }
 
-// AppendString gives AppendText of a whole string.
+// AppendString calls AppendText for a whole string.
 func (r *Redactor) AppendString(dst []byte, s string) []byte {
 	r.scratch = append(r.scratch[:0], s...)
 	return r.AppendText(dst, r.scratch, r.scratch)
 }
 
-// AppendText appends s, which came from the wire as whole, as the inside of a JSON
-// string.
+// AppendText appends s as the inside of a JSON string; whole is s as it came from the wire.
 func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 	long := len(s) > MaxText
 	if long {
-		s = s[:min(len(s), MaxText+r.lookAhead())] // a secret across the cut is still seen
+		s = s[:min(len(s), MaxText+r.lookAhead())] // a secret across the cut is still found
 	}
 	keep := min(len(s), MaxText)
 	at := 0
@@ -149,8 +148,8 @@ func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 	return dst
 }
 
-// appendMarker appends the marker that stands for a secret. The field is part of what
-// is hashed, so that equal secrets in different places do not show as equal.
+// appendMarker appends the marker that replaces a secret. The field is part of the hashed data,
+// so that equal secrets in different fields have different digests.
 func (r *Redactor) appendMarker(dst []byte, kind string, value []byte, field string) []byte {
 	dst = append(dst, redactedMark...)
 	dst = append(dst, kind...)
@@ -167,8 +166,7 @@ func (r *Redactor) appendMarker(dst []byte, kind string, value []byte, field str
 	return append(dst, ']')
 }
 
-// AppendCut appends the marker that stands for the rest of a long value, of n
-// bytes or elements.
+// AppendCut appends the marker that replaces the rest of a long value of n bytes or elements.
 func (r *Redactor) AppendCut(dst []byte, n int, whole []byte) []byte {
 	dst = append(dst, cutMark...)
 	dst = strconv.AppendInt(dst, int64(n), 10)
@@ -178,9 +176,8 @@ func (r *Redactor) AppendCut(dst []byte, n int, whole []byte) []byte {
 	return append(dst, ']')
 }
 
-// AppendDigest appends what stands for a SHA-256: itself in full mode, else a keyed
-// digest of it, because a plain one would let anyone who reads the record try
-// out what a short secret was.
+// AppendDigest appends a SHA-256 in full mode, otherwise a keyed digest of it: with a plain
+// digest, any reader of the record could guess a short secret.
 func (r *Redactor) AppendDigest(dst []byte, sum *[sha256.Size]byte) []byte {
 	if r.mode == Full {
 		return hex.AppendEncode(append(dst, "sha256:"...), sum[:])
@@ -190,14 +187,13 @@ func (r *Redactor) AppendDigest(dst []byte, sum *[sha256.Size]byte) []byte {
 	return hex.AppendEncode(append(dst, "hmac:"...), r.mac.Sum(r.sum[:0])[:16])
 }
 
-// entropyBits gives an upper bound of what a value can hold if its characters were drawn
-// at random: below 64 a digest, even a keyed one, would give it away to whoever
-// gets the key.
+// entropyBits returns an upper bound of a value's entropy if its characters are random: below 64
+// bits even a keyed digest would reveal the value to anyone who gets the key.
 func entropyBits(value []byte) int {
-	tenths := 33 // of a digit
+	tenths := 33 // per digit
 	for _, c := range value {
 		if c < '0' || c > '9' {
-			tenths = 47 // of a letter of one case
+			tenths = 47 // per letter of one case
 			if c < 'a' || c > 'z' {
 				return len(value) * 65 / 10
 			}

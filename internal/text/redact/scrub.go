@@ -7,22 +7,21 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// newScrubber serves rooms that keep texts outside the record. Its key is thrown
-// away, so what a marker says of a part that was cut off cannot be tried out.
+// newScrubber returns a redactor for stores outside the record. Its key is discarded, so that
+// nobody can guess a cut-off part from its digest in the marker.
 func newScrubber() *Redactor {
 	key := make([]byte, sha256.Size)
 	rand.Read(key) // never fails (crypto/rand, since Go 1.24)
 	return New(Redacted, key)
 }
 
-// ScrubText gives s as the record keeps a text by default: secrets replaced by
-// [redacted:KIND:LENGTH], a long one cut. Bytes that are not UTF-8 become \xNN.
+// ScrubText returns s as the record keeps a text by default: secrets are replaced by
+// [redacted:KIND:LENGTH], and a long text is cut. Bytes that are not UTF-8 become \xNN.
 func ScrubText(s string) string {
 	return string(escape.UndoEscapes(nil, newScrubber().AppendString(nil, s)))
 }
 
-// ScrubJSON gives the same for a JSON value. The result is JSON even where src is
-// not; nil stays nil.
+// ScrubJSON does the same for a JSON value. The result is JSON even if src is not; nil stays nil.
 func ScrubJSON(src []byte) []byte {
 	if src == nil {
 		return nil

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// credential is an option of a program whose value is a secret, though its name is
-// one letter.
+// credential is an option of a program whose value is a secret although the option's name is one
+// letter.
 type credential struct {
 	programs []string
 	option   string
-	behind   byte   // the secret stands behind this in the value; 0: all of it
-	attached bool   // the value stands in the same word
-	only     string // this word stands before the option
-	flags    string // options of one letter that may stand in the same word before it
+	behind   byte   // the secret follows this byte in the value; 0: the whole value is secret
+	attached bool   // the value is in the same word
+	only     string // this word must stand before the option
+	flags    string // one-letter options that may stand in the same word before it
 }
 
-// curlFlags are curl's options of one letter that take no value (curl(1)).
+// curlFlags are curl's one-letter options without a value (curl(1)).
 const curlFlags = "aBfGgiIjJklLMnNOpqRsSvVZ#012346"
 
 var credentials = []credential{
@@ -42,15 +42,15 @@ var credentials = []credential{
 	{programs: []string{"smbclient", "rpcclient"}, option: "-U", behind: '%'},
 }
 
-// Bounds of how far before an option its program is looked for: in bytes, and in words, so that a
-// text made of options costs no multiple of that for each of them.
+// Limits on the distance between a program and its option, in bytes and in words, so that a text
+// made of options is not read again for each of them.
 const (
 	maxCommand = 2048
 	maxWords   = 48
 )
 
-// credentialAt reads an option of a command line whose first byte is s[i]. It may stand in quotes, as a
-// word of a shell or an element of a list.
+// credentialAt reads a command-line option whose first byte is s[i]. The option may stand in
+// quotes, as a shell word or a list element.
 func credentialAt(s []byte, i int) span {
 	if len(s)-i < 4 || s[i+1] == ' ' {
 		return span{}
@@ -91,7 +91,7 @@ func credentialAt(s []byte, i int) span {
 	return span{}
 }
 
-// flagsAt gives how much of a word stands before the option: the dash and letters of others.
+// flagsAt returns the length of the part of a word before the option: the dash and other options.
 func (c *credential) flagsAt(s []byte, i int) (n int) {
 	for n = 1; c.flags != "" && i+n < len(s) && strings.IndexByte(c.flags, s[i+n]) >= 0; n++ {
 	}
@@ -101,9 +101,9 @@ func (c *credential) flagsAt(s []byte, i int) (n int) {
 	return n
 }
 
-// commandBefore gives what stands of a command before its option at s[i], be it the value of a name.
-// What stands in quotes ends no command, nor does a line end that another line goes on behind, nor a
-// sign in a word, such as that of an address.
+// commandBefore returns the part of a command before its option at s[i], even if the command is
+// the value of a name. These do not end a command: text in quotes, a line end that continues the
+// command, and a sign inside a word, such as the & of an address.
 func commandBefore(s []byte, i int) []byte {
 	start, words, unclosed := i, 0, byte(0)
 	for start > 0 && i-start < maxCommand && words < maxWords {
@@ -124,7 +124,7 @@ func commandBefore(s []byte, i int) []byte {
 			least := max(0, i-maxCommand)
 			open := bytes.LastIndexByte(s[least:start-1], c)
 			if open < 0 {
-				unclosed = c // and none before it is looked for
+				unclosed = c // no such quote before it is searched
 				break
 			}
 			if open += least; open == 0 || s[open-1] <= ' ' || strings.IndexByte("=[(,$\\", s[open-1]) >= 0 {
@@ -138,18 +138,18 @@ func commandBefore(s []byte, i int) []byte {
 	return s[start:i]
 }
 
-// isBetween reports what stands beside a sign that ends a command.
+// isBetween reports whether c may stand beside a sign that ends a command.
 func isBetween(c byte) bool { return c <= ' ' || c == '&' || c == '|' }
 
-// goesOn reports whether a command, or a list, goes on behind the line that a text ends with.
+// goesOn reports whether a command or a list continues after the last line of a text.
 func goesOn(s []byte) bool {
 	s = bytes.TrimRight(s, " \t\r")
 	n := len(s) - 1
 	return n >= 0 && (strings.IndexByte("\\,[", s[n]) >= 0 || strings.IndexByte("^`", s[n]) >= 0 && n > 0 && s[n-1] == ' ')
 }
 
-// behindProgram reports whether a command that goes on with an option is one of the programs. Most
-// texts do not even have their letters.
+// behindProgram reports whether a command runs one of the programs. Most texts do not even
+// contain a program's name.
 func (c *credential) behindProgram(command []byte) bool {
 	for _, program := range c.programs {
 		if bytes.Contains(command, []byte(program)) {
@@ -159,8 +159,8 @@ func (c *credential) behindProgram(command []byte) bool {
 	return false
 }
 
-// hasProgram looks for the program, and the word that has to stand behind it, in the
-// words of two texts.
+// hasProgram reports whether the words of texts contain the program and, after it, the word that
+// must follow.
 func (c *credential) hasProgram(texts ...[]byte) bool {
 	found, only := false, c.only == ""
 	for _, text := range texts {
@@ -179,7 +179,7 @@ func betweenWords(r rune) bool {
 	return r <= ' ' || r == '"' || r == '\'' || r == '(' || r == ')' || r == '\\' || r == '`' || r == ',' || r == '='
 }
 
-// secretSpan gives the part of the value at s[i] that is one.
+// secretSpan returns the secret part of the value at s[i].
 func (c *credential) secretSpan(s []byte, i int) span {
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' && goesOn(s[max(0, i-maxLook):i]) || strings.IndexByte("\\^`\r", s[i]) >= 0 && isLineEnd(s[i+1:])) {
 		i++
@@ -203,11 +203,11 @@ func (c *credential) secretSpan(s []byte, i int) span {
 	return span{from, to, placedKind}
 }
 
-// wordSpan gives the word of a shell that begins at s[i], without its quotes.
+// wordSpan returns the shell word that begins at s[i], without its quotes.
 func wordSpan(s []byte, i int) (from, to int) {
 	stop := " \t\r\n\"'`;|&)"
 	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
-		if stop = string(s[i]); i > 0 && s[i-1] == '\\' { // of JSON in a text
+		if stop = string(s[i]); i > 0 && s[i-1] == '\\' { // a quote of JSON inside a text
 			stop += `\`
 		}
 		i++
@@ -219,14 +219,14 @@ func wordSpan(s []byte, i int) (from, to int) {
 	return i, i + n
 }
 
-// isLineEnd reports whether a line ends where s begins.
+// isLineEnd reports whether s begins with a line end.
 func isLineEnd(s []byte) bool {
 	return bytes.HasPrefix(s, []byte("\n")) || bytes.HasPrefix(s, []byte("\r\n"))
 }
 
-// listedSecrecy judges an element of a list that is a command line: the one before
-// it and the text of all before it are given, and the command where another member
-// named it.
+// listedSecrecy returns the secrecy of a list element in a command line. last is the element
+// before it, before is the text of all earlier elements, and command is the command that another
+// member named.
 func listedSecrecy(element, last, before, command []byte) secrecy {
 	for n := range credentials {
 		c := &credentials[n]

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// What is a secret by the place where it stands, whatever its letters are: a password in an
-// address or behind an option, in netrc, in the header of Basic authentication, the data of a
-// Kubernetes Secret, the signature of a shared access signature.
+// Secrets that only their place reveals, whatever their letters are: a password in an address or
+// after an option, in netrc, in a Basic authentication header, the data of a Kubernetes Secret,
+// the signature of a shared access signature.
 
-// placedKind is the kind of a secret that only its place gives away.
+// placedKind is the kind of a secret that only its place reveals.
 const placedKind = "password"
 
 // basicSpan reads "Basic CREDENTIALS" (RFC 7617): base64 of a name, a colon and a password.
@@ -32,13 +32,15 @@ func basicSpan(s []byte, i int) span {
 	return span{from, to, "basic"}
 }
 
-// isPair reports base64 of a name, a colon and a password, where no word says so.
+// isPair reports whether s is base64 of a name, a colon and a password, without the word Basic
+// before it.
 func isPair(s []byte) bool {
 	name, is := pairName(s)
 	return is && ofClass(name, wordish|dot|at|percent)
 }
 
-// pairName gives the name in base64 of a name, a colon and a password; one of the two may be empty.
+// pairName returns the name in base64 of a name, a colon and a password; the name or the password
+// may be empty.
 func pairName(s []byte) (name []byte, is bool) {
 	s = bytes.TrimRight(s, "=")
 	if len(s) < 3 || !ofClass(s, alnum|slashes) {
@@ -58,7 +60,7 @@ func pairName(s []byte) (name []byte, is bool) {
 	return said[:colon], true
 }
 
-// isPrintable reports a text of UTF-8, or of Latin-1 with few letters that ASCII has not.
+// isPrintable reports whether s is UTF-8 text, or Latin-1 text with few letters outside ASCII.
 func isPrintable(s []byte) bool {
 	if utf8.Valid(s) {
 		return !bytes.ContainsFunc(s, func(r rune) bool { return r < ' ' })
@@ -75,8 +77,8 @@ func isPrintable(s []byte) bool {
 	return others*4 < len(s)
 }
 
-// netrcAt reads the password of "machine HOST login USER password PASSWORD", in any order, and
-// of the entry that is for all hosts.
+// netrcAt reads the password of "machine HOST login USER password PASSWORD", in any order, and of
+// the default entry.
 func netrcAt(s []byte, i, from int) span {
 	begin, at := netrcWord(s, i)
 	switch string(begin) {
@@ -106,7 +108,7 @@ func netrcAt(s []byte, i, from int) span {
 	}
 	if value := bytes.TrimLeft(s[password.from:password.to], "'\""); len(value) > 0 {
 		password.from = password.to - len(value)
-		if n := bytes.IndexAny(value, "'\"`"); n >= 0 { // a command ends, or its words
+		if n := bytes.IndexAny(value, "'\"`"); n >= 0 { // end of a command or of its words
 			password.to = password.from + n
 		}
 	}
@@ -116,8 +118,8 @@ func netrcAt(s []byte, i, from int) span {
 	return password
 }
 
-// dsnAt reads the password of user:password@tcp(host:port)/name (MySQL's driver for Go), with the
-// first colon at s[i]. What stands between two blanks is read once for all of its colons.
+// dsnAt reads the password of user:password@tcp(host:port)/name (MySQL's driver for Go); s[i] is
+// the first colon. Text between two blanks is read only once for all its colons.
 func (r *reading) dsnAt(i int) span {
 	s, d := r.s, &r.dsn
 	if i == 0 || !isWord[s[i-1]] {
@@ -160,19 +162,19 @@ func (r *reading) oracleAt(i int) span {
 	return span{from + slash + 1, from + end, placedKind}
 }
 
-// servers are the settings of a connection that say where it leads.
+// servers are the connection settings that name the server.
 var servers = [...]string{"server", "data source", "host", "hostname", "hostaddr", "address", "addr", "driver", "endpoint"}
 
-// Bounds of how far around a password the server of a connection is looked for: in bytes, and in
-// settings. Among as many other words there is no connection.
+// Limits on the distance between a password and its connection's server, in bytes and in
+// settings. A text with as many other words is no connection.
 const (
 	maxConnection = 4 << 10
 	maxSettings   = 16
 )
 
-// connects reports whether a setting, its name at s[start] and its value before s[to], stands among
-// those of a connection to a server: between semicolons, as ADO, ODBC and JDBC have them, or
-// between blanks, as libpq has them. In a program's call there are commas.
+// connects reports whether a setting belongs to a connection to a server; its name begins at
+// s[start] and its value ends before s[to]. Settings stand between semicolons in ADO, ODBC and
+// JDBC, and between blanks in libpq. The arguments of a program's call stand between commas.
 func (r *reading) connects(start, to int) bool {
 	s := r.s
 	if r.isBehindJDBC(start) {
@@ -190,7 +192,7 @@ func (r *reading) connects(start, to int) bool {
 	}
 	c := connection{between: between}
 	least, most := max(0, start-maxConnection), min(len(s), to+maxConnection)
-	for end := start; c.more(); { // towards the begin
+	for end := start; c.more(); { // backwards
 		from := least + bytes.LastIndexByte(s[least:end], between) + 1
 		quote := bytes.LastIndexAny(s[from:end], endSettings)
 		if from == least && least > 0 && quote < 0 {
@@ -229,8 +231,9 @@ func (r *reading) connects(start, to int) bool {
 	return false
 }
 
-// isBehindJDBC reports whether the word that goes on at s[start] is an address of JDBC, or one's value.
-// Asked in order it reads the text once, else, and from one name to the next, no more than its bound.
+// isBehindJDBC reports whether the word that continues at s[start] is a JDBC address or has one
+// as its value. Calls in ascending order read the text once; any other call reads at most
+// maxConnection bytes.
 func (r *reading) isBehindJDBC(start int) bool {
 	const scheme = "jdbc:"
 	s, w := r.s, &r.address
@@ -254,14 +257,14 @@ func (r *reading) isBehindJDBC(start int) bool {
 
 const endSettings = "\"'`<>\r\n\t"
 
-// connection counts what settings say where a connection leads.
+// connection counts the settings that describe a connection.
 type connection struct {
 	between                 byte
 	known, settings, others int
-	cut                     bool // there are more than are read
+	cut                     bool // more settings exist than were read
 }
 
-// more reports whether one more part is to be taken.
+// more reports whether another part should be read.
 func (c *connection) more() bool {
 	if c.settings == maxSettings {
 		c.stop()
@@ -269,7 +272,7 @@ func (c *connection) more() bool {
 	return c.settings < maxSettings && c.others < maxSettings
 }
 
-// stop notes that settings go on behind a bound. Statements of a program are none.
+// stop notes that settings continue past a limit. Program statements do not count as settings.
 func (c *connection) stop() { c.cut = c.cut || c.others <= c.settings/4 }
 
 // take reads one part, such as host=db. A setting may be the value of a name: URL=host=db.
@@ -312,7 +315,7 @@ func isAnyFold(name []byte, words []string) bool {
 	return false
 }
 
-// netrcWord gives the next word of netrc at s[i], and where it ends.
+// netrcWord returns the next word of netrc from s[i], and its end.
 func netrcWord(s []byte, i int) (word []byte, end int) {
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
 		i++
@@ -322,16 +325,16 @@ func netrcWord(s []byte, i int) (word []byte, end int) {
 	return s[i:end], end
 }
 
-// around of a Kubernetes Secret's data: how near its kind stands as a rule, and how much of
-// blocks of YAML is read.
+// Limits for a Kubernetes Secret: the distance between data and kind, and how much of YAML blocks
+// is read.
 const (
 	manifest  = 2 << 10
 	maxData   = 64 << 10
-	maxBlocks = 8 // times the length of the text, of blocks that are longer
+	maxBlocks = 8 // budget for longer blocks, as a multiple of the text's length
 )
 
-// dataAt reads the values of a Kubernetes Secret, in YAML or JSON, as one: its key, "data" or
-// "stringData", begins at s[i].
+// dataAt reads the values of a Kubernetes Secret, in YAML or JSON, as one secret. The key, "data"
+// or "stringData", begins at s[i].
 func (r *reading) dataAt(i, from int) span {
 	s, n := r.s, 0
 	for _, key := range []string{"data", "stringData"} {
@@ -351,7 +354,7 @@ func (r *reading) dataAt(i, from int) span {
 	}
 	behind++
 	value := skipBytes(s, behind, beforeValue)
-	for range 2 { // a tag and an anchor
+	for range 2 { // skip a tag and an anchor
 		if value == len(s) || s[value] != '!' && s[value] != '&' {
 			break
 		}
@@ -377,13 +380,13 @@ func (r *reading) dataAt(i, from int) span {
 	return span{start, end, "kubernetes"}
 }
 
-// What stands between a key, its colon and what it says.
+// Bytes between a key, its colon and its value.
 const (
 	quotesAndBlanks = "\"'\\ \t"
 	beforeValue     = quotesAndBlanks + "\r\n"
 )
 
-// skipBytes gives where the first byte stands at or behind s[at] that is none of some.
+// skipBytes returns the first index from at on whose byte is not in some.
 func skipBytes(s []byte, at int, some string) int {
 	for at < len(s) && strings.IndexByte(some, s[at]) >= 0 {
 		at++
@@ -391,10 +394,10 @@ func skipBytes(s []byte, at int, some string) int {
 	return at
 }
 
-// kindWords are the places in a text that say of which kind an object is.
+// kindWords are the places in a text that name an object's kind.
 type kindWords struct {
 	all    []kindWord
-	secret bool // one of them does
+	secret bool // one of them names Secret
 }
 
 type kindWord struct {
@@ -402,8 +405,8 @@ type kindWord struct {
 	secret bool
 }
 
-// ofSecret reports data from one place to another of an object whose kind is Secret: that is said
-// near it, or somewhere and nothing else is said near it.
+// ofSecret reports whether the data between two offsets belongs to an object of kind Secret. Data
+// does if Secret is named near it, or if Secret is named somewhere and no kind is named near it.
 func (r *reading) ofSecret(from, to int) bool {
 	all := r.kinds.all
 	near, _ := slices.BinarySearchFunc(all, from-manifest, func(k kindWord, at int) int { return k.at - at })
@@ -417,7 +420,7 @@ func (r *reading) ofSecret(from, to int) bool {
 	return !other
 }
 
-// findKinds finds all kinds that a text names.
+// findKinds finds all places where a text names a kind.
 func findKinds(s []byte) *kindWords {
 	k := &kindWords{}
 	for at := 0; ; {
@@ -439,8 +442,8 @@ func findKinds(s []byte) *kindWords {
 	}
 }
 
-// blockAt gives where the lines stand that are indented more than the key at s[i], whose colon ends
-// at s[behind]. Of many long blocks not all are read to their end.
+// blockAt returns the range of lines that are indented more than the key at s[i], whose colon
+// ends at s[behind]. A budget limits how many long blocks are read to their end.
 func (r *reading) blockAt(i, behind int) (start, end int) {
 	rest := r.s[behind:]
 	start, end, open := yamlBlock(r.s, i, rest[:min(len(rest), maxData)])
@@ -454,10 +457,11 @@ func (r *reading) blockAt(i, behind int) (start, end int) {
 	return behind + start, behind + end
 }
 
-// yamlBlock gives the lines of rest that are indented more than the key at s[i]; open is whether none
-// ends them. What stands behind the key's colon is a comment, a tag or an anchor.
+// yamlBlock returns the range of lines in rest that are indented more than the key at s[i]; open
+// reports whether no line ends the block. Only a comment, a tag or an anchor may follow the key's
+// colon.
 func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
-	if i > 0 && s[i-1] == '\'' { // its quote
+	if i > 0 && s[i-1] == '\'' { // the key's quote
 		i--
 	} else if i > 0 && s[i-1] == '"' && bytes.IndexByte(s[i:min(len(s), i+len(`stringData"`))], '"') > 0 {
 		i--
@@ -502,8 +506,8 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 	return start, start + len(bytes.TrimRight(block, " \t\r\n")), open
 }
 
-// bracesAt gives what stands within the braces at s[at], behind a key that ends at s[key]. What begins
-// within others ends with them.
+// bracesAt returns the range inside the braces at s[at], after a key that ends at s[key]. Braces
+// that begin inside other braces end with the outer ones.
 func (r *reading) bracesAt(key, at int) (start, end int) {
 	s := r.s
 	if at < r.brace.from || at >= r.brace.to {
@@ -515,8 +519,8 @@ func (r *reading) bracesAt(key, at int) (start, end int) {
 	return start, start + len(bytes.TrimRight(block, " \t\r\n"))
 }
 
-// closingBrace gives where the next brace closes at or behind s[at] that stands within no quotes, else
-// the end of s. Quotes have as many backslashes as at s[key], or more where they are a part of a text.
+// closingBrace returns the index of the next closing brace outside quotes from s[at] on,
+// otherwise the end of s. A quote has as many backslashes as at s[key], or more inside a text.
 func closingBrace(s []byte, key, at int) int {
 	level := 0
 	for key+level < len(s) && s[key+level] == '\\' {
@@ -531,7 +535,7 @@ func closingBrace(s []byte, key, at int) int {
 			continue
 		case c == '}' && quote == 0:
 			return at
-		case c == '"' && backslashes < level: // of the text that holds all of this
+		case c == '"' && backslashes < level: // a quote of the enclosing text
 			return at
 		case c == quote && (c == '\'' || (backslashes-level)/(level+1)%2 == 0):
 			quote = 0
@@ -543,7 +547,7 @@ func closingBrace(s []byte, key, at int) int {
 	return at
 }
 
-// isAccountKey reports a key of an account of Azure under its name.
+// isAccountKey reports whether value is an Azure account key under its name.
 func isAccountKey(name, value []byte) bool {
 	var fold [64]byte
 	plain := fold[:0]
@@ -555,7 +559,7 @@ func isAccountKey(name, value []byte) bool {
 	return (bytes.HasSuffix(plain, []byte("accountkey")) || bytes.HasSuffix(plain, []byte("sharedaccesskey"))) && len(value) >= 40 && ofClass(value, alnum|slashes|equals)
 }
 
-// isSignature is that of a shared access signature (Azure Storage), in a query.
+// isSignature reports whether value is a shared access signature (Azure Storage) in a query.
 func isSignature(name, value []byte) bool {
 	return string(name) == "sig" && len(value) >= 40
 }

@@ -7,17 +7,18 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// secrecy is what a member's name says of its value.
+// secrecy is how secret a value is, judged by its member's name.
 type secrecy uint8
 
 const (
 	harmless secrecy = iota
 	secret           // strings and numbers are secrets
-	counting         // a plural such as max_tokens: a number is a count, a string a secret
-	written          // what a file is to hold, or held: a secret in a place of secrets
+	counting         // a plural such as max_tokens: a number is a count, a string is a secret
+	written          // old or new content of a file: secret if the file is in a secret place
 )
 
-// nameSecrecy judges the name of a member, header, flag or variable, wherever it leads.
+// nameSecrecy returns the secrecy for the name of a member, header, flag or variable, without
+// regard to the value's place.
 func nameSecrecy(name []byte) secrecy {
 	if s := memberSecrecy(name); s != written {
 		return s
@@ -25,9 +26,9 @@ func nameSecrecy(name []byte) secrecy {
 	return harmless
 }
 
-// memberSecrecy judges the name of a member, header, flag or variable. Words are
-// told apart by punctuation and by capitals, so that apiKey, API_KEY and
-// x-api-key are one name and "secretary" is none.
+// memberSecrecy returns the secrecy for the name of a member, header, flag or variable.
+// Punctuation and capitals separate words: apiKey, API_KEY and x-api-key are the same name, and
+// "secretary" is not secret.
 func memberSecrecy(name []byte) secrecy {
 	var fold [64]byte
 	if len(name) > len(fold) {
@@ -53,7 +54,7 @@ func memberSecrecy(name []byte) secrecy {
 	return found
 }
 
-// nextWord cuts one word off name: lower case, without its last digits.
+// nextWord cuts the next word off name: in lower case, without trailing digits.
 func nextWord(fold, name []byte) (word, rest []byte) {
 	i := 0
 	for i < len(name) && !isAlnum[name[i]] {
@@ -91,11 +92,11 @@ func (t *nameTables) wordSecrecy(word []byte, qualified bool) secrecy {
 	return harmless
 }
 
-// nameTables are those of internal/text/textclass, to look things up in.
+// nameTables are lookup tables made from internal/text/textclass.
 type nameTables struct {
 	words   map[string]secrecy
 	endings []string
-	before  map[string]bool // a following "key" is a secret
+	before  map[string]bool // a "key" after this word is a secret
 }
 
 var tables = sync.OnceValue(func() *nameTables {
@@ -115,25 +116,26 @@ var tables = sync.OnceValue(func() *nameTables {
 	return t
 })
 
-// mayTell reports whether the tables are worth asking: of most words they are not, and many a
-// process never makes them.
+// mayTell reports whether a lookup in the tables is worthwhile. For most words it is not, and
+// many processes never build the tables.
 func mayTell(word []byte) bool {
 	n := len(word)
 	return n > 2 && wordEnds()[pairHash(word[n-2], word[n-1])&255]&(1<<(word[n-3]&63)) != 0
 }
 
-// wordEnds holds how the words of the tables end: by the last two bytes, a bit for the one
+// wordEnds holds the endings of the tables' words: by the last two bytes, a bit for the byte
 // before them.
 var wordEnds = sync.OnceValue(func() *[256]uint64 {
 	ends := new([256]uint64)
 	for word := range strings.FieldsSeq(textclass.ContentWords + " " + textclass.SecretWords + " " + textclass.KeyWords + " " + textclass.SecretEndings + " tokens key keys") {
-		n := len(word) // above two
+		n := len(word) // always more than two
 		ends[pairHash(word[n-2], word[n-1])&255] |= 1 << (word[n-3] & 63)
 	}
 	return ends
 })
 
-// isQuerySecret names what is a secret in a URL's query, and common elsewhere.
+// isQuerySecret reports whether a name is that of a secret in a URL's query; elsewhere the name
+// is common.
 func isQuerySecret(name []byte) bool {
 	switch string(name) {
 	case "key", "sig", "signature", "code", "auth", "sas", "hmac", "X-Amz-Signature", "X-Goog-Signature":

@@ -7,17 +7,17 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxPath bounds the text that is looked at as a path.
+// maxPath is the maximum length of a text that is checked as a path.
 const maxPath = 4096
 
-// often bounds how many times the length of the arguments is looked through for paths,
-// and errDeep says that objects within objects would take more: they are read once more
-// then, with every content as a secret.
+// often limits how much is searched for paths, as a multiple of the arguments' length. errDeep
+// means that nested objects would exceed this limit: then they are read again, and every content
+// counts as a secret.
 const often = 8
 
 var errDeep = errors.New("too many objects within objects")
 
-// hasSecretPath reports whether a member of an object is the path of a secret place.
+// hasSecretPath reports whether a member of an object is a path to a secret place.
 func hasSecretPath(object jsonscan.Value) bool {
 	for name, value := range object.Members() {
 		if memberSecrecy([]byte(name.Text())) == written {
@@ -40,7 +40,7 @@ func inPlace(v jsonscan.Value) bool {
 		return false
 	}
 	text := v.Text()
-	if text == "" { // or no text
+	if text == "" { // or it is no text
 		text = string(v[1 : len(v)-1])
 	}
 	return textclass.HoldsSecrets(text)

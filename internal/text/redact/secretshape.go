@@ -2,13 +2,13 @@ package redact
 
 import "bytes"
 
-// maxLook bounds how far one start is followed that may yet be none, so that a
-// text made of starts costs no square of its length.
+// maxLook limits how far a possible secret is followed from one start, so that a text full of
+// starts takes no quadratic time.
 const maxLook = 512
 
-// shapeFirst holds, for what the first two bytes come to, one more than the index of
-// the first shape that begins so, and shapeNext the same of the next one after each.
-// For most words that is all that is looked at.
+// shapeFirst maps the hash of two bytes to one more than the index of the first shape that begins
+// with them. shapeNext does the same for the next such shape after each shape. For most words
+// this is the only lookup.
 var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16) {
 	for i := len(shapes) - 1; i >= 0; i-- {
 		n := pairHash(shapes[i].start[0], shapes[i].start[1])
@@ -17,12 +17,12 @@ var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16
 	return first, next
 }()
 
-// begins holds, for what the first two bytes come to, which third ones are worth a
-// look, one bit for each value modulo 64: those of the shapes, of JSON web tokens, and of
-// the words of places: Bearer, Basic, machine, default, data, stringData, jdbc.
+// begins maps the hash of the first two bytes to the possible third bytes, one bit for each value
+// modulo 64: for the shapes, for JSON web tokens, and for the words Bearer, Basic, machine,
+// default, data, stringData, jdbc.
 var begins [1024]uint64
 
-func init() { // in its place: the array as a value is made on the heap
+func init() { // filled in place: returning the array by value would allocate it on the heap
 	t := &begins
 	for i := range shapes {
 		start := shapes[i].start
@@ -46,15 +46,15 @@ func init() { // in its place: the array as a value is made on the heap
 	t[pairHash('e', 'y')] |= 1 << ('J' & 63)
 }
 
-// mayBegin reports whether startAt is worth asking: of most words it is not. No secret
-// has two bytes.
+// mayBegin reports whether startAt is worth calling: for most words it is not. No secret has only
+// two bytes.
 func mayBegin(s []byte, i int) bool {
 	return i+2 < len(s) && begins[pairHash(s[i], s[i+1])]&(1<<(s[i+2]&63)) != 0
 }
 
 func pairHash(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
 
-// startAt finds the secret that begins at s[i]; nothing of it stands before s[from].
+// startAt finds the secret that begins at s[i]; no part of it lies before s[from].
 func (r *reading) startAt(i, from int) span {
 	s := r.s
 	if i+1 >= len(s) {
@@ -78,7 +78,7 @@ func (r *reading) startAt(i, from int) span {
 	return span{}
 }
 
-// formAt finds the secret of a form of its own that begins at s[i].
+// formAt finds the secret with a form of its own that begins at s[i].
 func (r *reading) formAt(i, from int) span {
 	s := r.s
 	if n := shapeFirst[pairHash(s[i], s[i+1])]; n > 0 {
@@ -92,7 +92,7 @@ func (r *reading) formAt(i, from int) span {
 	return span{}
 }
 
-// shapeAt tries the shapes from the one that n means.
+// shapeAt tries the shapes from shape n on.
 func shapeAt(s []byte, i, from int, n uint16) span {
 	for ; n > 0; n = shapeNext[n-1] {
 		sh := &shapes[n-1]
@@ -111,8 +111,8 @@ func shapeAt(s []byte, i, from int, n uint16) span {
 	return span{}
 }
 
-// followLength gives how much of rest belongs to a secret whose start stands before it; 0
-// when it is none.
+// followLength returns how many bytes of rest belong to a secret whose start precedes rest; 0
+// when there is no secret.
 func (sh *shape) followLength(rest []byte) int {
 	of := sh.of
 	if of == 0 {
@@ -129,7 +129,7 @@ func (sh *shape) followLength(rest []byte) int {
 	return n
 }
 
-// matchesBefore looks at what stands before a start.
+// matchesBefore reports whether the text before a start fits the shape.
 func (sh *shape) matchesBefore(text []byte) bool {
 	if sh.before == 0 {
 		return true
@@ -149,8 +149,8 @@ func ofClass(s []byte, of class) bool {
 	return true
 }
 
-// jwtAt reads header.payload.signature of RFC 7515, all base64url, from s[i]. What begins within
-// one header ends with the same signature, which is read once.
+// jwtAt reads header.payload.signature of RFC 7515, all base64url, from s[i]. Tokens that begin
+// inside the same header share its end, which is read once.
 func (r *reading) jwtAt(i int) span {
 	s := r.s
 	if !bytes.HasPrefix(s[i:], []byte("eyJ")) {
@@ -176,13 +176,14 @@ func (r *reading) jwtAt(i int) span {
 	return span{i, t.end, "jwt"}
 }
 
-// maxLabel is how far the end of the first line of PEM armour is looked for, where the label of none is
-// longer than a few words.
+// maxLabel limits the search for the end of the first line of PEM armour; no real label is longer
+// than a few words.
 const maxLabel = 4 << 10
 
 const pemBegin, pemDashes = "-----BEGIN ", "-----"
 
-// isPrivate reports the first line of a private key in PEM armour. unread is one that is too long.
+// isPrivate reports whether s begins with the first line of a PEM private key. unread means that
+// the line is too long.
 func isPrivate(s []byte) (is, unread bool) {
 	if !bytes.HasPrefix(s, []byte(pemBegin)) {
 		return false, false
@@ -200,8 +201,8 @@ func isPrivate(s []byte) (is, unread bool) {
 	return bytes.Contains(label, []byte("PRIVATE KEY")), false
 }
 
-// pemAt reads a private key in PEM armour (RFC 7468); one that is cut off ends before the next one, or
-// with the text.
+// pemAt reads a PEM private key (RFC 7468). A truncated key ends before the next key, or with the
+// text.
 func pemAt(s []byte) (n int, unread bool) {
 	const end = "-----END "
 	if is, unread := isPrivate(s); !is {

@@ -1,24 +1,23 @@
 package redact
 
-// shape is a secret that is known by how it begins, or by a word inside it.
+// shape describes a secret that is recognized by its first characters, or by a word inside it.
 type shape struct {
 	start string
-	kind  string // one wordish for the marker
+	kind  string // one word for the marker
 	min   int    // characters that must follow
-	max   int    // that may; 0: any number
-	of    class  // which; 0: letters and decimal
-	has   string // stands among them
-	// digit: one of them is a digit, for the start is also an ordinary word's.
+	max   int    // maximum; 0: no limit
+	of    class  // their class; 0: letters and digits
+	has   string // text that must stand among them
+	// digit: one of these characters must be a digit, because ordinary words begin like this too.
 	digit bool
-	// before: so many letters and digits and one dot stand before the start.
+	// before: this many letters and digits and one dot must precede the start.
 	before int
 }
 
-// shapes are the self-identifying ones: nothing else begins so. An earlier row is
-// tried before a later one. The facts are those of the vendors' documentation and of the
-// public rules of gitleaks (MIT) and noseyparker (Apache-2.0), read in November 2026;
-// lengths are lower than theirs where the start alone is proof, so that a key that
-// was cut off is seen too.
+// shapes are self-identifying: nothing else begins like them. Earlier rows are tried first. The
+// facts come from the vendors' documentation and from the public rules of gitleaks (MIT) and
+// noseyparker (Apache-2.0), read in November 2026. Minimum lengths are lower than theirs where
+// the start alone is proof, so that a truncated key is found too.
 var shapes = [...]shape{
 	// Code and packages.
 	{start: "github_pat_", kind: "github", min: 20, of: alnum | under}, {start: "ghs_", kind: "github", min: 20, of: wordish | dot},
@@ -97,7 +96,7 @@ var shapes = [...]shape{
 	{start: "shippo_live_", kind: "shippo", min: 40, of: hexes}, {start: "shippo_test_", kind: "shippo", min: 40, of: hexes}, {start: "EZAK", kind: "easypost", min: 54, max: 54}, {start: "EZTK", kind: "easypost", min: 54, max: 54},
 	{start: "duffel_live_", kind: "duffel", min: 40, of: wordish | equals}, {start: "duffel_test_", kind: "duffel", min: 40, of: wordish | equals},
 
-	// Of no vendor.
+	// No vendor.
 	{start: "AccountKey=", kind: "azure", min: 40, of: alnum | slashes | equals}, {start: "SharedAccessKey=", kind: "azure", min: 40, of: alnum | slashes | equals},
 	{start: "AccountKey%3", kind: "azure", min: 40, of: alnum | slashes | equals | percent}, {start: "SharedAccessKey%3", kind: "azure", min: 40, of: alnum | slashes | equals | percent},
 	{start: "xprv", kind: "wallet", min: 100, digit: true}, {start: "yprv", kind: "wallet", min: 100, digit: true}, {start: "zprv", kind: "wallet", min: 100, digit: true}, {start: "tprv", kind: "wallet", min: 100, digit: true},

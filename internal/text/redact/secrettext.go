@@ -11,8 +11,8 @@ type span struct {
 	kind     string
 }
 
-// findSecret returns the first secret in s at or after from, as far as one goes that begins
-// within it: the value of a name may end where the key has just begun.
+// findSecret returns the first secret in s at or after from, extended to the end of a secret that
+// begins inside it: the value of a name may end where the key has just begun.
 func findSecret(s []byte, from int) (at span, found bool) {
 	r := reading{s: s}
 	if at, found = r.search(from, len(s), true); !found {
@@ -33,38 +33,38 @@ func findSecret(s []byte, from int) (at span, found bool) {
 	return at, true
 }
 
-// maxNested is how many secrets within one are looked into for another that goes on behind it.
+// maxNested is how many secrets inside one secret are checked for extending past its end.
 const maxNested = 8
 
-// reading is one look at a text, with what was learnt on the way, so that no part of it is read once
-// for each word.
+// reading is one search of a text. It caches what it learns, so that no part of the text is read
+// again for each word.
 type reading struct {
 	s       []byte
-	unread  int // one more than the first place where a look was given up; 0 for none
+	unread  int // one more than the first place where a search was given up; 0 for none
 	token   struct{ from, to, end, dots int }
 	brace   struct{ from, to int }
-	address struct { // the word that may be one of JDBC
+	address struct { // the word that may be a JDBC address
 		read, begin int
-		jdbc, cut   bool // cut: it begins before what was read
+		jdbc, cut   bool // cut: it begins before the read part
 	}
 	dsn struct {
 		from, to int
-		host     bool // it ends with one
+		host     bool // it ends with a host
 	}
-	blocks int        // bytes of YAML that were read as long blocks
-	kinds  *kindWords // of Kubernetes; nil before they are asked for
+	blocks int        // bytes of long YAML blocks read so far
+	kinds  *kindWords // Kubernetes kinds; nil before first use
 }
 
-// giveUp notes a place where a secret may begin that is not looked for to its end.
+// giveUp records a place where a secret may begin whose end is not searched.
 func (r *reading) giveUp(at int) {
 	if r.unread == 0 || at < r.unread {
 		r.unread = at + 1
 	}
 }
 
-// search finds the first secret that something before until announces. A text is read once, word
-// by word: only where a word begins, and at the few bytes that announce a secret, is more looked
-// at than a table. named is whether the value of a name is one.
+// search finds the first secret that starts or is announced before until. It reads a text once,
+// word by word: it looks beyond a table only at word starts and at the few bytes that announce a
+// secret. named reports whether values of names count.
 func (r *reading) search(from, until int, named bool) (at span, found bool) {
 	s := r.s
 	for i := from; i < until; {
@@ -94,7 +94,7 @@ func (r *reading) search(from, until int, named bool) (at span, found bool) {
 			i++
 		}
 		if at.to > at.from {
-			if at.kind == placedKind && at.from > i { // a key may be the name that goes with a password
+			if at.kind == placedKind && at.from > i { // the user name of a password may itself be a key
 				if in, ok := r.search(i, at.from, false); ok && in.from < at.from {
 					at.from, at.to = in.from, max(in.to, at.to)
 				}
@@ -111,8 +111,9 @@ const (
 	csi = 0x9b // the second byte of U+009B
 )
 
-// terminalEscape gives where an escape sequence of terminals ends that begins at s[i], or whose
-// bracket stands there: ESC itself may be written in many ways, or be lost. 0 is for none.
+// terminalEscape returns the end of a terminal's escape sequence that begins at s[i], or whose
+// bracket is s[i]: ESC itself may be written in many ways, or be lost. 0 means that there is
+// none.
 func terminalEscape(s []byte, i int) (end int) {
 	whole := s[i] != '['
 	switch {
@@ -136,8 +137,8 @@ func terminalEscape(s []byte, i int) (end int) {
 	return i + 1
 }
 
-// wordAt looks at the word that begins at s[i], and behind an escape that it may
-// begin with, such as \n of JSON in a text or %3D of a URL.
+// wordAt finds a secret in the word that begins at s[i], also after an escape at the word's
+// start, such as \n of JSON in a text or %3D of a URL.
 func (r *reading) wordAt(i, from int) span {
 	if at := r.startAt(i, from); at.to > 0 || i == 0 {
 		return at
@@ -156,7 +157,7 @@ func (r *reading) wordAt(i, from int) span {
 	return span{}
 }
 
-// codeLength gives how much of s is the number of a character behind a backslash: u0022, x1b, 033.
+// codeLength returns the length of the character number after a backslash: u0022, x1b, 033.
 func codeLength(s []byte) int {
 	n, of := 3, decimal
 	switch {
@@ -171,7 +172,7 @@ func codeLength(s []byte) int {
 	return n
 }
 
-// markAt looks at a byte that announces a secret, or stands inside one.
+// markAt looks for a secret at a byte that announces a secret or stands inside one.
 func (r *reading) markAt(i, from int, named bool) (at span) {
 	s := r.s
 	switch s[i] {
@@ -200,15 +201,15 @@ var announces = func() (t [256]bool) {
 	return t
 }()
 
-// isWord are the bytes that a word's later ones stand behind.
+// isWord holds the bytes that may precede another byte of the same word.
 var isWord = func() (t [256]bool) {
 	t = isAlnum
 	t['_'] = true
 	return t
 }()
 
-// afterEscape: what looks like the end of a word is that of an escape, such as \n
-// of JSON in a text, %3D of a URL or [32m of a terminal.
+// afterEscape reports whether the apparent end of a word is that of an escape, such as \n of JSON
+// in a text, %3D of a URL or [32m of a terminal.
 func afterEscape(before []byte) bool {
 	n := len(before)
 	if n > 1 && (before[n-1] == 'm' || before[n-1] == 'K') { // of a colour
@@ -223,7 +224,7 @@ func afterEscape(before []byte) bool {
 	return n > 1 && before[n-2] == '\\' || n > 2 && before[n-3] == '%' && classes[before[n-1]]&hexes != 0 && classes[before[n-2]]&hexes != 0
 }
 
-// dashed reads what a dash begins: a private key, an option, or the end of a key.
+// dashed reads the text from a dash on: a private key, an option, or the end of a key.
 func (r *reading) dashed(i, from int, named bool) span {
 	s := r.s
 	n, unread := pemAt(s[i:])
@@ -261,13 +262,13 @@ func (r *reading) assigned(i, from int, named bool) span {
 	if len(name) == 0 {
 		return span{}
 	}
-	if classes[name[0]] == decimal || name[0] == 'm' || name[0] == 'K' { // in colour
+	if classes[name[0]] == decimal || name[0] == 'm' || name[0] == 'K' { // a colour code precedes the name
 		if n := bytes.IndexAny(name, "mK"); n >= 0 && n < len(name)-1 && afterEscape(s[from:start+n+1]) {
 			name = name[n+1:]
 		}
 	}
 	inQuery := s[i] == '=' && (start > 0 && strings.IndexByte("?&#", s[start-1]) >= 0 || bytes.HasSuffix(s[:start], []byte("&amp;")))
-	if and := []byte("u0026"); start > 0 && s[start-1] == '\\' && bytes.HasPrefix(name, and) { // of JSON in a text
+	if and := []byte("u0026"); start > 0 && s[start-1] == '\\' && bytes.HasPrefix(name, and) { // JSON in a text
 		name, inQuery = name[len(and):], s[i] == '='
 	}
 	level := nameSecrecy(name)
@@ -278,7 +279,7 @@ func (r *reading) assigned(i, from int, named bool) span {
 		i++
 	}
 	near := s
-	if !named { // only what the place of a value gives away is more than the value of a name
+	if !named { // without named, only a value that its place reveals counts
 		near = s[:min(len(s), i+maxLook)]
 	}
 	from, to := valueAfter(near, i+1, inQuery, isHeader(name))
@@ -306,7 +307,7 @@ func (r *reading) assigned(i, from int, named bool) span {
 		kind = placedKind
 	}
 	switch {
-	case kind != "" && to == len(near): // it may go on
+	case kind != "" && to == len(near): // the value may continue
 		from, to = valueAfter(s, i+1, inQuery, isHeader(name))
 		return span{from, to, kind}
 	case kind != "":
@@ -317,7 +318,7 @@ func (r *reading) assigned(i, from int, named bool) span {
 	return span{from, to, "value"}
 }
 
-// isHeader reports whether all of the line behind a name is its value.
+// isHeader reports whether the rest of the line after a name is its value.
 func isHeader(name []byte) bool {
 	for _, end := range []string{"authorization", "cookie"} {
 		if len(name) >= len(end) && bytes.EqualFold(name[len(name)-len(end):], []byte(end)) {
@@ -327,14 +328,14 @@ func isHeader(name []byte) bool {
 	return false
 }
 
-// isAuth reports a name under which programs keep what Basic authentication sends.
+// isAuth reports whether programs keep Basic authentication credentials under a name.
 func isAuth(name []byte) bool {
 	const auth = "auth"
 	return isHeader(name) || len(name) >= len(auth) && bytes.EqualFold(name[len(name)-len(auth):], []byte(auth))
 }
 
-// valueAfter finds the value that begins at s[i]: quoted, a whole header line,
-// or up to the next separator.
+// valueAfter finds the value that begins at s[i]: in quotes, a whole header line, or up to the
+// next separator.
 func valueAfter(s []byte, i int, inQuery, header bool) (from, to int) {
 	for i < len(s) && !inQuery && (s[i] == ' ' || s[i] == '\t' || s[i] == '\\') {
 		i++

@@ -1,8 +1,8 @@
-// Package spelling finds the word that somebody meant to type.
+// Package spelling finds the word that a person probably meant to type.
 package spelling
 
-// NearestWord gives the word that was probably meant; "" when none is near. At most a
-// third of a word may be wrong, so that nothing unlike is ever proposed.
+// NearestWord returns the word that was probably meant; "" when no word is close. At most a third
+// of a word may differ, so that it never suggests an unlike word.
 func NearestWord(word string, words []string) string {
 	best, found := 0, ""
 	for _, w := range words {
@@ -14,11 +14,11 @@ func NearestWord(word string, words []string) string {
 	return found
 }
 
-// longest bounds what is compared of a word: some are others' text.
+// longest limits the compared length of a word: some words come from strangers.
 const longest = 256
 
-// EditDistance counts the letters to insert, drop, change or swap with a neighbour
-// to turn a into b.
+// EditDistance returns the number of letters to insert, drop, change or swap with a neighbour
+// that turn a into b.
 func EditDistance(a, b string) int {
 	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)

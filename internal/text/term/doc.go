@@ -1,9 +1,8 @@
-// Package term is what the house knows of terminals: whether the one in front
-// of us is ours to ask on, and how to show text from strangers on it.
+// Package term decides whether clawai may ask on a terminal, and shows text from strangers on it.
 //
-// It must never touch a terminal another program is using (one in raw mode, or
-// whose foreground group is not ours), never leave one in another mode than it
-// was found in, and never let shown text move the cursor, hide, or look like
+// It must never touch a terminal that another program uses (a terminal in raw mode, or whose
+// foreground group is not ours), never leave a terminal in a mode other than the one it was found
+// in, and never let shown text move the cursor, hide, or look like other text.
 // other text.
 package term
 
@@ -12,18 +11,18 @@ import (
 	"fmt"
 )
 
-// Reason says why a terminal may not be used. The zero value is NoTerminal.
+// Reason is the reason why a terminal may not be used. The zero value is NoTerminal.
 type Reason uint8
 
-// Reasons, worded for the owner by String.
+// Reasons; String words them for the owner.
 const (
 	NoTerminal Reason = iota // there is no controlling terminal
-	Background               // another process group is in front; a read would stop us
-	RawMode                  // another program's interface owns it
+	Background               // another process group is in the foreground; a read would stop us
+	RawMode                  // another program's interface uses it
 	Busy                     // another clawai was asking on it until the deadline
 )
 
-// String is the reason as one half sentence for the owner.
+// String returns the reason as half a sentence for the owner.
 func (r Reason) String() string {
 	switch r {
 	case Background:
@@ -37,10 +36,10 @@ func (r Reason) String() string {
 	}
 }
 
-// NotOwned is the error of Own and Recheck.
+// NotOwned is the error of OpenTerminal and Recheck.
 type NotOwned struct {
 	Reason Reason
-	Err    error // the system's word, if there was one
+	Err    error // the system's error, if any
 }
 
 func (e *NotOwned) Error() string {
@@ -52,6 +51,5 @@ func (e *NotOwned) Error() string {
 
 func (e *NotOwned) Unwrap() error { return e.Err }
 
-// ErrHungUp is a read from a terminal that has gone away, or whose person typed
-// end of file.
+// ErrHungUp means that the terminal has gone away, or that the person typed end of file.
 var ErrHungUp = errors.New("the terminal hung up")

@@ -4,11 +4,11 @@ import "golang.org/x/sys/unix"
 
 const (
 	getTermios  = unix.TIOCGETA
-	setTermios  = unix.TIOCSETAF // after output has drained, input discarded
+	setTermios  = unix.TIOCSETAF // after output is drained, discards input
 	lockCommand = unix.F_SETLK
 )
 
-// fread is FREAD of <sys/fcntl.h>: TIOCFLUSH empties the input queue only.
+// fread is FREAD of <sys/fcntl.h>: TIOCFLUSH then clears only the input queue.
 const fread = 1
 
 func flushInput(fd int) error {

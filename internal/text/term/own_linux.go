@@ -4,8 +4,8 @@ import "golang.org/x/sys/unix"
 
 const (
 	getTermios = unix.TCGETS
-	setTermios = unix.TCSETSF // after output has drained, input discarded
-	// Open file description locks also exclude a second Own in this process.
+	setTermios = unix.TCSETSF // after output is drained, discards input
+	// Open file description locks also exclude a second OpenTerminal in this process.
 	lockCommand = unix.F_OFD_SETLK
 )
 

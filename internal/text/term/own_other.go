@@ -9,22 +9,21 @@ import (
 	"os"
 )
 
-// Screens says whether Keys and Resized work.
+// Screens reports whether Keys and Resized work.
 const Screens = false
 
-// Tty is never made on this system.
+// Tty is never created on this system.
 type Tty struct{ *os.File }
 
-// Own always answers NoTerminal: the clients on this system start their
-// servers without a console.
+// Own always returns NoTerminal: clients on this system start their servers without a console.
 func Own(context.Context, string, string) (*Tty, error) {
 	return nil, &NotOwned{Reason: NoTerminal}
 }
 
-// Controls is false: no terminal controls a process here.
+// Controls returns false: no terminal controls a process here.
 func Controls(*os.File) bool { return false }
 
-// Turn is nobody's on this system.
+// Turn is not supported on this system.
 func Turn(context.Context, string) (io.Closer, error) { return nil, errors.ErrUnsupported }
 
 func (t *Tty) Recheck() error { return &NotOwned{Reason: NoTerminal} }

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Screens says whether Keys and Resized work: whether a whole screen can be painted.
+// Screens reports whether Keys and Resized work, so that a whole screen can be drawn.
 const Screens = true
 
-// lockPoll is how often a taken lock is tried again: fcntl locks cannot be
-// waited for and cancelled.
+// lockPoll is the interval for retrying a taken lock: a wait for an fcntl lock cannot be
+// cancelled.
 const lockPoll = 50 * time.Millisecond
 
 // Tty is a terminal this process may ask on until Close.
@@ -29,23 +29,22 @@ type Tty struct {
 	ignored bool // we made the process ignore SIGTTIN and SIGTTOU
 }
 
-// OpenTerminal opens the controlling terminal at path (/dev/tty) when it is ours to use:
-// it opens, we are in its foreground process group, it is in line mode, and no
-// other clawai is asking on it (lock names a file all of them share; the lock
-// is waited for until ctx ends). What was typed ahead is thrown away. Any other
-// case is a *NotOwned and leaves the terminal as it was.
+// OpenTerminal opens the controlling terminal at path (/dev/tty) if we may use it: it opens, we
+// are in its foreground process group, it is in line mode, and no other clawai asks on it. lock
+// names a file that all of them share; OpenTerminal waits for the lock until ctx ends. It
+// discards pending input. Otherwise it returns a *NotOwned and leaves the terminal unchanged.
 func OpenTerminal(ctx context.Context, path, lock string) (*Tty, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if errors.Is(err, unix.ENXIO) { // the system's word for the same
+	if errors.Is(err, unix.ENXIO) { // the system's error for no terminal
 		return nil, &NotOwned{Reason: NoTerminal}
 	}
 	if err != nil {
 		return nil, &NotOwned{NoTerminal, &os.PathError{Op: "open", Path: path, Err: err}}
 	}
 	t := &Tty{File: os.NewFile(uintptr(fd), path)}
-	// The foreground is looked at before the lock is waited for, so that a
-	// background process denies at once; the mode after it, for while another
-	// clawai asks, it is raw.
+	// Check the foreground before waiting for the lock, so that a background process denies at
+	// once. Check the mode after the wait, because the terminal is in raw mode while another
+	// clawai asks.
 	if err := t.inFront(); err != nil {
 		return nil, errors.Join(err, t.File.Close())
 	}
@@ -61,8 +60,8 @@ func OpenTerminal(ctx context.Context, path, lock string) (*Tty, error) {
 	if err := flushInput(fd); err != nil {
 		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.releaseLock())
 	}
-	// Should another group be put in front while we ask, a read must fail with
-	// EIO instead of stopping the whole proxy.
+	// If another group comes to the foreground while we ask, a read must fail with EIO instead of
+	// stopping the whole proxy.
 	if !signal.Ignored(unix.SIGTTIN) {
 		signal.Ignore(unix.SIGTTIN, unix.SIGTTOU)
 		t.ignored = true
@@ -70,8 +69,8 @@ func OpenTerminal(ctx context.Context, path, lock string) (*Tty, error) {
 	return t, nil
 }
 
-// Recheck reports whether the terminal is still ours and in line mode; it is
-// called right before something is drawn.
+// Recheck returns an error unless the terminal is still ours and in line mode. Call it right
+// before drawing.
 func (t *Tty) Recheck() error {
 	if err := t.inFront(); err != nil {
 		return err
@@ -97,9 +96,8 @@ func (t *Tty) inFront() error {
 	return nil
 }
 
-// takeLock locks the byte of the shared file that stands for this session: a
-// terminal controls one session only, so one empty file serves all terminals
-// and nothing has to be cleaned up.
+// takeLock locks the byte of the shared file that belongs to this session. A terminal controls
+// only one session, so one empty file serves all terminals, and no cleanup is needed.
 func (t *Tty) takeLock(ctx context.Context, path string) (*os.File, error) {
 	session, err := unix.Getsid(0)
 	if err != nil {
@@ -127,21 +125,21 @@ func (t *Tty) takeLock(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// IsControlling reports whether f is the terminal that controls this process: of no other
-// can it ask for the foreground group (POSIX tcgetpgrp).
+// IsControlling reports whether f is the terminal that controls this process: a process can query
+// the foreground group of no other terminal (POSIX tcgetpgrp).
 func IsControlling(f *os.File) bool {
 	_, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err == nil
 }
 
-// WaitTurn waits until no other clawai asks on this process's terminal, and keeps
-// them from asking until it is closed. Lock is that of Own.
+// WaitTurn waits until no other clawai asks on this process's terminal, and blocks others until
+// the result is closed. lock is the file of OpenTerminal.
 func WaitTurn(ctx context.Context, lock string) (io.Closer, error) {
 	return (&Tty{}).takeLock(ctx, lock)
 }
 
-// Keys leaves line mode: every key is read at once and none has a meaning of
-// its own, Ctrl-C included. Output keeps its line ends. Close undoes it.
+// Keys leaves line mode: each key is read at once and no key has a special meaning, not even
+// Ctrl-C. Output keeps its line ends. Close undoes this.
 func (t *Tty) Keys() error {
 	mode := *t.before
 	mode.Iflag &^= unix.IXON | unix.ICRNL | unix.INLCR | unix.IGNCR | unix.ISTRIP
@@ -150,22 +148,22 @@ func (t *Tty) Keys() error {
 	return unix.IoctlSetTermios(int(t.Fd()), setTermios, &mode)
 }
 
-// Lines puts the mode back in which the terminal was found and throws away
-// unread input, so that no answer reaches the program behind us.
+// Lines restores the terminal's original mode and discards unread input, so that no answer
+// reaches the program that runs after us.
 func (t *Tty) Lines() error {
 	err := unix.IoctlSetTermios(int(t.Fd()), setTermios, t.before)
 	if errors.Is(err, unix.EIO) {
-		return nil // hung up: there is no mode any more
+		return nil // hung up: there is no mode left
 	}
 	return err
 }
 
-// slice is how long a read waits before it looks at its context: a blocking
-// read of a terminal cannot be cancelled on every system.
+// slice is how long a read waits before it checks its context: a blocking read of a terminal
+// cannot be cancelled on every system.
 const slice = 50 * time.Millisecond
 
-// ReadContext reads what was typed, at least one byte. It returns the error of
-// ctx when that ends first, and ErrHungUp when the terminal is gone.
+// ReadContext reads at least one byte of input. It returns the error of ctx if ctx ends first,
+// and ErrHungUp if the terminal is gone.
 func (t *Tty) ReadContext(ctx context.Context, p []byte) (int, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -189,11 +187,11 @@ func (t *Tty) ReadContext(ctx context.Context, p []byte) (int, error) {
 	}
 }
 
-// ReadLine reads one line in line mode, without its line end. End of file, a
-// line without an end and a hang-up are ErrHungUp.
+// ReadLine reads one line in line mode, without its line end. End of file, a line without an end
+// and a hang-up return ErrHungUp.
 func (t *Tty) ReadLine(ctx context.Context) (string, error) {
 	var line []byte
-	buf := make([]byte, 4096) // what line mode can hold
+	buf := make([]byte, 4096) // maximum of line mode
 	for len(line) <= len(buf) {
 		n, err := t.ReadContext(ctx, buf)
 		if err != nil {
@@ -207,8 +205,8 @@ func (t *Tty) ReadLine(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("%w: line too long", ErrHungUp)
 }
 
-// waitReadable waits for input with select, the one call that takes a terminal on
-// every system (poll and kqueue refuse /dev/tty on macOS).
+// waitReadable waits for input with select, the only call that accepts a terminal on every system
+// (poll and kqueue refuse /dev/tty on macOS).
 func waitReadable(fd int, wait time.Duration) (bool, error) {
 	if fd >= unix.FD_SETSIZE {
 		return false, errors.New("too many open files")
@@ -223,7 +221,7 @@ func waitReadable(fd int, wait time.Duration) (bool, error) {
 	return n > 0, err
 }
 
-// Size is how many columns and rows the terminal has.
+// Size returns the terminal's columns and rows.
 func (t *Tty) Size() (width, height int, err error) {
 	size, err := unix.IoctlGetWinsize(int(t.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
@@ -232,8 +230,7 @@ func (t *Tty) Size() (width, height int, err error) {
 	return int(size.Col), int(size.Row), nil
 }
 
-// Resized calls changed with the size, and again whenever the window gets
-// another one, until ctx ends.
+// Resized calls changed with the size, and again after each resize, until ctx ends.
 func (t *Tty) Resized(ctx context.Context, changed func(width, height int)) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGWINCH)
@@ -250,10 +247,10 @@ func (t *Tty) Resized(ctx context.Context, changed func(width, height int)) {
 	}
 }
 
-// Flush throws away what was typed and not yet read.
+// Flush discards unread input.
 func (t *Tty) Flush() error { return flushInput(int(t.Fd())) }
 
-// Close undoes whatever Own and Keys did, and lets others ask.
+// Close undoes the changes of OpenTerminal and Keys, and lets others ask.
 func (t *Tty) Close() error {
 	err := t.Lines()
 	if t.ignored {

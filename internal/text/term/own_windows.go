@@ -12,26 +12,26 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Screens says whether Keys and Resized work: whether a whole screen can be painted.
+// Screens reports whether Keys and Resized work, so that a whole screen can be drawn.
 const Screens = false
 
-// slice is how long a read waits before it looks at its context.
+// slice is how long a read waits before it checks its context.
 const slice = 50 * time.Millisecond
 
-// Tty is the console of this process, to ask on line by line until Close.
+// Tty is the console of this process; it may ask there line by line until Close.
 type Tty struct {
 	*os.File // its output
 	in       *os.File
 	lock     io.Closer
 	before   uint32
-	typed    []uint16 // of the line that is being typed
+	typed    []uint16 // the line that is being typed
 }
 
-// OpenTerminal opens the console when it is ours to use: somebody sees it, it is in line mode,
-// and no other clawai asks on it (lock names a file all of them share; the lock is
-// waited for until ctx ends). There are no groups of which one is in front. What was
-// typed ahead is thrown away. Any other case is a *NotOwned and leaves the console as
-// it was. The path is another system's.
+// OpenTerminal opens the console if we may use it: a person sees it, it is in line mode, and no
+// other clawai asks on it. lock names a file that all of them share; OpenTerminal waits for the
+// lock until ctx ends. Windows has no foreground process groups. OpenTerminal discards pending
+// input. Otherwise it returns a *NotOwned and leaves the console unchanged. The path is for other
+// systems.
 func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	in, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {
@@ -42,7 +42,7 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 		return nil, errors.Join(&NotOwned{NoTerminal, err}, in.Close())
 	}
 	t := &Tty{File: out, in: in}
-	if !IsControlling(os.Stdin) && !isWindowShown() { // who types to us sees it
+	if !IsControlling(os.Stdin) && !isWindowShown() { // a person who types to us sees the console
 		return nil, errors.Join(&NotOwned{Reason: NoTerminal}, t.releaseLock())
 	}
 	if t.lock, err = WaitTurn(ctx, lock); err != nil {
@@ -54,8 +54,8 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	if err := t.readMode(&t.before); err != nil {
 		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.releaseLock())
 	}
-	// Line mode would keep a read from being called back: lines are put together here.
-	// Ctrl-C stays an event.
+	// A read in line mode could not be cancelled, so lines are assembled here. Ctrl-C stays an
+	// event.
 	const theirs = windows.ENABLE_LINE_INPUT | windows.ENABLE_ECHO_INPUT | windows.ENABLE_VIRTUAL_TERMINAL_INPUT
 	err = windows.SetConsoleMode(t.inputHandle(), t.before&^theirs|windows.ENABLE_PROCESSED_INPUT)
 	if err == nil {
@@ -67,7 +67,7 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	return t, nil
 }
 
-// Recheck reports whether the console is still in line mode, or in ours.
+// Recheck returns an error unless the console is still in line mode, or in our mode.
 func (t *Tty) Recheck() error {
 	var mode uint32
 	if err := t.readMode(&mode); err != nil {
@@ -83,7 +83,8 @@ func (t *Tty) inputHandle() windows.Handle { return windows.Handle(t.in.Fd()) }
 
 func (t *Tty) readMode(mode *uint32) error { return windows.GetConsoleMode(t.inputHandle(), mode) }
 
-// IsControlling reports whether f is a console, which is this process's: it has one at most.
+// IsControlling reports whether f is a console. A process has at most one, so it is this
+// process's.
 func IsControlling(f *os.File) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
@@ -101,8 +102,9 @@ func consoleWindow() uintptr {
 	return w
 }
 
-// isWindowShown reports whether the console's window is shown; that of a terminal program is its
-// owner (learn.microsoft.com, "GetConsoleWindow"). Clients start servers with none, or hide it.
+// isWindowShown reports whether the console's window is visible; a terminal program's window is
+// the owner of the console's (learn.microsoft.com, "GetConsoleWindow"). Clients start servers
+// without a window or hide it.
 func isWindowShown() bool {
 	const rootOwner = 3
 	w := consoleWindow()
@@ -115,8 +117,8 @@ func isWindowShown() bool {
 	return windows.IsWindowVisible(windows.HWND(w))
 }
 
-// WaitTurn waits until no other clawai asks at this console, and keeps them from asking
-// until it is closed. Lock is that of Own.
+// WaitTurn waits until no other clawai asks on this console, and blocks others until the result
+// is closed. lock is the file of OpenTerminal.
 func WaitTurn(ctx context.Context, lock string) (io.Closer, error) {
 	f, err := os.OpenFile(lock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -149,8 +151,8 @@ type inputRecord struct {
 	_       uint32 // control keys
 }
 
-// ReadLine reads one line, without its line end, and shows what is typed. A console
-// that has gone and Ctrl-Z are ErrHungUp.
+// ReadLine reads one line, without its line end, and echoes the input. A closed console and
+// Ctrl-Z return ErrHungUp.
 func (t *Tty) ReadLine(ctx context.Context) (string, error) {
 	const most = 4096
 	for t.typed = t.typed[:0]; len(t.typed) < most; {
@@ -183,7 +185,7 @@ func (t *Tty) echoKeys(keys ...uint16) error {
 	return windows.WriteConsole(windows.Handle(t.Fd()), &keys[0], uint32(len(keys)), &n, nil)
 }
 
-// readKey gives the next character that is typed.
+// readKey returns the next typed character.
 func (t *Tty) readKey(ctx context.Context) (uint16, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -217,8 +219,8 @@ func (t *Tty) ReadContext(context.Context, []byte) (int, error) { return 0, erro
 // Resized is for systems whose Screens is true.
 func (t *Tty) Resized(context.Context, func(width, height int)) {}
 
-// Lines puts the mode back in which the console was found and throws away unread input,
-// so that no answer reaches the program behind us.
+// Lines restores the console's original mode and discards unread input, so that no answer reaches
+// the program that runs after us.
 func (t *Tty) Lines() error {
 	if t.before == 0 {
 		return nil
@@ -226,7 +228,7 @@ func (t *Tty) Lines() error {
 	return errors.Join(t.Flush(), windows.SetConsoleMode(t.inputHandle(), t.before))
 }
 
-// Size is how many columns and rows the window has.
+// Size returns the window's columns and rows.
 func (t *Tty) Size() (width, height int, err error) {
 	var info windows.ConsoleScreenBufferInfo
 	if err := windows.GetConsoleScreenBufferInfo(windows.Handle(t.Fd()), &info); err != nil {
@@ -235,10 +237,10 @@ func (t *Tty) Size() (width, height int, err error) {
 	return int(info.Window.Right-info.Window.Left) + 1, int(info.Window.Bottom-info.Window.Top) + 1, nil
 }
 
-// Flush throws away what was typed and not yet read.
+// Flush discards unread input.
 func (t *Tty) Flush() error { return windows.FlushConsoleInputBuffer(t.inputHandle()) }
 
-// Close undoes whatever Own did, and lets others ask.
+// Close undoes the changes of OpenTerminal, and lets others ask.
 func (t *Tty) Close() error { return errors.Join(t.Lines(), t.releaseLock()) }
 
 func (t *Tty) releaseLock() error {

@@ -10,13 +10,13 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// together are scripts that are written within one word in East Asian text.
+// together are scripts that mix within one word in East Asian text.
 var together = []*unicode.RangeTable{
 	unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul,
 }
 
-// wordEnd gives the length of the word s starts with: letters, marks, digits and
-// the joining punctuation of names. 0 when it starts with something else.
+// wordEnd returns the length of the word at the start of s: letters, marks, digits and the
+// joining punctuation of names. It returns 0 if s starts with something else.
 func wordEnd(s string) int {
 	for i, r := range s {
 		if r < utf8.RuneSelf {
@@ -34,9 +34,9 @@ func asciiWord(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// oneScript reports whether a word can be shown as it is: its letters come from
-// one script (or from those written together) and are not all look-alikes, and
-// no digits of another script stand among ASCII ones (UTS 39, mixed numbers).
+// oneScript reports whether a word can be shown unchanged: its letters come from one script (or
+// from scripts in together) and are not all look-alikes, and no digits of another script stand
+// among ASCII digits (UTS 39, mixed numbers).
 func oneScript(word string) bool {
 	if textclass.IsASCII(word) {
 		return true
@@ -70,13 +70,13 @@ func oneScript(word string) bool {
 	return first == nil || (!mixed || eastAsian) && !alike
 }
 
-// usual are the scripts most text is in, looked through before all the others.
+// usual are the most common scripts, searched before all others.
 var usual = []*unicode.RangeTable{
 	unicode.Latin, unicode.Cyrillic, unicode.Han, unicode.Greek, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 	unicode.Common, unicode.Inherited,
 }
 
-// scriptOf finds the table of a letter; nil when it has none.
+// scriptOf returns the script table of a letter; nil when it has none.
 func scriptOf(r rune) *unicode.RangeTable {
 	if r < utf8.RuneSelf {
 		return unicode.Latin
@@ -94,9 +94,9 @@ func scriptOf(r rune) *unicode.RangeTable {
 	return nil
 }
 
-// HasLookalike reports whether s holds text that looks like other text: a word of
-// mixed scripts, one of foreign letters that all look Latin, another form of an
-// ASCII letter, or a sign drawn like an ASCII one.
+// HasLookalike reports whether s holds text that looks like other text: a word of mixed scripts,
+// a word whose foreign letters all look Latin, another form of an ASCII letter, or a sign that
+// looks like an ASCII sign.
 func HasLookalike(s string) bool {
 	for len(s) > 0 {
 		n := wordEnd(s)
@@ -115,7 +115,7 @@ func HasLookalike(s string) bool {
 	return false
 }
 
-// isDisguised says that r is drawn like an ASCII letter, digit, or sign.
+// isDisguised reports whether r looks like an ASCII letter, digit or sign.
 func isDisguised(r rune) bool {
 	return r >= utf8.RuneSelf && (strings.ContainsRune(textclass.SignLike, r) ||
 		unicode.In(r, unicode.L, unicode.Nd) && strings.ContainsFunc(norm.NFKC.String(string(r)), func(r rune) bool { return r < utf8.RuneSelf }) ||

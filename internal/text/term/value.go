@@ -7,17 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// What is shown of a long value: its head and its tail, for an attack may stand
-// at either end.
+// A long value is shown by its head and its tail, because an attack may stand at either end.
 const (
 	headRunes = 200
 	tailRunes = 100
 )
 
-// VisibleValue shows s in quotes on one line, made harmless by Visible. Of a value of
-// more than 300 characters the first 200 and the last 100 are shown, with its
-// length in characters and the first 12 digits of its SHA-256 outside the
-// quotes, where no value can write.
+// VisibleValue returns s in quotes on one line, escaped by VisibleLine. For a value of more than
+// 300 characters it returns the first 200 and the last 100, with the length in characters and the
+// first 12 digits of the SHA-256 outside the quotes, where no value can write.
 func VisibleValue(s string) string {
 	total := utf8.RuneCountInString(s)
 	if total <= headRunes+tailRunes {
@@ -30,7 +28,7 @@ func VisibleValue(s string) string {
 		total, hex.EncodeToString(sum[:6]))
 }
 
-// runeOffset gives where the n-th character starts.
+// runeOffset returns the byte offset of the n-th character.
 func runeOffset(s string, n int) int {
 	for i := range s {
 		if n == 0 {

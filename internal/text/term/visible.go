@@ -17,11 +17,11 @@ const (
 	maxMarks  = 3 // on one base letter; a longer run climbs over other lines
 )
 
-// VisibleLine shows s so that what is seen is what is there. Printable ASCII and
-// the letters, digits, punctuation and symbols that look like nothing else stay;
-// everything else is written \u{hex}, a byte that is no UTF-8 \x{hex}, and a
-// backslash or quote gets a backslash. The result has no control character and
-// no line break, and two different inputs never give the same result.
+// VisibleLine returns s in a form that shows exactly what s contains. Printable ASCII, and
+// letters, digits, punctuation and symbols that look like nothing else, stay unchanged. Every
+// other character becomes \u{hex}, a byte that is not UTF-8 becomes \x{hex}, and a backslash or
+// quote gets a backslash. The result has no control character and no line break, and two
+// different inputs never have the same result.
 func VisibleLine(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 8)
@@ -41,18 +41,18 @@ func VisibleLine(s string) string {
 	return b.String()
 }
 
-// VisibleText gives Visible for text that has its own quotes and escapes, like a rule or
-// an error: backslashes and quotes stay as they are.
+// VisibleText does the work of VisibleLine for text with its own quotes and escapes, such as a
+// rule or an error: backslashes and quotes stay unchanged.
 func VisibleText(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(VisibleLine(s))
 }
 
-// writer carries what the last characters mean for the next one.
+// writer holds the state that earlier characters leave for the next one.
 type writer struct {
 	out     *strings.Builder
-	foreign bool // inside a word whose letters only look alike
+	foreign bool // inside a word whose letters are all look-alikes
 	spaces  int
-	run     []rune // the character a mark would be drawn on, and its marks so far
+	run     []rune // the character that a mark would be drawn on, and its marks so far
 }
 
 func (w *writer) writeVisible(s string) {
@@ -79,7 +79,7 @@ func (w *writer) writeVisible(s string) {
 	}
 }
 
-// isShown reports whether r may stand for itself here.
+// isShown reports whether r may be shown unchanged at this place.
 func (w *writer) isShown(r rune) bool {
 	if r == ' ' {
 		w.spaces++
@@ -97,22 +97,22 @@ func (w *writer) isShown(r rune) bool {
 	case unicode.In(r, unicode.P, unicode.N):
 		return !isWidened(r) && isPlain(r)
 	case unicode.Is(unicode.S, r):
-		// Above the basic plane are emoji, whose width terminals disagree on;
-		// box drawing could imitate a form.
+		// Terminals disagree on the width of emoji, which are above the basic plane; box drawing
+		// could imitate a form.
 		return r < 0x10000 && (r < 0x2500 || r > 0x259f) && !isWidened(r) && isPlain(r)
 	}
 	return false
 }
 
-// isWidened says that terminals of Unicode 16 draw r two cells wide, and older ones
-// one: trigrams, monograms and digrams, hexagrams, counting rods (UAX 11, modifications).
-// What is wider than it counts pushes the end of its row out of sight.
+// isWidened reports whether terminals of Unicode 16 draw r two cells wide, and older ones one
+// cell wide: trigrams, monograms and digrams, hexagrams, counting rods (UAX 11, modifications). A
+// character that is wider than its counted width pushes the end of its row out of sight.
 func isWidened(r rune) bool {
 	return r >= 0x1d360 && r <= 0x1d376 || r >= 0x2630 && r <= 0x2637 || r >= 0x268a && r <= 0x268f || r >= 0x4dc0 && r <= 0x4dff
 }
 
-// markShown lets a combining mark pass on a shown letter of its script that is
-// not ASCII, when the run is short and has no other spelling.
+// markShown reports whether a combining mark may be shown: on a shown, non-ASCII letter of its
+// script, in a short run without another spelling.
 func (w *writer) markShown(r rune) bool {
 	n := len(w.run)
 	if n == 0 || n > maxMarks || w.run[0] < utf8.RuneSelf || w.foreign || unicode.Is(unicode.Me, r) {
@@ -123,15 +123,15 @@ func (w *writer) markShown(r rune) bool {
 		isPlain(r) && norm.NFC.IsNormalString(string(w.run)+string(r))
 }
 
-// isPlain says that r has one spelling, is drawn, reads left to right, and is not
+// isPlain reports whether r has only one spelling, is drawn, reads left to right, and is not
 // another form of an ASCII character.
 func isPlain(r rune) bool {
-	if r == utf8.RuneError || // what a terminal draws for text it cannot read
+	if r == utf8.RuneError || // terminals draw this for text that they cannot decode
 		textclass.IsUndrawn(r) || textclass.RightToLeft.HasRune(r) || strings.ContainsRune(textclass.SignLike, r) ||
-		r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff { // join to what one character is too
+		r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff { // these join into a text that a single character can spell too
 		return false
 	}
-	// A terminal that orders text by direction would move what stands around it.
+	// A terminal that orders text by direction would move the text around r.
 	p, _ := bidi.LookupRune(r)
 	if c := p.Class(); c == bidi.R || c == bidi.AL || c == bidi.AN {
 		return false

@@ -1,5 +1,5 @@
-// Package textclass answers what text from strangers is: which characters hide, move or
-// imitate, what a tool's name says the tool does, and which names and places hold
-// secrets. Each question has one table here, and each difference between those who
-// ask it has its reason here. It imports nothing of ours.
+// Package textclass classifies text from strangers: which characters hide, move or imitate text,
+// what a tool does by its name, and which names and places hold secrets. There is one table for
+// each question, with the reason for each difference between the packages that use it. It imports
+// no other package of this module.
 package textclass

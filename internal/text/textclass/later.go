@@ -1,9 +1,9 @@
 package textclass
 
-// LaterPlaces are what makes code run later, without anybody asking for it then: who
-// writes there is past every rule about commands. What only says what a person or a
-// program may start by name is none (package.json, Makefile): work would be one long
-// warning, and whoever starts it is judged then.
+// LaterPlaces are files whose code runs later without a request: a call that writes there
+// bypasses every rule about commands. Files that only define commands which a person or a program
+// may start by name are not included (package.json, Makefile): they would cause constant
+// warnings, and the later start is judged anyway.
 var LaterPlaces = [...]Place{
 	{Path: ".bashrc", Hit: "~/.bashrc", Miss: "/p/bashrc.md"},
 	{Path: ".bash_profile", Hit: "~/.bash_profile", Miss: "/p/bash_profile"},
@@ -179,14 +179,13 @@ var LaterPlaces = [...]Place{
 	{Path: ".goosehints", Of: Agent, Hit: "/p/.goosehints", Miss: "/p/goose.md"},
 }
 
-// BuildFiles are files whose programs and scripts starters let agents run without a question:
-// what is written there runs as unasked. Only rules need them, see above. git takes any folder
-// with a HEAD for a repository, and what its config names for its programs.
+// BuildFiles are files with programs and scripts that starters let agents run without a question,
+// so their content runs unasked. Only rules need them, see above. git accepts any folder with a
+// HEAD as a repository, and runs the programs that its config names.
 var BuildFiles = is{"Makefile", "makefile", "GNUmakefile", "package.json", "x/HEAD", "x/config", "x/config.worktree", "x/commondir", "x.git/hooks/post-index-change"}
 
-// RunsLater are files that run by themselves later, of whatever holds them: below a
-// project's folder and below the home folder. Who may write any file there may run
-// anything.
+// RunsLater are examples of files that run by themselves later, below a project's folder and
+// below the home folder. A call that may write any file there may run anything.
 var RunsLater = struct{ Project, Home []string }{
 	Project: is{".git/hooks/pre-commit", ".envrc", ".vscode/tasks.json", ".github/workflows/ci.yml", ".husky/pre-commit"},
 	Home:    is{".bashrc", ".profile", ".zshrc", ".config/autostart/a.desktop"},

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// HoldsSecrets reports whether what is written to a path, as a tool is given it, lies in one
-// of SecretPlaces then. A path is read in every way there may be: one too many costs a
-// text in the record.
+// HoldsSecrets reports whether a path, as given to a tool, lies in one of SecretPlaces. It reads
+// the path in every possible way: a false match only costs a text in the record.
 func HoldsSecrets(file string) bool {
 	if len(file) > 7 && strings.EqualFold(file[:7], "file://") {
 		file = file[len("file://"):]
@@ -18,7 +17,7 @@ func HoldsSecrets(file string) bool {
 	if secretPath(plain) {
 		return true
 	}
-	for range 2 { // %252e is decoded twice by some
+	for range 2 { // some programs decode %252e twice
 		decoded, err := url.PathUnescape(plain)
 		if err != nil || decoded == plain {
 			return false
@@ -34,7 +33,7 @@ func secretPath(plain string) bool {
 	lower, keys := strings.ToLower(plain), secretKeys()
 	for i := range max(0, len(lower)-2) {
 		if keys.begins[pairHash(lower[i], lower[i+1])]&(1<<(lower[i+2]&63)) == 0 {
-			continue // as nearly everywhere
+			continue // the usual case
 		}
 		for n, key := range keys.of {
 			if key != "" && strings.HasPrefix(lower[i:], key) && (SecretPlaces[n].ContainsPath(lower) || SecretPlaces[n].ContainsPath(path.Clean(lower))) {
@@ -47,7 +46,7 @@ func secretPath(plain string) bool {
 
 func pairHash(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
 
-// pathKeys are parts of paths, and what their first three bytes come to.
+// pathKeys holds parts of paths, and the hashes of their first three bytes.
 type pathKeys struct {
 	of     []string
 	begins [1024]uint64
@@ -60,7 +59,7 @@ func (k *pathKeys) addKey(key string) {
 	}
 }
 
-// longestPart gives the longest text of a path in lower case in which no wildcard stands.
+// longestPart returns the longest part of a path without a wildcard, in lower case.
 func longestPart(plain string) (longest string) {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(plain), func(r rune) bool { return r == '*' || r == '/' }) {
 		if len(part) > len(longest) {
@@ -70,7 +69,7 @@ func longestPart(plain string) (longest string) {
 	return longest
 }
 
-// secretKeys have, for each of SecretPlaces, a part of its path that every path there has.
+// secretKeys holds, for each of SecretPlaces, a part that every path in that place contains.
 var secretKeys = sync.OnceValue(func() *pathKeys {
 	keys := &pathKeys{}
 	for i := range SecretPlaces {

@@ -6,37 +6,39 @@ import (
 	"strings"
 )
 
-// A Place is files that one does not hand out, or does not change, as others.
+// A Place is a set of files that one does not hand out or change like other files.
 type Place struct {
-	// Names are patterns (path.Match) of a file's or a folder's name, in lower case, with
-	// blanks between them. No rule is learned for a path that has one.
+	// Names are patterns (path.Match) of a file's or a folder's name, in lower case, separated by
+	// blanks. No rule is learned for a path that contains one.
 	Names []string
-	// Shut are globs below any folder, which learned policies and starters deny. A word too
-	// many there shuts what a person has to open again: names that sources have too, are none.
+	// Shut are globs below any folder, which learned policies and starters deny. A glob that is
+	// too wide denies files that a person must then allow again, so names that sources have too
+	// are not listed.
 	Shut []string
-	// Path are names in a row, * any run within one and a leading / the root. A person is
-	// warned when a call touches it, and so not of what mostly holds no secret.
+	// Path is a sequence of names; * matches any run within a name, and a leading / is the root.
+	// A person is warned when a call touches such a path, so files that mostly hold no secret are
+	// not listed.
 	Path    string
-	Spare   []string // last names of a path, as Names, that look like it and are none of it
-	SpareIn []string // folders whose files look like it and are none of it
+	Spare   []string // last names of a path, in the form of Names, that only look like this place
+	SpareIn []string // folders whose files only look like this place
 	Of      Keeper
-	Hit     string // an example, and one of what is close to it
+	Hit     string // an example; Miss is a similar path outside the place
 	Miss    string
 }
 
-// A Keeper is whose place it is.
+// A Keeper is the owner of a place.
 type Keeper uint8
 
 // The keepers.
 const (
-	Owner   Keeper = iota // the person's, or a program's of theirs
-	Browser               // what a browser keeps
-	Client                // what an editor or an MCP client starts
-	Agent                 // what an agent is told in every session
+	Owner   Keeper = iota // the person, or a program of the person
+	Browser               // data of a browser
+	Client                // programs that an editor or an MCP client starts
+	Agent                 // text that an agent gets in every session
 )
 
-// ContainsPath reports whether a path lies there, or is it: one with / between its parts, rooted if
-// it begins with one, its . and .. resolved.
+// ContainsPath reports whether a path lies in the place, or is the place. The path has / between
+// its parts, begins with / if it is rooted, and its . and .. are resolved.
 func (p *Place) ContainsPath(plain string) bool {
 	rooted := strings.HasPrefix(plain, "/")
 	parts := strings.Split(strings.Trim(strings.ToLower(plain), "/"), "/")
@@ -58,8 +60,8 @@ func (p *Place) ContainsPath(plain string) bool {
 	return false
 }
 
-// bareName gives a name as Windows opens it: dots and blanks at its end, and what a stream is
-// called behind it, lead to the same file.
+// bareName returns a name as Windows opens it: trailing dots and blanks, and the name of a stream
+// after it, lead to the same file.
 func bareName(name string) string {
 	if stream := strings.IndexByte(name, ':'); stream > 0 {
 		name = name[:stream]
@@ -70,8 +72,8 @@ func bareName(name string) string {
 	return name
 }
 
-// LiesBelow reports whether the place lies below a path: what writes a whole folder there may
-// write it.
+// LiesBelow reports whether the place lies below a path: a call that writes a whole folder there
+// may write the place.
 func (p *Place) LiesBelow(plain string) bool {
 	for at, c := range p.Path {
 		if c == '/' && at > 0 && p.Path[:at] != ".*" && p.ContainsPath(strings.TrimSuffix(plain, "/")+p.Path[at:]) {
@@ -89,8 +91,8 @@ func matchesName(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// SecretPlaces are where keys, passwords and the like lie. What has no Path is mostly
-// harmless, or warned of for more; what has no Names lies where no rule is learned for
+// SecretPlaces are the places of keys, passwords and the like. A place without Path is mostly
+// harmless, or another table warns of it. A place without Names lies where no rule is learned for
 // anything.
 var SecretPlaces = [...]Place{
 	{Names: is{".ssh"}, Shut: is{".ssh", ".ssh/**"}, Path: ".ssh", Spare: is{"*.pub"}, Hit: "~/.ssh/id_ed25519", Miss: "~/.ssh/id_ed25519.pub"},
@@ -101,12 +103,12 @@ var SecretPlaces = [...]Place{
 	{Shut: is{".config/gh/**"}, Path: ".config/gh", Hit: "~/.config/gh/hosts.yml", Miss: "/p/.github/labels.yml"},
 	{Names: is{".kube"}, Shut: is{".kube/**"}, Path: ".kube", Hit: "~/.kube/config", Miss: "/p/kube/config.yaml"},
 	{Names: is{".docker"}, Shut: is{".docker/**"}, Path: ".docker/config.json", Hit: "~/.docker/config.json", Miss: "/p/docker/config.json"},
-	{Names: is{".git"}, Shut: is{".git/**"}, Path: ".git/config", Hit: "/p/.git/config", Miss: "/p/git/config.go"}, // addresses with tokens; the rest runs later
+	{Names: is{".git"}, Shut: is{".git/**"}, Path: ".git/config", Hit: "/p/.git/config", Miss: "/p/git/config.go"}, // addresses with tokens; the rest of .git is in LaterPlaces
 	{Names: is{".password-store"}, Shut: is{".password-store/**"}, Path: ".password-store", Hit: "~/.password-store/bank.gpg", Miss: "/p/password-store.md"},
 	{Names: is{".env*"}, Shut: is{".env*"}, Path: ".env*", Hit: "/p/.env.production", Miss: "/p/.env.example",
 		Spare: is{".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test"}},
 	{Names: is{"*.env"}, Shut: is{"*.env"}, Path: "*.env", Hit: "/p/prod.env", Miss: "/p/example.env", Spare: is{"*example.env", "*sample.env", "*template.env"}},
-	{Names: is{"*.pem", "*.key"}, Shut: is{"*.pem", "*.key"}, Spare: is{"public.pem"}, SpareIn: is{"testdata", "fixtures"}}, // certificates, too, and translations
+	{Names: is{"*.pem", "*.key"}, Shut: is{"*.pem", "*.key"}, Spare: is{"public.pem"}, SpareIn: is{"testdata", "fixtures"}}, // also certificates and translations
 	{Names: is{"id_rsa*"}, Shut: is{"id_rsa*"}, Path: "id_rsa*", Spare: is{"*.pub"}, Hit: "/backup/id_rsa_deploy", Miss: "/p/id_rsa.pub"},
 	{Names: is{"id_ed25519*"}, Shut: is{"id_ed25519*"}, Path: "id_ed25519*", Spare: is{"*.pub"}, Hit: "/backup/id_ed25519", Miss: "/p/id_ed25519.pub"},
 	{Names: is{"id_ecdsa*"}, Shut: is{"id_ecdsa*"}, Path: "id_ecdsa*", Spare: is{"*.pub"}, Hit: "/backup/id_ecdsa_sk", Miss: "/p/id_ecdsa.pub"},
@@ -145,7 +147,7 @@ var SecretPlaces = [...]Place{
 	{Names: is{".config"}, Shut: is{".config/op/**", ".config/hub", ".config/doctl/**", ".config/hcloud/**", ".config/stripe/**", ".config/netlify/**", ".config/configstore/**"},
 		Path: ".config/op", Hit: "~/.config/op/config", Miss: "/p/op/config"},
 	{Names: is{"*.tfstate", "*.tfstate.backup"}, Shut: is{"*.tfstate", "*.tfstate.backup"}, Path: "*.tfstate", Hit: "/p/terraform.tfstate", Miss: "/p/main.tf"},
-	{Names: is{"secrets", "secret", "secrets.*"}}, // sources, too
+	{Names: is{"secrets", "secret", "secrets.*"}}, // also sources
 	{Names: is{".*_history"}, Shut: is{".*_history"}, Path: ".*_history", Hit: "~/.bash_history", Miss: "/p/history.go"},
 	{Names: is{"keychains"}, Shut: is{"Library/Keychains/**"}, Path: "Library/Keychains", Hit: "~/Library/Keychains/login.keychain-db", Miss: "/p/Library/x"},
 	{Names: is{"keyrings"}, Shut: is{"share/keyrings/**"}, Path: "share/keyrings", Hit: "~/.local/share/keyrings/login.keyring", Miss: "/p/keyrings/x"},
@@ -158,7 +160,7 @@ var SecretPlaces = [...]Place{
 		Hit: "~/.thunderbird/x.default/logins.json", Miss: "/p/thunderbird.md"},
 	{Names: is{"application support"}, Shut: is{".config/Signal/**", "Library/Application Support/Signal/**"}, Path: ".config/Signal",
 		Hit: "~/.config/Signal/config.json", Miss: "/p/signal.go"},
-	// What agents and MCP clients sign in with, or are given for their servers.
+	// Credentials of agents and MCP clients, also those for their servers.
 	{Names: is{".credentials.json"}, Shut: is{".credentials.json"}, Path: ".credentials.json", Hit: "~/.claude/.credentials.json", Miss: "/p/.claude/settings.json"},
 	{Names: is{".claude.json"}, Shut: is{".claude.json"}, Path: ".claude.json", Hit: "~/.claude.json", Miss: "/p/claude.json"},
 	{Names: is{"claude_desktop_config.json"}, Shut: is{"claude_desktop_config.json"}, Path: "claude_desktop_config.json",
@@ -179,7 +181,7 @@ var SecretPlaces = [...]Place{
 	{Names: is{"mcp_config.json", "cline_mcp_settings.json"}, Shut: is{"mcp_config.json", "cline_mcp_settings.json"}, Path: "mcp_config.json",
 		Hit: "~/.codeium/windsurf/mcp_config.json", Miss: "/p/mcp_config.go"},
 	{Names: is{"shadow"}, Path: "/etc/shadow", Hit: "/etc/shadow", Miss: "/p/etc/shadow"},
-	{Names: is{"passwd"}}, // holds none any more
+	{Names: is{"passwd"}}, // holds no passwords today
 	{Path: "/proc/*/environ", Hit: "/proc/self/environ", Miss: "/proc/cpuinfo"},
 	{Path: "/proc/*/mem", Hit: "/proc/1/mem", Miss: "/proc/meminfo"},
 	{Names: is{"login data*"}, Shut: is{"Login Data*"}, Path: "Login Data", Of: Browser, Hit: "~/.config/chromium/Default/Login Data", Miss: "/p/login data.md"},
@@ -197,26 +199,26 @@ var SecretPlaces = [...]Place{
 	{Names: is{"key4.db"}, Shut: is{"key4.db"}, Path: "key4.db", Of: Browser, Hit: "/backup/firefox/x/key4.db", Miss: "/p/key.db"},
 }
 
-type is = []string // constant, as a call would not be: each start would make it
+type is = []string // constant; a call would run at each start
 
-// Words of the names of arguments, headers, options and variables: what is recorded
-// under them is a secret (internal/text/redact). A word too many costs a value in the record.
-// Where it would let something through, there is no such list to share: the texts of
-// policy/suspect.go, and the headers of proxy/remote/reverse.
+// Words in the names of arguments, headers, options and variables: values under such names are
+// recorded as secrets (internal/text/redact). A word too many only costs a value in the record.
+// These lists are not shared with code where a word too many would let something through: the
+// texts of policy/suspect.go, and the headers of proxy/remote/reverse.
 const (
 	SecretWords = "apikey apikeys authorization bearer cookie cookies credential credentials cvc cvv jwt mfa otp pass passcode passphrase " +
 		"passwd password passwords pat pin pwd secret secrets token totp"
-	// SecretEndings end such words that are written in one.
+	// SecretEndings are the ends of such words that are written as one word.
 	SecretEndings = "password passwd passphrase secret token apikey accesskey privatekey secretkey"
-	// KeyWords stand before "key" where it is no key of a map.
+	// KeyWords stand before "key" when it is not the key of a map.
 	KeyWords = "api access private secret signing encryption ssh master auth service account client deploy license storage shared"
 )
 
-// ContentWords end the names of arguments that hold what a file is to hold, or held, in the
+// ContentWords are the ends of names of arguments that hold old or new content of a file, in the
 // tools of well-known servers: content, newText, old_str.
 const ContentWords = "content contents text str string code search replace replacement insert append patch diff input body data value lines blob base64"
 
-// SecretPhrases are what a form must not ask for (MCP, client/elicitation), as people
-// are asked: they are sought within words of prose, so that no short word is among them.
+// SecretPhrases are texts that a form must not ask for (MCP, client/elicitation), in the wording
+// for people. They are searched in prose, so there is no short word among them.
 var SecretPhrases = []string{"password", "passwort", "passwd", "passphrase", "passcode", "api key", "api-key", "apikey", "api_key", "secret", "token",
 	"credential", "private key", "seed phrase", "recovery phrase", "card number", "cvv", "one-time code"}

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// NamesShut reports whether a path, or a wildcard of files, may name something shut of
-// SecretPlaces: by letters of any case, by \ for /, after it is cleaned, and by the short
-// name that Windows makes.
+// NamesShut reports whether a path, or a wildcard of files, may name a denied file of
+// SecretPlaces: in any case, with \ for /, after cleaning, and by the short name that Windows
+// makes.
 func NamesShut(file string) bool {
 	if !MayNameShut(file) {
 		return false
@@ -26,8 +26,8 @@ func choosesAny(file string) bool {
 	return len(names) > 0 || reaches
 }
 
-// MayNameShut reports whether a text has letters that every shut name has, or what may stand
-// for letters: a look that dismisses most texts.
+// MayNameShut reports whether a text contains letters of a denied name, or signs that may stand
+// for letters. This quick check rules out most texts.
 func MayNameShut(text string) bool {
 	keys := shutKeys()
 	var a, b byte // the two letters before
@@ -56,7 +56,7 @@ func toLower(c byte) byte {
 	return c
 }
 
-// shutKeys are a part of each shut name that every spelling of it has.
+// shutKeys holds a part of each denied name that all its spellings contain.
 var shutKeys = sync.OnceValue(func() *pathKeys {
 	keys := &pathKeys{}
 	for _, place := range shutNames() {
@@ -75,8 +75,8 @@ func (p *Place) isSpared(parts []string, last string) bool {
 		slices.ContainsFunc(p.SpareIn, func(folder string) bool { return slices.Contains(parts, folder) })
 }
 
-// isShortName reports whether a name may be the one that Windows makes for a longer one, which
-// a place has: ENV~1 for .env, SECRET~1.YML.
+// isShortName reports whether a name may be the short name that Windows makes for a longer name
+// in a place: ENV~1 for .env, SECRET~1.YML.
 func isShortName(short, place string) bool {
 	stem, rest, found := strings.Cut(short, "~")
 	ending := strings.TrimLeft(rest, "0123456789")
@@ -97,7 +97,7 @@ func isShortName(short, place string) bool {
 	case spelt == "":
 		return open && ending != ""
 	case len(stem) == 6 && len(spelt) > 1 && stem[:2] == spelt[:2] && strings.Trim(stem[2:], "0123456789abcdef") == "":
-		return true // of the fifth name on, two letters stay
+		return true // from the fifth name on, only two letters stay
 	case open:
 		return strings.HasPrefix(stem, spelt[:min(6, len(spelt))])
 	}

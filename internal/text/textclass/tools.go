@@ -7,49 +7,49 @@ import (
 	"unicode"
 )
 
-// An Effect is what a word in a tool's name says of the tool. What a server declares of
-// its tools is a claim of the server's, so that nobody asks it.
+// An Effect is what a tool does by a word in its name. A server's own declaration about its tools
+// is only a claim, so it is not used.
 type Effect uint16
 
-// The effects, by who asks for them.
+// The effects, grouped by the package that uses them.
 const (
-	// What learned rules ask (internal/check/learn). Who is let through is let through
-	// without a person, so that any word may be the worst one, and a word too many costs
-	// a rule that a person has to write.
+	// For learned rules (internal/check/learn). A learned rule lets calls through without a
+	// person, so each word counts with its worst effect; a word too many only costs a rule that a
+	// person must write.
 
-	Reads    Effect = 1 << iota // it changes nothing
-	Acts                        // it changes something
-	Reaches                     // it gets what lies on the network
-	Executes                    // it runs, deletes, or sends
+	Reads    Effect = 1 << iota // the tool changes nothing
+	Acts                        // the tool changes something
+	Reaches                     // the tool reads from the network
+	Executes                    // the tool runs, deletes or sends something
 
-	// What a question asks (internal/ask/view), to choose what else it looks for. A
-	// person who is warned for nothing stops to read, so that these sets are narrow.
+	// For a question (internal/ask/view), to choose what else to look for. A person who gets
+	// false warnings stops reading, so these sets are narrow.
 
-	Tells   // as the first word: it changes and runs nothing, whatever the others are
-	Shell   // it runs the text that it is given
-	Starts  // it does if what follows is a Program, and ends the name or a Joins does
-	Program // what can be run
-	Joins   // small words, at which what is meant ends
-	Changes // it writes files
-	Wipes   // it destroys what follows: All, or what is Large, in the same place as a Program
-	Large   // what is missed by more than one person
-	All     // no less
-	Queries // its query is SQL
+	Tells   // as the first word: the tool changes and runs nothing, whatever the other words are
+	Shell   // the tool runs the text that it gets
+	Starts  // the tool runs its text if a Program follows, and the name ends there or a Joins follows
+	Program // something that can be run
+	Joins   // small words that end the relevant part of a name
+	Changes // the tool writes files
+	Wipes   // the tool destroys what follows: All or Large, in the position of a Program
+	Large   // something that more than one person would miss
+	All     // everything
+	Queries // the tool's query is SQL
 
-	// What lint asks (internal/check/lint): that its arguments say what it touches.
+	// For lint (internal/check/lint): the arguments name what the tool touches.
 
 	Opens
 )
 
-// toolWords has each word once, with all that it says.
+// toolWords lists each word once, with all its effects.
 var toolWords = [...]struct {
 	says  Effect
 	words string
 }{
-	{Tells, "explain"}, // a command, or what a query would do: of learning, a server could do it by doing it
+	{Tells, "explain"}, // of a command, or of a query's result: when learned, a server could "explain" by doing it
 	{Tells | Reads, "check count describe find get list search show view"},
 	{Tells | Reads | Opens, "read"},
-	{Reads, "cat diff echo glob grep head help info log logs lookup ls open ping reads stat status tail tree version"}, // nouns, too: log_command
+	{Reads, "cat diff echo glob grep head help info log logs lookup ls open ping reads stat status tail tree version"}, // also nouns: log_command
 	{Executes, `approve click computer deletes deploy email evaluate fill force grant install interpreter kill mail merge message
 		pay post press publish push removes reset revert runs ssh sudo transfer type uninstall`},
 	{Executes | Shell, "applescript cmd osascript powershell pwsh repl sh subprocess tmux zsh"},
@@ -74,7 +74,7 @@ var toolWords = [...]struct {
 		symlink touch trash unpack unzip update`},
 	{Acts | Changes | Opens, "append copy edit move write"},
 	{Changes, "link screenshot store"}, // nouns in the names of tools that read
-	{Starts, "call"},                   // a noun, too: get_call
+	{Starts, "call"},                   // also a noun: get_call
 	{Program, "binary executable java js macro perl php program ruby scripts"},
 	{Joins, "and async at by from in on sync to tool via with"},
 	{Joins | Opens, "file"},
@@ -86,8 +86,8 @@ var toolWords = [...]struct {
 	{Opens, "dir directory folder path"},
 }
 
-// ShellTools are tools of well-known servers that run what they are given, though the
-// words of their names do not say so.
+// ShellTools are tools of well-known servers that run the text that they get, although the words
+// of their names do not show this.
 var ShellTools = []string{"browser_evaluate", "browser_run_code", "puppeteer_evaluate", "playwright_evaluate", "interact_with_process",
 	"write_to_terminal", "send_control_character", "ssh", "python", "javascript", "code_interpreter", "computer"}
 
@@ -101,7 +101,7 @@ var effects = sync.OnceValue(func() map[string]Effect {
 	return all
 })
 
-// ToolWords gives the words that have an effect, in the order of the alphabet.
+// ToolWords returns the words that have an effect, in alphabetical order.
 func ToolWords(e Effect) (words []string) {
 	for word, says := range effects() {
 		if says&e != 0 {
@@ -112,7 +112,7 @@ func ToolWords(e Effect) (words []string) {
 	return words
 }
 
-// EffectsOf gives all that some words say.
+// EffectsOf returns the union of the words' effects.
 func EffectsOf(words []string) (all Effect) {
 	for _, word := range words {
 		all |= effects()[word]
@@ -120,13 +120,13 @@ func EffectsOf(words []string) (all Effect) {
 	return all
 }
 
-// SplitWords cuts a name into its words, in lower case: run_command, runCommand,
-// files.run-command. A digit is a letter: k8s, base64.
+// SplitWords splits a name into its words, in lower case: run_command, runCommand,
+// files.run-command. A digit counts as a letter: k8s, base64.
 func SplitWords(name string) []string {
 	return splitWords(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// LetterWords cuts a name at digits as well, so that none of them hides a word: run2.
+// LetterWords also splits a name at digits, so that a digit hides no word: run2.
 func LetterWords(name string) []string { return splitWords(name, unicode.IsLetter) }
 
 func splitWords(name string, letter func(rune) bool) (list []string) {
@@ -147,7 +147,7 @@ func splitWords(name string, letter func(rune) bool) (list []string) {
 	return list
 }
 
-// RunsText reports whether a tool runs what it is given.
+// RunsText reports whether a tool runs the text that it gets.
 func RunsText(name string) bool {
 	if slices.Contains(ShellTools, strings.ToLower(name[strings.LastIndexAny(name, "./:")+1:])) {
 		return true
@@ -172,15 +172,16 @@ func RunsText(name string) bool {
 	return false
 }
 
-// OnlyTells reports whether the first word of a name says that the tool changes and runs nothing.
+// OnlyTells reports whether the first word of a name means that the tool changes and runs
+// nothing.
 func OnlyTells(words []string) bool { return len(words) > 0 && firstWordTells(words) }
 
 func firstWordTells(words []string) bool { return len(words) == 0 || effects()[words[0]]&Tells != 0 }
 
-// endsName says that a name, or what is meant in it, ends before these words.
+// endsName reports whether a name, or its relevant part, ends before these words.
 func endsName(words []string) bool { return len(words) == 0 || effects()[words[0]]&Joins != 0 }
 
-// ChangesFiles reports whether a tool does, as far as the words of its name tell.
+// ChangesFiles reports whether a tool changes files, judged by the words of its name.
 func ChangesFiles(words []string) bool {
 	return !firstWordTells(words) && EffectsOf(words)&Changes != 0
 }

@@ -9,78 +9,78 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// Who refuses, drops or marks which characters. The unions differ for the reasons
-// that stand here, and for no other.
+// Which code refuses, drops or marks which characters. The unions differ only for the reasons
+// given here.
 
-// Nearly all characters are ASCII, and of those only the controls are in a union, and the
-// blank where it says so: for them no table is made.
+// Nearly all characters are ASCII. The only ASCII characters in a union are the controls, and the
+// blank where the comment mentions it. ASCII characters need no table.
 
 func asciiControl(r rune) bool { return uint32(r) < ' ' || r == 0x7f }
 
-// IsControl are control characters and line ends.
+// IsControl reports whether r is a control character or a line end.
 func IsControl(r rune) bool {
 	return asciiControl(r) || r >= utf8.RuneSelf && unicode.Is(controls(), r)
 }
 
 var controls = lazyUnion(Control, LineBreak)
 
-// OddInName is what the protocol's names may not hold (internal/mcp): all that cannot be
-// seen. A name is compared, and shown to people, character by character, so that
-// nothing else is odd in as many ways; the plain blank is ordinary.
+// OddInName reports whether r is forbidden in the protocol's names (internal/mcp): every
+// invisible character. A name is compared and shown character by character, so this set is the
+// largest; the plain blank is ordinary.
 func OddInName(r rune) bool {
 	return asciiControl(r) || r >= utf8.RuneSelf && unicode.Is(oddInName(), r)
 }
 
 var oddInName = lazyUnion(Control, Set{unicode.Z}, Format, Ignorable, BlankLike, Noncharacter, Private, replacement)
 
-// OddInReply is what hides text in what a server says (internal/text/inspect), where nothing
-// shows that it is meant: all that is not drawn, and what two programs agreed on. Blanks
-// and controls are asked for by themselves.
+// OddInReply reports whether r hides text in a server's reply (internal/text/inspect), where
+// nothing shows that it is intended: all undrawn and private-use characters. Blanks and controls
+// have their own checks.
 func OddInReply(r rune) bool { return r >= 0xad && unicode.Is(oddInReply(), r) }
 
 var oddInReply = lazyUnion(Format, Ignorable, Noncharacter, Private, Tag)
 
-// OddInPath is what a path, a URI or a name that rules compare may not hold, besides
-// Controls (policy). Files are named by people: blanks, emoji with their selectors,
-// and the signs that systems draw from the private areas, are ordinary there. Bytes
-// that are no text have their own reason.
+// OddInPath reports whether r is forbidden in a path, a URI or a name that rules compare
+// (policy). Control characters are forbidden there too, see IsControl. People name files: blanks,
+// emoji with their selectors, and the signs that systems draw from the private areas are ordinary
+// there. Bytes that are not text have their own reason.
 func OddInPath(r rune) bool {
 	return r >= utf8.RuneSelf && unicode.Is(oddInPath(), r) && !EmojiSelector.HasRune(r)
 }
 
 var oddInPath = lazyUnion(Format, Ignorable, BlankLike, Noncharacter)
 
-// OddInSyntax is what parsers of URLs and shells drop, stop at or take for a blank,
-// each in its way (policy/where). What is merely invisible is a letter to them all:
-// in a host, policy/where/authority refuses it.
+// OddInSyntax reports whether parsers of URLs and shells drop r, stop at it or take it for a
+// blank, each in its own way (policy/where). A merely invisible character is a letter to all of
+// them: in a host, policy/where/authority refuses it.
 func OddInSyntax(r rune) bool {
 	return r == ' ' || asciiControl(r) || r >= utf8.RuneSelf && unicode.Is(oddInSyntax(), r)
 }
 
 var oddInSyntax = lazyUnion(Control, Blank, Format, replacement)
 
-// IsHidden is what is marked in the text of a question (internal/ask/view), where
-// controls, direction, tags and private characters have marks of their own. Chinese
-// and Japanese prose is full of the ideographic space, which is wide and seen.
+// IsHidden reports whether r is marked in the text of a question (internal/ask/view). Controls,
+// direction and private characters have marks of their own there. The ideographic space is not
+// hidden: it is wide, visible and common in Chinese and Japanese prose.
 func IsHidden(r rune) bool { return r != ' ' && r != 0x3000 && unicode.Is(hidden(), r) }
 
 var hidden = lazyUnion(Format, LineBreak, Set{unicode.Zs}, Ignorable, BlankLike)
 
-// IsUndrawn is what is not drawn though it is a letter, a mark or a sign: what is left
-// to ask of a character whose category is known (internal/text/term).
+// IsUndrawn reports whether r is not drawn although it is a letter, a mark or a sign: the
+// remaining check for a character of known category (internal/text/term).
 func IsUndrawn(r rune) bool { return unicode.Is(undrawn(), r) }
 
 var undrawn = lazyUnion(Ignorable, BlankLike)
 
-// IsSeen says that a person sees a character: one of those that are learned into a
-// policy or kept of a note. Of blanks it is the plain one alone.
+// IsSeen reports whether a person sees a character: only such characters are learned into a
+// policy or kept of a note. The plain blank is the only blank among them.
 func IsSeen(r rune) bool { return unicode.IsPrint(r) && !IsUndrawn(r) }
 
-// replacement stands for bytes that are no text.
+// replacement stands for bytes that are not text.
 var replacement = Set{&unicode.RangeTable{R16: []unicode.Range16{{Lo: unicode.ReplacementChar, Hi: unicode.ReplacementChar, Stride: 1}}}}
 
-// lazyUnion makes one table of several, when it is first asked for: one search is faster
-// than one for each, on the way of every call.
+// lazyUnion merges several sets into one table on first use: one search is faster than one per
+// set, and every call does it.
 func lazyUnion(sets ...Set) func() *unicode.RangeTable {
 	return sync.OnceValue(func() *unicode.RangeTable { return rangetable.Merge(slices.Concat(sets...)...) })
 }

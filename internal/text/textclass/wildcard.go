@@ -6,25 +6,26 @@ import (
 	"sync"
 )
 
-// choice is what a wildcard may choose of the places that are shut.
+// choice is what a wildcard may select of the denied places.
 type choice uint8
 
 const (
-	noPlace  choice = iota // nothing that is shut
-	anyPlace               // shut files among others
-	onePlace               // a shut file, by its whole name
+	noPlace  choice = iota // no denied file
+	anyPlace               // denied files among others
+	onePlace               // a denied file, by its whole name
 )
 
-// Limits on what is looked into: words that braces make, and the length of a wildcard.
+// Limits on the number of words from braces, and on the length of a wildcard.
 const (
 	maxWords    = 64
 	maxWildcard = 256
 )
 
-// ChoosesSecrets looks what a wildcard of files, as searches have it, may choose of the shut parts
-// of SecretPlaces: names are its words, without braces, that spell one; reaches reports
-// that it may choose one among others. Letters have no case. A wildcard that only names an
-// ending of data (*.json) reaches none: it says no more than a search without one.
+// ChoosesSecrets reports what a search's file wildcard may select of the denied parts of
+// SecretPlaces. names are its words, with braces expanded, that spell a denied name; reaches
+// reports whether it may select a denied file among others. Case does not matter. A wildcard that
+// only names an ending of data (*.json) reaches no denied file: it means no more than a search
+// without one.
 func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
 	if len(wildcard) > maxWildcard {
 		return nil, true
@@ -32,7 +33,7 @@ func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
 	words, all := expandBraces(strings.ToLower(wildcard))
 	reaches = !all
 	for _, word := range words {
-		if strings.HasPrefix(word, "!") { // what is left out
+		if strings.HasPrefix(word, "!") { // an exclusion
 			continue
 		}
 		switch classifyWord(word) {
@@ -57,7 +58,7 @@ func classifyWord(word string) choice {
 	last := parts[len(parts)-1]
 	most := noPlace
 	if strings.Trim(last, "*") == "" {
-		most = anyPlace // every file, and in a search also those that it would skip
+		most = anyPlace // every file, also those that a search would skip
 	}
 	if slices.Contains(dataEndings, last) {
 		parts = parts[:len(parts)-1]
@@ -73,13 +74,13 @@ func classifyWord(word string) choice {
 	return most
 }
 
-// shutNames are what is shut of each of SecretPlaces, part by part, in lower case.
+// shutNames are the denied parts of each of SecretPlaces, split into path parts, in lower case.
 var shutNames = sync.OnceValue(func() (all [][][]string) {
 	for i := range SecretPlaces {
 		var names [][]string
 		for _, shut := range SecretPlaces[i].Shut {
 			shut = strings.ToLower(shut)
-			if whole := strings.Replace(shut, "y*ml", "yaml", 1); whole != shut { // no other is meant
+			if whole := strings.Replace(shut, "y*ml", "yaml", 1); whole != shut { // there is no other such pattern
 				names = append(names, strings.Split(whole, "/"))
 				shut = strings.Replace(shut, "y*ml", "yml", 1)
 			}
@@ -92,8 +93,8 @@ var shutNames = sync.OnceValue(func() (all [][][]string) {
 
 var dataEndings = is{"*.json", "*.yml", "*.yaml", "*.toml", "*.y*ml", "*.xml", "*.ini", "*.conf", "*.txt"}
 
-// classifyParts compares the parts of a wildcard with those of one place, wherever in it they
-// begin. The place's ** ends it.
+// classifyParts compares the parts of a wildcard with those of one place, at every position. The
+// place's ** is always last.
 func classifyParts(parts, shut []string) choice {
 	folder := shut[len(shut)-1] == "**"
 	if folder {
@@ -119,9 +120,9 @@ func classifyParts(parts, shut []string) choice {
 	return noPlace
 }
 
-// meetsPlace reports whether some name fits two wildcards, of which one is a place's, and the
-// other spells a letter of what the place spells, or its dot at the beginning: *.ts and
-// .env.* meet in .env.ts, which nobody means.
+// meetsPlace reports whether some name matches two wildcards. One belongs to a place; the other
+// must spell a letter that the place spells, or its leading dot: *.ts and .env.* meet in .env.ts,
+// which nobody means.
 func meetsPlace(part, place string) bool {
 	switch {
 	case !strings.ContainsAny(part, `*?[\`):
@@ -131,7 +132,7 @@ func meetsPlace(part, place string) bool {
 	}
 	end := part[strings.LastIndexAny(part, `*?[]\`)+1:]
 	if other := place[strings.LastIndexByte(place, '*')+1:]; !strings.HasSuffix(end, other) && !strings.HasSuffix(other, end) {
-		return false // they end otherwise
+		return false // they have different endings
 	}
 	for _, usual := range usualNames {
 		if matchesName(place, usual) && wildcardsMeet(part, usual, 1) {
@@ -141,10 +142,10 @@ func meetsPlace(part, place string) bool {
 	return wildcardsMeet(part, place, 0)
 }
 
-// usualNames are names of shut files that a wildcard may spell by its ending alone.
+// usualNames are names of denied files that a wildcard may spell by its ending alone.
 var usualNames = is{".env.local", ".env.production", ".env.prod", ".env.development", ".env.dev", ".env.staging", "server.key", "server.pem", "private.pem"}
 
-// sign is one of a wildcard: a star, or one character of a set.
+// sign is one element of a wildcard: a star, or one character of a set.
 type sign struct {
 	star, not bool
 	set       string // "" for any
@@ -152,7 +153,7 @@ type sign struct {
 
 func (s *sign) hasRune(c rune) bool { return s.set == "" || strings.ContainsRune(s.set, c) != s.not }
 
-// parseSigns reads a wildcard. A range is each character of it.
+// parseSigns parses a wildcard. A range counts as the set of its characters.
 func parseSigns(text string) (all []sign) {
 	runes := []rune(text)
 	for i := 0; i < len(runes); i++ {
@@ -175,7 +176,7 @@ func parseSigns(text string) (all []sign) {
 	return all
 }
 
-// parseClass reads what stands between brackets, and says how much that is.
+// parseClass parses the text between brackets, and returns its length.
 func parseClass(runes []rune) (s sign, size int) {
 	if len(runes) > 0 && (runes[0] == '!' || runes[0] == '^') {
 		s.not, runes, size = true, runes[1:], 1
@@ -193,16 +194,16 @@ func parseClass(runes []rune) (s sign, size int) {
 			s.set += string(c)
 		}
 	}
-	return sign{}, size + len(runes) // not closed: it may be anything
+	return sign{}, size + len(runes) // unclosed: it may match anything
 }
 
-// meeting looks for a name that fits a and b.
+// meeting is a search for a name that matches a and b.
 type meeting struct {
 	a, b []sign
 	seen []bool
 }
 
-// wildcardsMeet looks for a name that fits two wildcards, of which a is read with all its signs.
+// wildcardsMeet reports whether some name matches two wildcards; all signs of a are interpreted.
 func wildcardsMeet(a, b string, spelt int) bool {
 	m := meeting{a: parseSigns(a), b: parseSigns(b)}
 	m.seen = make([]bool, 2*(len(m.a)+1)*(len(m.b)+1))
@@ -225,7 +226,7 @@ func (m *meeting) meetsFrom(i, j, spelt int) bool {
 	case i == len(m.a) || j == len(m.b):
 		return false
 	}
-	c := []rune(m.b[j].set)[0] // a place spells its characters
+	c := []rune(m.b[j].set)[0] // a place has no sets
 	if !m.a[i].hasRune(c) {
 		return false
 	}
@@ -235,7 +236,7 @@ func (m *meeting) meetsFrom(i, j, spelt int) bool {
 	return m.meetsFrom(i+1, j+1, spelt)
 }
 
-// expandBraces makes the words that braces stand for; false when there are too many.
+// expandBraces returns the words that braces stand for; false when there are too many.
 func expandBraces(text string) (words []string, all bool) {
 	words = []string{text}
 	for i := 0; i < len(words); i++ {
@@ -261,23 +262,22 @@ func expandBraces(text string) (words []string, all bool) {
 	return words, true
 }
 
-// homes are how a home folder is written.
+// homes are the spellings of a home folder.
 var homes = is{"~", "$home", "${home}", "%userprofile%"}
 
-// programFolders are folders of a home that hold, at any depth, what programs keep. So does
-// every other one whose name begins with a dot, by itself.
+// programFolders are folders in a home that hold data of programs, at any depth. Every folder
+// whose name begins with a dot counts as well.
 var programFolders = is{".var", "snap", "library", "appdata"}
 
-// SurroundsSecrets reports whether a folder has places of secrets below it that a person has
-// there: a home folder, what holds those, and folders of their settings. / stands between
-// its parts.
+// SurroundsSecrets reports whether a folder has a person's secret places below it: a home folder,
+// a parent of home folders, and folders of settings. The folder has / between its parts.
 func SurroundsSecrets(folder string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(folder), func(r rune) bool { return r == '/' })
 	if len(parts) > 0 && len(parts[0]) == 2 && parts[0][1] == ':' {
 		parts = parts[1:]
 	}
 	rooted := folder != "" && (folder[0] == '/' || len(folder) > 1 && folder[1] == ':')
-	home := 0 // how many parts are a home folder
+	home := 0 // number of parts that form a home folder
 	switch {
 	case len(parts) == 0:
 		return rooted
@@ -298,7 +298,7 @@ func SurroundsSecrets(folder string) bool {
 		hit, ours := strings.CutPrefix(strings.ToLower(SecretPlaces[i].Hit), "~/")
 		names := strings.Split(hit, "/")
 		for n := 1; ours && n < len(names) && n <= len(parts); n++ {
-			// A project may have its own .claude, and hardly a .config with folders of programs.
+			// A project may have its own .claude, but hardly a .config with folders of programs.
 			if slices.Equal(parts[len(parts)-n:], names[:n]) && (n+1 < len(names) || len(parts) == home+n) {
 				return true
 			}

@@ -1,8 +1,8 @@
-// Package injection scores how much a stretch of text is worded like published prompt
-// injections: a table of weights of hashed word n-grams, over windows of 24 and 64 words.
-// It knows templates. A goal in plain words, another language and a paraphrase pass it
-// (docs/detection.md has what was measured).
+// Package injection scores how closely the wording of a stretch of text resembles published
+// prompt injections. It uses a table of weights of hashed word n-grams, over windows of 24 and 64
+// words. It recognizes templates. It does not find a goal in plain words, another language or a
+// paraphrase (docs/detection.md has the measurements).
 //
-// The table is learned from generated texts alone, by train_test.go, which writes it byte
-// for byte again. Pure, one pass, no allocation.
+// The table is learned from generated texts alone, by train_test.go, which reproduces it byte for
+// byte. The package is pure: one pass, no allocation.
 package injection

@@ -6,36 +6,35 @@ import (
 	"slices"
 )
 
-// Buckets is how many weights the table has; a power of two.
+// Buckets is the number of weights in the table; a power of two.
 const Buckets = 1 << 18
 
 //go:embed table.bin
-var table string // of int8, one a bucket
+var table string // int8 values, one per bucket
 
-// The windows, in words, and what each must sum up to.
+// Sizes of the windows in words.
 const (
 	Narrow = 24
 	Wide   = 64
 )
 
-// Level is how much a window must sum up to: Likely for a look, Strict for what no
+// Level is the sum that a window must reach: Likely for a closer look, Strict for a sum that no
 // ordinary text reached when the table was made.
 type Level int
 
-// The levels, of a narrow window; a wide one must reach WideTo of it.
+// The levels of a narrow window; a wide window must reach wideTo percent of them.
 const (
 	Likely Level = 1200
 	Strict Level = 1900
 )
 
-// wideTo is how much more a wide window must sum up to, in percent: the root of how much
-// longer it is.
+// wideTo is how much higher the sum of a wide window must be, in percent: the root of the ratio
+// of the window sizes.
 const wideTo = 163
 
-// FindStretches visits the stretches of text whose windows reach a level, in their order; top is
-// the most that one of them summed up to, in the measure of narrow windows. What is HTML is read
-// as it is written, and again as it is drawn: then what was found before is not visited
-// again.
+// FindStretches visits, in order, the stretches of text whose windows reach a level; top is the
+// highest sum among these windows, on the scale of narrow windows. HTML is read as written and
+// again as drawn; the second reading does not visit a stretch again.
 func FindStretches(text string, level Level, visit func(start, end int, top Level)) {
 	ways, n := readings(text)
 	if n == 1 {
@@ -63,7 +62,7 @@ func FindStretches(text string, level Level, visit func(start, end int, top Leve
 	}
 }
 
-// stretch is what Find visits.
+// stretch is a stretch that FindStretches visits.
 type stretch struct {
 	start, end int
 	top        Level
@@ -90,7 +89,7 @@ func findStretches(r *reader, level Level, visit func(start, end int, top Level)
 	}
 }
 
-// TopScore gives the most that a window of the text sums up to.
+// TopScore returns the highest sum of any window of the text.
 func TopScore(text string) (top Level) {
 	ways, n := readings(text)
 	for i := range ways[:n] {
@@ -118,8 +117,8 @@ type scorer struct {
 	narrow, wide int
 }
 
-// addWord takes the next word's weight and where it begins. It gives what the better of the
-// windows that end with it sums up to, and where that begins.
+// addWord adds the next word's weight and offset. It returns the sum of the better of the two
+// windows that end with this word, and the offset where that window begins.
 func (s *scorer) addWord(weight, start int) (score Level, from int) {
 	at := s.n % Wide
 	if s.n >= Wide {
@@ -137,5 +136,5 @@ func (s *scorer) addWord(weight, start int) (score Level, from int) {
 	return Level(s.narrow), s.windowStart(Narrow)
 }
 
-// windowStart gives where the window of so many words begins.
+// windowStart returns the offset where the window of so many words begins.
 func (s *scorer) windowStart(words int) int { return s.last[max(0, s.n-words)%Wide].start }

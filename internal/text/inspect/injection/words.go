@@ -12,13 +12,13 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// reader cuts a text into words as a model would read them, whatever they are written
-// with: lower case, digits as 0, letters that imitate as what they imitate, nothing that is
-// not drawn. Of other signs only those that say how something is meant are words.
+// reader splits a text into words as a model would read them, however they are written: in lower
+// case, digits as 0, look-alike letters as the letters they imitate, without characters that are
+// not drawn. Other signs are words only if they show how something is meant.
 type reader struct {
 	text       string
-	drawn      bool // tags and references of HTML, and signs of full width, are read as they are drawn
-	page       bool // and nothing is that a browser does not draw: comments, scripts, all of a tag
+	drawn      bool // HTML tags, HTML references and full-width signs are read as they are drawn
+	page       bool // also skip everything that a browser does not draw: comments, scripts, whole tags
 	seek       seeker
 	at         int
 	start, end int    // of the last word
@@ -28,14 +28,14 @@ type reader struct {
 
 const seed = 2166136261
 
-// mixHash goes on with a hash (FNV-1a, with a wider multiplication).
+// mixHash adds c to a hash (FNV-1a, with a wider multiplication).
 func mixHash(h, c uint32) uint32 {
 	h = (h ^ c) * 0x9e3779b1
 	return h ^ h>>15
 }
 
-// kept says what a byte of ASCII is in a word: itself in lower case, 0 for a digit, 1 for
-// a sign that is a word, 2 for one that is drawn over nothing, 255 for what separates.
+// kept maps a byte of ASCII to its part in a word: itself in lower case, 0 for a digit, 1 for a
+// sign that is a word, 2 for a sign drawn over nothing, 255 for a separator.
 var kept = func() (t [128]byte) {
 	for c := range t {
 		switch c := byte(c); {
@@ -87,7 +87,7 @@ func (r *reader) nextWord() bool {
 		case r.drawn && c == '&':
 			said, size = readEntity(r.text[r.at:])
 		}
-		as, letter := byte(apart), rune(-1) // of which no byte of ASCII is
+		as, letter := byte(apart), rune(-1) // no byte of ASCII
 		switch {
 		case said < 0:
 			as = within
@@ -132,16 +132,16 @@ func (r *reader) nextWord() bool {
 
 func (r *reader) pushWord(h uint32) { r.before, r.word = [2]uint32{r.word, r.before[0]}, h }
 
-// wordFeatures gives the buckets of the last word: alone, with the one before, with two, and
-// with the one before that.
+// wordFeatures returns the buckets of the last word: alone, with the word before, with the two
+// words before, and with only the second word before.
 func (r *reader) wordFeatures() [4]uint32 {
 	a, b, c := r.before[1], r.before[0], r.word
 	bc := mixHash(b, c)
 	return [4]uint32{c, bc, mixHash(a, bc), mixHash(a^0x5bd1e995, c)}
 }
 
-// foldRune gives what the first character of s is drawn as, in lower case: -1 for what is not
-// drawn, a blank for what is no letter, or the sign of ASCII that it is drawn like.
+// foldRune returns the character that the first character of s is drawn as, in lower case: -1 if
+// it is not drawn, a blank if it is no letter, or the ASCII sign that it looks like.
 func foldRune(s string, drawn bool) (rune, int) {
 	r, size := utf8.DecodeRuneInString(s)
 	if textclass.OddInReply(r) || r == 0xad || unicode.Is(unicode.Mn, r) {
@@ -154,7 +154,7 @@ func foldRune(s string, drawn bool) (rune, int) {
 		r, _ = utf8.DecodeRune(d)
 	}
 	switch {
-	case r < utf8.RuneSelf && drawn: // of full width
+	case r < utf8.RuneSelf && drawn: // full-width form
 		return r, size
 	case !unicode.IsLetter(r) && !unicode.IsDigit(r):
 		return ' ', size
@@ -162,12 +162,12 @@ func foldRune(s string, drawn bool) (rune, int) {
 	return unicode.ToLower(r), size
 }
 
-// readings gives the ways in which a text is read: as it is written, and where it has a tag or a
-// reference of HTML in it, or a sign of full width, as it is drawn with and without what its tags hold.
+// readings returns the ways to read a text: as written, and, if the text has an HTML tag, an HTML
+// reference or a full-width sign, as drawn, both with and without the content of its tags.
 func readings(text string) (all [3]reader, n int) {
 	all = [...]reader{{text: text}, {text: text, drawn: true}, {text: text, drawn: true, page: true}}
 	last := strings.LastIndexByte(text, '>')
-	const wide = "\xef\xbc" // U+FF00 to U+FF3F begin so
+	const wide = "\xef\xbc" // first bytes of U+FF00 to U+FF3F
 	some := strings.Contains(text, wide)
 	for i := 0; i < len(text); i++ {
 		n := strings.IndexAny(text[i:], "<&")
@@ -189,17 +189,18 @@ func readings(text string) (all [3]reader, n int) {
 	return all, 1
 }
 
-// inline are tags of HTML that end no word.
+// inline are HTML tags that do not end a word.
 var inline = []string{"a", "abbr", "b", "bdi", "code", "em", "font", "i", "kbd", "mark", "s", "small", "span", "strong", "sub", "sup", "u", "wbr"}
 
-// How long a tag may be, in bytes and in blanks, that is read as none: in a longer one there may
-// be a sentence.
+// Limits of a tag, in bytes and in blanks. Longer text is not read as a tag, because it may hold
+// a sentence.
 const (
 	maxTag    = 120
 	maxBlanks = 4
 )
 
-// readTag gives a tag of HTML that a text begins with: a blank, or nothing where it ends no word.
+// readTag returns the character for the HTML tag at the start of a text: a blank, or nothing
+// where the tag does not end a word.
 func readTag(s string) (rune, int) {
 	at := 1
 	if at < len(s) && s[at] == '/' {
@@ -222,28 +223,28 @@ func readTag(s string) (rune, int) {
 	return ' ', at + end + 1
 }
 
-// seeker keeps where the next ends were found, so that a text made of starts is read once for each.
+// seeker remembers the next ends, so that a text full of starts is read only once for each end.
 type seeker struct {
-	ends  [len(unseen) + 2]int // one more than the place; -1 where there is none any more
-	tried int                  // bytes of what begins like a tag and does not end
+	ends  [len(unseen) + 2]int // offset plus one; -1 where no such end is left
+	tried int                  // bytes read for tags that do not end
 }
 
-// unseen are the tags of HTML whose text is not drawn; blocks end a word, and no others do.
+// unseen are the HTML tags whose content is not drawn; only blocks end a word.
 var (
 	unseen = [...]string{"script", "style", "template", "iframe", "noembed", "noframes"}
 	blocks = strings.Fields("address article aside blockquote body br button caption center dd details dialog dir div dl dt fieldset figcaption figure footer form frameset " +
 		"h1 h2 h3 h4 h5 h6 head header hgroup hr html img input legend li main menu nav object ol optgroup option p pre search section select summary table tbody td textarea tfoot th thead title tr ul video")
 )
 
-// Bounds of a tag as a browser reads it, and of how many times the text may be read for tags that do
-// not end.
+// Limits of a tag as a browser reads it, and of the bytes read for tags that do not end, as a
+// multiple of the text's length.
 const (
 	longTag  = 1024
 	maxTried = 8
 )
 
-// nextEnd gives where the n-th end stands first at or behind a place: "</" and an unseen tag, or the
-// ends of comments; -1 for nowhere.
+// nextEnd returns the offset of the n-th end at or after from: "</" with an unseen tag, or one of
+// the two comment ends; -1 if there is none.
 func (r *reader) nextEnd(n, from int) int {
 	at := &r.seek.ends[n]
 	for *at >= 0 && *at <= from {
@@ -270,7 +271,7 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// readPage gives what a browser draws of what begins with the < that comes next.
+// readPage returns what a browser draws for the construct that begins with the next <.
 func (r *reader) readPage() (rune, int) {
 	at, s := r.at, r.text[r.at:]
 	if strings.HasPrefix(s, "<!--") {
@@ -306,8 +307,9 @@ func (r *reader) readPage() (rune, int) {
 	return -1, size
 }
 
-// wholeTag gives the name of the tag that a text begins with, and its length; "" is the name of what
-// browsers take for a comment, and 0 the length of what is none or does not end.
+// wholeTag returns the name and the length of the tag at the start of a text. The name is "" for
+// text that browsers take for a comment; the length is 0 if there is no tag or the tag does not
+// end.
 func wholeTag(s string) (name string, size int) {
 	at := 1
 	if at < len(s) && s[at] == '/' {
@@ -346,9 +348,9 @@ func wholeTag(s string) (name string, size int) {
 	return "", 0
 }
 
-// readEntity gives the character that a reference of HTML, which a text begins with, stands for.
+// readEntity returns the character of the HTML reference at the start of a text.
 func readEntity(s string) (rune, int) {
-	const longest = 34 // of those that have a name
+	const longest = 34 // longest reference by name
 	n := strings.IndexByte(s[:min(len(s), longest)], ';') + 1
 	if n == 0 {
 		if !strings.HasPrefix(s, "&nbsp") {
@@ -367,7 +369,7 @@ func readEntity(s string) (rune, int) {
 	return said, n
 }
 
-// imitated has the letter that a character below U+0600 is drawn like (UTS 39).
+// imitated maps a character below U+0600 to the letter it looks like (UTS 39).
 var imitated = func() (t [0x600]byte) {
 	const (
 		imitators = "асԁеһіјӏорԛѕухѵԝАВЕНІЈКМОРЅТХУСЁοναιγκρτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսոհզɑɡıʟ"
