@@ -257,7 +257,7 @@ func ofRecord(t *testing.T, dir string) (all []string) {
 				continue
 			}
 		}
-		ev.Time, ev.Record, ev.ServerGuess, ev.Waited, ev.Digest, ev.Sent, ev.Cwd = time.Time{}, "", "", 0, [32]byte{}, [32]byte{}, ""
+		ev.Time, ev.Record, ev.ServerGuess, ev.Waited, ev.Digest, ev.Sent, ev.Cwd, ev.At = time.Time{}, "", "", 0, [32]byte{}, [32]byte{}, "", time.Time{}
 		if ev.Ref != "" {
 			ev.Ref = "RECORD"
 		}

@@ -337,8 +337,9 @@ func (p *piece) addWord(text string, from, end int, continues, goesOn bool) {
 	begin := from + leadingMarks(inner)
 	plain := text[begin:end]
 	emphasis := plain[:len(plain)-len(strings.TrimLeft(plain, "*_~"))]
-	if n := len(emphasis); n > 0 && emphasis != "~" && len(plain) > 2*n && !isGlob(plain) && strings.HasSuffix(strings.TrimRight(plain, "'’:!?."), emphasis) {
-		plain = strings.TrimRight(plain, "'’:!?.")
+	if bare := strings.TrimRight(plain, "'’:!?."); emphasis != "" && emphasis != "~" && len(bare) > 2*len(emphasis) && !isGlob(plain) && strings.HasSuffix(bare, emphasis) {
+		n := len(emphasis)
+		plain = bare
 		end = begin + len(plain) - n
 		plain = plain[n : len(plain)-n]
 	}

@@ -15,16 +15,16 @@ const Screens = false
 // Tty is never created on this system.
 type Tty struct{ *os.File }
 
-// Own always returns NoTerminal: clients on this system start their servers without a console.
-func Own(context.Context, string, string) (*Tty, error) {
+// OpenTerminal always returns NoTerminal: clients on this system start their servers without a console.
+func OpenTerminal(context.Context, string, string) (*Tty, error) {
 	return nil, &NotOwned{Reason: NoTerminal}
 }
 
-// Controls returns false: no terminal controls a process here.
-func Controls(*os.File) bool { return false }
+// IsControlling returns false: no terminal controls a process here.
+func IsControlling(*os.File) bool { return false }
 
-// Turn is not supported on this system.
-func Turn(context.Context, string) (io.Closer, error) { return nil, errors.ErrUnsupported }
+// WaitTurn is not supported on this system.
+func WaitTurn(context.Context, string) (io.Closer, error) { return nil, errors.ErrUnsupported }
 
 func (t *Tty) Recheck() error { return &NotOwned{Reason: NoTerminal} }
 
