@@ -31,12 +31,14 @@ type marks struct {
 
 	of     map[mark]uint8 // marks read, each with the number of its source in from
 	number uint8
-	from   []mark // hashes of sources, by number
-	open   map[mark]bool
-	texts  bool // some text was to be marked
-	lets   bool // a person has allowed something
-	full   bool // everything counts as known
-	torn   bool // the last record is not complete: for now, everything counts as known
+	from   []mark        // hashes of sources, by number
+	open   map[mark]bool // messages that a process has begun to mark
+	texts  bool          // some text was to be marked
+	lets   bool          // a person has allowed something
+	full   bool          // everything counts as known
+	torn   bool          // the last record is not complete: for now, everything counts as known
+
+	abandoned map[mark]bool // open messages that no call waits for any more
 }
 
 const (

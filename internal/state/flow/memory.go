@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
@@ -76,6 +77,56 @@ func (s *Session) awaitMarks() {
 	}
 	for waits() {
 		s.done.Wait()
+	}
+}
+
+// Bounds of the wait for another process.
+const (
+	othersTime  = time.Second
+	othersEvery = 2 * time.Millisecond
+)
+
+// awaitOthers waits until the messages that other processes of the session got before are marked.
+// Until then everything counts as known, so a question would name other reasons than a moment
+// later, and its answer would be too old. A process that died leaves its message unmarked, so the
+// wait is bounded, and no later call waits for the same message.
+func (s *Session) awaitOthers(k *known) error {
+	for waited := time.Duration(0); k.isMarking(); waited += othersEvery {
+		if waited >= othersTime {
+			k.abandonOpen()
+			return nil
+		}
+		s.mu.Unlock()
+		time.Sleep(othersEvery)
+		s.mu.Lock()
+		if err := s.recallMarks(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isMarking reports whether a process may still be marking a message of the session.
+func (k *known) isMarking() bool {
+	return slices.ContainsFunc(k.results, func(m *marks) bool {
+		for id := range m.open {
+			if !m.abandoned[id] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// abandonOpen ends the wait for the messages that are not marked yet.
+func (k *known) abandonOpen() {
+	for _, m := range k.results {
+		for id := range m.open {
+			if m.abandoned == nil {
+				m.abandoned = map[mark]bool{}
+			}
+			m.abandoned[id] = true
+		}
 	}
 }
 

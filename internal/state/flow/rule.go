@@ -225,6 +225,9 @@ func (s *Session) weighCall(server string, decides []string, c *policy.Call) (o 
 	if err := s.recallMarks(k); err != nil {
 		return o, err
 	}
+	if err := s.awaitOthers(k); err != nil {
+		return o, err
+	}
 	g := &s.going
 	g.readCall(server, decides, c)
 	defer g.clearCall()

@@ -332,3 +332,32 @@ func FuzzRuns(f *testing.F) {
 		}
 	})
 }
+
+// A call waits for what another process of the session is still marking: its reasons would be
+// others a moment later. It does not wait twice for a process that is gone.
+func TestCallsWaitForOtherProcesses(t *testing.T) {
+	web, _, mail := house(t, t.TempDir())
+	returned(t, web, untrusted, strings.Repeat("a page with many words ", 5_000)+" ann@late.example")
+	if got := weighed(mail, tool("send", `{"to":"ann@late.example"}`)); !strings.HasPrefix(got, `prompt: "ann@late.example" is from web read`) {
+		t.Error(got)
+	}
+	web.session.tasks.Wait()
+
+	web.session.mu.Lock()
+	m, err := web.session.marksOf(web.session.journals[0], true)
+	if err == nil {
+		err = m.writeMarks(mark(77<<8 | begun)) // and its process dies
+	}
+	web.session.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if got := weighed(mail, tool("send", `{"to":"bob@example.org"}`)); !strings.HasPrefix(got, "prompt") {
+			t.Error(got)
+		}
+	}
+	if k := &mail.session.known; k.isMarking() || !k.doubt {
+		t.Error("a later call would wait again, or believe what is marked")
+	}
+}
