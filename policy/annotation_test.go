@@ -40,6 +40,14 @@ func TestAnnotated(t *testing.T) {
 	}
 }
 
+// A record whose annotations are no list of words is damaged.
+func TestAssurancesAreAList(t *testing.T) {
+	var a policy.Assurances
+	if err := json.Unmarshal([]byte(`"read-only"`), &a); err == nil || a != 0 {
+		t.Errorf("read as %v", a.AssuranceWords())
+	}
+}
+
 // TestAnnotationsOnlyTighten: whatever a server says of a tool, the answer is never more
 // open than without the rules that ask for it, nor than for a tool that was never listed.
 func TestAnnotationsOnlyTighten(t *testing.T) {
