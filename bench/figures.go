@@ -4,8 +4,8 @@ package main
 
 import "slices"
 
-// relation is the way to compare a figure of one way with that of another way
-// in the same round.
+// relation says how the figures of two ways are compared within a round: as a quotient or as a
+// difference.
 type relation int
 
 const (
@@ -18,7 +18,7 @@ type figure struct {
 	name     string // also used in the JSON
 	unit     string
 	digits   int
-	against  string // the way to compare with; "" for none
+	against  string // name of the way whose figure it is compared with; "" for none
 	relation relation
 	goal     string // for clawai
 }

@@ -30,8 +30,7 @@ func (b *testbed) roomTable(ctx context.Context) (string, error) {
 	return out.String(), nil
 }
 
-// rooms sums the functions of each package. SHA-256 is counted separately, as
-// in counts.
+// rooms adds up the executed instructions of each package. SHA-256 is a separate row, as in counts.
 func (p profile) rooms() profile {
 	all := profile{}
 	for name, executed := range p {

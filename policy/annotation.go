@@ -26,11 +26,11 @@ const (
 	ClosedWorld                        // the tool does not reach external systems
 )
 
-// dangers are the words of rules, by the bits of Assurances. Each word stands for the tools
-// without that assurance.
+// dangers are the words with which rules name the tools that lack an assurance, one word for each
+// bit of Assurances.
 var dangers = []string{"not-read-only", "destructive", "not-idempotent", "open-world"}
 
-// assurances are the words of records, by the bits of Assurances.
+// assurances are the words with which records name each bit of Assurances.
 var assurances = []string{"read-only", "not-destructive", "idempotent", "not-open-world"}
 
 // AssurancesFromHints converts the hints of a tool. A nil hint is missing and gets the cautious

@@ -32,7 +32,7 @@ func (p *Policy) compileScreens() (errs Errors) {
 	return errs
 }
 
-// hasRulesOn reports whether some rule judges on.
+// hasRulesOn reports whether a rule judges what the parameter on names: calls, replies or lists.
 func (p *Policy) hasRulesOn(on On) bool {
 	for i := range p.sources {
 		if p.sources[i].On == on {
@@ -45,9 +45,9 @@ func (p *Policy) hasRulesOn(on On) bool {
 // passesUnmatched reports whether this policy passes what none of its rules matches.
 func (p *Policy) passesUnmatched() bool { return p.options.Layer != "" || p.options.judges != OnCall }
 
-// PolicyFor returns the policy that judges on; nil if no rule is about it. For replies and
-// lists it is meant for analyses, by Decide and Trace, of one reading at a time: a Screened
-// Call with one of its Finds, or with none for the whole.
+// PolicyFor returns the policy for what the parameter on names; nil if no rule judges that. For
+// replies and lists it is meant for analyses, by Decide and Trace, of one reading at a time: a
+// Screened Call with one of its Finds, or with none for the whole.
 func (p *Policy) PolicyFor(on On) *Policy {
 	if on == OnCall {
 		return p

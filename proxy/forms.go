@@ -15,7 +15,7 @@ type forms struct {
 	client        mcp.Client          // the client that introduced itself; its Form is set only if the version has elicitation
 	prefix        string              // begins every id and every requestState that the proxy issues; "" before the first
 	count         int                 // number of tokens issued
-	awaitingRetry map[string]*request // by requestState: requests whose callers have not returned
+	awaitingRetry map[string]*request // by requestState: requests whose callers have not sent their retry
 }
 
 // form is the question that a caller got in place of its answer (MCP 2026-07-28
@@ -25,7 +25,7 @@ type form struct {
 	state    string
 	params   []byte        // params of the call: the retry must have the same
 	retry    *caller       // the retry; nil while the caller is away
-	returned chan struct{} // closed when the caller has returned
+	returned chan struct{} // closed when the caller has sent its retry
 }
 
 // newToken returns a new id or requestState. Nobody can guess it, and no other session uses it.
@@ -67,7 +67,7 @@ func (req *request) isStale(key string) bool {
 	return req.form != nil && req.form.retry != nil && req.form.retry.key != key
 }
 
-// renameToken notes the progress token that the caller uses since it returned.
+// renameToken notes the progress token of the caller's retry.
 func (p *pending) renameToken(req *request, to caller) {
 	if req.form == nil {
 		if p.newTokens != nil {
@@ -130,8 +130,8 @@ func (t *table) addForm(req *request, f *form) bool {
 	return true
 }
 
-// closeForm notes that req's question is over: its caller gets no form any more. If the caller
-// has got a form, the returned channel is closed when the caller has returned; otherwise
+// closeForm notes that req's question is over: its caller gets no form any more. If the caller has
+// got a form, the returned channel is closed when the caller has sent its retry; otherwise
 // closeForm returns nil.
 func (t *table) closeForm(req *request) <-chan struct{} {
 	t.mu.Lock()
@@ -151,16 +151,16 @@ func (t *table) issuedState(state []byte) bool {
 	return t.forms.isIssuedToken(frame.IDKey(state))
 }
 
-// awaitingRetry returns the request whose caller got this requestState and has not returned, or
-// nil.
+// awaitingRetry returns the request whose caller was given this requestState and has not sent its
+// retry yet; nil if there is none.
 func (t *table) awaitingRetry(state []byte) *request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.forms.awaitingRetry[strings.Trim(frame.IDKey(state), `"`)]
 }
 
-// addRetry notes that req's caller has returned and waits under another id. why is "" on success;
-// otherwise the question is over (codeLateForm) or the id is in use (codeDuplicateID).
+// addRetry notes that req's caller has sent its retry and waits under another id. why is "" on
+// success; otherwise the question is over (codeLateForm) or the id is in use (codeDuplicateID).
 func (t *table) addRetry(req *request, to caller) (why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -81,13 +81,14 @@ func (st *Stream) runGuarded(do func()) {
 }
 
 // WithdrawRequest withdraws the request with this id token, because its caller has hung up. Since
-// MCP 2026-07-28 a caller cancels a request in this way. The transport must cancel a request that
-// has crossed at the other side.
+// MCP 2026-07-28 a caller cancels a request in this way. If the request has already gone to the
+// other side, the transport must cancel it there.
 func (st *Stream) WithdrawRequest(id []byte) { st.rc.cancelCall(st.rc.scopedKey(id)) }
 
-// ResponseSink returns the sink on which the caller of the request with this id token waits. It
-// is the back sink of the request's stream or, if the caller has returned from a form, of the
-// stream on which it returned. It is nil when the request is not in flight or its caller is away.
+// ResponseSink returns the sink on which the caller of the request with this id token waits. It is
+// the back sink of the request's stream or, if the caller has sent a retry after a form, of the
+// retry's stream. It is nil when the request is not in flight, or when the caller has a form and
+// has not sent its retry yet.
 func (st *Stream) ResponseSink(id []byte) Sink {
 	return st.rc.s.table.responseSink(st.rc.from, st.rc.scopedKey(id))
 }

@@ -56,7 +56,9 @@ func (s Setting) renderSteering(what string) string {
 // settingsAround returns the settings of each client.
 func settingsAround(e client.Env) map[string][]Setting {
 	all := map[string][]Setting{}
-	rows, _ := client.HookRows() // a caller that looks for files has read the catalogue already
+	// Ignore the error: the caller has loaded the same catalogue before, and would have stopped
+	// there.
+	rows, _ := client.HookRows()
 	for _, row := range rows {
 		all[row.Client] = listSettings(e, row)
 	}

@@ -71,8 +71,8 @@ type Caller interface {
 	// Named returns the client's own name and version, with or without a form. Both
 	// values are untrusted.
 	Named() (name, version string)
-	// Client returns the caller's own form, or nil when the caller has none. It is
-	// called once, before the Approver, and its Elicit at most once.
+	// Client returns the caller's own way to show a form (elicitation), or nil. It is called once,
+	// before the Approver; the Client's Elicit is called at most once.
 	Client() Client
 	// Back returns a channel that is closed while the caller can be answered. A caller
 	// that was given a form instead of its answer (MCP 2026-07-28 basic/patterns/mrtr)

@@ -78,7 +78,7 @@ func (s *Session) recentDenial(r *policy.Rule, cs []policy.Call) (d denial, ok b
 	return d, ok && time.Since(d.at) < s.o.DenyMemory
 }
 
-// applyGrant allows a prompt about calls that a person has allowed for the session.
+// applyGrant turns a prompt into an allow when a person has allowed such calls for the session.
 func (s *Session) applyGrant(x *Exchange, v *Verdict) {
 	if v.Stage == StageRate { // each call over a limit is asked about
 		return

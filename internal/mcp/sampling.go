@@ -33,8 +33,9 @@ func readSampling(fs *fields, c *policy.Call) {
 // walked again.
 const maxResults = 2
 
-// readMessage adds the texts of one sampling message, or of a tool result that is nested results
-// deep. Its content is one block or, since 2025-11-25, an array of blocks.
+// readMessage adds the texts of one sampling message, or of one tool result. The parameter results
+// is the nesting depth of the tool result; 0 for a message. The content is one block or, since
+// 2025-11-25, an array of blocks.
 func readMessage(message jsonscan.Value, c *policy.Call, results int) {
 	content := message.Member("content")
 	switch content.Kind() {

@@ -123,8 +123,8 @@ func pathLike(v string, sh shape) bool {
 	return strings.IndexByte(v, '%') >= 0 && decodesToPath(v)
 }
 
-// hasDotDot reports whether one of the names in a value is dot-dot. Resolving dot-dot drops the
-// name before it, with the blanks and breaks in that name.
+// hasDotDot reports whether a component of a value is "..". Such a value may be a path even with
+// blanks or line breaks in it, because ".." removes the component that has them.
 func hasDotDot(v string) bool {
 	for at := 0; ; {
 		i := strings.Index(v[at:], "..")

@@ -31,8 +31,9 @@ type Catalogue interface {
 // keptFormat is the version of the format of said and of the data that said depends on.
 const keptFormat = 1
 
-// said holds a server's answers at the start, by method: one result for the opening, and for each
-// list all entries on one page. The value is empty when the server has no such list.
+// said maps a method to the server's answer at the start: the result of initialize or
+// server/discover, and for each list method all entries on one page. The value is empty when the
+// server has no such list.
 type said map[string][]byte
 
 // formatLines returns one line for each method.

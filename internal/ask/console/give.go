@@ -25,7 +25,7 @@ func SendAnswer(ctx context.Context, q Queue, id string, a queue.Answer) (queue.
 	return r, nil
 }
 
-// ResultText returns an answer and its outcome in one harmless sentence.
+// ResultText returns an answer and its outcome as one sentence that is safe to print.
 func ResultText(r queue.Request) string {
 	if r.Outcome == "" {
 		return AnswerText(r.Answer) + "; what became of the call is not known yet"

@@ -172,7 +172,7 @@ func (m *model) startGrace() {
 	m.sendDelayed(m.o.Grace, drawMsg{})
 }
 
-// addNews adds a harmless line below the question.
+// addNews adds a line below the question. The text must be safe to print.
 func (m *model) addNews(format string, a ...any) {
 	m.news = append(m.news, m.o.Now().Local().Format(time.TimeOnly)+"  "+fmt.Sprintf(format, a...))
 	m.news = m.news[max(0, len(m.news)-20):]

@@ -40,7 +40,7 @@ type Question struct {
 	room   int // number of rows for facts
 	width  int // width that rows are wrapped to; 0: rebuild them
 	sight  view.Sight
-	unread bool // the last key would have allowed too early
+	unread bool // the last key would have allowed before all required rows had been visible
 }
 
 // Action is the effect of a key.

@@ -37,7 +37,7 @@ type Request struct {
 	Findings []byte        // JSON array of findings in a held reply; nil for a question about calls
 	Risk     string        // "routine" or "dangerous" (package view finds the reasons)
 	Revision string        // revision of the policy that asked
-	Lasting  bool          // a session answer is possible
+	Lasting  bool          // the answer may hold for the rest of the session
 	Offers   []view.Offer  // rules that "always" could write, narrowest first
 	NoOffer  string        // why there are no offers
 

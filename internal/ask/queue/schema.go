@@ -11,7 +11,7 @@ import (
 // not work.
 type migration struct {
 	sql    string
-	oldest int // number of steps that a clawai must know to use the database after this step
+	oldest int // after this step, only a clawai that knows at least so many steps can use the database
 }
 
 // migrations are in order. A released step never changes.

@@ -47,7 +47,7 @@ func (n name) cutText(cells int) string {
 	return shortenText(n.text, cells)
 }
 
-// shortenText returns harmless text in at most cells cells; a longer text has … in place of its
+// shortenText returns escaped text in at most cells cells; a longer text has … in place of its
 // middle, which no value can show.
 func shortenText(s string, cells int) string {
 	if Width(s) <= cells {
@@ -75,7 +75,7 @@ func shortenText(s string, cells int) string {
 	return strings.Join(all[:head], "") + "…" + strings.Join(all[tail:], "")
 }
 
-// clipText returns harmless text in at most cells cells; a longer text has … in place of its end.
+// clipText returns escaped text in at most cells cells; a longer text has … in place of its end.
 func clipText(s string, cells int) string {
 	if Width(s) <= cells {
 		return s
@@ -89,8 +89,8 @@ func clipText(s string, cells int) string {
 	return strings.Join(all[:n], "") + "…"
 }
 
-// textUnits returns the parts of harmless text that must not be cut: characters and escapes. In a
-// plain line, a backslash is a character of its own.
+// textUnits splits escaped text into units that must not be cut: a character, or a whole escape. A
+// backslash that begins no escape stays with the ASCII character after it.
 func textUnits(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s != "" {

@@ -53,7 +53,9 @@ func (s *Server) requestRow(r *queue.Request) *row {
 	out.care = careOf(r, &q)
 	out.Dangerous = out.care < routine
 	if q.IsShortComplete(shortLength) {
-		q, err = s.viewRequest(r, true) // a row does not show a change to a file
+		// The first view leaves out changes to files, and a row cannot show them: view the request
+		// again with them.
+		q, err = s.viewRequest(r, true)
 		out.Brief = err == nil && q.IsShortComplete(shortLength)
 	}
 	return out

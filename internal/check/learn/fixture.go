@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Fixture is a request with the policy's answer. Calls that a rule opens come
-// from the record; calls around them that stay closed are made up.
+// Fixture is a request with the policy's answer. Calls that a rule matches come from the record;
+// similar calls that the policy does not allow are made up.
 type Fixture struct {
 	Name     string // file name
 	Of       *Rule
@@ -20,9 +20,8 @@ type Fixture struct {
 	JSON     []byte
 }
 
-// Fixtures returns calls that the rules of a learned policy open, and similar
-// calls that they do not open. It leaves out similar calls that other rules of
-// the policy allow.
+// Fixtures returns calls that the rules of a learned policy match, and similar calls that the
+// policy does not allow. It leaves out similar calls that other rules allow.
 func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
 	p, err := policy.Parse("learned", text, l.o.ParseOptions)
 	if err != nil {

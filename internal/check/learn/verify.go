@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// verifyRules returns the rules that the real policy confirms: it answers every
-// call they were learned from as intended, and still denies every call that was
-// denied.
+// verifyRules returns the rules that pass a test with the real policy: the rule gives the intended
+// answer to calls from which it was learned, and every denied call is still denied. Calls that get
+// another answer no longer count for the rule.
 func (l *Learner) verifyRules(rules []*Rule) []*Rule {
 	var kept []*Rule
 	for _, r := range rules {

@@ -45,7 +45,7 @@ func namesPlaces(r *policy.Source, a policy.ArgSource) bool {
 	return f != nil && f[0] == families[0][0]
 }
 
-// stop is a position at which a glob stops at slashes.
+// stop is a position at which a glob does not cross a slash.
 type stop struct {
 	near    string // a text that the glob matches
 	deep    string // a text with one more slash, which the glob does not match
@@ -55,8 +55,8 @@ type stop struct {
 	within  bool   // in a folder that the glob names, and for files of one kind
 }
 
-// findStops returns the stops of a glob. If the glob is about paths, its texts
-// may lie in any folder.
+// findStops returns the positions at which a glob does not cross a slash. places means that the
+// glob is about paths: the files that it is meant for may then be in any folder.
 func findStops(g string, places bool) (stops []stop) {
 	for k := 0; k < len(g); k++ {
 		if g[k] != '*' {

@@ -43,7 +43,7 @@ func exampleValues(key, text string) []any {
 	case "command":
 		for _, w := range words {
 			out = append(out, unstarGlob(w))
-			if strings.HasPrefix(w, "-") { // an option of the commands
+			if strings.HasPrefix(w, "-") { // w is an option: build an example from the first command and w
 				out = append(out, strings.TrimSuffix(unstarGlob(words[0]), " x")+" "+w)
 			}
 		}

@@ -258,7 +258,9 @@ func listOutcomes(globs []string, value, cased bool) []*string {
 			queue = append(queue, next)
 		}
 	}
-	if value { // the other path above the working directory, which is a complete text
+	// Add a bare "..", too: the queue begins a path with "../", so the loop may leave out ".."
+	// itself.
+	if value {
 		above := ".."
 		texts = append(texts, &above)
 	}

@@ -46,8 +46,8 @@ func (r *rule) namesArgument(path []string) bool {
 	return slices.ContainsFunc(r.named, func(n []string) bool { return len(n) <= len(path) && slices.Equal(n, path[:len(n)]) })
 }
 
-// confinesRule reports whether every call that r surely matches lacks the
-// arguments that o watches for.
+// confinesRule reports whether no call that r certainly matches can have an argument that o watches
+// for.
 func (r *rule) confinesRule(o *rule) bool {
 	return r.watches && (r.only || !o.only) && !slices.ContainsFunc(r.named, func(n []string) bool { return !o.namesArgument(n) })
 }

@@ -213,7 +213,8 @@ func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 		if len(g.path) == 0 || s.Further.Only {
 			return g.why
 		}
-		// Some names alone decide.
+		// For some argument names the name decides, whatever the value is. A missing value does no
+		// harm then.
 		name := g.path[len(g.path)-1]
 		if reading.SuspectReason(name, "x") == "" && reading.SuspectReason(name, "/x") != "" {
 			return g.why

@@ -54,8 +54,8 @@ func addressesBeside(word string, visit func(address string, mail bool)) {
 	}
 }
 
-// numbersBeside visits accounts and wallets inside a word that has other text around them: after
-// "iban-" or "to_", or before a path.
+// numbersBeside visits the account numbers and wallet addresses in a word that has more text before
+// or after them, such as "iban-", "to_" or a path.
 func numbersBeside(word string, visit func(address string)) {
 	if _, account, named := strings.Cut(word, "iban"); named {
 		account = strings.TrimLeft(account, "-_./:#")

@@ -127,9 +127,9 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 	}
 }
 
-// endsWithin reports whether the text after a group of digits shows that the group is part of a
-// word or of a time. After several groups, or before an x, a letter is an extension: "555 123
-// 4567x89".
+// endsWithin reports whether the text after a group of digits shows that it is not a telephone
+// number, but part of a word or a time of day. A letter after several groups, or an x, begins an
+// extension and does not count: "555 123 4567x89".
 func endsWithin(behind string, groups int) bool {
 	switch c := behind[0]; {
 	case c >= 'a' && c <= 'z':

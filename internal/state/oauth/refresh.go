@@ -162,8 +162,9 @@ var revokedCodes = []string{
 	"bad_refresh_token", "expired_token", "incorrect_client_credentials", "invalid_refresh_token", "invalid_token", "token_expired", "token_revoked",
 }
 
-// isRevoked reports whether an answer ends the sign-in. Everything else is an outage: no
-// connection, a page or JSON of a gateway, 5xx, 429, a missing address.
+// isRevoked reports whether the token endpoint no longer accepts the refresh token or the client,
+// so that the owner must sign in again. Every other error is an outage: no connection, a page or
+// JSON of a gateway, 5xx, 429, 404.
 func isRevoked(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && failed.Response != nil && !isTransient(failed.Response.StatusCode) && slices.Contains(revokedCodes, failed.ErrorCode)
@@ -174,8 +175,8 @@ func isTransient(status int) bool {
 	return status >= 500 || slices.Contains([]int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}, status)
 }
 
-// isLasting reports whether an answer will be the same in some seconds without ending the sign-in:
-// the endpoint has moved, or a gateway answers in its place.
+// isLasting reports whether an outage will probably last longer than some seconds: the endpoint has
+// moved, or a gateway answers in its place.
 func isLasting(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && failed.Response != nil && !isTransient(failed.Response.StatusCode) &&

@@ -25,8 +25,8 @@ type Kind struct {
 	Hint     bool                       // the challenge names the metadata; otherwise it is at the server's origin
 	Status   int                        // status of a request without a token; 0: 401
 	Methods  []string                   // token_endpoint_auth_methods_supported; nil: absent
-	Client   string                     // a registered client: "echo", "bare", "post", "basic"; "": no registration
-	Issuer   string                     // iss in the answer: "said", "unsaid" in the metadata; "slash": with one more slash; "": none
+	Client   string                     // how it registers a client: "echo" with the requested auth method, "bare" without a method, "post" or "basic" with a secret; "": not at all
+	Issuer   string                     // iss in the answer: "said": also announced in the metadata; "unsaid": not announced; "slash": with one more slash; "": none
 	Offline  bool                       // no refresh token without offline_access
 	Form     bool                       // tokens are sent as a form
 	Scopes   []string                   // scopes_supported of the resource; the challenge has none

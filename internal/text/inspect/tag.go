@@ -67,8 +67,8 @@ func beginsTag(text string) bool {
 	return len(text) > 1 && text[0] == '<' && text[1]|0x20 >= 'a' && text[1]|0x20 <= 'z'
 }
 
-// readTag reads a tag as browsers do, up to the offset until; read is the offset where reading
-// stopped. A text in which another tag begins outside quotes is no tag.
+// readTag reads a tag as browsers do. It reads no further than the offset in until, and returns the
+// offset where it stopped in read. A text in which another tag begins outside quotes is no tag.
 func readTag(text string, at, until int) (t tag, read int, ok bool) {
 	t.start = at
 	i := at + 1

@@ -96,7 +96,7 @@ var shapes = [...]shape{
 	{start: "shippo_live_", kind: "shippo", min: 40, of: hexes}, {start: "shippo_test_", kind: "shippo", min: 40, of: hexes}, {start: "EZAK", kind: "easypost", min: 54, max: 54}, {start: "EZTK", kind: "easypost", min: 54, max: 54},
 	{start: "duffel_live_", kind: "duffel", min: 40, of: wordish | equals}, {start: "duffel_test_", kind: "duffel", min: 40, of: wordish | equals},
 
-	// No vendor.
+	// Formats that do not begin with a vendor's prefix.
 	{start: "AccountKey=", kind: "azure", min: 40, of: alnum | slashes | equals}, {start: "SharedAccessKey=", kind: "azure", min: 40, of: alnum | slashes | equals},
 	{start: "AccountKey%3", kind: "azure", min: 40, of: alnum | slashes | equals | percent}, {start: "SharedAccessKey%3", kind: "azure", min: 40, of: alnum | slashes | equals | percent},
 	{start: "xprv", kind: "wallet", min: 100, digit: true}, {start: "yprv", kind: "wallet", min: 100, digit: true}, {start: "zprv", kind: "wallet", min: 100, digit: true}, {start: "tprv", kind: "wallet", min: 100, digit: true},

@@ -159,8 +159,8 @@ func (c *core) readTarget() bool {
 	return ok
 }
 
-// redirectBoth reads `&> file`. dash reads it as the end of a command and an empty
-// command. The commands are the same as long as no word follows.
+// redirectBoth reads `&> file`. dash reads `&`, which ends the command, and then an empty command
+// with `> file`. Both readings run the same programs as long as no word follows the file.
 func (c *core) redirectBoth() bool {
 	c.at += len("&>")
 	if c.takeText(">"); !c.readTarget() || !c.skipGap(false) {

@@ -102,7 +102,8 @@ func (d *doubter) noteDoubt(at *string, words string) {
 // bodies when no such loop is left.
 func unrollLoop(text string) (rest string, bodies []string) {
 	rest = text
-	defer func() { _ = recover() }() // a text on which the parser panics is doubted when it is read
+	// Ignore a panic of the parser: readText parses the text again and notes the doubt.
+	defer func() { _ = recover() }()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return text, nil

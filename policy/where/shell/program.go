@@ -226,7 +226,7 @@ func (r *row) findOption(text string) (ok bool, takes value) {
 	kind, ok := r.options.byName()[name]
 	if !ok && valued {
 		if _, ok = r.options.byName()[text]; ok {
-			return true, none // only this value: --watch=false
+			return true, none // the table lists the option only with this value: --watch=false
 		}
 	}
 	if !ok && r.single && strings.HasPrefix(name, "--") && !strings.HasPrefix(name, "---") {

@@ -150,7 +150,7 @@ func (r *request) answerStatus(code string) int {
 func (l *localSession) sendRelatedNotice(m jsonscan.Value, line []byte) {
 	params := m.Member("params")
 	var about *exchange
-	var part, token []byte // the token that names the request, and the client's token for it
+	var part, token []byte // part: the token in the notice; token: the client's own token, which replaces it
 	l.mu.Lock()
 	switch m.Member("method").Text() {
 	case "notifications/progress":

@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// inSession is an agent's session on the disk, and the decision about a call in it besides the
-// rules.
+// inSession describes a stored session of an agent, and what the session itself, not the rules,
+// decides about a call.
 type inSession struct {
 	flow.Shown
 	Counted int    `json:"counted"` // calls that limits have counted so far

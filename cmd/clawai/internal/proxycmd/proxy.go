@@ -237,7 +237,7 @@ func (p *proxyRun) newSessions(record gate.Recorder, stderr *os.File) (*session.
 	seen := cmdline.ViewOptions(p.folders)
 	seen.Project, _ = os.Getwd()
 	loaded := p.policy
-	p.policy = nil // the sessions can then free it when another replaces it
+	p.policy = nil // drop this reference, so that the policy can be freed after a reload has replaced it
 	return session.New(session.Options{
 		Program: "clawai " + cmdline.Version, Policy: loaded, Recorder: record, State: p.sharedState(), Ask: p.settings, Folders: p.folders,
 		View: seen, By: cmdline.AccountName(), Stderr: stderr, Facts: policy.Facts{Cwd: p.serverFolder(), OS: p.serverSystem(), Elsewhere: stdio.NamesFolder(p.command)}, ObserveOnly: p.observe,
