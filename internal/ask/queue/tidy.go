@@ -45,7 +45,7 @@ func (q *Queue) tidyIn(d time.Duration) {
 		t.mu.Unlock()
 		if err != nil {
 			// Another process may be running too: avoid the next collision.
-			q.tidyIn(soon + rand.N(5*soon)) // nobody gains by guessing it
+			q.tidyIn(soon + rand.N(5*soon)) //nolint:gosec // nobody gains by guessing it
 		}
 	})
 }

@@ -83,7 +83,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if r.URL.Path == "/" {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, err.Error()+"\n") // plain text, and not sniffed
+		_, _ = io.WriteString(w, err.Error()+"\n") //nolint:gosec // plain text, and not sniffed
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")

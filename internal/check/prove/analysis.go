@@ -20,7 +20,7 @@ func New(p *policy.Policy, o Options) *Analysis {
 	return &Analysis{prover: pr, policy: p, rules: pr.readRules(p)}
 }
 
-// // Reach reports for each rule whether a call can reach it.
+// Reach reports for each rule whether a call can reach it.
 func (a *Analysis) Reach() []Finding {
 	findings := make([]Finding, len(a.rules))
 	for i := range a.rules {

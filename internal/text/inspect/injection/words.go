@@ -248,7 +248,7 @@ const (
 func (r *reader) nextEnd(n, from int) int {
 	at := &r.seek.ends[n]
 	for *at >= 0 && *at <= from {
-		next := -1
+		var next int
 		switch n - len(unseen) {
 		case 0:
 			next = strings.Index(r.text[from:], "-->")
