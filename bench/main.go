@@ -2,13 +2,13 @@
 
 // Command bench measures clawai from outside, together with a bare server and
 // two relays, on loopback pipes. It runs all ways in turn in each round, so
-// that a ratio compares values of the same moment. docs/benchmarks.md has the
+// that a ratio compares values of the same moment. bench/README.md has the
 // results.
 //
 //	go run ./bench                   about two minutes, on an otherwise idle machine
 //	go run ./bench --against REV     also measures clawai of another commit
 //	go run ./bench --hub --only calls,memory   also measures the hub
-//	go run ./bench --write           also updates the table of docs/benchmarks.md
+//	go run ./bench --write           also updates the table of bench/README.md
 //	go run ./bench --sizes           share of each module in the binary
 //	go run ./bench --rooms           share of each package in the instructions
 package main

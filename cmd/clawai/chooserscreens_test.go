@@ -222,7 +222,7 @@ func TestAListThatDoesNotFit(t *testing.T) {
 	}
 	sizes(t, func(t *testing.T, rows, cols int) {
 		w := watchAs(t, home, colorful, rows, cols, "wrap")
-		w.sees("> [ ] 日本語のサーバー  Claude Code  ~/.claude.json\n", "0 of 64 chosen ─", " · / filter\n")
+		w.sees("> [ ] 日本語のサーバー  Claude Code  ~/.claude.json\n", fmt.Sprintf("0 of 64 chosen · %d in sight ─", rows-3), " · / filter\n")
 		w.types("\x1b[F\x1b[A\x1b[A")
 		long := "> [ ] files  Claude Code  ~/.claude.json  …older-name/a-long-folder-name/project\n"
 		if cols == 120 {
@@ -238,7 +238,7 @@ func TestAListThatDoesNotFit(t *testing.T) {
 			"  [ ] server-58  Claude Code  ~/.claude.json",
 			"  [ ] server-59  Claude Code  ~/.claude.json",
 			string([]rune(long)[:60]),
-			"0 of 64 chosen ─",
+			"0 of 64 chosen · 7 in sight ─",
 			"Space chooses · Return goes on · Esc leaves · ↑ ↓ move")
 		w.resize(rows, cols)
 		w.types("/9")

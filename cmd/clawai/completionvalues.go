@@ -87,7 +87,7 @@ func harmlessWords(values func() []string) []string {
 	})
 }
 
-// The functions below return nothing on an error, since nobody expects an error after Tab.
+// On an error the functions below return no names: a shell shows no errors after Tab.
 
 func serverNames() []string {
 	f, err := wrapcmd.FindServers()

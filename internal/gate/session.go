@@ -8,9 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/clawai/clawai/policy"
-
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/policy"
 )
 
 // Options holds the options of New. All ports are required, so that an unused port is

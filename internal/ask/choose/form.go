@@ -25,6 +25,7 @@ type form struct {
 	filtering   func() bool // letters go to the filter
 
 	width, height  int
+	sight          int // how many options are in sight
 	answered, left bool
 }
 
@@ -126,7 +127,8 @@ func (f *form) resize(width, height int) {
 		f.describe(strings.Join(lines, "\n"))
 		head += len(lines)
 	}
-	f.field.WithWidth(width).WithHeight(max(head+1, min(head+f.rows, height-footRows)))
+	f.sight = max(1, min(f.rows, height-footRows-head))
+	f.field.WithWidth(width).WithHeight(head + f.sight)
 	f.field.View()
 	f.field.Update(tea.KeyPressMsg{}) // no key: makes huh scroll to the cursor
 }
@@ -143,6 +145,9 @@ func (f *form) ruleLine() string {
 	text := ""
 	if f.chosen != nil {
 		text = fmt.Sprintf("%d of %d chosen ", f.chosen(), f.rows)
+	}
+	if f.sight < f.rows {
+		text += fmt.Sprintf("· %d in sight ", f.sight)
 	}
 	return cutMiddle(text+strings.Repeat("─", max(0, f.width-lipgloss.Width(text))), f.width)
 }

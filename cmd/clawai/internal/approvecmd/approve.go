@@ -243,7 +243,7 @@ func (s *stream) ReadLine(ctx context.Context) (string, error) {
 		if !ok {
 			return "", io.EOF
 		}
-		_, err := io.WriteString(s.Writer, "\n") // nobody typed the line end after the prompt
+		_, err := io.WriteString(s.Writer, "\n") // input that is no terminal echoes no line end after the prompt
 		return line, err
 	}
 }

@@ -16,7 +16,7 @@ const (
 	reached  = "reached"  // the model or the server got the text
 	marked   = "marked"   // the same, but with marks, a warning or words removed; the effect on a model is unknown
 	asked    = "asked"    // a person would decide
-	withheld = "withheld" // nobody got the text
+	withheld = "withheld" // neither the model nor the server got the text
 )
 
 var outcomes = []string{reached, marked, asked, withheld}

@@ -1,5 +1,5 @@
-// Package channels finds the ways to ask a person that are open where the command runs. It asks
-// nobody and leaves nothing behind.
+// Package channels finds the ways to ask a person that are open where the command runs. It asks no
+// question and writes no file.
 package channels
 
 import (

@@ -79,7 +79,7 @@ func saveSecret(path, secret string) error {
 
 func secretPath(state string) string { return filepath.Join(state, "listen.secret") }
 
-// ReadSecret returns the secret; the error is os.ErrNotExist when there is none yet.
+// ReadSecret returns the secret; the error is os.ErrNotExist before the secret is created.
 func ReadSecret(state string) (string, error) { return readSecretFile(secretPath(state)) }
 
 func readSecretFile(path string) (string, error) {

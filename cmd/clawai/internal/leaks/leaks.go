@@ -46,8 +46,8 @@ type reach struct {
 	secret             bool // the data is secret
 }
 
-// pick is the tool that best shows what its server can do: a tool of the lowest class, and of
-// these the one with the shortest name. An empty name means that there is none.
+// pick is the tool that best shows what its server can do. It has the lowest class, and the
+// shortest name of that class. Without such a tool the name is empty.
 type pick struct {
 	tool  string
 	class int

@@ -31,7 +31,7 @@ func statsCommand() *cli.Command {
 
 // statsDoc is the --json output.
 type statsDoc struct {
-	From     time.Time   `json:"from"` // time of the first call; the zero time when there is none
+	From     time.Time   `json:"from"` // time of the first call; the zero time without calls
 	To       time.Time   `json:"to"`
 	Sessions int         `json:"sessions"`
 	Total    countsDoc   `json:"total"`

@@ -69,9 +69,10 @@ type proxyRun struct {
 	here    bool      // the servers run on this system
 }
 
-// fewestProcessors is what two loops in blocking system calls need to run together. With fewer,
+// fewestProcessors is the number of processors on which two loops in blocking system calls run
+// together. With fewer,
 // each call waits until the runtime's monitor has taken a processor back from the sleeping loop
-// (docs/benchmarks.md).
+// (bench/README.md).
 const fewestProcessors = 4
 
 // heapGrowth is how far the heap of a proxy grows before a collection, in per cent of the live

@@ -107,7 +107,7 @@ func (s secrets) pipeFiltered(to *os.File) (w *os.File, done chan struct{}, err 
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.known.CopyMasked(to, r) // if stderr is gone, there is nobody to tell
+		_ = s.known.CopyMasked(to, r) // without stderr the error cannot be shown
 		_ = r.Close()
 	}()
 	return w, done, nil

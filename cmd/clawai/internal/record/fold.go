@@ -33,7 +33,7 @@ func (f *Folder) Add(e *event.Entry) error {
 		}
 	}
 	row := &Row{Entry: *e}
-	row.Entry.Raw = nil // the largest part, which nobody prints
+	row.Entry.Raw = nil // it is the largest part and is not printed
 	f.rows = append(f.rows, row)
 	switch {
 	case awaitsReply(e):

@@ -151,15 +151,14 @@ func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	return all
 }
 
-// excerpt returns the found text for people, with tags decoded to letters. Text that is or may
-// be a secret is not shown.
+// secretPlaces finds the secrets and likely secrets of a text when an excerpt is first asked for.
 type secretPlaces struct {
 	text  string
-	spans [2][]redact.Span // each in order; none lies in another
+	spans [2][]redact.Span // secrets, and likely secrets; sorted, without overlap
 	read  bool
 }
 
-// hasAny reports whether a secret, or what may be one, stands in a part of the text.
+// hasAny reports whether a part of the text contains a secret or a likely secret.
 func (p *secretPlaces) hasAny(start, end int) bool {
 	if !p.read {
 		read := redact.Read(p.text)
@@ -179,11 +178,11 @@ func (p *secretPlaces) hasAny(start, end int) bool {
 	return false
 }
 
-// maxExcerpt is how many bytes of what was found are looked at: an excerpt has a line.
+// maxExcerpt limits how many bytes of a finding are read: an excerpt is one line.
 const maxExcerpt = 4 << 10
 
-// excerpt is what was found, for people: tags as the letters that they stand for. Where a secret
-// stands in it, or what may be one, nothing is shown, however it is written.
+// excerpt returns the text of a finding for people, with tag characters as the letters that they
+// stand for. It returns "" if the text contains a secret or a likely secret in any spelling.
 func (p *secretPlaces) excerpt(f inspect.Found) string {
 	text := strings.ToValidUTF8(p.text[f.Start:min(f.End, f.Start+maxExcerpt)], "\ufffd")
 	switch f.Kind {

@@ -109,7 +109,7 @@ func (m *hookRules) tellRules(r *wrapRun, verb string) {
 // builtInTools describes what the starter for agents' own tools allows.
 const builtInTools = "Built-in tools read below your home, write in ~/projects, build and test; keys stay shut, and you are asked about the rest."
 
-// writeRules writes the rules into the policy; a nil m means that there are none.
+// writeRules writes the rules into the policy; a nil m has no rules.
 func (m *hookRules) writeRules(r *wrapRun) error {
 	if m == nil {
 		return nil
