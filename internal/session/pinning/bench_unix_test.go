@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/clawai/clawai/internal/mcp/pin"
+	"github.com/clawai/clawai/internal/testing/cputime"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -52,13 +52,13 @@ func benchmarkList(b *testing.B, mode policy.Pin, pages, each int) {
 		s := NewSession(NewStore(dir, ""), nil, nil)
 		heap := heapNow()
 		b.StartTimer()
-		before := processorTime(b)
+		before := cputime.Used(b)
 		for i, raw := range all {
 			if _, err := s.JudgeEntries("notes", mode, pin.Tool, raw, Page{Further: i > 0, Last: i == pages-1}); err != nil {
 				b.Fatal(err)
 			}
 		}
-		processor += processorTime(b) - before
+		processor += cputime.Used(b) - before
 		b.StopTimer()
 		kept += heapNow() - heap
 		s.Close()
@@ -85,21 +85,12 @@ func benchmarkAgain(b *testing.B, mode policy.Pin, pages, each int) {
 	}
 	list()
 	b.ReportAllocs()
-	before := processorTime(b)
+	before := cputime.Used(b)
 	b.ResetTimer()
 	for b.Loop() {
 		list()
 	}
-	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
-}
-
-// processorTime is what the process has used: on a busy machine the clock says little.
-func processorTime(tb testing.TB) time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	b.ReportMetric(float64((cputime.Used(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }
 
 func heapNow() uint64 {

@@ -5,11 +5,9 @@ package audit
 import (
 	"fmt"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/testing/cputime"
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
@@ -27,7 +25,7 @@ func BenchmarkRecord(b *testing.B) {
 					events[i] = usual(i)
 				}
 				b.ReportAllocs()
-				before := cpuTime(b)
+				before := cputime.Used(b)
 				for b.Loop() {
 					for _, ev := range events {
 						ev.Record = ""
@@ -36,7 +34,7 @@ func BenchmarkRecord(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N*n), "cpu-ns/event")
+				b.ReportMetric(float64(cputime.Used(b)-before)/float64(b.N*n), "cpu-ns/event")
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/event")
 			})
 		}
@@ -105,14 +103,4 @@ func BenchmarkVerify(b *testing.B) {
 		}
 		b.SetBytes(r.Bytes)
 	}
-}
-
-// cpuTime is what the process has used: on a busy machine the elapsed time says
-// little.
-func cpuTime(b *testing.B) time.Duration {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/clawai/clawai/internal/testing/cputime"
 )
 
 const (
@@ -183,17 +184,8 @@ func TestSecretsWithinOthersTakeLinearTime(t *testing.T) {
 		";password=x", " password=x", "Basic ", "machine h ", "Bearer a1-", "\x1b[", "[0;", "password=ghp_exampleexampleexample1-", "https://a:b@", "Bearer example1-----BEGIN PRIVATE KEY-----\n", "curl -u \"",
 		"kind: Secret\ndata:\n  a: xxxx\n", "sk-Zq8Lw2Rk5Tn9Vb3Xm7Yp1Hd6-",
 	} {
-		took := func(size int) time.Duration {
-			text, least := strings.Repeat(unit, size/len(unit)), time.Hour
-			for range 3 { // a machine that is busy now is not so all the time
-				began := time.Now()
-				SearchText(text, Kinds{only: []Kind{Secret}})
-				least = min(least, time.Since(began))
-			}
-			return least
-		}
-		if short, long := took(8<<10), took(128<<10); long > 64*short+50*time.Millisecond {
-			t.Errorf("%q: %v for 8 KiB, %v for 128 KiB", unit, short, long)
-		}
+		cputime.CheckLinear(t, unit, 8<<10, func(size int) string {
+			return strings.Repeat(unit, size/len(unit))
+		}, func(text string) { SearchText(text, Kinds{only: []Kind{Secret}}) })
 	}
 }

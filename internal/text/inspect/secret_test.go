@@ -4,7 +4,8 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/clawai/clawai/internal/testing/cputime"
 )
 
 // key has a form of its own.
@@ -109,18 +110,9 @@ func TestHiddenInstructions(t *testing.T) {
 // values of names may reach to its end, each of them.
 func TestNamesAndOptionsTakeLinearTime(t *testing.T) {
 	for _, unit := range []string{"password=", "example_token=", " -p", " -u", "mysql -p ", " -px", "mysqlx -u a:b ", `"-u" "a:b" `, `' -u "a:b' `, "\" -u 'a:b", " -u \\\n", "-u\\\n", "'\n-u a:b \\\n"} {
-		took := func(size int) time.Duration {
-			text, least := `token="`+strings.Repeat(unit, size/len(unit)), time.Hour
-			for range 5 { // a machine that is busy now is not so all the time
-				began := time.Now()
-				SearchText(text, Kinds{only: []Kind{Secret}})
-				least = min(least, time.Since(began))
-			}
-			return least
-		}
-		if short, long := took(16<<10), took(256<<10); long > 64*short+50*time.Millisecond {
-			t.Errorf("%q: %v for 16 KiB, %v for 256 KiB", unit, short, long)
-		}
+		cputime.CheckLinear(t, unit, 16<<10, func(size int) string {
+			return `token="` + strings.Repeat(unit, size/len(unit))
+		}, func(text string) { SearchText(text, Kinds{only: []Kind{Secret}}) })
 	}
 }
 

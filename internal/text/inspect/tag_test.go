@@ -3,7 +3,8 @@ package inspect
 import (
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/clawai/clawai/internal/testing/cputime"
 )
 
 // However a tag is written that hides a text, and however long that is, it is looked at to its end.
@@ -63,17 +64,8 @@ func TestStylesThatHide(t *testing.T) {
 // What is made of tags, or of what may become some, is read in a time that grows with its length.
 func TestTagsTakeLinearTime(t *testing.T) {
 	for _, unit := range []string{"<script>", "<textarea>a", "<!--", "<", "<a", "<a ", "<a=", "<a style='", `<a x="`, `<a x="<a y='`, `<b y='" x="`, "<a style=display:none>", "<a style=display:none", `<div style="display:none"><div>`, "<a b ", "</a", "<a style=\"/*", "<!--<a style=display:none>", `<b y='" x="` + strings.Repeat("z", 3000)} {
-		took := func(size int) time.Duration {
-			text, least := `<div style="display:none">`+strings.Repeat(unit, size/len(unit)+1)+">", time.Hour
-			for range 3 {
-				began := time.Now()
-				SearchText(text, Kinds{only: []Kind{Concealed, CSSHidden, ImageLink}})
-				least = min(least, time.Since(began))
-			}
-			return least
-		}
-		if short, long := took(16<<10), took(256<<10); long > 64*short+100*time.Millisecond {
-			t.Errorf("%.20q: %v for 16 KiB, %v for 256 KiB", unit, short, long)
-		}
+		cputime.CheckLinear(t, unit, 16<<10, func(size int) string {
+			return `<div style="display:none">` + strings.Repeat(unit, size/len(unit)+1) + ">"
+		}, func(text string) { SearchText(text, Kinds{only: []Kind{Concealed, CSSHidden, ImageLink}}) })
 	}
 }

@@ -3,8 +3,8 @@ package injection
 import (
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/clawai/clawai/internal/testing/cputime"
 	"github.com/clawai/clawai/internal/testing/wordings"
 )
 
@@ -47,18 +47,9 @@ func TestFormHidesNothing(t *testing.T) {
 // A text that is made of starts is read in a time that grows with its length.
 func TestStartsTakeLinearTime(t *testing.T) {
 	for _, unit := range []string{"<!--", "<!-- --!>", "<script>", "<a", "<a =\"", "<a ='x", "</", "<!", "<script></style>", "<a>&", "<" + strings.Repeat("a", 1020) + strings.Repeat("<b", 500) + ">"} {
-		took := func(size int) time.Duration {
-			text, least := strings.Repeat(unit, size/len(unit)), time.Hour
-			for range 3 {
-				began := time.Now()
-				TopScore(text)
-				least = min(least, time.Since(began))
-			}
-			return least
-		}
-		if short, long := took(32<<10), took(512<<10); long > 64*short+100*time.Millisecond {
-			t.Errorf("%.9q: %v for 32 KiB, %v for 512 KiB", unit, short, long)
-		}
+		cputime.CheckLinear(t, unit, 32<<10, func(size int) string {
+			return strings.Repeat(unit, size/len(unit))
+		}, func(text string) { TopScore(text) })
 	}
 }
 
