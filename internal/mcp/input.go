@@ -96,6 +96,10 @@ func (c *collector) collectRequests(v jsonscan.Value) {
 	}
 }
 
+// reasonNoInput is the reason for an input request whose method no server may ask for. The method
+// is the server's text, so a denial does not quote it.
+const reasonNoInput = "a server may not ask for this method in an answer"
+
 // addRequest adds one input request.
 func (c *collector) addRequest(key, method string, params, entry jsonscan.Value) {
 	if len(c.in.Calls) == maxInputs {
@@ -121,7 +125,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 		fs := readFields(params, &jsonscan.Index{})
 		fs.readExtra(none, &judged.calls[0])
 	default:
-		judged.calls[0].Malformed = "a server may not ask for this method in an answer"
+		judged.calls[0].Malformed = reasonNoInput
 	}
 	if key == formKey { // its answer would be taken for the answer to our form
 		judged.calls[0].Malformed = imitates

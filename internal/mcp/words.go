@@ -23,6 +23,9 @@ func subjectWord(c policy.Call) string {
 	case policy.ElicitationSubject:
 		return "a question of the server to its user"
 	default:
+		if c.Malformed == reasonNoInput {
+			return "an input request of the server"
+		}
 		return "the method " + quoteName(c.Method)
 	}
 	if len(c.Names) == 0 {

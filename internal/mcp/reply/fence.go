@@ -94,7 +94,7 @@ func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []
 				return name.said, false
 			}
 		}
-		if value.end == 0 || value.number || !isProse(path, name.said, value.said) {
+		if value.end == 0 || value.number || m.isServerName(path, name.said, value.said) || !isProse(path, name.said, value.said) {
 			return name.said, true
 		}
 		if offered && len(path) > 2 && path[0] == "completion" && path[1] == "values" {
@@ -139,11 +139,17 @@ func isOfRequest(path []string, name string) bool {
 // members of the payload itself.
 var containers = []string{"content", "data", "body"}
 
+// isServerName reports whether a text is the name by which a client knows the server. Only the
+// first answer of a server introduces it; elsewhere a member of that name is text.
+func (m *Message) isServerName(path []string, name, text string) bool {
+	return (m.method == "initialize" || m.method == "server/discover") && len(path) == 2 && path[0] == "serverInfo" && name == "name" && len(text) <= maxWord
+}
+
 // isProse reports whether a string may say something to a reader: a string under a name in prose,
 // also in an array; otherwise one with a blank, with letters outside ASCII, or a long one. Other
 // strings are ids, numbers and list words, which marks would make useless.
 func isProse(path []string, name, text string) bool {
-	if text == "" || len(path) == 2 && path[0] == "serverInfo" && name == "name" && len(text) <= maxWord { // the name by which a client knows the server
+	if text == "" {
 		return false
 	}
 	depth := len(path) - 1

@@ -94,14 +94,15 @@ func findEscapes(text string, shown []string) (found []inspect.Found) {
 func findMarks(text string, marker, fence bool) []inspect.Found {
 	var markers, fences bounded
 	for at := 0; at < len(text); {
-		size := openerAt(text, at)
-		if size == 0 {
+		size, other := openerAt(text, at)
+		if size == 0 && at > 0 {
 			at++
 			continue
 		}
-		word, end := markAt(text, at+size)
+		// A text may be the rest of a mark whose bracket ends the text before it.
+		word, end := markAt(text, at+size, other || size == 0)
 		if end == 0 {
-			at += size
+			at += max(size, 1)
 			continue
 		}
 		switch {
@@ -116,29 +117,55 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 }
 
 // openerAt returns the length of the bracket at text[at], also as an HTML reference; 0 for none.
-// Few bytes can begin a bracket, and most texts have few of them.
-func openerAt(text string, at int) (size int) {
+// other reports that it is a bracket that texts are full of, or a quotation mark. Few bytes can
+// begin a bracket, and most texts have few of them.
+func openerAt(text string, at int) (size int, other bool) {
 	switch c := text[at]; {
 	case c == '[':
-		return 1
+		return 1, false
+	case c == '(', c == '{', c == '<':
+		return 1, true
 	case c == '&':
-		const longest = len("&#0000091;")
-		reference := text[at:min(len(text), at+longest)]
-		n := strings.IndexByte(reference, ';') + 1
-		if r, _ := utf8.DecodeRuneInString(html.UnescapeString(reference[:n])); n > 0 && isOpener(r) {
-			return n
+		if r, n := drawnAt(text, at); n > 1 && (isOpener(r) || isOtherOpener(r)) {
+			return n, !isOpener(r)
 		}
-	case c == 0xef, c >= 0xe0 && c <= 0xe3 && !strings.HasPrefix(text[at:], "\xe2\x80"): // other bytes begin no bracket, or a quotation mark
-		if r, n := utf8.DecodeRuneInString(text[at:]); isOpener(r) {
-			return n
+	case c == 0xef, c >= 0xe0 && c <= 0xe3, c == 0xc2: // other bytes begin no bracket
+		if r, n := utf8.DecodeRuneInString(text[at:]); isOpener(r) || isOtherOpener(r) {
+			return n, !isOpener(r)
 		}
 	}
-	return 0
+	return 0, false
 }
 
 func isOpener(r rune) bool { return r == '[' || r >= utf8.RuneSelf && unicode.Is(unicode.Ps, r) }
 
 func isCloser(r rune) bool { return r == ']' || r >= utf8.RuneSelf && unicode.Is(unicode.Pe, r) }
+
+func isOtherOpener(r rune) bool {
+	return r == '(' || r == '{' || r == '<' || r >= utf8.RuneSelf && unicode.Is(unicode.Pi, r)
+}
+
+func isOtherCloser(r rune) bool {
+	return r == ')' || r == '}' || r == '>' || r >= utf8.RuneSelf && unicode.Is(unicode.Pf, r)
+}
+
+// drawnAt returns the character that is drawn for what begins at text[i], and its length in bytes:
+// for an HTML reference its character, and -1 for a tag, which is not drawn.
+func drawnAt(text string, i int) (r rune, size int) {
+	const longestReference, longestTag = len("&#0000091;"), 128
+	switch rest := text[i:]; {
+	case rest[0] == '&':
+		n := strings.IndexByte(rest[:min(len(rest), longestReference)], ';') + 1
+		if r, _ := utf8.DecodeRuneInString(html.UnescapeString(rest[:n])); n > 0 && r != '&' {
+			return r, n
+		}
+	case rest[0] == '<' && len(rest) > 1 && (rest[1] == '/' || rest[1] == '!' || rest[1]|0x20 >= 'a' && rest[1]|0x20 <= 'z'):
+		if n := strings.IndexByte(rest[:min(len(rest), longestTag)], '>') + 1; n > 0 {
+			return -1, n
+		}
+	}
+	return utf8.DecodeRuneInString(text[i:])
+}
 
 // bounded holds findings of one kind, and records that there are more.
 type bounded []inspect.Found
@@ -159,17 +186,21 @@ const maxMark = 400
 var spellings = [...]struct{ word, letters string }{{withheld, "clawalwlthheld"}, {untrusted, "clawaluntrusted"}}
 
 // markAt returns the word of the mark after a bracket, and the mark's end; 0 for none. The mark
-// for a value has a word and a number.
-func markAt(text string, at int) (word string, end int) {
+// for a value has a word and a number. Behind an other bracket only a mark of a fence counts, and
+// only with its end.
+func markAt(text string, at int, other bool) (word string, end int) {
 	stop := min(len(text), at+maxMark)
 	var letters [len("clawaluntrusted")]byte
-	n, i := 0, at
-	for ; i < stop && word == ""; i += sizeAt(text, i) {
-		drawn, _ := utf8.DecodeRuneInString(text[i:])
+	n, i, size := 0, at, 0
+	for ; i < stop && word == ""; i += size {
+		var drawn rune
+		if drawn, size = drawnAt(text, i); drawn < 0 {
+			continue
+		}
 		if isOpener(drawn) || isCloser(drawn) { // another mark begins, or this one ends
 			return "", 0
 		}
-		r := foldRune(text[i:])
+		r := foldRune(drawn)
 		if r == 'i' || r == '1' {
 			r = 'l'
 		}
@@ -184,29 +215,31 @@ func markAt(text string, at int) (word string, end int) {
 			return "", 0
 		}
 	}
-	if word == "" {
+	if word == "" || other && word != untrusted {
 		return "", 0
 	}
 	var behind strings.Builder
-	for depth := 0; i < stop; i += sizeAt(text, i) {
-		drawn, _ := utf8.DecodeRuneInString(text[i:])
-		switch {
+	for depth := 0; i < stop; i += size {
+		var drawn rune
+		switch drawn, size = drawnAt(text, i); {
+		case drawn < 0:
+			continue
 		case isOpener(drawn):
 			depth++
-		case !isCloser(drawn):
+		case !isCloser(drawn) && (!other || !isOtherCloser(drawn)):
 		case depth > 0:
 			depth--
 		default:
 			if fields := strings.Fields(behind.String()); word == withheld && (len(fields) != 2 || !isNumber(fields[1])) {
 				return "", 0
 			}
-			return word, i + utf8.RuneLen(drawn)
+			return word, i + size
 		}
-		if r := foldRune(text[i:]); r >= 0 {
+		if r := foldRune(drawn); r >= 0 {
 			behind.WriteRune(r)
 		}
 	}
-	if word == untrusted {
+	if word == untrusted && !other {
 		return word, stop
 	}
 	return "", 0
@@ -226,19 +259,13 @@ func spellsMark(letters []byte) (fits bool, whole string) {
 	return fits, ""
 }
 
-func sizeAt(text string, i int) int {
-	_, size := utf8.DecodeRuneInString(text[i:])
-	return size
-}
-
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// foldRune returns the letter that the first character of s looks like, in lower case; -1 where
-// nothing is drawn.
-func foldRune(s string) rune {
-	r, _ := utf8.DecodeRuneInString(s)
+// foldRune returns the letter that a character looks like, in lower case; -1 where nothing is
+// drawn.
+func foldRune(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf && unicode.IsLetter(r):
 		return unicode.ToLower(r)
@@ -250,7 +277,7 @@ func foldRune(s string) rune {
 	if as, ok := imitations[unicode.ToLower(r)]; ok {
 		return as
 	}
-	for d := norm.NFKC.PropertiesString(s).Decomposition(); len(d) > 0; { // bold, in a circle, with an accent
+	for d := norm.NFKC.PropertiesString(string(r)).Decomposition(); len(d) > 0; { // bold, in a circle, with an accent
 		letter, size := utf8.DecodeRune(d)
 		if unicode.IsLetter(letter) || unicode.IsDigit(letter) {
 			r = letter

@@ -243,11 +243,12 @@ func isMusicalSign(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff }
 func isDirectionMark(r rune) bool { return r == 0x200e || r == 0x200f || r == 0x61c }
 
 // isNearRightToLeft reports whether a right-to-left letter stands within a few characters of
-// t[i:end]. Direction marks are written for digits and signs beside such letters.
+// t[i:end]. Direction marks are written for digits and signs beside such letters. They are no
+// such letters themselves.
 func isNearRightToLeft(t string, i, end int) bool {
 	const near = 16 // bytes
 	for _, r := range t[max(0, i-near):min(len(t), end+near)] {
-		if textclass.RightToLeft.HasRune(r) {
+		if textclass.RightToLeft.HasRune(r) && !isDirectionMark(r) {
 			return true
 		}
 	}
