@@ -252,17 +252,16 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 	if isDull(name.said) && (isDull(value.said) || value.number && len(value.said) < 9) {
 		return segment, true
 	}
-	const between = `":"`
-	l.scratch = slices.Grow(l.scratch[:0], len(name.said)+len(between)+len(value.said))
-	l.scratch = append(append(append(l.scratch, name.said...), between...), value.said...)
+	l.scratch = slices.Grow(l.scratch[:0], len(name.said)+len(nameEnd)+len(value.said))
+	l.scratch = append(append(append(l.scratch, name.said...), nameEnd...), value.said...)
 	found := l.lookFlat(string(jsonscan.ValueOf(l.scratch)))
 	for _, f := range inspectNested(value.said, nil, 1, l.lookFlat) {
-		f.Start, f.End = f.Start+len(name.said)+len(between), f.End+len(name.said)+len(between)
+		f.Start, f.End = f.Start+len(name.said)+len(nameEnd), f.End+len(name.said)+len(nameEnd)
 		found = append(found, f)
 	}
 	if l.wanted.Link && !value.number && isLink(path, name.said) {
 		if what := checkAddress(value.said, name.said == "src", l.wanted.Server); what != "" {
-			from := len(name.said) + len(between)
+			from := len(name.said) + len(nameEnd)
 			found = append(found, inspect.Found{Kind: Link, What: what, Start: from, End: from + len(value.said)})
 		}
 	}
@@ -278,11 +277,14 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 	}
 	at.path = path
 	blob := l.isBlob(path, name, value)
-	if !(blob && isBase64(value.said)) && !l.addFindings(at, value, len(name.said)+len(between), found) {
+	if !(blob && isBase64(value.said)) && !l.addFindings(at, value, len(name.said)+len(nameEnd), found) {
 		return segment, false
 	}
 	return segment, !blob || l.addBlob(at, value)
 }
+
+// nameEnd stands between a name and its value in the text that is searched for both.
+const nameEnd = `":"`
 
 // isDull reports whether a text is too short and plain to hold anything, with or without a name
 // for it.

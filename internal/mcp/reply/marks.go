@@ -95,7 +95,7 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 	var markers, fences bounded
 	for at := 0; at < len(text); {
 		size, other := openerAt(text, at)
-		if size == 0 && at > 0 {
+		if size == 0 && !beginsText(text, at) {
 			at++
 			continue
 		}
@@ -114,6 +114,12 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 		at = end
 	}
 	return append(markers, fences...)
+}
+
+// beginsText reports whether a string of the message begins at text[at]: it is searched alone, or
+// behind its name.
+func beginsText(text string, at int) bool {
+	return at == 0 || text[at-1] == '"' && strings.HasSuffix(text[:at], nameEnd)
 }
 
 // openerAt returns the length of the bracket at text[at], also as an HTML reference; 0 for none.
