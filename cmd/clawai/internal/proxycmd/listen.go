@@ -73,10 +73,10 @@ func runListen(c *cli.Context) error {
 			return cmdline.Usagef("--pass-header: %w", err)
 		}
 	}
-	if err := l.readServers(c); err != nil {
+	err := l.readSetup(c)
+	if err != nil {
 		return err
 	}
-	var err error
 	if l.sessions, err = session.Listen(c.Context, l.run.spec); err != nil {
 		return openError(l.run.secrets.hideInError(err))
 	}
@@ -111,8 +111,9 @@ func checkServed(c *cli.Context) error {
 	return nil
 }
 
-// readServers reads the options that every form of the command has, and the servers.
-func (l *listenRun) readServers(c *cli.Context) (err error) {
+// readSetup reads the options that every form of the command has. Its own servers and its
+// certificate are read after the policy.
+func (l *listenRun) readSetup(c *cli.Context) (err error) {
 	if c.Bool("hub") {
 		l.hub = &hubRun{run: l.run}
 		err = l.hub.readSetup(c)

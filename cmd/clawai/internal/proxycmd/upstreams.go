@@ -23,7 +23,7 @@ func (l *listenRun) readUpstreams(c *cli.Context) error {
 	if c.Bool("wrapped") {
 		led, err := httpproxy.ListUpstreams(l.run.spec.Folders.State)
 		if err != nil {
-			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+			return err
 		}
 		texts = append(texts, led...)
 	}
