@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,7 +127,7 @@ func listening(t *testing.T, o Spec) *Sessions {
 	return s
 }
 
-func closed(t *testing.T, all interface{ Close() error }) {
+func closed(t *testing.T, all io.Closer) {
 	t.Helper()
 	if err := all.Close(); err != nil {
 		t.Error(err)

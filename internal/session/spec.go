@@ -34,7 +34,7 @@ type Spec struct {
 	Sync    audit.Sync
 
 	// Policy, Recorder and State replace what is otherwise read, opened and shared in the folders.
-	// Who sets Recorder closes it. A policy that is set is not watched.
+	// Whoever sets Recorder closes it after Close. A policy that is set is not watched.
 	Policy   *config.Loaded
 	Recorder gate.Recorder
 	State    *State
@@ -84,9 +84,9 @@ type Sessions struct {
 	edits    *config.Edits // edits of the policy by answers of a person
 	relay    *ask.StderrRelay
 
-	ctx, working  context.Context // working ends first
-	stop, endWork context.CancelFunc
-	tasks         sync.WaitGroup // what Go has started
+	ctx, working  context.Context    // working ends first
+	stop, endWork context.CancelFunc // stop ends only a ctx that listens to signals
+	tasks         sync.WaitGroup     // what Go has started
 
 	mu     sync.Mutex     // guards the fields below
 	policy *config.Loaded // in force; o.Policy is nil, so that the first policy can be freed
@@ -123,8 +123,7 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 			return nil, err
 		}
 	}
-	s.ctx, s.stop = context.WithCancel(ctx)
-	if s.record != nil {
+	if s.ctx, s.stop = ctx, func() {}; s.record != nil {
 		s.ctx, s.stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	}
 	s.working, s.endWork = context.WithCancel(s.ctx)
@@ -132,10 +131,10 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 		_ = s.Close()
 		return nil, err
 	}
+	s.o.Policy, s.o.Ask, s.o.Prepare = nil, nil, nil
 	if o.Policy == nil {
 		s.Go(s.watchPolicy)
 	}
-	s.o.Policy, s.o.Ask, s.o.Prepare = nil, nil, nil
 	return s, nil
 }
 

@@ -70,15 +70,15 @@ func TestOpenFromFolders(t *testing.T) {
 // What is wrong ends Open before anything is on the disk, and the first that is wrong is told.
 func TestOpenRefuses(t *testing.T) {
 	lost := errors.New("no vault")
-	wrong := func(o *Spec, file string) {
+	wrong := func(file string) {
 		if err := os.WriteFile(file, []byte("wrong"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	unprepared := func(o *Spec) { o.Prepare = func() (*redact.Known, error) { return nil, lost } }
 	badOption := func(o *Spec) { o.Ask = func(option string) (string, bool) { return "loudly", option == "ask" } }
-	badPolicy := func(o *Spec) { wrong(o, o.Folders.PolicyFile()) }
-	badSettings := func(o *Spec) { wrong(o, o.Folders.SettingsFile()) }
+	badPolicy := func(o *Spec) { wrong(o.Folders.PolicyFile()) }
+	badSettings := func(o *Spec) { wrong(o.Folders.SettingsFile()) }
 	for _, c := range []struct {
 		name    string
 		changes []func(*Spec)

@@ -4,6 +4,7 @@ package proxycmd
 
 import (
 	"errors"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -178,7 +179,7 @@ func openError(err error) error {
 }
 
 // closeRun closes what a run has opened. It returns the first error, with our exit code.
-func closeRun(open interface{ Close() error }, err error) error {
+func closeRun(open io.Closer, err error) error {
 	if closing := open.Close(); err == nil {
 		err = closing
 	}
