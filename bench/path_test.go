@@ -85,12 +85,7 @@ func throughPath(t testing.TB, use func(*process)) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	all, err := session.New(session.Options{Policy: loaded, Recorder: log, State: session.InMemory()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer all.Close()
-	one, err := all.Open(session.Peer{})
+	one, err := session.Open(t.Context(), session.Spec{Policy: loaded, Recorder: log, State: session.InMemory()})
 	if err != nil {
 		t.Fatal(err)
 	}

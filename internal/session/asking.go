@@ -48,7 +48,7 @@ type asking struct {
 // newAsking returns the asking for the settings.
 func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	a := &asking{
-		relay: s.relay, settings: s.o.Ask, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
+		relay: s.relay, settings: s.settings, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
 		session: rand.Text(), desktop: notify.New(notify.Options{}), shared: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	if len(a.settings.Order.Is) == 0 {

@@ -40,7 +40,7 @@ public_source = true
 // is forgotten.
 func TestInvocation(t *testing.T) {
 	asked := 0
-	s, kept, f := sessions(t, invoked, func(o *Options) {
+	s, kept, f := sessions(t, invoked, func(o *Spec) {
 		o.Before = func(q gate.Question) (gate.Answer, bool) {
 			asked++
 			return gate.Answer{Reply: gate.AllowSession, Digest: q.Digest, Channel: "test"}, true
@@ -62,7 +62,7 @@ func TestInvocation(t *testing.T) {
 	end := func(i *Invocation, all ...*Session) {
 		t.Helper()
 		for _, one := range all {
-			one.Close()
+			closed(t, one)
 		}
 		if err := i.End(); err != nil {
 			t.Error(err)

@@ -86,14 +86,14 @@ func offersOf(t *testing.T, src string) *offered {
 	t.Helper()
 	o := &offered{}
 	o.answer = func(gate.Question) gate.Answer { return gate.Answer{Reply: gate.AllowOnce} }
-	s, _, _ := sessions(t, src, func(with *Options) {
+	s, _, _ := sessions(t, src, func(with *Spec) {
 		with.Folders.Home, with.Facts.Cwd = "/home/user", "/home/user/projects/app" // where a proxy starts its server
 		var err error
 		if with.Policy, err = config.LoadPolicyFor(with.Folders.PolicyFile(), policy.Options{Home: "/home/user"}); err != nil {
 			t.Fatal(err)
 		}
 		with.View = view.Options{Project: "/home/user/projects/app", Home: "/home/user"}
-		with.Ask.Order.Is = []string{"console"} // there is somebody to offer it to
+		asks(t, with, "console") // there is somebody to offer it to
 		with.Before = func(q gate.Question) (gate.Answer, bool) {
 			o.asked = &q
 			a := o.answer(q)
@@ -166,9 +166,9 @@ func TestAnswersStickUnderAStarter(t *testing.T) {
 		},
 		"for good": func(o *offered, q gate.Question) (gate.Answer, error) {
 			_, err := o.asking.keeper.Write(t.Context(), q, "folder", gate.AllowAlways)
-			l, loads := config.LoadPolicyFor(o.all.inForce().Path, policy.Options{Home: "/home/user"})
+			l, loads := config.LoadPolicyFor(o.All.inForce().Path, policy.Options{Home: "/home/user"})
 			if err == nil && loads == nil {
-				defer o.all.reloadSessions(l, nil)
+				defer o.All.reloadSessions(l, nil)
 			}
 			return gate.Answer{Reply: gate.AllowAlways}, errors.Join(err, loads)
 		},

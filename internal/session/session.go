@@ -1,14 +1,8 @@
 package session
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"slices"
-	"sync"
 
-	"github.com/clawai/clawai/internal/ask"
-	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session/pinning"
@@ -16,87 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/internal/state/memory"
-	"github.com/clawai/clawai/policy"
 )
-
-// Options are the options of New. Policy, Recorder and State are required.
-type Options struct {
-	Program  string // the program that writes the record: "clawai VERSION"
-	Policy   *config.Loaded
-	Recorder gate.Recorder
-	State    State
-	Ask      config.Ask
-	Folders  config.Folders
-
-	// View is what is known of this machine for showing a question. Its Project is the folder in
-	// which we were started; without it, every write counts as outside the project.
-	View view.Options
-	By   string // who answers at our terminal: an account
-
-	// Stderr is where a server that we start writes, on the same terminal as our questions; nil
-	// when there is none.
-	Stderr *os.File
-
-	Facts policy.Facts // as in gate.Options
-
-	ObserveOnly bool // as in gate.Options
-
-	// Before is tried before the ways to ask; false passes the question on to them.
-	Before func(gate.Question) (gate.Answer, bool)
-}
-
-// sharesTerminal reports whether a server that we start may write to the terminal while a question
-// is open.
-func (o *Options) sharesTerminal() bool {
-	return o.Stderr != nil && !o.ObserveOnly && slices.Contains(o.Ask.Order.Is, "terminal")
-}
-
-// Sessions are the sessions of one process. Its methods are safe for concurrent use.
-type Sessions struct {
-	o     Options
-	edits *config.Edits // edits of the policy by answers of a person
-	relay *ask.StderrRelay
-
-	mu     sync.Mutex     // guards the fields below
-	policy *config.Loaded // in force; o.Policy is nil, so that the first policy can be freed
-	open   map[*Session]struct{}
-}
-
-// New returns an empty set of sessions. Close must be called after all sessions are closed.
-func New(o Options) (*Sessions, error) {
-	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
-	s.o.Policy, s.o.Recorder = nil, newFolding(o.Recorder)
-	if !o.sharesTerminal() {
-		return s, nil
-	}
-	aside, err := ask.NewStderrRelay(o.Stderr, terminalLock(o.Folders))
-	if err != nil {
-		return nil, err
-	}
-	s.relay = aside
-	return s, nil
-}
-
-// Close releases the terminal, because nobody asks any more, and closes the journals of what the
-// agent's session has seen.
-func (s *Sessions) Close() {
-	s.relay.Close()
-	if s.o.State.Flow != nil {
-		s.o.State.Flow.Close()
-	}
-}
-
-// Stderr returns the standard error for a server that we start: its output waits while a question
-// is open. After the start, or instead of it, call CloseServerEnd.
-func (s *Sessions) Stderr() *os.File {
-	if s.relay != nil {
-		return s.relay.Stderr()
-	}
-	return s.o.Stderr
-}
-
-// CloseServerEnd closes our copy of the file that Stderr returned.
-func (s *Sessions) CloseServerEnd() { s.relay.CloseServerEnd() }
 
 // Peer is the server of a session.
 type Peer struct {
@@ -126,8 +40,9 @@ func (p *Peer) upstreamKey() string { return fmt.Sprintf("%q %q %q", p.Command, 
 // Session is one connection between a client and a server.
 type Session struct {
 	*gate.Session
-	server  string // its name in rules; "" if it has none
-	all     *Sessions
+	All     *Sessions // what it shares with the other sessions of the process
+	alone   bool      // it closes them, too
+	server  string    // its name in rules; "" if it has none
 	asking  *asking
 	pins    *pinning.ClientPins // nil if approvals are not kept
 	release func()              // closes what only this session has open
@@ -138,7 +53,7 @@ type Session struct {
 // then no message may be carried. End and then Close end the session.
 func (s *Sessions) Open(p Peer) (*Session, error) { return s.startSession(p, s.o.State) }
 
-func (s *Sessions) startSession(p Peer, in State) (*Session, error) {
+func (s *Sessions) startSession(p Peer, in *State) (*Session, error) {
 	under := s.inForce()
 	one, err := s.buildSession(p, under, in)
 	if err != nil {
@@ -147,20 +62,14 @@ func (s *Sessions) startSession(p Peer, in State) (*Session, error) {
 	start := &event.Event{Kind: event.Start, ServerGuess: p.Guess, Detail: fmt.Sprintf("%s; %s; policy %s, revision %s",
 		s.o.Program, p.Is, under.Path, under.Policy.Revision())}
 	if err := one.noteServerEvents(append([]*event.Event{start}, layerEvents(under)...)...); err != nil {
-		one.Close()
+		_ = one.Close()
 		return nil, err
 	}
 	s.joinSession(one, under)
 	return one, nil
 }
 
-// OpenSingle builds a session for one call. It has no start and no end in the record, and gets no
-// policy changes. Close ends it.
-func (s *Sessions) OpenSingle(p Peer) (*Session, error) {
-	return s.buildSession(p, s.inForce(), s.o.State)
-}
-
-func (s *Sessions) buildSession(p Peer, under *config.Loaded, in State) (*Session, error) {
+func (s *Sessions) buildSession(p Peer, under *config.Loaded, in *State) (*Session, error) {
 	shown := p.Name
 	if shown == "" {
 		shown = p.Guess
@@ -172,7 +81,7 @@ func (s *Sessions) buildSession(p Peer, under *config.Loaded, in State) (*Sessio
 		approver, concluder = b, b
 	}
 	seen, labels := in.serverLabels(p, shown, under)
-	one := &Session{server: p.Name, all: s, asking: a, seen: seen}
+	one := &Session{server: p.Name, All: s, asking: a, seen: seen}
 	if in.Pins != nil {
 		asks := &listed{asking: a, approver: approver, concluder: concluder}
 		one.pins = pinning.NewSession(in.Pins, asks.askDifferences, one.recordApproval)
@@ -185,7 +94,7 @@ func (s *Sessions) buildSession(p Peer, under *config.Loaded, in State) (*Sessio
 	guard, err := gate.New(gate.Options{
 		Policy: under.Policy, Recorder: in.makeRecorder(s.o.Recorder), Approver: approver, Concluder: concluder,
 		Principals: gate.None{}, Inspector: screening.New(shown, p.serverURL, one.pins), Labels: labels,
-		AskTimeout: s.o.Ask.Timeout.Is, AskPerMinute: s.o.Ask.PerMinute.Is, MaxWaiting: s.o.Ask.AtOnce.Is, OnGrants: a.signalGrants, OnMuted: a.notifyMuted,
+		AskTimeout: s.settings.Timeout.Is, AskPerMinute: s.settings.PerMinute.Is, MaxWaiting: s.settings.AtOnce.Is, OnGrants: a.signalGrants, OnMuted: a.notifyMuted,
 		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: asked, Granted: granted, Upstream: p.upstreamKey(), Facts: s.o.Facts,
 	})
 	if err != nil {
@@ -241,25 +150,31 @@ func (s *Session) recordApproval() {
 
 // End records how a session ended, and our exit code.
 func (s *Session) End(how string, code int) {
-	s.all.mu.Lock()
-	delete(s.all.open, s)
-	s.all.mu.Unlock()
+	if s.alone {
+		s.All.stopTasks() // a later change of the policy has no place in the record
+	}
+	s.All.mu.Lock()
+	delete(s.All.open, s)
+	s.All.mu.Unlock()
 	_ = s.noteServerEvents(&event.Event{Kind: event.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
 }
 
-// Close refuses waiting calls and closes everything that was opened for asking.
-func (s *Session) Close() {
+// Close refuses waiting calls and closes everything that was opened for the session. The error says
+// that the record could not be closed.
+func (s *Session) Close() error {
+	if s.alone {
+		s.All.stop() // a second signal then ends a Close that hangs
+	}
 	s.Session.Close()
 	if s.pins != nil {
 		s.pins.Close()
 	}
 	s.asking.close()
 	s.release()
-}
-
-// Watch passes every change of the policy's files to open and future sessions, until ctx ends.
-func (s *Sessions) Watch(ctx context.Context) {
-	config.Watch(ctx, s.inForce(), s.edits, s.reloadSessions)
+	if s.alone {
+		return s.All.Close()
+	}
+	return nil
 }
 
 func (s *Sessions) reloadSessions(next *config.Loaded, err error) {

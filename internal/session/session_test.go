@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,19 +107,41 @@ func load(t *testing.T, f config.Folders) *config.Loaded {
 }
 
 // sessions are those of a process that asks nobody.
-func sessions(t *testing.T, src string, change func(*Options)) (*Sessions, *record, config.Folders) {
+func sessions(t *testing.T, src string, change func(*Spec)) (*Sessions, *record, config.Folders) {
 	t.Helper()
 	f, r := house(t, src), &record{}
-	o := Options{Program: "clawai 1.2", Policy: load(t, f), Recorder: r, State: InMemory(), Folders: f}
+	o := Spec{Program: "clawai 1.2", Policy: load(t, f), Recorder: r, State: InMemory(), Folders: f}
 	if change != nil {
 		change(&o)
 	}
-	s, err := New(o)
+	return listening(t, o), r, f
+}
+
+func listening(t *testing.T, o Spec) *Sessions {
+	t.Helper()
+	s, err := Listen(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Close)
-	return s, r, f
+	t.Cleanup(func() { closed(t, s) })
+	return s
+}
+
+func closed(t *testing.T, all io.Closer) {
+	t.Helper()
+	if err := all.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// asks sets the ways to ask; nobody is there.
+func asks(t *testing.T, o *Spec, ways ...string) {
+	t.Helper()
+	settings := fmt.Sprintf("[ask]\norder = [\"%s\"]\nnobody = \"deny\"\nnotify = false\n", strings.Join(ways, `", "`))
+	if err := os.WriteFile(o.Folders.SettingsFile(), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Ask = func(string) (string, bool) { return "", false }
 }
 
 func opened(t *testing.T, s *Sessions, p Peer) *Session {
@@ -126,7 +150,7 @@ func opened(t *testing.T, s *Sessions, p Peer) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(one.Close)
+	t.Cleanup(func() { closed(t, one) })
 	return one
 }
 
@@ -141,7 +165,7 @@ func TestOpen(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		src    string
-		change func(*Options)
+		change func(*Spec)
 		peer   Peer
 		became string
 		start  event.Event // its Detail without the policy
@@ -153,14 +177,12 @@ func TestOpen(t *testing.T) {
 		{"a name is guessed", denyRead, nil, Peer{Guess: "npm", Is: "command npm"}, "policy denied_by_rule",
 			event.Event{ServerGuess: "npm", Detail: "clawai 1.2; command npm; "}},
 		{"nobody is asked", askRead, nil, Peer{Is: "command x"}, "ask nobody_to_ask", event.Event{Detail: "clawai 1.2; command x; "}},
-		{"nobody is there to be asked", askRead, func(o *Options) {
-			o.Ask.Order.Is, o.Ask.Nobody.Is = []string{"elicitation"}, "deny"
-		}, Peer{Is: "command x"}, "ask nobody_to_ask", event.Event{Detail: "clawai 1.2; command x; "}},
-		{"nothing is enforced", denyRead, func(o *Options) { o.ObserveOnly = true }, Peer{Is: "command x"}, "forward",
+		{"nobody is there to be asked", askRead, func(o *Spec) { asks(t, o, "elicitation") }, Peer{Is: "command x"}, "ask nobody_to_ask", event.Event{Detail: "clawai 1.2; command x; "}},
+		{"nothing is enforced", denyRead, func(o *Spec) { o.ObserveOnly = true }, Peer{Is: "command x"}, "forward",
 			event.Event{Detail: "clawai 1.2; command x; ", Stage: "observe", Code: "not_enforced"}},
-		{"a limit is reached", allowRead, func(o *Options) { o.State.Limits = full{} }, Peer{Is: "command x"}, "forward",
+		{"a limit is reached", allowRead, func(o *Spec) { o.State.Limits = full{} }, Peer{Is: "command x"}, "forward",
 			event.Event{Detail: "clawai 1.2; command x; "}}, // of a rule that has none
-		{"a limit is reached that a rule has", allowRead + "limit = \"1/day\"\n", func(o *Options) { o.State.Limits = full{} }, Peer{Is: "command x"},
+		{"a limit is reached that a rule has", allowRead + "limit = \"1/day\"\n", func(o *Spec) { o.State.Limits = full{} }, Peer{Is: "command x"},
 			"rate limit", event.Event{Detail: "clawai 1.2; command x; "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -256,15 +278,9 @@ func TestASessionMissesNoPolicy(t *testing.T) {
 
 // The policy's file is watched for the sessions that are open.
 func TestWatch(t *testing.T) {
-	s, r, f := sessions(t, allowRead, nil)
+	f, r := house(t, allowRead), &record{}
+	s := listening(t, Spec{Folders: f, Recorder: r})
 	one := opened(t, s, Peer{})
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.Watch(ctx)
-	}()
-	defer func() { stop(); <-done }()
 	write(t, f, denyRead)
 	for late := time.After(time.Minute); len(r.of(event.Policy)) == 0; {
 		select {
@@ -290,12 +306,7 @@ func TestLayersAreRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Notes = append(l.Notes, "one is kept")
-	s, err := New(Options{Policy: l, Recorder: r, State: InMemory(), Folders: f})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	opened(t, s, Peer{})
+	opened(t, listening(t, Spec{Policy: l, Recorder: r, State: InMemory(), Folders: f}), Peer{})
 	told := r.of(event.Policy)
 	if len(told) != 2 || told[0].Code != "layer" || !strings.HasPrefix(told[0].Detail, "under the organisation's "+org) ||
 		told[1].Code != "layer_kept" || told[1].Reason != "one is kept" {
@@ -339,20 +350,21 @@ func TestGrantsAreShown(t *testing.T) {
 func TestStderr(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*Options)
+		change func(*Spec)
 		shares bool
 	}{
-		{"asked at the terminal", func(o *Options) { o.Stderr, o.Ask.Order.Is = os.Stderr, []string{"web", "terminal"} }, true},
-		{"asked elsewhere", func(o *Options) { o.Stderr, o.Ask.Order.Is = os.Stderr, []string{"web"} }, false},
-		{"never asked", func(o *Options) { o.Stderr = os.Stderr }, false},
-		{"nothing enforced", func(o *Options) {
-			o.Stderr, o.Ask.Order.Is, o.ObserveOnly = os.Stderr, []string{"terminal"}, true
+		{"asked at the terminal", func(o *Spec) { o.Stderr = os.Stderr; asks(t, o, "web", "terminal") }, true},
+		{"asked elsewhere", func(o *Spec) { o.Stderr = os.Stderr; asks(t, o, "web") }, false},
+		{"never asked", func(o *Spec) { o.Stderr = os.Stderr }, false},
+		{"nothing enforced", func(o *Spec) {
+			o.Stderr, o.ObserveOnly = os.Stderr, true
+			asks(t, o, "terminal")
 		}, false},
-		{"a server elsewhere", func(o *Options) { o.Ask.Order.Is = []string{"terminal"} }, false},
+		{"a server elsewhere", func(o *Spec) { asks(t, o, "terminal") }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, _, _ := sessions(t, allowRead, tt.change)
-			if got := s.o.sharesTerminal(); got != tt.shares {
+			if got := s.sharesTerminal(); got != tt.shares {
 				t.Errorf("shared: %v", got)
 			}
 			if s.relay == nil && s.Stderr() != s.o.Stderr { // a test's stderr need not be a terminal

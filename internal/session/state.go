@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
 
 	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/gate"
@@ -35,21 +37,43 @@ func makeLedger(of func() gate.Ledger) gate.Ledger {
 }
 
 // InMemory returns a State that ends with the process.
-func InMemory() State { return State{Limits: &gate.Meter{}} }
+func InMemory() *State { return &State{Limits: &gate.Meter{}} }
 
-// SharedState returns the State of one process of an agent's session. The other processes of that
-// session count the same calls and questions, and use the same grants.
-func SharedState(f *flow.Session) State {
-	return State{Limits: &gate.Meter{Ledger: f.CountsLedger()}, Asked: f.AskedLedger, Granted: f.GrantedLedger, Flow: f}
+// AgentKeys returns the keys of the agent's session for a client that works in the project. A
+// process without a project serves many clients, which all share one session.
+func AgentKeys(project string) []string {
+	if project == "" {
+		return flow.OwnKeys()
+	}
+	return flow.SessionKeys(os.Getenv, project)
 }
 
-// ListeningState returns the State of one process that serves many clients, which form one agent's
-// session. A grant holds only in the session in which it was given. The limit of questions is
-// shared, so that opening sessions one after the other allows no more questions.
-func ListeningState(f *flow.Session) State {
-	s := InMemory()
-	s.Flow, s.Asked = f, f.AskedLedger
-	return s
+// shareState sets the state that this process shares with the others of the agent's session: they
+// count the same calls and questions, and use the same grants. A process that serves many clients
+// shares it with no other. There, a grant holds only in the session in which it was given, but the
+// limit of questions is shared, so that opening sessions one after the other allows no more.
+func (s *Sessions) shareState() (err error) {
+	folder, project, call := s.o.Folders.State, s.o.Files.Project, s.o.Call
+	var f *flow.Session
+	switch {
+	case call != nil && call.Labels:
+		if f, err = flow.OfHook(folder, project, call.Session); err != nil {
+			err = fmt.Errorf("what the session has seen cannot be read: %w", err)
+		}
+	case call != nil:
+		f = flow.New(folder, flow.SessionKeys(os.Getenv, project))
+	default:
+		f = flow.New(folder, AgentKeys(project))
+	}
+	s.o.State = &State{Limits: &gate.Meter{}, Asked: f.AskedLedger, Flow: f, Pins: pinning.NewStore(folder, project)}
+	if call != nil || project != "" {
+		s.o.State.Limits, s.o.State.Granted = &gate.Meter{Ledger: f.CountsLedger()}, f.GrantedLedger
+	}
+	if call == nil && project != "" {
+		f.ListenKeys(flow.ClientKeys()...)
+		f.FollowClient(os.Getenv)
+	}
+	return err
 }
 
 // Invocation is what the sessions of one invocation share in this process.
@@ -68,7 +92,7 @@ func (s *Sessions) NewInvocation(name string) *Invocation {
 
 // Open is like Sessions.Open, for a session of the invocation.
 func (i *Invocation) Open(p Peer) (*Session, error) {
-	return i.all.startSession(p, State{Invocation: i.name, Limits: i.limits, Pins: i.all.o.State.Pins, Flow: i.flow, Asked: i.flow.AskedLedger, Granted: i.flow.GrantedLedger})
+	return i.all.startSession(p, &State{Invocation: i.name, Limits: i.limits, Pins: i.all.o.State.Pins, Flow: i.flow, Asked: i.flow.AskedLedger, Granted: i.flow.GrantedLedger})
 }
 
 func closeLedgers(all ...gate.Ledger) {

@@ -109,19 +109,14 @@ func play(dir string, p *config.Loaded, server string, user task, attack *task) 
 		return of, after, err
 	}
 	who, kept := &person{}, &record{}
-	all, err := session.New(session.Options{
-		Program: "test", Policy: p, Recorder: kept, Folders: config.Folders{Home: state, Config: state, State: state},
-		State: session.State{Limits: &gate.Meter{}, Flow: flow.New(state, []string{key})}, Before: who.answer,
+	one, err := session.Open(context.Background(), session.Spec{
+		Program: "test", Peer: session.Peer{Name: server}, Policy: p, Recorder: kept, Folders: config.Folders{Home: state, Config: state, State: state},
+		State: &session.State{Limits: &gate.Meter{}, Flow: flow.New(state, []string{key})}, Before: who.answer,
 	})
 	if err != nil {
 		return of, after, err
 	}
-	defer all.Close()
-	one, err := all.Open(session.Peer{Name: server})
-	if err != nil {
-		return of, after, err
-	}
-	defer one.Close()
+	defer func() { _ = one.Close() }()
 	t := newTalk(server, one)
 	if attack != nil {
 		t.text = attack.Said

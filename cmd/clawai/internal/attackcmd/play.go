@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -41,21 +40,23 @@ type target struct {
 }
 
 // playExchange connects a client, the gate of clawai proxy, and our own server in this process:
-// it starts no program and uses no network. state is a folder that is removed later.
+// it starts no program and uses no network. A person says no. state is a folder that is removed
+// later.
 func playExchange(ctx context.Context, t *target, a *attack, state string) (*played, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	out := &tape{}
-	all, err := newSessions(t, a, state, out)
+	one, err := session.Open(ctx, session.Spec{
+		Program: "clawai " + cmdline.Version, Peer: session.Peer{Name: t.server, Is: "scripted server"}, Folders: config.Folders{State: state, Config: state},
+		Policy: t.policy, Recorder: out, Before: func(q gate.Question) (gate.Answer, bool) {
+			return out.answerQuestion(q, t.carrier.tool, a.Sends == "")
+		},
+		State: &session.State{Limits: &gate.Meter{}, Pins: pinning.NewStore(state, ""), Flow: flow.New(state, []string{"attack"})},
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer all.Close()
-	one, err := all.Open(session.Peer{Name: t.server, Is: "scripted server"})
-	if err != nil {
-		return nil, err
-	}
-	defer one.Close()
+	defer func() { _ = one.Close() }()
 	srv := newServer(a, t.carrier)
 	fromClient, clientIn := io.Pipe()
 	clientOut, toClient := io.Pipe()
@@ -79,25 +80,6 @@ func playExchange(ctx context.Context, t *target, a *attack, state string) (*pla
 	out.mu.Lock()
 	defer out.mu.Unlock()
 	return &played{seen: c.seen, sent: srv.heardMessages(), asked: out.asked, events: out.events}, errors.Join(failed, err)
-}
-
-// newSessions returns sessions like those of clawai proxy, with a record in memory and a person
-// who says no.
-func newSessions(t *target, a *attack, state string, out *tape) (*session.Sessions, error) {
-	ask, err := config.LoadAsk(filepath.Join(state, "none.toml"), func(string) string { return "" })
-	if err != nil {
-		return nil, err
-	}
-	ask.Order.Is = nil
-	kept := session.InMemory()
-	kept.Pins = pinning.NewStore(state, "")
-	kept.Flow = flow.New(state, []string{"attack"})
-	return session.New(session.Options{
-		Program: "clawai " + cmdline.Version, Policy: t.policy, Recorder: out, State: kept, Ask: ask,
-		Folders: config.Folders{State: state, Config: state}, Before: func(q gate.Question) (gate.Answer, bool) {
-			return out.answerQuestion(q, t.carrier.tool, a.Sends == "")
-		},
-	})
 }
 
 // tape stores the events and questions of one session.

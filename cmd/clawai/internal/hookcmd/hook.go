@@ -4,7 +4,6 @@ package hookcmd
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strings"
 
@@ -12,9 +11,8 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/session/packs"
-	"github.com/clawai/clawai/internal/session/pinning"
-	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/hook"
@@ -53,7 +51,7 @@ func runHook(c *cli.Context) error {
 		o.Proxied, o.Servers = isProxied, listServers
 		o.Heard = func(session, said string) error { return keepPrompt(&line, session, said) }
 		o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
-			return openDoor(&line, project, req, ask)
+			return openDoor(ctx, &line, project, req, ask)
 		}
 		return hook.Run(ctx, payload, o)
 	})
@@ -90,7 +88,7 @@ func clearSession(state, session string) string {
 
 // openDoor returns a door that asks by the client's dialog, or else by the ways of the
 // settings.
-func openDoor(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
+func openDoor(ctx context.Context, line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, nil)
 	if err != nil {
 		return nil, err
@@ -101,62 +99,19 @@ func openDoor(line *program.Line, project string, req *client.Request, ask hook.
 	if looks && req.Cleared {
 		note = clearSession(o.Folders.State, req.Session)
 	}
-	one, all, err := openSession(line, &o, project, req.Session, ask)
+	known := cmdline.ViewOptions(o.Folders)
+	known.Project = project
+	one, err := session.Open(ctx, session.Spec{
+		Program: "clawai " + cmdline.Version, Peer: session.Peer{Name: line.Client}, Call: &session.Call{Session: req.Session, Labels: looks},
+		Folders: o.Folders, Files: base.Files{Project: project}, Policy: o.Policy, Recorder: o.Record, Ask: line.OptionValue,
+		View: known, By: cmdline.AccountName(), ObserveOnly: line.OptionText("observe") == "true", Before: ask,
+	})
 	if err != nil {
 		_ = o.Record.Close()
 		return nil, err
 	}
 	return &hook.Door{Gate: one.Session, Policy: rules, Flow: weighs, Before: looks, Labels: one.Labels(), Note: note, Close: func() {
-		one.Close()
-		all.Close()
+		_ = one.Close()
 		_ = o.Record.Close() // the decisions are already in it
 	}}, nil
-}
-
-func openSession(line *program.Line, o *program.Opened, project, id string, ask hook.Dialog) (*session.Session, *session.Sessions, error) {
-	settings, err := loadAskSettings(line, o.Folders)
-	if err != nil {
-		return nil, nil, err
-	}
-	known := cmdline.ViewOptions(o.Folders)
-	known.Project = project
-	before := flow.New(o.Folders.State, flow.SessionKeys(os.Getenv, project))
-	if rules := o.Policy.Policy; rules.FlowLevel() != policy.Off || rules.Labelled() {
-		if before, err = flow.OfHook(o.Folders.State, project, id); err != nil {
-			before.Close()
-			return nil, nil, fmt.Errorf("what the session has seen cannot be read: %w", err)
-		}
-	}
-	state := session.SharedState(before)
-	state.Pins = pinning.NewStore(o.Folders.State, project)
-	all, err := session.New(session.Options{
-		Program: "clawai " + cmdline.Version, Policy: o.Policy, Recorder: o.Record, State: state, Ask: settings, Folders: o.Folders,
-		View: known, By: cmdline.AccountName(), ObserveOnly: line.OptionText("observe") == "true", Before: ask,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	one, err := all.OpenSingle(session.Peer{Name: line.Client})
-	if err != nil {
-		all.Close()
-		return nil, nil, err
-	}
-	return one, all, nil
-}
-
-// loadAskSettings reads how a person is asked. The order of precedence is option, environment,
-// file.
-func loadAskSettings(line *program.Line, folders config.Folders) (config.Ask, error) {
-	a, err := config.LoadAsk(folders.SettingsFile(), os.Getenv)
-	if err != nil {
-		return a, err
-	}
-	for key, name := range map[string]string{"order": "ask", "timeout": "ask-timeout"} {
-		if value, given := line.OptionValue(name); given {
-			if err := a.Set(key, value, "--"+name); err != nil {
-				return a, fmt.Errorf("--%s: %w", name, err)
-			}
-		}
-	}
-	return a, nil
 }

@@ -37,7 +37,7 @@ func Read(state string) (f wrap.HTTPProxy, err error) {
 func ListUpstreams(state string) ([]string, error) {
 	known, err := wrap.ReadUpstreams(state)
 	if err != nil {
-		return nil, err
+		return nil, &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
 	}
 	if len(known) == 0 {
 		return nil, cmdline.Usagef("--wrapped: no client was led here yet; do it with: clawai wrap --all --remote=proxy")

@@ -8,11 +8,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,10 +21,7 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/session"
-	"github.com/clawai/clawai/internal/session/base"
-	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
-	"github.com/clawai/clawai/internal/state/memory"
 	"github.com/clawai/clawai/internal/state/oauth"
 	"github.com/clawai/clawai/internal/state/vault"
 	"github.com/clawai/clawai/internal/text/redact"
@@ -59,7 +54,7 @@ type hubRun struct {
 	run  *proxyRun
 	hub  config.Hub
 	only []string // selected servers; none: all enabled ones
-	log  *audit.Log
+	all  *session.Sessions
 
 	mu       sync.Mutex           // guards the fields below, and hub.Servers once there are sessions
 	used     [][]byte             // values that the vault gave to servers so far
@@ -73,28 +68,28 @@ func runHub(c *cli.Context) error {
 	}
 	moreProcessors()
 	growHeap()
-	h := &hubRun{run: &proxyRun{observe: c.Bool("observe")}}
-	h.run.project, _ = os.Getwd() // folder of the client, which started us; without a folder there is no project
+	h := &hubRun{run: &proxyRun{}}
+	h.run.spec.Files.Project, _ = os.Getwd() // folder of the client, which started us; without a folder there is no project
 	if err := h.readSetup(c); err != nil {
 		return err
 	}
-	log, err := base.OpenRecord(h.run.folders.State, h.run.redact, h.run.sync)
+	h.run.spec.Peer = h.hubPeer()
+	one, err := session.Open(c.Context, h.run.spec)
 	if err != nil {
-		return proxyError(err)
+		return openError(err)
 	}
-	h.log = log
-	memory.SettleSoon()
-	err = h.serveClient(c.Context)
-	if closing := log.Close(); err == nil && closing != nil {
-		err = fmt.Errorf("close the record: %w", closing)
-	}
-	if err != nil {
-		return proxyError(err)
-	}
-	return nil
+	h.all = one.All
+	h.all.Go(h.followConfig)
+	err = h.carrySession(h.all.Context(), hub.Options{
+		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Gate: one.Session,
+		LongestLine: func(client string) int { return mcp.LongestLine(client, false) },
+	})
+	one.End(hubEnded, cmdline.ExitOK)
+	h.all.CloseServerEnd() // until then, servers may still be started
+	return closeRun(one, err)
 }
 
-// readSetup reads the command line, the servers and the policy, before anything is started.
+// readSetup reads the command line and the servers, before anything is started.
 func (h *hubRun) readSetup(c *cli.Context) (err error) {
 	folders, err := config.ReadFolders()
 	if err == nil {
@@ -109,17 +104,23 @@ func (h *hubRun) readSetup(c *cli.Context) (err error) {
 	if err := h.chooseServers(folders.SettingsFile()); err != nil {
 		return err
 	}
-	h.run.disk = h.serverDisk()
-	h.run.here = h.run.disk != nil
-	if err := h.run.readOptions(c); err != nil {
-		return err
+	o := &h.run.spec
+	o.Files.Disk, o.Stderr = h.serverDisk(), os.Stderr
+	h.run.here = o.Files.Disk != nil
+	o.Prepare = func() (*redact.Known, error) {
+		tellUnusable(h.hub.Servers)
+		return nil, nil //nolint:nilnil // no value is known yet
 	}
-	for _, s := range h.hub.Servers {
+	return h.run.readOptions(c)
+}
+
+// tellUnusable tells the owner which servers cannot be started.
+func tellUnusable(all []config.Upstream) {
+	for _, s := range all {
 		if s.Unusable != nil {
 			fmt.Fprintf(os.Stderr, "clawai: upstream.%s is not started: %v\n", s.ID, s.Unusable)
 		}
 	}
-	return nil
 }
 
 // chooseServers drops disabled servers, and servers that were not asked for.
@@ -153,38 +154,6 @@ func (h *hubRun) serverDisk() disk.Disk {
 
 func isElsewhere(s config.Upstream) bool { return s.URL != "" || stdio.RunsElsewhere(s.Command) }
 
-// serveClient serves the hub until its client is gone.
-func (h *hubRun) serveClient(ctx context.Context) error {
-	all, err := h.run.newSessions(h.log, os.Stderr)
-	if err != nil {
-		return err
-	}
-	defer all.Close()
-	defer all.CloseServerEnd() // until then, servers may still be started
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	one, err := all.Open(h.hubPeer())
-	if err != nil {
-		stop()
-		return fmt.Errorf("cannot keep a record: %w", err)
-	}
-	defer one.Close()
-	defer stop() // runs first: a second signal then ends a Close that hangs
-	watching, unwatch := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	go func() { defer close(watched); all.Watch(watching) }()
-	followed := make(chan struct{})
-	go func() { defer close(followed); h.followConfig(watching) }()
-	err = h.carrySession(ctx, all, hub.Options{
-		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Gate: one.Session,
-		LongestLine: func(client string) int { return mcp.LongestLine(client, false) },
-	})
-	unwatch()
-	<-watched
-	<-followed
-	one.End(hubEnded, cmdline.ExitOK)
-	return err
-}
-
 // hubEnded is the reason in the record for the end of a hub's session.
 const hubEnded = "all servers of the hub were closed"
 
@@ -204,10 +173,10 @@ func (h *hubRun) urlOf(id string) string {
 }
 
 // carrySession runs one session of the hub; o holds the client and the gate.
-func (h *hubRun) carrySession(ctx context.Context, all *session.Sessions, o hub.Options) error {
+func (h *hubRun) carrySession(ctx context.Context, o hub.Options) error {
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	s := &hubSession{guard: o.Gate, over: over.Done(), updates: make(chan []hub.Server)}
-	s.open = func(u config.Upstream) (proxy.Upstream, error) { return h.openServer(all, s.guard, u) }
+	s.open = func(u config.Upstream) (proxy.Upstream, error) { return h.openServer(s.guard, u) }
 	s.kept = h.openCatalogue
 	o.Version, o.Limits, o.DenyAsError = cmdline.Version, h.run.limits, h.run.asError
 	o.PrefixDescriptions, o.ListWait, o.Updates = h.hub.PrefixDescriptions, h.hub.ListWait, s.updates
@@ -228,7 +197,7 @@ func toolFilter(s config.Upstream) func(string) bool {
 }
 
 // openServer starts a local server, or prepares the connection to a remote one.
-func (h *hubRun) openServer(all *session.Sessions, guard *gate.Session, s config.Upstream) (proxy.Upstream, error) {
+func (h *hubRun) openServer(guard *gate.Session, s config.Upstream) (proxy.Upstream, error) {
 	note := func(code, text string) {
 		_ = guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: s.ID, Code: code, Detail: text})
 	}
@@ -244,7 +213,7 @@ func (h *hubRun) openServer(all *session.Sessions, guard *gate.Session, s config
 		return nil, adviseOwner(err, s.ID)
 	}
 	hidden := h.hideValues(used)
-	stderr, given, err := hidden.shareStderr(all.Stderr())
+	stderr, given, err := hidden.shareStderr(h.all.Stderr())
 	if err != nil {
 		return nil, err
 	}
@@ -319,7 +288,7 @@ func (h *hubRun) hideValues(values [][]byte) (hidden secrets) {
 		return hidden
 	}
 	hidden.known = redact.NewKnown(h.used)
-	h.log.HideValues(hidden.known)
+	h.all.HideValues(hidden.known)
 	return hidden
 }
 
@@ -336,7 +305,7 @@ func (h *hubRun) dialServer(s config.Upstream, note func(code, text string)) (pr
 	h.hideValues(used)
 	o := remote.Options{URL: u, Header: header, Limits: h.run.limits, SSE: s.SSE, Note: note}
 	if o.Header.Get("Authorization") == "" {
-		o.Credentials = oauth.New(authcmd.SignInOptions(h.run.folders, u, authcmd.OpenPage))
+		o.Credentials = oauth.New(authcmd.SignInOptions(h.run.spec.Folders, u, authcmd.OpenPage))
 	}
 	return remote.Dial(o)
 }

@@ -25,11 +25,11 @@ func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	if h.noteAddress(s) != nil {
 		return nil
 	}
-	identity, used, err := ServerIdentity(h.run.folders, s)
+	identity, used, err := ServerIdentity(h.run.spec.Folders, s)
 	if err != nil {
 		return nil
 	}
-	entry := catalogue.NewEntry(h.run.folders.State, fmt.Appendf(identity, " %q", client))
+	entry := catalogue.NewEntry(h.run.spec.Folders.State, fmt.Appendf(identity, " %q", client))
 	if entry == nil {
 		return nil
 	}

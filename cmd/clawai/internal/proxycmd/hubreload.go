@@ -95,7 +95,7 @@ func (h *hubRun) listSessions() []*hubSession {
 // changes nothing.
 func (h *hubRun) followConfig(ctx context.Context) {
 	inForce := configDigests(h.hub.Servers)
-	config.WatchHub(ctx, h.run.folders, os.LookupEnv, func(now config.Hub, err error) {
+	config.WatchHub(ctx, h.run.spec.Folders, os.LookupEnv, func(now config.Hub, err error) {
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "clawai: the servers stay as they are: %v\n", err)
 			h.recordChatter(err.Error())
@@ -114,11 +114,7 @@ func (h *hubRun) followConfig(ctx context.Context) {
 		inForce = configDigests(next)
 		h.replaceServers(next)
 		h.recordChatter("servers of the hub are " + joinIDs(next))
-		for _, s := range next {
-			if s.Unusable != nil {
-				fmt.Fprintf(os.Stderr, "clawai: upstream.%s is not started: %v\n", s.ID, s.Unusable)
-			}
-		}
+		tellUnusable(next)
 	})
 }
 

@@ -13,12 +13,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -27,10 +24,9 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session"
-	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/state/config"
-	"github.com/clawai/clawai/internal/state/memory"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/proxy/hub"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/reverse"
@@ -58,7 +54,7 @@ func runListen(c *cli.Context) error {
 		return cmdline.Usagef("--listen takes its servers from --upstream or --hub; nothing follows --")
 	}
 	l := &listenRun{
-		run: &proxyRun{observe: c.Bool("observe")}, out: c.App.Writer, address: c.String("listen"),
+		run: &proxyRun{}, out: c.App.Writer, address: c.String("listen"),
 		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"), owned: c.Bool("invocations"),
 	}
 	if err := checkServed(c); err != nil {
@@ -77,35 +73,20 @@ func runListen(c *cli.Context) error {
 			return cmdline.Usagef("--pass-header: %w", err)
 		}
 	}
-	if err := l.readServers(c); err != nil {
-		return err
-	}
-	if err := l.readCertificate(c.String("tls-cert"), c.String("tls-key")); err != nil {
-		return err
-	}
-	record, err := base.OpenRecord(l.run.folders.State, l.run.redact, l.run.sync)
+	err := l.readSetup(c)
 	if err != nil {
-		return proxyError(err)
+		return err
 	}
-	record.HideValues(l.run.secrets.known)
-	memory.SettleSoon()
-	var stderr *os.File // for servers that we start
+	if l.sessions, err = session.Listen(c.Context, l.run.spec); err != nil {
+		return openError(l.run.secrets.hideInError(err))
+	}
 	if l.hub != nil {
-		l.hub.log, stderr = record, os.Stderr
+		l.hub.all = l.sessions
+		l.sessions.Go(l.hub.followConfig)
 	}
-	if l.sessions, err = l.run.newSessions(record, stderr); err == nil {
-		err = l.serveListener(c.Context)
-		l.sessions.CloseServerEnd()
-		l.sessions.Close()
-	}
-	err = l.run.secrets.hideInError(err)
-	if closing := record.Close(); err == nil && closing != nil {
-		err = fmt.Errorf("close the record: %w", closing)
-	}
-	if err != nil {
-		return proxyError(err)
-	}
-	return nil
+	err = l.run.secrets.hideInError(l.serveListener(l.sessions.Context()))
+	l.sessions.CloseServerEnd()
+	return closeRun(l.sessions, err)
 }
 
 // checkServed requires that all servers come from one source.
@@ -130,24 +111,24 @@ func checkServed(c *cli.Context) error {
 	return nil
 }
 
-// readServers reads the servers and the options that every form of the command has.
-func (l *listenRun) readServers(c *cli.Context) error {
+// readSetup reads the options that every form of the command has. Its own servers and its
+// certificate are read after the policy.
+func (l *listenRun) readSetup(c *cli.Context) (err error) {
 	if c.Bool("hub") {
 		l.hub = &hubRun{run: l.run}
-		return l.hub.readSetup(c)
+		err = l.hub.readSetup(c)
+	} else {
+		err = l.run.readOptions(c)
 	}
-	if err := l.run.readOptions(c); err != nil {
-		return err
-	}
-	upstreams := c.StringSlice("upstream")
-	if c.Bool("wrapped") {
-		led, err := httpproxy.ListUpstreams(l.run.folders.State)
-		if err != nil {
-			return err
+	l.run.spec.Prepare = func() (*redact.Known, error) {
+		if l.hub != nil {
+			tellUnusable(l.hub.hub.Servers)
+		} else if err := l.readUpstreams(c); err != nil {
+			return nil, err
 		}
-		upstreams = append(upstreams, led...)
+		return l.run.secrets.known, l.readCertificate(c.String("tls-cert"), c.String("tls-key"))
 	}
-	return l.readUpstreams(upstreams, c.StringSlice("header-file"))
+	return err
 }
 
 func (l *listenRun) readCertificate(cert, key string) error {
@@ -174,8 +155,6 @@ func (l *listenRun) readCertificate(cert, key string) error {
 }
 
 func (l *listenRun) serveListener(ctx context.Context) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	in, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.address)
 	if err != nil {
 		return fmt.Errorf("cannot listen: %w", err)
@@ -195,18 +174,6 @@ func (l *listenRun) serveListener(ctx context.Context) error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(in) }()
-	watching, unwatch := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		var all sync.WaitGroup
-		if l.hub != nil {
-			all.Go(func() { l.hub.followConfig(watching) })
-		}
-		l.sessions.Watch(watching)
-		all.Wait()
-	}()
-	defer func() { unwatch(); <-watched }()
 	if err := l.announceServers(handler, in.Addr()); err != nil {
 		return err
 	}
@@ -240,7 +207,7 @@ func (l *listenRun) checkAddress(secured bool) error {
 
 // newServer returns the handler, which has a gate for each agent session.
 func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
-	secret, err := httpproxy.EnsureSecret(l.run.folders.State)
+	secret, err := httpproxy.EnsureSecret(l.run.spec.Folders.State)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +228,7 @@ func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 		Limits: l.run.limits, DenyAsError: l.run.asError,
 	}
 	if l.owned {
-		token, err := httpproxy.EnsureToken(l.run.folders.State)
+		token, err := httpproxy.EnsureToken(l.run.spec.Folders.State)
 		if err != nil {
 			return nil, err
 		}
@@ -283,7 +250,7 @@ const maxHubs = 100
 
 // carrySession runs one session of the hub.
 func (l *listenRun) carrySession(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer) {
-	_ = l.hub.carrySession(ctx, l.sessions, hub.Options{ClientIn: in, ClientOut: out, Gate: g})
+	_ = l.hub.carrySession(ctx, hub.Options{ClientIn: in, ClientOut: out, Gate: g})
 }
 
 // newInvocation returns the parts that the gates of one invocation share.
@@ -344,7 +311,7 @@ func (l *listenRun) announceServers(handler *reverse.Server, at net.Addr) error 
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(l.run.folders.State, "listen.json")
+	path := filepath.Join(l.run.spec.Folders.State, "listen.json")
 	if err := atomicfile.Write(path, append(src, '\n'), atomicfile.Options{Mode: 0o600}); err != nil {
 		return err
 	}

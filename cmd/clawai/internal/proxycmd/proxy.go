@@ -3,29 +3,19 @@
 package proxycmd
 
 import (
-	"context"
 	"errors"
-	"fmt"
+	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/session"
-	"github.com/clawai/clawai/internal/session/base"
-	"github.com/clawai/clawai/internal/session/packs"
-	"github.com/clawai/clawai/internal/session/pinning"
 	"github.com/clawai/clawai/internal/state/audit"
-	"github.com/clawai/clawai/internal/state/config"
-	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/internal/state/memory"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/internal/wire/frame"
@@ -51,22 +41,13 @@ func Command() *cli.Command {
 
 // proxyRun is one run of the command, with the values of its flags and files.
 type proxyRun struct {
-	command  []string
-	remote   *remoteServer // nil for a command
-	name     string
-	folders  config.Folders
-	policy   *config.Loaded
-	settings config.Ask
-	limits   frame.Limits
-	asError  bool
-	redact   redact.Mode
-	sync     audit.Sync
-	observe  bool // only the gate uses it
-	secrets  secrets
-
-	project string    // the folder in which the client works; "" for none
-	disk    disk.Disk // disk of the servers that we start; nil: the paths of a remote server are unknown
-	here    bool      // the servers run on this system
+	spec    session.Spec
+	command []string
+	remote  *remoteServer // nil for a command
+	limits  frame.Limits
+	asError bool
+	secrets secrets
+	here    bool // the servers run on this system
 }
 
 // fewestProcessors is the number of processors on which two loops in blocking system calls run
@@ -83,10 +64,6 @@ const (
 	heapGrowth      = 200
 	largeHeapGrowth = 50
 )
-
-// watchAfter delays watching the policy file: if it started together with the server, the
-// client would wait for both.
-const watchAfter = 50 * time.Millisecond
 
 func runProxy(c *cli.Context) error {
 	given := c.LocalFlagNames() // IsSet matches every flag's names against a pattern at every call
@@ -105,16 +82,14 @@ func runProxy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	log, err := base.OpenRecord(p.folders.State, p.redact, p.sync)
+	one, err := session.Open(c.Context, p.spec)
 	if err != nil {
-		return proxyError(err)
+		return openError(p.secrets.hideInError(err))
 	}
-	log.HideValues(p.secrets.known)
-	memory.SettleSoon()
-	code, err := p.carryMessages(c.Context, log)
+	code, err := p.carryMessages(one)
 	err = p.secrets.hideInError(err)
-	if closing := log.Close(); err == nil && closing != nil {
-		err = fmt.Errorf("close the record: %w", closing)
+	if closing := one.Close(); err == nil {
+		err = closing
 	}
 	if code != 0 || err != nil {
 		return &cmdline.ExitError{Code: code, Err: err}
@@ -137,26 +112,28 @@ func growHeap() {
 // newProxyRun reads the command line and the policy, before anything is started. The exit code
 // is 2 for mistakes on the command line, and 125 for all other errors.
 func newProxyRun(c *cli.Context) (*proxyRun, error) {
-	p := &proxyRun{
-		command: c.Args().Slice(), name: c.String("server"), observe: c.Bool("observe"),
-	}
+	p := &proxyRun{command: c.Args().Slice(), spec: session.Spec{Peer: session.Peer{Name: c.String("server")}, Stderr: os.Stderr}}
 	if err := p.checkCommand(); err != nil {
 		return nil, err
 	}
 	if err := p.readRemote(c.StringSlice("header-file"), c.String("was")); err != nil {
 		return nil, err
 	}
-	p.project, _ = os.Getwd() // folder of the client, which started us; without a folder there is no project
+	p.spec.Peer.Guess, p.spec.Peer.Is = guessName(p.command, p.spec.Peer.Name), p.describeServer()
+	p.spec.Files.Project, _ = os.Getwd() // folder of the client, which started us; without a folder there is no project
 	if p.remote == nil {
-		p.disk, p.here = disk.SystemDisk(), !stdio.RunsElsewhere(p.command)
+		p.spec.Peer.Command, p.spec.Files.Disk, p.here = p.command, disk.SystemDisk(), !stdio.RunsElsewhere(p.command)
+	} else {
+		p.spec.Peer.URL, p.spec.Stderr = p.remote.url.String(), nil
 	}
-	if err := p.readOptions(c); err != nil {
-		return nil, err
+	p.spec.Prepare = func() (*redact.Known, error) {
+		err := p.readSecrets()
+		return p.secrets.known, err
 	}
-	return p, p.readSecrets()
+	return p, p.readOptions(c)
 }
 
-// readOptions reads the options that every form of the command has, and the policy.
+// readOptions reads the options that every form of the command has.
 func (p *proxyRun) readOptions(c *cli.Context) error {
 	size, err := parseSize(c.String("max-frame"))
 	if err != nil {
@@ -171,26 +148,42 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	default:
 		return cmdline.UnknownWord("--deny-as", "form", c.String("deny-as"), []string{"result", "error"})
 	}
-	if p.redact, err = redact.ParseMode(c.String("redact")); err != nil {
+	o := &p.spec
+	if o.Redact, err = redact.ParseMode(c.String("redact")); err != nil {
 		return cmdline.Usagef("--redact: %w", err)
 	}
-	if p.sync, err = audit.ParseSync(c.String("sync")); err != nil {
+	if o.Sync, err = audit.ParseSync(c.String("sync")); err != nil {
 		return cmdline.Usagef("--sync: %w", err)
 	}
-	files := base.Files{
-		Policy: c.String("policy"), State: c.String("state"), Layers: c.StringSlice("layer"), Project: p.project, Disk: p.disk,
-		Packs: packs.Read,
-	}
-	if p.folders, err = files.FindFolders(); err != nil {
+	o.Files.Policy, o.Files.State, o.Files.Layers = c.String("policy"), c.String("state"), c.StringSlice("layer")
+	if o.Folders, err = o.Files.FindFolders(); err != nil {
 		return proxyError(err)
 	}
-	if err = p.readSettings(c); err != nil {
+	given := c.LocalFlagNames()
+	o.Ask = func(option string) (string, bool) { return c.String(option), slices.Contains(given, option) }
+	o.Program, o.View, o.By, o.ObserveOnly = "clawai "+cmdline.Version, cmdline.ViewOptions(o.Folders), cmdline.AccountName(), c.Bool("observe")
+	o.View.Project, _ = os.Getwd()
+	o.Facts = policy.Facts{Cwd: p.serverFolder(), OS: p.serverSystem(), Elsewhere: stdio.NamesFolder(p.command)}
+	return nil
+}
+
+// openError gives an error of session.Open its exit code.
+func openError(err error) error {
+	if _, ok := errors.AsType[*session.OptionError](err); ok {
+		return cmdline.Usagef("%w", err)
+	}
+	if _, ok := errors.AsType[*cmdline.ExitError](err); ok {
 		return err
 	}
-	if files.Hide, err = config.LoadHideDenied(p.folders); err != nil {
-		return proxyError(err)
+	return proxyError(err)
+}
+
+// closeRun closes what a run has opened. It returns the first error, with our exit code.
+func closeRun(open io.Closer, err error) error {
+	if closing := open.Close(); err == nil {
+		err = closing
 	}
-	if p.policy, err = files.Load(p.folders); err != nil {
+	if err != nil {
 		return proxyError(err)
 	}
 	return nil
@@ -220,10 +213,10 @@ func proxyError(err error) error { return &cmdline.ExitError{Code: ExitProxy, Er
 // checkCommand requires "--": without it, an option of ours after the command, or an option of
 // the server before it, would go to the wrong program.
 func (p *proxyRun) checkCommand() error {
-	before := len(os.Args) - len(p.command) - 1
+	before, name := len(os.Args)-len(p.command)-1, p.spec.Peer.Name
 	switch {
-	case strings.HasPrefix(p.name, "-") && !slices.Contains(os.Args[1:max(before, 1)], "--server="+p.name):
-		return cmdline.Usagef("--server needs a name, not %q; a name that begins so is written --server=%s", p.name, p.name)
+	case strings.HasPrefix(name, "-") && !slices.Contains(os.Args[1:max(before, 1)], "--server="+name):
+		return cmdline.Usagef("--server needs a name, not %q; a name that begins so is written --server=%s", name, name)
 	case len(p.command) == 0:
 		return cmdline.Usagef("which server? write: clawai proxy [options] -- COMMAND [ARGUMENTS...]")
 	case before < 0 || os.Args[before] != "--":
@@ -232,85 +225,15 @@ func (p *proxyRun) checkCommand() error {
 	return nil
 }
 
-// newSessions prepares the sessions, which carry messages under the policy. A server of ours
-// writes to stderr; nil is for remote servers.
-func (p *proxyRun) newSessions(record gate.Recorder, stderr *os.File) (*session.Sessions, error) {
-	seen := cmdline.ViewOptions(p.folders)
-	seen.Project, _ = os.Getwd()
-	loaded := p.policy
-	p.policy = nil // drop this reference, so that the policy can be freed after a reload has replaced it
-	return session.New(session.Options{
-		Program: "clawai " + cmdline.Version, Policy: loaded, Recorder: record, State: p.sharedState(), Ask: p.settings, Folders: p.folders,
-		View: seen, By: cmdline.AccountName(), Stderr: stderr, Facts: policy.Facts{Cwd: p.serverFolder(), OS: p.serverSystem(), Elsewhere: stdio.NamesFolder(p.command)}, ObserveOnly: p.observe,
-	})
-}
-
-// sessionKeys returns the keys of the agent's session. A process that listens has no project
-// and serves many clients, which all share one session.
-func (p *proxyRun) sessionKeys() []string {
-	if p.project == "" {
-		return flow.OwnKeys()
-	}
-	return flow.SessionKeys(os.Getenv, p.project)
-}
-
-// sharedState returns the state that this process shares with others of the agent's session. A
-// process that listens shares it with no other.
-func (p *proxyRun) sharedState() (s session.State) {
-	f := flow.New(p.folders.State, p.sessionKeys())
-	if p.project == "" {
-		s = session.ListeningState(f)
-	} else {
-		s = session.SharedState(f)
-		f.ListenKeys(flow.ClientKeys()...)
-		f.FollowClient(os.Getenv)
-	}
-	s.Pins = pinning.NewStore(p.folders.State, p.project)
-	return s
-}
-
 // carryMessages carries messages until one side ends and returns our exit code.
-func (p *proxyRun) carryMessages(ctx context.Context, log *audit.Log) (int, error) {
-	stderr := os.Stderr
-	if p.remote != nil {
-		stderr = nil
-	}
-	all, err := p.newSessions(log, stderr)
-	if err != nil {
-		return ExitProxy, err
-	}
-	defer all.Close()
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	peer := session.Peer{Name: p.name, Guess: guessName(p.command, p.name), Is: p.describeServer(), Command: p.command}
-	if p.remote != nil {
-		peer.Command, peer.URL = nil, p.remote.url.String()
-	}
-	one, err := all.Open(peer)
-	if err != nil {
-		stop()
-		return ExitProxy, fmt.Errorf("cannot keep a record: %w", err)
-	}
-	defer one.Close()
-	defer stop() // runs first: a second signal then ends a Close that hangs
-	server, code, err := p.startServer(all, one.Session)
+func (p *proxyRun) carryMessages(one *session.Session) (int, error) {
+	server, code, err := p.startServer(one)
 	if err != nil {
 		one.End(err.Error(), code)
 		return code, err
 	}
-	watching, unwatch := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		select { // the server starts first; Watch then reads the present file
-		case <-watching.Done():
-		case <-time.After(watchAfter):
-			all.Watch(watching)
-		}
-	}()
-	code, err = p.pumpFrames(ctx, one.Session, server)
+	code, err = p.pumpFrames(one, server)
 	server.told()
-	unwatch()
-	<-watched
 	one.End(server.Status(), code)
 	return code, err
 }
@@ -318,10 +241,10 @@ func (p *proxyRun) carryMessages(ctx context.Context, log *audit.Log) (int, erro
 // pumpFrames carries the frames. It returns the exit code of a server that ended by itself,
 // also at the end of its input, and 0 for a server that had to be signalled after a requested
 // stop.
-func (p *proxyRun) pumpFrames(ctx context.Context, guard *gate.Session, child *server) (int, error) {
-	err := proxy.Run(ctx, proxy.Options{
-		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Server: child.Upstream, Gate: guard,
-		Name: p.name, Guess: guessName(p.command, p.name), Limits: p.limits, DenyAsError: p.asError,
+func (p *proxyRun) pumpFrames(one *session.Session, child *server) (int, error) {
+	err := proxy.Run(one.All.Context(), proxy.Options{
+		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Server: child.Upstream, Gate: one.Session,
+		Name: p.spec.Peer.Name, Guess: p.spec.Peer.Guess, Limits: p.limits, DenyAsError: p.asError,
 		LongestLine: func(client string) int { return mcp.LongestLine(client, p.remote != nil) },
 	})
 	switch {
@@ -331,22 +254,4 @@ func (p *proxyRun) pumpFrames(ctx context.Context, guard *gate.Session, child *s
 		return max(child.exitCode(), 0), nil // the server's stderr has the details
 	}
 	return ExitProxy, err
-}
-
-// readSettings reads how a person is asked. The order of precedence is option, environment,
-// file, default.
-func (p *proxyRun) readSettings(c *cli.Context) (err error) {
-	if p.settings, err = config.LoadAsk(p.folders.SettingsFile(), os.Getenv); err != nil {
-		return proxyError(err)
-	}
-	given := c.LocalFlagNames()
-	for key, name := range map[string]string{"order": "ask", "timeout": "ask-timeout"} {
-		if !slices.Contains(given, name) {
-			continue
-		}
-		if err := p.settings.Set(key, c.String(name), "--"+name); err != nil {
-			return cmdline.Usagef("--%s: %w", name, err)
-		}
-	}
-	return nil
 }

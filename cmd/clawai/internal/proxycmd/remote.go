@@ -112,11 +112,11 @@ func (p *proxyRun) dialServer(guard *gate.Session) (*remote.Upstream, error) {
 	o := remote.Options{
 		URL: p.remote.url, Header: p.remote.header, Limits: p.limits, SSE: p.remote.sse,
 		Note: func(code, text string) {
-			_ = guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: p.name, Code: code, Detail: text})
+			_ = guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: p.spec.Peer.Name, Code: code, Detail: text})
 		},
 	}
 	if o.Header.Get("Authorization") == "" {
-		o.Credentials = oauth.New(authcmd.SignInOptions(p.folders, p.remote.url, func(ctx context.Context, page string) error {
+		o.Credentials = oauth.New(authcmd.SignInOptions(p.spec.Folders, p.remote.url, func(ctx context.Context, page string) error {
 			o.Note("sign_in", fmt.Sprintf("a page of %s is opened, to sign in at %s", authcmd.PageHost(page), p.remote.url.Host))
 			return authcmd.OpenPage(ctx, page)
 		}))

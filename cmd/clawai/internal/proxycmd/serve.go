@@ -2,15 +2,12 @@ package proxycmd
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -20,8 +17,6 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session"
-	"github.com/clawai/clawai/internal/session/base"
-	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/internal/state/vault"
@@ -49,9 +44,8 @@ func ServeCommand() *cli.Command {
 // ownServer is one run of the command.
 type ownServer struct {
 	run     *proxyRun
-	log     *audit.Log
+	hide    func(*redact.Known) // from the record
 	tally   *tally
-	keys    []string // keys of the agent's session
 	servers []string // including those of the hub
 
 	mu   sync.Mutex
@@ -62,55 +56,42 @@ func runServe(c *cli.Context) error {
 	if err := cmdline.NoArguments(c); err != nil {
 		return err
 	}
-	s := &ownServer{run: &proxyRun{disk: disk.SystemDisk(), here: true}}
-	s.run.project, _ = os.Getwd() // folder of the client, which started us
+	s := &ownServer{run: &proxyRun{here: true}, servers: []string{serve.Name}}
+	spec := &s.run.spec
+	spec.Peer, spec.Files.Disk = session.Peer{Name: serve.Name, Is: "clawai's own server"}, disk.SystemDisk()
+	spec.Files.Project, _ = os.Getwd() // folder of the client, which started us
 	if err := s.run.readOptions(c); err != nil {
 		return err
 	}
 	// The client's own form is on the agent's side, and the agent must not approve its own
 	// request for a credential.
-	s.run.settings.Order.Is = slices.DeleteFunc(s.run.settings.Order.Is, func(way string) bool { return way == "elicitation" })
-	tools, err := config.LoadServe(s.run.folders)
+	spec.NoForm = true
+	var tools config.Serve
+	spec.Prepare = func() (_ *redact.Known, err error) {
+		tools, err = config.LoadServe(spec.Folders)
+		return nil, err
+	}
+	spec.Through = func(log gate.Recorder) gate.Recorder {
+		s.tally = &tally{Recorder: log}
+		return s.tally
+	}
+	one, err := session.Open(c.Context, *spec)
 	if err != nil {
-		return proxyError(err)
+		return openError(err)
 	}
-	if s.log, err = base.OpenRecord(s.run.folders.State, s.run.redact, s.run.sync); err != nil {
-		return proxyError(err)
-	}
-	err = s.serveClient(c.Context, tools)
-	if closing := s.log.Close(); err == nil && closing != nil {
-		err = fmt.Errorf("close the record: %w", closing)
-	}
-	if err != nil {
-		return proxyError(err)
-	}
-	return nil
+	s.hide = one.All.HideValues
+	return closeRun(one, s.serveClient(one, tools))
 }
 
 // serveClient serves until its client is gone.
-func (s *ownServer) serveClient(ctx context.Context, tools config.Serve) error {
-	s.tally = &tally{Recorder: s.log}
-	s.keys, s.servers = s.run.sessionKeys(), []string{serve.Name}
-	if h, err := config.LoadHub(s.run.folders, os.LookupEnv); err == nil {
+func (s *ownServer) serveClient(one *session.Session, tools config.Serve) error {
+	if h, err := config.LoadHub(s.run.spec.Folders, os.LookupEnv); err == nil {
 		for _, one := range h.Servers {
 			if !one.Disabled {
 				s.servers = append(s.servers, one.ID)
 			}
 		}
 	}
-	all, err := s.run.newSessions(s.tally, nil)
-	if err != nil {
-		return err
-	}
-	defer all.Close()
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	one, err := all.Open(session.Peer{Name: serve.Name, Is: "clawai's own server"})
-	if err != nil {
-		stop()
-		return fmt.Errorf("cannot keep a record: %w", err)
-	}
-	defer one.Close()
-	defer stop()
 	o := serve.Options{Version: cmdline.Version}
 	if tools.Status {
 		o.Status = s.sessionStatus
@@ -122,15 +103,10 @@ func (s *ownServer) serveClient(ctx context.Context, tools config.Serve) error {
 	if err != nil {
 		return err
 	}
-	watching, unwatch := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	go func() { defer close(watched); all.Watch(watching) }()
-	err = proxy.Run(ctx, proxy.Options{
+	err = proxy.Run(one.All.Context(), proxy.Options{
 		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Server: own, Gate: one.Session,
 		Name: serve.Name, Limits: s.run.limits, DenyAsError: s.run.asError,
 	})
-	unwatch()
-	<-watched
 	if errors.Is(err, proxy.ErrServerEnded) {
 		err = nil
 	}
@@ -156,11 +132,11 @@ func (s *ownServer) sessionStatus(detail string) (any, error) {
 // sessionLabels returns the kinds of data that the agent's session has seen.
 func (s *ownServer) sessionLabels() []string {
 	labels := []string{}
-	all, err := flow.ListSessions(s.run.folders.State)
+	all, err := flow.ListSessions(s.run.spec.Folders.State)
 	if err != nil {
 		return append(labels, "unknown")
 	}
-	keys := flow.CurrentKeys(s.run.folders.State, s.keys, os.Getenv)
+	keys := flow.CurrentKeys(s.run.spec.Folders.State, session.AgentKeys(s.run.spec.Files.Project), os.Getenv)
 	for _, one := range all {
 		if !slices.ContainsFunc(append(one.Also, one.Key), func(key string) bool { return slices.Contains(keys, key) }) {
 			continue
@@ -201,7 +177,7 @@ func (s *ownServer) readSecret(skill, key string) (string, error) {
 	defer s.mu.Unlock()
 	if !slices.ContainsFunc(s.used, func(v []byte) bool { return bytes.Equal(v, e.Value) }) {
 		s.used = append(s.used, e.Value)
-		s.log.HideValues(redact.NewKnown(s.used))
+		s.hide(redact.NewKnown(s.used))
 	}
 	return string(e.Value), nil
 }

@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
-	"github.com/clawai/clawai/internal/session/base"
-	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/vault"
 	"github.com/clawai/clawai/internal/text/redact"
 )
@@ -29,12 +27,7 @@ func TestRevealedValuesAreKnownOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	log, err := base.OpenRecord(t.TempDir(), redact.Redacted, audit.SyncNone)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	s := &ownServer{log: log}
+	s := &ownServer{hide: func(*redact.Known) {}}
 	for _, value := range []string{"the first value", "the first value", "another value", "the first value"} {
 		set(value)
 		if got, err := s.readSecret("deploy", "KEY"); got != value || err != nil {

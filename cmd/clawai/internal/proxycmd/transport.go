@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/stdio"
@@ -21,15 +20,15 @@ type server struct {
 }
 
 // startServer starts the server; on an error the code is ours.
-func (p *proxyRun) startServer(all *session.Sessions, guard *gate.Session) (s *server, code int, err error) {
+func (p *proxyRun) startServer(one *session.Session) (s *server, code int, err error) {
 	if p.remote != nil {
-		up, err := p.dialServer(guard)
+		up, err := p.dialServer(one.Session)
 		if err != nil {
 			return nil, ExitProxy, err
 		}
 		return &server{up, func() int { return cmdline.ExitOK }, func() bool { return false }, func() {}}, 0, nil
 	}
-	stderr, started, told, err := p.secrets.screenStderr(all)
+	stderr, started, told, err := p.secrets.screenStderr(one.All)
 	if err != nil {
 		return nil, ExitProxy, err
 	}

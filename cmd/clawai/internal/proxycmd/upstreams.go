@@ -5,8 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
 	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
 	"github.com/clawai/clawai/internal/state/oauth"
 	"github.com/clawai/clawai/internal/state/upstream"
@@ -15,7 +18,15 @@ import (
 )
 
 // readUpstreams parses NAME=URL; an address without a name gets its host's name.
-func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
+func (l *listenRun) readUpstreams(c *cli.Context) error {
+	texts := c.StringSlice("upstream")
+	if c.Bool("wrapped") {
+		led, err := httpproxy.ListUpstreams(l.run.spec.Folders.State)
+		if err != nil {
+			return err
+		}
+		texts = append(texts, led...)
+	}
 	l.upstreams = make(map[string]remote.Options, len(texts))
 	for _, text := range texts {
 		name, address, named := upstream.CutName(text)
@@ -31,7 +42,7 @@ func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
 		}
 		l.upstreams[name] = remote.Options{URL: server.url, Limits: l.run.limits}
 	}
-	files, err := l.headerFiles(headerFiles)
+	files, err := l.headerFiles(c.StringSlice("header-file"))
 	if err != nil {
 		return err
 	}
@@ -46,7 +57,7 @@ func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
 		}
 		used = append(used, resolver.UsedValues()...)
 		if o.Header.Get("Authorization") == "" {
-			o.Credentials = oauth.New(authcmd.SignInOptions(l.run.folders, o.URL, authcmd.OpenPage))
+			o.Credentials = oauth.New(authcmd.SignInOptions(l.run.spec.Folders, o.URL, authcmd.OpenPage))
 		}
 		l.upstreams[name] = o
 	}

@@ -1,0 +1,278 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/session/packs"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/memory"
+	"github.com/clawai/clawai/internal/text/redact"
+	"github.com/clawai/clawai/policy"
+)
+
+// Spec says what Open and Listen build.
+type Spec struct {
+	Program string // the program that writes the record: "clawai VERSION"
+	Peer    Peer   // the server; Listen gets it later
+	Call    *Call  // set for a session of one call
+
+	Folders config.Folders
+	Files   base.Files // where the policy and its layers are, and in which project the client works
+	Redact  redact.Mode
+	Sync    audit.Sync
+
+	// Policy, Recorder and State replace what is otherwise read, opened and shared in the folders.
+	// Whoever sets Recorder closes it after Close. A policy that is set is not watched.
+	Policy   *config.Loaded
+	Recorder gate.Recorder
+	State    *State
+
+	// Ask returns an option of the command line that is about asking a person, without its --, and
+	// whether it was given. nil: nobody is asked, and no settings are read.
+	Ask    func(option string) (value string, given bool)
+	NoForm bool // the client's own form does not count as a way to ask
+
+	// View is what is known of this machine for showing a question. Its Project is the folder in
+	// which we were started; without it, every write counts as outside the project.
+	View view.Options
+	By   string // who answers at our terminal: an account
+
+	// Stderr is where a server that we start writes, on the same terminal as our questions; nil
+	// when there is none.
+	Stderr *os.File
+
+	Facts policy.Facts // as in gate.Options
+
+	ObserveOnly bool // as in gate.Options
+
+	// Before is tried before the ways to ask; false passes the question on to them.
+	Before func(gate.Question) (gate.Answer, bool)
+
+	// Prepare is called when the policy is read and nothing is opened yet. It returns the values
+	// that the record must not show. Open returns its error as it is.
+	Prepare func() (*redact.Known, error)
+	// Through returns a recorder in front of the record.
+	Through func(gate.Recorder) gate.Recorder
+}
+
+// Call is the one call of a client's own tool. It has no start and no end in the record.
+type Call struct {
+	Session string // the client's session; "" for none
+	Labels  bool   // a rule looks at what that session has seen
+}
+
+// OptionError is a mistake in an option that Spec.Ask returned.
+type OptionError struct{ error }
+
+// Sessions are the sessions of one process. Its methods are safe for concurrent use.
+type Sessions struct {
+	o        Spec
+	settings config.Ask
+	record   *audit.Log    // nil if Spec.Recorder is set
+	edits    *config.Edits // edits of the policy by answers of a person
+	relay    *ask.StderrRelay
+
+	ctx, working  context.Context    // working ends first
+	stop, endWork context.CancelFunc // stop ends only a ctx that listens to signals
+	tasks         sync.WaitGroup     // what Go has started
+
+	mu     sync.Mutex     // guards the fields below
+	policy *config.Loaded // in force; o.Policy is nil, so that the first policy can be freed
+	open   map[*Session]struct{}
+}
+
+// Open opens a session and records its start. An error means that no message may be carried. End
+// and then Close end the session.
+func Open(ctx context.Context, o Spec) (*Session, error) {
+	all, err := Listen(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	var one *Session
+	if o.Call != nil {
+		one, err = all.buildSession(o.Peer, all.inForce(), all.o.State)
+	} else if one, err = all.Open(o.Peer); err != nil {
+		err = fmt.Errorf("cannot keep a record: %w", err)
+	}
+	if err != nil {
+		_ = all.Close()
+		return nil, err
+	}
+	one.alone = true
+	return one, nil
+}
+
+// Listen opens what many sessions share, for a process that opens a session for each client that
+// comes. Close must be called after all sessions are closed.
+func Listen(ctx context.Context, o Spec) (*Sessions, error) {
+	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
+	for _, step := range []func() error{s.readSettings, s.readPolicy, s.openRecord} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	if s.ctx, s.stop = ctx, func() {}; s.record != nil {
+		s.ctx, s.stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	}
+	s.working, s.endWork = context.WithCancel(s.ctx)
+	if err := s.openShared(); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	s.o.Policy, s.o.Ask, s.o.Prepare = nil, nil, nil
+	if o.Policy == nil {
+		s.Go(s.watchPolicy)
+	}
+	return s, nil
+}
+
+// askOptions are the options about asking a person, by their keys in config.toml.
+var askOptions = []struct{ key, option string }{{"order", "ask"}, {"timeout", "ask-timeout"}}
+
+// readSettings reads how a person is asked. The order of precedence is option, environment, file,
+// default.
+func (s *Sessions) readSettings() (err error) {
+	if s.o.Ask == nil {
+		return nil
+	}
+	if s.settings, err = config.LoadAsk(s.o.Folders.SettingsFile(), os.Getenv); err != nil {
+		return err
+	}
+	for _, of := range askOptions {
+		if value, given := s.o.Ask(of.option); given {
+			if err := s.settings.Set(of.key, value, "--"+of.option); err != nil {
+				return &OptionError{fmt.Errorf("--%s: %w", of.option, err)}
+			}
+		}
+	}
+	if s.o.NoForm {
+		s.settings.Order.Is = slices.DeleteFunc(s.settings.Order.Is, func(way string) bool { return way == "elicitation" })
+	}
+	return nil
+}
+
+func (s *Sessions) readPolicy() (err error) {
+	if s.policy != nil {
+		return nil
+	}
+	files := s.o.Files
+	files.Packs = packs.Read
+	if files.Hide, err = config.LoadHideDenied(s.o.Folders); err != nil {
+		return err
+	}
+	s.policy, err = files.Load(s.o.Folders)
+	return err
+}
+
+func (s *Sessions) openRecord() (err error) {
+	var hidden *redact.Known
+	if s.o.Prepare != nil {
+		if hidden, err = s.o.Prepare(); err != nil {
+			return err
+		}
+	}
+	if s.o.Recorder == nil {
+		if s.record, err = base.OpenRecord(s.o.Folders.State, s.o.Redact, s.o.Sync); err != nil {
+			return err
+		}
+		s.record.HideValues(hidden)
+		memory.SettleSoon()
+		s.o.Recorder = s.record
+	}
+	if s.o.Through != nil {
+		s.o.Recorder = s.o.Through(s.o.Recorder)
+	}
+	s.o.Recorder = newFolding(s.o.Recorder)
+	return nil
+}
+
+// openShared opens the state, and the terminal if a server writes there while a question may be
+// open.
+func (s *Sessions) openShared() (err error) {
+	if s.o.State == nil {
+		if err := s.shareState(); err != nil {
+			return err
+		}
+	}
+	if s.sharesTerminal() {
+		s.relay, err = ask.NewStderrRelay(s.o.Stderr, terminalLock(s.o.Folders))
+	}
+	return err
+}
+
+// sharesTerminal reports whether a server that we start may write to the terminal while a question
+// is open.
+func (s *Sessions) sharesTerminal() bool {
+	return s.o.Stderr != nil && !s.o.ObserveOnly && slices.Contains(s.settings.Order.Is, "terminal")
+}
+
+// watchAfter delays watching the policy file: if it started together with the server, the
+// client would wait for both.
+const watchAfter = 50 * time.Millisecond
+
+// watchPolicy passes every change of the policy's files to open and future sessions.
+func (s *Sessions) watchPolicy(ctx context.Context) {
+	select { // the server starts first; Watch then reads the present file
+	case <-ctx.Done():
+	case <-time.After(watchAfter):
+		config.Watch(ctx, s.inForce(), s.edits, s.reloadSessions)
+	}
+}
+
+// Context returns the context in which messages are carried. If the session keeps its own record,
+// a signal to stop ends it, so that the end can be recorded.
+func (s *Sessions) Context() context.Context { return s.ctx }
+
+// Go runs work beside the sessions. Its context ends before a session of Open records its end.
+func (s *Sessions) Go(work func(context.Context)) { s.tasks.Go(func() { work(s.working) }) }
+
+// stopTasks ends what Go has started.
+func (s *Sessions) stopTasks() {
+	s.endWork()
+	s.tasks.Wait()
+}
+
+// HideValues hides values in everything that is recorded from now on.
+func (s *Sessions) HideValues(k *redact.Known) { s.record.HideValues(k) }
+
+// Stderr returns the standard error for a server that we start: its output waits while a question
+// is open. After the start, or instead of it, call CloseServerEnd.
+func (s *Sessions) Stderr() *os.File {
+	if s.relay != nil {
+		return s.relay.Stderr()
+	}
+	return s.o.Stderr
+}
+
+// CloseServerEnd closes our copy of the file that Stderr returned.
+func (s *Sessions) CloseServerEnd() { s.relay.CloseServerEnd() }
+
+// Close releases the terminal, because nobody asks any more, and closes the journals of what the
+// agent's session has seen, and the record. The error says that the record could not be closed.
+func (s *Sessions) Close() error {
+	s.stopTasks()
+	s.stop()
+	s.relay.Close()
+	if s.o.State != nil && s.o.State.Flow != nil {
+		s.o.State.Flow.Close()
+	}
+	if s.record == nil {
+		return nil
+	}
+	if err := s.record.Close(); err != nil {
+		return fmt.Errorf("close the record: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package layout
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// doors are functions that few rooms may call, so that a session is built in one way.
+var doors = []struct {
+	room, function string
+	callers        []string
+}{
+	{"internal/gate", "New", []string{"cmd/clawai-hook", "internal/session"}}, // a hook that asks nobody starts without internal/session
+	{"internal/session/base", "OpenRecord", []string{"internal/session"}},
+}
+
+// No room but these builds a gate or opens the record of a session.
+func TestDoors(t *testing.T) {
+	edges := readImports(t)
+	for _, door := range doors {
+		var callers []string
+		for _, edge := range edges {
+			if edge.to == door.room && callsFunction(t, edge, door.function) && !slices.Contains(callers, edge.from) {
+				callers = append(callers, edge.from)
+			}
+		}
+		slices.Sort(callers)
+		if !slices.Equal(callers, door.callers) {
+			t.Errorf("%s.%s is called by %q, but is for %q; let internal/session open the session", door.room, door.function, callers, door.callers)
+		}
+	}
+}
+
+// callsFunction reports whether a file names a function of the package that it imports.
+func callsFunction(t *testing.T, edge importEdge, function string) (found bool) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, edge.file), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := path.Base(edge.to)
+	for _, spec := range file.Imports {
+		if spec.Name != nil && spec.Path.Value == `"`+module+edge.to+`"` {
+			name = spec.Name.Name
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == function {
+			of, ok := s.X.(*ast.Ident)
+			found = found || ok && of.Name == name
+		}
+		return true
+	})
+	return found
+}
