@@ -92,7 +92,7 @@ func (l *listedFiles) checkWrittenFiles(dir string) error {
 // unscripted are the listed files that no script leaves behind: it takes back what made them, or
 // they need a terminal, a browser or a keychain.
 var unscripted = []string{
-	"listen.secret", "listen.token", "wrapped-hub.json", "wrapped-upstreams.json", "wrapped-doors.json",
+	"listen.secret", "listen.token", "wrapped-hub.json", "wrapped-upstreams.json", "wrapped-upstreams.json.lock", "wrapped-doors.json",
 	"oauth/*.json", "oauth/*.lock", "oauth.lock", "vault/keychain.json", "terminal.lock",
 	"queue/queue.db-wal", "queue/queue.db-shm", "queue/proxies/*", "queue/attending/*",
 }
