@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -249,5 +250,26 @@ func TestHubOfAnOwnerWhoEdits(t *testing.T) {
 	after, err := os.ReadFile(config)
 	if err != nil || !strings.Contains(string(after), "alias = \"d\"") || !strings.Contains(string(after), "[upstream.mine]") {
 		t.Errorf("%v\n%s", err, after)
+	}
+}
+
+// What stood in clients' files cannot be read: nothing goes on, and the file stays as it is.
+func TestMovesThatCannotBeRead(t *testing.T) {
+	for _, text := range []string{"", "[{", `{"file":"x"}`, "\x00"} {
+		state := t.TempDir()
+		path := movesPath(state)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h, err := ReadHub(filepath.Join(state, "config.toml"), state)
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.HasSuffix(err.Error(), "put it back from a backup") {
+			t.Errorf("%q: %v", text, err)
+		}
+		if _, err := h.SettleMoves(t.Context(), nil, Options{State: state}); err == nil {
+			t.Errorf("%q is settled", text)
+		}
+		if now, err := os.ReadFile(path); err != nil || string(now) != text {
+			t.Errorf("%q has become %q, %v", text, now, err)
+		}
 	}
 }

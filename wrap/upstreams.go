@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,13 +52,28 @@ func readNames(path string) (map[string]string, error) {
 	return known, nil
 }
 
-// SaveState writes Upstreams and Listeners. An address may hold a key, so only the owner can
-// read the files.
+// SaveState adds Upstreams and Listeners to those that are known by now. An address may hold a key,
+// so only the owner can read the files.
 func (f *HTTPProxy) SaveState(state string) error {
-	if err := saveNames(filepath.Join(state, "wrapped-upstreams.json"), f.Upstreams); err != nil {
+	unlock, err := atomicfile.Lock(filepath.Join(state, "wrapped-upstreams.json"))
+	if err != nil {
 		return err
 	}
-	return saveNames(filepath.Join(state, "wrapped-doors.json"), f.Listeners)
+	defer unlock()
+	upstreams, err := ReadUpstreams(state)
+	if err != nil {
+		return err
+	}
+	listeners, err := ReadListeners(state)
+	if err != nil {
+		return err
+	}
+	maps.Copy(upstreams, f.Upstreams)
+	maps.Copy(listeners, f.Listeners)
+	if err := saveNames(filepath.Join(state, "wrapped-upstreams.json"), upstreams); err != nil {
+		return err
+	}
+	return saveNames(filepath.Join(state, "wrapped-doors.json"), listeners)
 }
 
 func saveNames(path string, known map[string]string) error {

@@ -27,8 +27,6 @@ var programs = map[string]func(){
 	"fakeclaude":   fakeClaude,
 }
 
-func TestScripts(t *testing.T) { testscript.Run(t, scriptsIn("testdata/script")) }
-
 // scriptsIn are the scripts of a folder, with the commands that they have.
 func scriptsIn(dir string) testscript.Params {
 	return testscript.Params{

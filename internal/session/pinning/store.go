@@ -1,7 +1,6 @@
 package pinning
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/gofrs/flock"
 
@@ -166,9 +164,6 @@ func (s *Store) ListServers() (names []string, err error) {
 	return names, nil
 }
 
-// patience limits the wait for another process that writes.
-const patience = 5 * time.Second
-
 // ChangeState changes the state of a server while no other process can. change returns whether
 // there is anything to write.
 func (s *Store) ChangeState(server string, change func(*pin.State) (bool, error)) error {
@@ -176,13 +171,11 @@ func (s *Store) ChangeState(server string, change func(*pin.State) (bool, error)
 		return err
 	}
 	path := s.stateFile(server)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
-	defer func() { _ = lock.Close() }()
-	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
-		return fmt.Errorf("waiting to write what is known of %q: %w", server, err)
+	unlock, err := atomicfile.Lock(path)
+	if err != nil {
+		return fmt.Errorf("what is known of %q: %w", server, err)
 	}
+	defer unlock()
 	was, err := s.LoadState(server)
 	if err != nil {
 		return err

@@ -56,6 +56,11 @@ func ConfirmPolicy(state, path string, text []byte) error {
 	if err := PrivateFolder(state); err != nil {
 		return err
 	}
+	unlock, err := atomicfile.Lock(confirmPath(state))
+	if err != nil {
+		return fmt.Errorf("keep the confirmation: %w", err)
+	}
+	defer unlock()
 	old, _ := readConfirmations(state)
 	c := confirmations{}
 	for at, sum := range maps.All(old) {

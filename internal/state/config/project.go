@@ -226,13 +226,19 @@ func TrustedText(state, path string) ([]byte, error) {
 // DistrustProject ends the trust in a project's policy, also for running proxies. It reports
 // whether the policy was trusted.
 func DistrustProject(state, path string) (ended bool, err error) {
+	ended, err = DistrustText(state, path)
+	if err == nil && ended {
+		err = ConfirmPolicy(state, path, nil)
+	}
+	return ended, err
+}
+
+// DistrustText ends the trust in a text that is no policy.
+func DistrustText(state, path string) (ended bool, err error) {
 	err = changeTrust(state, func(known trusts) {
 		_, ended = known[path]
 		delete(known, path)
 	})
-	if err == nil && ended {
-		err = ConfirmPolicy(state, path, nil)
-	}
 	return ended, err
 }
 
@@ -250,6 +256,11 @@ func changeTrust(state string, change func(trusts)) error {
 	if err := PrivateFolder(state); err != nil {
 		return err
 	}
+	unlock, err := atomicfile.Lock(trustPath(state))
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	known, _, err := readTrust(state)
 	if err != nil {
 		return err

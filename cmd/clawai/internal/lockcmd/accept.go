@@ -47,7 +47,7 @@ func runTrust(c *cli.Context) error {
 	}
 	dir, out := pinning.PinsDir(folders.State), cmdline.ProseWriter(c.App.Writer)
 	if c.Bool("remove") {
-		ended, err := config.DistrustProject(dir, path)
+		ended, err := config.DistrustText(dir, path)
 		switch {
 		case err != nil:
 			return fmt.Errorf("nothing was changed: %w", err)

@@ -3,10 +3,10 @@ package proxycmd
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"maps"
 	"net"
@@ -24,7 +24,6 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session"
-	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/proxy/hub"
@@ -289,7 +288,7 @@ func (l *listenRun) openGate(name, whose string, open func(session.Peer) (*sessi
 	}}, nil
 }
 
-// announceServers prints and saves the address of each server.
+// announceServers prints the address of each server.
 func (l *listenRun) announceServers(handler *reverse.Server, at net.Addr) error {
 	scheme := "http"
 	if l.cert != nil {
@@ -299,24 +298,13 @@ func (l *listenRun) announceServers(handler *reverse.Server, at net.Addr) error 
 	if l.hub != nil {
 		names = []string{hubName}
 	}
+	// An older clawai kept the addresses, with the secret in them, in a file that no command read.
+	if err := os.Remove(filepath.Join(l.run.spec.Folders.State, "listen.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	base := url.URL{Scheme: scheme, Host: at.String()}
-	found, led := map[string]string{}, map[string]string{}
 	for _, name := range names {
-		found[name] = base.JoinPath(handler.ServerPath(name)).String()
-	}
-	if !l.owned { // clients' files cannot name an invocation
-		led = found
-	}
-	src, err := json.Marshal(led)
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(l.run.spec.Folders.State, "listen.json")
-	if err := atomicfile.Write(path, append(src, '\n'), atomicfile.Options{Mode: 0o600}); err != nil {
-		return err
-	}
-	for _, name := range names {
-		fmt.Fprintf(l.out, "%s  %s\n", name, found[name])
+		fmt.Fprintf(l.out, "%s  %s\n", name, base.JoinPath(handler.ServerPath(name)))
 	}
 	return nil
 }
