@@ -40,7 +40,7 @@ func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
 		if o.Header, err = readHeaders(append(slices.Clone(files[""]), files[name]...)); err != nil {
 			return err
 		}
-		resolver := vaultplace.NewResolver(name, []string{o.URL.String()})
+		resolver := vaultplace.NewResolver(name, []string{o.URL.String()}, "")
 		if err := fillHeaders(resolver, o.Header); err != nil {
 			return err
 		}
