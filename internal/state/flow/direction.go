@@ -20,7 +20,7 @@ func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Trai
 		return t.FillUnsaid(own).Join(said.Floor), decides
 	}
 	switch {
-	case c.Subject == policy.NoSubject:
+	case c.Subject == policy.NoSubject, c.Subject == policy.ResourceSubject && len(c.Names) == 0: // a list of them
 		t = t.FillUnsaid(known.toolTraits(""))
 	case c.Subject == policy.ToolSubject && len(c.Names) == 1 && c.Names[0] != "":
 		t = t.FillUnsaid(known.toolTraits(c.Names[0]))

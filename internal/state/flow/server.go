@@ -118,7 +118,8 @@ func (s *ServerLabels) readLabels(cs []policy.Call) (policy.Seen, error) {
 }
 
 // silent holds the methods whose messages from a server add no labels. Such messages are empty or
-// hold only names of tools and the like, which are known from the start.
+// hold only names of tools and the like, which are known from the start. A list of resources is
+// silent only when it is empty.
 var silent = map[string]bool{
 	"initialize": true, "server/discover": true, "ping": true, "logging/setLevel": true,
 	"resources/subscribe": true, "resources/unsubscribe": true,
@@ -131,7 +132,7 @@ var silent = map[string]bool{
 // answers, or those of the server if it answers none.
 func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 	p := s.policy.Load()
-	if !usesLabels(p) || silent[x.Event.Method] {
+	if !usesLabels(p) || silent[x.Event.Method] && !listsResources(x) {
 		return nil
 	}
 	for _, one := range x.Replies { // of a JSON-RPC batch
@@ -140,10 +141,16 @@ func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 	switch {
 	case len(x.Replies) > 0:
 	case len(x.Answered) == 0:
-		c := &policy.Call{Server: x.Event.Server} // any tool of the server may have sent it
-		server, _ := s.callServer(c)
+		c := &policy.Call{Server: x.Event.Server}
 		t, _ := s.traitsOf(p, c)
-		for _, kind := range labelKinds(t.Join(p.TrustAny(server))) {
+		if listsResources(x) {
+			c.Subject = policy.ResourceSubject
+			t, _ = s.traitsOf(p, c)
+		} else { // any tool of the server may have sent it
+			server, _ := s.callServer(c)
+			t = t.Join(p.TrustAny(server))
+		}
+		for _, kind := range labelKinds(t) {
 			all = append(all, gate.Label{Kind: kind, Source: s.sourceName(c)})
 		}
 	}
@@ -151,6 +158,18 @@ func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 		all = append(all, s.callLabels(p, &x.Answered[i])...)
 	}
 	return all
+}
+
+// listsResources reports whether a message lists resources: files, pages, issues, whose names and
+// descriptions others may have written. A list without entries tells nothing.
+func listsResources(x *gate.Exchange) bool {
+	if x.Event.Method != "resources/list" {
+		return false
+	}
+	for range jsonscan.ValueOf(x.Raw).Member("result").Member("resources").Elements() {
+		return true
+	}
+	return false
 }
 
 func (s *ServerLabels) callLabels(p *policy.Policy, c *policy.Call) (all []gate.Label) {

@@ -21,7 +21,7 @@ func TestFolderOfABinding(t *testing.T) {
 		"home/server.js": "", "home/dist/index.js": "", "home/z": "",
 		"evil/server.js": "", "evil/dist/index.js": "", "evil/server.cjs": "", "evil/conf": "",
 		"evil/node_modules/@a/server/index.js": "", "evil/node_modules/.bin/plain": "", "evil/sub/x": "",
-		"evil/package.json": `{"name":"x","bin":{"owned":"x.js"}}`,
+		"evil/package.json":    `{"name":"x","bin":{"owned":"x.js"}}`,
 		"project/package.json": `{"name":"x","dependencies":{"react":"1"}}`, "project/src/a.js": "",
 	} {
 		path := filepath.Join(base, filepath.FromSlash(name))
