@@ -129,12 +129,27 @@ var silent = map[string]bool{
 }
 
 // Brought returns the labels that a message of the server adds: those of the calls that it
-// answers, or those of the server if it answers none.
+// answers, or those of the server if it answers none, and those that the server itself puts on it.
 func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 	p := s.policy.Load()
-	if !usesLabels(p) || silent[x.Event.Method] && !listsResources(x) {
+	if !usesLabels(p) {
 		return nil
 	}
+	if !silent[x.Event.Method] || listsResources(x) {
+		all = s.assumedLabels(p, x)
+	}
+	if kinds := saidLabels(x.Raw); len(kinds) > 0 {
+		c := &policy.Call{Server: x.Event.Server}
+		if len(x.Answered) > 0 {
+			c = &x.Answered[0]
+		}
+		all = addSaid(all, kinds, s.sourceName(c))
+	}
+	return all
+}
+
+// assumedLabels returns the labels of a message by what is known of its server.
+func (s *ServerLabels) assumedLabels(p *policy.Policy, x *gate.Exchange) (all []gate.Label) {
 	for _, one := range x.Replies { // of a JSON-RPC batch
 		all = append(all, s.Brought(one)...)
 	}

@@ -352,6 +352,11 @@ tool = "*"
 			t.Errorf("%s brings %q, want %q", method, got, want)
 		}
 	}
+	for _, method := range []string{"tasks/get", "tasks/result", "notifications/tasks"} { // with the result of the call that became the task
+		if got := reply(t, one, method, policy.Call{Server: "a", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"read_page"}}); got != "untrusted a read_page" {
+			t.Errorf("%s brings %q", method, got)
+		}
+	}
 	if got := reply(t, one, "tools/call", policy.Call{Server: "a", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"add"}}); got != "" {
 		t.Errorf("another tool brings %q", got)
 	}
