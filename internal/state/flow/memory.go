@@ -168,7 +168,12 @@ func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 					add(h.hashMark(oddWord, []byte(word)))
 				}
 			}
-			visitAddresses(text, func(word, _ string) { add(h.hashMark(oddWord, []byte(word))) })
+			visitAddresses(text, func(word, _ string) {
+				add(h.hashMark(oddWord, []byte(word)))
+				if domain := domainMark(word); domain != "" {
+					add(h.hashMark(oddWord, []byte(domain)))
+				}
+			})
 		}
 		if closed {
 			visitRuns(cutPicture(text), func(run uint64) { add(h.hashRun(secretRun, run)) })

@@ -275,12 +275,18 @@ func (k *known) weighAddresses(g *going, o *opinion) {
 			if word != whole && k.isMentioned(whole) && !hasMark(k.results, oddWord, []byte(word)) {
 				return
 			}
-			if !k.mayBeForeign(word) || slices.Contains(told, word) || k.isMentioned(word) || k.isAllowed(g.addressKey(word)) {
+			from := word
+			if !k.mayBeForeign(word) {
+				if from = k.foreignDomain(word); from == "" || word != whole && k.isMentioned(whole) {
+					return
+				}
+			}
+			if slices.Contains(told, word) || k.isMentioned(word) || k.isAllowed(g.addressKey(word)) {
 				return
 			}
 			told = append(told, word)
 			if len(o.why) == 0 || !slices.ContainsFunc(g.to, func(to string) bool { return hasWord(to, word) }) {
-				o.addReason("it carries " + quoteValue(word) + fromText(k.findSource(word)))
+				o.addReason("it carries " + quoteValue(strings.TrimPrefix(word, "-")) + fromText(k.sourceOf(from)))
 			}
 		})
 	}
