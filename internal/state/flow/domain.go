@@ -3,6 +3,7 @@ package flow
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Whoever has a domain has every host in it: a stranger's evil.example is also behind
@@ -40,39 +41,27 @@ func domainOf(word string) (domain string, mail bool) {
 // co.uk, com.au, or.jp.
 var belowCountries = [...]string{"co", "com", "org", "net", "edu", "gov", "ac", "or", "ne", "go", "gob", "gouv"}
 
-// The marks of domains: of a host, and of a mail address alone.
-const (
-	domainOfHost = "*."
-	domainOfMail = "@."
-)
-
-// domainMark returns the text that is marked for the domain of a stranger's address; "" for none.
+// domainMark returns the text that is marked for the domain of an address; "" for none.
 func domainMark(word string) string {
-	switch domain, mail := domainOf(word); {
-	case domain == "":
+	domain, mail := domainOf(word)
+	if domain == "" || mail && shared()[domain] {
 		return ""
-	case mail:
-		return domainOfMail + domain
-	default:
-		return domainOfHost + domain
 	}
+	return "*." + domain
 }
 
+// shared are domains in which everybody may have a mailbox, so that two addresses in them have
+// nothing in common.
+var shared = sync.OnceValue(func() map[string]bool {
+	return setOf(`gmail.com googlemail.com outlook.com hotmail.com live.com msn.com yahoo.com ymail.com icloud.com me.com mac.com aol.com gmx.de gmx.net gmx.com
+	web.de t-online.de proton.me protonmail.com mail.com mail.ru yandex.ru qq.com 163.com 126.com zoho.com fastmail.com orange.fr free.fr laposte.net libero.it naver.com`)
+})
+
 // foreignDomain returns the mark by which the domain of an address is one that others wrote; "" if
-// it is not, or if the user named the domain. Everybody may have a mailbox at the host of somebody
-// else's mailbox, so that mail addresses are not compared with each other's.
+// it is not, or if the user named an address in it.
 func (k *known) foreignDomain(word string) string {
-	domain, mail := domainOf(word)
-	if domain == "" || k.isMentioned(domain) || k.isMentioned("www."+domain) {
-		return ""
-	}
-	for _, of := range [...]string{domainOfHost, domainOfMail} {
-		if of == domainOfMail && mail {
-			continue
-		}
-		if hasMark(k.results, oddWord, []byte(of+domain)) {
-			return of + domain
-		}
+	if domain := domainMark(word); domain != "" && !k.isMentioned(domain) && hasMark(k.results, oddWord, []byte(domain)) {
+		return domain
 	}
 	return ""
 }

@@ -257,6 +257,9 @@ func HearUser(state string, keys []string, text string) error {
 			if word == whole { // naming an address does not endorse all addresses at its host
 				all = append(all, m.hashMark(said, []byte(word)))
 			}
+			if domain := domainMark(word); domain != "" {
+				all = append(all, m.hashMark(said, []byte(domain)))
+			}
 		})
 		visitPhrases(text, func(phrase string) { all = append(all, m.hashMark(typed, []byte(foldPhrase(phrase)))) })
 		err = m.writeMarks(m.freshMarks(all)...)
