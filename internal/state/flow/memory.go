@@ -261,6 +261,7 @@ func HearUser(state string, keys []string, text string) error {
 				all = append(all, m.hashMark(said, []byte(domain)))
 			}
 		})
+		visitAmounts(text, func(amount string) { all = append(all, m.hashMark(said, amountMark(amount))) })
 		visitPhrases(text, func(phrase string) { all = append(all, m.hashMark(typed, []byte(foldPhrase(phrase)))) })
 		err = m.writeMarks(m.freshMarks(all)...)
 		m.close()

@@ -88,8 +88,8 @@ func (s *ServerLabels) keepLabels(all []gate.Label, message []byte, known bool) 
 func (s *ServerLabels) Allowed(cs []policy.Call) {
 	p := s.policy.Load()
 	for i := range cs {
-		_, decides := s.traitsOf(p, &cs[i])
-		_ = s.session.allowCall(s.grantServer(&cs[i]), decides, &cs[i]) // if this fails, the call is asked about again
+		_, decides, weighs := s.traitsOf(p, &cs[i])
+		_ = s.session.allowCall(s.grantServer(&cs[i]), decides, weighs, &cs[i]) // if this fails, the call is asked about again
 	}
 }
 
@@ -157,10 +157,10 @@ func (s *ServerLabels) assumedLabels(p *policy.Policy, x *gate.Exchange) (all []
 	case len(x.Replies) > 0:
 	case len(x.Answered) == 0:
 		c := &policy.Call{Server: x.Event.Server}
-		t, _ := s.traitsOf(p, c)
+		t, _, _ := s.traitsOf(p, c)
 		if listsResources(x) {
 			c.Subject = policy.ResourceSubject
-			t, _ = s.traitsOf(p, c)
+			t, _, _ = s.traitsOf(p, c)
 		} else { // any tool of the server may have sent it
 			server, _ := s.callServer(c)
 			t = t.Join(p.TrustAny(server))
@@ -188,7 +188,7 @@ func listsResources(x *gate.Exchange) bool {
 }
 
 func (s *ServerLabels) callLabels(p *policy.Policy, c *policy.Call) (all []gate.Label) {
-	t, _ := s.traitsOf(p, c)
+	t, _, _ := s.traitsOf(p, c)
 	for _, kind := range labelKinds(t) {
 		all = append(all, gate.Label{Kind: kind, Source: s.sourceName(c)})
 	}
@@ -235,7 +235,7 @@ func (s *ServerLabels) Judge(cs []policy.Call) (policy.Action, string) {
 		if own && silent[c.Method] {
 			continue
 		}
-		t, decides := s.traitsOf(p, c)
+		t, decides, weighs := s.traitsOf(p, c)
 		if own {
 			t.PublicSink, t.DangerousWrites = policy.No, policy.No
 		}
@@ -248,7 +248,7 @@ func (s *ServerLabels) Judge(cs []policy.Call) (policy.Action, string) {
 		}
 		var o opinion
 		if level != policy.Strict {
-			if o, err = s.session.weighCall(s.grantServer(c), decides, c); err != nil {
+			if o, err = s.session.weighCall(s.grantServer(c), decides, weighs, c); err != nil {
 				return policy.Deny, "what the session has read before cannot be known again; tell the owner"
 			}
 		}
