@@ -29,12 +29,12 @@ func domainOf(word string) (domain string, mail bool) {
 	if !isDotted(host) || isNumbered(host) {
 		return "", false
 	}
-	names := strings.Split(host, ".")
-	n := 2
-	if len(names) > 2 && len(names[len(names)-1]) == 2 && slices.Contains(belowCountries[:], names[len(names)-2]) {
-		n = 3
+	last := strings.LastIndexByte(host, '.')
+	start := strings.LastIndexByte(host[:last], '.') + 1
+	if start > 0 && len(host)-last == len(".uk") && slices.Contains(belowCountries[:], host[start:last]) {
+		start = strings.LastIndexByte(host[:start-1], '.') + 1
 	}
-	return strings.Join(names[max(0, len(names)-n):], "."), mail
+	return host[start:], mail
 }
 
 // belowCountries are the names below the endings of countries under which domains are registered:

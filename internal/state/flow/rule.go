@@ -285,12 +285,18 @@ func (k *known) weighAddresses(g *going, o *opinion) {
 				return
 			}
 			from := word
-			if !k.mayBeForeign(word) {
-				if from = k.foreignDomain(word); from == "" || word != whole && k.isMentioned(whole) {
+			switch {
+			case k.isMentioned(word) || slices.Contains(told, word):
+				return
+			case k.mayBeForeign(word):
+			case word != whole && k.isMentioned(whole):
+				return
+			default:
+				if from = k.foreignDomain(word); from == "" {
 					return
 				}
 			}
-			if slices.Contains(told, word) || k.isMentioned(word) || k.isAllowed(g.addressKey(word)) {
+			if k.isAllowed(g.addressKey(word)) {
 				return
 			}
 			told = append(told, word)
