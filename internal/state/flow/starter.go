@@ -48,42 +48,23 @@ func runsOneCommand(pid int) bool {
 	return err == nil && len(words) > 1 && bytes.Contains(last, []byte("clawai")) && !bytes.ContainsAny(last, "|<>;&\n`$(")
 }
 
-// checkClient returns an error if the process that has started us is not a client of a session that
-// has one: it is below the session's client, or beside one that still runs.
+// checkClient returns an error if a program that the session's client has started, and not the
+// client, has started us.
 func checkClient(dir, session string, pid int) error {
 	own := findClient(pid)
 	found, err := readJournal(filepath.Join(dir, fileOf(session)))
 	if own == "" || err != nil {
-		return nil // a first word, or one that the system tells nothing about
+		return nil // the system tells nothing, or it is the first word of the session
 	}
-	linked := func(key string) bool { return key != "" && slices.Contains(found.links, fileOf(byProcess+key)) }
-	known := linked(own)
 	for range 32 {
 		p := readStat(pid)
 		if p.start == "" || pid <= 1 {
 			break
 		}
-		if key := p.uniqueKey(); key != own && linked(key) {
+		if key := p.uniqueKey(); key != "" && key != own && slices.Contains(found.links, fileOf(byProcess+key)) {
 			return errByOthers
 		}
 		pid = p.parent
 	}
-	if known {
-		return nil
-	}
-	for _, name := range found.links {
-		other, err := readJournal(filepath.Join(dir, name))
-		if err == nil && slices.ContainsFunc(other.keys, isRunning) {
-			return errByOthers
-		}
-	}
 	return nil
-}
-
-// isRunning reports whether a key is that of a process that still runs.
-func isRunning(key string) bool {
-	process, is := strings.CutPrefix(key, byProcess)
-	pid, _, _ := strings.Cut(process, ":")
-	n, err := strconv.Atoi(pid)
-	return is && err == nil && !strings.Contains(process, " ") && processKey(n) == process
 }
