@@ -11,7 +11,7 @@ import (
 )
 
 // trustKeys are the keys of a [server.NAME] and of a [server.NAME.tool."GLOB"].
-var trustKeys = []string{"public_source", "secret_data", "public_sink", "dangerous_writes", "decides", "pin"}
+var trustKeys = []string{"public_source", "secret_data", "public_sink", "dangerous_writes", "decides", "weighs", "pin"}
 
 const (
 	serverForm = `write [server.NAME], and [server.NAME.tool."GLOB"] for some of its tools`
@@ -82,7 +82,9 @@ func (p *parser) trustField(e toml.Expression) {
 	p.named = append(p.named, word)
 	switch word {
 	case "decides":
-		p.readDecides(t, e)
+		t.Decides = p.readArgumentNames(t, word, e)
+	case "weighs":
+		t.Weighs = p.readArgumentNames(t, word, e)
 	case "pin":
 		p.readPin(t, e)
 	default:
@@ -146,26 +148,30 @@ func (p *parser) readPin(t *TrustTable, e toml.Expression) {
 	}
 }
 
-// readDecides reads the names of the arguments that decide where a call goes.
-func (p *parser) readDecides(t *TrustTable, e toml.Expression) {
-	const form = `write decides = ["to", "cc"]`
+// readArgumentNames reads the names of arguments below a key of a table.
+func (p *parser) readArgumentNames(t *TrustTable, key string, e toml.Expression) []string {
+	form := `write decides = ["to", "cc"]`
+	if key == "weighs" {
+		form = `write weighs = ["amount"]`
+	}
 	fail := func(msg string) { p.fail(e.Start, e.End, msg, form) }
 	if !e.Value.IsList() {
-		fail("decides must be a list of names, not " + e.Value.DescribeKind())
-		return
+		fail(key + " must be a list of names, not " + e.Value.DescribeKind())
+		return nil
 	}
-	t.Decides = []string{}
+	names := []string{}
 	e.Value.EachElement(func(v toml.Value) {
 		switch {
 		case !v.IsString():
-			fail("decides must be a list of names, not of " + v.DescribeKind())
+			fail(key + " must be a list of names, not of " + v.DescribeKind())
 		case v.Text() == "" || strings.ContainsAny(v.Text(), "*?"):
-			fail(fmt.Sprintf("decides: %q is no name of an argument", v.Text()))
+			fail(fmt.Sprintf("%s: %q is no name of an argument", key, v.Text()))
 		default:
-			t.Decides = append(t.Decides, v.Text())
+			names = append(names, v.Text())
 		}
 	})
-	t.text += "\ndecides = " + policytext.FormatList(policytext.QuoteAll(t.Decides))
+	t.text += "\n" + key + " = " + policytext.FormatList(policytext.QuoteAll(names))
+	return names
 }
 
 // openFlow reads the header [flow].

@@ -62,8 +62,11 @@ type TrustTable struct {
 	// Decides are the names of the arguments that decide where a call goes; nil if nothing is
 	// said.
 	Decides []string
-	Pin     Pin    // of the server as a whole
-	From    string // the entry of extends that the table comes from; "" for the file's own
+	// Weighs are the names of the arguments that are asked about unless the user typed their
+	// values, such as amounts; nil if nothing is said.
+	Weighs []string
+	Pin    Pin    // of the server as a whole
+	From   string // the entry of extends that the table comes from; "" for the file's own
 
 	tool *glob.Pattern
 	text string // the table as TOML
@@ -148,16 +151,16 @@ type Said struct {
 	Own     Traits   // by the policy; Unsaid where it says nothing
 	Floor   Traits   // by its layers: the answer is never laxer than this
 	Decides []string // nil if nothing is said
+	Weighs  []string // by the policy or by its layers
 }
 
 // ToolTrust returns what is said about a tool under its names, each a reading of the same call:
 // the strictest holds. Without names it returns what is said about the server as a whole.
 func (p *Policy) ToolTrust(server string, names []string) Said {
-	s := Said{}
-	s.Own, s.Decides = p.ownToolTrust(server, names)
+	s := p.ownToolTrust(server, names)
 	for _, layer := range p.options.Above {
-		floor, _ := layer.ownToolTrust(server, names)
-		s.Floor = s.Floor.Join(floor)
+		above := layer.ownToolTrust(server, names)
+		s.Floor, s.Weighs = s.Floor.Join(above.Own), append(s.Weighs, above.Weighs...)
 	}
 	return s
 }
@@ -175,46 +178,50 @@ func (p *Policy) TrustAny(server string) (t Traits) {
 	return t
 }
 
-func (p *Policy) ownToolTrust(server string, names []string) (t Traits, decides []string) {
+func (p *Policy) ownToolTrust(server string, names []string) (s Said) {
 	if len(p.trusts) == 0 || server == "" {
-		return t, nil
+		return s
 	}
 	if len(names) == 0 {
 		return p.trustOf(server, "")
 	}
 	for i, name := range names {
-		of, args := p.trustOf(server, name)
+		of := p.trustOf(server, name)
 		if i == 0 {
-			t, decides = of, args
+			s = of
 			continue
 		}
-		for j, to := range t.trustFields() { // a trait that one reading leaves unsaid is unsaid for all
-			if *to != Unsaid && *of.trustFields()[j] != Unsaid {
-				*to = max(*to, *of.trustFields()[j])
+		s.Weighs = append(s.Weighs, of.Weighs...)
+		for j, to := range s.Own.trustFields() { // a trait that one reading leaves unsaid is unsaid for all
+			if *to != Unsaid && *of.Own.trustFields()[j] != Unsaid {
+				*to = max(*to, *of.Own.trustFields()[j])
 			} else {
 				*to = Unsaid
 			}
 		}
 	}
-	return t, decides
+	return s
 }
 
 // trustOf takes each value from the first table of the tool that has it, or else from the
 // server's table.
-func (p *Policy) trustOf(server, name string) (t Traits, decides []string) {
+func (p *Policy) trustOf(server, name string) (s Said) {
 	for _, whole := range []bool{false, true} {
 		for i := range p.trusts {
 			table := &p.trusts[i]
 			if table.Server != server || whole != (table.tool == nil) || !whole && (name == "" || !table.tool.Match(name)) {
 				continue
 			}
-			t = t.FillUnsaid(table.Traits)
-			if decides == nil {
-				decides = table.Decides
+			s.Own = s.Own.FillUnsaid(table.Traits)
+			if s.Decides == nil {
+				s.Decides = table.Decides
+			}
+			if s.Weighs == nil {
+				s.Weighs = slices.Clip(table.Weighs)
 			}
 		}
 	}
-	return t, decides
+	return s
 }
 
 // compareTrust returns how many tables the next policy has lost, counting a lower level as one

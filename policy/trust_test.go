@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,10 @@ dangerous_writes = "forbidden"
 
 [server."a b"]
 secret_data = true
+[server.bank]
+weighs = ["amount"]
+[server.bank.tool."pay"]
+weighs = ["sum", "fee"]
 [flow]
 level = "ask"
 `
@@ -37,7 +42,7 @@ func trustPolicy(t *testing.T, text string, o Options) *Policy {
 
 func TestTrust(t *testing.T) {
 	p := trustPolicy(t, trustText, Options{})
-	if p.FlowLevel() != Ask || p.FlowLevel().String() != "ask" || len(p.TrustTables()) != 4 {
+	if p.FlowLevel() != Ask || p.FlowLevel().String() != "ask" || len(p.TrustTables()) != 6 {
 		t.Fatalf("level %v, %d tables", p.FlowLevel(), len(p.TrustTables()))
 	}
 	if got := p.TrustTables()[1]; got.String() != `[server.mail.tool."send_*"] public_sink = true decides = ["to", "cc"]` || p.LocalFlowLevel() != Ask {
@@ -54,6 +59,9 @@ func TestTrust(t *testing.T) {
 		{"mail", "a/b send_x", Said{Own: Traits{Yes, Private, Unsaid, Unsaid}}},
 		{"mail", "", Said{Own: Traits{Yes, Private, Unsaid, Unsaid}}},
 		{"a b", "x", Said{Own: Traits{SecretData: Yes}}},
+		{"bank", "send", Said{Weighs: []string{"amount"}}},
+		{"bank", "send pay", Said{Weighs: []string{"amount", "sum", "fee"}}},
+		{"bank", "pay", Said{Weighs: []string{"sum", "fee"}}},
 		{"other", "x", Said{}},
 		{"", "send_now", Said{}},
 	} {
@@ -64,19 +72,22 @@ func TestTrust(t *testing.T) {
 }
 
 func TestTrustOfLayers(t *testing.T) {
-	org := trustPolicy(t, "[server.mail]\nsecret_data = true\npublic_source = false\n[flow]\nlevel='strict'\n", Options{Layer: "organisation"})
+	org := trustPolicy(t, "[server.mail]\nsecret_data = true\npublic_source = false\nweighs = ['size']\n[server.bank]\nweighs = ['limit']\n[flow]\nlevel='strict'\n", Options{Layer: "organisation"})
 	p := trustPolicy(t, trustText, Options{Above: []*Policy{org}})
 	if p.FlowLevel() != Strict {
 		t.Errorf("the level is %v", p.FlowLevel())
 	}
 	said := p.ToolTrust("mail", []string{"list"})
+	if all := p.ToolTrust("bank", []string{"send"}).Weighs; !slices.Equal(said.Weighs, []string{"size"}) || !slices.Equal(all, []string{"amount", "limit"}) {
+		t.Errorf("%v and %v weigh", said.Weighs, all)
+	}
 	if got := said.Own.Join(said.Floor); got != (Traits{Yes, Yes, No, Forbidden}) {
 		t.Errorf("joined it is %v", got)
 	}
 	if got := (Traits{No, Unsaid, Yes, Unsaid}).FillUnsaid(Traits{Yes, Yes, No, No}); got != (Traits{No, Yes, Yes, No}) {
 		t.Errorf("or: %v", got)
 	}
-	if w := p.forSystem(Windows); w.FlowLevel() != Strict || len(w.TrustTables()) != 4 {
+	if w := p.forSystem(Windows); w.FlowLevel() != Strict || len(w.TrustTables()) != 6 {
 		t.Error("lost for Windows")
 	}
 }
@@ -123,7 +134,7 @@ func TestTrustRefuses(t *testing.T) {
 		"[server.x]\n[server.x]":        "2:1: the table is given twice (the first is on line 1)",
 		"[server.x]\ntool.a.pin='off'":  `2:1: tool is a table of its own (write [server.x.tool."GLOB"])`,
 		"[server.x]\npublic_sorce=true": `2:1: unknown key "public_sorce" in [server.x] (did you mean "public_source"?)`,
-		"[server.x]\nfoo.bar=true":      `2:1: unknown key "foo.bar" in [server.x] (it has public_source, secret_data, public_sink, dangerous_writes, decides, pin)`,
+		"[server.x]\nfoo.bar=true":      `2:1: unknown key "foo.bar" in [server.x] (it has public_source, secret_data, public_sink, dangerous_writes, decides, weighs, pin)`,
 		"[server.x]\npublic_source.a=1": "2:1: public_source is no table",
 		"[server.x]\npublic_source=true\npublic_source=true": "3:1: public_source is given twice",
 		"[server.x]\npublic_source=1":                        `2:1: public_source must be false, true, "forbidden", not a number`,
@@ -136,6 +147,7 @@ func TestTrustRefuses(t *testing.T) {
 		"[server.x]\npin=''":                                 `2:1: unknown pin "" (write "off", "record", "first", "ask", "lock")`,
 		"[server.x.tool.a]\npin='ask'":                       "2:1: pin is of a server as a whole (write it in [server.x])",
 		"[server.x]\ndecides='to'":                           `2:1: decides must be a list of names, not a string (write decides = ["to", "cc"])`,
+		"[server.x]\nweighs='amount'":                        `2:1: weighs must be a list of names, not a string (write weighs = ["amount"])`,
 		"[server.x]\ndecides=[1]":                            `2:1: decides must be a list of names, not of a number (write decides = ["to", "cc"])`,
 		"[server.x]\ndecides=['']":                           `2:1: decides: "" is no name of an argument (write decides = ["to", "cc"])`,
 		"[[flow]]":                                           `1:1: [[flow]] must be [flow] (write [flow], and below it level = "ask")`,

@@ -171,7 +171,38 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 	if !w.walkValue() && m.whole {
 		return nil, errors.New("the message cannot be read as JSON")
 	}
+	if m.hasSecondName() {
+		return nil, errSecondName
+	}
 	return m, nil
+}
+
+// errSecondName is the reason against a list that rules cannot judge for every client.
+var errSecondName = errors.New(`the list has a member such as "Name" beside "name", or "Tools": some clients read it as that, so the entries have other names there`)
+
+// hasSecondName reports whether a client that ignores the case of members takes another list, or
+// another name for an entry.
+func (m *Message) hasSecondName() bool {
+	if m.list == "" {
+		return false
+	}
+	other := func(v jsonscan.Value, known string) bool {
+		for key, value := range v.Members() {
+			if name := key.Text(); name != known && frame.FoldsTo(name, known) && value != v.Member(known) {
+				return true
+			}
+		}
+		return false
+	}
+	if other(m.payloadValue(), m.list) {
+		return true
+	}
+	for entry := range m.payloadValue().Member(m.list).Elements() {
+		if other(entry, lists[m.method].name) {
+			return true
+		}
+	}
+	return false
 }
 
 // isUnread reports whether an opaque member's value is one ASCII word, as ids and cursors are: it

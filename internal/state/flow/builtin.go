@@ -13,6 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where/disk"
+	"github.com/clawai/clawai/policy/where/shell"
 )
 
 // none are the traits of a tool that returns no sensitive data and sends nothing out.
@@ -232,6 +233,10 @@ var networked = sync.OnceValue(func() map[string]bool {
 	tclsh expect rscript julia elixir erl groovy jshell guile racket sbcl tsx ts-node
 	getent logger ssh-keyscan autossh dbclient rlogin mariadb ldapsearch resolvectl delv kdig tracepath mtr ntpdate
 	claude codex gemini ollama
+	chromium chrome chromium-browser google-chrome google-chrome-stable chrome-headless-shell firefox firefox-esr msedge microsoft-edge brave brave-browser opera vivaldi
+	safari epiphany konqueror qutebrowser phantomjs electron playwright puppeteer wkhtmltopdf wkhtmltoimage weasyprint cutycapt browsh carbonyl sensible-browser x-www-browser
+	wget2 axel curlie hurl lwp-request lwp-download ncftp ngrok cloudflared tailscale wormhole croc syncthing restic borg gsutil skopeo crane oras pulumi cdk
+	kcat kafkacat mosquitto_pub nats clickhouse-client cqlsh sqlcmd sqlplus mongo etcdctl gnutls-cli stunnel iperf3 hping3 torsocks proxychains finger
 	eval base64 xxd`)
 })
 
@@ -246,11 +251,11 @@ func setOf(text string) map[string]bool {
 // reachesNetwork reports whether a shell text names a program or an address that may reach beyond
 // this machine, or hides what it runs. It cannot see what a script does by itself.
 func reachesNetwork(command string) bool {
-	if hides().MatchString(command) {
+	if hides().MatchString(command) || strings.Contains(command, "system(") { // awk
 		return true
 	}
 	bare := bareOf(command)
-	if strings.Contains(bare, "://") || strings.Contains(bare, "/dev/tcp/") || strings.Contains(bare, "/dev/udp/") || strings.Contains(bare, "/inet/") {
+	if contacts().MatchString(bare) || strings.Contains(bare, "://") || strings.Contains(bare, "/dev/tcp/") || strings.Contains(bare, "/dev/udp/") || strings.Contains(bare, "/inet/") {
 		return true
 	}
 	for _, word := range shellWords(command) {
@@ -259,8 +264,71 @@ func reachesNetwork(command string) bool {
 			return true
 		}
 	}
-	return false
+	runs, hidden := shell.RunsOf(command)
+	return hidden || slices.ContainsFunc(runs, func(r shell.Run) bool { return !staysLocal(r) && slices.ContainsFunc(r.Words, namesHost) })
 }
+
+// contacts matches addresses of schemes without slashes, such as mailto:, behind which a program
+// writes to somebody.
+var contacts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:mailto|tel|sms|callto|sips?|xmpp|skype|facetime|whatsapp|magnet):[^\s:]`)
+})
+
+// local holds programs that read, write or compare texts and files on this machine, so that a host
+// among their words is data.
+var local = sync.OnceValue(func() map[string]bool {
+	return setOf(`grep egrep fgrep rg ag ack sed echo printf cat head tail less more wc sort uniq cut tr tee ls find fd tree stat file du df cd pushd pwd mkdir rmdir rm cp mv ln
+	touch chmod chown test [ true false : diff cmp comm jq yq column basename dirname realpath readlink date sleep which type seq nl tac rev fold fmt md5sum sha256sum`)
+})
+
+// staysLocal reports whether the words of a command are data to it.
+func staysLocal(r shell.Run) bool {
+	if r.Program == "go" && len(r.Words) > 0 { // packages have the names of hosts
+		return slices.Contains([]string{"test", "build", "vet", "doc", "fmt", "env", "version", "list", "tool"}, r.Words[0])
+	}
+	return local()[r.Program]
+}
+
+// namesHost reports whether a word of a command has the form of a host or a mail address, also
+// behind an option. A name that a file could have is none.
+func namesHost(word string) bool {
+	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '=' }) {
+		all := splitWords(part)
+		for one := all.nextWord(); one != ""; one = all.nextWord() {
+			if isHostName(one) {
+				return true
+			}
+		}
+	}
+	return isIPv6(strings.Trim(word, "[]")) && !strings.HasSuffix(strings.Trim(word, "[]"), "::1")
+}
+
+func isHostName(word string) bool {
+	if end := strings.IndexAny(word, `/?#\`); end >= 0 {
+		word = word[:end]
+	}
+	user, host, mail := strings.Cut(word, "@")
+	if !mail {
+		host = user
+	}
+	host, port, _ := strings.Cut(host, ":")
+	host = strings.TrimRight(host, ".")
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	switch {
+	case host == "" || host == "localhost" || !isAlphanumeric(host[0]):
+		return false
+	case mail && user != "":
+		return isDotted(host)
+	case isNumbered(host):
+		return !strings.HasPrefix(host, "127.") && host != "0.0.0.0"
+	case isDotted(host):
+		return strings.HasPrefix(host, "www.") || bareHosts()[last] || slices.Contains(hostEndings[:], last)
+	}
+	return host[0] >= 'a' && !files()[last] && isPort(port) && isService(port)
+}
+
+// hostEndings are endings of hosts that files have now and then, but words of commands rarely.
+var hostEndings = [...]string{"xyz", "info", "dev", "app", "ai", "top", "site", "live", "club", "icu"}
 
 // hides matches a text that a pipe, a here-string or a substitution passes to a shell, quoted
 // letters that are written as numbers, and a program name that wildcards or braces make.

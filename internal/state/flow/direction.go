@@ -8,8 +8,8 @@ import (
 
 // traitsOf returns the traits of a call: the owner's settings come first, then the catalogue, then
 // the cautious default. Between layers of the policy the stricter value wins. It also returns the
-// arguments that decide where the call goes: nil if nobody has set them.
-func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Traits, decides []string) {
+// arguments that decide where the call goes, nil if nobody has set them, and those that weigh.
+func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Traits, decides, weighs []string) {
 	server, known := s.callServer(c)
 	said := p.ToolTrust(server, toolNames(c))
 	t = said.Own
@@ -17,15 +17,15 @@ func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Trai
 		if decides = said.Decides; decides == nil {
 			decides = goes
 		}
-		return t.FillUnsaid(own).Join(said.Floor), decides
+		return t.FillUnsaid(own).Join(said.Floor), decides, said.Weighs
 	}
 	switch {
-	case c.Subject == policy.NoSubject:
+	case c.Subject == policy.NoSubject, c.Subject == policy.ResourceSubject && len(c.Names) == 0: // a list of them
 		t = t.FillUnsaid(known.toolTraits(""))
 	case c.Subject == policy.ToolSubject && len(c.Names) == 1 && c.Names[0] != "":
 		t = t.FillUnsaid(known.toolTraits(c.Names[0]))
 	}
-	return t.FillUnsaid(cautiousTraits(c)).Join(said.Floor), said.Decides
+	return t.FillUnsaid(cautiousTraits(c)).Join(said.Floor), said.Decides, said.Weighs
 }
 
 // callServer returns the name of a call's server and what the catalogue knows about it. A server

@@ -6,6 +6,12 @@ import "os"
 // client names, and for the proxies that the same client process has started: they may not know
 // the session's name.
 func HearIn(state, session, said string) error {
+	if err := CheckStarter(); err != nil {
+		return err
+	}
+	if err := checkClient(dirOf(state), IDKey(session), os.Getppid()); err != nil {
+		return err
+	}
 	return HearUser(state, append(ClientKeys(), IDKey(session)), said)
 }
 

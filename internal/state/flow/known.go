@@ -140,10 +140,18 @@ func (k *known) findRepeat(word byte, of []string) (from string, found bool) {
 func (k *known) findSource(text string) string {
 	all := splitWords(text)
 	for word := all.nextWord(); word != ""; word = all.nextWord() {
-		for _, m := range k.results {
-			if r := m.hashMark(oddWord, []byte(word)); m.containsMark(r) {
-				return k.markSource(m, r)
-			}
+		if source := k.sourceOf(word); source != "" {
+			return source
+		}
+	}
+	return ""
+}
+
+// sourceOf returns the source of a marked word; "" if none is known.
+func (k *known) sourceOf(word string) string {
+	for _, m := range k.results {
+		if r := m.hashMark(oddWord, []byte(word)); m.containsMark(r) {
+			return k.markSource(m, r)
 		}
 	}
 	return ""

@@ -58,7 +58,7 @@ const (
 	ended     = 'e'
 	everyone  = 'f' // everything counts as known
 	source    = 's' // the source of the records after it
-	openRun   = 'u' // a run of a text that anybody may have written
+	openRun   = 'u' // earlier versions write it; it says nothing
 	secretRun = 'x' // a run of a text that must not leave
 	oddWord   = 't' // an address, a name or the like from a text that anybody may have written
 	said      = 'w' // a word or an address from the user
@@ -202,7 +202,8 @@ func (m *marks) applyRecord(r mark) {
 	case source:
 		m.from = append(m.from, r)
 		m.number = uint8(min(len(m.from)-1, 255)) //nolint:gosec // it is no more
-	case openRun, secretRun, oddWord, said, typed, allowed:
+	case openRun:
+	case secretRun, oddWord, said, typed, allowed:
 		m.lets = m.lets || byte(r) == allowed //nolint:gosec // the word is the lowest byte
 		if _, known := m.of[r]; !known {
 			m.of[r] = m.number

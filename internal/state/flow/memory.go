@@ -168,17 +168,15 @@ func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 					add(h.hashMark(oddWord, []byte(word)))
 				}
 			}
-			visitAddresses(text, func(word, _ string) { add(h.hashMark(oddWord, []byte(word))) })
-		}
-		if open || closed {
-			visitRuns(textBeginning(text), func(run uint64) {
-				if open {
-					add(h.hashRun(openRun, run))
-				}
-				if closed {
-					add(h.hashRun(secretRun, run))
+			visitAddresses(text, func(word, _ string) {
+				add(h.hashMark(oddWord, []byte(word)))
+				if domain := domainMark(word); domain != "" {
+					add(h.hashMark(oddWord, []byte(domain)))
 				}
 			})
+		}
+		if closed {
+			visitRuns(cutPicture(text), func(run uint64) { add(h.hashRun(secretRun, run)) })
 		}
 	})
 	return all
@@ -187,15 +185,35 @@ func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 // maxWord is longer than any address, in bytes.
 const maxWord = 2048
 
-// textBeginning returns a text, or only its beginning when it has no words: a picture in JSON, for
-// example.
-func textBeginning(text string) string {
+// cutPicture returns a text, or only its beginning when the text is a picture or a sound. A model
+// sees such a text as a picture and never its letters, and a large one would leave no room for
+// other marks.
+func cutPicture(text string) string {
 	const enough = 1 << 10
-	if len(text) > 4*enough && !strings.ContainsAny(text[:4*enough], " \n\t\\") {
+	if len(text) > enough && isPicture(text) {
 		return text[:enough]
 	}
 	return text
 }
+
+// isPicture reports whether a text is nothing but the base64 of a picture or a sound.
+func isPicture(text string) bool {
+	if head, data, is := strings.Cut(text, ";base64,"); is && strings.HasPrefix(head, "data:") {
+		text = data
+	}
+	if !slices.ContainsFunc(pictures[:], func(begins string) bool { return strings.HasPrefix(text, begins) }) {
+		return false
+	}
+	for i := range len(text) {
+		if c := text[i]; !isAlphanumeric(c) && (c < 'A' || c > 'Z') && strings.IndexByte("+/-_=", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// pictures are the beginnings of PNG, JPEG, GIF, WebP and WAV, and MP3, in base64.
+var pictures = [...]string{"iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "SUQz"}
 
 // visitTexts visits every string in a message, including the names of members, and each string
 // decoded as JSON or HTML.
@@ -239,7 +257,11 @@ func HearUser(state string, keys []string, text string) error {
 			if word == whole { // naming an address does not endorse all addresses at its host
 				all = append(all, m.hashMark(said, []byte(word)))
 			}
+			if domain := domainMark(word); domain != "" {
+				all = append(all, m.hashMark(said, []byte(domain)))
+			}
 		})
+		visitAmounts(text, func(amount string) { all = append(all, m.hashMark(said, amountMark(amount))) })
 		visitPhrases(text, func(phrase string) { all = append(all, m.hashMark(typed, []byte(foldPhrase(phrase)))) })
 		err = m.writeMarks(m.freshMarks(all)...)
 		m.close()

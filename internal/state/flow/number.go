@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -124,6 +125,29 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 			number = number[2:]
 		}
 		visit(string(number))
+		visitTails(number, text[0] == '+' || len(number) < n, visit)
+	}
+}
+
+// maxCountry is the length of the longest code of a country.
+const maxCountry = 3
+
+// visitTails visits the forms in which a telephone number is the same with and without its country:
+// the digits behind each code that it may begin with, or behind the zero in front. A "-" stands
+// before them, because a number of that form may be another one.
+func visitTails(number []byte, whole bool, visit func(number string)) {
+	const least, most = 7, 15 // digits of a telephone number
+	if len(number) > most {
+		return
+	}
+	if !whole {
+		if tail := bytes.TrimPrefix(number, []byte("0")); len(tail) >= least {
+			visit("-" + string(tail))
+		}
+		return
+	}
+	for code := 1; code <= maxCountry && len(number)-code > least; code++ {
+		visit("-" + string(number[code:]))
 	}
 }
 

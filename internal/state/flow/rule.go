@@ -34,7 +34,7 @@ func (g *going) addExact(text string) {
 // readCall reads a call. Only tools and resources say where a call goes. A tool call that has none
 // of the deciding arguments goes where the tool always goes. A tool call whose deciding arguments
 // are all empty does not say where it goes.
-func (g *going) readCall(server string, decides []string, c *policy.Call) {
+func (g *going) readCall(server string, decides, weighs []string, c *policy.Call) {
 	g.clearCall()
 	g.loose = len(c.Names) != 1 && c.Method != builtin.Method // for built-in tools the other names come from the tool's class
 	args, extra := jsonscan.ValueOf(c.Args), jsonscan.ValueOf(c.Extra)
@@ -50,11 +50,15 @@ func (g *going) readCall(server string, decides []string, c *policy.Call) {
 		g.loose = true
 	case decides == nil: // then every argument may decide
 		for _, all := range [...]jsonscan.Value{args, extra} {
-			for name, value := range all.Members() {
-				if name := name.Text(); !isIdentifier(name) {
+			for key, value := range all.Members() {
+				name := key.Text()
+				if slices.ContainsFunc(weighs, func(w string) bool { return strings.EqualFold(w, name) }) {
+					continue
+				}
+				if !isIdentifier(name) {
 					g.to = append(g.to, name)
 				}
-				g.addDestination(name.Text(), value)
+				g.addDestination(name, value)
 			}
 		}
 		g.loose = g.loose || len(g.to) == 0
@@ -214,7 +218,7 @@ const (
 // arguments that the owner lists as deciding. In addition, the call must not carry an address that
 // others have written and the user has not, or secret data. weighCall uses the labels as they were
 // last read.
-func (s *Session) weighCall(server string, decides []string, c *policy.Call) (o opinion, err error) {
+func (s *Session) weighCall(server string, decides, weighs []string, c *policy.Call) (o opinion, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.openJournals(); err != nil {
@@ -229,7 +233,7 @@ func (s *Session) weighCall(server string, decides []string, c *policy.Call) (o 
 		return o, err
 	}
 	g := &s.going
-	g.readCall(server, decides, c)
+	g.readCall(server, decides, weighs, c)
 	defer g.clearCall()
 	before := k.isAllowed(g.what)
 	if g.loose && !before {
@@ -244,6 +248,11 @@ func (s *Session) weighCall(server string, decides []string, c *policy.Call) (o 
 			}
 		}
 	}
+	visitWeights(weighs, c, func(value string) {
+		if !k.isTypedAmount(value) && !k.isAllowed(g.weightKey(value)) {
+			o.addReason("the user did not name " + quoteValue(value))
+		}
+	})
 	k.weighAddresses(g, &o)
 	if len(s.labels[secret]) > 0 {
 		switch source, has := k.findRepeat(secretRun, g.texts); {
@@ -275,12 +284,24 @@ func (k *known) weighAddresses(g *going, o *opinion) {
 			if word != whole && k.isMentioned(whole) && !hasMark(k.results, oddWord, []byte(word)) {
 				return
 			}
-			if !k.mayBeForeign(word) || slices.Contains(told, word) || k.isMentioned(word) || k.isAllowed(g.addressKey(word)) {
+			from := word
+			switch {
+			case k.isMentioned(word) || slices.Contains(told, word):
+				return
+			case k.mayBeForeign(word):
+			case word != whole && k.isMentioned(whole):
+				return
+			default:
+				if from = k.foreignDomain(word); from == "" {
+					return
+				}
+			}
+			if k.isAllowed(g.addressKey(word)) {
 				return
 			}
 			told = append(told, word)
 			if len(o.why) == 0 || !slices.ContainsFunc(g.to, func(to string) bool { return hasWord(to, word) }) {
-				o.addReason("it carries " + quoteValue(word) + fromText(k.findSource(word)))
+				o.addReason("it carries " + quoteValue(strings.TrimPrefix(word, "-")) + fromText(k.sourceOf(from)))
 			}
 		})
 	}
@@ -301,8 +322,11 @@ func (g *going) addressKey(word string) []byte {
 	return slices.Concat(g.what, []byte{0}, []byte(word))
 }
 
+// weightKey returns the key under which a person's consent to an amount in this call is stored.
+func (g *going) weightKey(value string) []byte { return g.addressKey("=" + value) }
+
 // allowCall stores that a person has allowed a call: the same call may go there again.
-func (s *Session) allowCall(server string, decides []string, c *policy.Call) error {
+func (s *Session) allowCall(server string, decides, weighs []string, c *policy.Call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.refreshState(); err != nil {
@@ -314,11 +338,12 @@ func (s *Session) allowCall(server string, decides []string, c *policy.Call) err
 	}
 	m.refreshMarks()
 	g := &s.going
-	g.readCall(server, decides, c)
+	g.readCall(server, decides, weighs, c)
 	defer g.clearCall()
 	all := []mark{m.hashMark(source, []byte("person")), m.hashMark(allowed, g.what)}
 	for _, text := range g.texts {
 		visitAddresses(text, func(word, _ string) { all = append(all, m.hashMark(allowed, g.addressKey(word))) })
 	}
+	visitWeights(weighs, c, func(value string) { all = append(all, m.hashMark(allowed, g.weightKey(value))) })
 	return m.writeMarks(m.freshMarks(all)...)
 }

@@ -88,8 +88,8 @@ func (s *ServerLabels) keepLabels(all []gate.Label, message []byte, known bool) 
 func (s *ServerLabels) Allowed(cs []policy.Call) {
 	p := s.policy.Load()
 	for i := range cs {
-		_, decides := s.traitsOf(p, &cs[i])
-		_ = s.session.allowCall(s.grantServer(&cs[i]), decides, &cs[i]) // if this fails, the call is asked about again
+		_, decides, weighs := s.traitsOf(p, &cs[i])
+		_ = s.session.allowCall(s.grantServer(&cs[i]), decides, weighs, &cs[i]) // if this fails, the call is asked about again
 	}
 }
 
@@ -118,7 +118,8 @@ func (s *ServerLabels) readLabels(cs []policy.Call) (policy.Seen, error) {
 }
 
 // silent holds the methods whose messages from a server add no labels. Such messages are empty or
-// hold only names of tools and the like, which are known from the start.
+// hold only names of tools and the like, which are known from the start. A list of resources is
+// silent only when it is empty.
 var silent = map[string]bool{
 	"initialize": true, "server/discover": true, "ping": true, "logging/setLevel": true,
 	"resources/subscribe": true, "resources/unsubscribe": true,
@@ -128,22 +129,43 @@ var silent = map[string]bool{
 }
 
 // Brought returns the labels that a message of the server adds: those of the calls that it
-// answers, or those of the server if it answers none.
+// answers, or those of the server if it answers none, and those that the server itself puts on it.
 func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 	p := s.policy.Load()
-	if !usesLabels(p) || silent[x.Event.Method] {
+	if !usesLabels(p) {
 		return nil
 	}
+	if !silent[x.Event.Method] || listsResources(x) {
+		all = s.assumedLabels(p, x)
+	}
+	if kinds := saidLabels(x.Raw); len(kinds) > 0 {
+		c := &policy.Call{Server: x.Event.Server}
+		if len(x.Answered) > 0 {
+			c = &x.Answered[0]
+		}
+		all = addSaid(all, kinds, s.sourceName(c))
+	}
+	return all
+}
+
+// assumedLabels returns the labels of a message by what is known of its server.
+func (s *ServerLabels) assumedLabels(p *policy.Policy, x *gate.Exchange) (all []gate.Label) {
 	for _, one := range x.Replies { // of a JSON-RPC batch
 		all = append(all, s.Brought(one)...)
 	}
 	switch {
 	case len(x.Replies) > 0:
 	case len(x.Answered) == 0:
-		c := &policy.Call{Server: x.Event.Server} // any tool of the server may have sent it
-		server, _ := s.callServer(c)
-		t, _ := s.traitsOf(p, c)
-		for _, kind := range labelKinds(t.Join(p.TrustAny(server))) {
+		c := &policy.Call{Server: x.Event.Server}
+		t, _, _ := s.traitsOf(p, c)
+		if listsResources(x) {
+			c.Subject = policy.ResourceSubject
+			t, _, _ = s.traitsOf(p, c)
+		} else { // any tool of the server may have sent it
+			server, _ := s.callServer(c)
+			t = t.Join(p.TrustAny(server))
+		}
+		for _, kind := range labelKinds(t) {
 			all = append(all, gate.Label{Kind: kind, Source: s.sourceName(c)})
 		}
 	}
@@ -153,8 +175,20 @@ func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 	return all
 }
 
+// listsResources reports whether a message lists resources: files, pages, issues, whose names and
+// descriptions others may have written. A list without entries tells nothing.
+func listsResources(x *gate.Exchange) bool {
+	if x.Event.Method != "resources/list" {
+		return false
+	}
+	for range jsonscan.ValueOf(x.Raw).Member("result").Member("resources").Elements() {
+		return true
+	}
+	return false
+}
+
 func (s *ServerLabels) callLabels(p *policy.Policy, c *policy.Call) (all []gate.Label) {
-	t, _ := s.traitsOf(p, c)
+	t, _, _ := s.traitsOf(p, c)
 	for _, kind := range labelKinds(t) {
 		all = append(all, gate.Label{Kind: kind, Source: s.sourceName(c)})
 	}
@@ -201,7 +235,7 @@ func (s *ServerLabels) Judge(cs []policy.Call) (policy.Action, string) {
 		if own && silent[c.Method] {
 			continue
 		}
-		t, decides := s.traitsOf(p, c)
+		t, decides, weighs := s.traitsOf(p, c)
 		if own {
 			t.PublicSink, t.DangerousWrites = policy.No, policy.No
 		}
@@ -214,7 +248,7 @@ func (s *ServerLabels) Judge(cs []policy.Call) (policy.Action, string) {
 		}
 		var o opinion
 		if level != policy.Strict {
-			if o, err = s.session.weighCall(s.grantServer(c), decides, c); err != nil {
+			if o, err = s.session.weighCall(s.grantServer(c), decides, weighs, c); err != nil {
 				return policy.Deny, "what the session has read before cannot be known again; tell the owner"
 			}
 		}

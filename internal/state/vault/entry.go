@@ -66,6 +66,9 @@ type Binding struct {
 	Server  string `json:"server"`  // its name in rules
 	Command string `json:"command"` // CommandDigest of its command or address
 	Program string `json:"program"` // first word of the command, for people
+	// Folder is the folder in which the command is started; "" if its words mean the same in
+	// every folder.
+	Folder string `json:"folder,omitempty"`
 }
 
 // Limits of an entry.
@@ -115,8 +118,11 @@ func CommandDigest(command []string) string {
 // BindServer allows a server to use the entry, and reports whether it was not allowed before.
 // Other commands of the same server stay allowed, because clients start a server in different
 // ways.
-func (e *Entry) BindServer(server string, command []string) bool {
-	b := Binding{Server: server, Command: CommandDigest(command), Program: command[0]}
+func (e *Entry) BindServer(r Requester) bool {
+	b := Binding{Server: r.Name, Command: CommandDigest(r.Command), Program: r.Command[0]}
+	if r.ReadsFolder() {
+		b.Folder = realFolder(r.Dir)
+	}
 	if slices.Contains(e.Bindings, b) {
 		return false
 	}
@@ -125,15 +131,18 @@ func (e *Entry) BindServer(server string, command []string) bool {
 }
 
 // isBound reports whether a server may use the entry. knows reports whether the entry is bound to
-// this server name with any command.
-func (e *Entry) isBound(server string, command []string) (bound, knows bool) {
-	digest := CommandDigest(command)
+// this server name with any command, and command whether it is with this command in another folder.
+func (e *Entry) isBound(r Requester) (bound, knows, command bool) {
+	digest, reads, dir := CommandDigest(r.Command), r.ReadsFolder(), realFolder(r.Dir)
 	for _, b := range e.Bindings {
-		if b.Server == server {
-			knows, bound = true, bound || b.Command == digest
+		if b.Server != r.Name {
+			continue
 		}
+		same := b.Command == digest
+		knows, command = true, command || same
+		bound = bound || same && (b.Folder == "" && !reads || b.Folder != "" && b.Folder == dir)
 	}
-	return bound, knows
+	return bound, knows, command
 }
 
 // ExpiryTime returns when the entry expires, and whether it has expired.

@@ -26,11 +26,16 @@ func InHeader(text string) (before, name string, ok bool) {
 // HasReference reports whether a text contains a reference, even an invalid one.
 func HasReference(text string) bool { return strings.Contains(text, Prefix) }
 
-// Requester is the server that asks for values: its name in rules, and its command or address.
+// Requester is the server that asks for values: its name in rules, its command or address, and the
+// folder in which it is started; "" if that is not known.
 type Requester struct {
 	Name    string
 	Command []string
+	Dir     string
 }
+
+// ReadsFolder reports whether the command may mean something else in another folder.
+func (r Requester) ReadsFolder() bool { return readsFolder(r.Command, realFolder(r.Dir)) }
 
 // Refusal is the reason why a server does not get an entry.
 type Refusal struct {
@@ -71,6 +76,9 @@ func (r *Resolver) FillEnv(environ []string) ([]string, error) {
 		entry, whole := strings.CutPrefix(text, Prefix)
 		if !whole || CheckName(entry) != nil {
 			return nil, fmt.Errorf("%s: a reference is the whole value of a variable: %s=%sNAME", name, name, Prefix)
+		}
+		if err := checkVariables(environ, r.Server.Command); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, &Refusal{Entry: entry, Err: err})
 		}
 		value, err := r.resolveValue(entry)
 		if err != nil {
@@ -145,7 +153,9 @@ func (r *Resolver) loadValue(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch bound, knows := e.isBound(r.Server.Name, r.Server.Command); {
+	switch bound, knows, command := e.isBound(r.Server); {
+	case !bound && command:
+		return nil, &Refusal{name, fmt.Errorf("it is for the server %q as this command starts it in another folder, and here it may start something else", r.Server.Name), true}
 	case !bound && knows:
 		return nil, &Refusal{name, fmt.Errorf("it is for the server %q as another command starts it", r.Server.Name), true}
 	case !bound:

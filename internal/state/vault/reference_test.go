@@ -26,7 +26,7 @@ func resolver(t *testing.T, s vault.Requester) *vault.Resolver {
 			if name == "old" {
 				e.MaxAge = time.Minute
 			}
-			if fresh := e.BindServer("gh", command); !fresh || e.BindServer("gh", command) {
+			if gh := (vault.Requester{Name: "gh", Command: command}); !e.BindServer(gh) || e.BindServer(gh) {
 				t.Error("bound twice")
 			}
 			return nil

@@ -74,6 +74,9 @@ func keepPrompt(line *program.Line, session, said string) error {
 // clearSession deletes what the client's session has seen, since the client has started a new
 // session of this name. It returns the result for the record.
 func clearSession(state, session string) string {
+	if err := flow.CheckStarter(); err != nil {
+		return "what the session has seen stays: " + err.Error()
+	}
 	one := flow.New(state, flow.ClientKeys())
 	defer one.Close()
 	one.FollowClient(os.Getenv)

@@ -210,7 +210,7 @@ func (h *hubRun) openServer(guard *gate.Session, s config.Upstream) (proxy.Upstr
 	env, used, err := fillEnv(s)
 	if err != nil {
 		note("start", err.Error())
-		return nil, adviseOwner(err, s.ID)
+		return nil, adviseOwner(err, s)
 	}
 	hidden := h.hideValues(used)
 	stderr, given, err := hidden.shareStderr(h.all.Stderr())
@@ -250,7 +250,7 @@ func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
 	if slices.ContainsFunc(s.Command, vault.HasReference) {
 		return nil, nil, fmt.Errorf("%s stands in an argument, which every process can read; put it into its env", vault.Prefix)
 	}
-	resolver := vaultplace.NewResolver(s.ID, s.Command)
+	resolver := vaultplace.NewResolver(s.ID, s.Command, s.Dir)
 	env, err = resolver.FillEnv(serverEnv(s.Env))
 	return env, resolver.UsedValues(), err
 }
@@ -266,7 +266,7 @@ func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error
 		}
 		maps.Copy(header, one)
 	}
-	resolver := vaultplace.NewResolver(s.ID, []string{s.URL})
+	resolver := vaultplace.NewResolver(s.ID, []string{s.URL}, "")
 	err = resolver.FillHeader(header)
 	return header, resolver.UsedValues(), err
 }
@@ -274,8 +274,13 @@ func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error
 // adviseOwner prints on stderr how the owner can allow the server what the vault refused. It
 // returns only the refusal for the client and the record: the command does not help there, and
 // its arguments may hold the value of a hidden variable.
-func adviseOwner(err error, id string) error {
-	fmt.Fprintf(os.Stderr, "clawai: upstream.%s: %v\n", id, vaultplace.AdviseBinding(err, vault.Requester{Name: id}))
+func adviseOwner(err error, s config.Upstream) error {
+	shown := vaultplace.NewResolver(s.ID, s.Command, s.Dir).Server
+	if !shown.ReadsFolder() {
+		shown.Dir = ""
+	}
+	shown.Command = nil
+	fmt.Fprintf(os.Stderr, "clawai: upstream.%s: %v\n", s.ID, vaultplace.AdviseBinding(err, shown))
 	return err
 }
 
@@ -300,7 +305,7 @@ func (h *hubRun) dialServer(s config.Upstream, note func(code, text string)) (pr
 	header, used, err := fillHeader(s)
 	if err != nil {
 		note("start", err.Error())
-		return nil, adviseOwner(err, s.ID)
+		return nil, adviseOwner(err, s)
 	}
 	h.hideValues(used)
 	o := remote.Options{URL: u, Header: header, Limits: h.run.limits, SSE: s.SSE, Note: note}

@@ -29,12 +29,12 @@ func (p *proxyRun) readSecrets() error {
 		return cmdline.Usagef("%s stands in an argument, which every process can read; put it into the environment: NAME=%[1]sENTRY", vault.Prefix)
 	}
 	if p.remote != nil {
-		resolver := vaultplace.NewResolver(p.spec.Peer.Name, []string{p.remote.url.String()})
+		resolver := vaultplace.NewResolver(p.spec.Peer.Name, []string{p.remote.url.String()}, "")
 		err := fillHeaders(resolver, p.remote.header)
 		p.secrets.known = redact.NewKnown(resolver.UsedValues())
 		return err
 	}
-	resolver := vaultplace.NewResolver(p.spec.Peer.Name, p.command)
+	resolver := vaultplace.NewResolver(p.spec.Peer.Name, p.command, "")
 	env, err := resolver.FillEnv(os.Environ())
 	if err != nil {
 		return notStarted(err, resolver)

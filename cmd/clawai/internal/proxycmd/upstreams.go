@@ -51,7 +51,7 @@ func (l *listenRun) readUpstreams(c *cli.Context) error {
 		if o.Header, err = readHeaders(append(slices.Clone(files[""]), files[name]...)); err != nil {
 			return err
 		}
-		resolver := vaultplace.NewResolver(name, []string{o.URL.String()})
+		resolver := vaultplace.NewResolver(name, []string{o.URL.String()}, "")
 		if err := fillHeaders(resolver, o.Header); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,7 @@ func Command() *cli.Command {
 				Name: "bind", Usage: "let a server have an entry", UsageText: "clawai vault bind NAME --server SERVER -- COMMAND [ARGUMENTS...]\nclawai vault bind NAME --server SERVER -- https://HOST/PATH",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in rules"},
+					&cli.StringFlag{Name: "folder", Usage: "the `FOLDER` in which it is started, if its words mean something else in another one", DefaultText: "this one"},
 					&cli.BoolFlag{Name: "only", Usage: "only as this command starts it: forget the server's other bindings"},
 				},
 				Action: runBind,
@@ -213,6 +215,11 @@ func runBind(c *cli.Context) error {
 	if server == "" {
 		return cmdline.Usagef("which server? write: clawai vault bind %s --server SERVER -- COMMAND", name)
 	}
+	dir, err := filepath.Abs(c.String("folder")) // "" is this one
+	if err != nil {
+		return cmdline.Usagef("--folder: %w", err)
+	}
+	requester := vault.Requester{Name: server, Command: command, Dir: dir}
 	store, err := vaultplace.Open()
 	if err != nil {
 		return err
@@ -224,14 +231,18 @@ func runBind(c *cli.Context) error {
 		if only {
 			e.Bindings = slices.DeleteFunc(e.Bindings, func(b vault.Binding) bool { return b.Server == server })
 		}
-		e.BindServer(server, command)
+		e.BindServer(requester)
 		e.Moved = false
 		return nil
 	})
 	if err != nil {
 		return notDone(err)
 	}
-	fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "The server %q may have %s as %q starts it.\n", server, name, command[0])
+	where := ""
+	if requester.ReadsFolder() {
+		where = fmt.Sprintf(" in %q", dir)
+	}
+	fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "The server %q may have %s as %q starts it%s.\n", server, name, command[0], where)
 	return nil
 }
 

@@ -39,9 +39,13 @@ func Open() (vault.Store, error) {
 	return place.Open()
 }
 
-// NewResolver returns a resolver that replaces references for one server.
-func NewResolver(server string, command []string) *vault.Resolver {
-	return &vault.Resolver{Open: Open, Server: vault.Requester{Name: server, Command: BoundCommand(command)}, Now: time.Now()}
+// NewResolver returns a resolver that replaces references for one server, which is started in a
+// folder; "" means ours.
+func NewResolver(server string, command []string, dir string) *vault.Resolver {
+	if dir == "" {
+		dir, _ = os.Getwd() // "" binds no command that depends on its folder
+	}
+	return &vault.Resolver{Open: Open, Server: vault.Requester{Name: server, Command: BoundCommand(command), Dir: dir}, Now: time.Now()}
 }
 
 // BoundCommand returns the words that an entry is bound to: the command that starts a server,
@@ -72,7 +76,11 @@ func AdviseBinding(err error, s vault.Requester) error {
 	case words == "":
 		words = "COMMAND"
 	}
-	return &advised{err, "; if it shall have it: clawai vault bind " + refused.Entry + " --server=" + cmdline.Quote([]string{s.Name}) + " -- " + words}
+	folder := ""
+	if s.Dir != "" && (len(s.Command) == 0 || s.ReadsFolder()) {
+		folder = " --folder=" + cmdline.Quote([]string{s.Dir})
+	}
+	return &advised{err, "; if it shall have it: clawai vault bind " + refused.Entry + " --server=" + cmdline.Quote([]string{s.Name}) + folder + " -- " + words}
 }
 
 type advised struct {

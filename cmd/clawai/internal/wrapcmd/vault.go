@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -60,11 +61,20 @@ func (m *vaultMoves) TakeSecret(t wrap.Target, s client.Secret) (text string, ta
 		fmt.Fprintf(m.run.prose, "%s of %s stays in %s: its client fills in what starts the server, so that the vault cannot be told whom it is for.\n", term.VisibleLine(s.Name), term.VisibleLine(t.Entry.Name), m.run.ShortPath(t.File.Path))
 		return "", false, nil
 	}
+	server := vault.Requester{Name: t.Entry.Name, Command: vaultplace.BoundCommand(words), Dir: m.run.folderOf(t)}
+	if server.Dir == "" && server.ReadsFolder() {
+		fmt.Fprintf(m.run.prose, "%s of %s stays in %s: what starts the server depends on the folder in which its client starts it, so that the vault cannot be told whom it is for. Write whole paths there, and run the command again.\n", term.VisibleLine(s.Name), term.VisibleLine(t.Entry.Name), m.run.ShortPath(t.File.Path))
+		return "", false, nil
+	}
+	if i := slices.IndexFunc(t.Entry.Env, func(v client.Variable) bool { return vault.LoadsCode(v.Name, v.Value) }); i >= 0 {
+		fmt.Fprintf(m.run.prose, "%s of %s stays in %s: its environment sets %s, which can have the server run other code, and beside it the vault gives no value. Take it out, or set it by the command: env %[4]s=VALUE COMMAND.\n", term.VisibleLine(s.Name), term.VisibleLine(t.Entry.Name), m.run.ShortPath(t.File.Path), term.VisibleLine(t.Entry.Env[i].Name))
+		return "", false, nil
+	}
 	if err := m.openVault(); err != nil {
 		return "", false, err
 	}
 	move := vaultMove{
-		value: []byte(s.Value), label: s.Name, server: vault.Requester{Name: t.Entry.Name, Command: vaultplace.BoundCommand(words)},
+		value: []byte(s.Value), label: s.Name, server: server,
 		origin: vault.Origin{File: t.File.Real, Server: t.Entry.KeyPath, Member: s.Member, Token: []byte(s.Token)},
 	}
 	if err := vault.CheckValue(move.value); err != nil {
@@ -81,6 +91,21 @@ func (m *vaultMoves) TakeSecret(t wrap.Target, s client.Secret) (text string, ta
 	}
 	m.moves = append(m.moves, move)
 	return s.Before + vault.MakeReference(move.entry), true, nil
+}
+
+// folderOf returns the folder in which a client starts a server: that of its project. It returns ""
+// for a server of all projects.
+func (r *wrapRun) folderOf(t wrap.Target) string {
+	switch t.File.Row.Scope {
+	case client.Project, client.Workspace:
+		return r.env.Dir
+	case client.Local: // projects.FOLDER.mcpServers.NAME
+		if i := slices.IndexFunc(t.Entry.KeyPath, filepath.IsAbs); i >= 0 {
+			return t.Entry.KeyPath[i]
+		}
+	case client.User, client.Profile, client.Plugin, client.Managed:
+	}
+	return ""
 }
 
 // findEntryName returns an entry's name for a value: an entry that has the value already, or a
@@ -178,7 +203,7 @@ func (v *vaultMove) putSecret(store vault.Store) error {
 		} else if !bytes.Equal(e.Value, v.value) {
 			return errors.New("somebody has set it meanwhile; run the command again")
 		}
-		v.bound = e.BindServer(v.server.Name, v.server.Command)
+		v.bound = e.BindServer(v.server)
 		e.AddOrigin(v.origin)
 		return nil
 	})

@@ -1,0 +1,39 @@
+package reply
+
+import (
+	"testing"
+
+	"github.com/clawai/clawai/internal/wire/frame"
+)
+
+// A list whose entries have other names for a client that ignores case is not judged: it is
+// withheld.
+func TestSecondNames(t *testing.T) {
+	for result, want := range map[string]bool{
+		`{"tools":[{"name":"read","Name":"wipe"}]}`:                                       true,
+		`{"tools":[{"Name":"wipe","name":"read"}]}`:                                       true,
+		`{"tools":[{"NAME":"wipe"}]}`:                                                     true,
+		`{"tools":[{"name":"a"},{"name":"b","n\u0041me":1}]}`:                             true,
+		`{"tools":[],"Tools":[{"name":"wipe"}]}`:                                          true,
+		`{"toolſ":[{"name":"wipe"}]}`:                                                     true,
+		`{"tools":[{"name":"read","Name":"read"}]}`:                                       false,
+		`{"tools":[{"name":"read","inputSchema":{"properties":{"Name":{}}}}],"Name":"x"}`: false,
+		`{"tools":[]}`: false,
+	} {
+		var f frame.Frame
+		if err := f.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":`+result+`}`), frame.Limits{MaxBytes: 1 << 20, MaxDepth: 64}); err != nil {
+			t.Fatal(result, err)
+		}
+		_, err := InspectMessage(&f, "tools/list", Wanted{})
+		if got := err == errSecondName; got != want { //nolint:errorlint // it is returned as it is
+			t.Errorf("%s: %v", result, err)
+		}
+	}
+	var f frame.Frame
+	if err := f.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"x","Name":"y","name":"z"}]}}`), frame.Limits{MaxBytes: 1 << 20, MaxDepth: 64}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := InspectMessage(&f, "tools/call", Wanted{}); err != nil {
+		t.Error("a result is no list:", err)
+	}
+}

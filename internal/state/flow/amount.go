@@ -1,0 +1,121 @@
+package flow
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// An owner may say that arguments of a tool weigh: an amount that the user has not typed is asked
+// about, although its recipient is the user's. Amounts are compared as numbers: 1,300.50 is
+// 1.300,50 and 1300.5.
+
+// visitAmounts visits the numbers in a text, each in every way in which a reader could take it.
+func visitAmounts(text string, visit func(amount string)) {
+	for i := 0; i < len(text); {
+		if !isDigit(text[i]) {
+			i++
+			continue
+		}
+		from := i
+		for i < len(text) && (isDigit(text[i]) || amountGap(text[i:]) > 0) {
+			i += max(1, amountGap(text[i:]))
+		}
+		sign := ""
+		if from > 0 && text[from-1] == '-' && (from == 1 || text[from-2] <= ' ') {
+			sign = "-"
+		}
+		readAmount(text[from:i], func(amount string) { visit(sign + amount) })
+	}
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// amountGap returns the length of a mark between two digits of an amount at the beginning of a
+// text; 0 if there is none.
+func amountGap(text string) int {
+	r, size := utf8.DecodeRuneInString(text)
+	if size == len(text) || !isDigit(text[size]) || !strings.ContainsRune(".,'’ _", r) && !unicode.Is(unicode.Zs, r) {
+		return 0
+	}
+	return size
+}
+
+// readAmount visits the values of digits with marks between them: the last mark may begin the
+// fraction, and marks before groups of three digits may mean nothing. Blanks may also stand between
+// two amounts.
+func readAmount(digits string, visit func(amount string)) {
+	groups := strings.FieldsFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
+	thousands := len(groups[0]) <= 3
+	for _, group := range groups[1:] {
+		thousands = thousands && len(group) == 3
+	}
+	if len(groups) == 1 || thousands {
+		visit(plainAmount(strings.Join(groups, ""), ""))
+	}
+	if len(groups) == 1 {
+		return
+	}
+	last := groups[len(groups)-1]
+	if whole := digits[:len(digits)-len(last)]; strings.HasSuffix(whole, ".") || strings.HasSuffix(whole, ",") {
+		visit(plainAmount(strings.Join(groups[:len(groups)-1], ""), last))
+	}
+	for part := range strings.FieldsFuncSeq(digits, func(r rune) bool { return unicode.Is(unicode.Zs, r) }) {
+		if len(part) < len(digits) {
+			readAmount(part, visit)
+		}
+	}
+}
+
+// plainAmount returns an amount without the zeros that change nothing.
+func plainAmount(whole, fraction string) string {
+	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
+	if whole == "" {
+		whole = "0"
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return whole
+}
+
+// amountMark is the text under which an amount of the user is marked.
+func amountMark(amount string) []byte { return []byte("=" + amount) }
+
+// visitWeights visits the values of the arguments that weigh.
+func visitWeights(weighs []string, c *policy.Call, visit func(value string)) {
+	visitArguments(weighs, c, func(_ string, value jsonscan.Value) {
+		leaf := func(leaf jsonscan.Value) {
+			switch leaf.Kind() {
+			case jsonscan.Number, jsonscan.String:
+				visit(textOf(leaf))
+			case jsonscan.Boolean, jsonscan.Null, jsonscan.Absent, jsonscan.Object, jsonscan.Array:
+			}
+		}
+		if leaf(value); value.Kind() == jsonscan.Object || value.Kind() == jsonscan.Array {
+			value.VisitLeaves(func(_ string, inner jsonscan.Value) { leaf(inner) })
+		}
+	})
+}
+
+// isTypedAmount reports whether the user has typed every amount in a value, in every way in which
+// it could be taken. A value without an amount has to be the user's as any other.
+func (k *known) isTypedAmount(value string) bool {
+	if strings.ContainsAny(value, "eE") { // 1e3
+		if number, err := strconv.ParseFloat(value, 64); err == nil {
+			value = strconv.FormatFloat(number, 'f', -1, 64)
+		}
+	}
+	any, all := false, true
+	visitAmounts(value, func(amount string) {
+		any, all = true, all && hasMark(k.user, said, amountMark(amount))
+	})
+	if !any {
+		return k.isEndorsed(value)
+	}
+	return all
+}

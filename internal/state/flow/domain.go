@@ -1,0 +1,67 @@
+package flow
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Whoever has a domain has every host in it: a stranger's evil.example is also behind
+// "your-data.evil.example", and www.evil.example is the same host to people. So beside each address
+// of a stranger its domain is marked, and the hosts and mail addresses of a call are compared by
+// their domains, too. This only finds more: what the user names counts as it is written.
+//
+// golang.org/x/net/publicsuffix knows for each ending where domains begin, but it links net/http
+// into the hook. Here a domain is the last two names of a host, and the last three below the
+// endings of countries that are made so (co.uk).
+
+// domainOf returns the domain of a host or a mail address; "" for any other word. mail reports
+// whether it is that of a mail address.
+func domainOf(word string) (domain string, mail bool) {
+	if len(word) > maxHost || strings.ContainsAny(word, `/?#\:`) {
+		return "", false
+	}
+	host := word
+	if at := strings.LastIndexByte(word, '@'); at >= 0 {
+		host, mail = word[at+1:], true
+	}
+	host = strings.TrimRight(host, ".")
+	if !isDotted(host) || isNumbered(host) {
+		return "", false
+	}
+	last := strings.LastIndexByte(host, '.')
+	start := strings.LastIndexByte(host[:last], '.') + 1
+	if start > 0 && len(host)-last == len(".uk") && slices.Contains(belowCountries[:], host[start:last]) {
+		start = strings.LastIndexByte(host[:start-1], '.') + 1
+	}
+	return host[start:], mail
+}
+
+// belowCountries are the names below the endings of countries under which domains are registered:
+// co.uk, com.au, or.jp.
+var belowCountries = [...]string{"co", "com", "org", "net", "edu", "gov", "ac", "or", "ne", "go", "gob", "gouv"}
+
+// domainMark returns the text that is marked for the domain of an address; "" for none.
+func domainMark(word string) string {
+	domain, mail := domainOf(word)
+	if domain == "" || mail && shared()[domain] {
+		return ""
+	}
+	return "*." + domain
+}
+
+// shared are domains in which everybody may have a mailbox, so that two addresses in them have
+// nothing in common.
+var shared = sync.OnceValue(func() map[string]bool {
+	return setOf(`gmail.com googlemail.com outlook.com hotmail.com live.com msn.com yahoo.com ymail.com icloud.com me.com mac.com aol.com gmx.de gmx.net gmx.com
+	web.de t-online.de proton.me protonmail.com mail.com mail.ru yandex.ru qq.com 163.com 126.com zoho.com fastmail.com orange.fr free.fr laposte.net libero.it naver.com`)
+})
+
+// foreignDomain returns the mark by which the domain of an address is one that others wrote; "" if
+// it is not, or if the user named an address in it.
+func (k *known) foreignDomain(word string) string {
+	if domain := domainMark(word); domain != "" && !k.isMentioned(domain) && hasMark(k.results, oddWord, []byte(domain)) {
+		return domain
+	}
+	return ""
+}

@@ -1,0 +1,233 @@
+package vault
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The programs by which the meaning of a command depends on the folder in which it is started.
+var (
+	// scripted run the file that their first operand names, or code that may load files from the
+	// folder.
+	scripted = strings.Fields("node nodejs tsx ts-node python pythonw pypy py ruby perl php lua luajit java bash dash zsh ksh fish ash pwsh powershell rscript julia elixir erl osascript wscript cscript groovy tclsh expect")
+	// shells run the text behind -c.
+	shells = strings.Fields("sh bash dash zsh ksh fish ash")
+	// projects run what the project of the folder says.
+	projects = strings.Fields("npm pnpm yarn bun deno uv poetry pipenv hatch pdm rye cargo go make gmake just task dotnet mvn gradle rake bundle composer mix docker-compose mise pixi nix")
+	// fetchers run a package by its name, but prefer one that the folder holds.
+	fetchers = strings.Fields("npx bunx pnpx")
+	// launchers start the command that follows their options and settings.
+	launchers = strings.Fields("env nice nohup timeout setsid stdbuf ionice time command exec cmd winpty")
+	// toFolder are options by which a program of projects, or env, starts in another folder.
+	toFolder = strings.Fields("-C --directory --cwd --chdir --dir --prefix")
+)
+
+// files are endings of names by which a word is a file, also one that is not there yet.
+var files = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .jsx .py .pyw .rb .pl .php .lua .jar .class .sh .bash .zsh .fish .ps1 .bat .cmd .exe .wasm .so .dll .dylib .json .json5 .jsonc .toml .yaml .yml .ini .cfg .conf .env .xml .csproj .sln .db .sqlite")
+
+// readsFolder reports whether the words of a command may mean something else in another folder:
+// they name a file from there, or a program that looks there. dir is the folder in which the
+// command is started; "" if it is not known. It errs towards yes.
+func readsFolder(words []string, dir string) bool {
+	for len(words) > 0 && slices.Contains(launchers, programName(words[0])) {
+		if namesFile(words[0], dir) {
+			return true
+		}
+		rest, moved := behindLauncher(words)
+		if moved {
+			return false
+		}
+		words = rest
+	}
+	if len(words) == 0 || len(words) == 1 && strings.Contains(words[0], "://") {
+		return false
+	}
+	name, rest := programName(words[0]), words[1:]
+	if namesFile(words[0], dir) || strings.ContainsAny(words[0], `/\`) && !filepath.IsAbs(words[0]) {
+		return true
+	}
+	switch {
+	case slices.Contains(shells, name) && slices.Contains(rest, "-c"):
+		return slices.ContainsFunc(rest, func(word string) bool { return textReadsFolder(word, dir) })
+	case slices.Contains(scripted, name):
+		return !startsAbsolute(rest) || namesFiles(rest, dir)
+	case slices.Contains(fetchers, name), fetches(name, rest):
+		return holdsPackage(dir, rest) || namesFiles(rest, dir)
+	case slices.Contains(projects, name):
+		moved, is := projectFolder(rest)
+		return !is || !filepath.IsAbs(moved)
+	case name == "docker" || name == "podman":
+		return slices.Contains(rest, "compose") || slices.Contains(rest, "build") || namesFiles(rest, dir)
+	}
+	return namesFiles(rest, dir)
+}
+
+// programName returns the name of a program without its folder, its version and its ending.
+func programName(word string) string {
+	name := strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/")))
+	for _, ending := range [...]string{".exe", ".cmd", ".bat"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return strings.TrimRight(name, "0123456789.")
+}
+
+// behindLauncher returns the command that a launcher starts. moved reports whether it starts it in
+// an absolute folder.
+func behindLauncher(words []string) (rest []string, moved bool) {
+	rest = words[1:]
+	for len(rest) > 0 {
+		word := rest[0]
+		option, value, joined := strings.Cut(word, "=")
+		switch {
+		case slices.Contains(toFolder, option):
+			if !joined && len(rest) > 1 {
+				value, rest = rest[1], rest[1:]
+			}
+			if filepath.IsAbs(value) {
+				return nil, true
+			}
+		case strings.HasPrefix(word, "-") || strings.HasPrefix(word, "/") && len(word) == 2: // cmd /c
+		case joined && !strings.ContainsAny(option, `/\`): // a variable
+		case strings.Trim(word, "0123456789.smhd") == "": // timeout 5s
+		default:
+			return rest, false
+		}
+		rest = rest[1:]
+	}
+	return nil, false
+}
+
+// textReadsFolder judges the commands of a shell text one by one.
+func textReadsFolder(text, dir string) bool {
+	for command := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`", r) }) {
+		words := strings.FieldsFunc(command, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`"'<>`, r) })
+		if len(words) > 0 && words[0] != text && readsFolder(words, dir) || namesFiles(words, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// startsAbsolute reports whether the first operand is an absolute path. Code in an option, as in
+// -c, -e and -m, is none.
+func startsAbsolute(words []string) bool {
+	for _, word := range words {
+		if !strings.HasPrefix(word, "-") {
+			return filepath.IsAbs(word)
+		}
+		if word == "-m" || word == "-c" || word == "-e" || word == "-p" || strings.HasPrefix(word, "--eval") || strings.HasPrefix(word, "--print") {
+			return false
+		}
+	}
+	return false
+}
+
+// fetches reports whether a program of projects is asked to run a package by its name.
+func fetches(name string, words []string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	switch name {
+	case "npm", "pnpm", "yarn":
+		return slices.Contains([]string{"exec", "x", "dlx"}, words[0])
+	case "bun":
+		return words[0] == "x"
+	case "uv":
+		return len(words) > 1 && words[0] == "tool" && words[1] == "run" // it reads no project
+	}
+	return false
+}
+
+// projectFolder returns the folder in which an option has a program of projects start.
+func projectFolder(words []string) (folder string, is bool) {
+	for i, word := range words {
+		option, value, joined := strings.Cut(word, "=")
+		switch {
+		case slices.Contains(toFolder, option) && joined:
+			return value, true
+		case slices.Contains(toFolder, option) && i+1 < len(words):
+			return words[i+1], true
+		case !strings.HasPrefix(word, "-") && word != "run" && word != "exec":
+			return "", false // what follows belongs to the program that is run
+		}
+	}
+	return "", false
+}
+
+// holdsPackage reports whether a folder, or one above it, holds a package that a word names, or
+// says from where packages come.
+func holdsPackage(dir string, words []string) bool {
+	if dir == "" {
+		return false
+	}
+	for {
+		project, _ := os.ReadFile(filepath.Join(dir, "package.json")) //nolint:gosec // it is only compared
+		for _, word := range words {
+			name := word
+			if at := strings.LastIndexByte(word, '@'); at > 0 {
+				name = word[:at]
+			}
+			if name == "" || strings.HasPrefix(name, "-") || !filepath.IsLocal(name) {
+				continue
+			}
+			if strings.Contains(string(project), `"`+name+`"`) || exists(dir, "node_modules", name) || exists(dir, "node_modules", ".bin", path.Base(name)) {
+				return true
+			}
+		}
+		above := filepath.Dir(dir)
+		if home, _ := os.UserHomeDir(); above == dir || dir == home {
+			return false
+		}
+		if exists(dir, ".npmrc") {
+			return true
+		}
+		dir = above
+	}
+}
+
+func namesFiles(words []string, dir string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return namesFile(word, dir) })
+}
+
+// namesFile reports whether a word, or the value in an option, is a path from the folder: by its
+// form, or because the folder holds such a file.
+func namesFile(word, dir string) bool {
+	parts := []string{word}
+	if _, value, is := strings.Cut(word, "="); is {
+		parts = append(parts, value)
+	}
+	if len(word) > 2 && word[0] == '-' && word[1] != '-' {
+		parts = append(parts, word[2:])
+	}
+	return slices.ContainsFunc(parts, func(part string) bool {
+		plain := strings.ReplaceAll(part, `\`, "/")
+		switch {
+		case part == "" || filepath.IsAbs(part) || strings.Contains(part, "://"):
+			return false
+		case part == "." || part == ".." || strings.HasPrefix(plain, "./") || strings.HasPrefix(plain, "../"):
+			return true
+		case part[0] != '-' && slices.Contains(files, strings.ToLower(path.Ext(plain))):
+			return true
+		}
+		return dir != "" && part[0] != '-' && exists(dir, part)
+	})
+}
+
+func exists(parts ...string) bool {
+	_, err := os.Lstat(filepath.Join(parts...))
+	return err == nil
+}
+
+// realFolder returns a folder under the one name by which folders are compared.
+func realFolder(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	if path, err := filepath.EvalSymlinks(dir); err == nil {
+		return path
+	}
+	return filepath.Clean(dir)
+}

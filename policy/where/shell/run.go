@@ -1,0 +1,227 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Run is a command that a shell text runs, as far as its words show it. Program is the
+// program's name without its folder, or "" for words that the text keeps in a variable
+// or a list. Words are the other words; of a word that the text makes, the readable
+// part.
+type Run struct {
+	Program string
+	Words   []string
+}
+
+// RunsOf returns the commands of a shell text, also those within substitutions and
+// behind programs that start others. hidden means that it may run something that its
+// words do not show: a program whose name the text makes, a shell that reads what it
+// runs from its input, or a text that cannot be read whole. A text that is no shell
+// text is one Run of its words.
+func RunsOf(text string) (runs []Run, hidden bool) {
+	r := runner{budget: 4 * maxText}
+	r.readText(text, 0)
+	return r.runs, r.hidden
+}
+
+type runner struct {
+	runs   []Run
+	hidden bool
+	budget int // bytes of shell text that may still be read
+}
+
+func (r *runner) readText(text string, depth int) {
+	r.budget -= len(text)
+	if depth > maxDepth || r.budget < 0 || !isAdmissible(text) {
+		r.hidden = true
+		return
+	}
+	defer func() {
+		if failed := recover(); failed != nil { // of the parser
+			r.hidden = true
+		}
+	}()
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		r.runs = append(r.runs, Run{Words: strings.Fields(text)})
+		return
+	}
+	nodes := 0
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if nodes++; nodes > maxNodes {
+			r.hidden = true
+			return false
+		}
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			if call, is := n.Cmd.(*syntax.CallExpr); is && len(call.Args) > 0 {
+				r.readCall(text, call, n.Redirs, depth)
+			}
+		case *syntax.Assign:
+			if n.Value != nil {
+				r.addRun("", []word{readWord(n.Value)})
+			}
+		case *syntax.ArrayElem:
+			if n.Value != nil {
+				r.addRun("", []word{readWord(n.Value)})
+			}
+		case *syntax.WordIter:
+			r.addRun("", readWords(n.Items))
+		}
+		return true
+	})
+}
+
+func (r *runner) addRun(program string, words []word) {
+	one := Run{Program: program}
+	for i := range words {
+		one.Words = append(one.Words, words[i].text)
+	}
+	r.runs = append(r.runs, one)
+}
+
+// given is what a command reads from its input, as far as the text holds it.
+type given struct {
+	text  string
+	known bool // whether it comes from the text, or from a file that the text names
+}
+
+// readCall reads a command of the text with its redirections.
+func (r *runner) readCall(text string, call *syntax.CallExpr, redirects []*syntax.Redirect, depth int) {
+	words := readWords(call.Args)
+	if !words[0].known {
+		if isMade(call.Args[0]) {
+			r.hidden = true
+		}
+		r.addRun(baseName(words[0].text), words[1:])
+		return
+	}
+	var input given
+	for _, to := range redirects {
+		switch {
+		case to.Hdoc != nil:
+			input.known = true
+			for _, part := range to.Hdoc.Parts {
+				if lit, is := part.(*syntax.Lit); is { // its place includes the mark
+					input.text += lit.Value
+				} else {
+					input.text += text[part.Pos().Offset():part.End().Offset()]
+				}
+			}
+		case to.Op == syntax.RdrIn && readWord(to.Word).known && !isDevice(readWord(to.Word).text):
+			input.known = true // a script of the project, which is not read when it is named, either
+		}
+	}
+	if i := slices.IndexFunc(words, func(w word) bool { return isShellOption(w.text, 'c') }); isShell(words[0].text) && i > 0 && i+1 < len(words) && !words[i+1].known {
+		code := call.Args[i+1]
+		r.readText(strings.Trim(text[code.Pos().Offset():code.End().Offset()], `"`), depth+1)
+		return
+	}
+	r.readCommand(words, input, depth)
+}
+
+// readCommand reads a command and those that it runs.
+func (r *runner) readCommand(words []word, input given, depth int) {
+	if depth > maxDepth || !words[0].known && !words[0].home {
+		r.hidden = true
+		return
+	}
+	if isShell(words[0].text) && readsInput(words) {
+		if !input.known {
+			r.hidden = true
+			return
+		}
+		r.readText(input.text, depth+1)
+	}
+	e := commandEffects(words)
+	if e.hidden && len(e.inner) == 0 && startsOthers(words[0].text) {
+		if at := firstOperand(words); at < len(words) {
+			e.inner = [][]word{words[at:]}
+		}
+	}
+	if len(e.inner)+len(e.texts) == 0 {
+		r.addRun(canonicalName(words[0].text), words[1:])
+	}
+	for _, inner := range e.inner {
+		r.readCommand(inner, input, depth+1)
+	}
+	for _, text := range e.texts {
+		r.readText(text, depth+1)
+	}
+}
+
+// startsOthers reports whether a program runs the command in its last words.
+func startsOthers(called string) bool {
+	name := canonicalName(called)
+	_, wraps := programs().wrappers[name]
+	return wraps || listedIn("env command xargs watch script parallel strace ltrace nohup chroot unshare setpriv runuser torsocks proxychains", name)
+}
+
+// firstOperand returns the index of the first word that is no option, no assignment
+// and no number, or that is not known.
+func firstOperand(words []word) int {
+	for at := 1; at < len(words); at++ {
+		text := words[at].text
+		if !words[at].known || !strings.HasPrefix(text, "-") && !strings.Contains(text, "=") && strings.Trim(text, "0123456789.smhd") != "" {
+			return at
+		}
+	}
+	return len(words)
+}
+
+// isMade reports whether the text makes the name of a program: a variable or a
+// substitution stands behind the last slash.
+func isMade(w *syntax.Word) (made bool) {
+	var look func(parts []syntax.WordPart)
+	look = func(parts []syntax.WordPart) {
+		for _, part := range parts {
+			switch p := part.(type) {
+			case *syntax.Lit:
+				made = made && !strings.Contains(p.Value, "/")
+			case *syntax.SglQuoted:
+				made = made && !strings.Contains(p.Value, "/")
+			case *syntax.DblQuoted:
+				look(p.Parts)
+			default:
+				made = true
+			}
+		}
+	}
+	look(w.Parts)
+	return made
+}
+
+// isShell reports whether a program is a shell.
+func isShell(called string) bool {
+	return listedIn("sh bash dash zsh ash ksh mksh pdksh yash posh rbash hush fish csh tcsh elvish xonsh nu pwsh powershell", canonicalName(called))
+}
+
+// isShellOption reports whether a word is a letter of options to a shell, or a bundle
+// that ends with it.
+func isShellOption(text string, letter byte) bool {
+	return len(text) > 1 && text[0] == '-' && text[1] != '-' && text[len(text)-1] == letter
+}
+
+// readsInput reports whether a shell runs what it reads: no word names a script or
+// holds a text.
+func readsInput(words []word) bool {
+	for _, w := range words[1:] {
+		switch {
+		case w.text == "--version", w.text == "--help", isShellOption(w.text, 'c'):
+			return false
+		case isShellOption(w.text, 's'), w.text == "-":
+			return true
+		case !strings.HasPrefix(w.text, "-"):
+			return isDevice(w.text)
+		}
+	}
+	return true
+}
+
+// isDevice reports whether a path may be the input of the process.
+func isDevice(path string) bool {
+	return strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/")
+}
