@@ -8,15 +8,15 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// patience limits the wait for another process that changes the file, which takes milliseconds.
-const patience = 5 * time.Second
+// lockWait limits the wait for another process that changes the file, which takes milliseconds.
+const lockWait = 5 * time.Second
 
 // Lock keeps other processes that lock the file from changing it, from the caller's reading to its
 // Write: otherwise one of two changes at the same moment would be lost. The lock is the file
 // path.lock; it is free once its process ends, also when it is killed.
 func Lock(path string) (unlock func(), err error) {
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, fmt.Errorf("another process has held its lock for %v", patience))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), lockWait, fmt.Errorf("another process has held its lock for %v", lockWait))
 	defer cancel()
 	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
 		_ = lock.Close()
