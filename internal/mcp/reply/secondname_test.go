@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/clawai/clawai/internal/wire/frame"
@@ -25,7 +26,7 @@ func TestSecondNames(t *testing.T) {
 			t.Fatal(result, err)
 		}
 		_, err := InspectMessage(&f, "tools/list", Wanted{})
-		if got := err == errSecondName; got != want { //nolint:errorlint // it is returned as it is
+		if got := errors.Is(err, errSecondName); got != want {
 			t.Errorf("%s: %v", result, err)
 		}
 	}

@@ -110,11 +110,11 @@ func (k *known) isTypedAmount(value string) bool {
 			value = strconv.FormatFloat(number, 'f', -1, 64)
 		}
 	}
-	any, all := false, true
+	found, all := false, true
 	visitAmounts(value, func(amount string) {
-		any, all = true, all && hasMark(k.user, said, amountMark(amount))
+		found, all = true, all && hasMark(k.user, said, amountMark(amount))
 	})
-	if !any {
+	if !found {
 		return k.isEndorsed(value)
 	}
 	return all

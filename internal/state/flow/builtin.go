@@ -233,7 +233,7 @@ var networked = sync.OnceValue(func() map[string]bool {
 	tclsh expect rscript julia elixir erl groovy jshell guile racket sbcl tsx ts-node
 	getent logger ssh-keyscan autossh dbclient rlogin mariadb ldapsearch resolvectl delv kdig tracepath mtr ntpdate
 	claude codex gemini ollama
-	chromium chrome chromium-browser google-chrome google-chrome-stable chrome-headless-shell firefox firefox-esr msedge microsoft-edge brave brave-browser opera vivaldi
+	chromium chrome chromium-browser google-chrome google-chrome-stable chrome-headless-shell headless_shell headless-shell librewolf firefox firefox-esr msedge microsoft-edge brave brave-browser opera vivaldi
 	safari epiphany konqueror qutebrowser phantomjs electron playwright puppeteer wkhtmltopdf wkhtmltoimage weasyprint cutycapt browsh carbonyl sensible-browser x-www-browser
 	wget2 axel curlie hurl lwp-request lwp-download ncftp ngrok cloudflared tailscale wormhole croc syncthing restic borg gsutil skopeo crane oras pulumi cdk
 	kcat kafkacat mosquitto_pub nats clickhouse-client cqlsh sqlcmd sqlplus mongo etcdctl gnutls-cli stunnel iperf3 hping3 torsocks proxychains finger
@@ -251,7 +251,7 @@ func setOf(text string) map[string]bool {
 // reachesNetwork reports whether a shell text names a program or an address that may reach beyond
 // this machine, or hides what it runs. It cannot see what a script does by itself.
 func reachesNetwork(command string) bool {
-	if hides().MatchString(command) || strings.Contains(command, "system(") { // awk
+	if hides().MatchString(command) || strings.Contains(command, "system(") || strings.Contains(command, "--headless") { // awk; a browser of whatever name
 		return true
 	}
 	bare := bareOf(command)

@@ -105,6 +105,8 @@ func TestOwnTools(t *testing.T) {
 		{"Bash", `{"command":"chromium --headless --dump-dom page.html"}`, "yes no yes no", "command"},
 		{"Bash", `{"command":"google-chrome-stable page.html"}`, "yes no yes no", "command"},
 		{"Bash", `{"command":"firefox -P x"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"./thing --headless=new a.html"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"echo x | xargs -I{} {} host"}`, "yes no yes no", "command"},
 		{"Bash", `{"command":"wkhtmltopdf a.html b.pdf"}`, "yes no yes no", "command"},
 		{"Bash", `{"command":"/Applications/Google\\ Chrome.app/Contents/MacOS/Google\\ Chrome --headless x"}`, "yes no yes no", "command"},
 		{"Bash", `{"command":"msedge x"}`, "yes no yes no", "command"},

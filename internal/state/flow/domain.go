@@ -60,7 +60,7 @@ var shared = sync.OnceValue(func() map[string]bool {
 // foreignDomain returns the mark by which the domain of an address is one that others wrote; "" if
 // it is not, or if the user named an address in it.
 func (k *known) foreignDomain(word string) string {
-	if domain := domainMark(word); domain != "" && !k.isMentioned(domain) && hasMark(k.results, oddWord, []byte(domain)) {
+	if domain := domainMark(word); domain != "" && hasMark(k.results, oddWord, []byte(domain)) && !k.isMentioned(domain) {
 		return domain
 	}
 	return ""

@@ -141,7 +141,7 @@ func visitTails(number []byte, whole bool, visit func(number string)) {
 		return
 	}
 	if !whole {
-		if tail := bytes.TrimPrefix(number, []byte("0")); len(tail) >= least {
+		if tail := bytes.TrimPrefix(number, []byte("0")); len(tail) >= least && (len(tail) < len(number) || len(tail) > least+1) {
 			visit("-" + string(tail))
 		}
 		return

@@ -16,10 +16,10 @@ func TestStarterHelper(t *testing.T) {
 		t.Skip("started by TestWhoStartedTheHook")
 	}
 	if err := HearIn(state, "s", "to bob@example.org"); err != nil {
-		fmt.Println("refused:", err)
+		fmt.Fprintln(os.Stdout, "refused:", err)
 		return
 	}
-	fmt.Println("heard")
+	fmt.Fprintln(os.Stdout, "heard")
 }
 
 // The user's words count from the client's hook, and not from a shell's pipe or script, or from a
@@ -66,7 +66,7 @@ func TestWhoStartedTheHook(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cmd := exec.Command(c.command[0], c.command[1:]...) //nolint:gosec // ours
+			cmd := exec.Command(c.command[0], c.command[1:]...)
 			cmd.Env = append(os.Environ(), "FLOW_TEST_HOOK="+state)
 			out, err := cmd.CombinedOutput()
 			if !strings.HasPrefix(string(out), c.want) {

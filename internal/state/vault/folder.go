@@ -164,7 +164,7 @@ func holdsPackage(dir string, words []string) bool {
 		return false
 	}
 	for {
-		project, _ := os.ReadFile(filepath.Join(dir, "package.json")) //nolint:gosec // it is only compared
+		project, _ := os.ReadFile(filepath.Join(dir, "package.json"))
 		for _, word := range words {
 			name := word
 			if at := strings.LastIndexByte(word, '@'); at > 0 {
