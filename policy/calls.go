@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/where"
@@ -24,9 +25,16 @@ func (o *Options) includesCall(c *Call) bool {
 // mayMatchCalls reports whether the rule may match one of the calls, by its subject and its
 // server. In doubt it returns true.
 func (r *ruleSource) mayMatchCalls(calls []Call) bool {
-	return slices.ContainsFunc(calls, func(c Call) bool {
-		return r.coversSubject(c.Subject) && r.mayServe(&c) && (c.Subject == ResourceSubject || r.subject == NoSubject || slices.ContainsFunc(r.patterns, func(text string) bool { return namesOne(text, &c) }))
-	})
+	for i := range calls {
+		if r.mayMatchCall(&calls[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *ruleSource) mayMatchCall(c *Call) bool {
+	return r.coversSubject(c.Subject) && r.mayServe(c) && (c.Subject == ResourceSubject || r.subject == NoSubject || slices.ContainsFunc(r.patterns, func(text string) bool { return namesOne(text, c) }))
 }
 
 // mayServe reports whether the rule may be about the call's server.
@@ -42,11 +50,16 @@ func (r *ruleSource) mayServe(c *Call) bool {
 // namesOne reports whether a glob may match a name of a call, or the class of the tool with
 // that name.
 func namesOne(text string, c *Call) bool {
-	g, err := glob.Compile(text)
+	matches, err := func(name string) bool { return name == text }, error(nil)
+	if strings.ContainsAny(text, "*?") {
+		var g *glob.Pattern
+		g, err = glob.Compile(text)
+		matches = g.Match
+	}
 	return err != nil || slices.ContainsFunc(c.Names, func(name string) bool {
 		class := builtinOf(c, name).Class
 		_, other := respellName(text, name, c.Spelling)
-		return other || g.Match(name) || class != "" && g.Match(class)
+		return other || matches(name) || class != "" && matches(class)
 	})
 }
 

@@ -51,3 +51,6 @@ func clientOf(c *Call) string {
 	_, client, _ := strings.Cut(c.Server, "@")
 	return client
 }
+
+// BeginsAsJSON is beginsAsJSON.
+var BeginsAsJSON = beginsAsJSON

@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // index finds the rules of one subject that could match a name. It may return rules that do not
@@ -222,13 +223,16 @@ func (c *condition) lookupEnd() end {
 // cannot fold letters beyond ASCII, so an end stops there.
 func (p *pattern) eachGuise(visit func(prefix, suffix string)) {
 	ends := func(prefix, suffix string) {
-		if i := strings.IndexFunc(prefix, func(r rune) bool { return r > 127 }); i >= 0 {
-			prefix = prefix[:i]
+		for i := range len(prefix) {
+			if prefix[i] >= utf8.RuneSelf {
+				prefix = prefix[:i]
+				break
+			}
 		}
-		if i := strings.LastIndexFunc(suffix, func(r rune) bool { return r > 127 }); i >= 0 {
-			suffix = suffix[i+len("\u0080"):]
-			for suffix != "" && suffix[0] > 127 {
-				suffix = suffix[1:]
+		for i := len(suffix); i > 0; i-- {
+			if suffix[i-1] >= utf8.RuneSelf {
+				suffix = suffix[i:]
+				break
 			}
 		}
 		if p.homeless || p.local {

@@ -74,6 +74,8 @@ type parser struct {
 	when      whenParts
 	limit     limitParts // also for a [[limit]]
 
+	globs []string // of the list that is being read; reused
+
 	stated map[string]Stated // cache for keys that take globs, by source text: rules repeat themselves
 
 	limiting bool // the last of limits is open

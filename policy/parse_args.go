@@ -78,7 +78,7 @@ func (p *parser) readGlobs(name label, at []toml.KeyPart, v toml.Value) []string
 		p.wrongType(name, "a glob or a list of globs", at, v, hint)
 		return nil
 	}
-	var globs []string
+	globs := p.globs[:0]
 	before, elements := len(p.errs), 0
 	v.EachElement(func(element toml.Value) {
 		elements++
@@ -89,10 +89,11 @@ func (p *parser) readGlobs(name label, at []toml.KeyPart, v toml.Value) []string
 	if elements == 0 {
 		p.fail(at[0].Start, at[len(at)-1].End, name.String()+" is an empty list", "no value would match")
 	}
+	p.globs = globs
 	if len(p.errs) > before {
 		return nil
 	}
-	return globs
+	return slices.Clone(globs)
 }
 
 func (p *parser) checkArgs(r *ruleSource) {

@@ -2,10 +2,8 @@ package policy
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/clawai/clawai/policy/internal/toml"
 	"github.com/clawai/clawai/policy/policytext"
@@ -239,16 +237,25 @@ func (w *whereSource) spellsJSON() bool {
 	case "type", "present", "one_of":
 		return true
 	case "regex":
-		return jsonExpression().MatchString(w.value.(string))
+		return beginsAsJSON(w.value.(string))
 	}
 	return false
 }
 
-// jsonExpression matches expressions that begin with a bracket or a brace, after optional flags
-// and an optional anchor.
-var jsonExpression = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\(\?[imsU]+\))?(\^|\\A)?(\\[\[{]|{)`)
-})
+// beginsAsJSON reports whether an expression begins with a bracket or a brace, after optional
+// flags and an optional anchor.
+func beginsAsJSON(expr string) bool {
+	if flags, rest, closed := strings.Cut(strings.TrimPrefix(expr, "(?"), ")"); closed && strings.HasPrefix(expr, "(?") && flags != "" && strings.Trim(flags, "imsU") == "" {
+		expr = rest
+	}
+	for _, anchor := range []string{"^", `\A`} {
+		if rest, anchored := strings.CutPrefix(expr, anchor); anchored {
+			expr = rest
+			break
+		}
+	}
+	return strings.HasPrefix(expr, `\[`) || strings.HasPrefix(expr, `\{`) || strings.HasPrefix(expr, "{")
+}
 
 // compileConstraint builds a constraint for the governed place.
 func (c *compiler) compileConstraint(w *whereSource) *constraint {

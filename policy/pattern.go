@@ -64,10 +64,7 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 	}
 	p.pathLike, p.absolute = p.pathLike || p.local, p.absolute || p.local
 	p.asWritten = p.newGuise(g, text, home, 0, closes)
-	for h := reading.Transforms(1); p.effects != 0 && h != 0; h++ {
-		if h&^p.effects != 0 {
-			continue
-		}
+	for h := -p.effects & p.effects; h != 0; h = (h - p.effects) & p.effects { // every subset but none, ascending
 		g, _ = glob.Compile(reading.TransformGlob(text, h, home)) // no error: no transformation makes a pattern empty
 		p.others = append(p.others, p.newGuise(g, text, home, h, closes))
 	}
@@ -75,6 +72,9 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 }
 
 func checkBaseWord(text string) error {
+	if strings.IndexByte(text, reading.BaseWord[0]) < 0 {
+		return nil // the usual case
+	}
 	if strings.Contains(strings.TrimPrefix(text, reading.BaseWord), reading.BaseWord) || strings.HasPrefix(text, reading.BaseWord) && !reading.FromBase(text) {
 		return errBaseWord
 	}
@@ -91,7 +91,7 @@ func (p *pattern) newGuise(g *glob.Pattern, text, home string, h reading.Transfo
 	f := guise{
 		transforms: h,
 		glob:       g,
-		quoted:     strings.ContainsAny(g.String(), reading.Quoted),
+		quoted:     reading.HasQuoted(g.String()),
 		file:       h&reading.Located != 0 && reading.IsFile(reading.TransformGlob(text, h&^reading.Located, home)),
 	}
 	if text[0] == '~' && h&reading.Located == 0 && p.effects&reading.Located != 0 {

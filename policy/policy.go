@@ -72,7 +72,8 @@ type Policy struct {
 	screens  [OnList + 1]*Policy // the same policy for replies and lists; nil if no rule is about them
 }
 
-// Parse reads a policy, checks it and compiles it. file names it in positions.
+// Parse reads a policy, checks it and compiles it. file names it in positions. The policy keeps
+// src, which nobody may change from then on.
 // The error is an Errors and holds everything that is wrong with the file.
 func Parse(file string, src []byte, o Options) (*Policy, error) {
 	all, errs := parseFile(file, src)

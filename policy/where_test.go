@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -321,6 +322,26 @@ where.c.command = { run = ["curl **"], hosts = ["10.0.0.0/8"] }
 		}
 		if d := p.Decide(&c); d.Action != want {
 			t.Errorf("%s: %s, want %s", text, d.Action, want)
+		}
+	}
+}
+
+// Every beginning of an expression that spells JSON is known, and no other.
+func TestAnExpressionBeginsAsJSON(t *testing.T) {
+	want := regexp.MustCompile(`^(\(\?[imsU]+\))?(\^|\\A)?(\\[\[{]|{)`)
+	parts := []string{"", "(?", ")", "i", "ms", "x", "^", `\A`, `\`, "[", "{", "a"}
+	for _, a := range parts {
+		for _, b := range parts {
+			for _, c := range parts {
+				for _, d := range parts {
+					for _, e := range parts {
+						expr := a + b + c + d + e
+						if got := policy.BeginsAsJSON(expr); got != want.MatchString(expr) {
+							t.Errorf("%q: %v", expr, got)
+						}
+					}
+				}
+			}
 		}
 	}
 }

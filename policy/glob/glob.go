@@ -37,9 +37,9 @@ type Pattern struct {
 	suffix string // literal text after the last wildcard; "" if there is no wildcard
 	core   core   // how the text between prefix and suffix is matched
 	chunks []string
-	auto   *automaton
 
-	compiled atomic.Pointer[glob.Pattern] // for one run of stars; set on first use
+	compiled  atomic.Pointer[glob.Pattern] // for one run of stars; set on first use
+	automaton atomic.Pointer[automaton]    // for mixed runs and a "?"; set on first use
 }
 
 // core is the way to match the text between prefix and suffix.
@@ -84,19 +84,43 @@ func Compile(pattern string) (*Pattern, error) {
 // compileCore compiles the middle of a pattern, which begins and ends with a wildcard.
 func (p *Pattern) compileCore(middle string) {
 	if strings.IndexByte(middle, '?') >= 0 {
-		p.core, p.auto = general, newAutomaton(middle)
+		p.core = general
 		return
 	}
-	p.chunks = strings.FieldsFunc(middle, func(r rune) bool { return r == '*' })
 	deep, shallow := countRuns(middle)
 	switch {
 	case shallow+deep == 1:
 		p.core = oneRun
+		return
 	case shallow == 0:
 		p.core = deepRuns
 	default:
-		p.core, p.auto = mixedRuns, newAutomaton(middle)
+		p.core = mixedRuns
 	}
+	p.chunks = splitRuns(middle, shallow+deep-1)
+}
+
+// splitRuns returns the n literal chunks between the runs of a text that begins and ends with a
+// run.
+func splitRuns(s string, n int) []string {
+	chunks := make([]string, 0, n)
+	for len(chunks) < n {
+		s = s[countStars(s):]
+		end := strings.IndexByte(s, '*')
+		chunks, s = append(chunks, s[:end]), s[end:]
+	}
+	return chunks
+}
+
+// compileAutomaton returns the automaton of the middle of a pattern. It builds it on first use,
+// as compileRun does.
+func (p *Pattern) compileAutomaton() *automaton {
+	if a := p.automaton.Load(); a != nil {
+		return a
+	}
+	a := newAutomaton(p.source[len(p.prefix) : len(p.source)-len(p.suffix)])
+	p.automaton.Store(a)
+	return a
 }
 
 // countRuns counts the runs of two stars or more, and the single stars.
@@ -137,9 +161,9 @@ func (p *Pattern) Match(s string) bool {
 	case mixedRuns:
 		// Without a "/" in s every star acts as `**`. With a "/" the order of the chunks is
 		// still a condition that most texts fail.
-		return p.holdsChunks(s) && (strings.IndexByte(s, separator) < 0 || p.auto.acceptsText(s))
+		return p.holdsChunks(s) && (strings.IndexByte(s, separator) < 0 || p.compileAutomaton().acceptsText(s))
 	case general:
-		return p.auto.acceptsText(s)
+		return p.compileAutomaton().acceptsText(s)
 	default:
 		return false
 	}
@@ -203,7 +227,7 @@ func (p *Pattern) MatchCost(s string) int {
 	}
 	switch {
 	case p.core == general, p.core == mixedRuns && strings.IndexByte(s, separator) >= 0:
-		return len(s) * (4 + p.auto.words)
+		return len(s) * (4 + p.compileAutomaton().words)
 	case p.core == oneRun && strings.HasPrefix(p.source[len(p.prefix):], "**"):
 		return 0
 	}

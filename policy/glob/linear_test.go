@@ -33,7 +33,7 @@ func TestLinear(t *testing.T) {
 			}
 			for _, n := range []int{100, 1_000, 10_000, 100_000} {
 				text := k.text(n)
-				_, work := p.auto.runRows(text)
+				_, work := p.compileAutomaton().runRows(text)
 				if limit := len(text) * (len(k.pattern)/64 + 1); work > limit {
 					t.Errorf("%d bytes: %d words computed, want at most %d", len(text), work, limit)
 				}

@@ -10,12 +10,20 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Quoted holds the marks of characters that look like wildcards: decoding a pattern can produce
-// a star or a question mark that its author did not mean as a wildcard. A glob cannot quote
-// such a character, so both sides carry a noncharacter instead, which no text may hold.
-const Quoted = "\uFDD0\uFDD1"
+// The marks of characters that look like wildcards: decoding a pattern can produce a star or a
+// question mark that its author did not mean as a wildcard. A glob cannot quote such a
+// character, so both sides carry a noncharacter instead, which no text may hold.
+const (
+	quotedStar     = "\uFDD0"
+	quotedQuestion = "\uFDD1"
+)
 
-var wildcardQuoter = strings.NewReplacer("*", "\uFDD0", "?", "\uFDD1")
+var wildcardQuoter = strings.NewReplacer("*", quotedStar, "?", quotedQuestion)
+
+// HasQuoted reports whether a glob holds a quoted wildcard.
+func HasQuoted(glob string) bool {
+	return strings.Contains(glob, quotedStar) || strings.Contains(glob, quotedQuestion)
+}
 
 // QuoteWildcards returns a text as it is compared with a pattern with quoted wildcards.
 func QuoteWildcards(s string) string { return wildcardQuoter.Replace(s) }

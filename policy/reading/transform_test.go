@@ -26,6 +26,11 @@ func TestTransformGlob(t *testing.T) {
 			t.Errorf("%q is changed by %08b", c.glob, h)
 		}
 	}
+	for text, want := range map[string]bool{"": false, "a*?": false, "ä": false, QuoteWildcards("a*"): true, QuoteWildcards("?"): true} {
+		if got := HasQuoted(text); got != want {
+			t.Errorf("%q: quoted is %v", text, got)
+		}
+	}
 	if got := QuoteWildcards("a*?"); got != "a\uFDD0\uFDD1" {
 		t.Errorf("%q", got)
 	}

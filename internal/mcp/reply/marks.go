@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -280,7 +281,7 @@ func foldRune(r rune) rune {
 	case unicode.IsSpace(r):
 		return ' '
 	}
-	if as, ok := imitations[unicode.ToLower(r)]; ok {
+	if as, ok := imitations()[unicode.ToLower(r)]; ok {
 		return as
 	}
 	for d := norm.NFKC.PropertiesString(string(r)).Decomposition(); len(d) > 0; { // bold, in a circle, with an accent
@@ -295,7 +296,7 @@ func foldRune(r rune) rune {
 }
 
 // imitations are characters that look like the letters of our marks.
-var imitations = func() map[rune]rune {
+var imitations = sync.OnceValue(func() map[rune]rune {
 	like := map[rune]rune{}
 	for latin, all := range map[rune]string{
 		'c': "сϲⅽᴄⲥꮯꓚ", 'l': "ӏⅼǀ|ʟꓡꮮ", 'a': "аɑαꭺᴀꓮ⍺", 'w': "ԝѡᴡꮃꮤꓪ", 'i': "іⅰıɩιɪꓲ", 'h': "һհʜ", 't': "тτᴛ", 'e': "еҽ℮ᴇ", 'd': "ԁⅾꓒᴅ",
@@ -309,4 +310,4 @@ var imitations = func() map[rune]rune {
 		like[0x1f150+n], like[0x1f170+n], like[0x1f1e6+n] = 'a'+n, 'a'+n, 'a'+n
 	}
 	return like
-}()
+})

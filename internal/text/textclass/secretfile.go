@@ -61,12 +61,17 @@ func (k *pathKeys) addKey(key string) {
 
 // longestPart returns the longest part of a path without a wildcard, in lower case.
 func longestPart(plain string) (longest string) {
-	for part := range strings.FieldsFuncSeq(strings.ToLower(plain), func(r rune) bool { return r == '*' || r == '/' }) {
-		if len(part) > len(longest) {
-			longest = part
+	from := 0
+	for i := 0; i <= len(plain); i++ {
+		if i < len(plain) && plain[i] != '*' && plain[i] != '/' {
+			continue
 		}
+		if i-from > len(longest) {
+			longest = plain[from:i]
+		}
+		from = i + 1
 	}
-	return longest
+	return strings.ToLower(longest)
 }
 
 // secretKeys holds, for each of SecretPlaces, a part that every path in that place contains.

@@ -58,11 +58,13 @@ func toLower(c byte) byte {
 
 // shutKeys holds a part of each denied name that all its spellings contain.
 var shutKeys = sync.OnceValue(func() *pathKeys {
-	keys := &pathKeys{}
-	for _, place := range shutNames() {
-		for _, parts := range place {
-			if key := longestPart(strings.Join(parts, "/")); !slices.Contains(keys.of, key) {
-				keys.addKey(key)
+	keys := &pathKeys{of: make([]string, 0, 2*len(SecretPlaces))}
+	for i := range SecretPlaces {
+		for _, shut := range SecretPlaces[i].Shut {
+			for _, spelt := range spellings(shut) {
+				if key := longestPart(spelt); !slices.Contains(keys.of, key) {
+					keys.addKey(key)
+				}
 			}
 		}
 	}

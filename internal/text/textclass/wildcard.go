@@ -79,17 +79,22 @@ var shutNames = sync.OnceValue(func() (all [][][]string) {
 	for i := range SecretPlaces {
 		var names [][]string
 		for _, shut := range SecretPlaces[i].Shut {
-			shut = strings.ToLower(shut)
-			if whole := strings.Replace(shut, "y*ml", "yaml", 1); whole != shut { // there is no other such pattern
-				names = append(names, strings.Split(whole, "/"))
-				shut = strings.Replace(shut, "y*ml", "yml", 1)
+			for _, spelt := range spellings(strings.ToLower(shut)) {
+				names = append(names, strings.Split(spelt, "/"))
 			}
-			names = append(names, strings.Split(shut, "/"))
 		}
 		all = append(all, names)
 	}
 	return all
 })
+
+// spellings lists the names that a denied part stands for.
+func spellings(shut string) []string {
+	if whole := strings.Replace(shut, "y*ml", "yaml", 1); whole != shut { // there is no other such pattern
+		return []string{whole, strings.Replace(shut, "y*ml", "yml", 1)}
+	}
+	return []string{shut}
+}
 
 var dataEndings = is{"*.json", "*.yml", "*.yaml", "*.toml", "*.y*ml", "*.xml", "*.ini", "*.conf", "*.txt"}
 

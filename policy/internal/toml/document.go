@@ -8,8 +8,8 @@ package toml
 import (
 	"bytes"
 	"errors"
-	"sort"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -18,9 +18,8 @@ import (
 type Document struct {
 	Src []byte // the text
 
-	text  string // Src as a string, made on first use: texts are slices of it
-	base  int    // offset at which the parser was started
-	lines []int  // offset of the first byte of each line
+	text string // Src as a string: texts are slices of it
+	base int    // offset at which the parser was started
 
 	line, column, offset int // the last result of PositionAt
 
@@ -33,7 +32,7 @@ type Document struct {
 // New returns a Document that begins to read at the start of src. Nobody may change src from
 // then on.
 func New(src []byte) *Document {
-	d := &Document{Src: src}
+	d := &Document{Src: src, text: unsafe.String(unsafe.SliceData(src), len(src)), line: 1, column: 1}
 	d.parser.Reset(src)
 	d.defined.current = root
 	return d
@@ -45,36 +44,25 @@ func (d *Document) RestartAt(offset int) {
 	d.parser.Reset(d.Src[offset:])
 }
 
-// indexLines finds the start of each line.
-func (d *Document) indexLines() {
-	d.lines = make([]int, 1, bytes.Count(d.Src, []byte{'\n'})+1)
-	for i := 0; ; {
-		n := bytes.IndexByte(d.Src[i:], '\n')
-		if n < 0 {
-			return
-		}
-		i += n + 1
-		d.lines = append(d.lines, i)
-	}
-}
-
 // PositionAt returns the line and the column of an offset, counted from 1; columns count
-// characters, as editors do. It goes on from its last result if that is on the same line,
-// because lines can be long.
+// characters, as editors do. It goes on from its last result, because most questions are about
+// a place that is near the last one.
 func (d *Document) PositionAt(offset int) (line, column int) {
-	if d.lines == nil {
-		d.indexLines()
-	}
-	line = sort.SearchInts(d.lines, offset+1)
-	from := d.lines[line-1]
-	column = 1
-	if d.line == line && d.offset <= offset {
-		from, column = d.offset, d.column
+	line, column, from := d.line, d.column, d.offset
+	switch {
+	case offset < from:
+		line -= bytes.Count(d.Src[offset:from], newline)
+		column, from = 1, bytes.LastIndexByte(d.Src[:offset], '\n')+1
+	case bytes.IndexByte(d.Src[from:offset], '\n') >= 0:
+		line += bytes.Count(d.Src[from:offset], newline)
+		column, from = 1, bytes.LastIndexByte(d.Src[:offset], '\n')+1
 	}
 	column += utf8.RuneCount(d.Src[from:offset])
 	d.line, d.column, d.offset = line, column, offset
 	return line, column
 }
+
+var newline = []byte{'\n'}
 
 // Form is the form of an expression of a document.
 type Form uint8
@@ -147,7 +135,6 @@ func (d *Document) keyParts(n *unstable.Node) []KeyPart {
 // textAt returns the decoded text that stands at an offset. If only a quote was left out in
 // decoding, the result is a slice of the source.
 func (d *Document) textAt(decoded []byte, at int) string {
-	d.text = d.TextRange(0, len(d.Src))
 	if at < len(d.text) && (d.text[at] == '"' || d.text[at] == '\'') {
 		at++
 	}
@@ -158,12 +145,7 @@ func (d *Document) textAt(decoded []byte, at int) string {
 }
 
 // TextRange returns a part of the source.
-func (d *Document) TextRange(start, end int) string {
-	if d.text == "" {
-		d.text = string(d.Src)
-	}
-	return d.text[start:end]
-}
+func (d *Document) TextRange(start, end int) string { return d.text[start:end] }
 
 func (d *Document) spanOf(n *unstable.Node) (start, end int) {
 	start = d.base + int(n.Raw.Offset)

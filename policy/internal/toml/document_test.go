@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // outline lists the expressions of a text, the values below them, and why it ended.
@@ -171,6 +172,21 @@ func TestRestart(t *testing.T) {
 	for _, c := range [][2]int{{at, 1}, {at + 2, 2}, {at + 3, 3}, {at + 2, 2}} {
 		if line, column := d.PositionAt(c[0]); line != 2 || column != c[1] {
 			t.Errorf("offset %d is %d:%d", c[0], line, column)
+		}
+	}
+}
+
+// A position does not depend on those that were asked for before.
+func TestAPositionInAnyOrder(t *testing.T) {
+	const src = "a = 1\n\nbä = 'ü'\r\n[[x]]\ny = \"\"\"\nz\n\"\"\"\n"
+	offsets := []int{0, len(src), 3, 3, 5, 6, 7, 12, 10, 12, 0, 20, 7, 19, 19, 6, len(src) - 1, 1}
+	d := New([]byte(src))
+	for _, offset := range offsets {
+		before := src[:offset]
+		start := strings.LastIndexByte(before, '\n') + 1
+		wantLine, wantColumn := strings.Count(before, "\n")+1, utf8.RuneCountInString(before[start:])+1
+		if line, column := d.PositionAt(offset); line != wantLine || column != wantColumn {
+			t.Errorf("offset %d: %d:%d, want %d:%d", offset, line, column, wantLine, wantColumn)
 		}
 	}
 }

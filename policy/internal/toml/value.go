@@ -81,7 +81,7 @@ func (v Value) DescribeKind() string {
 // SourceText returns the value as it stands in the file; "" for a list.
 func (v Value) SourceText() string {
 	start, end, _ := v.Span()
-	return string(v.doc.Src[start:end])
+	return v.doc.TextRange(start, end)
 }
 
 // ParseNumber returns an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").

@@ -96,20 +96,20 @@ func lookUp(words []word) effect {
 		return hiddenEffect()
 	}
 	name := canonicalName(words[0].text)
-	t := programs()
-	if len(words) == 2 && words[1].known && !listedIn(takers, name) && !listedIn(deaf, name) && isKnownProgram(name) && !t.opaque[name] && (words[1].text == "--version" || words[1].text == "--help") {
+	hidden, handed := isOpaque(name)
+	if len(words) == 2 && words[1].known && !listedIn(takers, name) && !listedIn(deaf, name) && isKnownProgram(name) && !handed && (words[1].text == "--version" || words[1].text == "--help") {
 		return effect{}
 	}
-	if given, ok := t.opaque[name]; ok {
-		return effect{hidden: true, handed: given || slices.ContainsFunc(words[1:], carriesText)}
+	if hidden {
+		return effect{hidden: true, handed: handed || slices.ContainsFunc(words[1:], carriesText)}
 	}
-	if read, ok := t.readers[name]; ok {
+	if read := findWordReader(name); read != nil {
 		return read(words)
 	}
-	if w, ok := t.wrappers[name]; ok {
+	if w := findWrapper(name); w != nil {
 		return w.readEffects(words)
 	}
-	if l, ok := t.launchers[name]; ok {
+	if l := findLauncher(name); l != nil {
 		if listedIn(takers, name) && len(words) == 2 && strings.HasPrefix(words[1].text, "-") {
 			return hiddenEffect() // zsh reads the word as a file of that name
 		}
@@ -159,11 +159,6 @@ func canonicalName(called string) string {
 }
 
 func isKnownProgram(name string) bool {
-	t := programs()
-	_, a := t.opaque[name]
-	_, b := t.readers[name]
-	_, c := t.wrappers[name]
-	_, d := t.launchers[name]
-	e := programRow(name) != nil
-	return a || b || c || d || e
+	hidden, _ := isOpaque(name)
+	return hidden || findWordReader(name) != nil || findWrapper(name) != nil || findLauncher(name) != nil || programRow(name) != nil
 }

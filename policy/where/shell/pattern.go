@@ -86,6 +86,7 @@ func splitPattern(source string) ([]string, error) {
 	quote := rune(0)
 	for i, r := range source {
 		switch {
+		case 'a' <= r && r <= 'z': // the usual case
 		case r != ' ' && textclass.OddInSyntax(r):
 			return nil, fmt.Errorf("holds the character %U; words are separated by blanks", r)
 		case quote != 0 && r == quote:

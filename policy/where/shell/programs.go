@@ -1,42 +1,51 @@
 package shell
 
-import (
-	"strings"
-	"sync"
-)
+import "slices"
 
-// tables holds the programs whose words are read by code. All other programs are rows
-// of options.txt.
-type tables struct {
-	opaque    map[string]bool // by name; true when a rule that denies cannot read what the words run
-	readers   map[string]func([]word) effect
-	wrappers  map[string]wrapper
-	launchers map[string]launcher
+// The programs whose words are read by code stand in lists: of names, and of readers, wrappers
+// and launchers with their names. All other programs are rows of options.txt. A list is searched,
+// because a hook judges one command, and making maps of the lists costs more than the judgement.
+
+// wordReaders are the programs whose words have a reader of their own.
+var wordReaders = []wordReader{
+	{"find gfind", readFind}, {"xargs gxargs", readXargs}, {"eval", readEval}, {"env genv", readEnv}, {"command", readQuery},
+	{"sed gsed", readSed}, {"awk gawk mawk nawk", readAwk}, {"test [ printf", readComputing}, {"tar gtar bsdtar", readTar},
+	{"cd chdir pushd popd", changeFolder},
+	{"sh bash dash zsh ash ksh mksh pdksh yash posh rbash rksh lksh hush oksh ksh93 bosh loksh", readShell},
 }
 
-// programs builds the tables when the first command is judged.
-var programs = sync.OnceValue(func() *tables {
-	t := &tables{opaque: map[string]bool{}, readers: map[string]func([]word) effect{}, launchers: map[string]launcher{}, wrappers: wrapperTable()}
-	add := func(names string, put func(name string)) {
-		for name := range strings.FieldsSeq(names) {
-			put(name)
-		}
+type wordReader struct {
+	names string
+	read  func([]word) effect
+}
+
+// isOpaque reports whether what a program runs cannot be read, and whether this is so for a rule
+// that denies, too.
+func isOpaque(name string) (hidden, handed bool) {
+	handed = listedIn(handing, name)
+	return handed || listedIn(opaque, name), handed
+}
+
+// findWordReader returns the reader of a program's words; nil when there is none.
+func findWordReader(name string) func([]word) effect {
+	if i := slices.IndexFunc(wordReaders, func(r wordReader) bool { return listedIn(r.names, name) }); i >= 0 {
+		return wordReaders[i].read
 	}
-	add(opaque, func(name string) { t.opaque[name] = false })
-	add(handing, func(name string) { t.opaque[name] = true })
-	for _, l := range launchers {
-		add(l.names, func(name string) { t.launchers[name] = l })
+	return nil
+}
+
+// findWrapper returns the wrapper of a name; nil when there is none.
+func findWrapper(name string) *wrapper {
+	if i := slices.IndexFunc(wrappers, func(w wrapper) bool { return w.name == name }); i >= 0 {
+		return &wrappers[i]
 	}
-	for _, r := range []struct {
-		names string
-		read  func([]word) effect
-	}{
-		{"find gfind", readFind}, {"xargs gxargs", readXargs}, {"eval", readEval}, {"env genv", readEnv}, {"command", readQuery},
-		{"sed gsed", readSed}, {"awk gawk mawk nawk", readAwk}, {"test [ printf", readComputing}, {"tar gtar bsdtar", readTar},
-		{"cd chdir pushd popd", changeFolder},
-		{"sh bash dash zsh ash ksh mksh pdksh yash posh rbash rksh lksh hush oksh ksh93 bosh loksh", readShell},
-	} {
-		add(r.names, func(name string) { t.readers[name] = r.read })
+	return nil
+}
+
+// findLauncher returns the launcher of a name; nil when there is none.
+func findLauncher(name string) *launcher {
+	if i := slices.IndexFunc(launchers, func(l launcher) bool { return listedIn(l.names, name) }); i >= 0 {
+		return &launchers[i]
 	}
-	return t
-})
+	return nil
+}

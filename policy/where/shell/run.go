@@ -156,8 +156,7 @@ func (r *runner) readCommand(words []word, input given, depth int) {
 // startsOthers reports whether a program runs the command in its last words.
 func startsOthers(called string) bool {
 	name := canonicalName(called)
-	_, wraps := programs().wrappers[name]
-	return wraps || listedIn("env command xargs watch script parallel strace ltrace nohup chroot unshare setpriv runuser torsocks proxychains", name)
+	return findWrapper(name) != nil || listedIn("env command xargs watch script parallel strace ltrace nohup chroot unshare setpriv runuser torsocks proxychains", name)
 }
 
 // firstOperand returns the index of the first word that is no option, no assignment

@@ -39,7 +39,7 @@ func (p *pattern) findUnseen() (Unseen, bool) {
 		return Unseen{}, false
 	}
 	u := Unseen{Pattern: p.source, Program: canonicalName(words[0].text), Known: true}
-	if _, read := programs().readers[u.Program]; read {
+	if findWordReader(u.Program) != nil {
 		return Unseen{}, false
 	}
 	e := commandEffects(words)

@@ -5,31 +5,30 @@ import "strings"
 // wrapper is a program that runs the command in its last words: `nice -n 5 ls`. An
 // option that is not listed makes its effect unknown.
 type wrapper struct {
+	name          string
 	flags, valued string // options without and with a value in the next word
 	operands      int    // words before the command
 }
 
-func wrapperTable() map[string]wrapper {
-	return map[string]wrapper{
-		"nice":       {valued: "-n --adjustment"},
-		"ionice":     {flags: "-t", valued: "-c -n --class --classdata"},
-		"nohup":      {},
-		"timeout":    {flags: "--foreground -v --verbose --preserve-status", valued: "-k -s --kill-after --signal", operands: 1},
-		"time":       {flags: "-p"},
-		"stdbuf":     {valued: "-i -o -e --input --output --error"},
-		"setsid":     {flags: "-f -w --fork --wait"},
-		"builtin":    {},
-		"exec":       {},
-		"sudo":       {flags: "-n --non-interactive -H", valued: "-u -g --user --group"},
-		"doas":       {flags: "-n", valued: "-u"},
-		"busybox":    {},
-		"toybox":     {},
-		"caffeinate": {flags: "-i -d -m -s"},
-		"chronic":    {},
-		"unbuffer":   {},
-		"taskset":    {operands: 1},
-		"chrt":       {operands: 1},
-	}
+var wrappers = []wrapper{
+	{name: "nice", valued: "-n --adjustment"},
+	{name: "ionice", flags: "-t", valued: "-c -n --class --classdata"},
+	{name: "nohup"},
+	{name: "timeout", flags: "--foreground -v --verbose --preserve-status", valued: "-k -s --kill-after --signal", operands: 1},
+	{name: "time", flags: "-p"},
+	{name: "stdbuf", valued: "-i -o -e --input --output --error"},
+	{name: "setsid", flags: "-f -w --fork --wait"},
+	{name: "builtin"},
+	{name: "exec"},
+	{name: "sudo", flags: "-n --non-interactive -H", valued: "-u -g --user --group"},
+	{name: "doas", flags: "-n", valued: "-u"},
+	{name: "busybox"},
+	{name: "toybox"},
+	{name: "caffeinate", flags: "-i -d -m -s"},
+	{name: "chronic"},
+	{name: "unbuffer"},
+	{name: "taskset", operands: 1},
+	{name: "chrt", operands: 1},
 }
 
 func (w wrapper) readEffects(words []word) effect {
