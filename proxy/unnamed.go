@@ -96,7 +96,7 @@ func (u *unnamed) carryOut(ctx context.Context, o outcome) {
 	rc := u.rc
 	rc.beginBurst()
 	if o.id != nil {
-		f, words, ok := frame.RepairLine(u.line, rc.frameLimits(), u.refusal, onlyID(o.id))
+		f, words, ok := frame.RepairLine(u.line, rc.frameLimits(), u.refusal, frame.Pending{Only: o.id})
 		if ok {
 			rc.forwardRepaired(ctx, u.line, &f, words)
 		} else {
@@ -121,15 +121,6 @@ func (t *table) claimFailedReply(rc *receiver, id []byte) []*response {
 	}
 	return []*response{resp}
 }
-
-// onlyID is the id of the only request that an answer can be for.
-type onlyID []byte
-
-var _ frame.Pending = onlyID(nil)
-
-func (onlyID) Waiting([]byte) []byte { return nil }
-
-func (id onlyID) Only() []byte { return id }
 
 // addNotice notes a notification or a response that is about to be written. It does not keep a
 // notification of a method that the server is known not to answer.

@@ -4,6 +4,7 @@
 package jsonscan
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"strings"
 
@@ -170,7 +171,7 @@ func (c *Cursor) readQuoted() (inside string, plain, ok bool) {
 func closingQuote(src string, from int) (end int, plain bool) {
 	at := from
 	if at+8 <= len(src) { // most names end within a word
-		w := firstEight(src[at:])
+		w := binary.LittleEndian.Uint64(Value(src[at:]).Bytes())
 		quote, slash := w^each*'"', w^each*'\\'
 		switch m := ((quote-each)&^quote | (slash-each)&^slash) & high; {
 		case m == 0:
@@ -197,12 +198,6 @@ func closingQuote(src string, from int) (end int, plain bool) {
 }
 
 const each, high = 0x0101010101010101, 0x8080808080808080
-
-func firstEight(s string) uint64 {
-	s = s[:8]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
 
 // ReadWord reads a number, true, false or null, or any other word in its place.
 func (c *Cursor) ReadWord() string {
@@ -277,5 +272,5 @@ func isScalar(word string) bool {
 		return true
 	}
 	digits := strings.TrimPrefix(word, "-")
-	return digits != "" && '0' <= digits[0] && digits[0] <= '9'
+	return digits != "" && isDigit(digits[0])
 }

@@ -128,18 +128,5 @@ func AppendData(to, data []byte) []byte {
 	}
 }
 
-func oneLine(s string) string {
-	keep := func(r byte) bool { return r != '\r' && r != '\n' && r != 0 }
-	for i := range len(s) {
-		if !keep(s[i]) {
-			b := make([]byte, 0, len(s))
-			for j := range len(s) {
-				if keep(s[j]) {
-					b = append(b, s[j])
-				}
-			}
-			return string(b)
-		}
-	}
-	return s
-}
+// oneLine removes what would end a field or make readers ignore it.
+var oneLine = strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace
