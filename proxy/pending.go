@@ -174,7 +174,7 @@ func (t *table) completeRequest(resp *response) (to caller) {
 	t.inputs.RememberInputs(resp.inputs)
 	t.mu.Unlock()
 	if resp.version != "" {
-		t.batches.Store(resp.version == "2025-03-26")
+		t.batches.Store(resp.version == mcp.BatchVersion)
 		t.setClient(resp.request.clientInfo, resp.version)
 	}
 	return to

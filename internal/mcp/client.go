@@ -35,12 +35,11 @@ func ClientOfRequest(method string, params []byte) Client {
 	default:
 		return Client{}
 	}
-	const prefix = "io.modelcontextprotocol/"
 	meta := jsonscan.ValueOf(params).Member("_meta")
-	if meta.Member(prefix+"protocolVersion").Text() != "2026-07-28" {
+	if meta.Member(MetaPrefix+"protocolVersion").Text() != ModernVersion {
 		return Client{}
 	}
-	return newClient(meta.Member(prefix+"clientInfo"), meta.Member(prefix+"clientCapabilities"))
+	return newClient(meta.Member(MetaPrefix+"clientInfo"), meta.Member(MetaPrefix+"clientCapabilities"))
 }
 
 func newClient(info, capabilities jsonscan.Value) Client {
@@ -64,16 +63,13 @@ const formKey = "clawai"
 // ElicitRequest returns a request of ours to the client (MCP 2025-06-18 client/elicitation). id
 // is a JSON token, schema the JSON of a flat object.
 func ElicitRequest(id []byte, message string, schema []byte) []byte {
-	b := append(make([]byte, 0, 256+len(message)+len(schema)), `{"jsonrpc":"2.0","id":`...)
-	return append(appendElicitation(append(b, id...), ',', message, schema), '}')
+	return append(appendElicitation(openReply(id), ',', message, schema), '}')
 }
 
 // InputRequired answers a request with a form (MCP 2026-07-28 basic/patterns/mrtr). The caller's
 // retry carries state, a plain string.
 func InputRequired(id []byte, state, message string, schema []byte) []byte {
-	b := append(make([]byte, 0, 384+len(message)+len(schema)), `{"jsonrpc":"2.0","id":`...)
-	b = append(b, id...)
-	b = append(b, `,"result":{"resultType":"input_required","inputRequests":{"`+formKey+`":`...)
+	b := append(openReply(id), `,"result":{"resultType":"input_required","inputRequests":{"`+formKey+`":`...)
 	b = append(appendElicitation(b, '{', message, schema), `}},"requestState":`...)
 	return append(appendString(b, state), `}}`...)
 }

@@ -26,12 +26,12 @@ var quiet = map[string]func(jsonscan.Value) kind{
 	"traceparent":   markKind,
 	"tracestate":    markKind,
 
-	"io.modelcontextprotocol/protocolVersion":    ownKind,
-	"io.modelcontextprotocol/clientInfo":         ownKind,
-	"io.modelcontextprotocol/clientCapabilities": ownKind,
-	"io.modelcontextprotocol/logLevel":           ownKind,
-	"io.modelcontextprotocol/subscriptionId":     ownKind,
-	"io.modelcontextprotocol/related-task":       ownKind,
+	MetaPrefix + "protocolVersion":    ownKind,
+	MetaPrefix + "clientInfo":         ownKind,
+	MetaPrefix + "clientCapabilities": ownKind,
+	MetaPrefix + "logLevel":           ownKind,
+	MetaPrefix + "subscriptionId":     ownKind,
+	MetaPrefix + "related-task":       ownKind,
 
 	"claudecode/toolUseId":  markKind, // Claude Code 2.1
 	"sessionId":             markKind, // Codex 0.169, this and the next four
@@ -53,7 +53,7 @@ const (
 )
 
 func tokenKind(v jsonscan.Value) kind {
-	if isToken(v) {
+	if IsToken(v) {
 		return passing
 	}
 	return part
@@ -136,11 +136,11 @@ func (fs *fields) readMeta() *meta {
 		name := key.Text()
 		switch name {
 		case "progressToken":
-			if isToken(value) {
+			if IsToken(value) {
 				m.progressToken = value.Bytes()
 				continue // handled by tokenKind
 			}
-		case "io.modelcontextprotocol/protocolVersion":
+		case MetaPrefix + "protocolVersion":
 			m.modern = value.Kind() == jsonscan.String
 		}
 		if (name == "sessionId" || name == "threadId" && m.session == "") && value.Kind() == jsonscan.String && markKind(value) == passing {

@@ -271,9 +271,7 @@ func (c *conn) requestAnswer(method string, params []byte, answer chan<- frame.F
 }
 
 func (c *conn) queueRequest(method string, params, id []byte) {
-	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	line = append(append(line, `,"method":"`+method+`"`...), `,"params":`...)
-	c.queueLine(c, append(append(line, params...), '}'))
+	c.queueLine(c, mcp.RequestLine(id, `"`+method+`"`, params))
 	c.flushLines() // the caller may wait for the answer in this goroutine
 }
 

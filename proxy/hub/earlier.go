@@ -32,7 +32,7 @@ func (c *conn) modernizeRequest(f *frame.Frame, members string) []frame.Edit {
 	says := string(c.meta[1 : len(c.meta)-1])
 	h.mu.Lock()
 	if level := h.client.level; level != nil {
-		says += `,"` + metaPrefix + `logLevel":` + string(level)
+		says += `,"` + mcp.MetaPrefix + `logLevel":` + string(level)
 	}
 	h.mu.Unlock()
 	params := jsonscan.ValueOf(f.Params)
@@ -86,9 +86,7 @@ func (c *conn) askClient(of *call, f *frame.Frame) bool {
 		} else if len(params) == 0 {
 			params = []byte("{}")
 		}
-		line := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"method":`...)
-		line = append(append(append(line, entry.Member("method")...), `,"params":`...), params...)
-		lines = append(lines, append(line, '}'))
+		lines = append(lines, mcp.RequestLine(id, string(entry.Member("method")), params))
 	}
 	if len(lines) == 0 {
 		c.resumeCall(q)
@@ -170,6 +168,6 @@ func (c *conn) handleSubscription(of *call, f *frame.Frame, edits []frame.Edit) 
 // subscribedNow answers a subscribe or unsubscribe request.
 func (c *conn) subscribedNow(of *call) {
 	if c.server.h.finishCall(of) {
-		c.server.h.writeToClient(resultLine(&frame.Frame{ID: of.id}, []byte("{}")))
+		c.server.h.writeToClient(mcp.ResultLine(of.id, []byte("{}")))
 	}
 }

@@ -190,7 +190,7 @@ func (c *conn) followLists(capabilities jsonscan.Value) {
 
 // noteAcknowledgement handles a server's acknowledgement of a listen.
 func (c *conn) noteAcknowledgement(params jsonscan.Value) {
-	id := params.Member("_meta").Member(metaPrefix + "subscriptionId").Bytes()
+	id := params.Member("_meta").Member(mcp.MetaPrefix + "subscriptionId").Bytes()
 	var f frame.Frame
 	agreed := false
 	for range params.Member("notifications").Member("resourceSubscriptions").Elements() {
@@ -276,12 +276,12 @@ func (o *own) acknowledgeListen(l *listen) {
 
 // subscriptionMeta returns the _meta that shows which listen a message belongs to.
 func (l *listen) subscriptionMeta() string {
-	return `{"` + metaPrefix + `subscriptionId":` + string(l.request.ID) + "}"
+	return `{"` + mcp.MetaPrefix + `subscriptionId":` + string(l.request.ID) + "}"
 }
 
 // cancelListen ends a listen that the client has cancelled.
 func (h *hub) cancelListen(id jsonscan.Value) {
-	if k := id.Kind(); k != jsonscan.String && k != jsonscan.Number {
+	if !mcp.IsToken(id) {
 		return
 	}
 	h.mu.Lock()
@@ -356,7 +356,7 @@ func (h *hub) announceChange(kind, method string) {
 // it.
 func (c *conn) announceUpdate(f *frame.Frame, params jsonscan.Value) error {
 	h, uri, meta := c.server.h, params.Member("uri"), params.Member("_meta")
-	of := meta.Member(metaPrefix + "subscriptionId").Bytes() // nil for a server of an earlier version
+	of := meta.Member(mcp.MetaPrefix + "subscriptionId").Bytes() // nil for a server of an earlier version
 	var lines [][]byte
 	h.mu.Lock()
 	for _, l := range h.listens {
@@ -367,7 +367,7 @@ func (c *conn) announceUpdate(f *frame.Frame, params jsonscan.Value) error {
 			}
 			mark := memberEdit(params, "_meta", l.subscriptionMeta())
 			if meta.Kind() == jsonscan.Object {
-				mark = memberEdit(meta, metaPrefix+"subscriptionId", string(l.request.ID))
+				mark = memberEdit(meta, mcp.MetaPrefix+"subscriptionId", string(l.request.ID))
 			}
 			lines = append(lines, frame.SpliceAll(f.Raw, mark, frame.Edit{Part: uri.Bytes(), Token: gjson.AppendJSONString(nil, w.uri+below)}))
 			break

@@ -76,7 +76,7 @@ func (h *hub) mergeLists(k kind) []byte {
 			count[e.advertised]++
 		}
 	}
-	b := append(make([]byte, 0, 4096), `{"`+words[k].member+`":[`...)
+	b := append(make([]byte, 0, 4096), `{"`+k.shape().Entries+`":[`...)
 	open, shown := len(b), map[string]bool{}
 	for i, s := range servers {
 		for _, e := range all[i] {

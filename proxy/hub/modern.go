@@ -16,18 +16,11 @@ import (
 // client's capabilities (MCP basic, _meta; basic/versioning). The first request of a client
 // decides which of the two styles its session uses. server/discover does not decide this.
 
-// modernVersion is the version without sessions, and metaPrefix is the prefix of its members of
-// _meta.
-const (
-	modernVersion = "2026-07-28"
-	metaPrefix    = "io.modelcontextprotocol/"
-)
-
 // messageVersion returns the version that a message states in its _meta, or "" for a message
 // without one.
 func messageVersion(params []byte) (version string, meta jsonscan.Value) {
 	meta = jsonscan.ValueOf(params).Member("_meta")
-	if v := meta.Member(metaPrefix + "protocolVersion"); v.Kind() == jsonscan.String {
+	if v := meta.Member(mcp.MetaPrefix + "protocolVersion"); v.Kind() == jsonscan.String {
 		version = v.Text()
 	}
 	return version, meta
@@ -53,12 +46,12 @@ func (h *hub) isForServers(f *frame.Frame) bool {
 
 // readMeta stores the client's description of itself from a request.
 func (c *client) readMeta(meta jsonscan.Value, hub string) {
-	can, info := meta.Member(metaPrefix+"clientCapabilities"), meta.Member(metaPrefix+"clientInfo")
+	can, info := meta.Member(mcp.MetaPrefix+"clientCapabilities"), meta.Member(mcp.MetaPrefix+"clientInfo")
 	c.meta = requestMeta(can, info)
 	if info.Kind() != jsonscan.Object {
 		info = jsonscan.Value(gjson.AppendJSONString([]byte(`{"name":"clawai hub","version":`), hub)) + "}"
 	}
-	c.version = versions[len(versions)-1]
+	c.version = mcp.AgreeVersion("")
 	c.params = append([]byte(`{"protocolVersion":"`+c.version+`","capabilities":`), can...)
 	c.params = append(append(append(c.params, `,"clientInfo":`...), info...), '}')
 }
@@ -68,9 +61,9 @@ func requestMeta(can, info jsonscan.Value) []byte {
 	if can.Kind() != jsonscan.Object {
 		can = "{}"
 	}
-	b := append([]byte(`{"`+metaPrefix+`protocolVersion":"`+modernVersion+`","`+metaPrefix+`clientCapabilities":`), can...)
+	b := append([]byte(`{"`+mcp.MetaPrefix+`protocolVersion":"`+mcp.ModernVersion+`","`+mcp.MetaPrefix+`clientCapabilities":`), can...)
 	if info.Kind() == jsonscan.Object {
-		b = append(append(b, `,"`+metaPrefix+`clientInfo":`...), info...)
+		b = append(append(b, `,"`+mcp.MetaPrefix+`clientInfo":`...), info...)
 	}
 	return append(b, '}')
 }
@@ -86,23 +79,23 @@ func (h *hub) isModern() bool {
 // 2026-07-28, or nil for a valid request.
 func versionError(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 	switch {
-	case version != modernVersion:
+	case version != mcp.ModernVersion:
 		b := appendError(nil, -32022, "Unsupported protocol version")
 		b = append(b[:len(b)-1], `,"data":{"supported":`...)
-		b = append(append(appendVersions(b), `,"requested":`...), meta.Member(metaPrefix+"protocolVersion")...)
+		b = append(append(appendVersions(b), `,"requested":`...), meta.Member(mcp.MetaPrefix+"protocolVersion")...)
 		return append(b, "}}"...)
 	case mcp.IsRemoved(f.Method):
-		return appendError(nil, -32601, f.Method+" is no method of "+modernVersion)
-	case meta.Member(metaPrefix+"clientCapabilities").Kind() != jsonscan.Object:
-		return appendError(nil, -32602, "_meta does not say what the client can: "+metaPrefix+"clientCapabilities")
+		return appendError(nil, -32601, f.Method+" is no method of "+mcp.ModernVersion)
+	case meta.Member(mcp.MetaPrefix+"clientCapabilities").Kind() != jsonscan.Object:
+		return appendError(nil, -32602, "_meta does not say what the client can: "+mcp.MetaPrefix+"clientCapabilities")
 	}
 	return nil
 }
 
 // appendVersions appends the versions that a client may speak, the newest first.
 func appendVersions(b []byte) []byte {
-	b = append(b, `["`+modernVersion+`"`...)
-	for _, v := range slices.Backward(versions) {
+	b = append(b, `["`+mcp.ModernVersion+`"`...)
+	for _, v := range slices.Backward(mcp.LegacyVersions) {
 		b = append(b, `,"`+v+`"`...)
 	}
 	return append(b, ']')
@@ -123,9 +116,9 @@ func (o *own) refusalError(f *frame.Frame) []byte {
 	case version != "":
 		return versionError(f, version, meta)
 	case modern && f.Method == "initialize":
-		return appendError(nil, -32600, "this session speaks "+modernVersion+" already, which has no initialize")
+		return appendError(nil, -32600, "this session speaks "+mcp.ModernVersion+" already, which has no initialize")
 	case modern:
-		return appendError(nil, -32602, "_meta does not say the version: "+metaPrefix+"protocolVersion")
+		return appendError(nil, -32602, "_meta does not say the version: "+mcp.MetaPrefix+"protocolVersion")
 	case f.Method != "initialize" && f.Method != "ping":
 		return appendError(nil, -32601, f.Method+" is unknown before initialize, or without a version in its _meta")
 	}
@@ -182,9 +175,9 @@ func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 	of := jsonscan.ValueOf(result)
 	info := string(gjson.AppendJSONString([]byte(`{"name":"clawai hub","version":`), o.h.o.Version)) + "}"
 	if meta := of.Member("_meta"); meta != "" {
-		result = frame.SpliceAll(result, memberEdit(meta, metaPrefix+"serverInfo", info))
+		result = frame.SpliceAll(result, memberEdit(meta, mcp.MetaPrefix+"serverInfo", info))
 	} else {
-		result = frame.SpliceAll(result, memberEdit(of, "_meta", `{"`+metaPrefix+`serverInfo":`+info+`}`))
+		result = frame.SpliceAll(result, memberEdit(of, "_meta", `{"`+mcp.MetaPrefix+`serverInfo":`+info+`}`))
 	}
 	return frame.SpliceAll(result, completionEdit(jsonscan.ValueOf(result), f.Method))
 }
@@ -253,7 +246,7 @@ func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 		return false, nil
 	}
 	for version := range jsonscan.ValueOf(f.Result).Member("supportedVersions").Elements() {
-		modern = modern || version.Text() == modernVersion
+		modern = modern || version.Text() == mcp.ModernVersion
 	}
 	if modern {
 		c.meta = meta
@@ -296,9 +289,9 @@ func (c *conn) legacyEdits(of *call, f *frame.Frame, edits []frame.Edit) []frame
 	meta := params.Member("_meta")
 	for key, value := range meta.Members() {
 		switch key.Text() {
-		case metaPrefix + "protocolVersion", metaPrefix + "clientInfo", metaPrefix + "clientCapabilities":
+		case mcp.MetaPrefix + "protocolVersion", mcp.MetaPrefix + "clientInfo", mcp.MetaPrefix + "clientCapabilities":
 			continue
-		case metaPrefix + "logLevel":
+		case mcp.MetaPrefix + "logLevel":
 			if of.logs = value.Kind() == jsonscan.String; of.logs && string(c.level) != string(value) {
 				c.setLevel(slices.Clone(value.Bytes()))
 			}

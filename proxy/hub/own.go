@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -97,7 +96,7 @@ func (o *own) handleRequest(f *frame.Frame) {
 		o.open.Add(1)
 		o.lists.Go(func() {
 			defer o.open.Add(-1)
-			if line := resultLine(f, o.completeResult(f, o.h.mergeLists(k))); len(line) <= o.h.o.Limits.MaxBytes {
+			if line := mcp.ResultLine(f.ID, o.completeResult(f, o.h.mergeLists(k))); len(line) <= o.h.o.Limits.MaxBytes {
 				o.answerClient(f, line)
 			} else {
 				o.sendErrorCode(f, mcp.CodeGone, "what all servers list is too long together")
@@ -134,9 +133,6 @@ func (o *own) handleRequest(f *frame.Frame) {
 	}
 }
 
-// versions are the versions that a client may ask for in initialize.
-var versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
-
 // answerInitialize answers at once: it needs no server.
 func (o *own) answerInitialize(f *frame.Frame) {
 	o.h.mu.Lock()
@@ -149,10 +145,7 @@ func (o *own) answerInitialize(f *frame.Frame) {
 
 // noteClient stores the client's first introduction.
 func (h *hub) noteClient(params []byte) {
-	version := jsonscan.ValueOf(params).Member("protocolVersion").Text()
-	if !slices.Contains(versions, version) {
-		version = versions[len(versions)-1]
-	}
+	version := mcp.AgreeVersion(jsonscan.ValueOf(params).Member("protocolVersion").Text())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.client.params == nil {
@@ -176,12 +169,7 @@ func (o *own) setLevel(f *frame.Frame) {
 }
 
 func (o *own) sendResult(f *frame.Frame, of []byte) {
-	o.sendMessage(resultLine(f, o.completeResult(f, of)))
-}
-
-func resultLine(f *frame.Frame, of []byte) []byte {
-	line := append(append(append([]byte(`{"jsonrpc":"2.0","id":`), f.ID...), `,"result":`...), of...)
-	return append(line, '}')
+	o.sendMessage(mcp.ResultLine(f.ID, o.completeResult(f, of)))
 }
 
 func (o *own) sendErrorCode(f *frame.Frame, code int, text string) {
@@ -189,8 +177,7 @@ func (o *own) sendErrorCode(f *frame.Frame, code int, text string) {
 }
 
 func (o *own) sendError(f *frame.Frame, why []byte) {
-	line := append(append([]byte(`{"jsonrpc":"2.0","id":`), f.ID...), `,"error":`...)
-	o.answerClient(f, append(append(line, why...), '}'))
+	o.answerClient(f, mcp.ErrorLine(f.ID, why))
 }
 
 // answerClient sends the client an answer of the hub. In a merged list each server's part has

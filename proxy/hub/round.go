@@ -62,7 +62,7 @@ func (c *call) canBeAsked(method string) bool {
 		return false
 	}
 	_, meta := messageVersion(c.params)
-	return meta.Member(metaPrefix+"clientCapabilities").Member(methodCapability(method)).Kind() == jsonscan.Object
+	return meta.Member(mcp.MetaPrefix+"clientCapabilities").Member(methodCapability(method)).Kind() == jsonscan.Object
 }
 
 // inquireClient asks the client the question of a server's request, which has crossed the gate as
@@ -132,14 +132,14 @@ func (h *hub) parkCall(c *call) []byte {
 	h.away[c.state] = c
 	state := c.state
 	c.late = time.AfterFunc(awayFor, func() { h.abandonCall(state) })
-	b := append(append([]byte(`{"jsonrpc":"2.0","id":`), c.id...), `,"result":{"resultType":"input_required","inputRequests":{`...)
+	b := []byte(`{"resultType":"input_required","inputRequests":{`)
 	for i, q := range c.asks {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, q.entry...)
 	}
-	return append(b, `},"requestState":"`+state+`"}}`...)
+	return mcp.ResultLine(c.id, append(b, `},"requestState":"`+state+`"}`...))
 }
 
 // takeReturn handles a request with which a client returns to its call. It returns false for any
@@ -175,7 +175,7 @@ func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	answers := c.takeAnswers(jsonscan.ValueOf(f.Params).Member("inputResponses"))
 	on := c.on
 	h.mu.Unlock()
-	if token := jsonscan.ValueOf(f.Params).Member("_meta").Member("progressToken"); token.Kind() == jsonscan.String || token.Kind() == jsonscan.Number {
+	if token := mcp.ProgressToken(f.Params); token != "" {
 		on.progressTo(c, token.Bytes())
 	}
 	for _, line := range answers {
@@ -230,8 +230,7 @@ func (c *call) takeAnswers(responses jsonscan.Value) (lines [][]byte) {
 		if answer == "" {
 			return false
 		}
-		line := append(append([]byte(`{"jsonrpc":"2.0","id":`), q.key...), `,"result":`...)
-		lines = append(lines, append(append(line, answer...), '}'))
+		lines = append(lines, mcp.ResultLine(q.key, answer.Bytes()))
 		return true
 	})
 	return lines

@@ -27,7 +27,7 @@ type call struct {
 func (h *hub) routeLine(line []byte) {
 	limits := h.o.Limits
 	h.mu.Lock()
-	limits.AllowBatch = h.client.version == "2025-03-26"
+	limits.AllowBatch = h.client.version == mcp.BatchVersion
 	begun := h.client.params != nil
 	h.mu.Unlock()
 	f, err := frame.Parse(line, limits)
@@ -146,11 +146,7 @@ func (h *hub) sendRequest(s *server, f *frame.Frame, edits ...frame.Edit) bool {
 // registerCall registers a request to a server. It returns nil, and refuses the request, when its
 // id is in use.
 func (h *hub) registerCall(f *frame.Frame) *call {
-	c := &call{id: f.ID, key: frame.IDKey(f.ID)}
-	token := jsonscan.ValueOf(f.Params).Member("_meta").Member("progressToken")
-	if k := token.Kind(); k == jsonscan.String || k == jsonscan.Number {
-		c.token = token.Bytes()
-	}
+	c := &call{id: f.ID, key: frame.IDKey(f.ID), token: mcp.ProgressToken(f.Params).Bytes()}
 	c.method, c.params = f.Method, f.Params
 	h.mu.Lock()
 	taken := h.inFlight[c.key] != nil || h.own.fromClient.ResponseSink(f.ID) != nil
@@ -243,7 +239,7 @@ func (h *hub) routeNotification(f *frame.Frame) bool {
 
 // cancelCall cancels a call at its server, unless the server has not got the call yet.
 func (h *hub) cancelCall(f *frame.Frame, id jsonscan.Value) bool {
-	if k := id.Kind(); k != jsonscan.String && k != jsonscan.Number {
+	if !mcp.IsToken(id) {
 		return false
 	}
 	h.mu.Lock()

@@ -112,11 +112,7 @@ func (h *hub) keepTasks(s *server, tasks []string) {
 func (c *conn) rewriteRequest(f *frame.Frame) []byte {
 	params := jsonscan.ValueOf(f.Params)
 	meta := params.Member("_meta")
-	token := meta.Member("progressToken")
-	r := &request{on: c, id: f.ID}
-	if token.Kind() == jsonscan.String || token.Kind() == jsonscan.Number {
-		r.token = token.Bytes()
-	}
+	r := &request{on: c, id: f.ID, token: mcp.ProgressToken(f.Params).Bytes()}
 	id := c.registerRequest(r)
 	edits := []frame.Edit{{Part: f.ID, Token: id}}
 	if r.token != nil {

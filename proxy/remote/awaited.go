@@ -191,7 +191,7 @@ func ServerError(body, id []byte, l frame.Limits) []byte {
 		return nil
 	}
 	if frame.IDKey(f.ID) != frame.IDKey(id) { // the server made the error before it read the id
-		return mcp.RelayedError(id, f.Error)
+		return mcp.ErrorLine(id, f.Error)
 	}
 	return f.Raw
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/tidwall/gjson"
 )
@@ -135,12 +136,12 @@ func (c *Confirmed) compareArguments(h http.Header, f *frame.Frame, tools *Tools
 // modernVersion reports whether the messages of this version state their version.
 func modernVersion(v string) bool {
 	_, err := time.Parse(time.DateOnly, v)
-	return err == nil && v >= "2026-07-28"
+	return err == nil && v >= mcp.ModernVersion
 }
 
 const invalidParams = -32602
 
 // IsLegacy reports whether only the header states this version, not the messages.
 func IsLegacy(version string) bool {
-	return slices.Contains([]string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}, version)
+	return slices.Contains(mcp.LegacyVersions, version)
 }

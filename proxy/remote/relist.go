@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/tidwall/gjson"
 )
@@ -71,7 +72,7 @@ func protocolMeta(params []byte) []byte {
 	var b []byte
 	gjson.GetBytes(params, "_meta").ForEach(func(key, v gjson.Result) bool {
 		switch key.Str {
-		case "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities", "io.modelcontextprotocol/clientInfo":
+		case mcp.MetaPrefix + "protocolVersion", mcp.MetaPrefix + "clientCapabilities", mcp.MetaPrefix + "clientInfo":
 			if len(b) > 0 {
 				b = append(b, ',')
 			}

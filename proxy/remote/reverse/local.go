@@ -214,7 +214,7 @@ func (l *localSession) deliverLine(line []byte) {
 	switch id := m.Member("id"); {
 	case m.Member("method") != "":
 		l.sendNotice(line)
-	case id.Kind() == jsonscan.String || id.Kind() == jsonscan.Number:
+	case mcp.IsToken(id):
 		l.deliverAnswer(frame.IDKey(id.Bytes()), m, line)
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
-	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/proxy/remote"
 )
 
@@ -38,7 +37,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 			}
 		}()
 	}
-	if unreadable == nil && rh.frame.Kind == frame.Batch && l.agreedVersion() != "2025-03-26" {
+	if unreadable == nil && rh.frame.Kind == frame.Batch && l.agreedVersion() != mcp.BatchVersion {
 		unreadable = errBatch
 	}
 	x := rh.newExchange(unreadable)
@@ -126,7 +125,7 @@ func (rh *requestHandler) reopenLocal(id string) bool {
 }
 
 // unstatedVersion is the version of a client that states none (MCP 2025-11-25 basic/transports).
-const unstatedVersion = "2025-03-26"
+const unstatedVersion = mcp.BatchVersion
 
 // isSessionID reports whether an id has the form of this package's session ids.
 func isSessionID(id string) bool {
@@ -206,8 +205,7 @@ func (rh *requestHandler) newExchange(unreadable error) (x *exchange) {
 		}
 		x.pending = append(x.pending, frame.IDKey(f.ID))
 		x.begins = x.begins || f.Method == "initialize"
-		token := jsonscan.ValueOf(f.Params).Member("_meta").Member("progressToken")
-		if k := token.Kind(); k == jsonscan.String || k == jsonscan.Number {
+		if token := mcp.ProgressToken(f.Params); token != "" {
 			x.tokens = append(x.tokens, frame.IDKey(token.Bytes()))
 		}
 	}
