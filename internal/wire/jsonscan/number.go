@@ -1,6 +1,10 @@
 package jsonscan
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
 
 // IsNumber reports whether s is a number by the grammar of RFC 8259 section 6.
 func IsNumber(s []byte) bool {
@@ -8,3 +12,38 @@ func IsNumber(s []byte) bool {
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
+
+// Decimal is a number with any count of digits: 0.Digits times ten to Power, where
+// Digits neither begin nor end with 0, and are empty for zero.
+type Decimal struct {
+	Negative bool
+	Digits   string
+	Power    int64
+}
+
+// Decimal returns the value of a number. ok is false for any other value, and for an
+// exponent of more than 32 bits.
+func (v Value) Decimal() (d Decimal, ok bool) {
+	if v.Kind() != Number {
+		return d, false
+	}
+	text, exponent := string(v), ""
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		text, exponent = text[:at], text[at+1:]
+	}
+	if exponent != "" {
+		var err error
+		if d.Power, err = strconv.ParseInt(exponent, 10, 32); err != nil {
+			return Decimal{}, false
+		}
+	}
+	text, d.Negative = strings.CutPrefix(text, "-")
+	whole, fraction, _ := strings.Cut(text, ".")
+	digits := whole + fraction
+	short := strings.TrimLeft(digits, "0")
+	d.Power += int64(len(whole) - (len(digits) - len(short)))
+	if d.Digits = strings.TrimRight(short, "0"); d.Digits == "" {
+		return Decimal{}, true
+	}
+	return d, true
+}
