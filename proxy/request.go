@@ -87,7 +87,7 @@ func (req *request) admitRequest(f *frame.Frame) *frame.Refusal {
 	rc, m := req.rc, &req.message
 	calls := m.Calls
 	if m.InputResponses != nil {
-		answers, refusal := rc.s.table.inputResponses(f, m, rc.s.o.Name)
+		answers, refusal := rc.s.table.inputs.AnswerCalls(f, m, rc.s.o.Name)
 		if refusal != nil {
 			return refusal
 		}
@@ -173,10 +173,9 @@ func (req *request) dropFrame() {
 	req.id, req.token = bytes.Clone(req.id), bytes.Clone(req.token)
 	req.key, req.progressKey = strings.Clone(req.key), strings.Clone(req.progressKey)
 	calls := make([]policy.Call, len(req.calls)) // for the answer's record; the gate has its own copy
-	for i := range calls {
-		named := req.calls[i]
-		named.Args = nil
-		calls[i] = cloneCall(&named)
+	for i, named := range req.calls {
+		named.Args, named.Extra = nil, nil
+		calls[i] = mcp.CloneCall(named)
 	}
 	req.calls = calls // the old calls were part of the message
 	req.method, req.message = strings.Clone(req.method), mcp.Message{Class: req.message.Class}
@@ -244,23 +243,11 @@ func (req *request) withheldLine(to caller, v gate.Verdict) []byte {
 }
 
 func (req *request) newDenial(what []policy.Call, v gate.Verdict) mcp.Denial {
-	d := mcp.Denial{
-		Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record,
-		AsError: req.rc.s.o.DenyAsError,
-	}
+	one := policy.Call{Method: req.method, Subject: policy.MethodSubject}
 	if len(what) > 0 {
-		d.What = what[0]
-	} else {
-		d.What = policy.Call{Method: req.method, Subject: policy.MethodSubject}
+		one = what[0]
 	}
-	if v.Rule != nil {
-		d.Description = v.Rule.Description
-	}
-	switch v.Code {
-	case gate.CodeDeniedByRule:
-		d.Reason = "" // the rule's description is used instead
-	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany, gate.CodeMuted:
-		d.Unanswered = true
-	}
+	d := v.NewDenial(one)
+	d.AsError = req.rc.s.o.DenyAsError
 	return d
 }

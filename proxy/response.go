@@ -103,7 +103,7 @@ func (resp *response) readFrame(f *frame.Frame) *frame.Refusal {
 	}
 	resp.inputs = inputs
 	// Each poll of a task repeats its input requests: the rules judge them once.
-	if req.method != "tasks/get" || !rc.s.table.inputsKnown(inputs) {
+	if req.method != "tasks/get" || !rc.s.table.inputs.KnowsInputs(inputs) {
 		resp.x.Calls = inputs.Calls
 		resp.x.Event.Subject, resp.x.Event.Names = inputs.Calls[0].Subject.RuleKey(), callNames(inputs.Calls)
 	}

@@ -18,6 +18,9 @@ const (
 func DeclaredNames(method string, result []byte) []string {
 	var names []string
 	size, list := 0, ListOf(method)
+	if list == (ListShape{}) {
+		return nil
+	}
 	for entry := range jsonscan.ValueOf(result).Member(list.Entries).Elements() {
 		name := entry.Member(list.Name)
 		if name.Kind() != jsonscan.String {

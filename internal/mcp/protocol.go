@@ -65,17 +65,16 @@ func ProgressToken(params []byte) jsonscan.Value {
 
 // RequestLine returns a request. id, method and params are JSON.
 func RequestLine(id []byte, method string, params []byte) []byte {
-	line := append(append(openReply(id), `,"method":`...), method...)
-	return append(append(append(line, `,"params":`...), params...), '}')
+	return joinLine(id, `,"method":`+method+`,"params":`, params)
 }
 
 // ResultLine answers the request id with a result, which is JSON.
-func ResultLine(id, result []byte) []byte {
-	return append(append(append(openReply(id), `,"result":`...), result...), '}')
-}
+func ResultLine(id, result []byte) []byte { return joinLine(id, `,"result":`, result) }
 
 // ErrorLine answers the request id with an error, which is JSON. The code of a server's own error
 // may tell the client what to try next.
-func ErrorLine(id, failure []byte) []byte {
-	return append(append(append(openReply(id), `,"error":`...), failure...), '}')
+func ErrorLine(id, failure []byte) []byte { return joinLine(id, `,"error":`, failure) }
+
+func joinLine(id []byte, between string, last []byte) []byte {
+	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(between), last, []byte{'}'})
 }
