@@ -78,7 +78,7 @@ func ParseHeaders(src string, getenv func(name string) (string, bool)) (http.Hea
 
 func addHeader(h http.Header, line string, getenv func(string) (string, bool)) error {
 	name, value, colon := strings.Cut(line, ":")
-	if !colon || !isHeaderToken(name) {
+	if !colon || !IsHeaderName(name) {
 		return fmt.Errorf("a header is written as Name: value")
 	}
 	name = http.CanonicalHeaderKey(name)

@@ -24,11 +24,8 @@ func (rh *requestHandler) handleGet() {
 		return
 	}
 	id := rh.r.Header.Get("Mcp-Session-Id")
-	if id != "" {
-		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil && !rh.adoptSession(id) {
-			rh.refuseRequest(http.StatusNotFound, "there is no such session; initialize anew")
-			return
-		}
+	if id != "" && !rh.findRemote(id) {
+		return
 	}
 	if !rh.resumeAfter(rh.r.Header.Get("Last-Event-Id")) {
 		return

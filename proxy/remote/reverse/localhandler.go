@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -96,32 +95,25 @@ func (rh *requestHandler) findLocal() (begins, ok bool) {
 	return false, false
 }
 
-// reopenLocal begins a session under the id that it had before this process began: many clients
-// do not initialize again when they get a 404.
-func (rh *requestHandler) reopenLocal(id string) bool {
+// reopenLocal begins a session under the id that it had before this process began.
+func (rh *requestHandler) reopenLocal(id string) *mcpSession {
 	s := rh.s
-	s.adopting.Lock() // a stream and a call at the same time must get the same session
-	defer s.adopting.Unlock()
-	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {
-		return true
-	}
-	if s.o.Invocations != nil || rh.r.Method == http.MethodDelete || !isSessionID(id) || s.knowsSession(rh.route.server, id) {
-		return false
+	if rh.r.Method == http.MethodDelete || !isSessionID(id) {
+		return nil
 	}
 	begins := make(chan struct{})
 	defer close(begins)
 	sess, err := s.newLocal(rh.agent, rh.route, id, nil, begins, rh.backend.local)
 	if err != nil {
-		return false
+		return nil
 	}
-	rh.session = sess
 	ctx, cancel := context.WithTimeout(rh.r.Context(), s.o.Patience)
 	defer cancel()
 	if sess.local.reopenSession(ctx, cmp.Or(rh.r.Header.Get("Mcp-Protocol-Version"), unstatedVersion)) {
-		return true
+		return sess
 	}
 	s.removeSession(sess)
-	return false
+	return nil
 }
 
 // unstatedVersion is the version of a client that states none (MCP 2025-11-25 basic/transports).
@@ -133,36 +125,28 @@ func isSessionID(id string) bool {
 }
 
 func (rh *requestHandler) acquireLocal(id string) bool {
-	rh.session = rh.s.acquireSession(rh.route, id)
-	switch {
-	case rh.session == nil && !rh.reopenLocal(id):
-		rh.s.releaseSession(rh.session)
-		rh.session = nil
-	case rh.session.local.begins != nil: // another request may be reopening the session
+	if !rh.resumeSession(id, func() *mcpSession { return rh.reopenLocal(id) }) {
+		rh.noteDropped("no_session", "there is no such session", rh.frame.ID)
+		rh.refuseRequest(http.StatusNotFound, noSession)
+		return false
+	}
+	if begins := rh.session.local.begins; begins != nil { // another request may be reopening the session
 		select {
-		case <-rh.session.local.begins:
+		case <-begins:
 		case <-rh.r.Context().Done():
 		}
 	}
-	if rh.session == nil {
-		rh.noteDropped("no_session", "there is no such session", rh.frame.ID)
-		rh.refuseRequest(http.StatusNotFound, "there is no such session; initialize anew")
-	}
-	return rh.session != nil
+	return true
 }
 
 // refuseSessionless answers a message that needs a session but has none.
 func (rh *requestHandler) refuseSessionless() {
 	rh.noteDropped("no_session", "the message belongs to no session", rh.frame.ID)
-	h := rh.w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Connection", "close")
-	rh.w.WriteHeader(http.StatusBadRequest)
-	id := "null"
+	var id []byte
 	if rh.frame.Kind == frame.Request {
-		id = string(rh.frame.ID)
+		id = rh.frame.ID
 	}
-	_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32600,"message":"This belongs to no session: begin one with initialize, and name it in Mcp-Session-Id."}}`)
+	rh.refuseMessage(http.StatusBadRequest, id, -32600, "This belongs to no session: begin one with initialize, and name it in Mcp-Session-Id.")
 }
 
 // refuseUnread answers an ambiguous message without a session. In a session the server would

@@ -29,7 +29,7 @@ func (f *serverSink) Add(line []byte) error {
 	rh.waiter = rh.answerWaiter()
 	done := make(chan struct{})
 	ctx, cancel := rh.upstreamContext()
-	rh.waiter.upstream.beginRelay(done, cancel)
+	rh.waiter.beginRelay(done, cancel)
 	line = bytes.Clone(line)
 	relay := func() { defer close(done); defer cancel(); rh.relayMessage(ctx, line) }
 	begun := false

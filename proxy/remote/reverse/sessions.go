@@ -182,28 +182,45 @@ func (s *Server) addSession(route route, id string, sess *mcpSession) error {
 	return nil
 }
 
-// adoptSession takes over a session that began before this process: the server may still have it,
-// and answers 404 otherwise. Many clients do not initialize again when they get a 404. A session
-// known under another path is not adopted. Invocations end with their process, and their sessions
-// too.
-func (rh *requestHandler) adoptSession(id string) bool {
+// noSession is the answer to a message with the id of no session.
+const noSession = "there is no such session; initialize anew"
+
+// resumeSession finds the session with this id. For a session from before this process it calls
+// begin: many clients do not initialize again when they get a 404. A session that is known under
+// another path, or has ended, is not begun again. Invocations end with their process, and their
+// sessions too.
+func (rh *requestHandler) resumeSession(id string, begin func() *mcpSession) bool {
 	s := rh.s
-	s.adopting.Lock() // a stream and a call at the same time must get the same session
-	defer s.adopting.Unlock()
 	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {
 		return true
 	}
-	if s.o.Invocations != nil || rh.backend.local != nil || remote.SessionID(rh.r.Header) != id || id == "" || s.knowsSession(rh.route.server, id) {
-		return false
+	s.adopting.Lock() // a stream and a call at the same time must get the same session
+	defer s.adopting.Unlock()
+	if rh.session = s.acquireSession(rh.route, id); rh.session == nil && s.o.Invocations == nil && !s.knowsSession(rh.route.server, id) {
+		rh.session = begin()
 	}
-	sess := s.newSession(rh.agent, rh.route.server)
-	sess.adopted = true
-	s.setSessionInfo(sess, id, rh.r.Header.Get("Mcp-Protocol-Version"))
-	if s.addSession(rh.route, id, sess) != nil {
-		return false
+	return rh.session != nil
+}
+
+// findRemote finds the session of a remote server, or adopts it: the server may still have it, and
+// answers 404 otherwise.
+func (rh *requestHandler) findRemote(id string) bool {
+	if rh.resumeSession(id, func() *mcpSession {
+		if remote.SessionID(rh.r.Header) != id || id == "" {
+			return nil
+		}
+		sess := rh.s.newSession(rh.agent, rh.route.server)
+		sess.adopted = true
+		rh.s.setSessionInfo(sess, id, rh.r.Header.Get("Mcp-Protocol-Version"))
+		if rh.s.addSession(rh.route, id, sess) != nil {
+			return nil
+		}
+		return sess
+	}) {
+		return true
 	}
-	rh.session = sess
-	return true
+	rh.refuseRequest(http.StatusNotFound, noSession)
+	return false
 }
 
 // knowsSession reports whether this server has or had a session with this id, under any path.
