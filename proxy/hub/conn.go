@@ -341,29 +341,16 @@ func (c *conn) setLevel(level []byte) {
 	}
 }
 
-// isBusy reports whether an answer is outstanding on either side, or a subscription is open.
-func (c *conn) isBusy() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.subscribed || c.hasOutstandingLocked()
-}
-
 // hasOutstanding reports whether an answer is outstanding on either side.
 func (c *conn) hasOutstanding() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.hasOutstandingLocked()
-}
-
-// hasOutstandingLocked is hasOutstanding for a caller that holds c.mu.
-func (c *conn) hasOutstandingLocked() bool {
-	n := len(c.theirs)
 	for _, a := range c.asked {
 		if !a.open {
-			n++
+			return true
 		}
 	}
-	return n > 0
+	return len(c.theirs) > 0
 }
 
 // endConnection answers all waiting callers with an error, because the server is gone, and

@@ -7,7 +7,6 @@ import (
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
-	"github.com/tidwall/gjson"
 )
 
 // A client of an earlier version may have a server that knows only 2026-07-28. The hub adds the
@@ -152,7 +151,7 @@ func (c *conn) handleSubscription(of *call, f *frame.Frame, edits []frame.Edit) 
 	if f.Method == "resources/subscribe" {
 		id := c.expectAnswer(asker{call: of, open: true})
 		c.subscribed, c.listens[uri] = true, id
-		c.queueRequest("subscriptions/listen", c.requestParams(`"notifications":{"resourceSubscriptions":[`+string(gjson.AppendJSONString(nil, uri))+`]}`), id)
+		c.queueRequest("subscriptions/listen", c.requestParams(`"notifications":{"resourceSubscriptions":[`+string(quoteJSON(uri))+`]}`), id)
 		return true
 	}
 	if id := c.listens[uri]; id != nil {

@@ -294,7 +294,7 @@ func (p *player) Write(b []byte) (int, error) {
 		if err != nil || f.Kind != frame.Request {
 			continue
 		}
-		answer := mcp.ErrorLine(f.ID, appendError(nil, -32601, "it does not know this"))
+		answer := mcp.ErrorLine(f.ID, newError(-32601, "it does not know this"))
 		if is := p.said[f.Method]; len(is) > 0 {
 			answer = mcp.ResultLine(f.ID, is)
 		}

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/state/upstream"
@@ -297,7 +295,7 @@ func (s *server) readEntry(k kind, value jsonscan.Value) (e entry, ok bool) {
 		return e, other == nil || other == s // a URI with another server's prefix belongs to that server only
 	}
 	e.advertised = upstream.AdvertisedName(s.ID, s.Prefix, original)
-	edits := []frame.Edit{{Part: name.Bytes(), Token: gjson.AppendJSONString(nil, e.advertised)}}
+	edits := []frame.Edit{{Part: name.Bytes(), Token: quoteJSON(e.advertised)}}
 	if text := value.Member("description"); s.h.o.PrefixDescriptions && text.Kind() == jsonscan.String {
 		edits = append(edits, frame.Edit{Part: text.Bytes(), Token: append([]byte(`"[`+s.ID+`] `), text[1:]...)})
 	}

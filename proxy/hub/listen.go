@@ -9,7 +9,6 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/proxy"
-	"github.com/tidwall/gjson"
 )
 
 // listen is a subscriptions/listen request of a 2026-07-28 client, until the client cancels it
@@ -153,7 +152,7 @@ func (h *hub) watchResources(l *listen) {
 // subscribeResource asks the server to report changes of a resource.
 func (c *conn) subscribeResource(w *watched, agreed chan<- frame.Frame) {
 	h := c.server.h
-	uri := string(gjson.AppendJSONString(nil, w.original))
+	uri := string(quoteJSON(w.original))
 	var id []byte
 	if c.meta != nil {
 		id = c.expectAnswer(asker{hub: agreed, open: true})
@@ -237,7 +236,7 @@ func (h *hub) releaseWatch(w *watched) {
 		switch {
 		case now != on:
 		case id == nil:
-			on.requestAnswer("resources/unsubscribe", on.requestParams(`"uri":`+string(gjson.AppendJSONString(nil, w.original))), make(chan frame.Frame, 1))
+			on.requestAnswer("resources/unsubscribe", on.requestParams(`"uri":`+string(quoteJSON(w.original))), make(chan frame.Frame, 1))
 		default:
 			on.queueLine(on, mcp.CancelNotification(id, "nobody listens any more"))
 			on.claimAsker(id)
@@ -258,7 +257,7 @@ func (o *own) acknowledgeListen(l *listen) {
 		}
 	}
 	for _, w := range l.watching {
-		uris += "," + string(gjson.AppendJSONString(nil, w.uri))
+		uris += "," + string(quoteJSON(w.uri))
 	}
 	o.h.mu.Unlock()
 	if !here {
@@ -369,7 +368,7 @@ func (c *conn) announceUpdate(f *frame.Frame, params jsonscan.Value) error {
 			if meta.Kind() == jsonscan.Object {
 				mark = memberEdit(meta, mcp.MetaPrefix+"subscriptionId", string(l.request.ID))
 			}
-			lines = append(lines, frame.SpliceAll(f.Raw, mark, frame.Edit{Part: uri.Bytes(), Token: gjson.AppendJSONString(nil, w.uri+below)}))
+			lines = append(lines, frame.SpliceAll(f.Raw, mark, frame.Edit{Part: uri.Bytes(), Token: quoteJSON(w.uri + below)}))
 			break
 		}
 	}

@@ -101,26 +101,23 @@ func (h *hub) mergeLists(k kind) []byte {
 
 // appendAbsent adds the ids of the servers whose lists are not up to date, with the reasons.
 func appendAbsent(b []byte, servers []*server, why []error) []byte {
-	before := `,"_meta":{"clawai/absent":{`
+	var absent []string
 	for i, s := range servers {
-		if why[i] == nil {
-			continue
+		if why[i] != nil {
+			absent = append(absent, fmt.Sprintf(`"%s":%s`, s.ID, quoteJSON(why[i].Error())))
 		}
-		b = append(append(b, before...), `"`+s.ID+`":`...)
-		b = gjson.AppendJSONString(b, why[i].Error())
-		before = ","
 	}
-	if before == "," {
-		b = append(b, "}}"...)
+	if absent == nil {
+		return b
 	}
-	return b
+	return append(b, `,"_meta":{"clawai/absent":{`+strings.Join(absent, ",")+"}}"...)
 }
 
 // renameResource returns a resource under "ID+URI", because an earlier server has the same URI.
 func renameResource(id string, raw []byte) []byte {
 	v := gjson.GetBytes(raw, "uri")
 	part := raw[v.Index : v.Index+len(v.Raw)]
-	return frame.SplicePart(raw, part, gjson.AppendJSONString(nil, id+"+"+v.String()))
+	return frame.SplicePart(raw, part, quoteJSON(id+"+"+v.String()))
 }
 
 // findByName returns the server of an advertised name, and the server's own name for it. A name

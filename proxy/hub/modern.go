@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -49,23 +50,29 @@ func (c *client) readMeta(meta jsonscan.Value, hub string) {
 	can, info := meta.Member(mcp.MetaPrefix+"clientCapabilities"), meta.Member(mcp.MetaPrefix+"clientInfo")
 	c.meta = requestMeta(can, info)
 	if info.Kind() != jsonscan.Object {
-		info = jsonscan.Value(gjson.AppendJSONString([]byte(`{"name":"clawai hub","version":`), hub)) + "}"
+		info = jsonscan.Value(hubInfo(hub))
 	}
 	c.version = mcp.AgreeVersion("")
-	c.params = append([]byte(`{"protocolVersion":"`+c.version+`","capabilities":`), can...)
-	c.params = append(append(append(c.params, `,"clientInfo":`...), info...), '}')
+	c.params = fmt.Appendf(nil, `{"protocolVersion":"%s","capabilities":%s,"clientInfo":%s}`, c.version, can, info)
 }
+
+// hubInfo returns the hub's description of itself.
+func hubInfo(version string) string {
+	return fmt.Sprintf(`{"name":"clawai hub","version":%s}`, quoteJSON(version))
+}
+
+func quoteJSON(text string) []byte { return gjson.AppendJSONString(nil, text) }
 
 // requestMeta returns the _meta of a request in the name of a client with these capabilities.
 func requestMeta(can, info jsonscan.Value) []byte {
 	if can.Kind() != jsonscan.Object {
 		can = "{}"
 	}
-	b := append([]byte(`{"`+mcp.MetaPrefix+`protocolVersion":"`+mcp.ModernVersion+`","`+mcp.MetaPrefix+`clientCapabilities":`), can...)
+	who := jsonscan.Value("")
 	if info.Kind() == jsonscan.Object {
-		b = append(append(b, `,"`+mcp.MetaPrefix+`clientInfo":`...), info...)
+		who = `,"` + mcp.MetaPrefix + `clientInfo":` + info
 	}
-	return append(b, '}')
+	return fmt.Appendf(nil, `{"%[1]sprotocolVersion":"%[2]s","%[1]sclientCapabilities":%[3]s%[4]s}`, mcp.MetaPrefix, mcp.ModernVersion, can, who)
 }
 
 // isModern reports whether the client uses 2026-07-28.
@@ -80,25 +87,21 @@ func (h *hub) isModern() bool {
 func versionError(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 	switch {
 	case version != mcp.ModernVersion:
-		b := appendError(nil, -32022, "Unsupported protocol version")
-		b = append(b[:len(b)-1], `,"data":{"supported":`...)
-		b = append(append(appendVersions(b), `,"requested":`...), meta.Member(mcp.MetaPrefix+"protocolVersion")...)
-		return append(b, "}}"...)
+		return fmt.Appendf(nil, `{"code":-32022,"message":"Unsupported protocol version","data":{"supported":%s,"requested":%s}}`,
+			allVersions(), meta.Member(mcp.MetaPrefix+"protocolVersion"))
 	case mcp.IsRemoved(f.Method):
-		return appendError(nil, -32601, f.Method+" is no method of "+mcp.ModernVersion)
+		return newError(-32601, f.Method+" is no method of "+mcp.ModernVersion)
 	case meta.Member(mcp.MetaPrefix+"clientCapabilities").Kind() != jsonscan.Object:
-		return appendError(nil, -32602, "_meta does not say what the client can: "+mcp.MetaPrefix+"clientCapabilities")
+		return newError(-32602, "_meta does not say what the client can: "+mcp.MetaPrefix+"clientCapabilities")
 	}
 	return nil
 }
 
-// appendVersions appends the versions that a client may speak, the newest first.
-func appendVersions(b []byte) []byte {
-	b = append(b, `["`+mcp.ModernVersion+`"`...)
-	for _, v := range slices.Backward(mcp.LegacyVersions) {
-		b = append(b, `,"`+v+`"`...)
-	}
-	return append(b, ']')
+// allVersions returns the versions that a client may speak, the newest first.
+func allVersions() string {
+	all := append(slices.Clone(mcp.LegacyVersions), mcp.ModernVersion)
+	slices.Reverse(all)
+	return `["` + strings.Join(all, `","`) + `"]`
 }
 
 // refusalError returns the error for a request that no server gets and that the hub must not
@@ -110,17 +113,17 @@ func (o *own) refusalError(f *frame.Frame) []byte {
 	version, meta := messageVersion(f.Params)
 	switch {
 	case begun && !modern && f.Method == "server/discover":
-		return appendError(nil, -32601, "this session began with initialize, and keeps to it")
+		return newError(-32601, "this session began with initialize, and keeps to it")
 	case begun && !modern:
 		return nil
 	case version != "":
 		return versionError(f, version, meta)
 	case modern && f.Method == "initialize":
-		return appendError(nil, -32600, "this session speaks "+mcp.ModernVersion+" already, which has no initialize")
+		return newError(-32600, "this session speaks "+mcp.ModernVersion+" already, which has no initialize")
 	case modern:
-		return appendError(nil, -32602, "_meta does not say the version: "+mcp.MetaPrefix+"protocolVersion")
+		return newError(-32602, "_meta does not say the version: "+mcp.MetaPrefix+"protocolVersion")
 	case f.Method != "initialize" && f.Method != "ping":
-		return appendError(nil, -32601, f.Method+" is unknown before initialize, or without a version in its _meta")
+		return newError(-32601, f.Method+" is unknown before initialize, or without a version in its _meta")
 	}
 	return nil
 }
@@ -132,11 +135,11 @@ const offers = `"capabilities":{"tools":{"listChanged":true},"prompts":{"listCha
 
 // answerDiscover answers server/discover at once, without any server.
 func (o *own) answerDiscover(f *frame.Frame) {
-	b := append(append(appendVersions([]byte(`{"supportedVersions":`)), ','), offers...)
+	instructions := ""
 	if text := o.h.joinInstructions(); text != "" {
-		b = gjson.AppendJSONString(append(b, `,"instructions":`...), text)
+		instructions = `,"instructions":` + string(quoteJSON(text))
 	}
-	o.sendResult(f, append(b, '}'))
+	o.sendResult(f, fmt.Appendf(nil, `{"supportedVersions":%s,`+offers+`%s}`, allVersions(), instructions))
 }
 
 // maxInstructions is the size in bytes of instructions that clients are known to read.
@@ -173,7 +176,7 @@ func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 		return result
 	}
 	of := jsonscan.ValueOf(result)
-	info := string(gjson.AppendJSONString([]byte(`{"name":"clawai hub","version":`), o.h.o.Version)) + "}"
+	info := hubInfo(o.h.o.Version)
 	if meta := of.Member("_meta"); meta != "" {
 		result = frame.SpliceAll(result, memberEdit(meta, mcp.MetaPrefix+"serverInfo", info))
 	} else {

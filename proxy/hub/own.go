@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/proxy"
-	"github.com/tidwall/gjson"
 )
 
 // own is the hub's own server for the client. It answers the requests that belong to no other
@@ -21,14 +21,13 @@ type own struct {
 	fromClient *proxy.Stream
 	sends      sync.Mutex // guards what follows: one goroutine at a time
 	fromUs     *proxy.Stream
-	asked      chan frame.Frame
-	later      chan func() // jobs that wait for lists
+	asked      chan func() // jobs, in order
 	lists      sync.WaitGroup
 	open       atomic.Int64 // number of open requests
 }
 
 func newOwn(h *hub) *own {
-	o := &own{h: h, asked: make(chan frame.Frame, 256), later: make(chan func(), 256)}
+	o := &own{h: h, asked: make(chan func(), 256)}
 	session := proxy.NewSession(proxy.Options{Gate: h.o.Gate, Guess: "hub", Limits: h.o.Limits, DenyAsError: h.o.DenyAsError})
 	o.fromClient = session.NewStream(mcp.ClientToServer, "", (*asked)(o), h.out.AsyncSink())
 	o.fromUs = session.NewStream(mcp.ServerToClient, "", h.out, (*asked)(o))
@@ -45,7 +44,7 @@ func (o *own) useClientStream(look func(fromClient *proxy.Stream)) {
 // asked is the sink for messages that the gate has let through.
 type asked own
 
-// Add queues one frame for answerRequests.
+// Add leaves one frame to answerRequests.
 func (a *asked) Add(line []byte) error {
 	f, err := frame.Parse(line, a.h.o.Limits)
 	if err != nil || f.Kind == frame.Response {
@@ -57,11 +56,24 @@ func (a *asked) Add(line []byte) error {
 	if version, _ := messageVersion(f.Params); f.Method == "initialize" && version == "" { // done here because the next message may be in the same read
 		a.h.noteClient(f.Params)
 	}
-	select {
-	case a.asked <- f:
-	case <-a.h.ctx.Done():
-	}
+	(*own)(a).postJob(func() {
+		if f.Kind == frame.Request {
+			(*own)(a).handleRequest(&f)
+		} else if f.Method == "notifications/cancelled" {
+			a.h.cancelListen(jsonscan.ValueOf(f.Params).Member("requestId"))
+		}
+	})
 	return nil
+}
+
+// postJob leaves a job to answerRequests. It returns false when the session has ended.
+func (o *own) postJob(job func()) bool {
+	select {
+	case o.asked <- job:
+		return true
+	case <-o.h.ctx.Done():
+		return false
+	}
 }
 
 // Flush does nothing.
@@ -72,14 +84,8 @@ func (o *own) answerRequests() {
 	defer o.lists.Wait()
 	for {
 		select {
-		case f := <-o.asked:
-			if f.Kind == frame.Request {
-				o.handleRequest(&f)
-			} else if f.Method == "notifications/cancelled" {
-				o.h.cancelListen(jsonscan.ValueOf(f.Params).Member("requestId"))
-			}
-		case run := <-o.later:
-			o.lists.Go(run)
+		case job := <-o.asked:
+			job()
 		case <-o.h.ctx.Done():
 			return
 		}
@@ -138,9 +144,7 @@ func (o *own) answerInitialize(f *frame.Frame) {
 	o.h.mu.Lock()
 	version := o.h.client.version
 	o.h.mu.Unlock()
-	b := []byte(`{"protocolVersion":"` + version + `",` + offers + `,"serverInfo":{"name":"clawai hub","version":`)
-	b = gjson.AppendJSONString(b, o.h.o.Version)
-	o.sendResult(f, append(b, `}}`...))
+	o.sendResult(f, fmt.Appendf(nil, `{"protocolVersion":"%s",`+offers+`,"serverInfo":%s}`, version, hubInfo(o.h.o.Version)))
 }
 
 // noteClient stores the client's first introduction.
@@ -173,7 +177,7 @@ func (o *own) sendResult(f *frame.Frame, of []byte) {
 }
 
 func (o *own) sendErrorCode(f *frame.Frame, code int, text string) {
-	o.sendError(f, appendError(nil, code, text))
+	o.sendError(f, newError(code, text))
 }
 
 func (o *own) sendError(f *frame.Frame, why []byte) {

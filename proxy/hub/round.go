@@ -1,7 +1,9 @@
 package hub
 
 import (
+	"bytes"
 	"crypto/rand"
+	"fmt"
 	"slices"
 	"time"
 
@@ -73,12 +75,11 @@ func (c *conn) inquireClient(request []byte) error {
 	if err != nil {
 		return err
 	}
-	entry := append(append(slices.Clone(f.ID), `:{"method":"`+f.Method+`"`...), `,"params":`...)
-	if f.Params == nil {
-		entry = append(entry, "{}}"...)
-	} else {
-		entry = append(append(entry, f.Params...), '}')
+	params := f.Params
+	if params == nil {
+		params = []byte("{}")
 	}
+	entry := fmt.Appendf(nil, `%s:{"method":"%s","params":%s}`, f.ID, f.Method, params)
 	h.mu.Lock()
 	of := h.findAsker(c, f.Method)
 	var line []byte
@@ -132,14 +133,11 @@ func (h *hub) parkCall(c *call) []byte {
 	h.away[c.state] = c
 	state := c.state
 	c.late = time.AfterFunc(awayFor, func() { h.abandonCall(state) })
-	b := []byte(`{"resultType":"input_required","inputRequests":{`)
-	for i, q := range c.asks {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, q.entry...)
+	var entries [][]byte
+	for _, q := range c.asks {
+		entries = append(entries, q.entry)
 	}
-	return mcp.ResultLine(c.id, append(b, `},"requestState":"`+state+`"}`...))
+	return mcp.ResultLine(c.id, fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{%s},"requestState":"%s"}`, bytes.Join(entries, []byte{','}), state))
 }
 
 // takeReturn handles a request with which a client returns to its call. It returns false for any

@@ -5,7 +5,6 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/proxy"
-	"github.com/tidwall/gjson"
 )
 
 // call is a client's request to a server.
@@ -81,7 +80,7 @@ func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 		return false
 	}
 	s, original := h.findByName(k, name.Text())
-	return s != nil && h.sendRequest(s, f, frame.Edit{Part: name.Bytes(), Token: gjson.AppendJSONString(nil, original)})
+	return s != nil && h.sendRequest(s, f, frame.Edit{Part: name.Bytes(), Token: quoteJSON(original)})
 }
 
 // byURI sends a request to the server of a resource. The URI stays the same, unless it has the
@@ -102,7 +101,7 @@ func renamedURI(uri jsonscan.Value, original string) []frame.Edit {
 	if original == uri.Text() {
 		return nil
 	}
-	return []frame.Edit{{Part: uri.Bytes(), Token: gjson.AppendJSONString(nil, original)}}
+	return []frame.Edit{{Part: uri.Bytes(), Token: quoteJSON(original)}}
 }
 
 // searchResource finds the server of a resource after all the servers have listed their
@@ -127,9 +126,7 @@ func (h *hub) searchResource(f *frame.Frame, uri jsonscan.Value) bool {
 			}
 		})
 	}
-	select {
-	case h.own.later <- run:
-	case <-h.ctx.Done():
+	if !h.own.postJob(func() { h.own.lists.Go(run) }) {
 		h.own.open.Add(-1)
 	}
 	return true

@@ -248,7 +248,7 @@ func (s *server) disconnect() {
 
 // stopIdle stops the server when it has no work.
 func (s *server) stopIdle() {
-	if s.Idle <= 0 || s.conn == nil || s.conn.isBusy() {
+	if s.Idle <= 0 || s.conn == nil || s.conn.subscribed || s.conn.hasOutstanding() {
 		return
 	}
 	c := s.conn

@@ -1,12 +1,12 @@
 package hub
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
-	"github.com/tidwall/gjson"
 )
 
 // toClient is the sink for a server's messages that the gate has let through. It rewrites ids and
@@ -199,7 +199,7 @@ func (c *conn) rewriteNotification(f *frame.Frame) []byte {
 		}
 		switch logger := params.Member("logger"); {
 		case logger.Kind() == jsonscan.String:
-			return frame.SplicePart(f.Raw, logger.Bytes(), gjson.AppendJSONString(nil, c.server.ID+"."+logger.Text()))
+			return frame.SplicePart(f.Raw, logger.Bytes(), quoteJSON(c.server.ID+"."+logger.Text()))
 		case params.Kind() == jsonscan.Object:
 			return frame.SpliceAll(f.Raw, memberEdit(params, "logger", `"`+c.server.ID+`"`))
 		}
@@ -241,7 +241,6 @@ func memberEdit(object jsonscan.Value, name, value string) frame.Edit {
 	return frame.Edit{Part: object.Bytes()[:1], Token: []byte(member)}
 }
 
-func appendError(b []byte, code int, text string) []byte {
-	b = strconv.AppendInt(append(b, `{"code":`...), int64(code), 10)
-	return append(gjson.AppendJSONString(append(b, `,"message":`...), text), '}')
+func newError(code int, text string) []byte {
+	return fmt.Appendf(nil, `{"code":%d,"message":%s}`, code, quoteJSON(text))
 }
