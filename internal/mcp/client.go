@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
@@ -70,19 +71,19 @@ func ElicitRequest(id []byte, message string, schema []byte) []byte {
 const elicitMethod = `"elicitation/create"`
 
 func elicitParams(message string, schema []byte) []byte {
-	return fmt.Appendf(nil, `{"message":%s,"requestedSchema":%s}`, quoteText(message), schema)
+	return fmt.Appendf(nil, `{"message":%s,"requestedSchema":%s}`, escape.QuoteText(message), schema)
 }
 
 // InputRequired answers a request with a form (MCP 2026-07-28 basic/patterns/mrtr). The caller's
 // retry carries state, a plain string.
 func InputRequired(id []byte, state, message string, schema []byte) []byte {
 	return ResultLine(id, fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"`+formKey+`":{"method":`+elicitMethod+`,"params":%s}},"requestState":%s}`,
-		elicitParams(message, schema), quoteText(state)))
+		elicitParams(message, schema), escape.QuoteText(state)))
 }
 
 // CancelNotification tells the client that a request of ours has ended.
 func CancelNotification(id []byte, reason string) []byte {
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%s}}`, id, quoteText(reason))
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%s}}`, id, escape.QuoteText(reason))
 }
 
 // Elicited is the answer to a form: Action is accept, decline or cancel.

@@ -54,7 +54,7 @@ func (d Denial) AnswerFrame(to Caller) []byte {
 			complete = `"resultType":"complete",`
 		}
 		return ResultLine(to.ID, fmt.Appendf(nil, `{%s"content":[{"type":"text","text":%s}],"isError":true,"_meta":{"`+metaKey+`":%s}}`,
-			complete, quoteText(d.DescribeDenial()), machineFields(d.Stage, d.Code, d.Record)))
+			complete, escape.QuoteText(d.DescribeDenial()), machineFields(d.Stage, d.Code, d.Record)))
 	}
 	code := CodeDenied
 	if to.lacksMethod() { // tells a client that a retry in another way is useless
@@ -158,7 +158,7 @@ func ServerEndedAnswer(id []byte, detail string) []byte {
 // must increase, can follow.
 func ProgressNotification(token []byte, n int, message string) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.6f,"message":%s}}`,
-		token, float64(n)/1e6, quoteText(visibleText(message, 300)))
+		token, float64(n)/1e6, escape.QuoteText(visibleText(message, 300)))
 }
 
 // errorReply answers the request id with an error; data is JSON, or nil.
@@ -166,15 +166,10 @@ func errorReply(id []byte, code int, text string, data []byte) []byte {
 	if data != nil {
 		data = append([]byte(`,"data":`), data...)
 	}
-	return ErrorLine(id, fmt.Appendf(nil, `{"code":%d,"message":%s%s}`, code, quoteText(text), data))
-}
-
-// quoteText returns a text as a JSON string.
-func quoteText(text string) []byte {
-	return append(escape.AppendEscaped([]byte{'"'}, text), '"')
+	return ErrorLine(id, fmt.Appendf(nil, `{"code":%d,"message":%s%s}`, code, escape.QuoteText(text), data))
 }
 
 // machineFields returns the fields for programs.
 func machineFields(stage, code, record string) []byte {
-	return fmt.Appendf(nil, `{"decision":"deny","stage":%s,"code":%s,"record":%s}`, quoteText(stage), quoteText(code), quoteText(record))
+	return fmt.Appendf(nil, `{"decision":"deny","stage":%s,"code":%s,"record":%s}`, escape.QuoteText(stage), escape.QuoteText(code), escape.QuoteText(record))
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"hash/maphash"
+	"slices"
 
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/policy"
@@ -221,10 +222,10 @@ func appendMember(b []byte, key, value jsonscan.Value) []byte {
 	return append(append(append(b, key...), ':'), value...)
 }
 
-// onlyMember reports whether an object has no member except name.
-func onlyMember(o jsonscan.Value, name string) bool {
+// onlyMember reports whether an object has no members except these.
+func onlyMember(o jsonscan.Value, names ...string) bool {
 	for key := range o.Members() {
-		if key.Text() != name {
+		if !slices.Contains(names, key.Text()) {
 			return false
 		}
 	}
@@ -234,33 +235,11 @@ func onlyMember(o jsonscan.Value, name string) bool {
 // allTexts reports whether all sampling messages are texts of the user.
 func allTexts(messages jsonscan.Value) bool {
 	for message := range messages.Elements() {
-		members := 0
-		for key, value := range message.Members() {
-			members++
-			switch name := key.Text(); {
-			case name == "role" && value.Text() == "user":
-			case name == "content" && oneText(value):
-			default:
-				return false
-			}
-		}
-		if members != 2 {
+		content := message.Member("content")
+		if !onlyMember(message, "role", "content") || message.Member("role").Text() != "user" ||
+			!onlyMember(content, "type", "text") || content.Member("type").Text() != "text" || content.Member("text").Kind() != jsonscan.String {
 			return false
 		}
 	}
 	return messages.Kind() == jsonscan.Array
-}
-
-func oneText(block jsonscan.Value) bool {
-	members := 0
-	for key, value := range block.Members() {
-		members++
-		switch name := key.Text(); {
-		case name == "type" && value.Text() == "text":
-		case name == "text" && value.Kind() == jsonscan.String:
-		default:
-			return false
-		}
-	}
-	return members == 2
 }

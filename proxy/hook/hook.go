@@ -12,6 +12,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/hook/client"
 )
@@ -209,7 +210,7 @@ func (h *held) newCallEvent() event.Event {
 		Bytes: len(h.payload), Detail: h.renderOrigin(),
 	}
 	if h.req.Call != "" {
-		ev.ID = quoteJSON(h.req.Call)
+		ev.ID = escape.QuoteText(h.req.Call)
 	}
 	return ev
 }

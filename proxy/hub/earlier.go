@@ -48,9 +48,8 @@ func (c *conn) modernizeRequest(f *frame.Frame, members string) []frame.Edit {
 
 // prependEdit returns the edit that puts members before the members of an object.
 func prependEdit(object jsonscan.Value, members string) frame.Edit {
-	for range object.Members() {
+	if members != "" && !object.IsEmpty() {
 		members += ","
-		break
 	}
 	return frame.Edit{Part: object.Bytes()[:1], Token: []byte("{" + members)}
 }

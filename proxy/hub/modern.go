@@ -188,27 +188,19 @@ func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 // completionEdit adds resultType to a result and, for the methods that need them, a ttlMs of 0
 // and a cacheScope of "private".
 func completionEdit(result jsonscan.Value, method string) frame.Edit {
-	missing := map[string]string{"resultType": `"complete"`}
+	var missing []string
+	add := func(name, value string) {
+		if result.Member(name) == "" {
+			missing = append(missing, `"`+name+`":`+value)
+		}
+	}
+	add("resultType", `"complete"`)
 	switch method {
 	case "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover":
-		missing["ttlMs"], missing["cacheScope"] = "0", `"private"`
+		add("ttlMs", "0")
+		add("cacheScope", `"private"`)
 	}
-	b := []byte("{")
-	for _, name := range []string{"resultType", "ttlMs", "cacheScope"} {
-		if value := missing[name]; value != "" && result.Member(name) == "" {
-			if len(b) > 1 {
-				b = append(b, ',')
-			}
-			b = append(b, `"`+name+`":`+value...)
-		}
-	}
-	for range result.Members() {
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		break
-	}
-	return frame.Edit{Part: result.Bytes()[:1], Token: b}
+	return prependEdit(result, strings.Join(missing, ","))
 }
 
 // modernEdits returns the edits that turn an answer of a server up to 2025-11-25 into one for a

@@ -233,12 +233,7 @@ func memberEdit(object jsonscan.Value, name, value string) frame.Edit {
 	if there := object.Member(name); there != "" {
 		return frame.Edit{Part: there.Bytes(), Token: []byte(value)}
 	}
-	member := `{"` + name + `":` + value
-	for range object.Members() {
-		member += ","
-		break
-	}
-	return frame.Edit{Part: object.Bytes()[:1], Token: []byte(member)}
+	return prependEdit(object, `"`+name+`":`+value)
 }
 
 func newError(code int, text string) []byte {

@@ -261,5 +261,5 @@ func spliceEdits(raw []byte, edits []edit) []byte {
 
 // quoteASCII returns a text as a JSON string of plain ASCII.
 func quoteASCII(text string) string {
-	return string(append(escape.AppendEscaped([]byte{'"'}, text), '"'))
+	return string(escape.QuoteText(text))
 }

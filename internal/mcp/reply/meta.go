@@ -28,11 +28,7 @@ func (m *Message) addMeta(edits []edit, c *Change) ([]edit, error) {
 	if m.root == "/error" || payload.Kind() != jsonscan.Object {
 		return edits, nil
 	}
-	at, into, some := m.payload.start+1, `"_meta":{%s}`, false
-	for range payload.Members() {
-		some = true
-		break
-	}
+	at, into, some := m.payload.start+1, `"_meta":{%s}`, !payload.IsEmpty()
 	if meta := payload.Member("_meta"); meta != "" {
 		if meta.Kind() != jsonscan.Object {
 			return nil, errShape

@@ -26,6 +26,9 @@ func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	return append(dst, s[plain:]...)
 }
 
+// QuoteText returns s as a JSON string in printable ASCII.
+func QuoteText(s string) []byte { return append(AppendEscaped([]byte{'"'}, s), '"') }
+
 // isPlain marks the bytes that need no escape in a string.
 var isPlain = func() (t [256]bool) {
 	for c := ' '; c <= '~'; c++ {
