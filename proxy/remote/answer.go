@@ -169,7 +169,7 @@ func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 		u.session.setNegotiated(h, f.Result)
 		u.session.finishInitialize()
 	case rt.frame.Method == "tools/list":
-		u.bound.learnTools(f.Result)
+		u.tools.learnResult(f.Result)
 	}
 }
 

@@ -15,30 +15,11 @@ type binding struct {
 	header string   // header name without Mcp-Param-
 }
 
-// bindings holds the bindings of the tools that a server has listed, by tool name.
-type bindings map[string][]binding
-
 // maxBound and maxSchemaDepth limit the cost of a server's list.
 const (
 	maxBound       = 64
 	maxSchemaDepth = 16
 )
-
-// learnTools stores the bindings in one answer to tools/list.
-func (b *bindings) learnTools(result []byte) {
-	gjson.GetBytes(result, "tools").ForEach(func(_, tool gjson.Result) bool {
-		name := tool.Get("name").Str
-		if found := collectBindings(nil, tool.Get("inputSchema.properties"), nil); len(found) > 0 {
-			if *b == nil {
-				*b = make(bindings)
-			}
-			(*b)[name] = found
-		} else {
-			delete(*b, name)
-		}
-		return true
-	})
-}
 
 func collectBindings(to []binding, properties gjson.Result, path []string) []binding {
 	if len(path) > maxSchemaDepth {

@@ -16,14 +16,29 @@ import (
 // tools/list. The zero value holds none. It is safe for concurrent use.
 type Tools struct {
 	mu    sync.Mutex
-	bound bindings
+	bound map[string][]binding // by tool name
 }
 
 // LearnTools stores the bindings in an answer to tools/list, a whole JSON-RPC message.
 func (t *Tools) LearnTools(answer []byte) {
+	t.learnResult([]byte(gjson.GetBytes(answer, "result").Raw))
+}
+
+func (t *Tools) learnResult(result []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.bound.learnTools([]byte(gjson.GetBytes(answer, "result").Raw))
+	gjson.GetBytes(result, "tools").ForEach(func(_, tool gjson.Result) bool {
+		name := tool.Get("name").Str
+		if found := collectBindings(nil, tool.Get("inputSchema.properties"), nil); len(found) > 0 {
+			if t.bound == nil {
+				t.bound = make(map[string][]binding)
+			}
+			t.bound[name] = found
+		} else {
+			delete(t.bound, name)
+		}
+		return true
+	})
 }
 
 func (t *Tools) toolBindings(tool string) []binding {

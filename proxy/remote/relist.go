@@ -55,9 +55,7 @@ func (u *Upstream) listTools(rt *roundTrip) error {
 		if err != nil {
 			return err
 		}
-		u.mu.Lock()
-		u.bound.learnTools(result)
-		u.mu.Unlock()
+		u.tools.learnResult(result)
 		next := gjson.GetBytes(result, "nextCursor")
 		if next.Type != gjson.String {
 			return nil

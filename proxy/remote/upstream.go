@@ -26,13 +26,13 @@ type Upstream struct {
 	partial []byte // the written part of an unfinished line
 	queue   chan queued
 	late    atomic.Int32 // number of lines that are late
+	tools   Tools
 
 	mu       sync.Mutex // guards what follows
 	session  session
 	inFlight map[string]*roundTrip // by frame.IDKey of the request
-	bound    bindings
-	sse      *sseTransport // the HTTP+SSE transport, once the server is known to speak it
-	failure  string        // the last failure, for Status
+	sse      *sseTransport         // the HTTP+SSE transport, once the server is known to speak it
+	failure  string                // the last failure, for Status
 }
 
 // Read returns the server's messages as lines.
