@@ -156,11 +156,9 @@ func (s *session) failPending(cause error) {
 }
 
 func waitFor(ch <-chan struct{}, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ch:
-	case <-t.C:
+	case <-time.After(d):
 	}
 }
 

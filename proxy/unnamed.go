@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -266,23 +267,13 @@ func (t *table) findNotices(scope string, before uint64) (notes []notice) {
 }
 
 func (t *table) dropUnnamed(u *unnamed) {
-	for i, other := range t.unnamed {
-		if other == u {
-			u.timer.Stop()
-			t.unnamed = append(t.unnamed[:i:i], t.unnamed[i+1:]...)
-			t.holding.Store(int32(len(t.unnamed)))
-			return
-		}
-	}
+	u.timer.Stop()
+	t.unnamed = slices.DeleteFunc(t.unnamed, func(other *unnamed) bool { return other == u })
+	t.holding.Store(int32(len(t.unnamed)))
 }
 
 func (t *table) dropNotice(n notice) {
-	for i, other := range t.notices {
-		if other == n {
-			t.notices = append(t.notices[:i:i], t.notices[i+1:]...)
-			return
-		}
-	}
+	t.notices = slices.DeleteFunc(t.notices, func(other notice) bool { return other == n })
 }
 
 // sameArray reports whether all the requests came in one array; then one error may be for all.

@@ -277,8 +277,6 @@ func (c *conn) queueRequest(method string, params, id []byte) {
 
 // awaitAnswer returns the answer to a request of the hub.
 func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time.Duration) (f frame.Frame, err error) {
-	late := time.NewTimer(within)
-	defer late.Stop()
 	select {
 	case f, ok := <-answer:
 		if !ok {
@@ -289,7 +287,7 @@ func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time
 		return f, errors.New(c.howItEnded())
 	case <-c.up.Done():
 		return f, errors.New(c.howItEnded())
-	case <-late.C:
+	case <-time.After(within):
 		return f, fmt.Errorf("it did not answer %s within %s", method, within)
 	case <-c.server.ctx.Done():
 		return f, c.server.endReason()

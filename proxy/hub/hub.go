@@ -157,13 +157,12 @@ func (h *hub) readClient() {
 // drainRequests waits for the requests that are open when the client's input ends, but at most
 // for lastGrace.
 func (h *hub) drainRequests(ctx context.Context) {
-	late, look := time.NewTimer(lastGrace), time.NewTicker(5*time.Millisecond)
-	defer late.Stop()
+	late, look := time.After(lastGrace), time.NewTicker(5*time.Millisecond)
 	defer look.Stop()
 	for h.isBusy() {
 		select {
 		case <-look.C:
-		case <-late.C:
+		case <-late:
 			return
 		case <-ctx.Done():
 			return
@@ -207,11 +206,9 @@ func (h *hub) finishClient() {
 		}
 		_ = h.out.DrainQueue()
 	}()
-	t := time.NewTimer(answerGrace)
-	defer t.Stop()
 	select {
 	case <-done:
-	case <-t.C:
+	case <-time.After(answerGrace):
 	}
 }
 

@@ -174,7 +174,7 @@ func (c *conn) collectAnswers(line []byte) {
 	if err != nil {
 		return
 	}
-	for _, one := range append(f.Elements, f) {
+	for one := range f.Messages {
 		c.mu.Lock()
 		if a := c.asked[string(one.ID)]; one.Kind == frame.Response && a.kept != "" {
 			a.came, a.said = true, bytes.Clone(one.Result)

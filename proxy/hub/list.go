@@ -220,15 +220,14 @@ type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
 
 // collectPages reads all the pages of a list and returns its entries.
 func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
-	late := time.NewTimer(s.Timeout)
-	defer late.Stop()
+	late := time.After(s.Timeout)
 	cursors, size, most := map[string]bool{}, 0, min(maxListBytes, s.h.o.Limits.MaxBytes/max(1, len(s.h.currentServers())))
 	for range maxPages {
 		var f frame.Frame
 		var ok bool
 		select {
 		case f, ok = <-answer:
-		case <-late.C:
+		case <-late:
 			return nil, fmt.Errorf("no answer to %s within %s", methods[k], s.Timeout)
 		case <-s.ctx.Done():
 			return nil, s.endReason()

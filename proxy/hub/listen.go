@@ -1,9 +1,9 @@
 package hub
 
 import (
+	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
@@ -97,8 +97,8 @@ func (o *own) answerListen(f *frame.Frame) {
 // watchResources asks the servers to watch the resources of a listen, and waits for them as long
 // as for a list.
 func (h *hub) watchResources(l *listen) {
-	late := time.NewTimer(h.o.ListWait)
-	defer late.Stop()
+	ctx, cancel := context.WithTimeout(h.ctx, h.o.ListWait)
+	defer cancel()
 	gathered := false
 	agreed := make([]chan frame.Frame, len(l.uris))
 	all := make([]*watched, len(l.uris))
@@ -125,16 +125,16 @@ func (h *hub) watchResources(l *listen) {
 		}})
 	}
 	for i, w := range all {
-		said, there := false, late.C
+		said, late := false, ctx.Done()
 		if len(agreed[i]) > 0 {
-			there = nil // an answer that has come in time counts
+			late = nil // an answer that has come in time counts
 		}
 		select {
 		case f, ok := <-agreed[i]:
 			said = ok && f.Error == nil
-		case <-there:
-			late.Reset(0)
-		case <-h.ctx.Done():
+		case <-late:
+		}
+		if h.ctx.Err() != nil {
 			return
 		}
 		h.mu.Lock()

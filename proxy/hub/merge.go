@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,27 +15,17 @@ import (
 // gatherLists brings every server's list up to date within ListWait. why[i] is the reason if the
 // list of servers[i] is not up to date.
 func (h *hub) gatherLists(k kind, servers []*server) (why []error) {
-	late := time.NewTimer(h.o.ListWait)
-	defer late.Stop()
+	ctx, cancel := context.WithTimeout(h.ctx, h.o.ListWait)
+	defer cancel()
 	waits := make([]<-chan struct{}, len(servers))
 	for i, s := range servers {
 		waits[i] = s.lists[k].fetchList(s, k)
 	}
 	why = make([]error, len(servers))
-	over := false
 	for i, s := range servers {
 		select {
 		case <-waits[i]:
-		default:
-			if !over {
-				select {
-				case <-waits[i]:
-				case <-late.C:
-					over = true
-				case <-h.ctx.Done():
-					over = true
-				}
-			}
+		case <-ctx.Done():
 		}
 		why[i] = s.lists[k].checkFresh(h.o.ListWait)
 	}

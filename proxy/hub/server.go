@@ -269,10 +269,8 @@ func (s *server) closeUpstream(ctx context.Context) {
 }
 
 func waitFor(ch <-chan struct{}, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ch:
-	case <-t.C:
+	case <-time.After(d):
 	}
 }

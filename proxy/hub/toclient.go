@@ -24,11 +24,8 @@ func (t *toClient) Add(line []byte) error {
 	if err != nil {
 		return err
 	}
-	if f.Kind != frame.Batch {
-		return t.addFrame(&f)
-	}
-	for i := range f.Elements { // the answers may be for several askers
-		if err := t.addFrame(&f.Elements[i]); err != nil {
+	for one := range f.Messages { // the answers of an array may be for several askers
+		if err := t.addFrame(one); err != nil {
 			return err
 		}
 	}

@@ -105,10 +105,12 @@ func splitMessages(line []byte) [][]byte {
 // holdsUnnamed reports whether a frame holds an answer whose id cannot be a request's, such as
 // the id "".
 func (u *Upstream) holdsUnnamed(f *frame.Frame) bool {
-	if f.Kind != frame.Batch {
-		return f.Kind == frame.Response && frame.LooseID(f.ID) == "" && !u.isInFlight(f.ID)
+	for e := range f.Messages {
+		if e.Kind == frame.Response && frame.LooseID(e.ID) == "" && !u.isInFlight(e.ID) {
+			return true
+		}
 	}
-	return slices.ContainsFunc(f.Elements, func(e frame.Frame) bool { return u.holdsUnnamed(&e) })
+	return false
 }
 
 func (u *Upstream) isInFlight(id []byte) bool {

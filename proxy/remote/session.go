@@ -85,11 +85,9 @@ func (u *Upstream) handleInitialized(line []byte) {
 	}
 	opened := newSignal()
 	u.startTask(func() { defer opened.fireOnce(); u.keepStreamOpen(opened) })
-	t := time.NewTimer(openTimeout)
-	defer t.Stop()
 	select {
 	case <-opened.ch:
-	case <-t.C:
+	case <-time.After(openTimeout):
 	case <-u.ctx.Done():
 	}
 }

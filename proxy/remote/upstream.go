@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // Upstream is one client's connection to a server: lines in, lines out, HTTP between.
@@ -85,17 +83,16 @@ func (u *Upstream) dispatchLines() {
 
 // waitSent waits until the queued lines are sent, at most flushTimeout.
 func (u *Upstream) waitSent() {
-	t := time.NewTimer(flushTimeout)
-	defer t.Stop()
+	t := time.After(flushTimeout)
 	q := queued{sent: make(chan struct{})}
 	select {
 	case u.queue <- q:
-	case <-t.C:
+	case <-t:
 		return
 	}
 	select {
 	case <-q.sent:
-	case <-t.C:
+	case <-t:
 	}
 }
 
@@ -181,6 +178,3 @@ func ReadAll(body io.Reader, length int64) ([]byte, error) {
 	_, err := b.ReadFrom(body)
 	return b.Bytes(), err
 }
-
-// requestKey returns the map key of a request in flight.
-func requestKey(f *frame.Frame) string { return frame.IDKey(f.ID) }

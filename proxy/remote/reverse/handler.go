@@ -179,11 +179,9 @@ func (rh *requestHandler) clientGone() {
 // acknowledgeMessage answers a message without an answer of its own: with the server's status if
 // that comes within Patience, otherwise with 202.
 func (rh *requestHandler) acknowledgeMessage() {
-	t := time.NewTimer(rh.s.o.Patience)
-	defer t.Stop()
 	select {
 	case <-rh.out.relayDone():
-	case <-t.C:
+	case <-time.After(rh.s.o.Patience):
 	case <-rh.r.Context().Done():
 	case <-rh.agent.in.ctx.Done():
 	}

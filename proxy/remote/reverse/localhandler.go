@@ -183,7 +183,7 @@ func (rh *requestHandler) newExchange(unreadable error) (x *exchange) {
 		}
 		return x
 	}
-	for f := range rh.eachMessage {
+	for f := range rh.frame.Messages {
 		if f.Kind != frame.Request {
 			continue
 		}
@@ -196,22 +196,9 @@ func (rh *requestHandler) newExchange(unreadable error) (x *exchange) {
 	return x
 }
 
-// eachMessage iterates over the messages of the body.
-func (rh *requestHandler) eachMessage(yield func(*frame.Frame) bool) {
-	if rh.frame.Kind != frame.Batch {
-		yield(&rh.frame)
-		return
-	}
-	for i := range rh.frame.Elements {
-		if !yield(&rh.frame.Elements[i]) {
-			return
-		}
-	}
-}
-
 // withdrawLocal ends the wait for the requests that the message cancels.
 func (rh *requestHandler) withdrawLocal() {
-	for f := range rh.eachMessage {
+	for f := range rh.frame.Messages {
 		if f.Kind != frame.Notification {
 			continue
 		}
