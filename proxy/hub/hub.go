@@ -108,7 +108,7 @@ func Run(ctx context.Context, o Options) error {
 		inFlight: map[string]*call{}, theirs: map[string]*request{}, handles: map[string]*server{},
 		away: map[string]*call{}, listens: map[string]*listen{},
 	}
-	h.changes.hub = h
+	h.changes = changes{hub: h, waiting: map[string]bool{}}
 	h.own = newOwn(h)
 	h.servers.Store(&[]*server{})
 	h.replaceServers(o.Servers)
@@ -192,7 +192,6 @@ func (h *hub) finishClient() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.changes.stopTimers()
 		h.o.Gate.Close()
 		h.mu.Lock()
 		rest := h.inFlight

@@ -215,8 +215,7 @@ func (o *own) sendMessage(line []byte) {
 type changes struct {
 	hub     *hub
 	mu      sync.Mutex // guards what follows
-	waiting map[string]*time.Timer
-	over    bool
+	waiting map[string]bool
 }
 
 // coalesce is how long a change waits for other changes of its topic.
@@ -226,28 +225,16 @@ func (c *changes) noteChange(k kind) {
 	method := "notifications/" + k.changeTopic() + "/list_changed"
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.over || c.waiting[method] != nil {
+	if c.waiting[method] {
 		return
 	}
-	if c.waiting == nil {
-		c.waiting = map[string]*time.Timer{}
-	}
-	c.waiting[method] = time.AfterFunc(coalesce, func() {
+	c.waiting[method] = true
+	time.AfterFunc(coalesce, func() {
 		c.mu.Lock()
 		delete(c.waiting, method)
-		over := c.over
 		c.mu.Unlock()
-		if !over {
+		if c.hub.ctx.Err() == nil { // the session may have ended
 			c.hub.announceChange(k.changeTopic(), method)
 		}
 	})
-}
-
-func (c *changes) stopTimers() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.over = true
-	for _, t := range c.waiting {
-		t.Stop()
-	}
 }

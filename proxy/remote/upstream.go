@@ -20,7 +20,6 @@ type Upstream struct {
 	in      *io.PipeWriter
 	tasks   sync.WaitGroup
 	closed  sync.Once
-	done    chan struct{}
 	partial []byte // the written part of an unfinished line
 	queue   chan queued
 	late    atomic.Int32 // number of lines that are late
@@ -96,9 +95,8 @@ func (u *Upstream) waitSent() {
 	}
 }
 
-// Done returns a channel that is never closed: a server that cannot be reached may be reached
-// again.
-func (u *Upstream) Done() <-chan struct{} { return u.done }
+// Done returns nil: a server that cannot be reached may be reached again.
+func (u *Upstream) Done() <-chan struct{} { return nil }
 
 // Close ends the session with the server and every stream, in about one second.
 func (u *Upstream) Close(context.Context) error {

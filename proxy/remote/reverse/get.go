@@ -51,7 +51,8 @@ func (rh *requestHandler) handleGet() {
 		rh.relaySessionless(resp)
 		return
 	}
-	defer rh.s.beginListening(rh.session)()
+	rh.session.streams.Add(1)
+	defer rh.session.streams.Add(-1)
 	rh.out.replays, rh.resumes = &rh.session.replays, rh.lastEventID != ""
 	_, _ = rh.relayEvents(resp, rh.out, rh.clientStream(rh.out))
 }

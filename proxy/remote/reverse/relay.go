@@ -131,7 +131,7 @@ func (rh *requestHandler) relayMessage(ctx context.Context, line []byte) {
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}
-		if rh.session != nil && rh.s.hasListener(rh.session) { // some servers answer on that stream, and some clients read the answer there
+		if rh.session != nil && rh.session.streams.Load() > 0 { // some servers answer on that stream, and some clients read the answer there
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}

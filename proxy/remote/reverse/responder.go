@@ -134,6 +134,11 @@ func (a *responder) writeEvent(e *sse.Event) error {
 	if !e.Plain {
 		raw = (&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry}).AppendBlock(nil)
 	}
+	return a.writeBlock(raw)
+}
+
+// writeBlock writes a block of the stream, which it begins if necessary.
+func (a *responder) writeBlock(raw []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.hungUp {
@@ -163,15 +168,7 @@ func (a *responder) relayEvent(e *sse.Event, final bool, relay func()) {
 
 // writeReplay writes an event that has crossed before.
 func (a *responder) writeReplay(e *sse.Event) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.hungUp {
-		return errHungUp
-	}
-	if !a.headerWritten {
-		a.beginStream()
-	}
-	return a.writeBytes((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: e.Data, HasData: true}).AppendBlock(nil))
+	return a.writeBlock((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: e.Data, HasData: true}).AppendBlock(nil))
 }
 
 // writeEventID writes an event's id and retry time, without its data and name.

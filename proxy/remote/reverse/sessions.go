@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
@@ -44,10 +45,10 @@ type mcpSession struct {
 	replays    replays
 	sentEvents eventIDs
 
-	id, version string    // as the server set them; guarded by Server.mu
-	lastUsed    time.Time // guarded by Server.mu
-	active      int       // requests being served; guarded by Server.mu
-	streams     int       // number of open streams of the client for server messages; guarded by Server.mu
+	id, version string       // as the server set them; guarded by Server.mu
+	lastUsed    time.Time    // guarded by Server.mu
+	active      int          // requests being served; guarded by Server.mu
+	streams     atomic.Int32 // number of open streams of the client for server messages
 
 	// For the transport of 2024-11-05: the stream that carries the answers, and the address for
 	// messages.
@@ -315,25 +316,6 @@ func (s *Server) acquireSession(route route, id string) *mcpSession {
 		sess.active++
 	}
 	return sess
-}
-
-// beginListening notes that the client reads the session's own stream until done is called.
-func (s *Server) beginListening(sess *mcpSession) (done func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	sess.streams++
-	return func() {
-		s.mu.Lock()
-		sess.streams--
-		s.mu.Unlock()
-	}
-}
-
-// hasListener reports whether the client reads the session's own stream.
-func (s *Server) hasListener(sess *mcpSession) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return sess.streams > 0
 }
 
 // releaseSession notes that a request of a session has been served.
