@@ -143,7 +143,13 @@ func reserveRefusal(f *frame.Frame, why string) *frame.Refusal {
 	case codeTooMany:
 		return &frame.Refusal{Code: why, Reason: "too many requests of the server have no answer yet", ID: f.ID, Request: true}
 	}
-	return &frame.Refusal{Code: why, Reason: "a request with this id is still in flight", ID: f.ID, Request: true}
+	return DuplicateID(f.ID)
+}
+
+// DuplicateID returns the refusal of a request whose id is in use: two answers with one id could
+// not be told apart.
+func DuplicateID(id []byte) *frame.Refusal {
+	return &frame.Refusal{Code: codeDuplicateID, Reason: "a request with this id is still in flight", ID: id, Request: true}
 }
 
 // Forward sends the request on.

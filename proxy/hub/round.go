@@ -148,26 +148,26 @@ func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	}
 	h.mu.Lock()
 	c := h.away[state.Text()]
-	var code, why string
+	var refusal *frame.Refusal
 	switch key := frame.IDKey(f.ID); {
 	case c == nil:
 		h.mu.Unlock()
 		return false
 	case c.method != f.Method || !mcp.SameCall(c.params, f.Params):
-		code, why = "other_call", "what came back with the answer is not the call that was asked about; nothing was done"
+		refusal = &frame.Refusal{
+			Code: "other_call", Reason: "what came back with the answer is not the call that was asked about; nothing was done", ID: f.ID, Request: true,
+		}
 	case h.inFlight[key] != nil || h.own.fromClient.ResponseSink(f.ID) != nil:
-		code, why = "duplicate_id", "a request with this id is still in flight"
+		refusal = proxy.DuplicateID(f.ID)
 	default:
 		c.late.Stop()
 		delete(h.away, c.state)
 		c.state, c.id, c.key = "", f.ID, key
 		h.inFlight[key] = c
 	}
-	if code != "" {
+	if refusal != nil {
 		h.mu.Unlock()
-		h.own.useClientStream(func(own *proxy.Stream) {
-			own.RefuseLine(h.ctx, f.Raw, &frame.Refusal{Code: code, Reason: why, ID: f.ID, Request: true})
-		})
+		h.own.useClientStream(func(own *proxy.Stream) { own.RefuseLine(h.ctx, f.Raw, refusal) })
 		return true
 	}
 	answers := c.takeAnswers(jsonscan.ValueOf(f.Params).Member("inputResponses"))

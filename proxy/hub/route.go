@@ -178,8 +178,7 @@ func (h *hub) passCall(c *call, s *server, f *frame.Frame, edits ...frame.Edit) 
 
 // refuseDuplicate refuses a request whose id is in use.
 func (h *hub) refuseDuplicate(f *frame.Frame) {
-	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: f.ID, Request: true}
-	h.own.useClientStream(func(c *proxy.Stream) { c.RefuseLine(h.ctx, f.Raw, r) })
+	h.own.useClientStream(func(c *proxy.Stream) { c.RefuseLine(h.ctx, f.Raw, proxy.DuplicateID(f.ID)) })
 }
 
 // failUnavailable answers a request to a server that does not run with an error.

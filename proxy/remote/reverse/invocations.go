@@ -190,7 +190,7 @@ func (s *Server) dropInvocation(name string, run *invocation) {
 		run.requests.Wait()
 		run.tasks.Wait()
 		for _, a := range agents {
-			a.closeGate()
+			a.gate.End()
 		}
 		run.End()
 		close(run.over)

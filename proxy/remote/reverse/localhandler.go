@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/remote"
 )
 
@@ -164,10 +165,9 @@ func (rh *requestHandler) refuseUnread(line []byte, r *frame.Refusal) {
 	_ = rh.out.Add(answer)
 }
 
-// refuseDuplicate refuses a request whose id is in use: two answers with one id could not be told
-// apart.
+// refuseDuplicate refuses a request whose id is in use.
 func (rh *requestHandler) refuseDuplicate() {
-	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: rh.frame.ID, Request: true}
+	r := proxy.DuplicateID(rh.frame.ID)
 	if answer := mcp.RefusalAnswer(r, rh.noteDropped(r.Code, r.Reason, r.ID)); answer != nil {
 		_ = rh.out.Add(answer)
 	}

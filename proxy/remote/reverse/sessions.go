@@ -32,10 +32,6 @@ type agentSession struct {
 	withheld map[string]bool // recorded names of dropped headers; guarded by Server.mu
 }
 
-func (a *agentSession) closeGate() {
-	a.gate.End()
-}
-
 // mcpSession is one MCP session (up to 2025-11-25). Its request ids are separate from those of
 // other sessions.
 type mcpSession struct {
@@ -61,10 +57,10 @@ type mcpSession struct {
 	local *localSession // set for a local server
 }
 
-// endLocal ends the local server of a removed session.
+// endLocal closes the input of the local server of a removed session. It does not wait.
 func (m *mcpSession) endLocal() {
 	if m.local != nil {
-		m.local.endInput()
+		_ = m.local.in.Close()
 	}
 }
 
@@ -129,7 +125,7 @@ func (s *Server) expireIdle() {
 	for route, a := range s.agents {
 		if a.active == 0 && a.lastUsed.Before(old) {
 			delete(s.agents, route)
-			a.in.tasks.Go(a.closeGate)
+			a.in.tasks.Go(a.gate.End)
 		}
 	}
 	for name, run := range s.invocations {
