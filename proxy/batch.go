@@ -182,7 +182,7 @@ func (b *requestBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	var lines [][]byte
 	for _, req := range b.requests {
 		if !b.rc.s.table.releaseHeld(req) {
-			lines = append(lines, req.denialLine(req.caller, req.calls, v))
+			lines = append(lines, req.denialLine(req.caller, req.calls, v, false))
 		}
 	}
 	b.rc.respondBatch(b.burst, lines)

@@ -238,9 +238,6 @@ func (p *pending) shrinkMaps() {
 }
 
 func copyMap[V any](old map[string]V) map[string]V {
-	if old == nil {
-		return nil
-	}
 	fresh := make(map[string]V, len(old))
 	maps.Copy(fresh, old)
 	return fresh

@@ -206,7 +206,7 @@ func (req *request) clientGone(lost error) []byte {
 // away.
 func (req *request) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	if to, here := req.rc.s.table.releaseRequest(req); here && v.Code != gate.CodeWithdrawn {
-		_ = req.rc.writeLine(req.burst, to.back, req.denialLine(to, req.calls, v))
+		_ = req.rc.writeLine(req.burst, to.back, req.denialLine(to, req.calls, v, false))
 	}
 }
 
@@ -235,25 +235,14 @@ func (req *request) answeredCalls() []policy.Call {
 	return req.calls
 }
 
-// denialLine returns the answer that the caller gets in place of the other side's answer.
-func (req *request) denialLine(to caller, what []policy.Call, v gate.Verdict) []byte {
-	d := req.newDenial(what, v)
-	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
-}
-
-// withheldLine returns the answer that the caller gets in place of an answer that has come.
-func (req *request) withheldLine(to caller, v gate.Verdict) []byte {
-	d := req.newDenial(req.answeredCalls(), v)
-	d.Ran = true
-	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
-}
-
-func (req *request) newDenial(what []policy.Call, v gate.Verdict) mcp.Denial {
+// denialLine returns the answer that the caller gets in place of the other side's answer. ran means
+// that this answer has come and is withheld.
+func (req *request) denialLine(to caller, what []policy.Call, v gate.Verdict, ran bool) []byte {
 	one := policy.Call{Method: req.method, Subject: policy.MethodSubject}
 	if len(what) > 0 {
 		one = what[0]
 	}
 	d := v.NewDenial(one)
-	d.AsError = req.rc.s.o.DenyAsError
-	return d
+	d.AsError, d.Ran = req.rc.s.o.DenyAsError, ran
+	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
 }

@@ -44,9 +44,6 @@ func (t *table) addTasks(req *request, ids []string) {
 		m.bytes += len(c.Args)
 	}
 	s := &t.pendingRequests(req.from).tasks
-	if s.byID == nil {
-		s.byID = map[string]*taskOrigin{}
-	}
 	for _, id := range ids {
 		if s.byID[id] != nil {
 			continue // a task id stays with its first call

@@ -157,9 +157,6 @@ func (t *table) setHabit(method string, h habit) {
 	if method == "" {
 		return
 	}
-	if t.habits == nil {
-		t.habits = map[string]habit{}
-	}
 	if len(t.habits) < maxUnnamed {
 		t.habits[method] = h
 	}
@@ -290,9 +287,6 @@ func sameArray(calls []*request) bool {
 func (t *table) noteList(method string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.families == nil {
-		t.families = map[string]bool{}
-	}
 	t.families[methodFamily(method)] = true
 }
 

@@ -73,7 +73,7 @@ type request struct {
 func newConn(s *server, up proxy.Upstream) *conn {
 	c := &conn{
 		server: s, up: up, since: time.Now(), ended: make(chan struct{}),
-		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{}, listens: map[string][]byte{},
+		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{}, listens: map[string][]byte{}, heard: map[string][][]byte{},
 	}
 	s.h.mu.Lock()
 	c.modernClient = s.h.client.meta != nil
@@ -135,8 +135,8 @@ func (c *conn) endedSignal() (quiet, gone <-chan struct{}) {
 // howItEnded returns, as text for people, how the server ended. It first waits for the rest of
 // the server's output.
 func (c *conn) howItEnded() string {
-	waitFor(c.ended, drainGrace)
-	waitFor(c.up.Done(), drainGrace) // the server may be about to end
+	proxy.WaitFor(c.ended, drainGrace)
+	proxy.WaitFor(c.up.Done(), drainGrace) // the server may be about to end
 	select {
 	case <-c.up.Done():
 		return "it ended: " + c.up.Status()
@@ -243,9 +243,6 @@ func (c *conn) claimAsker(id []byte) (a asker, ok bool) {
 		c.hears.Add(-1)
 	}
 	if a.came {
-		if c.heard == nil {
-			c.heard = map[string][][]byte{}
-		}
 		c.heard[a.kept] = append(c.heard[a.kept], a.said)
 	}
 	return a, ok

@@ -267,10 +267,3 @@ func (s *server) closeUpstream(ctx context.Context) {
 		_ = up.Close(ctx)
 	}
 }
-
-func waitFor(ch <-chan struct{}, d time.Duration) {
-	select {
-	case <-ch:
-	case <-time.After(d):
-	}
-}

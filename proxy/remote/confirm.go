@@ -3,7 +3,6 @@ package remote
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -83,7 +82,7 @@ func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 			c.compareHeader(h, headerName, name, named)
 		}
 	}
-	if f.Method == "tools/call" && repeatsArguments(h) {
+	if f.Method == "tools/call" {
 		c.compareArguments(h, f, tools)
 	}
 	return c
@@ -126,15 +125,6 @@ func (c *Confirmed) RequireHeaders(h http.Header, f *frame.Frame, tools *Tools) 
 			return
 		}
 	}
-}
-
-func repeatsArguments(h http.Header) bool {
-	for name := range h {
-		if strings.HasPrefix(name, headerParam) {
-			return true
-		}
-	}
-	return false
 }
 
 // compareArguments checks the headers that repeat arguments, if the server has listed the tool.

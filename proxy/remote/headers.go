@@ -89,10 +89,8 @@ func addHeader(h http.Header, line string, getenv func(string) (string, bool)) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	for i := range len(value) {
-		if value[i] < ' ' && value[i] != '\t' || value[i] == 0x7f {
-			return fmt.Errorf("%s: the value holds a control character", name)
-		}
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return fmt.Errorf("%s: the value holds a control character", name)
 	}
 	h.Add(name, value)
 	return nil

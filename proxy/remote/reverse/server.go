@@ -2,11 +2,14 @@ package reverse
 
 import (
 	"cmp"
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -108,6 +111,7 @@ func New(o Options) (*Server, error) {
 		o: o, guard: guard{hosts: o.Hosts, origins: o.Origins, port: o.Port},
 		backends: make(map[string]*backend), agents: make(map[route]*agentSession), sessions: make(map[string]*mcpSession), ended: make(map[string]bool),
 		invocations: make(map[string]*invocation),
+		idle:        idle{peers: make(map[netip.Addr]*list.List), elements: make(map[net.Conn]*list.Element)},
 	}
 	for _, origin := range o.Origins {
 		if err := CheckOrigin(origin); err != nil {

@@ -90,7 +90,7 @@ func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err er
 		if err != nil {
 			return nil, nil, err
 		}
-		a = &agentSession{gate: g, makes: makes, in: in, pump: s.newPump(g.Session, route.server)}
+		a = &agentSession{gate: g, makes: makes, in: in, pump: s.newPump(g.Session, route.server), withheld: map[string]bool{}}
 		s.agents[route] = a
 	}
 	a.active++
@@ -261,9 +261,6 @@ func (s *Server) firstWithheld(a *agentSession, header string) bool {
 	defer s.mu.Unlock()
 	if a.withheld[header] || len(a.withheld) >= maxWithheld {
 		return false
-	}
-	if a.withheld == nil {
-		a.withheld = make(map[string]bool)
 	}
 	a.withheld[header] = true
 	return true
