@@ -44,9 +44,7 @@ func (rc *receiver) handleBatch(ctx context.Context, f *frame.Frame) {
 func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
 	rc.judgeGroup(ctx) // the array may cancel or repeat a request of this same read
 	b := &requestBatch{rc: rc, burst: rc.burst}
-	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: event.Event{
-		Server: rc.s.o.Name, ServerGuess: rc.s.o.Guess, Direction: rc.from.String(), Method: "batch",
-	}}
+	rc.beginBatch(&b.x, f, b)
 	var methods []string
 	for i := range f.Elements {
 		if refusal := b.addElement(&f.Elements[i]); refusal != nil {
@@ -65,6 +63,13 @@ func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
 		b.x.Event.Subject = b.x.Calls[0].Subject.RuleKey()
 	}
 	rc.enqueueExchange(ctx, &b.x, false)
+}
+
+// beginBatch fills in the exchange of an array.
+func (rc *receiver) beginBatch(x *gate.Exchange, f *frame.Frame, out gate.Outlet) {
+	x.Raw, x.Out = f.Raw, out
+	rc.describeFrame(&x.Event, f, nil)
+	x.Event.Method = "batch"
 }
 
 // addElement reads one element.
@@ -104,9 +109,7 @@ func (b *requestBatch) addElement(f *frame.Frame) *frame.Refusal {
 // in flight.
 func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 	b := &responseBatch{rc: rc, burst: rc.burst}
-	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: event.Event{
-		Server: rc.s.o.Name, ServerGuess: rc.s.o.Guess, Direction: rc.from.String(), Method: "batch",
-	}}
+	rc.beginBatch(&b.x, f, b)
 	var refusal *frame.Refusal
 	for i := range f.Elements {
 		e := &f.Elements[i]
@@ -179,7 +182,7 @@ func (b *requestBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	var lines [][]byte
 	for _, req := range b.requests {
 		if !b.rc.s.table.releaseHeld(req) {
-			lines = append(lines, req.denialLine(req.caller, req.calls, v))
+			lines = append(lines, req.denialLine(req.caller, req.calls, v, false))
 		}
 	}
 	b.rc.respondBatch(b.burst, lines)

@@ -70,13 +70,8 @@ func (req *request) isStale(key string) bool {
 // renameToken notes the progress token of the caller's retry.
 func (p *pending) renameToken(req *request, to caller) {
 	if req.form == nil {
-		if p.newTokens != nil {
-			delete(p.newTokens, req.progressKey) // an earlier call may have had the same token
-		}
+		delete(p.newTokens, req.progressKey) // an earlier call may have had the same token
 		return
-	}
-	if p.newTokens == nil {
-		p.newTokens = make(map[string][]byte)
 	}
 	p.newTokens[req.progressKey] = to.token
 }
@@ -123,9 +118,6 @@ func (t *table) addForm(req *request, f *form) bool {
 	}
 	f.state = t.forms.newToken()
 	req.form = f
-	if t.forms.awaitingRetry == nil {
-		t.forms.awaitingRetry = make(map[string]*request)
-	}
 	t.forms.awaitingRetry[f.state] = req
 	return true
 }
@@ -179,9 +171,6 @@ func (t *table) addRetry(req *request, to caller) (why string) {
 }
 
 func (p *pending) addRequest(key string, req *request) {
-	if p.requests == nil {
-		p.requests, p.tokens = make(map[string]*request), make(map[string]int)
-	}
 	p.requests[key] = req
 	p.peak = max(p.peak, len(p.requests))
 }

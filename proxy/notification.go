@@ -56,7 +56,7 @@ func (n *notification) readFrame(f *frame.Frame) *frame.Refusal {
 		if n.inputs, refusal = mcp.InputCalls(f, rc.s.o.Name); refusal != nil {
 			return refusal
 		}
-		if len(n.inputs.Calls) > 0 && !rc.s.table.inputsKnown(n.inputs) {
+		if len(n.inputs.Calls) > 0 && !rc.s.table.inputs.KnowsInputs(n.inputs) {
 			n.x.Calls = append(n.x.Calls, n.inputs.Calls...)
 		}
 	}
@@ -94,7 +94,7 @@ func carriesMore(params gjson.Result, within string) (more bool) {
 
 // Forward sends the notification on.
 func (n *notification) Forward(x *gate.Exchange) error {
-	n.rc.s.table.rememberInputs(n.inputs)
+	n.rc.s.table.inputs.RememberInputs(n.inputs)
 	if n.rc.from == mcp.ClientToServer {
 		n.rc.s.table.addNotice(x.Event.Method, n.rc.scope)
 	}

@@ -25,9 +25,10 @@ const (
 // table holds the proxy's state of a session. One mutex guards it, and the mutex is never held
 // across a call into the gate or a system call.
 type table struct {
+	inputs mcp.Asked // the input requests that were let through; it has a mutex of its own
+
 	mu          sync.Mutex
 	byDirection [2]pending // by the direction of the requests
-	inputs      mcp.Asked  // the input requests that were let through
 	forms       forms      // the client and the forms that it was given
 
 	unnamed  []*unnamed       // answers without a usable id that may be for a waiting request
@@ -171,10 +172,10 @@ func (t *table) completeRequest(resp *response) (to caller) {
 	to, _ = resp.request.currentCaller()
 	t.removeRequest(resp.request)
 	t.addTasks(resp.request, resp.tasks)
-	t.inputs.RememberInputs(resp.inputs)
 	t.mu.Unlock()
+	t.inputs.RememberInputs(resp.inputs)
 	if resp.version != "" {
-		t.batches.Store(resp.version == "2025-03-26")
+		t.batches.Store(resp.version == mcp.BatchVersion)
 		t.setClient(resp.request.clientInfo, resp.version)
 	}
 	return to
@@ -237,9 +238,6 @@ func (p *pending) shrinkMaps() {
 }
 
 func copyMap[V any](old map[string]V) map[string]V {
-	if old == nil {
-		return nil
-	}
 	fresh := make(map[string]V, len(old))
 	maps.Copy(fresh, old)
 	return fresh

@@ -26,7 +26,8 @@ func (rc *receiver) repairAnswer(ctx context.Context, line []byte, refusal *fram
 		rc.holdUnnamed(ctx, line, refusal)
 		return true
 	}
-	f, words, ok := frame.RepairLine(line, rc.frameLimits(), refusal, (*awaited)(rc))
+	// An answer without an id is held until its request is certain.
+	f, words, ok := frame.RepairLine(line, rc.frameLimits(), refusal, frame.Pending{Waiting: rc.waitingID})
 	if !ok {
 		return false
 	}
@@ -92,7 +93,7 @@ func (rc *receiver) handleOddID(ctx context.Context, f *frame.Frame) bool {
 // withWaitingID returns the frame with the id of the request that it answers, when the server has
 // written that id in another form. It returns nil when no request matches.
 func (rc *receiver) withWaitingID(f *frame.Frame) *frame.Frame {
-	id := (*awaited)(rc).Waiting(f.ID)
+	id := rc.waitingID(f.ID)
 	if id == nil {
 		return nil
 	}
@@ -129,19 +130,10 @@ func (rc *receiver) noteRepair(ev *event.Event) {
 	rc.s.recordEvent(ev)
 }
 
-// awaited finds the requests whose answers this receiver reads.
-type awaited receiver
-
-var _ frame.Pending = (*awaited)(nil)
-
-// Waiting returns the id of the only waiting request that the server may mean by this id.
-func (a *awaited) Waiting(id []byte) []byte {
-	rc := (*receiver)(a)
+// waitingID returns the id of the only waiting request that the other side may mean by this id.
+func (rc *receiver) waitingID(id []byte) []byte {
 	return rc.s.table.waitingID(rc.oppositeDirection(), rc.scope, id)
 }
-
-// Only returns nil: an answer without an id is held until its request is certain.
-func (a *awaited) Only() []byte { return nil }
 
 // frameLimits returns the limits for frames of this side.
 func (rc *receiver) frameLimits() frame.Limits {

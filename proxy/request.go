@@ -87,7 +87,7 @@ func (req *request) admitRequest(f *frame.Frame) *frame.Refusal {
 	rc, m := req.rc, &req.message
 	calls := m.Calls
 	if m.InputResponses != nil {
-		answers, refusal := rc.s.table.inputResponses(f, m, rc.s.o.Name)
+		answers, refusal := rc.s.table.inputs.AnswerCalls(f, m, rc.s.o.Name)
 		if refusal != nil {
 			return refusal
 		}
@@ -143,7 +143,13 @@ func reserveRefusal(f *frame.Frame, why string) *frame.Refusal {
 	case codeTooMany:
 		return &frame.Refusal{Code: why, Reason: "too many requests of the server have no answer yet", ID: f.ID, Request: true}
 	}
-	return &frame.Refusal{Code: why, Reason: "a request with this id is still in flight", ID: f.ID, Request: true}
+	return DuplicateID(f.ID)
+}
+
+// DuplicateID returns the refusal of a request whose id is in use: two answers with one id could
+// not be told apart.
+func DuplicateID(id []byte) *frame.Refusal {
+	return &frame.Refusal{Code: codeDuplicateID, Reason: "a request with this id is still in flight", ID: id, Request: true}
 }
 
 // Forward sends the request on.
@@ -173,10 +179,9 @@ func (req *request) dropFrame() {
 	req.id, req.token = bytes.Clone(req.id), bytes.Clone(req.token)
 	req.key, req.progressKey = strings.Clone(req.key), strings.Clone(req.progressKey)
 	calls := make([]policy.Call, len(req.calls)) // for the answer's record; the gate has its own copy
-	for i := range calls {
-		named := req.calls[i]
-		named.Args = nil
-		calls[i] = cloneCall(&named)
+	for i, named := range req.calls {
+		named.Args, named.Extra = nil, nil
+		calls[i] = mcp.CloneCall(named)
 	}
 	req.calls = calls // the old calls were part of the message
 	req.method, req.message = strings.Clone(req.method), mcp.Message{Class: req.message.Class}
@@ -201,7 +206,7 @@ func (req *request) clientGone(lost error) []byte {
 // away.
 func (req *request) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	if to, here := req.rc.s.table.releaseRequest(req); here && v.Code != gate.CodeWithdrawn {
-		_ = req.rc.writeLine(req.burst, to.back, req.denialLine(to, req.calls, v))
+		_ = req.rc.writeLine(req.burst, to.back, req.denialLine(to, req.calls, v, false))
 	}
 }
 
@@ -230,37 +235,14 @@ func (req *request) answeredCalls() []policy.Call {
 	return req.calls
 }
 
-// denialLine returns the answer that the caller gets in place of the other side's answer.
-func (req *request) denialLine(to caller, what []policy.Call, v gate.Verdict) []byte {
-	d := req.newDenial(what, v)
-	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
-}
-
-// withheldLine returns the answer that the caller gets in place of an answer that has come.
-func (req *request) withheldLine(to caller, v gate.Verdict) []byte {
-	d := req.newDenial(req.answeredCalls(), v)
-	d.Ran = true
-	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
-}
-
-func (req *request) newDenial(what []policy.Call, v gate.Verdict) mcp.Denial {
-	d := mcp.Denial{
-		Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record,
-		AsError: req.rc.s.o.DenyAsError,
-	}
+// denialLine returns the answer that the caller gets in place of the other side's answer. ran means
+// that this answer has come and is withheld.
+func (req *request) denialLine(to caller, what []policy.Call, v gate.Verdict, ran bool) []byte {
+	one := policy.Call{Method: req.method, Subject: policy.MethodSubject}
 	if len(what) > 0 {
-		d.What = what[0]
-	} else {
-		d.What = policy.Call{Method: req.method, Subject: policy.MethodSubject}
+		one = what[0]
 	}
-	if v.Rule != nil {
-		d.Description = v.Rule.Description
-	}
-	switch v.Code {
-	case gate.CodeDeniedByRule:
-		d.Reason = "" // the rule's description is used instead
-	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany, gate.CodeMuted:
-		d.Unanswered = true
-	}
-	return d
+	d := v.NewDenial(one)
+	d.AsError, d.Ran = req.rc.s.o.DenyAsError, ran
+	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
 }

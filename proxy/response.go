@@ -103,7 +103,7 @@ func (resp *response) readFrame(f *frame.Frame) *frame.Refusal {
 	}
 	resp.inputs = inputs
 	// Each poll of a task repeats its input requests: the rules judge them once.
-	if req.method != "tasks/get" || !rc.s.table.inputsKnown(inputs) {
+	if req.method != "tasks/get" || !rc.s.table.inputs.KnowsInputs(inputs) {
 		resp.x.Calls = inputs.Calls
 		resp.x.Event.Subject, resp.x.Event.Names = inputs.Calls[0].Subject.RuleKey(), callNames(inputs.Calls)
 	}
@@ -144,13 +144,11 @@ func (resp *response) Refuse(x *gate.Exchange, v gate.Verdict) {
 	if v.Code == gate.CodeWithdrawn {
 		return
 	}
-	line := []byte(nil)
-	if len(x.Calls) > 0 { // the server's input requests are refused; its work is not done
-		line = resp.request.denialLine(to, x.Calls, v)
-	} else {
-		line = resp.request.withheldLine(to, v)
+	what, ran := x.Calls, false // the server's input requests are refused; its work is not done
+	if len(what) == 0 {
+		what, ran = resp.request.answeredCalls(), true
 	}
-	_ = resp.sendToCaller(to, line)
+	_ = resp.sendToCaller(to, resp.request.denialLine(to, what, v, ran))
 }
 
 // Waiting sends the caller a progress message while a person looks at the answer.

@@ -72,17 +72,28 @@ type session struct {
 	longest   atomic.Int64             // longest line that the client reads; 0: any length
 }
 
+func newSession(o Options) *session {
+	if o.Limits == (frame.Limits{}) {
+		o.Limits = frame.DefaultLimits()
+	}
+	s := &session{o: o, failed: make(chan error, 2)}
+	s.table.forms.awaitingRetry = map[string]*request{}
+	s.table.habits, s.table.families = map[string]habit{}, map[string]bool{}
+	for i := range s.table.byDirection {
+		p := &s.table.byDirection[i]
+		p.requests, p.tokens, p.newTokens, p.tasks.byID = map[string]*request{}, map[string]int{}, map[string][]byte{}, map[string]*taskOrigin{}
+	}
+	s.setLongest("")
+	return s
+}
+
 // Run carries frames until the session ends. It returns nil when the client closes one of its
 // streams or ctx ends, ErrServerEnded when the server ends, and any other error when the proxy
 // fails. Before Run returns, the server is gone, every request in flight has been answered or its
 // client does not read any more, and the gate is closed. Run does not wait for a read from a
 // ClientIn that cannot be closed: that read ends with the process.
 func Run(ctx context.Context, o Options) error {
-	if o.Limits == (frame.Limits{}) {
-		o.Limits = frame.DefaultLimits()
-	}
-	s := &session{o: o, failed: make(chan error, 2)}
-	s.setLongest("")
+	s := newSession(o)
 	toServer, toClient := NewWriter(o.Server), NewWriter(o.ClientOut)
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()
@@ -103,7 +114,7 @@ func Run(ctx context.Context, o Options) error {
 		cause = ErrServerEnded
 	case <-o.Server.Done():
 		cause = ErrServerEnded
-		waitFor(server.ended, drainGrace)
+		WaitFor(server.ended, drainGrace)
 	case cause = <-s.failed:
 	}
 	return s.endSession(ctx, cause, stopAsking, toClient)
@@ -116,7 +127,7 @@ func (s *session) endSession(ctx context.Context, cause error, stopAsking func()
 	stopAsking()
 	s.table.forgetUnnamed()
 	err := s.o.Server.Close(ctx)
-	waitFor(server.ended, drainGrace)
+	WaitFor(server.ended, drainGrace)
 	select {
 	case failure := <-s.failed:
 		cause = failure
@@ -129,7 +140,7 @@ func (s *session) endSession(ctx context.Context, cause error, stopAsking func()
 		s.failPending(cause)
 		_ = toClient.DrainQueue()
 	}()
-	waitFor(last, answerGrace)
+	WaitFor(last, answerGrace)
 	if c, ok := s.o.ClientIn.(io.Closer); ok {
 		_ = c.Close()
 		<-client.ended
@@ -155,12 +166,11 @@ func (s *session) failPending(cause error) {
 	}
 }
 
-func waitFor(ch <-chan struct{}, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
+// WaitFor waits until a channel is closed, at most for d.
+func WaitFor(ch <-chan struct{}, d time.Duration) {
 	select {
 	case <-ch:
-	case <-t.C:
+	case <-time.After(d):
 	}
 }
 

@@ -10,17 +10,10 @@ import (
 
 // Session is the state of one client and one server for a transport with many streams: HTTP. It
 // does not use ClientIn, ClientOut and Server of its Options, and it does not close the gate.
-type Session struct{ s session }
+type Session struct{ s *session }
 
 // NewSession returns a session with no messages in flight.
-func NewSession(o Options) *Session {
-	if o.Limits == (frame.Limits{}) {
-		o.Limits = frame.DefaultLimits()
-	}
-	x := &Session{session{o: o, failed: make(chan error, 2)}}
-	x.s.setLongest("")
-	return x
-}
+func NewSession(o Options) *Session { return &Session{newSession(o)} }
 
 // AllowsBatches reports whether arrays may cross, that is whether the negotiated version has
 // arrays.
@@ -34,7 +27,7 @@ type Stream struct{ rc *receiver }
 // side, back to the sender. scope separates the request ids of clients that the server cannot
 // distinguish; it is "" where the server can. Streams that belong together have the same scope.
 func (x *Session) NewStream(from mcp.Direction, scope string, out, back Sink) *Stream {
-	return &Stream{&receiver{s: &x.s, from: from, scope: scope, out: out, back: back}}
+	return &Stream{&receiver{s: x.s, from: from, scope: scope, out: out, back: back}}
 }
 
 // HandleLines forwards or refuses messages that have come together. A call that waits for a

@@ -38,14 +38,12 @@ func (t *table) addTasks(req *request, ids []string) {
 		return
 	}
 	m := &taskOrigin{record: req.record}
-	for i := range req.calls {
-		m.calls = append(m.calls, cloneCall(&req.calls[i]))
-		m.bytes += len(req.calls[i].Args)
+	for _, c := range req.calls {
+		c.Extra = nil // the rules use Args only
+		m.calls = append(m.calls, mcp.CloneCall(c))
+		m.bytes += len(c.Args)
 	}
 	s := &t.pendingRequests(req.from).tasks
-	if s.byID == nil {
-		s.byID = map[string]*taskOrigin{}
-	}
 	for _, id := range ids {
 		if s.byID[id] != nil {
 			continue // a task id stays with its first call
@@ -60,18 +58,6 @@ func (t *table) addTasks(req *request, ids []string) {
 		delete(s.byID, oldest)
 		s.order = s.order[1:]
 	}
-}
-
-// cloneCall returns a copy of a call that does not keep its frame in memory.
-func cloneCall(c *policy.Call) policy.Call {
-	k := *c
-	k.Method = strings.Clone(c.Method)
-	k.Names = make([]string, len(c.Names))
-	for i, name := range c.Names {
-		k.Names[i] = strings.Clone(name)
-	}
-	k.Args, k.Extra = append([]byte(nil), c.Args...), nil // the rules use Args only
-	return k
 }
 
 // taskCalls holds the calls that a message about tasks continues.

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,7 +97,7 @@ func (u *unnamed) carryOut(ctx context.Context, o outcome) {
 	rc := u.rc
 	rc.beginBurst()
 	if o.id != nil {
-		f, words, ok := frame.RepairLine(u.line, rc.frameLimits(), u.refusal, onlyID(o.id))
+		f, words, ok := frame.RepairLine(u.line, rc.frameLimits(), u.refusal, frame.Pending{Only: o.id})
 		if ok {
 			rc.forwardRepaired(ctx, u.line, &f, words)
 		} else {
@@ -121,15 +122,6 @@ func (t *table) claimFailedReply(rc *receiver, id []byte) []*response {
 	}
 	return []*response{resp}
 }
-
-// onlyID is the id of the only request that an answer can be for.
-type onlyID []byte
-
-var _ frame.Pending = onlyID(nil)
-
-func (onlyID) Waiting([]byte) []byte { return nil }
-
-func (id onlyID) Only() []byte { return id }
 
 // addNotice notes a notification or a response that is about to be written. It does not keep a
 // notification of a method that the server is known not to answer.
@@ -164,9 +156,6 @@ func (t *table) noteAnswered(req *request) {
 func (t *table) setHabit(method string, h habit) {
 	if method == "" {
 		return
-	}
-	if t.habits == nil {
-		t.habits = map[string]habit{}
 	}
 	if len(t.habits) < maxUnnamed {
 		t.habits[method] = h
@@ -275,23 +264,13 @@ func (t *table) findNotices(scope string, before uint64) (notes []notice) {
 }
 
 func (t *table) dropUnnamed(u *unnamed) {
-	for i, other := range t.unnamed {
-		if other == u {
-			u.timer.Stop()
-			t.unnamed = append(t.unnamed[:i:i], t.unnamed[i+1:]...)
-			t.holding.Store(int32(len(t.unnamed)))
-			return
-		}
-	}
+	u.timer.Stop()
+	t.unnamed = slices.DeleteFunc(t.unnamed, func(other *unnamed) bool { return other == u })
+	t.holding.Store(int32(len(t.unnamed)))
 }
 
 func (t *table) dropNotice(n notice) {
-	for i, other := range t.notices {
-		if other == n {
-			t.notices = append(t.notices[:i:i], t.notices[i+1:]...)
-			return
-		}
-	}
+	t.notices = slices.DeleteFunc(t.notices, func(other notice) bool { return other == n })
 }
 
 // sameArray reports whether all the requests came in one array; then one error may be for all.
@@ -308,9 +287,6 @@ func sameArray(calls []*request) bool {
 func (t *table) noteList(method string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.families == nil {
-		t.families = map[string]bool{}
-	}
 	t.families[methodFamily(method)] = true
 }
 

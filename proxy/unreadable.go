@@ -103,7 +103,7 @@ func (rc *receiver) failReply(line []byte, refusal *frame.Refusal) bool {
 	}
 	resp := &response{rc: rc, burst: rc.burst}
 	req, why := rc.s.table.claimRequest(rc.oppositeDirection(), rc.scopedKey([]byte(id)), resp)
-	if other := (*awaited)(rc).Waiting([]byte(id)); req == nil && why == codeUnsolicited && other != nil {
+	if other := rc.waitingID([]byte(id)); req == nil && why == codeUnsolicited && other != nil {
 		req, _ = rc.s.table.claimRequest(rc.oppositeDirection(), rc.scopedKey(other), resp)
 	}
 	if req == nil {

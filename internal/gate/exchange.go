@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -118,6 +119,21 @@ type Verdict struct {
 	owner   string // the reason for the owner only
 	unruled bool   // the rules about calls did not decide this verdict; their earlier decision stays on record
 	noted   bool   // the message passes, but the verdict is recorded and the event keeps its kind
+}
+
+// NewDenial returns what the agent reads of a verdict that denies a call.
+func (v *Verdict) NewDenial(what policy.Call) mcp.Denial {
+	d := mcp.Denial{What: what, Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record}
+	if v.Rule != nil {
+		d.Description = v.Rule.Description
+	}
+	switch v.Code {
+	case CodeDeniedByRule:
+		d.Reason = "" // the rule's description is used instead
+	case CodeNotAnswered, CodeNobodyToAsk, CodeTooMany, CodeMuted:
+		d.Unanswered = true
+	}
+	return d
 }
 
 // noteVerdict writes a verdict into the record of x. A message that no stage decided

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"strings"
+	"sync"
 
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
@@ -18,9 +19,10 @@ const (
 )
 
 // Asked remembers the input requests that one session let through, so that the answers in a
-// client's retry (params.inputResponses) are judged like the requests. It belongs to the caller
-// and serves one goroutine at a time. The zero value remembers nothing.
+// client's retry (params.inputResponses) are judged like the requests. The zero value remembers
+// nothing. It is safe for concurrent use.
 type Asked struct {
+	mu      sync.Mutex
 	entries []asked // oldest first
 	bytes   int
 }
@@ -33,11 +35,16 @@ type asked struct {
 
 // RememberInputs remembers input requests that the gate let through.
 func (a *Asked) RememberInputs(in Inputs) {
+	if len(in.Calls) == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for i := range in.Calls {
 		if a.hasEntry(in.Keys[i], in.digests[i]) {
 			continue
 		}
-		e := asked{key: strings.Clone(in.Keys[i]), digest: in.digests[i], call: cloneCall(in.Calls[i])}
+		e := asked{key: strings.Clone(in.Keys[i]), digest: in.digests[i], call: CloneCall(in.Calls[i])}
 		a.entries = append(a.entries, e)
 		a.bytes += e.entrySize()
 		for len(a.entries) > maxAsked || a.bytes > maxAskedBytes {
@@ -51,6 +58,8 @@ func (a *Asked) RememberInputs(in Inputs) {
 // and under the same key. A polled task repeats its open requests, so this saves asking a person
 // at each poll.
 func (a *Asked) KnowsInputs(in Inputs) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for i := range in.Calls {
 		if !a.hasEntry(in.Keys[i], in.digests[i]) {
 			return false
@@ -74,6 +83,8 @@ func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy
 		}
 		return nil, refuseFrame(f, CodeResponses, "inputResponses is not an object")
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	var calls []policy.Call
 	n := 0
 	for key, answer := range all.Members() {
@@ -163,12 +174,12 @@ func (e *asked) entrySize() int {
 	return n
 }
 
-// cloneCall returns a copy of a call that does not keep its frame alive.
-func cloneCall(c policy.Call) policy.Call {
+// CloneCall returns a copy of a call that does not keep its frame alive.
+func CloneCall(c policy.Call) policy.Call {
 	names := make([]string, len(c.Names))
 	for i, name := range c.Names {
 		names[i] = strings.Clone(name)
 	}
-	c.Method, c.Names, c.Extra = strings.Clone(c.Method), names, bytes.Clone(c.Extra)
+	c.Method, c.Names, c.Args, c.Extra = strings.Clone(c.Method), names, bytes.Clone(c.Args), bytes.Clone(c.Extra)
 	return c
 }

@@ -2,10 +2,12 @@ package mcp
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
@@ -35,12 +37,11 @@ func ClientOfRequest(method string, params []byte) Client {
 	default:
 		return Client{}
 	}
-	const prefix = "io.modelcontextprotocol/"
 	meta := jsonscan.ValueOf(params).Member("_meta")
-	if meta.Member(prefix+"protocolVersion").Text() != "2026-07-28" {
+	if meta.Member(MetaPrefix+"protocolVersion").Text() != ModernVersion {
 		return Client{}
 	}
-	return newClient(meta.Member(prefix+"clientInfo"), meta.Member(prefix+"clientCapabilities"))
+	return newClient(meta.Member(MetaPrefix+"clientInfo"), meta.Member(MetaPrefix+"clientCapabilities"))
 }
 
 func newClient(info, capabilities jsonscan.Value) Client {
@@ -64,31 +65,25 @@ const formKey = "clawai"
 // ElicitRequest returns a request of ours to the client (MCP 2025-06-18 client/elicitation). id
 // is a JSON token, schema the JSON of a flat object.
 func ElicitRequest(id []byte, message string, schema []byte) []byte {
-	b := append(make([]byte, 0, 256+len(message)+len(schema)), `{"jsonrpc":"2.0","id":`...)
-	return append(appendElicitation(append(b, id...), ',', message, schema), '}')
+	return RequestLine(id, elicitMethod, elicitParams(message, schema))
+}
+
+const elicitMethod = `"elicitation/create"`
+
+func elicitParams(message string, schema []byte) []byte {
+	return fmt.Appendf(nil, `{"message":%s,"requestedSchema":%s}`, escape.QuoteText(message), schema)
 }
 
 // InputRequired answers a request with a form (MCP 2026-07-28 basic/patterns/mrtr). The caller's
 // retry carries state, a plain string.
 func InputRequired(id []byte, state, message string, schema []byte) []byte {
-	b := append(make([]byte, 0, 384+len(message)+len(schema)), `{"jsonrpc":"2.0","id":`...)
-	b = append(b, id...)
-	b = append(b, `,"result":{"resultType":"input_required","inputRequests":{"`+formKey+`":`...)
-	b = append(appendElicitation(b, '{', message, schema), `}},"requestState":`...)
-	return append(appendString(b, state), `}}`...)
-}
-
-func appendElicitation(b []byte, before byte, message string, schema []byte) []byte {
-	b = append(append(b, before), `"method":"elicitation/create","params":{"message":`...)
-	b = append(appendString(b, message), `,"requestedSchema":`...)
-	return append(append(b, schema...), '}')
+	return ResultLine(id, fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"`+formKey+`":{"method":`+elicitMethod+`,"params":%s}},"requestState":%s}`,
+		elicitParams(message, schema), escape.QuoteText(state)))
 }
 
 // CancelNotification tells the client that a request of ours has ended.
 func CancelNotification(id []byte, reason string) []byte {
-	b := append(make([]byte, 0, 128), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`...)
-	b = append(append(b, id...), `,"reason":`...)
-	return append(appendString(b, reason), `}}`...)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%s}}`, id, escape.QuoteText(reason))
 }
 
 // Elicited is the answer to a form: Action is accept, decline or cancel.

@@ -16,25 +16,13 @@ const (
 // and prompts, the URIs (or URI templates) of resources and skills. It is for the record: its
 // size is limited, and it is empty for a result of another shape.
 func DeclaredNames(method string, result []byte) []string {
-	list, label := "", ""
-	switch method {
-	case "tools/list":
-		list, label = "tools", "name"
-	case "prompts/list":
-		list, label = "prompts", "name"
-	case "resources/list":
-		list, label = "resources", "uri"
-	case "resources/templates/list":
-		list, label = "resourceTemplates", "uriTemplate"
-	case "skills/list":
-		list, label = "skills", "uri"
-	default:
+	var names []string
+	size, list := 0, ListOf(method)
+	if list == (ListShape{}) {
 		return nil
 	}
-	var names []string
-	size := 0
-	for entry := range jsonscan.ValueOf(result).Member(list).Elements() {
-		name := entry.Member(label)
+	for entry := range jsonscan.ValueOf(result).Member(list.Entries).Elements() {
+		name := entry.Member(list.Name)
 		if name.Kind() != jsonscan.String {
 			continue
 		}

@@ -1,7 +1,7 @@
 package mcp
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 
 	"github.com/clawai/clawai/internal/wire/escape"
@@ -49,24 +49,18 @@ type Denial struct {
 // JSON-RPC error.
 func (d Denial) AnswerFrame(to Caller) []byte {
 	if to.Method == "tools/call" && !d.AsError {
-		b := openReply(to.ID)
-		b = append(b, `,"result":{`...)
+		complete := ""
 		if to.Modern {
-			b = append(b, `"resultType":"complete",`...)
+			complete = `"resultType":"complete",`
 		}
-		b = append(b, `"content":[{"type":"text","text":`...)
-		b = appendString(b, d.DescribeDenial())
-		b = append(b, `}],"isError":true,"_meta":{"`+metaKey+`":`...)
-		b = appendMachineFields(b, d.Stage, d.Code, d.Record)
-		return append(b, `}}}`...)
+		return ResultLine(to.ID, fmt.Appendf(nil, `{%s"content":[{"type":"text","text":%s}],"isError":true,"_meta":{"`+metaKey+`":%s}}`,
+			complete, escape.QuoteText(d.DescribeDenial()), machineFields(d.Stage, d.Code, d.Record)))
 	}
 	code := CodeDenied
 	if to.lacksMethod() { // tells a client that a retry in another way is useless
 		code = codeNoMethod
 	}
-	return errorReply(to.ID, code, d.DescribeDenial(), func(b []byte) []byte {
-		return appendMachineFields(b, d.Stage, d.Code, d.Record)
-	})
+	return errorReply(to.ID, code, d.DescribeDenial(), machineFields(d.Stage, d.Code, d.Record))
 }
 
 // codeNoMethod is JSON-RPC's own code (JSON-RPC 2.0, section 5.1).
@@ -139,18 +133,14 @@ func RefusalAnswer(r *frame.Refusal, record string) []byte {
 		return nil
 	}
 	text := "Refused: the request can be read in more than one way or breaks the protocol: " + visibleText(r.Reason, 300) + "."
-	return errorReply(r.ID, CodeRefused, text, func(b []byte) []byte {
-		return appendMachineFields(b, "frame", r.Code, record)
-	})
+	return errorReply(r.ID, CodeRefused, text, machineFields("frame", r.Code, record))
 }
 
 // UnusableAnswer answers a request that was forwarded and got an invalid answer. The server may
 // have carried out the request.
 func UnusableAnswer(id []byte, r *frame.Refusal, record string) []byte {
 	text := "The call was passed on, but its answer cannot be: " + visibleText(r.Reason, 300) + "."
-	return errorReply(id, CodeRefused, text, func(b []byte) []byte {
-		return appendMachineFields(b, "frame", r.Code, record)
-	})
+	return errorReply(id, CodeRefused, text, machineFields("frame", r.Code, record))
 }
 
 // ServerEndedAnswer answers a request that was in flight when the server ended. detail is an exit
@@ -167,43 +157,19 @@ func ServerEndedAnswer(id []byte, detail string) []byte {
 // for a person's decision. Its values stay far below 1, so that the server's own values, which
 // must increase, can follow.
 func ProgressNotification(token []byte, n int, message string) []byte {
-	b := append(make([]byte, 0, 128+len(token)+len(message)), `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`...)
-	b = append(b, token...)
-	b = append(b, `,"progress":`...)
-	b = strconv.AppendFloat(b, float64(n)/1e6, 'f', 6, 64)
-	b = append(b, `,"message":`...)
-	b = appendString(b, visibleText(message, 300))
-	return append(b, `}}`...)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.6f,"message":%s}}`,
+		token, float64(n)/1e6, escape.QuoteText(visibleText(message, 300)))
 }
 
-func openReply(id []byte) []byte {
-	b := append(make([]byte, 0, 512), `{"jsonrpc":"2.0","id":`...)
-	return append(b, id...)
-}
-
-func errorReply(id []byte, code int, text string, data func([]byte) []byte) []byte {
-	b := append(openReply(id), `,"error":{"code":`...)
-	b = strconv.AppendInt(b, int64(code), 10)
-	b = append(b, `,"message":`...)
-	b = appendString(b, text)
+// errorReply answers the request id with an error; data is JSON, or nil.
+func errorReply(id []byte, code int, text string, data []byte) []byte {
 	if data != nil {
-		b = data(append(b, `,"data":`...))
+		data = append([]byte(`,"data":`), data...)
 	}
-	return append(b, `}}`...)
+	return ErrorLine(id, fmt.Appendf(nil, `{"code":%d,"message":%s%s}`, code, escape.QuoteText(text), data))
 }
 
-// appendString appends a text as a JSON string.
-func appendString(b []byte, text string) []byte {
-	return append(escape.AppendEscaped(append(b, '"'), text), '"')
-}
-
-// appendMachineFields appends the fields for programs.
-func appendMachineFields(b []byte, stage, code, record string) []byte {
-	b = append(b, `{"decision":"deny","stage":`...)
-	b = appendString(b, stage)
-	b = append(b, `,"code":`...)
-	b = appendString(b, code)
-	b = append(b, `,"record":`...)
-	b = appendString(b, record)
-	return append(b, '}')
+// machineFields returns the fields for programs.
+func machineFields(stage, code, record string) []byte {
+	return fmt.Appendf(nil, `{"decision":"deny","stage":%s,"code":%s,"record":%s}`, escape.QuoteText(stage), escape.QuoteText(code), escape.QuoteText(record))
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"hash/maphash"
+	"slices"
 
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/policy"
@@ -26,12 +27,12 @@ var quiet = map[string]func(jsonscan.Value) kind{
 	"traceparent":   markKind,
 	"tracestate":    markKind,
 
-	"io.modelcontextprotocol/protocolVersion":    ownKind,
-	"io.modelcontextprotocol/clientInfo":         ownKind,
-	"io.modelcontextprotocol/clientCapabilities": ownKind,
-	"io.modelcontextprotocol/logLevel":           ownKind,
-	"io.modelcontextprotocol/subscriptionId":     ownKind,
-	"io.modelcontextprotocol/related-task":       ownKind,
+	MetaPrefix + "protocolVersion":    ownKind,
+	MetaPrefix + "clientInfo":         ownKind,
+	MetaPrefix + "clientCapabilities": ownKind,
+	MetaPrefix + "logLevel":           ownKind,
+	MetaPrefix + "subscriptionId":     ownKind,
+	MetaPrefix + "related-task":       ownKind,
 
 	"claudecode/toolUseId":  markKind, // Claude Code 2.1
 	"sessionId":             markKind, // Codex 0.169, this and the next four
@@ -53,7 +54,7 @@ const (
 )
 
 func tokenKind(v jsonscan.Value) kind {
-	if isToken(v) {
+	if IsToken(v) {
 		return passing
 	}
 	return part
@@ -136,11 +137,11 @@ func (fs *fields) readMeta() *meta {
 		name := key.Text()
 		switch name {
 		case "progressToken":
-			if isToken(value) {
+			if IsToken(value) {
 				m.progressToken = value.Bytes()
 				continue // handled by tokenKind
 			}
-		case "io.modelcontextprotocol/protocolVersion":
+		case MetaPrefix + "protocolVersion":
 			m.modern = value.Kind() == jsonscan.String
 		}
 		if (name == "sessionId" || name == "threadId" && m.session == "") && value.Kind() == jsonscan.String && markKind(value) == passing {
@@ -221,10 +222,10 @@ func appendMember(b []byte, key, value jsonscan.Value) []byte {
 	return append(append(append(b, key...), ':'), value...)
 }
 
-// onlyMember reports whether an object has no member except name.
-func onlyMember(o jsonscan.Value, name string) bool {
+// onlyMember reports whether an object has no members except these.
+func onlyMember(o jsonscan.Value, names ...string) bool {
 	for key := range o.Members() {
-		if key.Text() != name {
+		if !slices.Contains(names, key.Text()) {
 			return false
 		}
 	}
@@ -234,33 +235,11 @@ func onlyMember(o jsonscan.Value, name string) bool {
 // allTexts reports whether all sampling messages are texts of the user.
 func allTexts(messages jsonscan.Value) bool {
 	for message := range messages.Elements() {
-		members := 0
-		for key, value := range message.Members() {
-			members++
-			switch name := key.Text(); {
-			case name == "role" && value.Text() == "user":
-			case name == "content" && oneText(value):
-			default:
-				return false
-			}
-		}
-		if members != 2 {
+		content := message.Member("content")
+		if !onlyMember(message, "role", "content") || message.Member("role").Text() != "user" ||
+			!onlyMember(content, "type", "text") || content.Member("type").Text() != "text" || content.Member("text").Kind() != jsonscan.String {
 			return false
 		}
 	}
 	return messages.Kind() == jsonscan.Array
-}
-
-func oneText(block jsonscan.Value) bool {
-	members := 0
-	for key, value := range block.Members() {
-		members++
-		switch name := key.Text(); {
-		case name == "type" && value.Text() == "text":
-		case name == "text" && value.Kind() == jsonscan.String:
-		default:
-			return false
-		}
-	}
-	return members == 2
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"html"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -57,7 +58,7 @@ func oursIn(words []string) bool {
 			return true
 		}
 		for _, phrase := range ourPhrases {
-			if hasWordPrefix(words[i:], phrase) {
+			if rest := words[i:]; len(rest) >= len(phrase) && slices.Equal(rest[:len(phrase)], phrase) {
 				return true
 			}
 		}
@@ -78,18 +79,6 @@ func spellsUs(words []string) bool {
 		}
 	}
 	return spelled == ourName
-}
-
-func hasWordPrefix(words, with []string) bool {
-	if len(words) < len(with) {
-		return false
-	}
-	for i := range with {
-		if words[i] != with[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // likenessWords returns the words of a text as a person reads them: without differences in case,

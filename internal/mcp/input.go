@@ -28,8 +28,11 @@ func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 	c := collector{server: server}
 	switch f.Kind {
 	case frame.Response:
-		c.collectState(jsonscan.ValueOf(f.Result), &f.Index, 2)
-		c.collectFailure(jsonscan.ValueOf(f.Error))
+		if f.Error != nil {
+			c.collectFailure(jsonscan.ValueOf(f.Error))
+		} else {
+			c.collectState(jsonscan.ValueOf(f.Result), &f.Index, 2)
+		}
 	case frame.Notification:
 		c.collectState(jsonscan.ValueOf(f.Params), &f.Index, 2)
 	default: // Read reads a server's own requests

@@ -1,6 +1,9 @@
 package mcp
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // readBuffer is the longest line that a client on the TypeScript SDK accepts on stdio: its buffer
 // ends the session above 10 MiB, and may also hold the start of the next line.
@@ -27,10 +30,5 @@ func LongestLine(name string, bridged bool) int {
 }
 
 func namedLike(name string, with []string) bool {
-	for _, w := range with {
-		if strings.HasPrefix(name, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(with, func(w string) bool { return strings.HasPrefix(name, w) })
 }

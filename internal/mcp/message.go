@@ -174,7 +174,7 @@ func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	if state := fs.at[fRequestState]; state.Kind() == jsonscan.String {
 		m.RequestState = state.Bytes()
 	}
-	if id := fs.at[fRequestID]; f.Method == "notifications/cancelled" && isToken(id) {
+	if id := fs.at[fRequestID]; f.Method == "notifications/cancelled" && IsToken(id) {
 		m.Cancels = id.Bytes()
 	}
 	if fs.at[fMeta] != "" {
@@ -183,14 +183,8 @@ func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	}
 }
 
-// isToken reports whether a value may be a request id or a progress token.
-func isToken(v jsonscan.Value) bool {
-	k := v.Kind()
-	return k == jsonscan.String || k == jsonscan.Number
-}
-
 // NegotiatedVersion returns the protocol version in an initialize result, "" when it names none.
-// Only "2025-03-26" allows batches.
+// Only BatchVersion allows arrays.
 func NegotiatedVersion(result []byte) string {
 	return jsonscan.ValueOf(result).Member("protocolVersion").Text()
 }

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"slices"
+
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/policy"
 )
@@ -22,7 +24,7 @@ func readSampling(fs *fields, c *policy.Call) {
 		readMessage(message, c, 0)
 	}
 	if tools := fs.at[fTools]; tools.Kind() == jsonscan.Array {
-		appendDescriptions(tools, &c.Names)
+		appendTexts(tools, &c.Names, "description", "title") // the texts of a tool's schema that a model reads
 	}
 	if len(c.Names) == 0 {
 		appendName(&c.Names, "")
@@ -109,20 +111,11 @@ func readElicitation(fs *fields, c *policy.Call) {
 	}
 }
 
-// appendTexts adds every string in v, at any depth.
-func appendTexts(v jsonscan.Value, to *[]string) {
-	v.VisitLeaves(func(_ string, leaf jsonscan.Value) {
-		if leaf.Kind() == jsonscan.String {
-			appendName(to, leaf.Text())
-		}
-	})
-}
-
-// appendDescriptions adds every string in a member named description or title, at any depth: the
-// texts of a tool's schema that a model reads.
-func appendDescriptions(v jsonscan.Value, to *[]string) {
+// appendTexts adds every string in v, at any depth; with names, only those in members of these
+// names.
+func appendTexts(v jsonscan.Value, to *[]string, names ...string) {
 	v.VisitLeaves(func(name string, leaf jsonscan.Value) {
-		if leaf.Kind() == jsonscan.String && (name == "description" || name == "title") {
+		if leaf.Kind() == jsonscan.String && (names == nil || slices.Contains(names, name)) {
 			appendName(to, leaf.Text())
 		}
 	})

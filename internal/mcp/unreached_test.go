@@ -22,7 +22,7 @@ func TestUnheard(t *testing.T) {
 }
 
 func TestRelayed(t *testing.T) {
-	got := string(mcp.RelayedError([]byte("7"), []byte(`{"code":-32022,"message":"no","data":[1]}`)))
+	got := string(mcp.ErrorLine([]byte("7"), []byte(`{"code":-32022,"message":"no","data":[1]}`)))
 	if got != `{"jsonrpc":"2.0","id":7,"error":{"code":-32022,"message":"no","data":[1]}}` {
 		t.Error(got)
 	}

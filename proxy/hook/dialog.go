@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -44,5 +43,3 @@ func (h *held) canAskClient(rule *policy.Rule) bool {
 	}
 	return slices.Contains(h.req.Row.Modes, h.req.Mode)
 }
-
-func quoteJSON(s string) []byte { return append(escape.AppendEscaped([]byte{'"'}, s), '"') }

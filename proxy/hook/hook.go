@@ -12,7 +12,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/hook/client"
 )
@@ -210,7 +210,7 @@ func (h *held) newCallEvent() event.Event {
 		Bytes: len(h.payload), Detail: h.renderOrigin(),
 	}
 	if h.req.Call != "" {
-		ev.ID = quoteJSON(h.req.Call)
+		ev.ID = escape.QuoteText(h.req.Call)
 	}
 	return ev
 }
@@ -325,16 +325,7 @@ func (o *outlet) renderQuestion(x *gate.Exchange) string {
 // Refuse denies the call with the same text as the proxy.
 func (o *outlet) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	defer close(o.done)
-	d := mcp.Denial{What: o.req.Calls[0], Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record}
-	if v.Rule != nil {
-		d.Description = v.Rule.Description
-	}
-	switch v.Code {
-	case gate.CodeDeniedByRule:
-		d.Reason = "" // the rule's description is used instead
-	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany, gate.CodeMuted:
-		d.Unanswered = true
-	}
+	d := v.NewDenial(o.req.Calls[0])
 	o.setRefusal(d.DescribeDenial())
 }
 

@@ -73,7 +73,7 @@ type request struct {
 func newConn(s *server, up proxy.Upstream) *conn {
 	c := &conn{
 		server: s, up: up, since: time.Now(), ended: make(chan struct{}),
-		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{}, listens: map[string][]byte{},
+		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{}, listens: map[string][]byte{}, heard: map[string][][]byte{},
 	}
 	s.h.mu.Lock()
 	c.modernClient = s.h.client.meta != nil
@@ -135,8 +135,8 @@ func (c *conn) endedSignal() (quiet, gone <-chan struct{}) {
 // howItEnded returns, as text for people, how the server ended. It first waits for the rest of
 // the server's output.
 func (c *conn) howItEnded() string {
-	waitFor(c.ended, drainGrace)
-	waitFor(c.up.Done(), drainGrace) // the server may be about to end
+	proxy.WaitFor(c.ended, drainGrace)
+	proxy.WaitFor(c.up.Done(), drainGrace) // the server may be about to end
 	select {
 	case <-c.up.Done():
 		return "it ended: " + c.up.Status()
@@ -243,9 +243,6 @@ func (c *conn) claimAsker(id []byte) (a asker, ok bool) {
 		c.hears.Add(-1)
 	}
 	if a.came {
-		if c.heard == nil {
-			c.heard = map[string][][]byte{}
-		}
 		c.heard[a.kept] = append(c.heard[a.kept], a.said)
 	}
 	return a, ok
@@ -271,16 +268,12 @@ func (c *conn) requestAnswer(method string, params []byte, answer chan<- frame.F
 }
 
 func (c *conn) queueRequest(method string, params, id []byte) {
-	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	line = append(append(line, `,"method":"`+method+`"`...), `,"params":`...)
-	c.queueLine(c, append(append(line, params...), '}'))
+	c.queueLine(c, mcp.RequestLine(id, `"`+method+`"`, params))
 	c.flushLines() // the caller may wait for the answer in this goroutine
 }
 
 // awaitAnswer returns the answer to a request of the hub.
 func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time.Duration) (f frame.Frame, err error) {
-	late := time.NewTimer(within)
-	defer late.Stop()
 	select {
 	case f, ok := <-answer:
 		if !ok {
@@ -291,7 +284,7 @@ func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time
 		return f, errors.New(c.howItEnded())
 	case <-c.up.Done():
 		return f, errors.New(c.howItEnded())
-	case <-late.C:
+	case <-time.After(within):
 		return f, fmt.Errorf("it did not answer %s within %s", method, within)
 	case <-c.server.ctx.Done():
 		return f, c.server.endReason()
@@ -343,29 +336,16 @@ func (c *conn) setLevel(level []byte) {
 	}
 }
 
-// isBusy reports whether an answer is outstanding on either side, or a subscription is open.
-func (c *conn) isBusy() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.subscribed || c.hasOutstandingLocked()
-}
-
 // hasOutstanding reports whether an answer is outstanding on either side.
 func (c *conn) hasOutstanding() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.hasOutstandingLocked()
-}
-
-// hasOutstandingLocked is hasOutstanding for a caller that holds c.mu.
-func (c *conn) hasOutstandingLocked() bool {
-	n := len(c.theirs)
 	for _, a := range c.asked {
 		if !a.open {
-			n++
+			return true
 		}
 	}
-	return n > 0
+	return len(c.theirs) > 0
 }
 
 // endConnection answers all waiting callers with an error, because the server is gone, and

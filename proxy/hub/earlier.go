@@ -7,7 +7,6 @@ import (
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
-	"github.com/tidwall/gjson"
 )
 
 // A client of an earlier version may have a server that knows only 2026-07-28. The hub adds the
@@ -32,7 +31,7 @@ func (c *conn) modernizeRequest(f *frame.Frame, members string) []frame.Edit {
 	says := string(c.meta[1 : len(c.meta)-1])
 	h.mu.Lock()
 	if level := h.client.level; level != nil {
-		says += `,"` + metaPrefix + `logLevel":` + string(level)
+		says += `,"` + mcp.MetaPrefix + `logLevel":` + string(level)
 	}
 	h.mu.Unlock()
 	params := jsonscan.ValueOf(f.Params)
@@ -49,9 +48,8 @@ func (c *conn) modernizeRequest(f *frame.Frame, members string) []frame.Edit {
 
 // prependEdit returns the edit that puts members before the members of an object.
 func prependEdit(object jsonscan.Value, members string) frame.Edit {
-	for range object.Members() {
+	if members != "" && !object.IsEmpty() {
 		members += ","
-		break
 	}
 	return frame.Edit{Part: object.Bytes()[:1], Token: []byte("{" + members)}
 }
@@ -86,9 +84,7 @@ func (c *conn) askClient(of *call, f *frame.Frame) bool {
 		} else if len(params) == 0 {
 			params = []byte("{}")
 		}
-		line := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"method":`...)
-		line = append(append(append(line, entry.Member("method")...), `,"params":`...), params...)
-		lines = append(lines, append(line, '}'))
+		lines = append(lines, mcp.RequestLine(id, string(entry.Member("method")), params))
 	}
 	if len(lines) == 0 {
 		c.resumeCall(q)
@@ -154,7 +150,7 @@ func (c *conn) handleSubscription(of *call, f *frame.Frame, edits []frame.Edit) 
 	if f.Method == "resources/subscribe" {
 		id := c.expectAnswer(asker{call: of, open: true})
 		c.subscribed, c.listens[uri] = true, id
-		c.queueRequest("subscriptions/listen", c.requestParams(`"notifications":{"resourceSubscriptions":[`+string(gjson.AppendJSONString(nil, uri))+`]}`), id)
+		c.queueRequest("subscriptions/listen", c.requestParams(`"notifications":{"resourceSubscriptions":[`+string(quoteJSON(uri))+`]}`), id)
 		return true
 	}
 	if id := c.listens[uri]; id != nil {
@@ -170,6 +166,6 @@ func (c *conn) handleSubscription(of *call, f *frame.Frame, edits []frame.Edit) 
 // subscribedNow answers a subscribe or unsubscribe request.
 func (c *conn) subscribedNow(of *call) {
 	if c.server.h.finishCall(of) {
-		c.server.h.writeToClient(resultLine(&frame.Frame{ID: of.id}, []byte("{}")))
+		c.server.h.writeToClient(mcp.ResultLine(of.id, []byte("{}")))
 	}
 }

@@ -108,7 +108,7 @@ func Run(ctx context.Context, o Options) error {
 		inFlight: map[string]*call{}, theirs: map[string]*request{}, handles: map[string]*server{},
 		away: map[string]*call{}, listens: map[string]*listen{},
 	}
-	h.changes.hub = h
+	h.changes = changes{hub: h, waiting: map[string]bool{}}
 	h.own = newOwn(h)
 	h.servers.Store(&[]*server{})
 	h.replaceServers(o.Servers)
@@ -157,13 +157,12 @@ func (h *hub) readClient() {
 // drainRequests waits for the requests that are open when the client's input ends, but at most
 // for lastGrace.
 func (h *hub) drainRequests(ctx context.Context) {
-	late, look := time.NewTimer(lastGrace), time.NewTicker(5*time.Millisecond)
-	defer late.Stop()
+	late, look := time.After(lastGrace), time.NewTicker(5*time.Millisecond)
 	defer look.Stop()
 	for h.isBusy() {
 		select {
 		case <-look.C:
-		case <-late.C:
+		case <-late:
 			return
 		case <-ctx.Done():
 			return
@@ -193,7 +192,6 @@ func (h *hub) finishClient() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.changes.stopTimers()
 		h.o.Gate.Close()
 		h.mu.Lock()
 		rest := h.inFlight
@@ -207,11 +205,9 @@ func (h *hub) finishClient() {
 		}
 		_ = h.out.DrainQueue()
 	}()
-	t := time.NewTimer(answerGrace)
-	defer t.Stop()
 	select {
 	case <-done:
-	case <-t.C:
+	case <-time.After(answerGrace):
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
@@ -81,7 +82,7 @@ func (l *list) recallList(s *server, k kind) bool {
 	if c == nil {
 		return false
 	}
-	if _, kept := c.said[words[k].method]; !kept {
+	if _, kept := c.said[methods[k]]; !kept {
 		return false
 	}
 	entries, err := c.fetchEntries(k)
@@ -98,7 +99,7 @@ func (l *list) recallList(s *server, k kind) bool {
 func (c *conn) fetchEntries(k kind) ([]entry, error) {
 	ask := func(_ *conn, k kind, cursor []byte) <-chan frame.Frame {
 		answer := make(chan frame.Frame, 1)
-		c.requestAnswer(words[k].method, c.requestParams(string(cursor)), answer)
+		c.requestAnswer(methods[k], c.requestParams(string(cursor)), answer)
 		return answer
 	}
 	return c.server.collectPages(c, k, ask(c, k, nil), ask)
@@ -159,7 +160,7 @@ func (s *server) compareLists() error {
 		l.storeEntries(s, k, entries, nil)
 		l.mu.Unlock()
 		l.recalled = false
-		s.conn.keepList(k, s.conn.takeHeardAnswers(words[k].method))
+		s.conn.keepList(k, s.conn.takeHeardAnswers(methods[k]))
 	}
 	return nil
 }
@@ -173,7 +174,7 @@ func (c *conn) collectAnswers(line []byte) {
 	if err != nil {
 		return
 	}
-	for _, one := range append(f.Elements, f) {
+	for one := range f.Messages {
 		c.mu.Lock()
 		if a := c.asked[string(one.ID)]; one.Kind == frame.Response && a.kept != "" {
 			a.came, a.said = true, bytes.Clone(one.Result)
@@ -221,12 +222,12 @@ func (c *conn) keepList(k kind, answers [][]byte) {
 		if page == nil && len(answers) > 1 {
 			return
 		}
-		for entry := range jsonscan.ValueOf(page).Member(words[k].member).Elements() {
+		for entry := range jsonscan.ValueOf(page).Member(k.shape().Entries).Elements() {
 			list = append(append(list, ','), entry...)
 		}
 	}
 	if answers[0] != nil {
-		list = []byte(`{"` + words[k].member + `":[` + strings.TrimPrefix(string(list), ",") + "]}")
+		list = []byte(`{"` + k.shape().Entries + `":[` + strings.TrimPrefix(string(list), ",") + "]}")
 	}
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
@@ -237,8 +238,8 @@ func (c *conn) keepList(k kind, answers [][]byte) {
 	if !good {
 		return
 	}
-	if before, kept := c.said[words[k].method]; c.said != nil && (!kept || !bytes.Equal(before, list)) {
-		c.said[words[k].method] = list
+	if before, kept := c.said[methods[k]]; c.said != nil && (!kept || !bytes.Equal(before, list)) {
+		c.said[methods[k]] = list
 		c.catalogue.Keep(c.said.formatLines())
 	}
 }
@@ -247,8 +248,8 @@ func (c *conn) keepList(k kind, answers [][]byte) {
 func (c *conn) outdateList(k kind) {
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
-	if _, kept := c.said[words[k].method]; kept {
-		delete(c.said, words[k].method)
+	if _, kept := c.said[methods[k]]; kept {
+		delete(c.said, methods[k])
 		c.catalogue.Keep(c.said.formatLines())
 	}
 }
@@ -293,9 +294,9 @@ func (p *player) Write(b []byte) (int, error) {
 		if err != nil || f.Kind != frame.Request {
 			continue
 		}
-		answer := append(append([]byte(`{"jsonrpc":"2.0","id":`), f.ID...), `,"error":{"code":-32601,"message":"it does not know this"}}`...)
+		answer := mcp.ErrorLine(f.ID, newError(-32601, "it does not know this"))
 		if is := p.said[f.Method]; len(is) > 0 {
-			answer = resultLine(&f, is)
+			answer = mcp.ResultLine(f.ID, is)
 		}
 		if _, err := p.out.Write(append(answer, '\n')); err != nil {
 			return 0, err

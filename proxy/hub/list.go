@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/state/upstream"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
@@ -26,24 +27,20 @@ const (
 	kinds
 )
 
-// words holds for each kind the method, the member of its result, the member that names an entry,
-// and the topic of its list_changed notification.
-var words = [kinds]struct{ method, member, name, changes string }{
-	tools:     {"tools/list", "tools", "name", "tools"},
-	prompts:   {"prompts/list", "prompts", "name", "prompts"},
-	resources: {"resources/list", "resources", "uri", "resources"},
-	templates: {"resources/templates/list", "resourceTemplates", "uriTemplate", "resources"},
+// methods are the methods that list the kinds.
+var methods = [kinds]string{"tools/list", "prompts/list", "resources/list", "resources/templates/list"}
+
+func (k kind) shape() mcp.ListShape { return mcp.ListOf(methods[k]) }
+
+// changeTopic returns the topic of the kind's list_changed notification.
+func (k kind) changeTopic() string {
+	topic, _, _ := strings.Cut(methods[k], "/")
+	return topic
 }
 
-func (k kind) changeTopic() string { return words[k].changes }
-
 func kindOf(method string) (kind, bool) {
-	for k := range words {
-		if words[k].method == method {
-			return kind(k), true
-		}
-	}
-	return 0, false
+	k := slices.Index(methods[:], method)
+	return kind(max(k, 0)), k >= 0 //nolint:gosec // an index of four
 }
 
 // list is a server's list of one kind.
@@ -81,10 +78,10 @@ func (l *list) fetchList(s *server, k kind) <-chan struct{} {
 			return
 		}
 		first := make(chan frame.Frame, 1)
-		on.requestAnswer(words[k].method, on.requestParams(""), first)
+		on.requestAnswer(methods[k], on.requestParams(""), first)
 		s.h.tasks.Go(func() {
 			entries, err := s.collectPages(on, k, first, s.nextPage)
-			answers := on.takeHeardAnswers(words[k].method)
+			answers := on.takeHeardAnswers(methods[k])
 			l.finishFetch(s, k, entries, err)
 			on.keepList(k, answers)
 		})
@@ -114,7 +111,7 @@ func (l *list) beginFetch(rules <-chan struct{}) (done chan struct{}, begun bool
 // finishFetch stores the result of a fetch. After a failure the former entries stay.
 func (l *list) finishFetch(s *server, k kind, entries []entry, err error) {
 	if err != nil {
-		_ = s.h.o.Gate.NoteEvents(&event.Event{Kind: event.Chatter, Server: s.ID, Code: "absent", Detail: words[k].method + ": " + err.Error()})
+		_ = s.h.o.Gate.NoteEvents(&event.Event{Kind: event.Chatter, Server: s.ID, Code: "absent", Detail: methods[k] + ": " + err.Error()})
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -223,32 +220,31 @@ type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
 
 // collectPages reads all the pages of a list and returns its entries.
 func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
-	late := time.NewTimer(s.Timeout)
-	defer late.Stop()
+	late := time.After(s.Timeout)
 	cursors, size, most := map[string]bool{}, 0, min(maxListBytes, s.h.o.Limits.MaxBytes/max(1, len(s.h.currentServers())))
 	for range maxPages {
 		var f frame.Frame
 		var ok bool
 		select {
 		case f, ok = <-answer:
-		case <-late.C:
-			return nil, fmt.Errorf("no answer to %s within %s", words[k].method, s.Timeout)
+		case <-late:
+			return nil, fmt.Errorf("no answer to %s within %s", methods[k], s.Timeout)
 		case <-s.ctx.Done():
 			return nil, s.endReason()
 		}
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("no answer to %s", words[k].method)
+			return nil, fmt.Errorf("no answer to %s", methods[k])
 		case f.Error != nil && jsonscan.ValueOf(f.Error).Member("code") == "-32601":
 			return entries, nil // the server has no such list
 		case f.Error != nil:
-			return nil, fmt.Errorf("%s is refused", words[k].method)
+			return nil, fmt.Errorf("%s is refused", methods[k])
 		}
 		result := jsonscan.ValueOf(f.Result)
 		if size += len(f.Result); size > most {
 			return nil, fmt.Errorf("its list is too long: more than %d KiB", most>>10)
 		}
-		for value := range result.Member(words[k].member).Elements() {
+		for value := range result.Member(k.shape().Entries).Elements() {
 			if e, ok := s.readEntry(k, value); ok {
 				entries = append(entries, e)
 			}
@@ -274,7 +270,7 @@ func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 			close(answer)
 			return
 		}
-		on.requestAnswer(words[k].method, on.requestParams(string(cursor)), answer)
+		on.requestAnswer(methods[k], on.requestParams(string(cursor)), answer)
 	}})
 	return answer
 }
@@ -284,7 +280,7 @@ func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 func (s *server) readEntry(k kind, value jsonscan.Value) (e entry, ok bool) {
 	raw := bytes.Clone(value.Bytes()) // the original buffer is large
 	value = jsonscan.ValueOf(raw)
-	name := value.Member(words[k].name)
+	name := value.Member(k.shape().Name)
 	if name.Kind() != jsonscan.String {
 		return e, false
 	}
@@ -298,7 +294,7 @@ func (s *server) readEntry(k kind, value jsonscan.Value) (e entry, ok bool) {
 		return e, other == nil || other == s // a URI with another server's prefix belongs to that server only
 	}
 	e.advertised = upstream.AdvertisedName(s.ID, s.Prefix, original)
-	edits := []frame.Edit{{Part: name.Bytes(), Token: gjson.AppendJSONString(nil, e.advertised)}}
+	edits := []frame.Edit{{Part: name.Bytes(), Token: quoteJSON(e.advertised)}}
 	if text := value.Member("description"); s.h.o.PrefixDescriptions && text.Kind() == jsonscan.String {
 		edits = append(edits, frame.Edit{Part: text.Bytes(), Token: append([]byte(`"[`+s.ID+`] `), text[1:]...)})
 	}

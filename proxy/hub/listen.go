@@ -1,15 +1,14 @@
 package hub
 
 import (
+	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/proxy"
-	"github.com/tidwall/gjson"
 )
 
 // listen is a subscriptions/listen request of a 2026-07-28 client, until the client cancels it
@@ -98,8 +97,8 @@ func (o *own) answerListen(f *frame.Frame) {
 // watchResources asks the servers to watch the resources of a listen, and waits for them as long
 // as for a list.
 func (h *hub) watchResources(l *listen) {
-	late := time.NewTimer(h.o.ListWait)
-	defer late.Stop()
+	ctx, cancel := context.WithTimeout(h.ctx, h.o.ListWait)
+	defer cancel()
 	gathered := false
 	agreed := make([]chan frame.Frame, len(l.uris))
 	all := make([]*watched, len(l.uris))
@@ -126,16 +125,16 @@ func (h *hub) watchResources(l *listen) {
 		}})
 	}
 	for i, w := range all {
-		said, there := false, late.C
+		said, late := false, ctx.Done()
 		if len(agreed[i]) > 0 {
-			there = nil // an answer that has come in time counts
+			late = nil // an answer that has come in time counts
 		}
 		select {
 		case f, ok := <-agreed[i]:
 			said = ok && f.Error == nil
-		case <-there:
-			late.Reset(0)
-		case <-h.ctx.Done():
+		case <-late:
+		}
+		if h.ctx.Err() != nil {
 			return
 		}
 		h.mu.Lock()
@@ -153,7 +152,7 @@ func (h *hub) watchResources(l *listen) {
 // subscribeResource asks the server to report changes of a resource.
 func (c *conn) subscribeResource(w *watched, agreed chan<- frame.Frame) {
 	h := c.server.h
-	uri := string(gjson.AppendJSONString(nil, w.original))
+	uri := string(quoteJSON(w.original))
 	var id []byte
 	if c.meta != nil {
 		id = c.expectAnswer(asker{hub: agreed, open: true})
@@ -190,7 +189,7 @@ func (c *conn) followLists(capabilities jsonscan.Value) {
 
 // noteAcknowledgement handles a server's acknowledgement of a listen.
 func (c *conn) noteAcknowledgement(params jsonscan.Value) {
-	id := params.Member("_meta").Member(metaPrefix + "subscriptionId").Bytes()
+	id := params.Member("_meta").Member(mcp.MetaPrefix + "subscriptionId").Bytes()
 	var f frame.Frame
 	agreed := false
 	for range params.Member("notifications").Member("resourceSubscriptions").Elements() {
@@ -237,7 +236,7 @@ func (h *hub) releaseWatch(w *watched) {
 		switch {
 		case now != on:
 		case id == nil:
-			on.requestAnswer("resources/unsubscribe", on.requestParams(`"uri":`+string(gjson.AppendJSONString(nil, w.original))), make(chan frame.Frame, 1))
+			on.requestAnswer("resources/unsubscribe", on.requestParams(`"uri":`+string(quoteJSON(w.original))), make(chan frame.Frame, 1))
 		default:
 			on.queueLine(on, mcp.CancelNotification(id, "nobody listens any more"))
 			on.claimAsker(id)
@@ -258,7 +257,7 @@ func (o *own) acknowledgeListen(l *listen) {
 		}
 	}
 	for _, w := range l.watching {
-		uris += "," + string(gjson.AppendJSONString(nil, w.uri))
+		uris += "," + string(quoteJSON(w.uri))
 	}
 	o.h.mu.Unlock()
 	if !here {
@@ -276,12 +275,12 @@ func (o *own) acknowledgeListen(l *listen) {
 
 // subscriptionMeta returns the _meta that shows which listen a message belongs to.
 func (l *listen) subscriptionMeta() string {
-	return `{"` + metaPrefix + `subscriptionId":` + string(l.request.ID) + "}"
+	return `{"` + mcp.MetaPrefix + `subscriptionId":` + string(l.request.ID) + "}"
 }
 
 // cancelListen ends a listen that the client has cancelled.
 func (h *hub) cancelListen(id jsonscan.Value) {
-	if k := id.Kind(); k != jsonscan.String && k != jsonscan.Number {
+	if !mcp.IsToken(id) {
 		return
 	}
 	h.mu.Lock()
@@ -356,7 +355,7 @@ func (h *hub) announceChange(kind, method string) {
 // it.
 func (c *conn) announceUpdate(f *frame.Frame, params jsonscan.Value) error {
 	h, uri, meta := c.server.h, params.Member("uri"), params.Member("_meta")
-	of := meta.Member(metaPrefix + "subscriptionId").Bytes() // nil for a server of an earlier version
+	of := meta.Member(mcp.MetaPrefix + "subscriptionId").Bytes() // nil for a server of an earlier version
 	var lines [][]byte
 	h.mu.Lock()
 	for _, l := range h.listens {
@@ -367,9 +366,9 @@ func (c *conn) announceUpdate(f *frame.Frame, params jsonscan.Value) error {
 			}
 			mark := memberEdit(params, "_meta", l.subscriptionMeta())
 			if meta.Kind() == jsonscan.Object {
-				mark = memberEdit(meta, metaPrefix+"subscriptionId", string(l.request.ID))
+				mark = memberEdit(meta, mcp.MetaPrefix+"subscriptionId", string(l.request.ID))
 			}
-			lines = append(lines, frame.SpliceAll(f.Raw, mark, frame.Edit{Part: uri.Bytes(), Token: gjson.AppendJSONString(nil, w.uri+below)}))
+			lines = append(lines, frame.SpliceAll(f.Raw, mark, frame.Edit{Part: uri.Bytes(), Token: quoteJSON(w.uri + below)}))
 			break
 		}
 	}

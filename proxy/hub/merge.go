@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,27 +15,17 @@ import (
 // gatherLists brings every server's list up to date within ListWait. why[i] is the reason if the
 // list of servers[i] is not up to date.
 func (h *hub) gatherLists(k kind, servers []*server) (why []error) {
-	late := time.NewTimer(h.o.ListWait)
-	defer late.Stop()
+	ctx, cancel := context.WithTimeout(h.ctx, h.o.ListWait)
+	defer cancel()
 	waits := make([]<-chan struct{}, len(servers))
 	for i, s := range servers {
 		waits[i] = s.lists[k].fetchList(s, k)
 	}
 	why = make([]error, len(servers))
-	over := false
 	for i, s := range servers {
 		select {
 		case <-waits[i]:
-		default:
-			if !over {
-				select {
-				case <-waits[i]:
-				case <-late.C:
-					over = true
-				case <-h.ctx.Done():
-					over = true
-				}
-			}
+		case <-ctx.Done():
 		}
 		why[i] = s.lists[k].checkFresh(h.o.ListWait)
 	}
@@ -76,7 +67,7 @@ func (h *hub) mergeLists(k kind) []byte {
 			count[e.advertised]++
 		}
 	}
-	b := append(make([]byte, 0, 4096), `{"`+words[k].member+`":[`...)
+	b := append(make([]byte, 0, 4096), `{"`+k.shape().Entries+`":[`...)
 	open, shown := len(b), map[string]bool{}
 	for i, s := range servers {
 		for _, e := range all[i] {
@@ -101,26 +92,23 @@ func (h *hub) mergeLists(k kind) []byte {
 
 // appendAbsent adds the ids of the servers whose lists are not up to date, with the reasons.
 func appendAbsent(b []byte, servers []*server, why []error) []byte {
-	before := `,"_meta":{"clawai/absent":{`
+	var absent []string
 	for i, s := range servers {
-		if why[i] == nil {
-			continue
+		if why[i] != nil {
+			absent = append(absent, fmt.Sprintf(`"%s":%s`, s.ID, quoteJSON(why[i].Error())))
 		}
-		b = append(append(b, before...), `"`+s.ID+`":`...)
-		b = gjson.AppendJSONString(b, why[i].Error())
-		before = ","
 	}
-	if before == "," {
-		b = append(b, "}}"...)
+	if absent == nil {
+		return b
 	}
-	return b
+	return append(b, `,"_meta":{"clawai/absent":{`+strings.Join(absent, ",")+"}}"...)
 }
 
 // renameResource returns a resource under "ID+URI", because an earlier server has the same URI.
 func renameResource(id string, raw []byte) []byte {
 	v := gjson.GetBytes(raw, "uri")
 	part := raw[v.Index : v.Index+len(v.Raw)]
-	return frame.SplicePart(raw, part, gjson.AppendJSONString(nil, id+"+"+v.String()))
+	return frame.SplicePart(raw, part, quoteJSON(id+"+"+v.String()))
 }
 
 // findByName returns the server of an advertised name, and the server's own name for it. A name

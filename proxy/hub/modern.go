@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -16,18 +17,11 @@ import (
 // client's capabilities (MCP basic, _meta; basic/versioning). The first request of a client
 // decides which of the two styles its session uses. server/discover does not decide this.
 
-// modernVersion is the version without sessions, and metaPrefix is the prefix of its members of
-// _meta.
-const (
-	modernVersion = "2026-07-28"
-	metaPrefix    = "io.modelcontextprotocol/"
-)
-
 // messageVersion returns the version that a message states in its _meta, or "" for a message
 // without one.
 func messageVersion(params []byte) (version string, meta jsonscan.Value) {
 	meta = jsonscan.ValueOf(params).Member("_meta")
-	if v := meta.Member(metaPrefix + "protocolVersion"); v.Kind() == jsonscan.String {
+	if v := meta.Member(mcp.MetaPrefix + "protocolVersion"); v.Kind() == jsonscan.String {
 		version = v.Text()
 	}
 	return version, meta
@@ -53,26 +47,32 @@ func (h *hub) isForServers(f *frame.Frame) bool {
 
 // readMeta stores the client's description of itself from a request.
 func (c *client) readMeta(meta jsonscan.Value, hub string) {
-	can, info := meta.Member(metaPrefix+"clientCapabilities"), meta.Member(metaPrefix+"clientInfo")
+	can, info := meta.Member(mcp.MetaPrefix+"clientCapabilities"), meta.Member(mcp.MetaPrefix+"clientInfo")
 	c.meta = requestMeta(can, info)
 	if info.Kind() != jsonscan.Object {
-		info = jsonscan.Value(gjson.AppendJSONString([]byte(`{"name":"clawai hub","version":`), hub)) + "}"
+		info = jsonscan.Value(hubInfo(hub))
 	}
-	c.version = versions[len(versions)-1]
-	c.params = append([]byte(`{"protocolVersion":"`+c.version+`","capabilities":`), can...)
-	c.params = append(append(append(c.params, `,"clientInfo":`...), info...), '}')
+	c.version = mcp.AgreeVersion("")
+	c.params = fmt.Appendf(nil, `{"protocolVersion":"%s","capabilities":%s,"clientInfo":%s}`, c.version, can, info)
 }
+
+// hubInfo returns the hub's description of itself.
+func hubInfo(version string) string {
+	return fmt.Sprintf(`{"name":"clawai hub","version":%s}`, quoteJSON(version))
+}
+
+func quoteJSON(text string) []byte { return gjson.AppendJSONString(nil, text) }
 
 // requestMeta returns the _meta of a request in the name of a client with these capabilities.
 func requestMeta(can, info jsonscan.Value) []byte {
 	if can.Kind() != jsonscan.Object {
 		can = "{}"
 	}
-	b := append([]byte(`{"`+metaPrefix+`protocolVersion":"`+modernVersion+`","`+metaPrefix+`clientCapabilities":`), can...)
+	who := jsonscan.Value("")
 	if info.Kind() == jsonscan.Object {
-		b = append(append(b, `,"`+metaPrefix+`clientInfo":`...), info...)
+		who = `,"` + mcp.MetaPrefix + `clientInfo":` + info
 	}
-	return append(b, '}')
+	return fmt.Appendf(nil, `{"%[1]sprotocolVersion":"%[2]s","%[1]sclientCapabilities":%[3]s%[4]s}`, mcp.MetaPrefix, mcp.ModernVersion, can, who)
 }
 
 // isModern reports whether the client uses 2026-07-28.
@@ -86,26 +86,22 @@ func (h *hub) isModern() bool {
 // 2026-07-28, or nil for a valid request.
 func versionError(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 	switch {
-	case version != modernVersion:
-		b := appendError(nil, -32022, "Unsupported protocol version")
-		b = append(b[:len(b)-1], `,"data":{"supported":`...)
-		b = append(append(appendVersions(b), `,"requested":`...), meta.Member(metaPrefix+"protocolVersion")...)
-		return append(b, "}}"...)
+	case version != mcp.ModernVersion:
+		return fmt.Appendf(nil, `{"code":-32022,"message":"Unsupported protocol version","data":{"supported":%s,"requested":%s}}`,
+			allVersions(), meta.Member(mcp.MetaPrefix+"protocolVersion"))
 	case mcp.IsRemoved(f.Method):
-		return appendError(nil, -32601, f.Method+" is no method of "+modernVersion)
-	case meta.Member(metaPrefix+"clientCapabilities").Kind() != jsonscan.Object:
-		return appendError(nil, -32602, "_meta does not say what the client can: "+metaPrefix+"clientCapabilities")
+		return newError(-32601, f.Method+" is no method of "+mcp.ModernVersion)
+	case meta.Member(mcp.MetaPrefix+"clientCapabilities").Kind() != jsonscan.Object:
+		return newError(-32602, "_meta does not say what the client can: "+mcp.MetaPrefix+"clientCapabilities")
 	}
 	return nil
 }
 
-// appendVersions appends the versions that a client may speak, the newest first.
-func appendVersions(b []byte) []byte {
-	b = append(b, `["`+modernVersion+`"`...)
-	for _, v := range slices.Backward(versions) {
-		b = append(b, `,"`+v+`"`...)
-	}
-	return append(b, ']')
+// allVersions returns the versions that a client may speak, the newest first.
+func allVersions() string {
+	all := append(slices.Clone(mcp.LegacyVersions), mcp.ModernVersion)
+	slices.Reverse(all)
+	return `["` + strings.Join(all, `","`) + `"]`
 }
 
 // refusalError returns the error for a request that no server gets and that the hub must not
@@ -117,17 +113,17 @@ func (o *own) refusalError(f *frame.Frame) []byte {
 	version, meta := messageVersion(f.Params)
 	switch {
 	case begun && !modern && f.Method == "server/discover":
-		return appendError(nil, -32601, "this session began with initialize, and keeps to it")
+		return newError(-32601, "this session began with initialize, and keeps to it")
 	case begun && !modern:
 		return nil
 	case version != "":
 		return versionError(f, version, meta)
 	case modern && f.Method == "initialize":
-		return appendError(nil, -32600, "this session speaks "+modernVersion+" already, which has no initialize")
+		return newError(-32600, "this session speaks "+mcp.ModernVersion+" already, which has no initialize")
 	case modern:
-		return appendError(nil, -32602, "_meta does not say the version: "+metaPrefix+"protocolVersion")
+		return newError(-32602, "_meta does not say the version: "+mcp.MetaPrefix+"protocolVersion")
 	case f.Method != "initialize" && f.Method != "ping":
-		return appendError(nil, -32601, f.Method+" is unknown before initialize, or without a version in its _meta")
+		return newError(-32601, f.Method+" is unknown before initialize, or without a version in its _meta")
 	}
 	return nil
 }
@@ -139,11 +135,11 @@ const offers = `"capabilities":{"tools":{"listChanged":true},"prompts":{"listCha
 
 // answerDiscover answers server/discover at once, without any server.
 func (o *own) answerDiscover(f *frame.Frame) {
-	b := append(append(appendVersions([]byte(`{"supportedVersions":`)), ','), offers...)
+	instructions := ""
 	if text := o.h.joinInstructions(); text != "" {
-		b = gjson.AppendJSONString(append(b, `,"instructions":`...), text)
+		instructions = `,"instructions":` + string(quoteJSON(text))
 	}
-	o.sendResult(f, append(b, '}'))
+	o.sendResult(f, fmt.Appendf(nil, `{"supportedVersions":%s,`+offers+`%s}`, allVersions(), instructions))
 }
 
 // maxInstructions is the size in bytes of instructions that clients are known to read.
@@ -180,11 +176,11 @@ func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 		return result
 	}
 	of := jsonscan.ValueOf(result)
-	info := string(gjson.AppendJSONString([]byte(`{"name":"clawai hub","version":`), o.h.o.Version)) + "}"
+	info := hubInfo(o.h.o.Version)
 	if meta := of.Member("_meta"); meta != "" {
-		result = frame.SpliceAll(result, memberEdit(meta, metaPrefix+"serverInfo", info))
+		result = frame.SpliceAll(result, memberEdit(meta, mcp.MetaPrefix+"serverInfo", info))
 	} else {
-		result = frame.SpliceAll(result, memberEdit(of, "_meta", `{"`+metaPrefix+`serverInfo":`+info+`}`))
+		result = frame.SpliceAll(result, memberEdit(of, "_meta", `{"`+mcp.MetaPrefix+`serverInfo":`+info+`}`))
 	}
 	return frame.SpliceAll(result, completionEdit(jsonscan.ValueOf(result), f.Method))
 }
@@ -192,27 +188,19 @@ func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 // completionEdit adds resultType to a result and, for the methods that need them, a ttlMs of 0
 // and a cacheScope of "private".
 func completionEdit(result jsonscan.Value, method string) frame.Edit {
-	missing := map[string]string{"resultType": `"complete"`}
+	var missing []string
+	add := func(name, value string) {
+		if result.Member(name) == "" {
+			missing = append(missing, `"`+name+`":`+value)
+		}
+	}
+	add("resultType", `"complete"`)
 	switch method {
 	case "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover":
-		missing["ttlMs"], missing["cacheScope"] = "0", `"private"`
+		add("ttlMs", "0")
+		add("cacheScope", `"private"`)
 	}
-	b := []byte("{")
-	for _, name := range []string{"resultType", "ttlMs", "cacheScope"} {
-		if value := missing[name]; value != "" && result.Member(name) == "" {
-			if len(b) > 1 {
-				b = append(b, ',')
-			}
-			b = append(b, `"`+name+`":`+value...)
-		}
-	}
-	for range result.Members() {
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		break
-	}
-	return frame.Edit{Part: result.Bytes()[:1], Token: b}
+	return prependEdit(result, strings.Join(missing, ","))
 }
 
 // modernEdits returns the edits that turn an answer of a server up to 2025-11-25 into one for a
@@ -253,7 +241,7 @@ func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 		return false, nil
 	}
 	for version := range jsonscan.ValueOf(f.Result).Member("supportedVersions").Elements() {
-		modern = modern || version.Text() == modernVersion
+		modern = modern || version.Text() == mcp.ModernVersion
 	}
 	if modern {
 		c.meta = meta
@@ -296,9 +284,9 @@ func (c *conn) legacyEdits(of *call, f *frame.Frame, edits []frame.Edit) []frame
 	meta := params.Member("_meta")
 	for key, value := range meta.Members() {
 		switch key.Text() {
-		case metaPrefix + "protocolVersion", metaPrefix + "clientInfo", metaPrefix + "clientCapabilities":
+		case mcp.MetaPrefix + "protocolVersion", mcp.MetaPrefix + "clientInfo", mcp.MetaPrefix + "clientCapabilities":
 			continue
-		case metaPrefix + "logLevel":
+		case mcp.MetaPrefix + "logLevel":
 			if of.logs = value.Kind() == jsonscan.String; of.logs && string(c.level) != string(value) {
 				c.setLevel(slices.Clone(value.Bytes()))
 			}

@@ -1,7 +1,7 @@
 package hub
 
 import (
-	"slices"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,7 +11,6 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/proxy"
-	"github.com/tidwall/gjson"
 )
 
 // own is the hub's own server for the client. It answers the requests that belong to no other
@@ -22,14 +21,13 @@ type own struct {
 	fromClient *proxy.Stream
 	sends      sync.Mutex // guards what follows: one goroutine at a time
 	fromUs     *proxy.Stream
-	asked      chan frame.Frame
-	later      chan func() // jobs that wait for lists
+	asked      chan func() // jobs, in order
 	lists      sync.WaitGroup
 	open       atomic.Int64 // number of open requests
 }
 
 func newOwn(h *hub) *own {
-	o := &own{h: h, asked: make(chan frame.Frame, 256), later: make(chan func(), 256)}
+	o := &own{h: h, asked: make(chan func(), 256)}
 	session := proxy.NewSession(proxy.Options{Gate: h.o.Gate, Guess: "hub", Limits: h.o.Limits, DenyAsError: h.o.DenyAsError})
 	o.fromClient = session.NewStream(mcp.ClientToServer, "", (*asked)(o), h.out.AsyncSink())
 	o.fromUs = session.NewStream(mcp.ServerToClient, "", h.out, (*asked)(o))
@@ -46,7 +44,7 @@ func (o *own) useClientStream(look func(fromClient *proxy.Stream)) {
 // asked is the sink for messages that the gate has let through.
 type asked own
 
-// Add queues one frame for answerRequests.
+// Add leaves one frame to answerRequests.
 func (a *asked) Add(line []byte) error {
 	f, err := frame.Parse(line, a.h.o.Limits)
 	if err != nil || f.Kind == frame.Response {
@@ -58,11 +56,24 @@ func (a *asked) Add(line []byte) error {
 	if version, _ := messageVersion(f.Params); f.Method == "initialize" && version == "" { // done here because the next message may be in the same read
 		a.h.noteClient(f.Params)
 	}
-	select {
-	case a.asked <- f:
-	case <-a.h.ctx.Done():
-	}
+	(*own)(a).postJob(func() {
+		if f.Kind == frame.Request {
+			(*own)(a).handleRequest(&f)
+		} else if f.Method == "notifications/cancelled" {
+			a.h.cancelListen(jsonscan.ValueOf(f.Params).Member("requestId"))
+		}
+	})
 	return nil
+}
+
+// postJob leaves a job to answerRequests. It returns false when the session has ended.
+func (o *own) postJob(job func()) bool {
+	select {
+	case o.asked <- job:
+		return true
+	case <-o.h.ctx.Done():
+		return false
+	}
 }
 
 // Flush does nothing.
@@ -73,14 +84,8 @@ func (o *own) answerRequests() {
 	defer o.lists.Wait()
 	for {
 		select {
-		case f := <-o.asked:
-			if f.Kind == frame.Request {
-				o.handleRequest(&f)
-			} else if f.Method == "notifications/cancelled" {
-				o.h.cancelListen(jsonscan.ValueOf(f.Params).Member("requestId"))
-			}
-		case run := <-o.later:
-			o.lists.Go(run)
+		case job := <-o.asked:
+			job()
 		case <-o.h.ctx.Done():
 			return
 		}
@@ -97,7 +102,7 @@ func (o *own) handleRequest(f *frame.Frame) {
 		o.open.Add(1)
 		o.lists.Go(func() {
 			defer o.open.Add(-1)
-			if line := resultLine(f, o.completeResult(f, o.h.mergeLists(k))); len(line) <= o.h.o.Limits.MaxBytes {
+			if line := mcp.ResultLine(f.ID, o.completeResult(f, o.h.mergeLists(k))); len(line) <= o.h.o.Limits.MaxBytes {
 				o.answerClient(f, line)
 			} else {
 				o.sendErrorCode(f, mcp.CodeGone, "what all servers list is too long together")
@@ -134,25 +139,17 @@ func (o *own) handleRequest(f *frame.Frame) {
 	}
 }
 
-// versions are the versions that a client may ask for in initialize.
-var versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
-
 // answerInitialize answers at once: it needs no server.
 func (o *own) answerInitialize(f *frame.Frame) {
 	o.h.mu.Lock()
 	version := o.h.client.version
 	o.h.mu.Unlock()
-	b := []byte(`{"protocolVersion":"` + version + `",` + offers + `,"serverInfo":{"name":"clawai hub","version":`)
-	b = gjson.AppendJSONString(b, o.h.o.Version)
-	o.sendResult(f, append(b, `}}`...))
+	o.sendResult(f, fmt.Appendf(nil, `{"protocolVersion":"%s",`+offers+`,"serverInfo":%s}`, version, hubInfo(o.h.o.Version)))
 }
 
 // noteClient stores the client's first introduction.
 func (h *hub) noteClient(params []byte) {
-	version := jsonscan.ValueOf(params).Member("protocolVersion").Text()
-	if !slices.Contains(versions, version) {
-		version = versions[len(versions)-1]
-	}
+	version := mcp.AgreeVersion(jsonscan.ValueOf(params).Member("protocolVersion").Text())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.client.params == nil {
@@ -176,21 +173,15 @@ func (o *own) setLevel(f *frame.Frame) {
 }
 
 func (o *own) sendResult(f *frame.Frame, of []byte) {
-	o.sendMessage(resultLine(f, o.completeResult(f, of)))
-}
-
-func resultLine(f *frame.Frame, of []byte) []byte {
-	line := append(append(append([]byte(`{"jsonrpc":"2.0","id":`), f.ID...), `,"result":`...), of...)
-	return append(line, '}')
+	o.sendMessage(mcp.ResultLine(f.ID, o.completeResult(f, of)))
 }
 
 func (o *own) sendErrorCode(f *frame.Frame, code int, text string) {
-	o.sendError(f, appendError(nil, code, text))
+	o.sendError(f, newError(code, text))
 }
 
 func (o *own) sendError(f *frame.Frame, why []byte) {
-	line := append(append([]byte(`{"jsonrpc":"2.0","id":`), f.ID...), `,"error":`...)
-	o.answerClient(f, append(append(line, why...), '}'))
+	o.answerClient(f, mcp.ErrorLine(f.ID, why))
 }
 
 // answerClient sends the client an answer of the hub. In a merged list each server's part has
@@ -224,8 +215,7 @@ func (o *own) sendMessage(line []byte) {
 type changes struct {
 	hub     *hub
 	mu      sync.Mutex // guards what follows
-	waiting map[string]*time.Timer
-	over    bool
+	waiting map[string]bool
 }
 
 // coalesce is how long a change waits for other changes of its topic.
@@ -235,28 +225,16 @@ func (c *changes) noteChange(k kind) {
 	method := "notifications/" + k.changeTopic() + "/list_changed"
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.over || c.waiting[method] != nil {
+	if c.waiting[method] {
 		return
 	}
-	if c.waiting == nil {
-		c.waiting = map[string]*time.Timer{}
-	}
-	c.waiting[method] = time.AfterFunc(coalesce, func() {
+	c.waiting[method] = true
+	time.AfterFunc(coalesce, func() {
 		c.mu.Lock()
 		delete(c.waiting, method)
-		over := c.over
 		c.mu.Unlock()
-		if !over {
+		if c.hub.ctx.Err() == nil { // the session may have ended
 			c.hub.announceChange(k.changeTopic(), method)
 		}
 	})
-}
-
-func (c *changes) stopTimers() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.over = true
-	for _, t := range c.waiting {
-		t.Stop()
-	}
 }

@@ -1,7 +1,9 @@
 package hub
 
 import (
+	"bytes"
 	"crypto/rand"
+	"fmt"
 	"slices"
 	"time"
 
@@ -62,7 +64,7 @@ func (c *call) canBeAsked(method string) bool {
 		return false
 	}
 	_, meta := messageVersion(c.params)
-	return meta.Member(metaPrefix+"clientCapabilities").Member(methodCapability(method)).Kind() == jsonscan.Object
+	return meta.Member(mcp.MetaPrefix+"clientCapabilities").Member(methodCapability(method)).Kind() == jsonscan.Object
 }
 
 // inquireClient asks the client the question of a server's request, which has crossed the gate as
@@ -73,12 +75,11 @@ func (c *conn) inquireClient(request []byte) error {
 	if err != nil {
 		return err
 	}
-	entry := append(append(slices.Clone(f.ID), `:{"method":"`+f.Method+`"`...), `,"params":`...)
-	if f.Params == nil {
-		entry = append(entry, "{}}"...)
-	} else {
-		entry = append(append(entry, f.Params...), '}')
+	params := f.Params
+	if params == nil {
+		params = []byte("{}")
 	}
+	entry := fmt.Appendf(nil, `%s:{"method":"%s","params":%s}`, f.ID, f.Method, params)
 	h.mu.Lock()
 	of := h.findAsker(c, f.Method)
 	var line []byte
@@ -132,14 +133,11 @@ func (h *hub) parkCall(c *call) []byte {
 	h.away[c.state] = c
 	state := c.state
 	c.late = time.AfterFunc(awayFor, func() { h.abandonCall(state) })
-	b := append(append([]byte(`{"jsonrpc":"2.0","id":`), c.id...), `,"result":{"resultType":"input_required","inputRequests":{`...)
-	for i, q := range c.asks {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, q.entry...)
+	var entries [][]byte
+	for _, q := range c.asks {
+		entries = append(entries, q.entry)
 	}
-	return append(b, `},"requestState":"`+state+`"}}`...)
+	return mcp.ResultLine(c.id, fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{%s},"requestState":"%s"}`, bytes.Join(entries, []byte{','}), state))
 }
 
 // takeReturn handles a request with which a client returns to its call. It returns false for any
@@ -150,32 +148,32 @@ func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	}
 	h.mu.Lock()
 	c := h.away[state.Text()]
-	var code, why string
+	var refusal *frame.Refusal
 	switch key := frame.IDKey(f.ID); {
 	case c == nil:
 		h.mu.Unlock()
 		return false
 	case c.method != f.Method || !mcp.SameCall(c.params, f.Params):
-		code, why = "other_call", "what came back with the answer is not the call that was asked about; nothing was done"
+		refusal = &frame.Refusal{
+			Code: "other_call", Reason: "what came back with the answer is not the call that was asked about; nothing was done", ID: f.ID, Request: true,
+		}
 	case h.inFlight[key] != nil || h.own.fromClient.ResponseSink(f.ID) != nil:
-		code, why = "duplicate_id", "a request with this id is still in flight"
+		refusal = proxy.DuplicateID(f.ID)
 	default:
 		c.late.Stop()
 		delete(h.away, c.state)
 		c.state, c.id, c.key = "", f.ID, key
 		h.inFlight[key] = c
 	}
-	if code != "" {
+	if refusal != nil {
 		h.mu.Unlock()
-		h.own.useClientStream(func(own *proxy.Stream) {
-			own.RefuseLine(h.ctx, f.Raw, &frame.Refusal{Code: code, Reason: why, ID: f.ID, Request: true})
-		})
+		h.own.useClientStream(func(own *proxy.Stream) { own.RefuseLine(h.ctx, f.Raw, refusal) })
 		return true
 	}
 	answers := c.takeAnswers(jsonscan.ValueOf(f.Params).Member("inputResponses"))
 	on := c.on
 	h.mu.Unlock()
-	if token := jsonscan.ValueOf(f.Params).Member("_meta").Member("progressToken"); token.Kind() == jsonscan.String || token.Kind() == jsonscan.Number {
+	if token := mcp.ProgressToken(f.Params); token != "" {
 		on.progressTo(c, token.Bytes())
 	}
 	for _, line := range answers {
@@ -230,8 +228,7 @@ func (c *call) takeAnswers(responses jsonscan.Value) (lines [][]byte) {
 		if answer == "" {
 			return false
 		}
-		line := append(append([]byte(`{"jsonrpc":"2.0","id":`), q.key...), `,"result":`...)
-		lines = append(lines, append(append(line, answer...), '}'))
+		lines = append(lines, mcp.ResultLine(q.key, answer.Bytes()))
 		return true
 	})
 	return lines

@@ -5,7 +5,6 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/proxy"
-	"github.com/tidwall/gjson"
 )
 
 // call is a client's request to a server.
@@ -27,7 +26,7 @@ type call struct {
 func (h *hub) routeLine(line []byte) {
 	limits := h.o.Limits
 	h.mu.Lock()
-	limits.AllowBatch = h.client.version == "2025-03-26"
+	limits.AllowBatch = h.client.version == mcp.BatchVersion
 	begun := h.client.params != nil
 	h.mu.Unlock()
 	f, err := frame.Parse(line, limits)
@@ -81,7 +80,7 @@ func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 		return false
 	}
 	s, original := h.findByName(k, name.Text())
-	return s != nil && h.sendRequest(s, f, frame.Edit{Part: name.Bytes(), Token: gjson.AppendJSONString(nil, original)})
+	return s != nil && h.sendRequest(s, f, frame.Edit{Part: name.Bytes(), Token: quoteJSON(original)})
 }
 
 // byURI sends a request to the server of a resource. The URI stays the same, unless it has the
@@ -102,7 +101,7 @@ func renamedURI(uri jsonscan.Value, original string) []frame.Edit {
 	if original == uri.Text() {
 		return nil
 	}
-	return []frame.Edit{{Part: uri.Bytes(), Token: gjson.AppendJSONString(nil, original)}}
+	return []frame.Edit{{Part: uri.Bytes(), Token: quoteJSON(original)}}
 }
 
 // searchResource finds the server of a resource after all the servers have listed their
@@ -127,9 +126,7 @@ func (h *hub) searchResource(f *frame.Frame, uri jsonscan.Value) bool {
 			}
 		})
 	}
-	select {
-	case h.own.later <- run:
-	case <-h.ctx.Done():
+	if !h.own.postJob(func() { h.own.lists.Go(run) }) {
 		h.own.open.Add(-1)
 	}
 	return true
@@ -146,11 +143,7 @@ func (h *hub) sendRequest(s *server, f *frame.Frame, edits ...frame.Edit) bool {
 // registerCall registers a request to a server. It returns nil, and refuses the request, when its
 // id is in use.
 func (h *hub) registerCall(f *frame.Frame) *call {
-	c := &call{id: f.ID, key: frame.IDKey(f.ID)}
-	token := jsonscan.ValueOf(f.Params).Member("_meta").Member("progressToken")
-	if k := token.Kind(); k == jsonscan.String || k == jsonscan.Number {
-		c.token = token.Bytes()
-	}
+	c := &call{id: f.ID, key: frame.IDKey(f.ID), token: mcp.ProgressToken(f.Params).Bytes()}
 	c.method, c.params = f.Method, f.Params
 	h.mu.Lock()
 	taken := h.inFlight[c.key] != nil || h.own.fromClient.ResponseSink(f.ID) != nil
@@ -185,8 +178,7 @@ func (h *hub) passCall(c *call, s *server, f *frame.Frame, edits ...frame.Edit) 
 
 // refuseDuplicate refuses a request whose id is in use.
 func (h *hub) refuseDuplicate(f *frame.Frame) {
-	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: f.ID, Request: true}
-	h.own.useClientStream(func(c *proxy.Stream) { c.RefuseLine(h.ctx, f.Raw, r) })
+	h.own.useClientStream(func(c *proxy.Stream) { c.RefuseLine(h.ctx, f.Raw, proxy.DuplicateID(f.ID)) })
 }
 
 // failUnavailable answers a request to a server that does not run with an error.
@@ -243,7 +235,7 @@ func (h *hub) routeNotification(f *frame.Frame) bool {
 
 // cancelCall cancels a call at its server, unless the server has not got the call yet.
 func (h *hub) cancelCall(f *frame.Frame, id jsonscan.Value) bool {
-	if k := id.Kind(); k != jsonscan.String && k != jsonscan.Number {
+	if !mcp.IsToken(id) {
 		return false
 	}
 	h.mu.Lock()

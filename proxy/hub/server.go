@@ -248,7 +248,7 @@ func (s *server) disconnect() {
 
 // stopIdle stops the server when it has no work.
 func (s *server) stopIdle() {
-	if s.Idle <= 0 || s.conn == nil || s.conn.isBusy() {
+	if s.Idle <= 0 || s.conn == nil || s.conn.subscribed || s.conn.hasOutstanding() {
 		return
 	}
 	c := s.conn
@@ -265,14 +265,5 @@ func (s *server) closeUpstream(ctx context.Context) {
 	s.mu.Unlock()
 	if up != nil {
 		_ = up.Close(ctx)
-	}
-}
-
-func waitFor(ch <-chan struct{}, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ch:
-	case <-t.C:
 	}
 }

@@ -1,12 +1,12 @@
 package hub
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
-	"github.com/tidwall/gjson"
 )
 
 // toClient is the sink for a server's messages that the gate has let through. It rewrites ids and
@@ -24,11 +24,8 @@ func (t *toClient) Add(line []byte) error {
 	if err != nil {
 		return err
 	}
-	if f.Kind != frame.Batch {
-		return t.addFrame(&f)
-	}
-	for i := range f.Elements { // the answers may be for several askers
-		if err := t.addFrame(&f.Elements[i]); err != nil {
+	for one := range f.Messages { // the answers of an array may be for several askers
+		if err := t.addFrame(one); err != nil {
 			return err
 		}
 	}
@@ -112,11 +109,7 @@ func (h *hub) keepTasks(s *server, tasks []string) {
 func (c *conn) rewriteRequest(f *frame.Frame) []byte {
 	params := jsonscan.ValueOf(f.Params)
 	meta := params.Member("_meta")
-	token := meta.Member("progressToken")
-	r := &request{on: c, id: f.ID}
-	if token.Kind() == jsonscan.String || token.Kind() == jsonscan.Number {
-		r.token = token.Bytes()
-	}
+	r := &request{on: c, id: f.ID, token: mcp.ProgressToken(f.Params).Bytes()}
 	id := c.registerRequest(r)
 	edits := []frame.Edit{{Part: f.ID, Token: id}}
 	if r.token != nil {
@@ -203,7 +196,7 @@ func (c *conn) rewriteNotification(f *frame.Frame) []byte {
 		}
 		switch logger := params.Member("logger"); {
 		case logger.Kind() == jsonscan.String:
-			return frame.SplicePart(f.Raw, logger.Bytes(), gjson.AppendJSONString(nil, c.server.ID+"."+logger.Text()))
+			return frame.SplicePart(f.Raw, logger.Bytes(), quoteJSON(c.server.ID+"."+logger.Text()))
 		case params.Kind() == jsonscan.Object:
 			return frame.SpliceAll(f.Raw, memberEdit(params, "logger", `"`+c.server.ID+`"`))
 		}
@@ -237,15 +230,9 @@ func memberEdit(object jsonscan.Value, name, value string) frame.Edit {
 	if there := object.Member(name); there != "" {
 		return frame.Edit{Part: there.Bytes(), Token: []byte(value)}
 	}
-	member := `{"` + name + `":` + value
-	for range object.Members() {
-		member += ","
-		break
-	}
-	return frame.Edit{Part: object.Bytes()[:1], Token: []byte(member)}
+	return prependEdit(object, `"`+name+`":`+value)
 }
 
-func appendError(b []byte, code int, text string) []byte {
-	b = strconv.AppendInt(append(b, `{"code":`...), int64(code), 10)
-	return append(gjson.AppendJSONString(append(b, `,"message":`...), text), '}')
+func newError(code int, text string) []byte {
+	return fmt.Appendf(nil, `{"code":%d,"message":%s}`, code, quoteJSON(text))
 }

@@ -55,8 +55,7 @@ var leaveGrace = 5 * time.Second
 // retireServer ends a removed server after its outstanding answers have come or leaveGrace is
 // over.
 func (s *server) retireServer() {
-	late, look := time.NewTimer(leaveGrace), time.NewTicker(5*time.Millisecond)
-	defer late.Stop()
+	late, look := time.After(leaveGrace), time.NewTicker(5*time.Millisecond)
 	defer look.Stop()
 	for wait := true; wait && (len(s.inbox) > 0 || s.conn != nil && s.conn.hasOutstanding()); {
 		quiet, gone := s.conn.endedSignal()
@@ -68,7 +67,7 @@ func (s *server) retireServer() {
 		case <-gone:
 			s.disconnect()
 		case <-look.C:
-		case <-late.C:
+		case <-late:
 			wait = false
 		case <-s.h.ctx.Done():
 			wait = false

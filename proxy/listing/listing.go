@@ -60,8 +60,7 @@ func ListServer(ctx context.Context, o Options) (list List, err error) {
 		stop()
 		err = errors.Join(err, child.Close(ctx))
 	}()
-	c := newConversation(child)
-	list, err = c.fetchLists()
+	list, err = newConversation(child).fetchLists()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		err = fmt.Errorf("no answer within %s", o.Within)

@@ -144,13 +144,10 @@ func (u *Upstream) noteNamed(came, named []byte) {
 func (u *Upstream) observeAnswers(rt *roundTrip, h http.Header, f *frame.Frame) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for i := range f.Elements {
-		if f.Elements[i].Kind == frame.Response {
-			u.noteAnswer(rt, h, &f.Elements[i])
+	for one := range f.Messages {
+		if one.Kind == frame.Response {
+			u.noteAnswer(rt, h, one)
 		}
-	}
-	if f.Kind == frame.Response {
-		u.noteAnswer(rt, h, f)
 	}
 }
 
@@ -169,7 +166,7 @@ func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 		u.session.setNegotiated(h, f.Result)
 		u.session.finishInitialize()
 	case rt.frame.Method == "tools/list":
-		u.bound.learnTools(f.Result)
+		u.tools.learnResult(f.Result)
 	}
 }
 
@@ -203,15 +200,14 @@ func (u *Upstream) isListening() bool {
 func (u *Upstream) awaitElsewhere(rt *roundTrip, resp *http.Response) {
 	look := time.NewTicker(u.o.Patience/4 + 1)
 	defer look.Stop()
-	late := time.NewTimer(elsewhereFactor * u.o.Patience)
-	defer late.Stop()
+	late := time.After(elsewhereFactor * u.o.Patience)
 	for u.isListening() {
 		select {
 		case <-rt.answered.ch:
 			return
 		case <-rt.ctx.Done():
 			return
-		case <-late.C:
+		case <-late:
 			u.failRequests(rt, "the server answered "+StatusText(resp)+", and nothing on its own stream")
 			return
 		case <-look.C:

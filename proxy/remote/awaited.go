@@ -12,21 +12,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// awaited finds the requests that an answer which came with rt can be for.
-type awaited struct {
-	u  *Upstream
-	rt *roundTrip // nil: any request
-}
-
-var _ frame.Pending = awaited{}
-
-// Waiting returns the id of the only waiting request that the server may mean by this id. It
-// looks first at the requests that the answer came with, then at all.
-func (a awaited) Waiting(id []byte) []byte {
-	a.u.mu.Lock()
-	defer a.u.mu.Unlock()
-	_, found := a.u.waitingID(a.rt, id)
-	return found
+// awaited returns the requests that an answer which came with rt can be for: first those of rt,
+// then all. The proxy, which repairs these lines, does not know which answer came with which
+// request, so an answer without an id is for none. NameError has handled such answers before.
+func (u *Upstream) awaited(rt *roundTrip) frame.Pending {
+	return frame.Pending{Waiting: func(id []byte) []byte {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		_, found := u.waitingID(rt, id)
+		return found
+	}}
 }
 
 // waitingID returns the only waiting request that the server may mean by this id: its round trip
@@ -69,10 +64,6 @@ func matchID(rt *roundTrip, loose string) (id []byte) {
 	return id
 }
 
-// Only returns nil: the proxy, which repairs these lines, does not know which answer came with
-// which request. NameError has handled such answers before.
-func (a awaited) Only() []byte { return nil }
-
 // onlyID returns the id of rt's request if rt has exactly one request without an answer, or nil.
 func (u *Upstream) onlyID(rt *roundTrip) []byte {
 	u.mu.Lock()
@@ -92,7 +83,7 @@ func (u *Upstream) parseAnswers(rt *roundTrip, line []byte) (all []frame.Frame) 
 	for _, e := range splitMessages(line) {
 		f, err := frame.Parse(e, u.o.Limits)
 		if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
-			if f, _, ok = frame.RepairLine(e, u.o.Limits, refusal, awaited{u, rt}); !ok {
+			if f, _, ok = frame.RepairLine(e, u.o.Limits, refusal, u.awaited(rt)); !ok {
 				continue
 			}
 		}
@@ -114,10 +105,12 @@ func splitMessages(line []byte) [][]byte {
 // holdsUnnamed reports whether a frame holds an answer whose id cannot be a request's, such as
 // the id "".
 func (u *Upstream) holdsUnnamed(f *frame.Frame) bool {
-	if f.Kind != frame.Batch {
-		return f.Kind == frame.Response && frame.LooseID(f.ID) == "" && !u.isInFlight(f.ID)
+	for e := range f.Messages {
+		if e.Kind == frame.Response && frame.LooseID(e.ID) == "" && !u.isInFlight(e.ID) {
+			return true
+		}
 	}
-	return slices.ContainsFunc(f.Elements, func(e frame.Frame) bool { return u.holdsUnnamed(&e) })
+	return false
 }
 
 func (u *Upstream) isInFlight(id []byte) bool {
@@ -178,21 +171,12 @@ func attachRequestID(line, id []byte, l frame.Limits) []byte {
 	if !ok { // the id is an empty string
 		refusal = &frame.Refusal{Code: frame.CodeID}
 	}
-	f, _, ok := frame.RepairLine(line, l, refusal, postedAs(id))
+	f, _, ok := frame.RepairLine(line, l, refusal, frame.Pending{Only: id})
 	if !ok || f.Error == nil {
 		return nil
 	}
 	return f.Raw
 }
-
-// postedAs is the id of the only request of a POST.
-type postedAs []byte
-
-var _ frame.Pending = postedAs(nil)
-
-func (postedAs) Waiting([]byte) []byte { return nil }
-
-func (id postedAs) Only() []byte { return id }
 
 // ServerError returns the JSON-RPC error in the body of an error status, with this id; nil if
 // there is none.
@@ -209,7 +193,7 @@ func ServerError(body, id []byte, l frame.Limits) []byte {
 		return nil
 	}
 	if frame.IDKey(f.ID) != frame.IDKey(id) { // the server made the error before it read the id
-		return mcp.RelayedError(id, f.Error)
+		return mcp.ErrorLine(id, f.Error)
 	}
 	return f.Raw
 }

@@ -15,30 +15,11 @@ type binding struct {
 	header string   // header name without Mcp-Param-
 }
 
-// bindings holds the bindings of the tools that a server has listed, by tool name.
-type bindings map[string][]binding
-
 // maxBound and maxSchemaDepth limit the cost of a server's list.
 const (
 	maxBound       = 64
 	maxSchemaDepth = 16
 )
-
-// learnTools stores the bindings in one answer to tools/list.
-func (b *bindings) learnTools(result []byte) {
-	gjson.GetBytes(result, "tools").ForEach(func(_, tool gjson.Result) bool {
-		name := tool.Get("name").Str
-		if found := collectBindings(nil, tool.Get("inputSchema.properties"), nil); len(found) > 0 {
-			if *b == nil {
-				*b = make(bindings)
-			}
-			(*b)[name] = found
-		} else {
-			delete(*b, name)
-		}
-		return true
-	})
-}
 
 func collectBindings(to []binding, properties gjson.Result, path []string) []binding {
 	if len(path) > maxSchemaDepth {
@@ -46,7 +27,7 @@ func collectBindings(to []binding, properties gjson.Result, path []string) []bin
 	}
 	properties.ForEach(func(key, schema gjson.Result) bool {
 		here := append(path[:len(path):len(path)], key.Str)
-		if h := schema.Get("x-mcp-header"); h.Type == gjson.String && isHeaderToken(h.Str) && len(to) < maxBound {
+		if h := schema.Get("x-mcp-header"); h.Type == gjson.String && IsHeaderName(h.Str) && len(to) < maxBound {
 			to = append(to, binding{here, h.Str})
 		}
 		to = collectBindings(to, schema.Get("properties"), here)
@@ -96,16 +77,9 @@ func formatInteger(n float64) (string, bool) {
 	return strconv.FormatInt(int64(n), 10), true
 }
 
-// isHeaderToken reports whether s is a valid header name (RFC 9110, section 5.6.2).
-func isHeaderToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
-		case strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
-		default:
-			return false
-		}
-	}
-	return s != ""
+// IsHeaderName reports whether s is a valid header name (RFC 9110, section 5.6.2).
+func IsHeaderName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
 }

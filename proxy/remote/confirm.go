@@ -3,10 +3,10 @@ package remote
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/tidwall/gjson"
 )
@@ -15,14 +15,29 @@ import (
 // tools/list. The zero value holds none. It is safe for concurrent use.
 type Tools struct {
 	mu    sync.Mutex
-	bound bindings
+	bound map[string][]binding // by tool name
 }
 
 // LearnTools stores the bindings in an answer to tools/list, a whole JSON-RPC message.
 func (t *Tools) LearnTools(answer []byte) {
+	t.learnResult([]byte(gjson.GetBytes(answer, "result").Raw))
+}
+
+func (t *Tools) learnResult(result []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.bound.learnTools([]byte(gjson.GetBytes(answer, "result").Raw))
+	gjson.GetBytes(result, "tools").ForEach(func(_, tool gjson.Result) bool {
+		name := tool.Get("name").Str
+		if found := collectBindings(nil, tool.Get("inputSchema.properties"), nil); len(found) > 0 {
+			if t.bound == nil {
+				t.bound = make(map[string][]binding)
+			}
+			t.bound[name] = found
+		} else {
+			delete(t.bound, name)
+		}
+		return true
+	})
 }
 
 func (t *Tools) toolBindings(tool string) []binding {
@@ -67,7 +82,7 @@ func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 			c.compareHeader(h, headerName, name, named)
 		}
 	}
-	if f.Method == "tools/call" && repeatsArguments(h) {
+	if f.Method == "tools/call" {
 		c.compareArguments(h, f, tools)
 	}
 	return c
@@ -112,15 +127,6 @@ func (c *Confirmed) RequireHeaders(h http.Header, f *frame.Frame, tools *Tools) 
 	}
 }
 
-func repeatsArguments(h http.Header) bool {
-	for name := range h {
-		if strings.HasPrefix(name, headerParam) {
-			return true
-		}
-	}
-	return false
-}
-
 // compareArguments checks the headers that repeat arguments, if the server has listed the tool.
 func (c *Confirmed) compareArguments(h http.Header, f *frame.Frame, tools *Tools) {
 	args := gjson.GetBytes(f.Params, "arguments")
@@ -135,12 +141,12 @@ func (c *Confirmed) compareArguments(h http.Header, f *frame.Frame, tools *Tools
 // modernVersion reports whether the messages of this version state their version.
 func modernVersion(v string) bool {
 	_, err := time.Parse(time.DateOnly, v)
-	return err == nil && v >= "2026-07-28"
+	return err == nil && v >= mcp.ModernVersion
 }
 
 const invalidParams = -32602
 
 // IsLegacy reports whether only the header states this version, not the messages.
 func IsLegacy(version string) bool {
-	return slices.Contains([]string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}, version)
+	return slices.Contains(mcp.LegacyVersions, version)
 }

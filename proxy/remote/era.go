@@ -77,11 +77,8 @@ func mirroredName(f *frame.Frame) (string, bool) {
 
 // encodeHeader returns a value in a form that a header can hold.
 func encodeHeader(s string) string {
-	plain := s != "" && s == strings.Trim(s, " \t") && !(strings.HasPrefix(s, openBase64) && strings.HasSuffix(s, endBase64))
-	for i := 0; plain && i < len(s); i++ {
-		plain = s[i] >= 0x20 && s[i] <= 0x7e
-	}
-	if plain || s == "" {
+	plain := s == strings.Trim(s, " \t") && !(strings.HasPrefix(s, openBase64) && strings.HasSuffix(s, endBase64))
+	if plain && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return s
 	}
 	return openBase64 + base64.StdEncoding.EncodeToString([]byte(s)) + endBase64

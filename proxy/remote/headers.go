@@ -78,7 +78,7 @@ func ParseHeaders(src string, getenv func(name string) (string, bool)) (http.Hea
 
 func addHeader(h http.Header, line string, getenv func(string) (string, bool)) error {
 	name, value, colon := strings.Cut(line, ":")
-	if !colon || !isHeaderToken(name) {
+	if !colon || !IsHeaderName(name) {
 		return fmt.Errorf("a header is written as Name: value")
 	}
 	name = http.CanonicalHeaderKey(name)
@@ -89,10 +89,8 @@ func addHeader(h http.Header, line string, getenv func(string) (string, bool)) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	for i := range len(value) {
-		if value[i] < ' ' && value[i] != '\t' || value[i] == 0x7f {
-			return fmt.Errorf("%s: the value holds a control character", name)
-		}
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return fmt.Errorf("%s: the value holds a control character", name)
 	}
 	h.Add(name, value)
 	return nil

@@ -38,6 +38,11 @@ func (u *Upstream) trySSE(rt *roundTrip, resp *http.Response) (bool, error) {
 	if rt.frame.Method != "initialize" || !MayBeLegacySSE(resp.StatusCode) {
 		return false, nil
 	}
+	return u.beginSSE(rt)
+}
+
+// beginSSE opens the HTTP+SSE transport, if the server speaks it.
+func (u *Upstream) beginSSE(rt *roundTrip) (bool, error) {
 	in, err := u.openSSE(rt)
 	if err != nil {
 		return false, tellsWhy(err)
@@ -53,22 +58,16 @@ func (u *Upstream) startWithSSE(rt *roundTrip) error {
 	if !u.o.SSE || rt.frame.Method != "initialize" || u.postEndpoint() != "" {
 		return nil
 	}
-	in, err := u.openSSE(rt)
-	if err != nil {
-		return tellsWhy(err)
-	}
-	u.startReading(in)
-	return nil
+	_, err := u.beginSSE(rt)
+	return err
 }
 
 // tellsWhy returns err if it explains the missing connection, or nil. In the other cases the
 // answer to the POST explains more.
 func tellsWhy(err error) error {
-	if failed, ok := errors.AsType[*signInError](err); ok {
-		return failed
-	}
-	if refused, ok := errors.AsType[*endpointError](err); ok {
-		return refused
+	_, signIn := errors.AsType[*signInError](err)
+	if _, endpoint := errors.AsType[*endpointError](err); signIn || endpoint {
+		return err
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func Dial(o Options) (*Upstream, error) {
 		o.Note = func(string, string) {}
 	}
 	u := &Upstream{
-		o: o, http: NewClient(o), inFlight: make(map[string]*roundTrip), done: make(chan struct{}), queue: make(chan queued, maxQueued),
+		o: o, http: NewClient(o), inFlight: make(map[string]*roundTrip), queue: make(chan queued, maxQueued),
 	}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.out, u.in = io.Pipe()

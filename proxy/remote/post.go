@@ -131,9 +131,7 @@ func (u *Upstream) headerBindings(f *frame.Frame) []binding {
 	if f.Method != "tools/call" {
 		return nil
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.bound[gjson.GetBytes(f.Params, "name").Str]
+	return u.tools.toolBindings(gjson.GetBytes(f.Params, "name").Str)
 }
 
 // signInError is the reason why a sign-in failed after the server's challenge.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/tidwall/gjson"
 )
@@ -54,9 +55,7 @@ func (u *Upstream) listTools(rt *roundTrip) error {
 		if err != nil {
 			return err
 		}
-		u.mu.Lock()
-		u.bound.learnTools(result)
-		u.mu.Unlock()
+		u.tools.learnResult(result)
 		next := gjson.GetBytes(result, "nextCursor")
 		if next.Type != gjson.String {
 			return nil
@@ -71,7 +70,7 @@ func protocolMeta(params []byte) []byte {
 	var b []byte
 	gjson.GetBytes(params, "_meta").ForEach(func(key, v gjson.Result) bool {
 		switch key.Str {
-		case "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities", "io.modelcontextprotocol/clientInfo":
+		case mcp.MetaPrefix + "protocolVersion", mcp.MetaPrefix + "clientCapabilities", mcp.MetaPrefix + "clientInfo":
 			if len(b) > 0 {
 				b = append(b, ',')
 			}

@@ -32,9 +32,9 @@ type roundTrip struct {
 func newRoundTrip(ctx context.Context, f frame.Frame) *roundTrip {
 	rt := &roundTrip{frame: f, era: eraOf(&f), sent: newSignal(), answered: newSignal(), held: newSignal(), unanswered: make(map[string][]byte)}
 	rt.ctx, rt.cancel = context.WithCancel(ctx)
-	for _, e := range append([]frame.Frame{f}, f.Elements...) {
+	for e := range f.Messages {
 		if e.Kind == frame.Request {
-			rt.unanswered[requestKey(&e)] = e.ID
+			rt.unanswered[frame.IDKey(e.ID)] = e.ID
 		}
 	}
 	return rt
@@ -95,15 +95,13 @@ func (u *Upstream) awaitTurn(rt *roundTrip, far, held <-chan struct{}) (late boo
 	if u.late.Load() > 0 {
 		wait, far = lateTimeout, rt.sent.ch
 	}
-	t := time.NewTimer(wait)
-	defer t.Stop()
 	select {
 	case <-far:
 		return false
 	case <-rt.ctx.Done():
 		return false
 	case <-held:
-	case <-t.C:
+	case <-time.After(wait):
 	}
 	u.late.Add(1)
 	u.startTask(func() {

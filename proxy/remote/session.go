@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/mcp"
@@ -44,12 +45,7 @@ func (s *session) setNegotiated(h http.Header, result []byte) {
 }
 
 func visibleASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] < 0x21 || s[i] > 0x7e {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // setSessionHeaders sets the headers for session and version.
@@ -85,11 +81,9 @@ func (u *Upstream) handleInitialized(line []byte) {
 	}
 	opened := newSignal()
 	u.startTask(func() { defer opened.fireOnce(); u.keepStreamOpen(opened) })
-	t := time.NewTimer(openTimeout)
-	defer t.Stop()
 	select {
 	case <-opened.ch:
-	case <-t.C:
+	case <-time.After(openTimeout):
 	case <-u.ctx.Done():
 	}
 }

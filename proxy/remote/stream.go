@@ -152,11 +152,10 @@ func (u *Upstream) retryDelay(ms int, floor time.Duration) time.Duration {
 
 // backOff waits before the next attempt. It returns false when ctx ends.
 func (u *Upstream) backOff(ctx context.Context, p *position) bool {
-	t := time.NewTimer(p.wait << min(p.tries, 4))
-	defer t.Stop()
+	over := time.After(p.wait << min(p.tries, 4))
 	p.tries++
 	select {
-	case <-t.C:
+	case <-over:
 		return true
 	case <-ctx.Done():
 		return false

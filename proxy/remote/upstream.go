@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // Upstream is one client's connection to a server: lines in, lines out, HTTP between.
@@ -22,17 +20,16 @@ type Upstream struct {
 	in      *io.PipeWriter
 	tasks   sync.WaitGroup
 	closed  sync.Once
-	done    chan struct{}
 	partial []byte // the written part of an unfinished line
 	queue   chan queued
 	late    atomic.Int32 // number of lines that are late
+	tools   Tools
 
 	mu       sync.Mutex // guards what follows
 	session  session
 	inFlight map[string]*roundTrip // by frame.IDKey of the request
-	bound    bindings
-	sse      *sseTransport // the HTTP+SSE transport, once the server is known to speak it
-	failure  string        // the last failure, for Status
+	sse      *sseTransport         // the HTTP+SSE transport, once the server is known to speak it
+	failure  string                // the last failure, for Status
 }
 
 // Read returns the server's messages as lines.
@@ -85,23 +82,21 @@ func (u *Upstream) dispatchLines() {
 
 // waitSent waits until the queued lines are sent, at most flushTimeout.
 func (u *Upstream) waitSent() {
-	t := time.NewTimer(flushTimeout)
-	defer t.Stop()
+	t := time.After(flushTimeout)
 	q := queued{sent: make(chan struct{})}
 	select {
 	case u.queue <- q:
-	case <-t.C:
+	case <-t:
 		return
 	}
 	select {
 	case <-q.sent:
-	case <-t.C:
+	case <-t:
 	}
 }
 
-// Done returns a channel that is never closed: a server that cannot be reached may be reached
-// again.
-func (u *Upstream) Done() <-chan struct{} { return u.done }
+// Done returns nil: a server that cannot be reached may be reached again.
+func (u *Upstream) Done() <-chan struct{} { return nil }
 
 // Close ends the session with the server and every stream, in about one second.
 func (u *Upstream) Close(context.Context) error {
@@ -181,6 +176,3 @@ func ReadAll(body io.Reader, length int64) ([]byte, error) {
 	_, err := b.ReadFrom(body)
 	return b.Bytes(), err
 }
-
-// requestKey returns the map key of a request in flight.
-func requestKey(f *frame.Frame) string { return frame.IDKey(f.ID) }

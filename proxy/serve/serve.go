@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
@@ -106,9 +107,6 @@ func (s *Server) serveLines() {
 	}
 }
 
-// versions of MCP that the server speaks, the latest last.
-var versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
-
 // Error codes of JSON-RPC.
 const (
 	unknownMethod = -32601
@@ -142,12 +140,8 @@ func (s *Server) answerRequest(f *frame.Frame) []byte {
 	params := jsonscan.ValueOf(f.Params)
 	switch f.Method {
 	case "initialize":
-		version := params.Member("protocolVersion").Text()
-		if !slices.Contains(versions, version) {
-			version = versions[len(versions)-1]
-		}
 		return resultLine(f, map[string]any{
-			"protocolVersion": version, "capabilities": map[string]any{"tools": map[string]any{}},
+			"protocolVersion": mcp.AgreeVersion(params.Member("protocolVersion").Text()), "capabilities": map[string]any{"tools": map[string]any{}},
 			"serverInfo": map[string]string{"name": Name, "version": s.o.Version},
 		})
 	case "ping":

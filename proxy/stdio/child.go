@@ -79,28 +79,24 @@ func (c *Child) Close(ctx context.Context) error {
 // waitRead waits until the server's output is read, because its last answers may still be in the
 // pipe.
 func (c *Child) waitRead() {
-	late := time.NewTimer(graceRead)
-	defer late.Stop()
 	select {
 	case <-c.drained:
-	case <-late.C:
+	case <-time.After(graceRead):
 	}
 }
 
 // waitExit waits until the child has ended by itself.
 func (c *Child) waitExit(ctx context.Context) bool {
-	late, short := time.NewTimer(graceEOF), time.NewTimer(graceShort)
-	defer late.Stop()
-	defer short.Stop()
+	late := time.After(graceEOF)
 	select {
 	case <-c.reaped:
 		return true
-	case <-short.C:
+	case <-time.After(graceShort):
 	}
 	select {
 	case <-c.reaped:
 		return true
-	case <-late.C:
+	case <-late:
 	case <-ctx.Done():
 	}
 	return false
@@ -109,12 +105,10 @@ func (c *Child) waitExit(ctx context.Context) bool {
 // waitGone waits until the child and its group have ended, at most for d.
 func (c *Child) waitGone(d time.Duration) bool {
 	began := time.Now()
-	late := time.NewTimer(d)
-	defer late.Stop()
 	select {
 	case <-c.reaped:
 		return c.waitGroupGone(d - time.Since(began))
-	case <-late.C:
+	case <-time.After(d):
 		return false
 	}
 }
@@ -122,13 +116,12 @@ func (c *Child) waitGone(d time.Duration) bool {
 // waitGroupGone waits until the group is empty, at most for d. The system does not report the end
 // of a grandchild, so the function polls.
 func (c *Child) waitGroupGone(d time.Duration) bool {
-	late, look := time.NewTimer(d), time.NewTicker(5*time.Millisecond)
-	defer late.Stop()
+	late, look := time.After(d), time.NewTicker(5*time.Millisecond)
 	defer look.Stop()
 	for c.group.isAlive() {
 		select {
 		case <-look.C:
-		case <-late.C:
+		case <-late:
 			return false
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -43,24 +45,19 @@ func countMembers(tree any, depth int) (n int, err error) {
 	if depth > maxDepth {
 		return 0, fmt.Errorf("it nests deeper than %d", maxDepth)
 	}
+	var parts []any
 	switch v := tree.(type) {
 	case map[string]any:
-		n = len(v)
-		for _, one := range v {
-			inner, err := countMembers(one, depth+1)
-			if err != nil {
-				return 0, err
-			}
-			n += inner
-		}
+		n, parts = len(v), slices.Collect(maps.Values(v))
 	case []any:
-		for _, one := range v {
-			inner, err := countMembers(one, depth+1)
-			if err != nil {
-				return 0, err
-			}
-			n += inner
+		parts = v
+	}
+	for _, part := range parts {
+		inner, err := countMembers(part, depth+1)
+		if err != nil {
+			return 0, err
 		}
+		n += inner
 	}
 	return n, nil
 }

@@ -79,7 +79,7 @@ func rawValue(v any) json.RawMessage {
 }
 
 // unionNames returns the sorted names of the members of both.
-func unionNames(was, is map[string]any) []string {
+func unionNames[T any](was, is map[string]T) []string {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -11,9 +11,8 @@ import (
 // likeness finds names that look alike at a glance. It is built on first use, because most
 // servers never need it. It is safe for concurrent use.
 type likeness struct {
-	mu     sync.Mutex
-	names  [len(Kinds)]map[string]string   // the first name for each folded form
-	others [len(Kinds)]map[string][]string // the later names for each folded form, in order
+	mu    sync.Mutex
+	names [len(Kinds)]map[string][]string // by their folded form, in order
 }
 
 // findAlike returns the first other name that looks like name, "" for none.
@@ -25,20 +24,17 @@ func (s *SelfDescription) findAlike(kind EntryKind, name string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.names[kind] == nil {
-		l.names[kind], l.others[kind] = make(map[string]string, len(s.entries[kind])), map[string][]string{}
+		l.names[kind] = make(map[string][]string, len(s.entries[kind]))
 		for one := range s.entries[kind] {
 			l.insertName(kind, one)
 		}
 	}
-	reading := foldName(name)
-	first, more := l.names[kind][reading], l.others[kind][reading]
-	if first == name && len(more) > 0 {
-		return more[0]
+	for _, other := range l.names[kind][foldName(name)] {
+		if other != name {
+			return other
+		}
 	}
-	if first == name {
-		return ""
-	}
-	return first
+	return ""
 }
 
 // addName adds a name that a server has now.
@@ -52,36 +48,24 @@ func (l *likeness) addName(kind EntryKind, name string) {
 
 func (l *likeness) insertName(kind EntryKind, name string) {
 	reading := foldName(name)
-	first, there := l.names[kind][reading]
-	if !there {
-		l.names[kind][reading] = name
-		return
-	}
-	if name < first {
-		l.names[kind][reading], name = name, first
-	}
-	more := l.others[kind][reading]
-	at, _ := slices.BinarySearch(more, name)
-	l.others[kind][reading] = slices.Insert(more, at, name)
+	all := l.names[kind][reading]
+	at, _ := slices.BinarySearch(all, name)
+	l.names[kind][reading] = slices.Insert(all, at, name)
 }
 
 // removeName removes a name.
 func (l *likeness) removeName(kind EntryKind, name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.names[kind] == nil {
-		return
-	}
 	reading := foldName(name)
-	more := l.others[kind][reading]
-	switch at, behind := slices.BinarySearch(more, name); {
-	case behind:
-		l.others[kind][reading] = slices.Delete(more, at, at+1)
-	case len(more) > 0:
-		l.names[kind][reading] = more[0]
-		l.others[kind][reading] = slices.Delete(more, 0, 1)
-	default:
+	all := l.names[kind][reading]
+	at, there := slices.BinarySearch(all, name)
+	switch {
+	case !there:
+	case len(all) == 1:
 		delete(l.names[kind], reading)
+	default:
+		l.names[kind][reading] = slices.Delete(all, at, at+1)
 	}
 }
 

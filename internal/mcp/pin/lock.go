@@ -59,26 +59,16 @@ func escapeUnseen(src []byte) []byte {
 		return src
 	}
 	out := make([]byte, 0, len(src))
-	for len(src) > 0 {
-		plain := 0
-		for plain < len(src) && (src[plain] >= ' ' && src[plain] <= '~' || src[plain] == '\n') {
-			plain++
-		}
-		out = append(out, src[:plain]...)
-		if src = src[plain:]; len(src) == 0 {
-			break
-		}
-		r, n := utf8.DecodeRune(src)
+	for _, r := range string(src) {
 		switch {
-		case r == '\n' || textclass.IsSeen(r):
-			out = append(out, src[:n]...)
+		case r >= ' ' && r <= '~' || r == '\n' || textclass.IsSeen(r):
+			out = utf8.AppendRune(out, r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
 			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
 		default:
 			out = fmt.Appendf(out, `\u%04x`, r)
 		}
-		src = src[n:]
 	}
 	return out
 }
@@ -97,16 +87,9 @@ func isSeen(src []byte) bool {
 // does not match its digest, is an error: after a merge by hand or by a program, the file may
 // hold entries that nobody approved.
 func ReadLock(src []byte) (Lock, error) {
-	tree, err := parseTree(src)
+	file, err := readFile(src, "servers")
 	if err != nil {
 		return nil, err
-	}
-	file, err := checkMembers(tree, "formula", "servers")
-	if err != nil {
-		return nil, err
-	}
-	if formula := file["formula"]; formula != json.Number(strconv.Itoa(Formula)) {
-		return nil, fmt.Errorf("its formula is %s, and this version of clawai knows %d alone", encodeTree(formula), Formula)
 	}
 	servers, ok := file["servers"].(map[string]any)
 	if !ok {
@@ -121,6 +104,22 @@ func ReadLock(src []byte) (Lock, error) {
 		l[name] = s
 	}
 	return l, nil
+}
+
+// readFile parses a file of this package: an object of its formula and of exactly these members.
+func readFile(src []byte, names ...string) (map[string]any, error) {
+	tree, err := parseTree(src)
+	if err != nil {
+		return nil, err
+	}
+	file, err := checkMembers(tree, append([]string{"formula"}, names...)...)
+	if err != nil {
+		return nil, err
+	}
+	if formula := file["formula"]; formula != json.Number(strconv.Itoa(Formula)) {
+		return nil, fmt.Errorf("its formula is %s, and this version of clawai knows %d alone", encodeTree(formula), Formula)
+	}
+	return file, nil
 }
 
 func readServer(v any) (s SelfDescription, err error) {

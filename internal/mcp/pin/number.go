@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
 // maxZeros is how many zeros are written out: 1e21 and 1e-7 keep an exponent.
@@ -12,28 +14,18 @@ const maxZeros = 20
 // normalizeNumber writes a number by its value: 1.0 and 1e0 become 1, -0 becomes 0. It loses no
 // digit. A number whose exponent has more than 32 bits stays as written.
 func normalizeNumber(n json.Number) json.Number {
-	text := strings.ToLower(string(n))
-	digits, exponent, _ := strings.Cut(text, "e")
-	power := int64(0)
-	if exponent != "" {
-		var err error
-		if power, err = strconv.ParseInt(exponent, 10, 32); err != nil {
-			return n
-		}
-	}
-	digits, negative := strings.CutPrefix(digits, "-")
-	whole, fraction, _ := strings.Cut(digits, ".")
-	power -= int64(len(fraction))
-	digits = strings.TrimLeft(whole+fraction, "0")
-	short := strings.TrimRight(digits, "0")
-	if power += int64(len(digits) - len(short)); short == "" {
+	d, ok := jsonscan.Value(n).Decimal()
+	switch {
+	case !ok:
+		return n
+	case d.Digits == "":
 		return "0"
 	}
 	sign := ""
-	if negative {
+	if d.Negative {
 		sign = "-"
 	}
-	return json.Number(sign + formatDecimal(short, power))
+	return json.Number(sign + formatDecimal(d.Digits, d.Power-int64(len(d.Digits))))
 }
 
 // formatDecimal returns digits, which neither begin nor end with 0, times ten to a power.

@@ -99,9 +99,7 @@ func (s *SelfDescription) Len(kind EntryKind) int { return len(s.entries[kind]) 
 func CompareServers(was, is *SelfDescription) (all []Difference) {
 	for _, kind := range Kinds {
 		before, after := was.entries[kind], is.entries[kind]
-		names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
-		slices.Sort(names)
-		for _, name := range slices.Compact(names) {
+		for _, name := range unionNames(before, after) {
 			old, had := before[name]
 			now, has := after[name]
 			var changes []Change

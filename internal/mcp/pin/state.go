@@ -138,14 +138,11 @@ func readExact(src []byte, server string) (s *State, known bool) {
 	if json.Unmarshal(src, &file) != nil || file.Server != server {
 		return nil, false
 	}
-	s = &State{Server: server, Kept: file.Kept}
-	for _, word := range file.Sighted {
-		at := kindOf(word)
-		if at < 0 {
-			return nil, false
-		}
-		s.Sighted = append(s.Sighted, EntryKind(at)) //nolint:gosec // an index of four
+	sighted, err := readKinds(file.Sighted)
+	if err != nil {
+		return nil, false
 	}
+	s = &State{Server: server, Kept: file.Kept, Sighted: sighted}
 	for _, part := range []struct {
 		to *SelfDescription
 		of *block
@@ -170,8 +167,16 @@ func readExact(src []byte, server string) (s *State, known bool) {
 	return s, s.Write(&as) == nil && len(as.rest) == 0
 }
 
-func kindOf(word string) int {
-	return slices.IndexFunc([]EntryKind{Tool, Prompt, Template, Itself}, func(k EntryKind) bool { return k.String() == word })
+// readKinds returns the kinds of these words.
+func readKinds(words []string) (kinds []EntryKind, err error) {
+	for _, word := range words {
+		at := slices.IndexFunc([]EntryKind{Tool, Prompt, Template, Itself}, func(k EntryKind) bool { return k.String() == word })
+		if at < 0 {
+			return nil, fmt.Errorf("%q is nothing that can be sighted", word)
+		}
+		kinds = append(kinds, EntryKind(at)) //nolint:gosec // an index of four
+	}
+	return kinds, nil
 }
 
 // ReadState parses the state of the server of that name. Like ReadLock it rejects anything that
@@ -180,33 +185,21 @@ func ReadState(src []byte, server string) (*State, error) {
 	if s, known := readExact(src, server); known {
 		return s, nil
 	}
-	tree, err := parseTree(src)
+	file, err := readFile(src, "server", "sighted", "approved", "served", "kept")
 	if err != nil {
 		return nil, err
-	}
-	file, err := checkMembers(tree, "formula", "server", "sighted", "approved", "served", "kept")
-	if err != nil {
-		return nil, err
-	}
-	if formula := file["formula"]; formula != json.Number(strconv.Itoa(Formula)) {
-		return nil, fmt.Errorf("its formula is %s, and this version of clawai knows %d alone", encodeTree(formula), Formula)
 	}
 	if file["server"] != server {
 		return nil, fmt.Errorf("it is that of another server, %s", encodeTree(file["server"]))
 	}
-	s := &State{Server: server}
 	sighted, isList := textArray(file["sighted"])
 	kept, areKept := textArray(file["kept"])
 	if !isList || !areKept {
 		return nil, errors.New("sighted and kept are lists of texts")
 	}
-	s.Kept = kept
-	for _, word := range sighted {
-		at := kindOf(word)
-		if at < 0 {
-			return nil, fmt.Errorf("%q is nothing that can be sighted", word)
-		}
-		s.Sighted = append(s.Sighted, EntryKind(at)) //nolint:gosec // an index of four
+	s := &State{Server: server, Kept: kept}
+	if s.Sighted, err = readKinds(sighted); err != nil {
+		return nil, err
 	}
 	if s.Approved, err = readServer(file["approved"]); err != nil {
 		return nil, fmt.Errorf("approved: %w", err)

@@ -55,7 +55,7 @@ func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]by
 	if len(c.LeftOut) > 0 {
 		edits = append(edits, m.cutEntries(c.LeftOut)...)
 	}
-	if m.list != "" && (c.Pinned || len(edits) > 0) {
+	if m.isList() && (c.Pinned || len(edits) > 0) {
 		edits = append(edits, m.makePrivate()...)
 	}
 	if c.Fence != "" || len(c.Warn) > 0 {
@@ -261,5 +261,5 @@ func spliceEdits(raw []byte, edits []edit) []byte {
 
 // quoteASCII returns a text as a JSON string of plain ASCII.
 func quoteASCII(text string) string {
-	return string(append(escape.AppendEscaped([]byte{'"'}, text), '"'))
+	return string(escape.QuoteText(text))
 }

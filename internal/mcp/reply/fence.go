@@ -43,7 +43,7 @@ func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 			body jsonscan.Value
 		}{{"", m.payloadValue()}, {"result/", m.payloadValue().Member("result")}} { // the result of a task stands inside the message about the task
 			for _, b := range blockOf {
-				if all := at.body.Member(b.member); all.Kind() == jsonscan.Array && (!isEmptyArray(all) || c.Fence == "") {
+				if all := at.body.Member(b.member); all.Kind() == jsonscan.Array && (!all.IsEmpty() || c.Fence == "") {
 					within[at.path+b.member] = true
 					edits = append(edits, m.wrapArray(all, b, before, after)...)
 				}
@@ -227,16 +227,9 @@ func (m *Message) removeMember(member string) []edit {
 	return []edit{{cut, ""}}
 }
 
-func isEmptyArray(all jsonscan.Value) bool {
-	for range all.Elements() {
-		return false
-	}
-	return true
-}
-
 // wrapArray puts texts before the first and after the last element of an array.
 func (m *Message) wrapArray(all jsonscan.Value, b block, before, after []string) []edit {
-	at, some := m.offsetOf(all), !isEmptyArray(all)
+	at, some := m.offsetOf(all), !all.IsEmpty()
 	var first, last strings.Builder
 	for i, text := range before {
 		if i > 0 {

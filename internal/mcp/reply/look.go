@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/text/inspect"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
@@ -91,13 +92,15 @@ func ParseWanted(words []string, own ...*inspect.Pack) (w Wanted, err error) {
 type Message struct {
 	Findings []Finding
 	raw      []byte
-	root     string // pointer of the payload: /result
-	payload  span   // an object; for an error, whatever it holds
-	method   string // the method that it answers, or its own
-	list     string // the member that holds list entries; "" outside lists
-	whole    bool   // the search reached the end
+	root     string        // pointer of the payload: /result
+	payload  span          // an object; for an error, whatever it holds
+	method   string        // the method that it answers, or its own
+	list     mcp.ListShape // zero outside lists
+	whole    bool          // the search reached the end
 	wanted   []string
 }
+
+func (m *Message) isList() bool { return m.list != mcp.ListShape{} }
 
 // IsWhole reports whether all of the message was searched for all kinds.
 func (m *Message) IsWhole() bool { return m.whole && len(m.DoubtfulKinds()) == 0 }
@@ -130,17 +133,11 @@ func (m *Message) JudgedKinds() []string {
 
 type span struct{ start, end int }
 
-// lists are the methods whose results are lists, with the members that hold entries and names.
-var lists = map[string]struct{ member, name string }{
-	"tools/list": {"tools", "name"}, "prompts/list": {"prompts", "name"}, "resources/list": {"resources", "uri"},
-	"resources/templates/list": {"resourceTemplates", "uriTemplate"}, "skills/list": {"skills", "uri"},
-}
-
 // introduces are the methods in whose results a server introduces itself.
 var introduces = map[string]bool{"initialize": true, "server/discover": true}
 
 // IsList reports whether the answers to a method are lists.
-func IsList(method string) bool { return lists[method].member != "" }
+func IsList(method string) bool { return mcp.ListOf(method) != mcp.ListShape{} }
 
 // errNothing means that a message has no payload.
 var errNothing = errors.New("the message carries nothing that could be looked at")
@@ -148,21 +145,21 @@ var errNothing = errors.New("the message carries nothing that could be looked at
 // InspectMessage searches a message that answers method, or that came by itself. f is the frame
 // from internal/wire/frame.
 func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
-	m := &Message{raw: f.Raw, method: method, list: lists[method].member, whole: true, wanted: wanted.words}
+	m := &Message{raw: f.Raw, method: method, list: mcp.ListOf(method), whole: true, wanted: wanted.words}
 	part := f.Result
 	switch {
 	case part != nil:
 		m.root = "/result"
 	case f.Error != nil:
-		m.root, part, m.list = "/error", f.Error, ""
+		m.root, part, m.list = "/error", f.Error, mcp.ListShape{}
 	case f.Params != nil:
-		m.root, part, m.list = "/params", f.Params, ""
+		m.root, part, m.list = "/params", f.Params, mcp.ListShape{}
 	default:
 		return nil, errNothing
 	}
 	start := m.offsetOf(jsonscan.ValueOf(part))
 	m.payload = span{start, start + len(part)}
-	if m.list != "" || introduces[method] {
+	if m.isList() || introduces[method] {
 		wanted.Texts = wanted.Texts.WithCloseLook()
 	}
 	l := looker{m: m, wanted: wanted, room: maxText}
@@ -339,7 +336,7 @@ type place struct {
 
 // entryIndex returns the index of the list entry that a path leads into, -1 for none.
 func (l *looker) entryIndex(path []string) int {
-	if l.m.list == "" || len(path) < 2 || path[0] != l.m.list {
+	if !l.m.isList() || len(path) < 2 || path[0] != l.m.list.Entries {
 		return -1
 	}
 	n, err := strconv.Atoi(path[1])

@@ -3,6 +3,7 @@ package reply
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,11 +28,7 @@ func (m *Message) addMeta(edits []edit, c *Change) ([]edit, error) {
 	if m.root == "/error" || payload.Kind() != jsonscan.Object {
 		return edits, nil
 	}
-	at, into, some := m.payload.start+1, `"_meta":{%s}`, false
-	for range payload.Members() {
-		some = true
-		break
-	}
+	at, into, some := m.payload.start+1, `"_meta":{%s}`, !payload.IsEmpty()
 	if meta := payload.Member("_meta"); meta != "" {
 		if meta.Kind() != jsonscan.Object {
 			return nil, errShape
@@ -87,39 +84,34 @@ func (m *Message) FoundKinds() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
+func (m *Message) listEntries() iter.Seq[jsonscan.Value] {
+	return m.payloadValue().Member(m.list.Entries).Elements()
+}
+
 // EntryNames returns the names of a list's entries, in order; "" for an entry without a name. ok
 // reports whether the message is a list.
 func (m *Message) EntryNames() (names []string, ok bool) {
-	for _, l := range lists {
-		if l.member != m.list || m.list == "" {
-			continue
+	if m.isList() {
+		for entry := range m.listEntries() {
+			names = append(names, entry.Member(m.list.Name).Text())
 		}
-		for entry := range m.payloadValue().Member(m.list).Elements() {
-			names = append(names, entry.Member(l.name).Text())
-		}
-		return names, true
 	}
-	return nil, false
+	return names, m.isList()
 }
 
 // IsInName reports whether a finding stands in the name of a list entry: without that text,
 // nobody could call the entry any more.
 func (m *Message) IsInName(f *Finding) bool {
-	for _, l := range lists {
-		if l.member == m.list && f.Pointer == m.root+"/"+l.member+"/"+strconv.Itoa(f.Entry)+"/"+l.name {
-			return true
-		}
-	}
-	return false
+	return m.isList() && f.Pointer == m.EntryAt(f.Entry)+"/"+m.list.Name
 }
 
 // EntryTexts returns the entries of a list as JSON, in order. last reports whether no further
 // page follows.
 func (m *Message) EntryTexts() (entries [][]byte, last bool) {
-	if m.list == "" {
+	if !m.isList() {
 		return nil, false
 	}
-	for e := range m.payloadValue().Member(m.list).Elements() {
+	for e := range m.listEntries() {
 		entries = append(entries, e.Bytes())
 	}
 	next := m.payloadValue().Member("nextCursor")
@@ -132,7 +124,7 @@ func (m *Message) ReadIntroduction() (instructions, version string) {
 }
 
 // EntryAt returns the JSON pointer of a list entry.
-func (m *Message) EntryAt(n int) string { return m.root + "/" + m.list + "/" + strconv.Itoa(n) }
+func (m *Message) EntryAt(n int) string { return m.root + "/" + m.list.Entries + "/" + strconv.Itoa(n) }
 
 // ReplaceEntries returns the message as a line in which these entries, and the instructions if
 // any, are replaced by other JSON. The result must be inspected again, because the forwarded text
@@ -144,7 +136,7 @@ func (m *Message) ReplaceEntries(entries map[int][]byte, instructions *string) [
 		edits = append(edits, edit{span{at, at + len(v)}, to})
 	}
 	n := 0
-	for e := range m.payloadValue().Member(m.list).Elements() {
+	for e := range m.listEntries() {
 		if to, there := entries[n]; there {
 			put(e, string(to))
 		}
@@ -163,8 +155,8 @@ var errBent = errors.New("what it lists, or says of itself, stands in another fo
 // find: some clients match member names in any case.
 func (m *Message) CheckMembers() error {
 	known, kind := "instructions", jsonscan.String
-	if m.list != "" {
-		known, kind = m.list, jsonscan.Array
+	if m.isList() {
+		known, kind = m.list.Entries, jsonscan.Array
 	}
 	for name, v := range m.payloadValue().Members() {
 		if frame.FoldsTo(name.Text(), known) && (name.Text() != known || v.Kind() != kind && v.Kind() != jsonscan.Null) {
@@ -177,7 +169,7 @@ func (m *Message) CheckMembers() error {
 // cutEntries returns edits that remove list entries, each with a comma.
 func (m *Message) cutEntries(out []int) (edits []edit) {
 	var all []span
-	for e := range m.payloadValue().Member(m.list).Elements() {
+	for e := range m.listEntries() {
 		at := m.offsetOf(e)
 		all = append(all, span{at, at + len(e)})
 	}

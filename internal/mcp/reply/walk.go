@@ -43,9 +43,8 @@ func (w *walker) walkValue() bool {
 	case '[':
 		n := 0
 		return w.c.VisitElements(func() bool {
-			ok := w.walkElement(n)
 			n++
-			return ok
+			return w.visitValue(token{}, strconv.Itoa(n-1))
 		})
 	}
 	return w.c.SkipValue()
@@ -61,10 +60,6 @@ func (w *walker) walkMember() bool {
 		return w.c.SkipValue()
 	}
 	return w.visitValue(name, "")
-}
-
-func (w *walker) walkElement(n int) bool {
-	return w.visitValue(token{}, strconv.Itoa(n))
 }
 
 func (w *walker) visitValue(name token, segment string) bool {

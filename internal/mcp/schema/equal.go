@@ -20,10 +20,10 @@ func appendCanonical(b []byte, v jsonscan.Value, level int) ([]byte, bool) {
 		return append(escape.AppendEscaped(append(b, '"'), v.Text()), '"'), true
 	case jsonscan.Number:
 		d, ok := readNumber(v)
-		if d.negative {
+		if d.Negative {
 			b = append(b, '-')
 		}
-		return strconv.AppendInt(append(append(b, d.digits...), 'e'), int64(d.power), 10), ok
+		return strconv.AppendInt(append(append(b, d.Digits...), 'e'), d.Power, 10), ok
 	case jsonscan.Array:
 		b = append(b, '[')
 		for e := range v.Elements() {

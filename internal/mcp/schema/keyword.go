@@ -79,7 +79,7 @@ func init() { // avoids an initialization cycle
 
 func (r *reader) multipleOf(n *node, v jsonscan.Value) bool {
 	d, ok := readNumber(v)
-	if !ok || d.negative || d.digits == "" {
+	if !ok || d.Negative || d.Digits == "" {
 		return false
 	}
 	n.multiple = append(n.multiple, d)

@@ -1,54 +1,26 @@
 package schema
 
 import (
+	"cmp"
 	"math/big"
-	"strconv"
 	"strings"
 
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// decimal is a number with any count of digits: 0.digits times ten to power, where digits neither
-// begin nor end with 0, and are empty for zero.
-type decimal struct {
-	negative bool
-	digits   string
-	power    int
+type decimal jsonscan.Decimal
+
+// readNumber parses a number.
+func readNumber(v jsonscan.Value) (decimal, bool) {
+	d, ok := v.Decimal()
+	return decimal(d), ok
 }
 
-// readNumber parses a number; false if its exponent has more than 31 bits.
-func readNumber(v jsonscan.Value) (d decimal, ok bool) {
-	if v.Kind() != jsonscan.Number {
-		return d, false
-	}
-	text, exponent := string(v), ""
-	if at := strings.IndexAny(text, "eE"); at >= 0 {
-		text, exponent = text[:at], text[at+1:]
-	}
-	if exponent != "" {
-		power, err := strconv.ParseInt(exponent, 10, 31)
-		if err != nil {
-			return d, false
-		}
-		d.power = int(power)
-	}
-	text, d.negative = strings.CutPrefix(text, "-")
-	whole, fraction, _ := strings.Cut(text, ".")
-	d.digits = whole
-	if fraction != "" {
-		d.digits = whole + fraction
-	}
-	d.power += len(whole)
-	short := strings.TrimLeft(d.digits, "0")
-	d.power -= len(d.digits) - len(short)
-	if d.digits = strings.TrimRight(short, "0"); d.digits == "" {
-		return decimal{}, true
-	}
-	return d, true
-}
+// last returns the power of the last digit.
+func (d *decimal) last() int64 { return d.Power - int64(len(d.Digits)) }
 
 // isWhole reports whether d is an integer.
-func (d *decimal) isWhole() bool { return len(d.digits) <= d.power || d.digits == "" }
+func (d *decimal) isWhole() bool { return d.last() >= 0 || d.Digits == "" }
 
 // compareTo returns a number below, at or above 0 if d is smaller than, equal to or greater than
 // e.
@@ -56,18 +28,14 @@ func (d *decimal) compareTo(e *decimal) int {
 	if c := d.signOf() - e.signOf(); c != 0 || d.signOf() == 0 {
 		return c
 	}
-	c := d.power - e.power
-	if c == 0 {
-		c = strings.Compare(d.digits, e.digits)
-	}
-	return c * d.signOf()
+	return cmp.Or(cmp.Compare(d.Power, e.Power), strings.Compare(d.Digits, e.Digits)) * d.signOf()
 }
 
 func (d *decimal) signOf() int {
 	switch {
-	case d.digits == "":
+	case d.Digits == "":
 		return 0
-	case d.negative:
+	case d.Negative:
 		return -1
 	}
 	return 1
@@ -78,11 +46,11 @@ const maxDigits = 300
 
 // multipleOf checks whether d is a multiple of e.
 func (d *decimal) multipleOf(e *decimal) Verdict {
-	if d.digits == "" {
+	if d.Digits == "" {
 		return Fits
 	}
-	low := min(d.power-len(d.digits), e.power-len(e.digits)) // power of the last digit of both
-	if d.power-low > maxDigits || e.power-low > maxDigits {
+	low := min(d.last(), e.last()) // power of the last digit of both
+	if d.Power-low > maxDigits || e.Power-low > maxDigits {
 		return Unchecked
 	}
 	a, b := d.scaledInt(low), e.scaledInt(low)
@@ -93,7 +61,7 @@ func (d *decimal) multipleOf(e *decimal) Verdict {
 }
 
 // scaledInt returns the absolute value of d, divided by ten to the power of low.
-func (d *decimal) scaledInt(low int) *big.Int {
-	n, _ := new(big.Int).SetString(d.digits+strings.Repeat("0", d.power-len(d.digits)-low), 10)
+func (d *decimal) scaledInt(low int64) *big.Int {
+	n, _ := new(big.Int).SetString(d.Digits+strings.Repeat("0", int(d.last()-low)), 10)
 	return n
 }

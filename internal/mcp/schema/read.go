@@ -173,16 +173,16 @@ func (r *reader) readNamed(v jsonscan.Value, add func(name string, n *node) bool
 // readCount reads a nonnegative integer.
 func (r *reader) readCount(to *int, v jsonscan.Value) bool {
 	d, ok := readNumber(v)
-	if !ok || d.negative || !d.isWhole() {
+	if !ok || d.Negative || !d.isWhole() {
 		return false
 	}
-	if d.power > 9 {
+	if d.Power > 9 {
 		*to = 1 << 30 // more than any value has
 		return true
 	}
-	n, err := strconv.Atoi(d.digits + strings.Repeat("0", d.power-len(d.digits)))
+	n, err := strconv.Atoi(d.Digits + strings.Repeat("0", int(d.last())))
 	*to = n
-	return err == nil || d.digits == ""
+	return err == nil || d.Digits == ""
 }
 
 // readMost reads an upper limit and stores it plus one; 0 means no limit.

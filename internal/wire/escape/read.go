@@ -4,6 +4,7 @@ package escape
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
@@ -37,18 +38,8 @@ func readUnit(s []byte) (r rune, ok bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
 	}
-	for _, c := range s[2:6] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
+	unit, err := strconv.ParseUint(string(s[2:6]), 16, 16)
+	return rune(unit), err == nil
 }
 
 // short maps the second byte of a two-byte escape to its character.

@@ -13,10 +13,6 @@ const hexDigits = "0123456789abcdef"
 func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	plain := 0 // s[plain:i] needs no escape
 	for i := 0; i < len(s); {
-		if i+8 <= len(s) && plainWord(eightBytes(s, i)) {
-			i += 8
-			continue
-		}
 		if isPlain[s[i]] {
 			i++
 			continue
@@ -30,25 +26,8 @@ func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	return append(dst, s[plain:]...)
 }
 
-// eightBytes returns the eight bytes of s from i on.
-func eightBytes[text []byte | string](s text, i int) uint64 {
-	s = s[i : i+8]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
-// plainWord reports whether isPlain holds for all eight bytes of w. It may return
-// false for a plain word, but never true for a word that is not plain.
-func plainWord(w uint64) bool {
-	const each, high = 0x0101010101010101, 0x8080808080808080
-	quote, slash := w^each*'"', w^each*'\\'
-	odd := w | // beyond ASCII
-		(w - each*' ') | // controls: a byte below a blank borrows
-		(w + each) | // DEL
-		(quote - each) | // zero where there is a quote
-		(slash - each)
-	return odd&high == 0
-}
+// QuoteText returns s as a JSON string in printable ASCII.
+func QuoteText(s string) []byte { return append(AppendEscaped([]byte{'"'}, s), '"') }
 
 // isPlain marks the bytes that need no escape in a string.
 var isPlain = func() (t [256]bool) {

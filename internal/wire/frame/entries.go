@@ -1,8 +1,9 @@
 package frame
 
 import (
-	"bytes"
 	"slices"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
 // lists are the members of results whose entries are independent of each other.
@@ -10,106 +11,52 @@ var lists = []string{"tools", "prompts", "resources", "resourceTemplates"}
 
 // removeBadEntries returns an answer without the list entries that are nested too
 // deep, name a member twice or have a control character in a name. So one bad entry
-// does not remove the whole list. It returns nil when no entry is bad. It reads the
-// line once, at any depth.
+// does not remove the whole list. It returns nil when no entry is bad.
 func removeBadEntries(line []byte, l Limits) []byte {
-	var out []byte
-	depth, from := 0, 0
-	var names [3]string // of the enclosing members
-	for i := 0; i < len(line); i++ {
-		switch line[i] {
-		case '"':
-			end := skipString(line, i)
-			if depth == 1 || depth == 2 {
-				if rest := bytes.TrimLeft(line[end:], " \t"); len(rest) > 0 && rest[0] == ':' {
-					names[depth] = string(line[i+1 : end-1])
-				}
-			}
-			i = end - 1
-		case '{', '[':
-			if depth++; line[i] == '{' || depth != 3 || names[1] != "result" || !slices.Contains(lists, names[2]) {
-				continue
-			}
-			entries, end := findEntries(line, i+1)
-			if kept := keepGoodEntries(line, entries, l); len(kept) < len(entries) {
-				out = append(out, line[from:entries[0].from]...)
-				for n, e := range kept {
-					if n > 0 {
-						out = append(out, line[e.after:e.from]...)
-					}
-					out = append(out, line[e.from:e.to]...)
-				}
-				from = entries[len(entries)-1].to
-			}
-			i, depth = end, depth-1
-		case '}', ']':
-			depth--
+	var edits []Edit
+	for name, list := range jsonscan.ValueOf(line).Member("result").Members() {
+		if slices.Contains(lists, name.Text()) {
+			edits = append(edits, keepGoodEntries(line, list, l)...)
 		}
 	}
-	if from == 0 {
+	if edits == nil {
 		return nil
 	}
-	return append(out, line[from:]...)
+	return SpliceAll(line, edits...)
 }
 
-// entry is the position of a list entry (from, to) and the end of the entry before it
-// (after).
-type entry struct{ after, from, to int }
-
-// findEntries returns the entries of the list whose first entry may be at i, and the
-// list's end.
-func findEntries(line []byte, i int) (entries []entry, end int) {
-	depth, one := 0, entry{after: i, from: -1}
-	for ; i < len(line); i++ {
-		c := line[i]
-		if c == ' ' || c == '\t' {
+// keepGoodEntries returns the edit that leaves only the good entries of a list, with
+// the blanks before each; none when all are good.
+func keepGoodEntries(line []byte, list jsonscan.Value, l Limits) []Edit {
+	var good []byte
+	first, last, bad := 0, 0, false // where the entries so far begin and end
+	for e := range list.Elements() {
+		from := int(byteAddress(e.Bytes()) - byteAddress(line))
+		before := line[last:from]
+		if last == 0 {
+			first, before = from, nil
+		}
+		last = from + len(e)
+		if !isGoodEntry(e.Bytes(), l) {
+			bad = true
 			continue
 		}
-		if depth == 0 && (c == ',' || c == ']') {
-			if one.from >= 0 {
-				entries = append(entries, one)
-			}
-			if c == ']' {
-				break
-			}
-			one = entry{after: one.to, from: -1}
-			continue
+		if len(good) > 0 {
+			good = append(good, before...)
 		}
-		if one.from < 0 {
-			one.from = i
-		}
-		switch c {
-		case '"':
-			i = skipString(line, i) - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-		one.to = i + 1
+		good = append(good, e...)
 	}
-	return entries, i
+	if !bad {
+		return nil
+	}
+	return []Edit{{Part: line[first:last], Token: good}}
 }
 
-// keepGoodEntries returns the entries that can stay in the list.
-func keepGoodEntries(line []byte, entries []entry, l Limits) (kept []entry) {
+// isGoodEntry reports whether an entry can stay in its list. Other faults than these do
+// not concern the entry alone.
+func isGoodEntry(entry []byte, l Limits) bool {
 	const inList = 3 // the envelope, the result and the list
-	for _, e := range entries {
-		s := scanner{b: line[e.from:e.to], depth: max(l.MaxDepth, l.MaxResult)}
-		r := s.finishScan(s.scanValue(0, inList))
-		if r == nil || r.Code != CodeDepth && r.Code != CodeDuplicate && r.Code != CodeControlName {
-			kept = append(kept, e) // other faults do not concern the entry alone
-		}
-	}
-	return kept
-}
-
-// skipString returns the index after the string that begins at i.
-func skipString(line []byte, i int) int {
-	for i++; i < len(line) && line[i] != '"'; i++ {
-		if line[i] == '\\' {
-			i++
-		}
-	}
-	return min(i+1, len(line))
+	s := scanner{b: entry, depth: max(l.MaxDepth, l.MaxResult)}
+	r := s.finishScan(s.scanValue(0, inList))
+	return r == nil || r.Code != CodeDepth && r.Code != CodeDuplicate && r.Code != CodeControlName
 }

@@ -18,21 +18,14 @@ const (
 	members
 )
 
+var memberNames = [members]string{"jsonrpc", "id", "method", "params", "result", "error"}
+
 // memberOf returns the member with exactly this name, or -1.
 func memberOf(key []byte) int {
-	switch string(key) {
-	case "jsonrpc":
-		return mVersion
-	case "id":
-		return mID
-	case "method":
-		return mMethod
-	case "params":
-		return mParams
-	case "result":
-		return mResult
-	case "error":
-		return mError
+	for m, name := range memberNames {
+		if name == string(key) {
+			return m
+		}
 	}
 	return -1
 }

@@ -37,3 +37,16 @@ type Frame struct {
 
 	Elements []Frame // of a Batch, in order
 }
+
+// Messages yields the elements of a Batch, or the frame itself.
+func (f *Frame) Messages(yield func(*Frame) bool) {
+	if f.Kind != Batch {
+		yield(f)
+		return
+	}
+	for i := range f.Elements {
+		if !yield(&f.Elements[i]) {
+			return
+		}
+	}
+}

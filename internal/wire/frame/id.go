@@ -23,13 +23,8 @@ func validID(token []byte) bool {
 // readers read 1.0 and 1e0 as 1, and -0 as 0.
 func validInt(token []byte) bool {
 	digits := bytes.TrimPrefix(token, []byte("-"))
-	if len(digits) == 0 || string(token) == "-0" {
+	if len(digits) == 0 || len(bytes.Trim(digits, "0123456789")) > 0 || string(token) == "-0" {
 		return false
-	}
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return false
-		}
 	}
 	return isExactInteger(token)
 }

@@ -15,14 +15,13 @@ type name struct {
 	escaped  bool
 }
 
-// names is the set of an object's names. It is a short list for few names and a hash
-// table with a random seed for many, so that no choice of names makes it slow. It
+// names is the set of an object's names: a short list for few names, a map for many. It
 // keeps only offsets.
 type names struct {
-	n     int
-	few   [24]slot
-	bits  uint64 // one bit for each tag in few: most new names need no search
-	table []slot
+	n    int
+	few  [24]slot
+	bits uint64            // one bit for each tag in few: most new names need no search
+	many map[uint64]uint32 // offsets by seeded hash, so that no choice of names makes it slow
 }
 
 // slot is one name. Its offset is never 0, because a quote precedes the name.
@@ -59,7 +58,7 @@ const longName = 64
 func (s *scanner) nameTag(n name, fold bool) uint32 {
 	key := s.nameKey(n, fold, 0)
 	if len(key) > longName {
-		return s.hashName(key)
+		return uint32(s.hashName(key))
 	}
 	tag, _ := quickHash(key)
 	return tag
@@ -67,16 +66,16 @@ func (s *scanner) nameTag(n name, fold bool) uint32 {
 
 // hashName returns a seeded hash, so that an attacker cannot choose names that
 // collide.
-func (s *scanner) hashName(key []byte) uint32 {
+func (s *scanner) hashName(key []byte) uint64 {
 	if s.seed == (maphash.Seed{}) {
 		s.seed = maphash.MakeSeed()
 	}
-	return uint32(maphash.Bytes(s.seed, key))
+	return maphash.Bytes(s.seed, key)
 }
 
 func (s *scanner) hasName(few []slot, tag uint32, n name, fold bool) bool {
 	for _, other := range few {
-		if other.tag == tag && s.sameName(other, n, fold) {
+		if other.tag == tag && s.sameName(other.at, n, fold) {
 			return true
 		}
 	}
@@ -85,41 +84,22 @@ func (s *scanner) hasName(few []slot, tag uint32, n name, fold bool) bool {
 
 // addMany does the work of addName when the list is full.
 func (s *scanner) addMany(seen *names, n name, fold bool) {
-	if seen.table == nil {
-		seen.table = make([]slot, 64)
+	if seen.many == nil {
+		seen.many = make(map[uint64]uint32, 2*len(seen.few))
 		for _, few := range seen.few {
-			putSlot(seen.table, slot{s.hashName(s.nameKey(s.nameAt(few.at), fold, 0)), few.at})
+			s.addMany(seen, s.nameAt(few.at), fold)
 		}
 	}
-	v := slot{s.hashName(s.nameKey(n, fold, 0)), uint32(n.from)}
-	for i := int(v.tag); ; i++ {
-		other := seen.table[i&(len(seen.table)-1)]
-		if other.at == 0 {
-			break
+	for tag := s.hashName(s.nameKey(n, fold, 0)); ; tag++ {
+		at, taken := seen.many[tag]
+		if !taken {
+			seen.many[tag] = uint32(n.from)
+			return
 		}
-		if other.tag == v.tag && s.sameName(other, n, fold) {
+		if s.sameName(at, n, fold) {
 			return
 		}
 	}
-	putSlot(seen.table, v)
-	if seen.n++; seen.n > len(seen.table)/2 {
-		grown := make([]slot, 2*len(seen.table))
-		for _, old := range seen.table {
-			if old.at != 0 {
-				putSlot(grown, old)
-			}
-		}
-		seen.table = grown
-	}
-}
-
-// putSlot stores v in a table whose length is a power of two and that has room.
-func putSlot(table []slot, v slot) {
-	i := int(v.tag)
-	for table[i&(len(table)-1)].at != 0 {
-		i++
-	}
-	table[i&(len(table)-1)] = v
 }
 
 // nameAt scans again a name that was scanned before.
@@ -130,8 +110,8 @@ func (s *scanner) nameAt(at uint32) name {
 
 // sameName reports whether an earlier name with the same tag equals n. If so, it notes
 // the fault.
-func (s *scanner) sameName(earlier slot, n name, fold bool) bool {
-	other := s.nameAt(earlier.at)
+func (s *scanner) sameName(earlier uint32, n name, fold bool) bool {
+	other := s.nameAt(earlier)
 	switch {
 	case bytes.Equal(s.nameKey(other, false, 0), s.nameKey(n, false, 1)):
 		s.noteFault(CodeDuplicate, n.from)

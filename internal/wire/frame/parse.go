@@ -55,7 +55,7 @@ func (f *Frame) Parse(line []byte, l Limits) error {
 		if s.stopped == nil {
 			e.claimRequest(r)
 		} else {
-			s.recallRequest(r, from)
+			s.recallRequest(r)
 		}
 		return r
 	}

@@ -123,6 +123,26 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+func TestMessages(t *testing.T) {
+	batch := frame.DefaultLimits()
+	batch.AllowBatch = true
+	for line, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"a"}`:                                            "a",
+		`[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"}]`:           "ab",
+		`[{"jsonrpc":"2.0","id":1,"method":"stop"},{"jsonrpc":"2.0","id":2,"method":"a"}]`: "stop",
+	} {
+		f, got := admitted(t, line, batch), ""
+		for m := range f.Messages {
+			if got += m.Method; got == "stop" {
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("%s has %s, want %s", line, got, want)
+		}
+	}
+}
+
 func TestOffsets(t *testing.T) {
 	for line, offset := range map[string]int{
 		`  {"jsonrpc":"2.0","id":1,"method":"a","method":"b"}`: 40,

@@ -50,61 +50,41 @@ const (
 	CodeErr       = "error"
 )
 
-// reasonOf returns the sentence of a code, so that each code has only one sentence.
-func reasonOf(code string) string {
-	switch code {
-	case CodeTooLong:
-		return "the line is longer than the frame limit"
-	case CodeTruncated:
-		return "the stream ended in the middle of a line"
-	case CodeBlank:
-		return "the line is blank"
-	case CodeBOM:
-		return "the line starts with a byte order mark"
-	case CodeControl:
-		return "the line holds a control byte that JSON readers treat differently"
-	case CodeUTF8:
-		return "the line is not valid UTF-8"
-	case CodeSurrogate:
-		return "a string holds half of a surrogate pair"
-	case CodeTrailing:
-		return "something follows the JSON value"
-	case CodeDepth:
-		return "values are nested deeper than the limit"
-	case CodeDuplicate:
-		return "an object names one member twice"
-	case CodeFolded:
-		return "two member names, or one and the protocol's own, differ only in case"
-	case CodeControlName:
-		return "a member name holds a control character"
-	case CodeProto:
-		return "a member is named __proto__, which some readers drop"
-	case CodeBigNumber:
-		return "a number is too large for every reader to keep"
-	case CodeNotObject:
-		return "the value is not a JSON object"
-	case CodeBatch:
-		return "batches exist only in protocol version 2025-03-26, with 1 to 1000 elements"
-	case CodeUnknown:
-		return "the message has a member JSON-RPC does not define"
-	case CodeVersion:
-		return `jsonrpc is not the string "2.0"`
-	case CodeShape:
-		return "the message needs exactly one of method, result and error, and params only with method"
-	case CodeID:
-		return "the id is neither a string of at most 1024 bytes nor an integer every reader keeps"
-	case CodeMethod:
-		return "the method is not a string with text in it"
-	case CodeParams:
-		return "params is not an object"
-	case CodeResult:
-		return "result is not an object"
-	case CodeErr:
-		return "error is not an object with an integer code and a string message"
-	}
-	return "the line is not one strict JSON value"
+// reasons has one sentence for each code.
+var reasons = [...]struct{ code, sentence string }{
+	{CodeTooLong, "the line is longer than the frame limit"},
+	{CodeTruncated, "the stream ended in the middle of a line"},
+	{CodeBlank, "the line is blank"},
+	{CodeBOM, "the line starts with a byte order mark"},
+	{CodeControl, "the line holds a control byte that JSON readers treat differently"},
+	{CodeUTF8, "the line is not valid UTF-8"},
+	{CodeSurrogate, "a string holds half of a surrogate pair"},
+	{CodeTrailing, "something follows the JSON value"},
+	{CodeDepth, "values are nested deeper than the limit"},
+	{CodeDuplicate, "an object names one member twice"},
+	{CodeFolded, "two member names, or one and the protocol's own, differ only in case"},
+	{CodeControlName, "a member name holds a control character"},
+	{CodeProto, "a member is named __proto__, which some readers drop"},
+	{CodeBigNumber, "a number is too large for every reader to keep"},
+	{CodeNotObject, "the value is not a JSON object"},
+	{CodeBatch, "batches exist only in protocol version 2025-03-26, with 1 to 1000 elements"},
+	{CodeUnknown, "the message has a member JSON-RPC does not define"},
+	{CodeVersion, `jsonrpc is not the string "2.0"`},
+	{CodeShape, "the message needs exactly one of method, result and error, and params only with method"},
+	{CodeID, "the id is neither a string of at most 1024 bytes nor an integer every reader keeps"},
+	{CodeMethod, "the method is not a string with text in it"},
+	{CodeParams, "params is not an object"},
+	{CodeResult, "result is not an object"},
+	{CodeErr, "error is not an object with an integer code and a string message"},
+	{CodeSyntax, "the line is not one strict JSON value"},
 }
 
 func refuseAt(code string, offset int) *Refusal {
-	return &Refusal{Code: code, Reason: reasonOf(code), Offset: offset}
+	r := &Refusal{Code: code, Offset: offset}
+	for i := range reasons {
+		if reasons[i].code == code {
+			r.Reason = reasons[i].sentence
+		}
+	}
+	return r
 }

@@ -14,11 +14,13 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Pending looks up the requests that a line may answer. Both methods return the id as
-// the request has it, or nil for none.
-type Pending interface {
-	Waiting(id []byte) []byte // the only waiting request whose id has the LooseID of this token
-	Only() []byte             // the only waiting request, if exactly one waits
+// Pending are the requests that a line may answer. Their ids are as the requests have
+// them.
+type Pending struct {
+	Only []byte // the only request that a line without an id can answer; nil for none
+	// Waiting returns the only waiting request whose id has the LooseID of this token, or
+	// nil for none. A nil Waiting finds none.
+	Waiting func(id []byte) []byte
 }
 
 // RepairLine repairs a refused line and reads it as an answer. Only answers are
@@ -115,21 +117,23 @@ func withKnownID(line []byte, p Pending) []byte {
 		}
 	}
 	switch {
-	case len(ids) == 0 && failed:
-		if id := p.Only(); id != nil {
-			open := slices.Index(line, '{') + 1
-			return slices.Concat(line[:open], []byte(`"id":`), id, []byte{','}, line[open:])
-		}
-	case len(ids) == 1 && LooseID(ids[0].Bytes()) == "" && failed:
-		if id := p.Only(); id != nil {
-			return SplicePart(line, ids[0].Bytes(), id)
-		}
-	case len(ids) == 1:
-		if id := p.Waiting(ids[0].Bytes()); id != nil {
-			return SplicePart(line, ids[0].Bytes(), id)
-		}
+	case len(ids) == 0 && failed && p.Only != nil:
+		open := slices.Index(line, '{') + 1
+		return slices.Concat(line[:open], []byte(`"id":`), p.Only, []byte{','}, line[open:])
+	case len(ids) != 1:
+		return nil
 	}
-	return nil
+	id := p.Only
+	if LooseID(ids[0].Bytes()) != "" || !failed {
+		if p.Waiting == nil {
+			return nil
+		}
+		id = p.Waiting(ids[0].Bytes())
+	}
+	if id == nil {
+		return nil
+	}
+	return SplicePart(line, ids[0].Bytes(), id)
 }
 
 // withWholeCode returns an error whose code, a whole number written with a fraction or

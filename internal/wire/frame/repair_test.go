@@ -15,23 +15,21 @@ import (
 // inFlight are ids of requests, by their key.
 type inFlight map[string]string
 
-func (w inFlight) Waiting(id []byte) []byte {
-	for _, one := range w {
-		if loose := frame.LooseID(id); loose != "" && loose == frame.LooseID([]byte(one)) {
-			return []byte(one)
+func (w inFlight) pending() frame.Pending {
+	p := frame.Pending{Waiting: func(id []byte) []byte {
+		for _, one := range w {
+			if loose := frame.LooseID(id); loose != "" && loose == frame.LooseID([]byte(one)) {
+				return []byte(one)
+			}
+		}
+		return nil
+	}}
+	for _, id := range w {
+		if len(w) == 1 {
+			p.Only = []byte(id)
 		}
 	}
-	return nil
-}
-
-func (w inFlight) Only() []byte {
-	if len(w) != 1 {
-		return nil
-	}
-	for _, id := range w {
-		return []byte(id)
-	}
-	return nil
+	return p
 }
 
 func waiting(ids ...string) inFlight {
@@ -111,7 +109,7 @@ func TestRepair(t *testing.T) {
 			if !ok {
 				t.Fatalf("it is admitted as it is: %v", err)
 			}
-			f, words, ok := frame.RepairLine([]byte(c.line), limits, refusal, c.waiting)
+			f, words, ok := frame.RepairLine([]byte(c.line), limits, refusal, c.waiting.pending())
 			if ok != (c.want != "") || ok && (string(f.Raw) != c.want || strings.Join(words, " ") != c.words) {
 				t.Fatalf("%v %q by %q\nwant %q by %q", ok, f.Raw, words, c.want, c.words)
 			}
@@ -133,7 +131,7 @@ func TestRepairOfAListIsLinear(t *testing.T) {
 		_, err := frame.Parse(line, frame.DefaultLimits())
 		refusal, _ := errors.AsType[*frame.Refusal](err)
 		began := time.Now()
-		if _, _, ok := frame.RepairLine(line, frame.DefaultLimits(), refusal, waiting()); !ok {
+		if _, _, ok := frame.RepairLine(line, frame.DefaultLimits(), refusal, frame.Pending{}); !ok {
 			t.Fatal("not repaired")
 		}
 		return time.Since(began)
@@ -150,8 +148,18 @@ func TestARepairMayBeLonger(t *testing.T) {
 	limits := frame.Limits{MaxBytes: len(line), MaxDepth: 64}
 	_, err := frame.Parse([]byte(line), limits)
 	refusal, _ := errors.AsType[*frame.Refusal](err)
-	if _, _, ok := frame.RepairLine([]byte(line), limits, refusal, waiting()); !ok {
+	if _, _, ok := frame.RepairLine([]byte(line), limits, refusal, frame.Pending{}); !ok {
 		t.Error(err)
+	}
+}
+
+// No id is guessed where no request is given.
+func TestRepairWithoutRequests(t *testing.T) {
+	line := []byte(`{"jsonrpc":"2.0","id":2.0,"result":{}}`)
+	_, err := frame.Parse(line, frame.DefaultLimits())
+	refusal, _ := errors.AsType[*frame.Refusal](err)
+	if f, _, ok := frame.RepairLine(line, frame.DefaultLimits(), refusal, frame.Pending{}); ok {
+		t.Errorf("repaired to %s", f.Raw)
 	}
 }
 
@@ -239,7 +247,7 @@ func FuzzRepair(f *testing.F) {
 		if refusal == nil {
 			return
 		}
-		got, words, ok := frame.RepairLine(line, limits, refusal, waiting("2"))
+		got, words, ok := frame.RepairLine(line, limits, refusal, waiting("2").pending())
 		if string(line) != before {
 			t.Fatal("the line was written to")
 		}

@@ -4,7 +4,6 @@
 package jsonscan
 
 import (
-	"math/bits"
 	"strings"
 
 	"github.com/clawai/clawai/internal/wire/escape"
@@ -129,8 +128,8 @@ func (c *Cursor) TakeColon() bool {
 
 // ReadString reads a string and returns it decoded.
 func (c *Cursor) ReadString() (string, bool) {
-	inside, plain, ok := c.readQuoted()
-	if !ok || plain || strings.IndexByte(inside, '\\') < 0 {
+	inside, ok := c.ReadQuoted()
+	if !ok || strings.IndexByte(inside, '\\') < 0 {
 		return inside, ok
 	}
 	var room []byte
@@ -147,42 +146,25 @@ func (c *Cursor) ReadString() (string, bool) {
 
 // ReadQuoted reads a string and returns the text between its quotes, as written.
 func (c *Cursor) ReadQuoted() (inside string, ok bool) {
-	inside, _, ok = c.readQuoted()
-	return inside, ok
-}
-
-func (c *Cursor) readQuoted() (inside string, plain, ok bool) {
 	if c.Peek() != '"' {
-		return "", false, false
+		return "", false
 	}
 	from := c.At + 1
-	end, plain := closingQuote(c.Src, from)
+	end := closingQuote(c.Src, from)
 	if end < 0 {
-		return "", false, false
+		return "", false
 	}
 	c.At = end + 1
-	return c.Src[from:end], plain, true
+	return c.Src[from:end], true
 }
 
-// closingQuote returns the offset of the quote that ends the string whose inside
-// begins at from, or -1. plain means that the string has no escape; false means
-// unknown.
-func closingQuote(src string, from int) (end int, plain bool) {
-	at := from
-	if at+8 <= len(src) { // most names end within a word
-		w := firstEight(src[at:])
-		quote, slash := w^each*'"', w^each*'\\'
-		switch m := ((quote-each)&^quote | (slash-each)&^slash) & high; {
-		case m == 0:
-			at += 8
-		case src[at+bits.TrailingZeros64(m)/8] == '"':
-			return at + bits.TrailingZeros64(m)/8, true
-		}
-	}
-	for {
+// closingQuote returns the offset of the quote that ends the string whose inside begins
+// at from, or -1.
+func closingQuote(src string, from int) int {
+	for at := from; ; {
 		n := strings.IndexByte(src[at:], '"')
 		if n < 0 {
-			return -1, false
+			return -1
 		}
 		end := at + n
 		back := end
@@ -190,18 +172,10 @@ func closingQuote(src string, from int) (end int, plain bool) {
 			back--
 		}
 		if (end-back)%2 == 0 { // otherwise the last backslash escapes the quote
-			return end, false
+			return end
 		}
 		at = end + 1
 	}
-}
-
-const each, high = 0x0101010101010101, 0x8080808080808080
-
-func firstEight(s string) uint64 {
-	s = s[:8]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // ReadWord reads a number, true, false or null, or any other word in its place.
@@ -227,23 +201,9 @@ func (c *Cursor) SkipValue() bool {
 		_, ok := c.ReadQuoted()
 		return ok
 	case '{':
-		more, ok := c.EnterContainer('{')
-		for more {
-			if _, found := c.ReadName(); !found || !c.SkipValue() {
-				return false
-			}
-			more, ok = c.NextItem('}')
-		}
-		return ok
+		return c.VisitMembers(func(string) bool { return c.SkipValue() })
 	case '[':
-		more, ok := c.EnterContainer('[')
-		for more {
-			if !c.SkipValue() {
-				return false
-			}
-			more, ok = c.NextItem(']')
-		}
-		return ok
+		return c.VisitElements(c.SkipValue)
 	}
 	return isScalar(c.ReadWord())
 }
@@ -255,7 +215,7 @@ func (c *Cursor) LeaveContainer() bool {
 	for at := c.At; at < len(c.Src); at++ {
 		switch c.Src[at] {
 		case '"':
-			if at, _ = closingQuote(c.Src, at+1); at < 0 {
+			if at = closingQuote(c.Src, at+1); at < 0 {
 				return false
 			}
 		case '{', '[':
@@ -277,5 +237,5 @@ func isScalar(word string) bool {
 		return true
 	}
 	digits := strings.TrimPrefix(word, "-")
-	return digits != "" && '0' <= digits[0] && digits[0] <= '9'
+	return digits != "" && isDigit(digits[0])
 }

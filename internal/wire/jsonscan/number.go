@@ -1,36 +1,49 @@
 package jsonscan
 
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
 // IsNumber reports whether s is a number by the grammar of RFC 8259 section 6.
 func IsNumber(s []byte) bool {
-	i := 0
-	digits := func() bool {
-		from := i
-		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-			i++
+	return len(s) > 0 && (s[0] == '-' || isDigit(s[0])) && isDigit(s[len(s)-1]) && json.Valid(s)
+}
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }
+
+// Decimal is a number with any count of digits: 0.Digits times ten to Power, where
+// Digits neither begin nor end with 0, and are empty for zero.
+type Decimal struct {
+	Negative bool
+	Digits   string
+	Power    int64
+}
+
+// Decimal returns the value of a number. ok is false for any other value, and for an
+// exponent of more than 32 bits.
+func (v Value) Decimal() (d Decimal, ok bool) {
+	if v.Kind() != Number {
+		return d, false
+	}
+	text, exponent := string(v), ""
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		text, exponent = text[:at], text[at+1:]
+	}
+	if exponent != "" {
+		var err error
+		if d.Power, err = strconv.ParseInt(exponent, 10, 32); err != nil {
+			return Decimal{}, false
 		}
-		return i > from
 	}
-	if i < len(s) && s[i] == '-' {
-		i++
+	text, d.Negative = strings.CutPrefix(text, "-")
+	whole, fraction, _ := strings.Cut(text, ".")
+	digits := whole + fraction
+	short := strings.TrimLeft(digits, "0")
+	d.Power += int64(len(whole) - (len(digits) - len(short)))
+	if d.Digits = strings.TrimRight(short, "0"); d.Digits == "" {
+		return Decimal{}, true
 	}
-	whole := i
-	if !digits() || s[whole] == '0' && i > whole+1 {
-		return false
-	}
-	if i < len(s) && s[i] == '.' {
-		i++
-		if !digits() {
-			return false
-		}
-	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		i++
-		if i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return i == len(s)
+	return d, true
 }

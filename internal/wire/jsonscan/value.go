@@ -158,6 +158,17 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
+// IsEmpty reports whether an object has no member, or an array no element.
+func (v Value) IsEmpty() bool {
+	for range v.Members() {
+		return false
+	}
+	for range v.Elements() {
+		return false
+	}
+	return true
+}
+
 // Member returns the member of an object with that name; absent when there is none.
 func (v Value) Member(name string) Value {
 	for n, value := range v.Members() {

@@ -54,7 +54,7 @@ func (e *Event) setField(line []byte) {
 			e.ID, e.HasID = string(value), true
 		}
 	case "retry":
-		if n, ok := parseDigits(value); ok {
+		if n, err := strconv.Atoi(string(value)); err == nil && value[0] >= '0' { // digits only, no sign
 			e.Retry = n
 		}
 	}
@@ -76,16 +76,6 @@ func (e *Event) checkField(name string, value []byte) {
 	if bytes.IndexByte(value, 0) >= 0 {
 		e.Plain = false
 	}
-}
-
-func parseDigits(value []byte) (n int, ok bool) {
-	for _, c := range value {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-	}
-	n, err := strconv.Atoi(string(value))
-	return n, err == nil
 }
 
 // AppendBlock appends e as a block: event, id, retry and data. It ignores Raw. Text
@@ -128,18 +118,5 @@ func AppendData(to, data []byte) []byte {
 	}
 }
 
-func oneLine(s string) string {
-	keep := func(r byte) bool { return r != '\r' && r != '\n' && r != 0 }
-	for i := range len(s) {
-		if !keep(s[i]) {
-			b := make([]byte, 0, len(s))
-			for j := range len(s) {
-				if keep(s[j]) {
-					b = append(b, s[j])
-				}
-			}
-			return string(b)
-		}
-	}
-	return s
-}
+// oneLine removes what would end a field or make readers ignore it.
+var oneLine = strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace

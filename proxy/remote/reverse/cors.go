@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/proxy/remote"
 )
 
 // corsMethods and corsHeaders are the methods and headers that MCP needs in a web page (WHATWG
@@ -71,15 +73,10 @@ func paramHeaders(asked []string) string {
 	n := 0
 	for name := range strings.SplitSeq(strings.Join(asked, ","), ",") {
 		name = strings.ToLower(strings.TrimSpace(name))
-		if rest, ok := strings.CutPrefix(name, paramPrefix); ok && rest != "" && n < maxParamHeaders && !strings.ContainsFunc(rest, isNotToken) {
+		if rest, ok := strings.CutPrefix(name, paramPrefix); ok && n < maxParamHeaders && remote.IsHeaderName(rest) {
 			b.WriteString(", " + name)
 			n++
 		}
 	}
 	return b.String()
-}
-
-// isNotToken reports whether a header name cannot hold the character (RFC 9110, section 5.6.2).
-func isNotToken(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }

@@ -24,11 +24,8 @@ func (rh *requestHandler) handleGet() {
 		return
 	}
 	id := rh.r.Header.Get("Mcp-Session-Id")
-	if id != "" {
-		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil && !rh.adoptSession(id) {
-			rh.refuseRequest(http.StatusNotFound, "there is no such session; initialize anew")
-			return
-		}
+	if id != "" && !rh.findRemote(id) {
+		return
 	}
 	if !rh.resumeAfter(rh.r.Header.Get("Last-Event-Id")) {
 		return
@@ -54,7 +51,8 @@ func (rh *requestHandler) handleGet() {
 		rh.relaySessionless(resp)
 		return
 	}
-	defer rh.s.beginListening(rh.session)()
+	rh.session.streams.Add(1)
+	defer rh.session.streams.Add(-1)
 	rh.out.replays, rh.resumes = &rh.session.replays, rh.lastEventID != ""
 	_, _ = rh.relayEvents(resp, rh.out, rh.clientStream(rh.out))
 }

@@ -3,10 +3,9 @@ package reverse
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -136,10 +135,7 @@ func (rh *requestHandler) awaitAnswer(unreadable error) {
 			rh.awaitEnd()
 		}
 	case unreadable != nil:
-		rh.w.Header().Set("Content-Type", "application/json")
-		rh.w.Header().Set("Connection", "close")
-		rh.w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"The message cannot be read, or can be read in more than one way; it was not passed on."}}`)
+		rh.refuseMessage(http.StatusBadRequest, nil, -32700, "The message cannot be read, or can be read in more than one way; it was not passed on.")
 	default:
 		rh.acknowledgeMessage()
 	}
@@ -161,7 +157,7 @@ func (rh *requestHandler) awaitEnd() {
 // awaitStreamEnd waits until the server has ended its stream after the answer.
 func (rh *requestHandler) awaitStreamEnd() {
 	select {
-	case <-rh.out.upstream.relayDone():
+	case <-rh.out.relayDone():
 	case <-rh.r.Context().Done():
 		rh.clientGone()
 	case <-rh.agent.in.ctx.Done():
@@ -175,18 +171,17 @@ func (rh *requestHandler) clientGone() {
 	if rh.confirmed.Modern {
 		rh.from.WithdrawRequest(rh.frame.ID)
 	}
-	rh.out.hangUp() // later messages get an error, because they are lost
-	rh.out.upstream.abortCall()
+	if abort := rh.out.hangUp(); abort != nil { // later messages get an error, because they are lost
+		abort()
+	}
 }
 
 // acknowledgeMessage answers a message without an answer of its own: with the server's status if
 // that comes within Patience, otherwise with 202.
 func (rh *requestHandler) acknowledgeMessage() {
-	t := time.NewTimer(rh.s.o.Patience)
-	defer t.Stop()
 	select {
-	case <-rh.out.upstream.relayDone():
-	case <-t.C:
+	case <-rh.out.relayDone():
+	case <-time.After(rh.s.o.Patience):
 	case <-rh.r.Context().Done():
 	case <-rh.agent.in.ctx.Done():
 	}
@@ -229,14 +224,19 @@ func writeRefusal(w http.ResponseWriter, status int, why string) {
 func (rh *requestHandler) refuseHeader(name, why string) {
 	why = "the header " + name + " " + why
 	rh.noteDropped("header_mismatch", why, rh.frame.ID)
+	rh.refuseMessage(http.StatusBadRequest, rh.frame.ID, rh.confirmed.Code, "T"+why[1:]+".")
+}
+
+// refuseMessage answers a message with a JSON-RPC error, and ends the connection as writeRefusal
+// does. Without an id the error names none.
+func (rh *requestHandler) refuseMessage(status int, id []byte, code int, text string) {
+	if id == nil {
+		id = []byte("null")
+	}
 	rh.w.Header().Set("Content-Type", "application/json")
 	rh.w.Header().Set("Connection", "close")
-	rh.w.WriteHeader(http.StatusBadRequest)
-	id := string(rh.frame.ID)
-	if id == "" {
-		id = "null"
-	}
-	_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":`+strconv.Itoa(rh.confirmed.Code)+`,"message":"T`+why[1:]+`."}}`)
+	rh.w.WriteHeader(status)
+	_, _ = rh.w.Write(mcp.ErrorLine(id, fmt.Appendf(nil, `{"code":%d,"message":"%s"}`, code, text)))
 }
 
 // noteDropped records a dropped message that does not reach the proxy session.
@@ -324,10 +324,7 @@ func (rh *requestHandler) findSession() bool {
 			rh.session = rh.s.newSession(rh.agent, rh.route.server)
 		}
 	default:
-		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil && !rh.adoptSession(id) {
-			rh.refuseRequest(http.StatusNotFound, "there is no such session; initialize anew")
-			return false
-		}
+		return rh.findRemote(id)
 	}
 	return true
 }

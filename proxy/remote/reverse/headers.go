@@ -53,7 +53,7 @@ var singleValued = []string{"Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Metho
 // CheckPassed returns an error if a client's header must not be passed on.
 func CheckPassed(name string) error {
 	switch {
-	case name == "" || strings.ContainsFunc(strings.ToLower(name), isNotToken):
+	case !remote.IsHeaderName(name):
 		return fmt.Errorf("%q is no name of a header", name)
 	case isForbiddenHeader(foldName(name)):
 		return fmt.Errorf("%s is not a client's to set at a server", http.CanonicalHeaderKey(name))

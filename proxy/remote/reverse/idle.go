@@ -40,9 +40,6 @@ func (s *Server) ConnState(c net.Conn, state http.ConnState) {
 func (i *idle) addConn(peer netip.Addr, c net.Conn) (oldest net.Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.peers == nil {
-		i.peers, i.elements = make(map[netip.Addr]*list.List), make(map[net.Conn]*list.Element)
-	}
 	all := i.peers[peer]
 	if all == nil {
 		all = list.New()

@@ -3,7 +3,6 @@ package reverse
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -64,21 +63,17 @@ func (in *invocation) uncountRequest(now time.Time) {
 // refuseInvocation answers a client without a running invocation, under its request's id so that
 // the client sees the error.
 func (rh *requestHandler) refuseInvocation() {
-	id := "null"
+	var id []byte
 	if rh.r.Method == http.MethodPost {
 		line, ok := rh.readMessage()
 		if !ok {
 			return
 		}
 		if f, err := frame.Parse(line, rh.s.o.Limits); err == nil && f.Kind == frame.Request {
-			id = string(f.ID)
+			id = f.ID
 		}
 	}
-	w := rh.w
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Connection", "close")
-	w.WriteHeader(http.StatusNotFound)
-	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32600,"message":"There is no such invocation, or it has ended; its owner begins one."}}`)
+	rh.refuseMessage(http.StatusNotFound, id, -32600, "There is no such invocation, or it has ended; its owner begins one.")
 }
 
 // isOwner reports whether a request has the owner's token.
@@ -195,7 +190,7 @@ func (s *Server) dropInvocation(name string, run *invocation) {
 		run.requests.Wait()
 		run.tasks.Wait()
 		for _, a := range agents {
-			a.closeGate()
+			a.gate.End()
 		}
 		run.End()
 		close(run.over)

@@ -93,9 +93,6 @@ func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, begin
 	return sess, nil
 }
 
-// endInput closes the server's input. It does not wait.
-func (l *localSession) endInput() { _ = l.in.Close() }
-
 // agreedVersion returns the negotiated version; "" before.
 func (l *localSession) agreedVersion() (version string) {
 	l.mu.Lock()
@@ -214,7 +211,7 @@ func (l *localSession) deliverLine(line []byte) {
 	switch id := m.Member("id"); {
 	case m.Member("method") != "":
 		l.sendNotice(line)
-	case id.Kind() == jsonscan.String || id.Kind() == jsonscan.Number:
+	case mcp.IsToken(id):
 		l.deliverAnswer(frame.IDKey(id.Bytes()), m, line)
 	}
 }

@@ -35,10 +35,7 @@ type request struct {
 	unfit     bool // the request does not state the client's capabilities
 }
 
-const (
-	metaPrefix     = "io.modelcontextprotocol/"
-	subscriptionID = metaPrefix + "subscriptionId"
-)
+const subscriptionID = mcp.MetaPrefix + "subscriptionId"
 
 // postSessionless sends a message of 2026-07-28 to its caller's local session, which it begins if
 // necessary.
@@ -82,7 +79,7 @@ func (rh *requestHandler) postSessionless() {
 func (rh *requestHandler) callerName() string {
 	peer, _, _ := net.SplitHostPort(rh.r.RemoteAddr)
 	meta := jsonscan.ValueOf(rh.frame.Params).Member("_meta")
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", peer, meta.Member(metaPrefix+"clientCapabilities"), meta.Member(metaPrefix+"clientInfo")))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", peer, meta.Member(mcp.MetaPrefix+"clientCapabilities"), meta.Member(mcp.MetaPrefix+"clientInfo")))
 	return "\x00" + string(sum[:])
 }
 
@@ -105,13 +102,12 @@ func (c *caller) renumberRequest(f *frame.Frame) (x *exchange, id, line []byte) 
 	meta := jsonscan.ValueOf(f.Params).Member("_meta")
 	r := &request{
 		id: f.ID, method: f.Method,
-		logs:  meta.Member(metaPrefix+"logLevel") != "" && f.Method != "subscriptions/listen",
-		unfit: meta.Member(metaPrefix+"clientCapabilities").Kind() != jsonscan.Object,
+		logs:  meta.Member(mcp.MetaPrefix+"logLevel") != "" && f.Method != "subscriptions/listen",
+		unfit: meta.Member(mcp.MetaPrefix+"clientCapabilities").Kind() != jsonscan.Object,
 	}
 	x = &exchange{pending: []string{frame.IDKey(id)}, request: r}
 	edits := []frame.Edit{{Part: f.ID, Token: id}}
-	token := meta.Member("progressToken")
-	if k := token.Kind(); k == jsonscan.String || k == jsonscan.Number {
+	if token := mcp.ProgressToken(f.Params); token != "" {
 		r.token, x.tokens = token.Bytes(), x.pending
 		edits = append(edits, frame.Edit{Part: r.token, Token: id})
 	}

@@ -5,14 +5,13 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
-	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/remote"
 )
 
@@ -38,7 +37,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 			}
 		}()
 	}
-	if unreadable == nil && rh.frame.Kind == frame.Batch && l.agreedVersion() != "2025-03-26" {
+	if unreadable == nil && rh.frame.Kind == frame.Batch && l.agreedVersion() != mcp.BatchVersion {
 		unreadable = errBatch
 	}
 	x := rh.newExchange(unreadable)
@@ -97,36 +96,29 @@ func (rh *requestHandler) findLocal() (begins, ok bool) {
 	return false, false
 }
 
-// reopenLocal begins a session under the id that it had before this process began: many clients
-// do not initialize again when they get a 404.
-func (rh *requestHandler) reopenLocal(id string) bool {
+// reopenLocal begins a session under the id that it had before this process began.
+func (rh *requestHandler) reopenLocal(id string) *mcpSession {
 	s := rh.s
-	s.adopting.Lock() // a stream and a call at the same time must get the same session
-	defer s.adopting.Unlock()
-	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {
-		return true
-	}
-	if s.o.Invocations != nil || rh.r.Method == http.MethodDelete || !isSessionID(id) || s.knowsSession(rh.route.server, id) {
-		return false
+	if rh.r.Method == http.MethodDelete || !isSessionID(id) {
+		return nil
 	}
 	begins := make(chan struct{})
 	defer close(begins)
 	sess, err := s.newLocal(rh.agent, rh.route, id, nil, begins, rh.backend.local)
 	if err != nil {
-		return false
+		return nil
 	}
-	rh.session = sess
 	ctx, cancel := context.WithTimeout(rh.r.Context(), s.o.Patience)
 	defer cancel()
 	if sess.local.reopenSession(ctx, cmp.Or(rh.r.Header.Get("Mcp-Protocol-Version"), unstatedVersion)) {
-		return true
+		return sess
 	}
 	s.removeSession(sess)
-	return false
+	return nil
 }
 
 // unstatedVersion is the version of a client that states none (MCP 2025-11-25 basic/transports).
-const unstatedVersion = "2025-03-26"
+const unstatedVersion = mcp.BatchVersion
 
 // isSessionID reports whether an id has the form of this package's session ids.
 func isSessionID(id string) bool {
@@ -134,36 +126,28 @@ func isSessionID(id string) bool {
 }
 
 func (rh *requestHandler) acquireLocal(id string) bool {
-	rh.session = rh.s.acquireSession(rh.route, id)
-	switch {
-	case rh.session == nil && !rh.reopenLocal(id):
-		rh.s.releaseSession(rh.session)
-		rh.session = nil
-	case rh.session.local.begins != nil: // another request may be reopening the session
+	if !rh.resumeSession(id, func() *mcpSession { return rh.reopenLocal(id) }) {
+		rh.noteDropped("no_session", "there is no such session", rh.frame.ID)
+		rh.refuseRequest(http.StatusNotFound, noSession)
+		return false
+	}
+	if begins := rh.session.local.begins; begins != nil { // another request may be reopening the session
 		select {
-		case <-rh.session.local.begins:
+		case <-begins:
 		case <-rh.r.Context().Done():
 		}
 	}
-	if rh.session == nil {
-		rh.noteDropped("no_session", "there is no such session", rh.frame.ID)
-		rh.refuseRequest(http.StatusNotFound, "there is no such session; initialize anew")
-	}
-	return rh.session != nil
+	return true
 }
 
 // refuseSessionless answers a message that needs a session but has none.
 func (rh *requestHandler) refuseSessionless() {
 	rh.noteDropped("no_session", "the message belongs to no session", rh.frame.ID)
-	h := rh.w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Connection", "close")
-	rh.w.WriteHeader(http.StatusBadRequest)
-	id := "null"
+	var id []byte
 	if rh.frame.Kind == frame.Request {
-		id = string(rh.frame.ID)
+		id = rh.frame.ID
 	}
-	_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32600,"message":"This belongs to no session: begin one with initialize, and name it in Mcp-Session-Id."}}`)
+	rh.refuseMessage(http.StatusBadRequest, id, -32600, "This belongs to no session: begin one with initialize, and name it in Mcp-Session-Id.")
 }
 
 // refuseUnread answers an ambiguous message without a session. In a session the server would
@@ -181,10 +165,9 @@ func (rh *requestHandler) refuseUnread(line []byte, r *frame.Refusal) {
 	_ = rh.out.Add(answer)
 }
 
-// refuseDuplicate refuses a request whose id is in use: two answers with one id could not be told
-// apart.
+// refuseDuplicate refuses a request whose id is in use.
 func (rh *requestHandler) refuseDuplicate() {
-	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: rh.frame.ID, Request: true}
+	r := proxy.DuplicateID(rh.frame.ID)
 	if answer := mcp.RefusalAnswer(r, rh.noteDropped(r.Code, r.Reason, r.ID)); answer != nil {
 		_ = rh.out.Add(answer)
 	}
@@ -200,36 +183,22 @@ func (rh *requestHandler) newExchange(unreadable error) (x *exchange) {
 		}
 		return x
 	}
-	for f := range rh.eachMessage {
+	for f := range rh.frame.Messages {
 		if f.Kind != frame.Request {
 			continue
 		}
 		x.pending = append(x.pending, frame.IDKey(f.ID))
 		x.begins = x.begins || f.Method == "initialize"
-		token := jsonscan.ValueOf(f.Params).Member("_meta").Member("progressToken")
-		if k := token.Kind(); k == jsonscan.String || k == jsonscan.Number {
+		if token := mcp.ProgressToken(f.Params); token != "" {
 			x.tokens = append(x.tokens, frame.IDKey(token.Bytes()))
 		}
 	}
 	return x
 }
 
-// eachMessage iterates over the messages of the body.
-func (rh *requestHandler) eachMessage(yield func(*frame.Frame) bool) {
-	if rh.frame.Kind != frame.Batch {
-		yield(&rh.frame)
-		return
-	}
-	for i := range rh.frame.Elements {
-		if !yield(&rh.frame.Elements[i]) {
-			return
-		}
-	}
-}
-
 // withdrawLocal ends the wait for the requests that the message cancels.
 func (rh *requestHandler) withdrawLocal() {
-	for f := range rh.eachMessage {
+	for f := range rh.frame.Messages {
 		if f.Kind != frame.Notification {
 			continue
 		}

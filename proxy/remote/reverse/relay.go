@@ -29,7 +29,7 @@ func (f *serverSink) Add(line []byte) error {
 	rh.waiter = rh.answerWaiter()
 	done := make(chan struct{})
 	ctx, cancel := rh.upstreamContext()
-	rh.waiter.upstream.beginRelay(done, cancel)
+	rh.waiter.beginRelay(done, cancel)
 	line = bytes.Clone(line)
 	relay := func() { defer close(done); defer cancel(); rh.relayMessage(ctx, line) }
 	begun := false
@@ -131,7 +131,7 @@ func (rh *requestHandler) relayMessage(ctx context.Context, line []byte) {
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}
-		if rh.session != nil && rh.s.hasListener(rh.session) { // some servers answer on that stream, and some clients read the answer there
+		if rh.session != nil && rh.session.streams.Load() > 0 { // some servers answer on that stream, and some clients read the answer there
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}

@@ -34,7 +34,8 @@ type responder struct {
 	patience      time.Duration // time limit of each write; 0: none
 	ended         chan struct{} // closed after the answer, or when the client does not read any more
 
-	upstream upstreamCall
+	relayed chan struct{} // closed when the server's answer has been passed on; nil before the server is asked
+	abort   func()        // ends the request to the server
 }
 
 var _ proxy.Sink = (*responder)(nil)
@@ -133,6 +134,11 @@ func (a *responder) writeEvent(e *sse.Event) error {
 	if !e.Plain {
 		raw = (&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry}).AppendBlock(nil)
 	}
+	return a.writeBlock(raw)
+}
+
+// writeBlock writes a block of the stream, which it begins if necessary.
+func (a *responder) writeBlock(raw []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.hungUp {
@@ -162,15 +168,7 @@ func (a *responder) relayEvent(e *sse.Event, final bool, relay func()) {
 
 // writeReplay writes an event that has crossed before.
 func (a *responder) writeReplay(e *sse.Event) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.hungUp {
-		return errHungUp
-	}
-	if !a.headerWritten {
-		a.beginStream()
-	}
-	return a.writeBytes((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: e.Data, HasData: true}).AppendBlock(nil))
+	return a.writeBlock((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: e.Data, HasData: true}).AppendBlock(nil))
 }
 
 // writeEventID writes an event's id and retry time, without its data and name.
@@ -269,12 +267,14 @@ func (a *responder) finishResponse(status int) {
 	a.signalEnd()
 }
 
-// hangUp ends the use of the writer: it must not be used after the handler has returned.
-func (a *responder) hangUp() {
+// hangUp ends the use of the writer: it must not be used after the handler has returned. It
+// returns what ends the request to the server, if there is one.
+func (a *responder) hangUp() (abort func()) {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.hungUp = true
 	a.signalEnd()
-	a.mu.Unlock()
+	return a.abort
 }
 
 // hasAnswered reports whether the answer was written.
@@ -290,4 +290,22 @@ func (a *responder) signalEnd() {
 	default:
 		close(a.ended)
 	}
+}
+
+// beginRelay notes that the server is asked.
+func (a *responder) beginRelay(relayed chan struct{}, abort func()) {
+	a.mu.Lock()
+	a.relayed, a.abort = relayed, abort
+	a.mu.Unlock()
+}
+
+// relayDone returns a channel that is closed when no answer is being passed on.
+func (a *responder) relayDone() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.relayed == nil {
+		a.relayed = make(chan struct{})
+		close(a.relayed)
+	}
+	return a.relayed
 }

@@ -2,11 +2,14 @@ package reverse
 
 import (
 	"cmp"
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -78,7 +81,6 @@ type lifetime struct {
 
 // backend is one of the servers that clients reach here.
 type backend struct {
-	name  string
 	o     remote.Options
 	http  *http.Client
 	local Local // used in place of an address
@@ -109,6 +111,7 @@ func New(o Options) (*Server, error) {
 		o: o, guard: guard{hosts: o.Hosts, origins: o.Origins, port: o.Port},
 		backends: make(map[string]*backend), agents: make(map[route]*agentSession), sessions: make(map[string]*mcpSession), ended: make(map[string]bool),
 		invocations: make(map[string]*invocation),
+		idle:        idle{peers: make(map[netip.Addr]*list.List), elements: make(map[net.Conn]*list.Element)},
 	}
 	for _, origin := range o.Origins {
 		if err := CheckOrigin(origin); err != nil {
@@ -126,13 +129,13 @@ func New(o Options) (*Server, error) {
 		if err := remote.CheckURL(up.URL); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		s.backends[name] = &backend{name: name, o: up, http: remote.NewClient(up)}
+		s.backends[name] = &backend{o: up, http: remote.NewClient(up)}
 	}
 	for name, local := range o.Local {
 		if s.backends[name] != nil {
 			return nil, fmt.Errorf("two servers are called %q", name)
 		}
-		s.backends[name] = &backend{name: name, http: &http.Client{}, local: local}
+		s.backends[name] = &backend{http: &http.Client{}, local: local}
 	}
 	for name := range s.backends {
 		if !isPathName(name) {
@@ -276,7 +279,7 @@ func (s *Server) closeSessions() {
 	agents := slices.Collect(maps.Values(s.agents))
 	s.mu.Unlock()
 	for _, a := range agents {
-		a.closeGate()
+		a.gate.End()
 	}
 	s.tasks.Wait()
 	for _, b := range s.backends {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
@@ -31,10 +32,6 @@ type agentSession struct {
 	withheld map[string]bool // recorded names of dropped headers; guarded by Server.mu
 }
 
-func (a *agentSession) closeGate() {
-	a.gate.End()
-}
-
 // mcpSession is one MCP session (up to 2025-11-25). Its request ids are separate from those of
 // other sessions.
 type mcpSession struct {
@@ -44,10 +41,10 @@ type mcpSession struct {
 	replays    replays
 	sentEvents eventIDs
 
-	id, version string    // as the server set them; guarded by Server.mu
-	lastUsed    time.Time // guarded by Server.mu
-	active      int       // requests being served; guarded by Server.mu
-	streams     int       // number of open streams of the client for server messages; guarded by Server.mu
+	id, version string       // as the server set them; guarded by Server.mu
+	lastUsed    time.Time    // guarded by Server.mu
+	active      int          // requests being served; guarded by Server.mu
+	streams     atomic.Int32 // number of open streams of the client for server messages
 
 	// For the transport of 2024-11-05: the stream that carries the answers, and the address for
 	// messages.
@@ -60,10 +57,10 @@ type mcpSession struct {
 	local *localSession // set for a local server
 }
 
-// endLocal ends the local server of a removed session.
+// endLocal closes the input of the local server of a removed session. It does not wait.
 func (m *mcpSession) endLocal() {
 	if m.local != nil {
-		m.local.endInput()
+		_ = m.local.in.Close()
 	}
 }
 
@@ -93,7 +90,7 @@ func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err er
 		if err != nil {
 			return nil, nil, err
 		}
-		a = &agentSession{gate: g, makes: makes, in: in, pump: s.newPump(g.Session, route.server)}
+		a = &agentSession{gate: g, makes: makes, in: in, pump: s.newPump(g.Session, route.server), withheld: map[string]bool{}}
 		s.agents[route] = a
 	}
 	a.active++
@@ -128,7 +125,7 @@ func (s *Server) expireIdle() {
 	for route, a := range s.agents {
 		if a.active == 0 && a.lastUsed.Before(old) {
 			delete(s.agents, route)
-			a.in.tasks.Go(a.closeGate)
+			a.in.tasks.Go(a.gate.End)
 		}
 	}
 	for name, run := range s.invocations {
@@ -182,28 +179,45 @@ func (s *Server) addSession(route route, id string, sess *mcpSession) error {
 	return nil
 }
 
-// adoptSession takes over a session that began before this process: the server may still have it,
-// and answers 404 otherwise. Many clients do not initialize again when they get a 404. A session
-// known under another path is not adopted. Invocations end with their process, and their sessions
-// too.
-func (rh *requestHandler) adoptSession(id string) bool {
+// noSession is the answer to a message with the id of no session.
+const noSession = "there is no such session; initialize anew"
+
+// resumeSession finds the session with this id. For a session from before this process it calls
+// begin: many clients do not initialize again when they get a 404. A session that is known under
+// another path, or has ended, is not begun again. Invocations end with their process, and their
+// sessions too.
+func (rh *requestHandler) resumeSession(id string, begin func() *mcpSession) bool {
 	s := rh.s
-	s.adopting.Lock() // a stream and a call at the same time must get the same session
-	defer s.adopting.Unlock()
 	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {
 		return true
 	}
-	if s.o.Invocations != nil || rh.backend.local != nil || remote.SessionID(rh.r.Header) != id || id == "" || s.knowsSession(rh.route.server, id) {
-		return false
+	s.adopting.Lock() // a stream and a call at the same time must get the same session
+	defer s.adopting.Unlock()
+	if rh.session = s.acquireSession(rh.route, id); rh.session == nil && s.o.Invocations == nil && !s.knowsSession(rh.route.server, id) {
+		rh.session = begin()
 	}
-	sess := s.newSession(rh.agent, rh.route.server)
-	sess.adopted = true
-	s.setSessionInfo(sess, id, rh.r.Header.Get("Mcp-Protocol-Version"))
-	if s.addSession(rh.route, id, sess) != nil {
-		return false
+	return rh.session != nil
+}
+
+// findRemote finds the session of a remote server, or adopts it: the server may still have it, and
+// answers 404 otherwise.
+func (rh *requestHandler) findRemote(id string) bool {
+	if rh.resumeSession(id, func() *mcpSession {
+		if remote.SessionID(rh.r.Header) != id || id == "" {
+			return nil
+		}
+		sess := rh.s.newSession(rh.agent, rh.route.server)
+		sess.adopted = true
+		rh.s.setSessionInfo(sess, id, rh.r.Header.Get("Mcp-Protocol-Version"))
+		if rh.s.addSession(rh.route, id, sess) != nil {
+			return nil
+		}
+		return sess
+	}) {
+		return true
 	}
-	rh.session = sess
-	return true
+	rh.refuseRequest(http.StatusNotFound, noSession)
+	return false
 }
 
 // knowsSession reports whether this server has or had a session with this id, under any path.
@@ -247,9 +261,6 @@ func (s *Server) firstWithheld(a *agentSession, header string) bool {
 	defer s.mu.Unlock()
 	if a.withheld[header] || len(a.withheld) >= maxWithheld {
 		return false
-	}
-	if a.withheld == nil {
-		a.withheld = make(map[string]bool)
 	}
 	a.withheld[header] = true
 	return true
@@ -298,25 +309,6 @@ func (s *Server) acquireSession(route route, id string) *mcpSession {
 		sess.active++
 	}
 	return sess
-}
-
-// beginListening notes that the client reads the session's own stream until done is called.
-func (s *Server) beginListening(sess *mcpSession) (done func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	sess.streams++
-	return func() {
-		s.mu.Lock()
-		sess.streams--
-		s.mu.Unlock()
-	}
-}
-
-// hasListener reports whether the client reads the session's own stream.
-func (s *Server) hasListener(sess *mcpSession) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return sess.streams > 0
 }
 
 // releaseSession notes that a request of a session has been served.

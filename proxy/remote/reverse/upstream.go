@@ -1,44 +1,6 @@
 package reverse
 
-import (
-	"context"
-	"sync"
-)
-
-// upstreamCall is the request to the server for the reader of a responder.
-type upstreamCall struct {
-	mu      sync.Mutex
-	relayed chan struct{} // closed when the answer has been passed on; nil before the server is asked
-	cancel  context.CancelFunc
-}
-
-// beginRelay notes that the server is asked.
-func (u *upstreamCall) beginRelay(relayed chan struct{}, cancel context.CancelFunc) {
-	u.mu.Lock()
-	u.relayed, u.cancel = relayed, cancel
-	u.mu.Unlock()
-}
-
-// relayDone returns a channel that is closed when no answer is being passed on.
-func (u *upstreamCall) relayDone() <-chan struct{} {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.relayed != nil {
-		return u.relayed
-	}
-	none := make(chan struct{})
-	close(none)
-	return none
-}
-
-// abortCall aborts the request to the server, because the client has hung up.
-func (u *upstreamCall) abortCall() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.cancel != nil {
-		u.cancel()
-	}
-}
+import "sync"
 
 // inlineTask lets the goroutine of the client's request relay the answer, if the call went on at
 // once; otherwise it would only wait. A new goroutine would cost a switch and a growing stack for
