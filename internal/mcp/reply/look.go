@@ -180,7 +180,7 @@ var errSecondName = errors.New(`the list has a member such as "Name" beside "nam
 // hasSecondName reports whether a client that ignores the case of members takes another list, or
 // another name for an entry.
 func (m *Message) hasSecondName() bool {
-	if m.list == "" {
+	if !m.isList() {
 		return false
 	}
 	other := func(v jsonscan.Value, known string) bool {
@@ -191,11 +191,11 @@ func (m *Message) hasSecondName() bool {
 		}
 		return false
 	}
-	if other(m.payloadValue(), m.list) {
+	if other(m.payloadValue(), m.list.Entries) {
 		return true
 	}
-	for entry := range m.payloadValue().Member(m.list).Elements() {
-		if other(entry, lists[m.method].name) {
+	for entry := range m.listEntries() {
+		if other(entry, m.list.Name) {
 			return true
 		}
 	}
