@@ -231,7 +231,7 @@ func standsIn(value string) bool {
 	switch {
 	case isFilled(value), isTag && (before == "" || strings.Contains(tag, ">")):
 		return true
-	case slices.Contains(standins, strings.ToLower(before)):
+	case slices.Contains(standins, strings.ToLower(before[strings.LastIndexByte(before, '.')+1:])): // a program may keep it in an object
 		return true
 	case strings.ContainsAny(value, "0123456789"):
 		return false
