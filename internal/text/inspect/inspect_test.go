@@ -88,7 +88,7 @@ func TestFound(t *testing.T) {
 		{wrap(64, "\r\n  "), Encoded, wrap(64, "\r\n  ")},
 		{"it says\n" + wrap(76, "\n") + "\nword", Encoded, wrap(76, "\n")},
 		{"glpat-" + "Zx81kq03LmQp92Ab7cDe", Secret, ""},
-		{"-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n", Secret, ""},
+		{"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n-----END PRIVATE KEY-----\n", Secret, ""},
 		{`{"password": "hunter2-now"}`, SecretLikely, "hunter2-now"},
 		{"token: glpat-" + "Zx81kq03LmQp92Ab7cDe", Secret, "glpat-" + "Zx81kq03LmQp92Ab7cDe"},
 		{"card 4539148803436467, thanks", Card, "4539148803436467"},
