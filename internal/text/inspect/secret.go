@@ -164,9 +164,13 @@ func isExample(secret, kind string) bool {
 		return true
 	case slices.Contains(algorithms, secret):
 		return true
+	case kind == "kubernetes":
+		return !hasData(secret)
+	case kind != "bearer" && kind != "sas" && isPhrase(behindKind(secret)):
+		return true
 	case left == secret, kind == "pem":
 		return false
-	case kind == "bearer" || kind == "sas" || kind == "kubernetes": // these have no form of their own
+	case kind == "bearer" || kind == "sas": // these have no form of their own
 		return len(left) < 16 || countDistinct(left) < 6
 	}
 	s, found := redact.FindSecret(left, 0)

@@ -492,8 +492,13 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 		indent++
 	}
 	isDiff := indent == 1 || indent > 0 && s[i-indent] == '+'
+	sign := s[max(0, i-indent-maxSign) : i-indent] // what a tool writes before each line
+	sign = sign[bytes.LastIndexByte(sign, '\n')+1:]
+	if bytes.HasSuffix(sign, []byte{'"'}) { // of a member
+		sign = nil
+	}
 	line := bytes.IndexByte(rest, '\n')
-	if i-indent > 0 && s[i-indent-1] != '\n' && s[i-indent-1] != '"' /* of a member */ || line < 0 {
+	if len(sign) == maxSign || line < 0 {
 		return 0, 0, false
 	}
 	if said := bytes.TrimSpace(rest[:line]); len(said) > 0 && bytes.IndexByte([]byte("#&!"), said[0]) < 0 {
@@ -506,16 +511,18 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 			next = len(rest) - at
 		}
 		text := rest[at : at+next]
+		signs, signed := signLength(text, sign)
+		text = text[signs:]
 		deep := 0
 		if isDiff && len(text) > 0 && (text[0] == '+' || text[0] == '-') {
 			text, deep = text[1:], 1
 		}
 		deep += len(text) - len(bytes.TrimLeft(text, " "))
 		at += next + 1
-		if said := bytes.TrimSpace(text); len(said) == 0 || said[0] == '#' {
+		if said := bytes.TrimSpace(text); len(said) == 0 || signed && said[0] == '#' {
 			continue
 		}
-		if open = deep > indent; open {
+		if open = signed && deep > indent; open {
 			end = min(len(rest), at)
 		}
 	}
@@ -525,6 +532,35 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 	block := bytes.TrimLeft(rest[line:end], " \t\r\n")
 	start = end - len(block)
 	return start, start + len(bytes.TrimRight(block, " \t\r\n")), open
+}
+
+// maxSign is the maximum length of what a tool writes before each line.
+const maxSign = 128
+
+// signLength returns the length of a sign, such as a quote or a line's number, where a line begins.
+// The numbers of two lines differ, and grep writes a dash for a colon beside the lines it found.
+func signLength(line, sign []byte) (n int, is bool) {
+	for i := 0; i < len(sign); i++ {
+		c := sign[i]
+		switch of := classes[c]; {
+		case of == decimal || c == ' ':
+			from := n
+			for n < len(line) && (classes[line[n]] == decimal && of == decimal || line[n] == ' ' && c == ' ') {
+				n++
+			}
+			if of == decimal && n == from {
+				return 0, false
+			}
+			for i+1 < len(sign) && (classes[sign[i+1]] == decimal && of == decimal || sign[i+1] == ' ' && c == ' ') {
+				i++
+			}
+		case n < len(line) && (line[n] == c || c == ':' && line[n] == '-'):
+			n++
+		default:
+			return 0, false
+		}
+	}
+	return n, true
 }
 
 // bracesAt returns the range inside the braces at s[at], after a key that ends at s[key]. Braces
