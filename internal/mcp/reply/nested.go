@@ -85,14 +85,15 @@ func escapeLength(text string) (n, size int) {
 // inspectNested adds findings in the unescaped strings of JSON inside a text; look searches each
 // string. An object or an array must begin a line or follow another one: a server may send
 // several, and may mark them in Markdown. A JSON string must be the whole text, because other
-// strings belong to source code, whose escapes are read as written.
+// strings belong to source code, whose escapes are read as written. A value with a member may be
+// cut off by the end of the text.
 func inspectNested(text string, found []inspect.Found, level int, look func(string) []inspect.Found) []inspect.Found {
 	if level >= maxLevels || strings.IndexByte(text, '\\') < 0 {
 		return found
 	}
 	c := jsonscan.Cursor{Src: text}
-	visit := func(from int) {
-		inside := text[from+1 : c.At-1]
+	visit := func(from, end int) {
+		inside := text[from+1 : end]
 		if strings.IndexByte(inside, '\\') < 0 {
 			return
 		}
@@ -118,9 +119,15 @@ func inspectNested(text string, found []inspect.Found, level int, look func(stri
 			continue
 		}
 		before := len(found)
-		ok := visitStrings(&c, visit)
+		ok := visitStrings(&c, func(from int) { visit(from, c.At-1) })
 		end := c.At
-		if c.SkipBlanks(); !ok || text[from] == '"' && (c.At < len(text) || strings.TrimSpace(text[:from]) != "") {
+		if c.SkipBlanks(); !ok && inspect.IsCutOff(text[from:], c.At-from) {
+			if c.At < len(text) {
+				visit(c.At, inspect.CutEscape(text))
+			}
+			break
+		}
+		if !ok || text[from] == '"' && (c.At < len(text) || strings.TrimSpace(text[:from]) != "") {
 			found = found[:before]
 		}
 		c.At = max(end, from+1)

@@ -193,6 +193,7 @@ func TestJSONInTexts(t *testing.T) {
 	for said, want := range map[string]int{
 		object: 1, text: 1, " " + text + ` \n`: 1, object + `\n` + array: 2, object + array: 2, `{}` + object + " ends": 1,
 		"Here it is:\\n```json\\n" + object + "\\n```": 1, `{\"a\"\n` + array: 1,
+		object[:len(object)-1]: 1, object[:len(object)-3]: 1, `{\"b\": [` + object + `, 1, 2`: 1, object[:len(object)-3] + `\\u00`: 1, `{\"b\": x` + text: 0,
 		`x = ` + text: 0, `a,\n` + text: 0, text + `,\n1`: 0, `{` + text + `, Secret},`: 0, `[` + text: 0,
 	} {
 		m := looked(t, result(`{"content":[{"type":"text","text":"`+said+`"}]}`), "tools/call", "secret")

@@ -88,7 +88,7 @@ func TestFound(t *testing.T) {
 		{wrap(64, "\r\n  "), Encoded, wrap(64, "\r\n  ")},
 		{"it says\n" + wrap(76, "\n") + "\nword", Encoded, wrap(76, "\n")},
 		{"glpat-" + "Zx81kq03LmQp92Ab7cDe", Secret, ""},
-		{"-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n", Secret, ""},
+		{"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n-----END PRIVATE KEY-----\n", Secret, ""},
 		{`{"password": "hunter2-now"}`, SecretLikely, "hunter2-now"},
 		{"token: glpat-" + "Zx81kq03LmQp92Ab7cDe", Secret, "glpat-" + "Zx81kq03LmQp92Ab7cDe"},
 		{"card 4539148803436467, thanks", Card, "4539148803436467"},
@@ -444,6 +444,9 @@ func TestDocument(t *testing.T) {
 		{`{"\u200b\u200c\u200ba":"b"}`, []Found{{Kind: Hidden, What: "characters of zero width", Start: 1, End: 22}}},
 		{`{"a":"\n\n"}`, nil},
 		{`not json "x\u202ey"`, nil},
+		{`{"a":"x\u202ey", "b": [1, 2`, []Found{{Kind: Hidden, What: "characters that turn the direction of text", Start: 5, End: 15}}},
+		{`{"a":"x\u202ey\u20`, []Found{{Kind: Hidden, What: "characters that turn the direction of text", Start: 5, End: 18}}},
+		{`{"x\u202ey", Secret`, nil},
 	} {
 		found := SearchDocument(c.text, Kinds{})
 		if len(found) != len(c.want) || len(found) > 0 && found[0] != c.want[0] {

@@ -57,11 +57,49 @@ func eachValue(text string, from int, visit func(start, end int)) {
 					visit(start, c.At)
 					continue
 				}
+				if !whole && IsCutOff(text[start:], c.At-start) {
+					visit(start, len(text))
+					return
+				}
 				tried, c.Depth = c.At, 0
 			}
 		}
 		c.At = line
 	}
+}
+
+// IsCutOff reports whether an object or an array with a member, of which the text before at could
+// be read, ends with the text, perhaps within a string.
+func IsCutOff(value string, at int) bool {
+	at += len(value[at:]) - len(strings.TrimLeft(value[at:], " \t\r\n"))
+	if at < len(value) && (value[at] != '"' || hasEnd(value, at)) {
+		return false
+	}
+	return strings.Contains(value[:at], `":`) || strings.Contains(value[:at], `" :`)
+}
+
+// hasEnd reports whether the string of JSON that begins at text[at] ends.
+func hasEnd(text string, at int) bool {
+	c := jsonscan.Cursor{Src: text, At: at}
+	_, ok := c.ReadQuoted()
+	return ok
+}
+
+// CutEscape returns the length of a text without the part of an escape of JSON at its end.
+func CutEscape(text string) int {
+	const longest = `\ud83d\ude00`
+	end := len(text)
+	for last := strings.LastIndexByte(text, '\\'); last >= 0 && end-last < len(longest); last = strings.LastIndexByte(text[:end], '\\') {
+		c := jsonscan.Cursor{Src: `"` + text[last:end] + `"`}
+		if last > 0 && text[last-1] == '\\' {
+			return end
+		}
+		if _, ok := c.ReadString(); ok {
+			return end
+		}
+		end = last
+	}
+	return end
 }
 
 // inStrings adds findings in the unescaped strings between two offsets.
@@ -74,6 +112,11 @@ func inStrings(found []Found, text string, from, until int, wanted Kinds) []Foun
 		c := jsonscan.Cursor{Src: text, At: at + n}
 		start := c.At
 		said, ok := c.ReadString()
+		if !ok && until == len(text) && !hasEnd(text, start) { // it is cut off
+			rest := jsonscan.Cursor{Src: text[start:CutEscape(text)] + `"`}
+			said, ok = rest.ReadString()
+			c.At = len(text) + 1 // the quote that is not there
+		}
 		if !ok {
 			break
 		}
@@ -82,7 +125,7 @@ func inStrings(found []Found, text string, from, until int, wanted Kinds) []Foun
 			continue
 		}
 		for _, f := range SearchText(said, wanted) {
-			found = append(found, Found{Kind: f.Kind, What: f.What, Start: start, End: at, Of: f.Of})
+			found = append(found, Found{Kind: f.Kind, What: f.What, Start: start, End: min(at, len(text)), Of: f.Of})
 		}
 		if len(found) > maxPlaces {
 			found = append(found, Found{Kind: Unscreened, What: "behind too many findings", Start: start, End: len(text)})

@@ -31,9 +31,6 @@ func findSecrets(f *findings) {
 		value := f.text[s.Start:s.End]
 		switch {
 		case !s.Named:
-			if s.Kind == "pem" && !within { // an example, which may reach to the end of the text
-				at = s.Start + 1
-			}
 		case within: // one finding for the value and the secret that extends past it
 			one := &known[first]
 			one.Start = min(one.Start, s.Start)
@@ -161,44 +158,23 @@ var algorithms = []string{"sk-ssh-ed25519", "sk-ssh-ed25519-cert-v01", "sk-ecdsa
 // isExample reports whether a secret with a form of its own is made up: without the example
 // words, the rest no longer has such a form.
 func isExample(secret, kind string) bool {
-	if kind == "pem" {
-		return countDistinct(madeUp(armoredKeyText(secret))) < 5
-	}
 	left := madeUp(secret)
 	switch {
 	case countDistinct(secret) < 6:
 		return true
 	case slices.Contains(algorithms, secret):
 		return true
-	case left == secret:
+	case kind == "kubernetes":
+		return !hasData(secret)
+	case kind != "bearer" && kind != "sas" && isPhrase(behindKind(secret)):
+		return true
+	case left == secret, kind == "pem":
 		return false
-	case kind == "bearer" || kind == "sas" || kind == "kubernetes": // these have no form of their own
+	case kind == "bearer" || kind == "sas": // these have no form of their own
 		return len(left) < 16 || countDistinct(left) < 6
 	}
 	s, found := redact.FindSecret(left, 0)
 	return !found || s.Named || s.Placed
-}
-
-// armoredKeyText returns the base64 of a PEM key, without its headers.
-func armoredKeyText(key string) string {
-	var body strings.Builder
-	_, key, _ = strings.Cut(key, "KEY")
-	key, _, _ = strings.Cut(key, "-----END")
-	for word := range strings.FieldsFuncSeq(key, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' }) {
-		if len(word) > 1 && word[0] == 'n' && strings.Contains(key, `\n`) { // an escaped line end of JSON in a text
-			word = word[1:]
-		}
-		if lettersAt(word) == len(strings.TrimRight(word, "=")) && !strings.Contains(word, "-") {
-			body.WriteString(word)
-			continue
-		}
-		for run := range strings.FieldsFuncSeq(word, func(r rune) bool { return r > 'z' || !base64Letters[r] || r == '-' || r == '_' }) {
-			if len(run) >= encodedLine || len(run) >= gluedLine && strings.ContainsAny(run, "0123456789") { // after its line number
-				body.WriteString(run)
-			}
-		}
-	}
-	return body.String()
 }
 
 // madeUp returns a text without the example words.
@@ -231,7 +207,7 @@ func standsIn(value string) bool {
 	switch {
 	case isFilled(value), isTag && (before == "" || strings.Contains(tag, ">")):
 		return true
-	case slices.Contains(standins, strings.ToLower(before)):
+	case slices.Contains(standins, strings.ToLower(before[strings.LastIndexByte(before, '.')+1:])): // a program may keep it in an object
 		return true
 	case strings.ContainsAny(value, "0123456789"):
 		return false
@@ -282,7 +258,6 @@ func countDistinct(text string) (n int) {
 const (
 	encodedRun  = 80 // base64 letters in a run worth decoding
 	encodedLine = 40 // in one of several lines: PEM has 64, base64(1) 76
-	gluedLine   = 24 // in a private key's line that follows another sign; a folder's name rarely has a digit
 )
 
 // common are kinds that base64 of pictures and style sheets contains as often as pages do.

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 )
 
@@ -42,16 +43,19 @@ var credentials = []credential{
 	{programs: []string{"smbclient", "rpcclient"}, option: "-U", behind: '%'},
 }
 
-// Limits on the distance between a program and its option, in bytes and in words, so that a text
-// made of options is not read again for each of them.
+// Limits on the distance between a program and its option: in words, of which text in quotes is
+// one, and for words that take more than maxCommand bytes, in bytes that are read in all, as a
+// multiple of the text's length. So a text made of options is not read again for each of them.
 const (
-	maxCommand = 2048
-	maxWords   = 48
+	maxWords    = 48
+	maxCommand  = 2048
+	maxCommands = 8
 )
 
 // credentialAt reads a command-line option whose first byte is s[i]. The option may stand in
 // quotes, as a shell word or a list element.
-func credentialAt(s []byte, i int) span {
+func (r *reading) credentialAt(i int) span {
+	s := r.s
 	if len(s)-i < 4 || s[i+1] == ' ' {
 		return span{}
 	}
@@ -82,7 +86,7 @@ func credentialAt(s []byte, i int) span {
 			continue
 		}
 		if command == nil {
-			command = commandBefore(s, begin)
+			command = r.commandBefore(begin)
 		}
 		if c.behindProgram(command) {
 			return at
@@ -104,38 +108,62 @@ func (c *credential) flagsAt(s []byte, i int) (n int) {
 // commandBefore returns the part of a command before its option at s[i], even if the command is
 // the value of a name. These do not end a command: text in quotes, a line end that continues the
 // command, and a sign inside a word, such as the & of an address.
-func commandBefore(s []byte, i int) []byte {
-	start, words, unclosed := i, 0, byte(0)
-	for start > 0 && i-start < maxCommand && words < maxWords {
+func (r *reading) commandBefore(i int) []byte {
+	s, start, words := r.s, i, 0
+	for start > 0 && words < maxWords {
+		if i-start > maxCommand && r.commands > maxCommands*len(s) {
+			r.giveUp(i)
+			break
+		}
 		switch c := s[start-1]; c {
 		case ';', '|', '&':
 			if start == i || isBetween(s[start]) || start > 1 && (isBetween(s[start-2]) || s[start-2] == c) {
 				return s[start:i]
 			}
-		case '\n':
-			if !goesOn(s[max(0, i-maxCommand) : start-1]) {
+		case '\n', ' ', '\t':
+			if c == '\n' && !goesOn(s[max(0, start-maxLook):start-1]) {
 				return s[start:i]
 			}
-			words++
+			if start < i && s[start] > ' ' && !goesOn(s[start-1:start+1]) { // between two words
+				words++
+			}
 		case '"', '\'':
-			if c == unclosed || start < i && s[start] > ' ' && s[start] != ',' {
+			if start < i && s[start] > ' ' && s[start] != ',' {
 				break
 			}
-			least := max(0, i-maxCommand)
-			open := bytes.LastIndexByte(s[least:start-1], c)
-			if open < 0 {
-				unclosed = c // no such quote before it is searched
-				break
+			open := r.quoteBefore(start-1, c)
+			if open == 0 || open > 0 && (s[open-1] <= ' ' || strings.IndexByte("=[(,$\\", s[open-1]) >= 0) {
+				if start = open + 1; open > 0 && s[open-1] > ' ' {
+					words++
+				}
 			}
-			if open += least; open == 0 || s[open-1] <= ' ' || strings.IndexByte("=[(,$\\", s[open-1]) >= 0 {
-				start, words = open+1, words+1
-			}
-		case ' ':
-			words++
 		}
 		start--
 	}
+	if i-start > maxCommand {
+		r.commands += i - start
+	}
 	return s[start:i]
+}
+
+// quoteBefore returns the index of the last such quote before s[i], -1 for none.
+func (r *reading) quoteBefore(i int, quote byte) int {
+	first := &r.quotes[quote&1] // '"' is even, '\'' is odd
+	if *first == 0 {
+		*first = bytes.IndexByte(r.s, quote) + 1 // one more than the index: it exists
+	}
+	switch {
+	case i < *first:
+		return -1
+	case r.commands > maxCommands*len(r.s):
+		r.giveUp(i)
+		return -1
+	}
+	open := bytes.LastIndexByte(r.s[:i], quote)
+	if i-open > maxCommand {
+		r.commands += i - open
+	}
+	return open
 }
 
 // isBetween reports whether c may stand beside a sign that ends a command.
@@ -159,25 +187,49 @@ func (c *credential) behindProgram(command []byte) bool {
 	return false
 }
 
-// hasProgram reports whether the words of texts contain the program and, after it, the word that
-// must follow.
+// hasProgram reports whether texts contain the program's name and, after it, the word that must
+// follow.
 func (c *credential) hasProgram(texts ...[]byte) bool {
 	found, only := false, c.only == ""
 	for _, text := range texts {
-		for w := range bytes.FieldsFuncSeq(text, betweenWords) {
-			w = bytes.TrimSuffix(w[bytes.LastIndexByte(w, '/')+1:], []byte(".exe"))
+		for name := range commandNames(text) {
+			only = only || found && string(name) == c.only
 			for _, program := range c.programs {
-				found = found || string(w) == program
+				found = found || string(name) == program
 			}
-			only = only || found && string(w) == c.only
 		}
 	}
 	return found && only
 }
 
-func betweenWords(r rune) bool {
-	return r <= ' ' || r == '"' || r == '\'' || r == '(' || r == ')' || r == '\\' || r == '`' || r == ',' || r == '='
+// maxName is more than the length of any program's name.
+const maxName = 20
+
+// commandNames visits what may be the name of a program in a command. A name begins behind any
+// sign, such as that of a diff, a tag or a path, but is no option of its own.
+func commandNames(text []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for at := range text {
+			if !isAlnum[text[at]] || !beginsAt(text, at) || bytes.HasSuffix(text[:at], []byte("--")) {
+				continue
+			}
+			end := at
+			for end < len(text) && end-at < maxName && (isAlnum[text[end]] || text[end] == '-') {
+				end++
+			}
+			name := text[at:end]
+			if bytes.HasPrefix(text[end:], []byte(".exe")) {
+				end += len(".exe")
+			}
+			if (end == len(text) || strings.IndexByte(betweenWords, text[end]) >= 0) && !yield(name) {
+				return
+			}
+		}
+	}
 }
+
+// betweenWords are the bytes that may follow a word of a command.
+const betweenWords = " \t\r\n\"'()\\`,=<"
 
 // secretSpan returns the secret part of the value at s[i].
 func (c *credential) secretSpan(s []byte, i int) span {

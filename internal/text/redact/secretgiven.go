@@ -17,11 +17,17 @@ const placedKind = "password"
 
 // basicSpan reads "Basic CREDENTIALS" (RFC 7617): base64 of a name, a colon and a password.
 func basicSpan(s []byte, i int) span {
-	const word = "basic "
-	if len(s)-i < len(word)+4 || !bytes.EqualFold(s[i:i+len(word)], []byte(word)) {
+	const word = "basic"
+	if len(s)-i < len(word)+5 || !bytes.EqualFold(s[i:i+len(word)], []byte(word)) {
 		return span{}
 	}
-	from := skipBytes(s, i+len(word), " ")
+	from := skipBytes(s, i+len(word), " \t\r\n<")
+	if bytes.HasPrefix(s[i+len(word):], []byte("%20")) {
+		from += len("%20")
+	}
+	if from == i+len(word) {
+		return span{}
+	}
 	to := from
 	for to < len(s) && classes[s[to]]&(wordish|slashes|equals) != 0 {
 		to++
@@ -180,49 +186,58 @@ func (r *reading) connects(start, to int) bool {
 	if r.isBehindJDBC(start) {
 		return true
 	}
-	blanks := start
-	for blanks > 0 && s[blanks-1] == ' ' {
-		blanks--
-	}
 	between := byte(' ')
-	if blanks > 0 && s[blanks-1] == ';' || bytes.HasPrefix(bytes.TrimLeft(s[to:min(len(s), to+maxLook)], "} "), []byte(";")) {
+	if bytes.HasSuffix(bytes.TrimRight(s[max(0, start-maxLook):start], " "), []byte(";")) || bytes.HasPrefix(bytes.TrimLeft(s[to:min(len(s), to+maxLook)], "} "), []byte(";")) {
 		between = ';'
-	} else if start > 0 && strings.IndexByte(endSettings+" ", s[start-1]) < 0 {
+	} else if start > 0 && strings.IndexByte("&?#,;/$@", s[start-1]) >= 0 {
 		return false
 	}
 	c := connection{between: between}
 	least, most := max(0, start-maxConnection), min(len(s), to+maxConnection)
 	for end := start; c.more(); { // backwards
-		from := least + bytes.LastIndexByte(s[least:end], between) + 1
-		quote := bytes.LastIndexAny(s[from:end], endSettings)
-		if from == least && least > 0 && quote < 0 {
+		inner := end // where a value in quotes begins
+		if n := end - 1; n > least && (s[n] == '"' || s[n] == '\'') {
+			if open := bytes.LastIndexByte(s[least:n], s[n]); open > 0 && s[least+open-1] == '=' {
+				inner = least + open
+			}
+		}
+		from := least + bytes.LastIndexByte(s[least:inner], between) + 1
+		quote := bytes.LastIndexAny(s[from:inner], endSettings)
+		if quote < 0 && from == least && least > 0 {
 			c.stop()
-			break
 		}
 		c.take(s[from+quote+1 : end])
-		if quote >= 0 || from == 0 {
+		if quote >= 0 || from == least {
 			break
 		}
 		end = from - 1
 	}
 	c.settings, c.others = 0, 0
 	for from := to; from < most && c.more(); {
-		end := bytes.IndexByte(s[from:most], between)
-		if end < 0 {
-			end = most - from
+		inner := from // where a value in quotes ends
+		if n := bytes.IndexByte(s[from:most], '='); n >= 0 && from+n+1 < most && bytes.IndexByte(s[from:from+n], between) < 0 {
+			if q := s[from+n+1]; q == '"' || q == '\'' {
+				inner = from + n + 2
+				inner += bytes.IndexByte(s[inner:most], q) + 1
+			}
 		}
-		quote := bytes.IndexAny(s[from:from+end], endSettings)
+		end := bytes.IndexByte(s[inner:most], between)
+		if end < 0 {
+			end = most - inner
+		}
+		quote := bytes.IndexAny(s[inner:inner+end], endSettings)
 		if quote >= 0 {
-			c.take(s[from : from+quote])
+			c.take(s[from : inner+quote])
 			break
 		}
-		if from += end + 1; from > most && most < len(s) {
+		if end += inner; end == most && most < len(s) {
 			c.stop()
 			break
 		}
-		c.take(s[from-end-1 : from-1])
+		c.take(s[from:end])
+		from = end + 1
 	}
-	if between == ';' && c.known > 1 || c.known > 2 {
+	if c.known > 1 {
 		return true
 	}
 	if c.cut {
@@ -245,8 +260,7 @@ func (r *reading) isBehindJDBC(start int) bool {
 		case c == ' ', strings.IndexByte(endSettings, c) >= 0:
 			w.begin, w.jdbc, w.cut = w.read+1, false, false
 		case c == ':' && bytes.HasSuffix(s[w.begin:w.read+1], []byte(scheme)):
-			at := w.read + 1 - len(scheme)
-			w.jdbc = w.jdbc || at == w.begin || s[at-1] == '='
+			w.jdbc = w.jdbc || beginsAt(s, w.read+1-len(scheme))
 		}
 	}
 	if w.cut && !w.jdbc {
@@ -291,13 +305,11 @@ func (c *connection) take(part []byte) {
 		c.settings++
 	}
 	for ; is && len(value) > 0; name, value, is = bytes.Cut(value, []byte("=")) {
-		name = bytes.TrimSpace(name)
 		switch {
-		case len(name) > len("data source"):
-		case isAnyFold(name, servers[:]):
+		case endsWithName(name, servers[:]):
 			c.known += 2
 			return
-		case isAnyFold(name, accounts[:]):
+		case endsWithName(name, accounts[:]):
 			c.known++
 			return
 		}
@@ -306,9 +318,18 @@ func (c *connection) take(part []byte) {
 
 var accounts = [...]string{"user", "dbname", "port"}
 
-func isAnyFold(name []byte, words []string) bool {
-	for _, word := range words {
-		if len(name) == len(word) && bytes.EqualFold(name, []byte(word)) {
+// endsWithName reports whether the text before an equals sign ends with one of the names. Other
+// text may precede it, such as a sentence or the sign of a diff, but not the object that a program
+// keeps it in.
+func endsWithName(s []byte, names []string) bool {
+	whole := bytes.TrimSpace(s)
+	for _, name := range names {
+		at := len(whole) - len(name)
+		switch {
+		case at < 0 || !bytes.EqualFold(whole[at:], []byte(name)):
+		case at == 0:
+			return true
+		case beginsAt(whole, at) && strings.IndexByte(".>$", whole[at-1]) < 0 && len(whole) == len(bytes.TrimLeft(s, " ")):
 			return true
 		}
 	}
@@ -471,8 +492,13 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 		indent++
 	}
 	isDiff := indent == 1 || indent > 0 && s[i-indent] == '+'
+	sign := s[max(0, i-indent-maxSign) : i-indent] // what a tool writes before each line
+	sign = sign[bytes.LastIndexByte(sign, '\n')+1:]
+	if bytes.HasSuffix(sign, []byte{'"'}) { // of a member
+		sign = nil
+	}
 	line := bytes.IndexByte(rest, '\n')
-	if i-indent > 0 && s[i-indent-1] != '\n' && s[i-indent-1] != '"' /* of a member */ || line < 0 {
+	if len(sign) == maxSign || line < 0 {
 		return 0, 0, false
 	}
 	if said := bytes.TrimSpace(rest[:line]); len(said) > 0 && bytes.IndexByte([]byte("#&!"), said[0]) < 0 {
@@ -485,16 +511,18 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 			next = len(rest) - at
 		}
 		text := rest[at : at+next]
+		signs, signed := signLength(text, sign)
+		text = text[signs:]
 		deep := 0
 		if isDiff && len(text) > 0 && (text[0] == '+' || text[0] == '-') {
 			text, deep = text[1:], 1
 		}
 		deep += len(text) - len(bytes.TrimLeft(text, " "))
 		at += next + 1
-		if said := bytes.TrimSpace(text); len(said) == 0 || said[0] == '#' {
+		if said := bytes.TrimSpace(text); len(said) == 0 || signed && said[0] == '#' {
 			continue
 		}
-		if open = deep > indent; open {
+		if open = signed && deep > indent; open {
 			end = min(len(rest), at)
 		}
 	}
@@ -504,6 +532,35 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 	block := bytes.TrimLeft(rest[line:end], " \t\r\n")
 	start = end - len(block)
 	return start, start + len(bytes.TrimRight(block, " \t\r\n")), open
+}
+
+// maxSign is the maximum length of what a tool writes before each line.
+const maxSign = 128
+
+// signLength returns the length of a sign, such as a quote or a line's number, where a line begins.
+// The numbers of two lines differ, and grep writes a dash for a colon beside the lines it found.
+func signLength(line, sign []byte) (n int, is bool) {
+	for i := 0; i < len(sign); i++ {
+		c := sign[i]
+		switch of := classes[c]; {
+		case of == decimal || c == ' ':
+			from := n
+			for n < len(line) && (classes[line[n]] == decimal && of == decimal || line[n] == ' ' && c == ' ') {
+				n++
+			}
+			if of == decimal && n == from {
+				return 0, false
+			}
+			for i+1 < len(sign) && (classes[sign[i+1]] == decimal && of == decimal || sign[i+1] == ' ' && c == ' ') {
+				i++
+			}
+		case n < len(line) && (line[n] == c || c == ':' && line[n] == '-'):
+			n++
+		default:
+			return 0, false
+		}
+	}
+	return n, true
 }
 
 // bracesAt returns the range inside the braces at s[at], after a key that ends at s[key]. Braces

@@ -19,7 +19,7 @@ var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16
 
 // begins maps the hash of the first two bytes to the possible third bytes, one bit for each value
 // modulo 64: for the shapes, for JSON web tokens, and for the words Bearer, Basic, machine,
-// default, data, stringData, jdbc.
+// default, data, stringData, jdbc, Private-Lines.
 var begins [1024]uint64
 
 func init() { // filled in place: returning the array by value would allocate it on the heap
@@ -40,7 +40,7 @@ func init() { // filled in place: returning the array by value would allocate it
 			t[pairHash(byte(b), byte(a))] |= 1<<('s'&63) | 1<<('S'&63)
 		}
 	}
-	for _, word := range []string{"mac", "def", "dat", "str", "jdb"} {
+	for _, word := range []string{"mac", "def", "dat", "str", "jdb", "Pri"} {
 		t[pairHash(word[0], word[1])] |= 1 << (word[2] & 63)
 	}
 	t[pairHash('e', 'y')] |= 1 << ('J' & 63)
@@ -74,6 +74,8 @@ func (r *reading) startAt(i, from int) span {
 		return r.dataAt(i, from)
 	case s[i] == 'j':
 		return r.oracleAt(i)
+	case s[i] == 'P':
+		return puttyAt(s, i)
 	}
 	return span{}
 }
@@ -174,58 +176,4 @@ func (r *reading) jwtAt(i int) span {
 		return span{}
 	}
 	return span{i, t.end, "jwt"}
-}
-
-// maxLabel limits the search for the end of the first line of PEM armour; no real label is longer
-// than a few words.
-const maxLabel = 4 << 10
-
-const pemBegin, pemDashes = "-----BEGIN ", "-----"
-
-// isPrivate reports whether s begins with the first line of a PEM private key. unread means that
-// the line is too long.
-func isPrivate(s []byte) (is, unread bool) {
-	if !bytes.HasPrefix(s, []byte(pemBegin)) {
-		return false, false
-	}
-	s = s[len(pemBegin):min(len(s), len(pemBegin)+maxLabel)]
-	label := s[:min(len(s), 64)]
-	if i := bytes.IndexByte(s, '\n'); i >= 0 {
-		s = s[:max(i, len(label))]
-	}
-	if i := bytes.Index(s, []byte(pemDashes)); i >= 0 {
-		label = s[:i]
-	} else if len(s) == maxLabel {
-		return false, true
-	}
-	return bytes.Contains(label, []byte("PRIVATE KEY")), false
-}
-
-// pemAt reads a PEM private key (RFC 7468). A truncated key ends before the next key, or with the
-// text.
-func pemAt(s []byte) (n int, unread bool) {
-	const end = "-----END "
-	if is, unread := isPrivate(s); !is {
-		return 0, unread
-	}
-	for at := len(pemBegin); ; at += len(pemBegin) {
-		next := bytes.Index(s[at:], []byte(pemBegin))
-		if next < 0 {
-			break
-		}
-		at += next
-		if is, _ := isPrivate(s[at:]); is {
-			s = s[:at]
-			break
-		}
-	}
-	stop := bytes.Index(s, []byte(end))
-	if stop < 0 {
-		return len(s), false
-	}
-	stop += len(end)
-	if i := bytes.Index(s[stop:], []byte(pemDashes)); i >= 0 {
-		return stop + i + len(pemDashes), false
-	}
-	return len(s), false
 }

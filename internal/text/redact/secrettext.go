@@ -51,8 +51,10 @@ type reading struct {
 		from, to int
 		host     bool // it ends with a host
 	}
-	blocks int        // bytes of long YAML blocks read so far
-	kinds  *kindWords // Kubernetes kinds; nil before first use
+	commands int        // bytes of long commands read so far
+	quotes   [2]int     // one more than the index of the first quote of each sort; 0 before first use
+	blocks   int        // bytes of long YAML blocks read so far
+	kinds    *kindWords // Kubernetes kinds; nil before first use
 }
 
 // giveUp records a place where a secret may begin whose end is not searched.
@@ -74,9 +76,11 @@ func (r *reading) search(from, until int, named bool) (at span, found bool) {
 			if escaped := i > 0 && (s[i-1] == '\\' || s[i-1] == '%'); escaped || mayBegin(s, i) && (i == 0 || !isWord[s[i-1]]) {
 				at = r.wordAt(i, from)
 			}
-			for i++; i < len(s) && isWord[s[i]]; i++ {
-				if s[i] == '_' && at.to == 0 && mayBegin(s, i+1) { // example_KEY
-					at = r.formAt(i+1, from)
+			for ; i < len(s) && isWord[s[i]]; i++ {
+				if s[i] == '_' && at.to == 0 && mayBegin(s, i+1) { // _KEY_ of Markdown, example_KEY
+					if at = r.formAt(i+1, from); at.to == 0 && beginsAt(s, i+1) {
+						at = r.startAt(i+1, from)
+					}
 				}
 			}
 			if i-begin >= 40 && s[i-1] == 'k' && at.to == 0 {
@@ -221,7 +225,17 @@ func afterEscape(before []byte) bool {
 			return true
 		}
 	}
-	return n > 1 && before[n-2] == '\\' || n > 2 && before[n-3] == '%' && classes[before[n-1]]&hexes != 0 && classes[before[n-2]]&hexes != 0
+	return n > 1 && before[n-2] == '\\' || n > 5 && before[n-6] == '\\' && before[n-5] == 'u' && ofClass(before[n-4:], hexes) || n > 2 && before[n-3] == '%' && classes[before[n-1]]&hexes != 0 && classes[before[n-2]]&hexes != 0
+}
+
+// beginsAt reports whether a word may begin at s[i]: behind any sign, a character beyond ASCII, an
+// escape, or the underscores of Markdown.
+func beginsAt(s []byte, i int) bool {
+	n := i
+	for n > 0 && s[n-1] == '_' && i-n < len("___") {
+		n--
+	}
+	return n == 0 || !isWord[s[n-1]] || afterEscape(s[:n])
 }
 
 // dashed reads the text from a dash on: a private key, an option, or the end of a key.
@@ -239,7 +253,7 @@ func (r *reading) dashed(i, from int, named bool) span {
 	}
 	at := span{}
 	if i == 0 || strings.IndexByte(" \t\n\"'", s[i-1]) >= 0 {
-		at = credentialAt(s, i)
+		at = r.credentialAt(i)
 	}
 	if at.to == 0 && named {
 		at = flagSpan(s, i)
@@ -303,8 +317,14 @@ func (r *reading) assigned(i, from int, named bool) span {
 			return span{from, to, "basic"}
 		}
 	}
-	if kind == "" && level == secret && s[i] == '=' && r.connects(start, to) {
-		kind = placedKind
+	if kind == "" && level == secret && s[i] == '=' {
+		end := to
+		if quote := s[from-1]; to < len(s) && s[to] == quote && (quote == '"' || quote == '\'') {
+			end++
+		}
+		if r.connects(start, end) {
+			kind = placedKind
+		}
 	}
 	switch {
 	case kind != "" && to == len(near): // the value may continue
@@ -368,6 +388,9 @@ func userinfoSpan(s []byte, i int) span {
 		authority = authority[:n]
 	}
 	at := bytes.LastIndexByte(authority, '@')
+	if at < 0 && bytes.IndexByte(authority, ':') >= 0 {
+		return rawPassword(s, i, start, len(authority))
+	}
 	if at <= 0 {
 		return span{}
 	}
@@ -379,6 +402,40 @@ func userinfoSpan(s []byte, i int) span {
 	}
 	return span{start, start + at, placedKind}
 }
+
+// rawPassword reads a password with a slash, # or ? that is not escaped, which the drivers of
+// databases take; s[start] begins an authority of n bytes without a host. For a browser the
+// authority ends at such a sign, and what precedes it is a host and a port.
+func rawPassword(s []byte, i, start, n int) span {
+	scheme := i
+	for scheme > 0 && (isAlnum[s[scheme-1]] || s[scheme-1] == '+') && i-scheme < maxScheme {
+		scheme--
+	}
+	for _, plain := range plainSchemes {
+		if bytes.EqualFold(s[scheme:i], []byte(plain)) {
+			return span{}
+		}
+	}
+	colon := start + bytes.IndexByte(s[start:start+n], ':')
+	port := bytes.TrimLeft(s[colon+1:start+n], "0123456789")
+	rest := s[colon+1 : min(len(s), colon+1+maxLook)]
+	if end := bytes.IndexAny(rest, "\\ \t\r\n\"'<>`"); end >= 0 {
+		rest = rest[:end]
+	}
+	host := bytes.LastIndexByte(rest, '@')
+	switch {
+	case len(port) == 0 || port[0] == ',' || colon == start+n-1:
+	case host < n-(colon+1-start) || host+1 == len(rest) || classes[rest[host+1]]&alnum == 0:
+	default:
+		return span{colon + 1, colon + 1 + host, placedKind}
+	}
+	return span{}
+}
+
+const maxScheme = 24
+
+// plainSchemes are those of addresses whose readers end the host at the first slash.
+var plainSchemes = [...]string{"http", "https", "ws", "wss", "ssh", "git", "git+ssh", "git+https", "svn+ssh", "file", "docker", "oci"}
 
 // flagSpan reads --password VALUE.
 func flagSpan(s []byte, i int) span {

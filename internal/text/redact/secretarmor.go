@@ -1,0 +1,194 @@
+package redact
+
+import "bytes"
+
+// armor is a way to write a private key: lines of base64 between two lines with a label.
+type armor struct{ begin, dashes, end string }
+
+var armors = [...]armor{
+	{"-----BEGIN ", "-----", "-----END "}, // RFC 7468
+	{"---- BEGIN ", " ----", "---- END "}, // RFC 4716
+}
+
+// Limits on an armored key. No real label is longer than a few words. Headers may stand before the
+// first line of base64, and a number, a sign or a call of a program before each other line.
+const (
+	maxLabel   = 4 << 10
+	maxHeaders = 512
+	maxBetween = 160
+)
+
+// isPrivate reports whether s begins with the first line of a private key, and returns the length
+// of that line. unread means that the line is too long.
+func (a *armor) isPrivate(s []byte) (n int, unread bool) {
+	if !bytes.HasPrefix(s, []byte(a.begin)) {
+		return 0, false
+	}
+	s = s[len(a.begin):min(len(s), len(a.begin)+maxLabel)]
+	label := s[:min(len(s), 64)]
+	if i := bytes.IndexByte(s, '\n'); i >= 0 {
+		s = s[:max(i, len(label))]
+	}
+	if i := bytes.Index(s, []byte(a.dashes)); i >= 0 {
+		label = s[:i]
+	} else if len(s) == maxLabel {
+		return 0, true
+	}
+	if !bytes.Contains(label, []byte(keyLabel)) {
+		return 0, false
+	}
+	return len(a.begin) + bytes.Index(label, []byte(keyLabel)) + len(keyLabel), false
+}
+
+const keyLabel = "PRIVATE KEY"
+
+// pemAt reads a private key that begins with s: the first line, base64 behind it, and the last
+// line, which may be cut off. The first line without base64 is only the name of a format.
+func pemAt(s []byte) (n int, unread bool) {
+	for i := range armors {
+		first, unread := armors[i].isPrivate(s)
+		if unread {
+			return 0, true
+		}
+		if first > 0 {
+			return armors[i].keyLength(s, first), false
+		}
+	}
+	return 0, false
+}
+
+// keyLength returns the length of the private key that begins with s; 0 for none. Its first line
+// has the given length.
+func (a *armor) keyLength(s []byte, first int) int {
+	for at := first; ; at += len(a.begin) { // a key ends before the next one
+		next := bytes.Index(s[at:], []byte(a.begin))
+		if next < 0 {
+			break
+		}
+		at += next
+		if n, _ := a.isPrivate(s[at:]); n > 0 {
+			s = s[:at]
+			break
+		}
+	}
+	end := bytes.Index(s, []byte(a.end))
+	if end < 0 {
+		return base64End(s, first, maxHeaders)
+	}
+	stop := base64End(s[:end], first, maxHeaders)
+	switch {
+	case stop == 0 && !hasGroups(s[first:end]):
+		return 0
+	case stop > 0 && end-stop > maxBetween: // it is the last line of another key
+		return stop
+	}
+	label := s[end+len(a.end):]
+	if n := bytes.Index(label[:min(len(label), maxBetween)], []byte(a.dashes)); n >= 0 {
+		if !bytes.Contains(label[:n], []byte(keyLabel)) { // a certificate, say
+			return 0
+		}
+		return end + len(a.end) + n + len(a.dashes)
+	}
+	return len(s)
+}
+
+// puttyAt reads the private lines of a key of PuTTY.
+func puttyAt(s []byte, i int) span {
+	const word = "Private-Lines:"
+	if !bytes.HasPrefix(s[i:], []byte(word)) {
+		return span{}
+	}
+	if end := base64End(s, i+len(word), maxBetween); end > 0 {
+		return span{i, end, "pem"}
+	}
+	return span{}
+}
+
+// base64End returns the end of a key's lines of base64 behind s[at]; 0 for none. The first may
+// begin within most bytes.
+func base64End(s []byte, at, most int) (end int) {
+	last := at
+	for at < len(s) && at-last <= most {
+		from := at
+		for at < len(s) && classes[s[at]]&(alnum|slashes) != 0 {
+			at++
+		}
+		if at == from {
+			at++
+			continue
+		}
+		switch {
+		case isKeyLine(s, from, at, end > 0):
+			last, end, most = at, at, maxBetween
+		case end > 0 && from-end <= maxShort && (at == len(s) || s[at] == '='): // the shorter last line
+			end = at
+		}
+	}
+	return end
+}
+
+const (
+	minLine   = 24 // letters of base64 in a line of a key
+	minCut    = 16 // in a line that is cut off
+	wholeLine = 40 // in a line that has nothing else
+	longLine  = 60 // no word of a program has as many
+	maxShort  = 16 // bytes between the last lines
+	minGroups = 48 // letters of base64 in all groups
+	minGroup  = 6
+)
+
+// isKeyLine reports whether a run of base64 is a line of a key. A word of a program or a path is
+// none: base64 changes more often between capitals, small letters and digits.
+func isKeyLine(s []byte, from, to int, another bool) bool {
+	run := s[from:to]
+	if len(run) < minLine && (to < len(s) || len(run) < minCut) {
+		return false
+	}
+	begin := bytes.TrimPrefix(run, []byte("n"))                                          // of an escaped line end
+	if bytes.HasPrefix(begin, []byte("MI")) || bytes.HasPrefix(begin, []byte("b3Blb")) { // RFC 5208, OpenSSH
+		return true
+	}
+	changes, mixed := countChanges(run)
+	if !mixed { // but a whole line may have small letters only
+		return len(run) >= wholeLine && changes > 0 && from > 0 && (s[from-1] == '\n' || s[from-1] == '\\') && (to == len(s) || s[to] == '\n' || s[to] == '\r' || s[to] == '\\')
+	}
+	return another || len(run) >= longLine || changes*20 >= len(run)*9
+}
+
+// countChanges counts how often a run changes between capitals, small letters and other bytes;
+// mixed reports whether it has all of them.
+func countChanges(run []byte) (changes int, mixed bool) {
+	var was, all class
+	for i, c := range run {
+		of := classes[c]
+		switch {
+		case of&(lowerHex|lowerRest) != 0:
+			of = lowerHex
+		case of&(upperHex|upperRest) != 0:
+			of = upperHex
+		case of == slashes:
+			of = decimal
+		}
+		if i > 0 && of != was {
+			changes++
+		}
+		was, all = of, all|of
+	}
+	return changes, all == hexes
+}
+
+// hasGroups reports whether most of the text between the first and the last line of a key is
+// base64 in groups that are shorter than lines.
+func hasGroups(s []byte) bool {
+	n := 0
+	for at := 0; at < len(s); at++ {
+		from := at
+		for at < len(s) && classes[s[at]]&(alnum|slashes) != 0 {
+			at++
+		}
+		if _, mixed := countChanges(s[from:at]); mixed && at-from >= minGroup {
+			n += at - from
+		}
+	}
+	return n >= minGroups && n*2 >= len(s)
+}
