@@ -26,7 +26,7 @@ const (
 var launchers = []launcher{
 	{names: "python pypy jython ipython micropython pythonw py", flags: "-u -B -O -OO -E -s -S -I -q", module: "-m", shows: "-V -h"},
 	{names: "node nodejs", flags: "--no-warnings --test --check", shows: "-v -h"},
-	{names: "perl ruby jruby truffleruby", flags: "-w -c", shows: "-V -v -h"},
+	{names: "perl ruby truffleruby", flags: "-w -c", shows: "-V -v -h"},
 	{names: "deno crystal v tsx", subs: "run r serve watch", shows: "-V -h", flags: "-A --allow-all --allow-net --allow-read --allow-write --allow-env --allow-run " +
 		"--allow-sys --allow-ffi --allow-import --no-prompt --no-check --check -q --quiet --cached-only --frozen"},
 	{names: "php lua luajit", shows: "-v"},
