@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"slices"
+	"sync"
 
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/where"
@@ -78,10 +79,39 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 // for. ruled means that DecideReply has rules to ask; for lists also that a server is pinned or
 // denied entries are left out; for calls, that a rule has a find. If the policy was read for
 // some calls, only the rules that can match these calls count.
+//
+// The kinds belong to the policy: they are not to be changed.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
+	s := p.searchOn(on)
+	return s.kinds, s.ruled
+}
+
+// search is what the rules about calls, replies or lists make somebody look for. It is gathered
+// once, because every message asks for it.
+type search struct {
+	once  sync.Once
+	kinds []string
+	ruled bool
+	finds []finding
+}
+
+// finding is a rule with a find, with the globs on its subject.
+type finding struct {
+	source *ruleSource
+	names  anyOf
+}
+
+func (p *Policy) searchOn(on On) *search {
+	s := &p.searches[on]
+	s.once.Do(func() { p.gatherSearch(s, on) })
+	return s
+}
+
+func (p *Policy) gatherSearch(s *search, on On) {
 	q, some := p.PolicyFor(on), on == OnList && (p.options.HideDenied || p.HasPins())
 	if q == nil {
-		return nil, some
+		s.ruled = some
+		return
 	}
 	for _, layer := range append(slices.Clone(q.options.Above), q) {
 		for i := range layer.sources {
@@ -90,17 +120,44 @@ func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 				continue // the rule is about no call that the policy was read for
 			}
 			if f := r.findCondition(); r.On == on && f != nil {
-				kinds = append(kinds, f.words...)
+				s.kinds = append(s.kinds, f.words...)
+				s.finds = append(s.finds, finding{r, layer.rules[i].names})
 			}
 			some = some || r.On == on
 		}
 	}
-	if slices.Contains(kinds, anyKind) {
-		kinds = p.KindsOn(on)
+	if slices.Contains(s.kinds, anyKind) {
+		s.kinds = p.KindsOn(on)
 	}
-	slices.Sort(kinds)
-	kinds = slices.Compact(kinds)
-	return kinds, len(kinds) > 0 || on != OnCall && some
+	slices.Sort(s.kinds)
+	s.kinds = slices.Clip(slices.Compact(s.kinds))
+	s.ruled = len(s.kinds) > 0 || on != OnCall && some
+}
+
+// FindsIn reports whether a rule with a find may match a call, by its subject and its server. If
+// not, what the call carries cannot change the decision. In doubt it returns true.
+func (p *Policy) FindsIn(c *Call) bool {
+	finds := p.searchOn(OnCall).finds
+	for i := range finds {
+		if f := &finds[i]; f.source.coversSubject(c.Subject) && f.source.mayServe(c) && f.mayName(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayName reports whether the rule may be about a name of a call, or about the class of the tool
+// with that name.
+func (f *finding) mayName(c *Call) bool {
+	if c.Spelling != AsWritten {
+		return slices.ContainsFunc(f.source.patterns, func(text string) bool { return namesOne(text, c) })
+	}
+	for _, name := range c.Names {
+		if class := builtinOf(c, name).Class; f.names.matchText(name) || class != "" && f.names.matchText(class) {
+			return true
+		}
+	}
+	return false
 }
 
 // DecideReply judges the reply to calls, or list entries as the calls that would name them.

@@ -21,7 +21,7 @@ const (
 
 // covers says whether all of want is found as a secret.
 func covers(text, want string) bool {
-	return slices.ContainsFunc(SearchText(text, Kinds{only: []Kind{Secret}}), func(f Found) bool {
+	return slices.ContainsFunc(SearchText(text, kindsOf([]Kind{Secret})), func(f Found) bool {
 		return f.Kind == Secret && strings.Contains(text[f.Start:f.End], want)
 	})
 }
@@ -98,7 +98,7 @@ func TestSecretsThatBeginWithinOthers(t *testing.T) {
 		"-----BEGIN PRIVATE KEY-----\n(/usr/local/share/certificates/private.key)\n-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n<insert-your-base64-private-key-here>\n-----END PRIVATE KEY-----",
 		"postgres://token:secret@localhost/db", "secret: curl -u user:password https://h",
 	} {
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			t.Errorf("%q: found %v", text, f)
 		}
 	}
@@ -159,7 +159,7 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 		`"{\"kind\":\"Secret\",\"stringData\":{\"a\":\"{\\\"x\\\":1}\",\"z\":\"` + loginPW + `\"}}"`: loginPW,
 		"machine h login u password " + strings.Repeat(loginPW, 60):                                  strings.Repeat(loginPW, 60),
 	} {
-		found := SearchText(text, Kinds{only: []Kind{Secret}})
+		found := SearchText(text, kindsOf([]Kind{Secret}))
 		unscreened := slices.ContainsFunc(found, func(f Found) bool { return f.Kind == Unscreened && f.Of == Secret })
 		if want != "" && (!covers(text, want) || unscreened) || want == "" && !unscreened {
 			t.Errorf("%.60q: found %v", text, found)
@@ -170,7 +170,7 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 		"-----BEGIN CERTIFICATE-----\n" + keyBody, "`-----BEGIN X509 CRL`)\n" + strings.Repeat("a line\n", 1000), strings.Repeat("var a = f(b); ", 500) + "o.password = x; y = z;",
 		"src=\"data:image/png;base64," + big + "\"", "a:" + big + "@", "kind: Secret\ndata: a list\n  of words and more words", "kind of\n\nSecret: x\ndata: y\n", "kind: ConfigMap\ndata: {image: " + big + "}\n", "kind: SecretStore\ndata:\n  z: " + value,
 	} {
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			t.Errorf("%.60q: found %v", text, f)
 		}
 	}
@@ -187,7 +187,7 @@ func TestSecretsWithinOthersTakeLinearTime(t *testing.T) {
 			text, least := strings.Repeat(unit, size/len(unit)), time.Hour
 			for range 3 { // a machine that is busy now is not so all the time
 				began := time.Now()
-				SearchText(text, Kinds{only: []Kind{Secret}})
+				SearchText(text, kindsOf([]Kind{Secret}))
 				least = min(least, time.Since(began))
 			}
 			return least

@@ -38,7 +38,7 @@ func TestPlaceholdersDoNotExcuse(t *testing.T) {
 		"postgres://user:password@localhost/db", "https://user:pass@example.com", "mysql://root:${DB_PASSWORD}@db/x", "curl -u user:password https://h", "curl -u me:$TOKEN https://h",
 		"Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "basic authentication: a header", "machine learning login data password", "the data: a list of strings", "sk-ecdsa-sha2-nistp256-cert-v01@openssh.com", "kind: Secret", "data:\n  a: b\n",
 	} {
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			t.Errorf("%q: found %v", text, f)
 		}
 	}
@@ -73,7 +73,7 @@ func TestSecretsByPlace(t *testing.T) {
 		"root key xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi": "xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi",
 	} {
 		found := false
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			found = found || strings.Contains(text[f.Start:f.End], want)
 		}
 		if !found {
@@ -99,7 +99,7 @@ func TestHiddenInstructions(t *testing.T) {
 		`<div style="display:none"></div><p>` + attack + `</p>`:                        false,
 		"<!-- Generator: Adobe Illustrator 24.0.1, SVG Export Plug-In . Version 6 -->": false,
 	} {
-		if found := SearchText(text, Kinds{only: []Kind{Concealed}}); (len(found) > 0) != want {
+		if found := SearchText(text, kindsOf([]Kind{Concealed})); (len(found) > 0) != want {
 			t.Errorf("%s: %v", text, found)
 		}
 	}
@@ -113,7 +113,7 @@ func TestNamesAndOptionsTakeLinearTime(t *testing.T) {
 			text, least := `token="`+strings.Repeat(unit, size/len(unit)), time.Hour
 			for range 5 { // a machine that is busy now is not so all the time
 				began := time.Now()
-				SearchText(text, Kinds{only: []Kind{Secret}})
+				SearchText(text, kindsOf([]Kind{Secret}))
 				least = min(least, time.Since(began))
 			}
 			return least
@@ -132,7 +132,7 @@ func TestKeysBehindNamesAndExamples(t *testing.T) {
 		"token=" + strings.Repeat("example_key=", 40) + key, `secret="a=1 password: x, api_key=` + key + `"`, "password=https://ana:" + key + "@h",
 	} {
 		found := false
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			found = found || f.Kind == Secret && strings.Contains(text[f.Start:f.End], key)
 		}
 		if !found {
