@@ -222,13 +222,16 @@ func (c *condition) lookupEnd() end {
 // cannot fold letters beyond ASCII, so an end stops there.
 func (p *pattern) eachGuise(visit func(prefix, suffix string)) {
 	ends := func(prefix, suffix string) {
-		if i := strings.IndexFunc(prefix, func(r rune) bool { return r > 127 }); i >= 0 {
-			prefix = prefix[:i]
+		for i := range len(prefix) {
+			if prefix[i] > 127 {
+				prefix = prefix[:i]
+				break
+			}
 		}
-		if i := strings.LastIndexFunc(suffix, func(r rune) bool { return r > 127 }); i >= 0 {
-			suffix = suffix[i+len("\u0080"):]
-			for suffix != "" && suffix[0] > 127 {
-				suffix = suffix[1:]
+		for i := len(suffix) - 1; i >= 0; i-- {
+			if suffix[i] > 127 {
+				suffix = suffix[i+1:]
+				break
 			}
 		}
 		if p.homeless || p.local {

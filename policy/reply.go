@@ -89,14 +89,15 @@ func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 // search is what the rules about calls, replies or lists make somebody look for. It is gathered
 // once, because every message asks for it.
 type search struct {
-	once  sync.Once
-	kinds []string
-	ruled bool
-	finds []finding
+	once   sync.Once
+	kinds  []string
+	ruled  bool
+	finds  []concern // rules with a find
+	wholes []concern // other rules
 }
 
-// finding is a rule with a find, with the globs on its subject.
-type finding struct {
+// concern is a rule with the globs on its subject: it tells whether the rule may be about a call.
+type concern struct {
 	source *ruleSource
 	names  anyOf
 }
@@ -119,11 +120,16 @@ func (p *Policy) gatherSearch(s *search, on On) {
 			if on == OnCall && layer.options.Calls != nil && !layer.rules[i].compiled {
 				continue // the rule is about no call that the policy was read for
 			}
-			if f := r.findCondition(); r.On == on && f != nil {
-				s.kinds = append(s.kinds, f.words...)
-				s.finds = append(s.finds, finding{r, layer.rules[i].names})
+			if r.On != on {
+				continue
 			}
-			some = some || r.On == on
+			some = true
+			c := concern{r, layer.rules[i].names}
+			if f := r.findCondition(); f != nil {
+				s.kinds, s.finds = append(s.kinds, f.words...), append(s.finds, c)
+			} else {
+				s.wholes = append(s.wholes, c)
+			}
 		}
 	}
 	if slices.Contains(s.kinds, anyKind) {
@@ -137,9 +143,14 @@ func (p *Policy) gatherSearch(s *search, on On) {
 // FindsIn reports whether a rule with a find may match a call, by its subject and its server. If
 // not, what the call carries cannot change the decision. In doubt it returns true.
 func (p *Policy) FindsIn(c *Call) bool {
-	finds := p.searchOn(OnCall).finds
-	for i := range finds {
-		if f := &finds[i]; f.source.coversSubject(c.Subject) && f.source.mayServe(c) && f.mayName(c) {
+	return mayConcern(p.searchOn(OnCall).finds, c)
+}
+
+// mayConcern reports whether one of the rules may match a call, by its subject and its server. In
+// doubt it returns true.
+func mayConcern(rules []concern, c *Call) bool {
+	for i := range rules {
+		if r := &rules[i]; r.source.mayServe(c) && (c.Subject == NoSubject || r.source.coversSubject(c.Subject) && r.mayName(c)) {
 			return true
 		}
 	}
@@ -147,13 +158,16 @@ func (p *Policy) FindsIn(c *Call) bool {
 }
 
 // mayName reports whether the rule may be about a name of a call, or about the class of the tool
-// with that name.
-func (f *finding) mayName(c *Call) bool {
+// with that name. The URI of a resource has readings, so it may be about each.
+func (r *concern) mayName(c *Call) bool {
+	if r.source.subject == NoSubject || c.Subject == ResourceSubject {
+		return true
+	}
 	if c.Spelling != AsWritten {
-		return slices.ContainsFunc(f.source.patterns, func(text string) bool { return namesOne(text, c) })
+		return slices.ContainsFunc(r.source.patterns, func(text string) bool { return namesOne(text, c) })
 	}
 	for _, name := range c.Names {
-		if class := builtinOf(c, name).Class; f.names.matchText(name) || class != "" && f.names.matchText(class) {
+		if class := builtinOf(c, name).Class; r.names.matchText(name) || class != "" && r.names.matchText(class) {
 			return true
 		}
 	}
@@ -192,6 +206,9 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 	if q == nil {
 		return Decision{Action: Allow}
 	}
+	if len(kinds) == 0 && !p.judgesWhole(on, calls) {
+		return Decision{Action: Allow}
+	}
 	cs := slices.Clone(calls)
 	if len(cs) == 0 {
 		cs = []Call{{}}
@@ -212,6 +229,18 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 		}
 	}
 	return worst
+}
+
+// judgesWhole reports whether a rule without a find may match one of the calls, or no rule can judge
+// it. If not, nothing judges a reply without finds.
+func (p *Policy) judgesWhole(on On, calls []Call) bool {
+	wholes := p.searchOn(on).wholes
+	for i := range calls {
+		if c := &calls[i]; mayConcern(wholes, c) || c.Subject == NoSubject || malformedReason(c) != "" {
+			return true
+		}
+	}
+	return len(calls) == 0
 }
 
 // mergeReading adds the decision on one reading of the i-th call.

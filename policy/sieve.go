@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/clawai/clawai/policy/glob"
@@ -81,14 +80,18 @@ func (f *guise) addKeys(keys *[]triple) bool {
 // keyOf returns three bytes that every text that a glob matches contains. They are taken from the
 // longest literal behind the first wildcard, if there is one: rules share the folders in front.
 func keyOf(g *glob.Pattern) (key triple, found bool) {
-	prefix, longest := g.LiteralPrefix(), ""
-	for piece := range strings.FieldsFuncSeq(g.String()[len(prefix):], func(r rune) bool { return r == '*' || r == '?' }) {
-		if len(piece) > len(longest) {
-			longest = piece
+	longest, rest := "", g.String()[len(g.LiteralPrefix()):]
+	for from, i := 0, 0; i <= len(rest); i++ {
+		if i < len(rest) && rest[i] != '*' && rest[i] != '?' {
+			continue
 		}
+		if i-from > len(longest) {
+			longest = rest[from:i]
+		}
+		from = i + 1
 	}
 	if len(longest) < 3 {
-		longest = prefix
+		longest = g.LiteralPrefix()
 	}
 	if len(longest) < 3 {
 		return 0, false

@@ -188,9 +188,12 @@ const clientSays = "client"
 // answeredCalls returns the calls that a message answers. If no rule governs the method, the call
 // has only the method's name. Only an unasked message answers an unknown call.
 func answeredCalls(x *gate.Exchange, p gate.Policy) []policy.Call {
-	cs := slices.Clone(x.Answered)
+	cs := x.Answered
 	switch {
+	case len(cs) > 0 && !p.Timed():
+		return cs
 	case len(cs) > 0:
+		cs = slices.Clone(cs)
 	case x.Unasked:
 		cs = []policy.Call{{Server: x.Event.Server}}
 	default:

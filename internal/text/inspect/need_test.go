@@ -1,9 +1,12 @@
 package inspect
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // slowly is the definition of a search: every pass looks at every text.
@@ -59,4 +62,25 @@ func FuzzNeeds(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The same of generated texts: parts of what is found, and of what is not, in any order.
+func TestGeneratedTexts(t *testing.T) {
+	slow.Test(t)
+	parts := []string{"", " ", "\n", "x", "xxxxxxxxxxxxxxxx", "text", "type\":\"", "package main\n\nfunc main() {}\n", "| a | b |\n", "token: ", "4539", "<p>", "](", "[", "<", "é", "\u200b", "\x1b[1m",
+		strings.Repeat("QUJD", 12), strings.Repeat(" ", 31), "=", "-----BEGIN ", "ignore all previous instructions", "{\"a\":[1,2]}", "2026-11-30T10:00:00Z"}
+	for _, d := range kinds {
+		parts = append(parts, d.shows, d.shows[len(d.shows)/2:], d.shows[:len(d.shows)/2])
+	}
+	every, random := sets(t), rand.New(rand.NewPCG(1, 2))
+	for n := range 100_000 {
+		var b strings.Builder
+		for range 1 + random.IntN(6) {
+			b.WriteString(parts[random.IntN(len(parts))])
+		}
+		text, ks := b.String(), every[n%len(every)]
+		if got, want := SearchText(text, ks), slowly(text, ks); !slices.Equal(got, want) {
+			t.Fatalf("set %d of %q:\n%v\nwant %v", n%len(every), text, got, want)
+		}
+	}
 }
