@@ -170,7 +170,9 @@ func TestShortWaysChangeNoAnswer(t *testing.T) {
 // a tool that an agent brings along, on any server where its name is not known.
 func TestFindsIn(t *testing.T) {
 	p := parseReply(t, "[[rule]]\naction = 'deny'\ntool = ['write_*', 'a.b', 'shell']\nserver = 'files'\nfind = 'secret'\n[[rule]]\naction = 'redact'\nsampling = '**'\nfind = 'secret'\n[[rule]]\naction = 'allow'\ntool = '*'\n", Options{})
-	tool := func(server, name string) Call { return Call{Method: "tools/call", Server: server, Subject: ToolSubject, Names: []string{name}} }
+	tool := func(server, name string) Call {
+		return Call{Method: "tools/call", Server: server, Subject: ToolSubject, Names: []string{name}}
+	}
 	dotless := tool("files", "a_b")
 	if p.FindsIn(&dotless) {
 		t.Error("another name")
