@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"runtime"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // What one call may cost stands in budget.json. Neither figure hangs on the clock or on
@@ -23,13 +25,16 @@ const (
 
 var renewBudget = flag.Bool("renew", false, "write what is measured into "+budgetFile)
 
+// budgets are those of all scenarios, by name.
+type budgets map[string]*budget
+
 type budget struct {
 	Allocations  float64 `json:"allocations_per_call"`
 	Bytes        float64 `json:"allocated_bytes_per_call"`
 	Instructions float64 `json:"instructions_per_call"` // counts.steady
 }
 
-func readBudget(t *testing.T) (b budget) {
+func readBudgets(t *testing.T) (b budgets) {
 	text, err := os.ReadFile(budgetFile)
 	if err == nil {
 		err = json.Unmarshal(text, &b)
@@ -56,12 +61,15 @@ func within(t *testing.T, what string, measured, allowed, slack float64, look st
 		what, measured, budgetFile, allowed, look, renewing)
 }
 
-func save(t *testing.T, change func(*budget)) {
-	var b budget
+func save(t *testing.T, scenario string, change func(*budget)) {
+	b := budgets{}
 	if _, err := os.Stat(budgetFile); err == nil {
-		b = readBudget(t)
+		b = readBudgets(t)
 	}
-	change(&b)
+	if b[scenario] == nil {
+		b[scenario] = &budget{}
+	}
+	change(b[scenario])
 	text, err := json.MarshalIndent(b, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -71,11 +79,27 @@ func save(t *testing.T, change func(*budget)) {
 	}
 }
 
+// ofScenario returns the budget of a scenario.
+func ofScenario(t *testing.T, w *way) *budget {
+	b := readBudgets(t)[w.scenarioName()]
+	if b == nil {
+		t.Fatalf("bench/%s has no %q; write it: %s", budgetFile, w.scenarioName(), renewing)
+	}
+	return b
+}
+
 // TestBudgetOfAllocations: calls one after the other, each through the whole path.
 func TestBudgetOfAllocations(t *testing.T) {
+	slow.Test(t)
+	for _, w := range builtBed(t).scenarios() {
+		t.Run(w.scenarioName(), func(t *testing.T) { countAllocations(t, &w) })
+	}
+}
+
+func countAllocations(t *testing.T, w *way) {
 	const calls = 3000
 	var before, after runtime.MemStats
-	throughPath(t, func(p *process) {
+	throughPath(t, w, func(p *process) {
 		for i := range 2 * calls {
 			if i == calls { // what is pooled has been made
 				runtime.ReadMemStats(&before)
@@ -89,15 +113,15 @@ func TestBudgetOfAllocations(t *testing.T) {
 	allocs := math.Round(10*float64(after.Mallocs-before.Mallocs)/calls) / 10
 	bytes := math.Round(float64(after.TotalAlloc-before.TotalAlloc) / calls)
 	if *renewBudget {
-		save(t, func(b *budget) { b.Allocations, b.Bytes = allocs, bytes })
+		save(t, w.scenarioName(), func(b *budget) { b.Allocations, b.Bytes = allocs, bytes })
 		return
 	}
-	b := readBudget(t)
+	b := ofScenario(t, w)
 	within(t, "allocations a call", allocs, b.Allocations, 0.9, moreAllocs)
 	within(t, "bytes allocated a call", bytes, b.Bytes, max(b.Bytes*0.15, 64), moreAllocs)
 }
 
-// TestBudgetOfInstructions builds clawai and runs it under valgrind, which takes a while:
+// TestBudgetOfInstructions runs clawai under valgrind, which takes a while:
 // CI does it in the step of the benchmarks.
 func TestBudgetOfInstructions(t *testing.T) {
 	if os.Getenv("CLAWAI_BUDGET") == "" && !*renewBudget {
@@ -106,26 +130,28 @@ func TestBudgetOfInstructions(t *testing.T) {
 	if _, err := exec.LookPath("valgrind"); err != nil {
 		t.Fatal("valgrind is not installed, which counts them: apt-get install valgrind")
 	}
-	bed, err := newTestbed(t.Context(), "", false)
-	if err != nil {
-		t.Fatal(err)
+	bed := builtBed(t)
+	for _, w := range bed.scenarios() {
+		t.Run(w.scenarioName(), func(t *testing.T) { countInstructions(t, bed, &w) })
 	}
-	defer bed.close()
-	found, err := bed.perCall(t.Context(), bed.ways[3], 1000)
+}
+
+func countInstructions(t *testing.T, bed *testbed, w *way) {
+	found, err := bed.perCall(t.Context(), *w, 1000)
 	// On some processors valgrind does not know the clock that Go's runtime reads where a
 	// thread waits for a lock, and ends the program: the more often, the busier the machine.
 	for try := 1; err != nil && try < 5; try++ {
 		t.Logf("try %d: %v", try, err)
-		found, err = bed.perCall(t.Context(), bed.ways[3], 1000)
+		found, err = bed.perCall(t.Context(), *w, 1000)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := found.counts()
 	if *renewBudget {
-		save(t, func(b *budget) { b.Instructions = float64(n.steady) })
+		save(t, w.scenarioName(), func(b *budget) { b.Instructions = float64(n.steady) })
 		return
 	}
-	b := readBudget(t)
+	b := ofScenario(t, w)
 	within(t, "instructions a call", float64(n.steady), b.Instructions, 0.15*b.Instructions, moreWork)
 }

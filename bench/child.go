@@ -61,6 +61,10 @@ func echo(stdin, stdout int) {
 					`,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}}`+"\n"...)
 				continue
 			}
+			if bytes.Contains(line, []byte(`"method":"tools/list"`)) {
+				out = append(append(append(out, `{"jsonrpc":"2.0","id":`...), id...), toolsListed...)
+				continue
+			}
 			size := 16
 			if digits, ok := number(line, `"bytes":`); ok {
 				size, _ = strconv.Atoi(string(digits))
@@ -81,6 +85,13 @@ func echo(stdin, stdout int) {
 		}
 	}
 }
+
+// toolsListed is the end of the answer to tools/list, from what
+// @modelcontextprotocol/server-filesystem lists.
+const toolsListed = `,"result":{"tools":[` +
+	`{"name":"read_file","title":"Read File","description":"Read the complete contents of a file as text.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"tail":{"type":"number"},"head":{"type":"number"},"bytes":{"type":"number"}},"required":["path"]},"annotations":{"readOnlyHint":true}},` +
+	`{"name":"write_file","title":"Write File","description":"Create a new file or completely overwrite an existing file with new content.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]},"annotations":{"readOnlyHint":false,"idempotentHint":true,"destructiveHint":true}}` +
+	`]}}` + "\n"
 
 // number returns the value after a member's name, up to the next delimiter.
 func number(line []byte, member string) ([]byte, bool) {

@@ -40,7 +40,7 @@ func (t *trial) overHTTP(ctx context.Context) (err error) {
 		case w.name == lineRelay:
 			continue
 		case w.name != byteRelay:
-			way = append(slices.Clone(w.prefix[:len(w.prefix)-1]), "--listen", "127.0.0.1:0", "--upstream", "bench="+server.url)
+			way = append(slices.Clone(w.prefix[:len(w.prefix)-serverArguments]), "--listen", "127.0.0.1:0", "--upstream", "filesystem="+server.url)
 		}
 		if all[i], err = listen(ctx, way...); err != nil {
 			return err

@@ -27,6 +27,14 @@ func (t *trial) instructions(ctx context.Context) error {
 			n := found.counts()
 			t.report.add(instructions, w, float64(n.own))
 			t.report.add(sha256Instructions, w, float64(n.sha256))
+			if t.bed.commits[w.name] == "" || w.hub {
+				continue
+			}
+			w.manner = manner{listed: true, meta: true}
+			if found, err = t.bed.perCall(ctx, w, t.of(6000)); err != nil {
+				return err
+			}
+			t.report.add(usualInstructions, w, float64(found.counts().own))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -69,14 +70,10 @@ func pipe(t testing.TB) (r, w fd) {
 // throughPath runs what "clawai proxy" runs, in this process: the pump, the gate, the policy
 // and the record on disk, before the echo server. So it can be profiled and its
 // allocations counted.
-func throughPath(t testing.TB, use func(*process)) {
+func throughPath(t testing.TB, w *way, use func(*process)) {
 	t.Helper()
 	dir := t.TempDir()
-	file := filepath.Join(dir, "policy.toml")
-	if err := os.WriteFile(file, []byte(policyText), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := config.Layers{}.Load(file, policy.Options{})
+	loaded, err := config.Layers{}.Load(w.prefix[slices.Index(w.prefix, "--policy")+1], policy.Options{Home: "/home/user"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +82,7 @@ func throughPath(t testing.TB, use func(*process)) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	one, err := session.Open(t.Context(), session.Spec{Policy: loaded, Recorder: log, State: session.InMemory()})
+	one, err := session.Open(t.Context(), session.Spec{Policy: loaded, Recorder: log, State: session.InMemory(), Peer: session.Peer{Name: "filesystem"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +100,13 @@ func throughPath(t testing.TB, use func(*process)) {
 	}()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- proxy.Run(context.Background(), proxy.Options{ClientIn: clientIn, ClientOut: clientOut, Server: up, Gate: one.Session})
+		ended <- proxy.Run(context.Background(), proxy.Options{ClientIn: clientIn, ClientOut: clientOut, Server: up, Gate: one.Session, Name: "filesystem"})
 	}()
-	use(&process{way: way{name: "path"}, in: int(toClient), out: int(fromClient), buf: make([]byte, 1<<20)})
+	p := &process{way: *w, in: int(toClient), out: int(fromClient), buf: make([]byte, 1<<20)}
+	if err := p.open(); err != nil {
+		t.Fatal(err)
+	}
+	use(p)
 	_ = syscall.Close(int(toClient))
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -115,11 +116,57 @@ func throughPath(t testing.TB, use func(*process)) {
 	}
 }
 
+// scenarios are the ways of clawai whose calls have a budget, by what stands in budget.json.
+func (b *testbed) scenarios() (all []way) {
+	for _, w := range b.ways {
+		for _, m := range []manner{{}, {listed: true}, {listed: true, meta: true}} {
+			if b.commits[w.name] != "" {
+				w.manner = m
+				all = append(all, w)
+			}
+		}
+	}
+	return all
+}
+
+// scenarioName is the name of a scenario in budget.json.
+func (w *way) scenarioName() string {
+	name := "init's policy"
+	if w.name == twoRules {
+		name = "two rules"
+	}
+	if w.listed {
+		name += ", after tools/list"
+	}
+	if w.meta {
+		name += ", with _meta"
+	}
+	return name
+}
+
+// eachPath benchmarks each scenario.
+func eachPath(b *testing.B, run func(*testing.B, *process)) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), 4))) // as the command does
+	bed := builtBed(b)
+	for _, w := range bed.scenarios() {
+		b.Run(w.scenarioName(), func(b *testing.B) { throughPath(b, &w, func(p *process) { run(b, p) }) })
+	}
+}
+
+// builtBed is a testbed with clawai, which takes a while to build.
+func builtBed(t testing.TB) *testbed {
+	bed, err := newTestbed(t.Context(), "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bed.close)
+	return bed
+}
+
 // BenchmarkPath is 64 calls in flight through the path of a call. Its profile is what
 // cmd/clawai/default.pgo is made of, and shows where a budget went.
 func BenchmarkPath(b *testing.B) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), 4))) // as the command does
-	throughPath(b, func(p *process) {
+	eachPath(b, func(b *testing.B, p *process) {
 		b.ReportAllocs()
 		b.ResetTimer()
 		if err := p.inFlight(64, b.N); err != nil {
@@ -131,8 +178,7 @@ func BenchmarkPath(b *testing.B) {
 
 // BenchmarkAlone is one call at a time, as p50 is measured.
 func BenchmarkAlone(b *testing.B) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), 4)))
-	throughPath(b, func(p *process) {
+	eachPath(b, func(b *testing.B, p *process) {
 		for b.Loop() {
 			if err := p.call(0); err != nil {
 				b.Fatal(err)

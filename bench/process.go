@@ -54,14 +54,30 @@ func (b *testbed) start(ctx context.Context, w way, wrap ...string) (*process, e
 	if err != nil {
 		return nil, errors.Join(err, p.closePipes())
 	}
-	if w.hub {
-		if err := p.write([]byte(begin)); err != nil {
-			return p, err
-		}
-		return p, p.answers(1, 0)
-	}
-	return p, nil
+	return p, p.open()
 }
+
+// open sends what comes before the first call.
+func (p *process) open() error {
+	for _, one := range []struct {
+		needed bool
+		line   string
+	}{{p.way.hub, begin}, {p.way.listed, askTools}} {
+		if !one.needed {
+			continue
+		}
+		if err := p.write([]byte(one.line)); err != nil {
+			return err
+		}
+		if err := p.answers(1, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askTools is the request for the list of tools.
+const askTools = `{"jsonrpc":"2.0","id":0,"method":"tools/list"}` + "\n"
 
 // begin is the initialize request of a hub's client.
 const begin = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n"
@@ -92,7 +108,10 @@ func (p *process) request(size int) []byte {
 	if size > 0 {
 		line = strconv.AppendInt(append(line, `,"bytes":`...), int64(size), 10)
 	}
-	p.line = append(line, "}}}\n"...)
+	if line = append(line, '}'); p.way.meta {
+		line = append(strconv.AppendInt(append(line, `,"_meta":{"progressToken":`...), int64(p.last), 10), '}')
+	}
+	p.line = append(line, "}}\n"...)
 	return p.line
 }
 

@@ -52,17 +52,31 @@ func (r *report) add(f *figure, w way, value float64) {
 	r.rounds[f][w.name] = append(r.rounds[f][w.name], value)
 }
 
+// others returns the ways after the fixed ones: other builds, and hubs.
+func (r *report) others() []string {
+	return slices.DeleteFunc(slices.Clone(r.ways), func(name string) bool {
+		return slices.Contains([]string{bare, byteRelay, lineRelay, clawai, twoRules}, name)
+	})
+}
+
+// shown returns the ways in the order of the table: first what people have.
+func (r *report) shown() []string {
+	return slices.Concat([]string{clawai, twoRules, bare, byteRelay, lineRelay}, r.others())
+}
+
 // table returns a Markdown table of medians. It compares clawai with a relay by
 // the median of the ratios of all rounds, with the quartiles.
 func (r *report) table() string {
 	var b strings.Builder
-	against := r.ways[4:]
+	against := r.others()
 	var builds []string
-	for _, name := range r.ways[3:] {
-		builds = append(builds, name+" is "+r.commits[name])
+	for _, name := range r.ways {
+		if commit := r.commits[name]; commit != "" && name != twoRules {
+			builds = append(builds, name+" is "+commit)
+		}
 	}
 	fmt.Fprintf(&b, "%s. %s; %s.\n\n", r.machine, r.date, strings.Join(builds, ", "))
-	head := append(append([]string{"figure"}, r.ways...), "clawai beside")
+	head := append(append([]string{"figure"}, r.shown()...), "clawai beside", "two rules beside")
 	for _, name := range against {
 		head = append(head, "× "+name)
 	}
@@ -79,23 +93,25 @@ func (r *report) table() string {
 
 func (r *report) row(f *figure, against []string) []string {
 	row := []string{f.name}
-	for _, name := range r.ways {
+	for _, name := range r.shown() {
 		cell := ""
 		if values := r.rounds[f][name]; len(values) > 0 {
 			cell = strings.TrimSpace(fmt.Sprintf("%.*f %s", f.digits, quartilesOf(values).Median, f.unit))
 		}
 		row = append(row, cell)
 	}
-	beside, cell := r.beside(f), ""
-	if q, ok := beside[f.against]; ok && f.relation == ratio {
-		cell = fmt.Sprintf("%.2f × %s (%.2f to %.2f)", q.Median, f.against, q.First, q.Third)
-	} else if ok {
-		cell = fmt.Sprintf("%s + %.*f %s (%.*f to %.*f)", f.against, f.digits, q.Median, f.unit, f.digits, q.First, f.digits, q.Third)
+	for _, of := range []string{clawai, twoRules} {
+		cell := ""
+		if q, ok := r.beside(f, of)[f.against]; ok && f.relation == ratio {
+			cell = fmt.Sprintf("%.2f × %s (%.2f to %.2f)", q.Median, f.against, q.First, q.Third)
+		} else if ok {
+			cell = fmt.Sprintf("%s + %.*f %s (%.*f to %.*f)", f.against, f.digits, q.Median, f.unit, f.digits, q.First, f.digits, q.Third)
+		}
+		row = append(row, cell)
 	}
-	row = append(row, cell)
 	for _, name := range against {
 		cell := ""
-		if q, ok := beside[name]; ok {
+		if q, ok := r.beside(f, ownOf(name))[name]; ok {
 			cell = fmt.Sprintf("%.2f (%.2f to %.2f)", q.Median, q.First, q.Third)
 		}
 		row = append(row, cell)
@@ -103,20 +119,29 @@ func (r *report) row(f *figure, against []string) []string {
 	return append(row, f.goal)
 }
 
-// beside compares clawai, round by round, with the way that the figure names
-// and with other builds of clawai. It skips ways with a zero value, such as a
-// time below the clock's resolution.
-func (r *report) beside(f *figure) map[string]quartiles {
+// ownOf returns our own way that another build is compared with: under the same
+// policy. A hub has two rules.
+func ownOf(name string) string {
+	if strings.HasSuffix(name, strings.TrimPrefix(twoRules, clawai)) || strings.HasPrefix(name, hub) {
+		return twoRules
+	}
+	return clawai
+}
+
+// beside compares one of our own ways, round by round, with the way that the
+// figure names and with other builds under the same policy. It skips ways with a
+// zero value, such as a time below the clock's resolution.
+func (r *report) beside(f *figure, own string) map[string]quartiles {
 	all := map[string]quartiles{}
 	for name, values := range r.rounds[f] {
 		how := ratio
 		if name == f.against {
 			how = f.relation
-		} else if name == clawai || r.commits[name] == "" {
+		} else if name == own || r.commits[name] == "" || ownOf(name) != own {
 			continue
 		}
-		if how == difference || slices.Min(values) > 0 {
-			all[name] = compare(how, r.rounds[f][clawai], values)
+		if len(r.rounds[f][own]) > 0 && (how == difference || slices.Min(values) > 0) {
+			all[name] = compare(how, r.rounds[f][own], values)
 		}
 	}
 	return all
@@ -133,6 +158,7 @@ type jsonFigure struct {
 	Goal     string               `json:"goal,omitempty"`
 	Ways     map[string]quartiles `json:"ways"`
 	Beside   map[string]quartiles `json:"clawai_beside"`
+	TwoRules map[string]quartiles `json:"two_rules_beside"`
 	ByRounds map[string][]float64 `json:"rounds"`
 }
 
@@ -147,7 +173,7 @@ func writeJSON(path string, stdout io.Writer, r *report) error {
 		if r.rounds[f] == nil {
 			continue
 		}
-		one := jsonFigure{f.name, f.unit, f.goal, map[string]quartiles{}, r.beside(f), r.rounds[f]}
+		one := jsonFigure{f.name, f.unit, f.goal, map[string]quartiles{}, r.beside(f, clawai), r.beside(f, twoRules), r.rounds[f]}
 		for name, values := range r.rounds[f] {
 			one.Ways[name] = quartilesOf(values)
 		}

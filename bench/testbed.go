@@ -18,6 +18,13 @@ type way struct {
 	name   string
 	prefix []string // of the server's command line
 	hub    bool     // configures the server itself, and begins with initialize
+	manner
+}
+
+// manner is how the client uses a way.
+type manner struct {
+	listed bool // it asks for the list of tools before its first call
+	meta   bool // its calls have a _meta, as those of most clients
 }
 
 // The names of the fixed ways. Another clawai is named by its commit.
@@ -25,7 +32,8 @@ const (
 	bare      = "bare"
 	byteRelay = "byte relay"
 	lineRelay = "line relay"
-	clawai    = "clawai"
+	clawai    = "clawai"            // under the policy that clawai init writes
+	twoRules  = "clawai, two rules" // under policyText
 	hub       = "hub"
 )
 
@@ -37,7 +45,7 @@ type testbed struct {
 	commits map[string]string // of the ways that are clawai
 }
 
-// policyText is the policy for clawai: the last of two rules allows the call.
+// policyText is the small policy: the last of two rules allows the call.
 const policyText = `
 [[rule]]
 action = "deny"
@@ -65,11 +73,11 @@ func newTestbed(ctx context.Context, against string, withHub bool) (bed *testbed
 		}
 	}()
 	if err = os.WriteFile(bed.path("policy.toml"), []byte(policyText), 0o600); err != nil {
-		return nil, err
+		return bed, err
 	}
 	root, err := command(ctx, "", "git", "rev-parse", "--show-toplevel")
 	if err != nil {
-		return nil, err
+		return bed, err
 	}
 	bed.ways = []way{
 		{name: bare},
@@ -77,7 +85,10 @@ func newTestbed(ctx context.Context, against string, withHub bool) (bed *testbed
 		{name: lineRelay, prefix: []string{bed.self, childArgument, "lines"}},
 	}
 	if err = bed.addClawai(ctx, clawai, root); err != nil {
-		return nil, err
+		return bed, err
+	}
+	if err = bed.writeInitPolicy(ctx); err != nil {
+		return bed, err
 	}
 	if against != "" {
 		err = bed.addCommit(ctx, root, against)
@@ -102,14 +113,15 @@ func (b *testbed) addHubs() error {
 		return err
 	}
 	for _, plain := range slices.Clone(b.ways) {
-		if b.commits[plain.name] == "" {
+		of, small := strings.CutSuffix(plain.name, strings.TrimPrefix(twoRules, clawai))
+		if !small {
 			continue
 		}
 		name := hub
-		if plain.name != clawai {
-			name += " of " + plain.name
+		if of != clawai {
+			name += " of " + of
 		}
-		prefix := slices.Clone(plain.prefix[:len(plain.prefix)-1]) // without --
+		prefix := slices.Clone(plain.prefix[:len(plain.prefix)-serverArguments])
 		prefix[1] = "hub"
 		b.commits[name] = b.commits[plain.name]
 		b.ways = append(b.ways, way{name: name, prefix: prefix, hub: true})
@@ -136,12 +148,15 @@ func (b *testbed) addCommit(ctx context.Context, root, rev string) error {
 	return b.addClawai(ctx, rev, tree)
 }
 
-// addClawai adds a clawai with its own state folder, which all its processes
-// share like those of one owner. It builds the command like a release
+// addClawai adds a clawai under both policies, with its own state folder, which
+// all its processes share like those of one owner. It builds the command like a release
 // (.goreleaser.yaml), but keeps the function names for cachegrind. They are not
 // loaded into memory.
 func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
-	binary := b.path(fmt.Sprintf("clawai-%d", len(b.ways)))
+	binary := filepath.Join(b.path(fmt.Sprintf("clawai-%d", len(b.ways))), "clawai") // clawai init wants this name
+	if err := os.Mkdir(filepath.Dir(binary), 0o700); err != nil {
+		return err
+	}
 	if _, err := command(ctx, tree, "go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-w", "-o", binary, "./cmd/clawai"); err != nil {
 		return err
 	}
@@ -149,9 +164,51 @@ func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
 	if err != nil {
 		return err
 	}
-	b.commits[name] = commit
-	b.ways = append(b.ways, way{name: name, prefix: []string{binary, "proxy", "--policy", b.path("policy.toml"), "--state", binary + "-state", "--"}})
+	for _, one := range []struct{ name, policy string }{{name, initPolicy}, {name + strings.TrimPrefix(twoRules, clawai), "policy.toml"}} {
+		b.commits[one.name] = commit
+		b.ways = append(b.ways, way{name: one.name, prefix: []string{binary, "proxy", "--policy", b.path(one.policy), "--state", binary + "-state", "--server", "filesystem", "--"}})
+	}
 	return nil
+}
+
+// serverArguments is the number of arguments at the end of a prefix that only
+// a proxy takes.
+const serverArguments = 3
+
+// initPolicy is the file of the policy that clawai init writes for the servers of
+// initServers: that of the echo server and nine others.
+const initPolicy = "init.toml"
+
+const initServers = `{"mcpServers": {
+	"filesystem": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/user/projects"]},
+	"git": {"command": "uvx", "args": ["mcp-server-git"]},
+	"github": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-github"]},
+	"fetch": {"command": "uvx", "args": ["mcp-server-fetch"]},
+	"memory": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]},
+	"sequential-thinking": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-sequential-thinking"]},
+	"time": {"command": "uvx", "args": ["mcp-server-time"]},
+	"playwright": {"command": "npx", "args": ["@playwright/mcp@latest"]},
+	"context7": {"command": "npx", "args": ["-y", "@upstash/context7-mcp"]},
+	"everything": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"]}
+}}`
+
+// writeInitPolicy has clawai write that policy in a home of its own.
+func (b *testbed) writeInitPolicy(ctx context.Context) error {
+	home := b.path("home")
+	for _, dir := range []string{filepath.Join(home, ".cursor"), filepath.Join(home, "tmp")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(home, ".cursor", "mcp.json"), []byte(initServers), 0o600); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, b.ways[len(b.ways)-1].prefix[0], "init", "--yes")
+	cmd.Dir, cmd.Env = home, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(home, "tmp")}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("clawai init: %w\n%s", err, out)
+	}
+	return os.Rename(filepath.Join(home, ".config", "clawai", "policy.toml"), b.path(initPolicy))
 }
 
 // commandLine returns the command that reaches the echo server by a way.

@@ -79,7 +79,7 @@ func (t *afterSeen) meet(c *Call) { c.Seen |= t.kinds }
 func (t *afterSeen) miss(c *Call) { c.Seen = Known }
 
 func (p *parser) readAfter(k ruleKey, e toml.Expression) {
-	words := p.readWords(k, e, seenWords, "some of "+listWords(seenWords), func(word string) string { return fmt.Sprintf("unknown label %q", word) })
+	words := p.readWords(k, e, seenWords, func() string { return "some of " + listWords(seenWords) }, func(word string) string { return fmt.Sprintf("unknown label %q", word) })
 	kinds, _ := SeenOf(words)
 	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &afterSeen{kinds: kinds}})
 }

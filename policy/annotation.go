@@ -127,7 +127,7 @@ func (t *annotated) meet(c *Call) { c.Assurances &^= t.dangers }
 func (t *annotated) miss(c *Call) { c.Assurances |= t.dangers }
 
 func (p *parser) readAnnotations(k ruleKey, e toml.Expression) {
-	words := p.readWords(k, e, dangers, "some of "+listWords(dangers), func(word string) string { return fmt.Sprintf("unknown annotation %q", word) })
+	words := p.readWords(k, e, dangers, func() string { return "some of " + listWords(dangers) }, func(word string) string { return fmt.Sprintf("unknown annotation %q", word) })
 	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &annotated{dangers: readAssurances(words, dangers)}})
 }
 

@@ -206,6 +206,9 @@ func (c *compiler) compileCondition(slot int32, globs []string, a Action, pos Po
 		rd.Paths = rd.Paths || p.pathLike
 		cond.patterns = append(cond.patterns, p)
 	}
+	if n := len(cond.patterns); n >= fewPatterns && n <= manyPatterns {
+		cond.sieve = &sieve{}
+	}
 	return cond
 }
 

@@ -32,6 +32,9 @@ var onlyOn = map[string][]On{"link": {OnReply, OnList}, "schema": {OnCall, OnRep
 // anyKind is the word for all kinds.
 const anyKind = "*"
 
+// findWords are the words that find takes.
+var findWords = append(FindingKinds(), anyKind)
+
 // FindingKinds returns the words that find takes, except "*".
 func FindingKinds() []string { return slices.Clone(findKinds) }
 
@@ -105,7 +108,7 @@ func gotFinds(c *Call) string {
 }
 
 func (p *parser) readFind(k ruleKey, e toml.Expression) {
-	words := p.readWords(k, e, append(FindingKinds(), anyKind), "one of "+listWords(findKinds)+`, or "*" for any`, func(word string) string {
+	words := p.readWords(k, e, findWords, func() string { return "one of " + listWords(findKinds) + `, or "*" for any` }, func(word string) string {
 		if area, _, _ := strings.Cut(word, ":"); slices.Contains(planned, word) || slices.Contains(planned, area) {
 			return fmt.Sprintf("nothing in this version finds %q", word)
 		}

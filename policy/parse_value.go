@@ -203,15 +203,15 @@ func (p *parser) readPairs(known []string, name label, at []toml.KeyPart, v toml
 // readWords reads one of the words in all, or a list of such words. wrong returns the message
 // for any other word. Kinds of packs are accepted here; they are checked when the packs are
 // read.
-func (p *parser) readWords(k ruleKey, e toml.Expression, all []string, choice string, wrong func(word string) string) (words []string) {
+func (p *parser) readWords(k ruleKey, e toml.Expression, all []string, choice func() string, wrong func(word string) string) (words []string) {
 	name := label{key: k}
 	word := func(v toml.Value) {
 		switch {
 		case !v.IsString():
-			p.wrongType(name, "a string or a list of strings", e.Key, v, choice)
+			p.wrongType(name, "a string or a list of strings", e.Key, v, choice())
 		case !slices.Contains(all, v.Text()) && (k != foundKey || !isPackKind(v.Text())):
 			start, end, _ := v.Span()
-			p.fail(start, end, wrong(v.Text()), suggestWord(v.Text(), all, choice))
+			p.fail(start, end, wrong(v.Text()), suggestWord(v.Text(), all, choice()))
 		default:
 			words = append(words, v.Text())
 		}
@@ -223,7 +223,7 @@ func (p *parser) readWords(k ruleKey, e toml.Expression, all []string, choice st
 	none := true
 	e.Value.EachElement(func(v toml.Value) { none = false; word(v) })
 	if none {
-		p.fail(e.Key[0].Start, e.Key[0].End, ruleKeys[k]+" is an empty list", choice)
+		p.fail(e.Key[0].Start, e.Key[0].End, ruleKeys[k]+" is an empty list", choice())
 	}
 	return words
 }

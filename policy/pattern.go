@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -231,6 +232,7 @@ func verdictOf(b bool) where.Match {
 type condition struct {
 	slot     int32
 	patterns []*pattern
+	sieve    *sieve // nil: all patterns are compared
 	typed    *constraint
 	not      bool // an exception: holds if none of the patterns matches
 }
@@ -248,8 +250,23 @@ func (c *condition) matchReading(r *reading.Reading, a Action, left *effort.Left
 		return where.No
 	}
 	left.Spend(patternEffort * len(c.patterns))
+	if c.sieve == nil || r.UnknownBase { // the place of a path that starts anywhere is not in its text
+		return matchPatterns(c.patterns, r, left)
+	}
+	c.sieve.once.Do(func() { c.sieve.build(c.patterns) })
+	set, best := c.sieve.pickReading(r), where.No
+	for word := range set {
+		for ; set[word] != 0 && best < where.Yes; set[word] &= set[word] - 1 {
+			best = max(best, c.patterns[word<<6+bits.TrailingZeros64(set[word])].matchReading(r, left))
+		}
+	}
+	return best
+}
+
+// matchPatterns compares one reading with every pattern.
+func matchPatterns(patterns []*pattern, r *reading.Reading, left *effort.Left) where.Match {
 	best := where.No
-	for _, p := range c.patterns {
+	for _, p := range patterns {
 		if best = max(best, p.matchReading(r, left)); best == where.Yes {
 			break
 		}

@@ -70,6 +70,7 @@ type Policy struct {
 	options  Options
 	windows  lazy                // the same policy for servers on Windows
 	screens  [OnList + 1]*Policy // the same policy for replies and lists; nil if no rule is about them
+	searches [OnList + 1]search  // what the rules make somebody look for
 }
 
 // Parse reads a policy, checks it and compiles it. file names it in positions. The policy keeps

@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"slices"
+	"sync"
 
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/where"
@@ -78,10 +79,40 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 // for. ruled means that DecideReply has rules to ask; for lists also that a server is pinned or
 // denied entries are left out; for calls, that a rule has a find. If the policy was read for
 // some calls, only the rules that can match these calls count.
+//
+// The kinds belong to the policy: they are not to be changed.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
+	s := p.searchOn(on)
+	return s.kinds, s.ruled
+}
+
+// search is what the rules about calls, replies or lists make somebody look for. It is gathered
+// once, because every message asks for it.
+type search struct {
+	once   sync.Once
+	kinds  []string
+	ruled  bool
+	finds  []concern // rules with a find
+	wholes []concern // other rules
+}
+
+// concern is a rule with the globs on its subject: it tells whether the rule may be about a call.
+type concern struct {
+	source *ruleSource
+	names  anyOf
+}
+
+func (p *Policy) searchOn(on On) *search {
+	s := &p.searches[on]
+	s.once.Do(func() { p.gatherSearch(s, on) })
+	return s
+}
+
+func (p *Policy) gatherSearch(s *search, on On) {
 	q, some := p.PolicyFor(on), on == OnList && (p.options.HideDenied || p.HasPins())
 	if q == nil {
-		return nil, some
+		s.ruled = some
+		return
 	}
 	for _, layer := range append(slices.Clone(q.options.Above), q) {
 		for i := range layer.sources {
@@ -89,18 +120,58 @@ func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 			if on == OnCall && layer.options.Calls != nil && !layer.rules[i].compiled {
 				continue // the rule is about no call that the policy was read for
 			}
-			if f := r.findCondition(); r.On == on && f != nil {
-				kinds = append(kinds, f.words...)
+			if r.On != on {
+				continue
 			}
-			some = some || r.On == on
+			some = true
+			c := concern{r, layer.rules[i].names}
+			if f := r.findCondition(); f != nil {
+				s.kinds, s.finds = append(s.kinds, f.words...), append(s.finds, c)
+			} else {
+				s.wholes = append(s.wholes, c)
+			}
 		}
 	}
-	if slices.Contains(kinds, anyKind) {
-		kinds = p.KindsOn(on)
+	if slices.Contains(s.kinds, anyKind) {
+		s.kinds = p.KindsOn(on)
 	}
-	slices.Sort(kinds)
-	kinds = slices.Compact(kinds)
-	return kinds, len(kinds) > 0 || on != OnCall && some
+	slices.Sort(s.kinds)
+	s.kinds = slices.Clip(slices.Compact(s.kinds))
+	s.ruled = len(s.kinds) > 0 || on != OnCall && some
+}
+
+// FindsIn reports whether a rule with a find may match a call, by its subject and its server. If
+// not, what the call carries cannot change the decision. In doubt it returns true.
+func (p *Policy) FindsIn(c *Call) bool {
+	return mayConcern(p.searchOn(OnCall).finds, c)
+}
+
+// mayConcern reports whether one of the rules may match a call, by its subject and its server. In
+// doubt it returns true.
+func mayConcern(rules []concern, c *Call) bool {
+	for i := range rules {
+		if r := &rules[i]; r.source.mayServe(c) && (c.Subject == NoSubject || r.source.coversSubject(c.Subject) && r.mayName(c)) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayName reports whether the rule may be about a name of a call, or about the class of the tool
+// with that name. The URI of a resource has readings, so it may be about each.
+func (r *concern) mayName(c *Call) bool {
+	if r.source.subject == NoSubject || c.Subject == ResourceSubject {
+		return true
+	}
+	if c.Spelling != AsWritten {
+		return slices.ContainsFunc(r.source.patterns, func(text string) bool { return namesOne(text, c) })
+	}
+	for _, name := range c.Names {
+		if class := builtinOf(c, name).Class; r.names.matchText(name) || class != "" && r.names.matchText(class) {
+			return true
+		}
+	}
+	return false
 }
 
 // DecideReply judges the reply to calls, or list entries as the calls that would name them.
@@ -135,6 +206,9 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 	if q == nil {
 		return Decision{Action: Allow}
 	}
+	if len(kinds) == 0 && !p.judgesWhole(on, calls) {
+		return Decision{Action: Allow}
+	}
 	cs := slices.Clone(calls)
 	if len(cs) == 0 {
 		cs = []Call{{}}
@@ -155,6 +229,18 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 		}
 	}
 	return worst
+}
+
+// judgesWhole reports whether a rule without a find may match one of the calls, or no rule can judge
+// it. If not, nothing judges a reply without finds.
+func (p *Policy) judgesWhole(on On, calls []Call) bool {
+	wholes := p.searchOn(on).wholes
+	for i := range calls {
+		if c := &calls[i]; mayConcern(wholes, c) || c.Subject == NoSubject || malformedReason(c) != "" {
+			return true
+		}
+	}
+	return len(calls) == 0
 }
 
 // mergeReading adds the decision on one reading of the i-th call.

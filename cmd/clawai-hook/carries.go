@@ -28,10 +28,15 @@ func (detectors) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	if !affectsDecision(c, p) {
 		return nil, errNoDifference
 	}
-	all, wanted, err := carried.FindCarried(c, p, nil)
-	if err == nil && wanted.Schema {
-		err = errors.New("schemas are not known here")
+	kinds, _ := p.Screens(policy.OnCall)
+	wanted, err := carried.WantedKinds(kinds, p)
+	switch {
+	case err != nil:
+		return nil, err
+	case wanted.Schema:
+		return nil, errors.New("schemas are not known here")
 	}
+	all, err := carried.FindCarried(c, wanted)
 	return carried.SumFindings(all), err
 }
 

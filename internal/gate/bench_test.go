@@ -32,6 +32,7 @@ func (*fixed) Packs() []policy.Pack                      { return nil }
 func (*fixed) Pin(string) policy.Pin                     { return 0 }
 func (*fixed) Revision() string                          { return "" }
 func (*fixed) Screens(policy.On) ([]string, bool)        { return nil, false }
+func (*fixed) FindsIn(*policy.Call) bool                 { return false }
 func (*fixed) DecideReply(policy.On, []policy.Call, []string) policy.Decision {
 	return policy.Decision{Action: policy.Allow}
 }

@@ -55,6 +55,7 @@ func (verdicts) Packs() []policy.Pack                         { return nil }
 func (verdicts) Pin(string) policy.Pin                        { return 0 }
 func (verdicts) Revision() string                             { return "" }
 func (verdicts) Screens(policy.On) ([]string, bool)           { return nil, false }
+func (verdicts) FindsIn(*policy.Call) bool                    { return false }
 func (verdicts) DecideReply(policy.On, []policy.Call, []string) policy.Decision {
 	return policy.Decision{Action: policy.Allow}
 }

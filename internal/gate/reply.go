@@ -104,10 +104,18 @@ func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.
 }
 
 // inspectArguments returns calls with the findings in their arguments, when a rule
-// asks for them. The calls are copies, because an Approver may be reading the
-// originals.
+// that may match one of them asks for findings. The calls are copies, because an
+// Approver may be reading the originals. Nobody looks into other calls: they stay
+// unscreened, so that each find condition is a maybe.
 func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []policy.Call {
 	if !s.finds.Load() {
+		return cs
+	}
+	asked := false
+	for i := range cs {
+		asked = asked || p.FindsIn(&cs[i])
+	}
+	if !asked {
 		return cs
 	}
 	cs = slices.Clone(cs)

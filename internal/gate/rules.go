@@ -56,6 +56,7 @@ func (noRules) Labelled() bool                              { return false }
 func (noRules) Hint([]policy.Call) string                   { return "" }
 func (noRules) Revision() string                            { return "" }
 func (noRules) Screens(policy.On) ([]string, bool)          { return nil, false }
+func (noRules) FindsIn(*policy.Call) bool                   { return false }
 
 func (noRules) Packs() []policy.Pack                                               { return nil }
 func (noRules) Pin(string) policy.Pin                                              { return 0 }

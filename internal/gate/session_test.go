@@ -29,6 +29,7 @@ func (rules) Packs() []policy.Pack                         { return nil }
 func (rules) Pin(string) policy.Pin                        { return 0 }
 func (rules) Revision() string                             { return "" }
 func (rules) Screens(policy.On) ([]string, bool)           { return nil, false }
+func (rules) FindsIn(*policy.Call) bool                    { return true }
 func (rules) DecideReply(policy.On, []policy.Call, []string) policy.Decision {
 	return policy.Decision{Action: policy.Allow}
 }

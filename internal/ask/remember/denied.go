@@ -52,7 +52,7 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 	c, exact := k.worstCase(p.call, d)
 	if kinds, ruled := p.old.Screens(policy.OnCall); ruled {
 		c.Screened = true
-		exact = exact && !slices.ContainsFunc(kinds, func(kind string) bool { return !slices.Contains(d.Looked, kind) })
+		exact = exact && !(p.old.FindsIn(&c) && slices.ContainsFunc(kinds, func(kind string) bool { return !slices.Contains(d.Looked, kind) }))
 	}
 	for _, s := range p.stated {
 		switch key, _ := policy.CallKeyOf(s.Key); {

@@ -13,20 +13,9 @@ import (
 )
 
 // FindCarried searches the arguments of a call and its other data, or the texts of a server's
-// request, for the kinds that the policy's call rules name. The returned Wanted tells the caller
-// which kinds only the caller can find. shown returns the escapes under which characters were
-// shown in what the session has read; nil if nothing is read.
-func FindCarried(c *policy.Call, p gate.Policy, shown func() []string) ([]reply.Finding, reply.Wanted, error) {
-	kinds, _ := p.Screens(policy.OnCall)
-	wanted, err := WantedKinds(kinds, p)
-	if err != nil {
-		return nil, wanted, err
-	}
-	if wanted.Marker && shown != nil {
-		wanted.Shown = shown()
-	}
-	all, err := reply.FindInCall([][]byte{c.Args, c.Extra}, c.RequestTexts(), wanted)
-	return all, wanted, err
+// request, for what is wanted.
+func FindCarried(c *policy.Call, wanted reply.Wanted) ([]reply.Finding, error) {
+	return reply.FindInCall([][]byte{c.Args, c.Extra}, c.RequestTexts(), wanted)
 }
 
 // WantedKinds parses kinds, including those of the policy's packs.

@@ -34,6 +34,7 @@ type inspector struct {
 	same   *reply.Numbers
 
 	promises promises
+	searches searches
 }
 
 // New returns the Inspector of one session with a server of this name. It compares lists with what
@@ -107,13 +108,13 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 		on = policy.OnList
 	}
 	pass := gate.Inspection{Decision: policy.Decision{Action: policy.Allow}}
-	kinds, ruled := p.Screens(on)
+	_, ruled := p.Screens(on)
 	introduces := f.Result != nil && (method == "initialize" || method == "server/discover") && p.Pin(x.Event.Server) > policy.PinOff
 	if !ruled && !introduces {
 		in.learnPromises(f, x, p, &pass)
 		return pass, nil
 	}
-	i, err := in.judgeMessage(f, x, p, on, kinds, introduces)
+	i, err := in.judgeMessage(f, x, p, on, introduces)
 	if err == nil {
 		in.learnPromises(f, x, p, &i)
 	}
@@ -121,13 +122,13 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 }
 
 // judgeMessage inspects a message for which there are rules or pins.
-func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, kinds []string, introduces bool) (gate.Inspection, error) {
+func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool) (gate.Inspection, error) {
 	method := x.Event.Method
-	looked := append(slices.Clone(kinds), reply.Fence)
-	wanted, err := carried.WantedKinds(looked, p)
-	if err != nil {
-		return gate.Inspection{}, err
+	search := in.searches.forRules(on, p)
+	if search.err != nil {
+		return gate.Inspection{}, search.err
 	}
+	wanted := search.wanted
 	if wanted.Link && in.at != nil {
 		wanted.Server = in.at(x.Event.Server)
 	}
@@ -140,8 +141,10 @@ func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Polic
 		c.Output = in.holdToPromise(m, wanted, x, p)
 	}
 	i := gate.Inspection{Found: carried.SumFindings(m.Findings)}
-	doubted := m.DoubtfulKinds()
-	i.Looked = slices.DeleteFunc(looked, func(kind string) bool { return slices.Contains(doubted, kind) })
+	i.Looked = search.kinds
+	if doubted := m.DoubtfulKinds(); len(doubted) > 0 {
+		i.Looked = slices.DeleteFunc(slices.Clone(i.Looked), func(kind string) bool { return slices.Contains(doubted, kind) })
+	}
 	if on == policy.OnList || introduces {
 		if m, err = in.applyPins(m, &c, x, p, &i, wanted); err != nil {
 			return i, err
@@ -185,9 +188,12 @@ const clientSays = "client"
 // answeredCalls returns the calls that a message answers. If no rule governs the method, the call
 // has only the method's name. Only an unasked message answers an unknown call.
 func answeredCalls(x *gate.Exchange, p gate.Policy) []policy.Call {
-	cs := slices.Clone(x.Answered)
+	cs := x.Answered
 	switch {
+	case len(cs) > 0 && !p.Timed():
+		return cs
 	case len(cs) > 0:
+		cs = slices.Clone(cs)
 	case x.Unasked:
 		cs = []policy.Call{{Server: x.Event.Server}}
 	default:
@@ -312,7 +318,15 @@ func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.
 // Carries searches the arguments of a call and its other data, or the texts and the form of a
 // server's request.
 func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
-	all, wanted, err := carried.FindCarried(c, p, in.shownEscapes)
+	search := in.searches.forRules(policy.OnCall, p)
+	if search.err != nil {
+		return nil, search.err
+	}
+	wanted := search.wanted
+	if wanted.Marker {
+		wanted.Shown = in.shownEscapes()
+	}
+	all, err := carried.FindCarried(c, wanted)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"crypto/sha256"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
 )
 
 // format is the version of the line format, named in every segment's first line.
@@ -30,6 +32,14 @@ type lately struct {
 	method, subject, name, cwd said
 	sender                     together[sender]
 	verdict                    together[verdict]
+	assurances                 together[policy.Assurances]
+	looked                     list
+}
+
+// list is a list of our own words and its member as it was written.
+type list struct {
+	values []string
+	text   []byte
 }
 
 // together caches members that stand side by side and change together. Their values must not point
@@ -76,7 +86,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 	if ev.Elsewhere {
 		dst = append(dst, `,"elsewhere":true`...)
 	}
-	dst = e.appendList(dst, "annotations", ev.Assurances.AssuranceWords(), 0)
+	dst = appendCached(dst, &e.last.assurances, ev.Assurances, e.appendAssurances)
 	if len(ev.Extra) > 0 {
 		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // the digest of the message covers what was left out
 	}
@@ -91,7 +101,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 		dst = append(e.AppendDigest(dst, &ev.Sent), '"')
 	}
 	dst = e.appendList(dst, "finds", ev.Finds, 2)
-	dst = e.appendList(dst, "looked", ev.Looked, 1)
+	dst = e.appendLooked(dst, ev.Looked)
 	dst = e.appendList(dst, "altered", ev.Altered, 0)
 	dst = appendCached(dst, &e.last.verdict, verdict{ev.Policy, ev.Decision, ev.Stage, ev.Code, ev.Reason, ev.RuleFile, ev.RuleLine, ev.RuleText}, e.appendVerdict)
 	dst = appendWord(dst, "ref", ev.Ref)
@@ -112,6 +122,26 @@ func (e *encoder) appendSender(dst []byte, s sender) []byte {
 	dst = e.appendMember(dst, "server_guess", s.guess)
 	dst = appendWord(dst, "invocation", s.invocation)
 	return appendWord(dst, "direction", s.direction)
+}
+
+// appendAssurances appends words of our own.
+func (e *encoder) appendAssurances(dst []byte, of policy.Assurances) []byte {
+	return e.appendList(dst, "annotations", of.AssuranceWords(), 1)
+}
+
+// appendLooked appends the kinds that were looked for, which seldom change. It keeps the strings of
+// the list, which belong to the rules, and not the list.
+func (e *encoder) appendLooked(dst []byte, kinds []string) []byte {
+	last := &e.last.looked
+	if slices.Equal(kinds, last.values) {
+		return append(dst, last.text...)
+	}
+	start := len(dst)
+	dst = e.appendList(dst, "looked", kinds, 1)
+	if len(dst)-start <= shortText {
+		last.values, last.text = append(last.values[:0], kinds...), append(last.text[:0], dst[start:]...)
+	}
+	return dst
 }
 
 func (e *encoder) appendVerdict(dst []byte, v verdict) []byte {

@@ -29,7 +29,7 @@ func TestPlacesBeginBehindAnySign(t *testing.T) {
 	} {
 		for _, sign := range signs {
 			text := sign + fmt.Sprintf(place, loginPW) + " and so on"
-			if found := SearchText(text, Kinds{only: []Kind{Secret}}); !covers(text, loginPW) {
+			if found := SearchText(text, kindsOf([]Kind{Secret})); !covers(text, loginPW) {
 				t.Errorf("%q: found %v", text, found)
 			}
 		}
@@ -37,7 +37,7 @@ func TestPlacesBeginBehindAnySign(t *testing.T) {
 	for _, sign := range append(signs, "*_", "x_", "the key is _", "__") {
 		for _, k := range []string{key, "sk-" + "ant-api03-" + strings.Repeat("Ab3xQ9", 15) + "AA", "xox" + "b-123456789013-" + "AbCdEfGhIjKlMnOpQrStUvWx"} {
 			if text := sign + k + "_ now"; !covers(text, k[4:]) {
-				t.Errorf("%q: found %v", text, SearchText(text, Kinds{only: []Kind{Secret}}))
+				t.Errorf("%q: found %v", text, SearchText(text, kindsOf([]Kind{Secret})))
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func TestConnectionsInOtherForms(t *testing.T) {
 			want = "YW5hOlI3eFFtMnZUazlMcFpz"
 		}
 		if !covers(text, want) {
-			t.Errorf("%.80q: found %v", text, SearchText(text, Kinds{only: []Kind{Secret}}))
+			t.Errorf("%.80q: found %v", text, SearchText(text, kindsOf([]Kind{Secret})))
 		}
 	}
 	for _, text := range []string{
@@ -65,7 +65,7 @@ func TestConnectionsInOtherForms(t *testing.T) {
 		"mongodb://h:27017,g:27017/db?mail=a@b", "redis://h:6379/0#a@b", "docker://registry:tag/x@sha256", "tool --mysql -pab3456789", "Basic<br>training", "basic\n\nknowledge",
 		"curl/7.88.1 (x86_64) -u ana:tr0ub4dor", "https://h/x -a one:tr0ub4dor", "see curls -u ana:tr0ub4dor", "libcurl3 -u ana:tr0ub4dor",
 	} {
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			t.Errorf("%q: found %v", text, f)
 		}
 	}
@@ -81,17 +81,17 @@ func TestWordsBeforeAnOptionCount(t *testing.T) {
 		"curl 'https://h/?q=" + strings.Repeat("x", 2100) + "' -u ana:" + loginPW, `curl -d '"` + strings.Repeat("x", 40_000) + `"' -u ana:` + loginPW + " h", "curl " + strings.Repeat("x", 9000) + " -u ana:" + loginPW,
 	} {
 		if !covers(text, loginPW) {
-			t.Errorf("%.80q: found %v", text, SearchText(text, Kinds{only: []Kind{Secret}}))
+			t.Errorf("%.80q: found %v", text, SearchText(text, kindsOf([]Kind{Secret})))
 		}
 	}
 	long := "curl " + strings.Repeat("x", 9000) + strings.Repeat(" -p 1", 40) + " -u ana:" + loginPW
-	found := SearchText(long, Kinds{only: []Kind{Secret}})
+	found := SearchText(long, kindsOf([]Kind{Secret}))
 	if !covers(long, loginPW) && !slices.ContainsFunc(found, func(f Found) bool { return f.Kind == Unscreened && f.Of == Secret }) {
 		t.Errorf("found %v", found)
 	}
 	for _, unit := range []string{" -u  ", "-u a:b \"", "x\" -u a:b", "' -u a:b", "'\" -u a:b \" -p x ", strings.Repeat("x", 900) + " -u a:b", " -p x\t\t\t", "curl -u a:$\t"} {
 		cputime.CheckLinear(t, unit, 16<<10, func(size int) string {
 			return `"x 'y ` + strings.Repeat(unit, size/len(unit))
-		}, func(text string) { SearchText(text, Kinds{only: []Kind{Secret}}) })
+		}, func(text string) { SearchText(text, kindsOf([]Kind{Secret})) })
 	}
 }

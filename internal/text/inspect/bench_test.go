@@ -51,7 +51,7 @@ func BenchmarkText(b *testing.B) {
 	}
 	one("all", Kinds{})
 	for _, k := range KindWords() {
-		one(k, Kinds{only: []Kind{Kind(k)}})
+		one(k, kindsOf([]Kind{Kind(k)}))
 	}
 }
 

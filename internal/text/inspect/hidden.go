@@ -43,7 +43,7 @@ func readHidden(f *findings, s *sparse) {
 		if i = skipPlain(t, i); i == len(t) {
 			return
 		}
-		if c := t[i]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' || c == '\f' {
+		if !undrawn[t[i]] {
 			i++
 			continue
 		}
@@ -73,6 +73,14 @@ func readHidden(f *findings, s *sparse) {
 		}
 	}
 }
+
+// undrawn holds the bytes that are, or may be part of, a character that is not drawn.
+var undrawn = func() (of [256]bool) {
+	for c := range of {
+		of[c] = (c < ' ' || c >= 0x7f) && c != '\n' && c != '\t' && c != '\r' && c != '\f'
+	}
+	return of
+}()
 
 // skipPlain returns the offset from which text is no longer drawn ASCII, in steps of eight bytes.
 func skipPlain(t string, i int) int {

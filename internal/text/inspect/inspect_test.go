@@ -29,7 +29,7 @@ func TestEachKindShowsItself(t *testing.T) {
 			continue
 		}
 		for _, text := range []string{d.shows, "Some text.\n" + d.shows + "\nand more."} {
-			if kind, _ := first(text, Kinds{only: []Kind{d.kind}}); kind != d.kind {
+			if kind, _ := first(text, kindsOf([]Kind{d.kind})); kind != d.kind {
 				t.Errorf("%s is not found in %q", d.kind, text)
 			}
 		}
@@ -151,8 +151,8 @@ func TestNothingHidesBetweenLetters(t *testing.T) {
 			continue
 		}
 		text := "a" + string(r) + "b"
-		kind, part := first(text, Kinds{only: []Kind{Hidden, Control}, closely: true})
-		if many, all := first("a"+strings.Repeat(string(r), denseRun)+"b", Kinds{only: []Kind{Hidden, Control}}); kind != "" && many != kind {
+		kind, part := first(text, kindsOf([]Kind{Hidden, Control}).WithCloseLook())
+		if many, all := first("a"+strings.Repeat(string(r), denseRun)+"b", kindsOf([]Kind{Hidden, Control})); kind != "" && many != kind {
 			t.Errorf("%U, several times: found %q %q", r, many, all)
 		}
 		switch {
@@ -182,7 +182,7 @@ func TestSelectorsThatNoLetterHas(t *testing.T) {
 		fmt.Fprintf(&hieroglyphs, "%c%c", c, 0x13430+c%16)
 	}
 	for name, text := range map[string]string{"han": han.String(), "nibbles": nibbles.String(), "signs": signs.String(), "music": music.String(), "hieroglyphs": hieroglyphs.String()} {
-		if kind, _ := first(text, Kinds{only: []Kind{Hidden}}); kind != Hidden {
+		if kind, _ := first(text, kindsOf([]Kind{Hidden})); kind != Hidden {
 			t.Errorf("%s: nothing is found", name)
 		}
 	}
@@ -193,13 +193,13 @@ func TestSelectorsThatNoLetterHas(t *testing.T) {
 			b.WriteString(strings.Repeat("\u6587", i*step%40+step))
 			fmt.Fprintf(&b, "\u4e2d%c", 0xe0100+c&0x1f)
 		}
-		if found := SearchText(b.String(), Kinds{only: []Kind{Hidden}}); len(found) < 20 {
+		if found := SearchText(b.String(), kindsOf([]Kind{Hidden})); len(found) < 20 {
 			t.Errorf("a sentence of letters that %d others part: %v", step, found)
 		}
 	}
 	variants := strings.Repeat("\u845b\U000e0100\u98fe\u533a\u3001\u8fbb\U000e0101\u3055\u3093\u3001\u90a3\U000e0102\u8987\u3001\u9089\U000e010e\u3001\u9f8d\U000e0103\u3002", 40)
 	for _, text := range []string{variants, "\u845b\U000e0100\u98fe", "\u8fbb\U000e0101", "\u9089\U000e011f", "\u4fae\ufe00", "\u50e7\ufe01", "\u2229\ufe00", "\U0001d15f\U0001d173\U0001d160", "\U00013000\U00013430\U00013001", "\u1820\u180b"} {
-		if found := SearchText(text, Kinds{only: []Kind{Hidden}, closely: true}); len(found) > 0 {
+		if found := SearchText(text, kindsOf([]Kind{Hidden}).WithCloseLook()); len(found) > 0 {
 			t.Errorf("%q: %v", text, found)
 		}
 	}
@@ -216,10 +216,10 @@ func TestSparseCharactersAreOrdinary(t *testing.T) {
 		"of a recipe": strings.Repeat("1 tsp sugar\u2063\n\u2063 1 cup of flour\n", 30), "marks": "a \u200elist\u200e (of \u200fnames)", "a pasted number": "call \u202a+1 555 0100\u202c", "doubled": "\u2764\ufe0f\ufe0f",
 		"isolates": "by \u2068ana\u2069 and \u2066bo\u2069", "a stray mark": "a\ufeffb", "two of them": "x\u200b\u200by",
 	} {
-		if found := SearchText(text, Kinds{only: []Kind{Hidden}}); len(found) > 0 {
+		if found := SearchText(text, kindsOf([]Kind{Hidden})); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
 		}
-		if found := SearchText(text, Kinds{only: []Kind{Hidden}}.WithCloseLook()); len(found) == 0 {
+		if found := SearchText(text, kindsOf([]Kind{Hidden}).WithCloseLook()); len(found) == 0 {
 			t.Errorf("%s: nothing is found where each counts", name)
 		}
 	}
@@ -244,7 +244,7 @@ func TestHiddenTextIsFound(t *testing.T) {
 	words := strings.Fields(strings.Repeat("these are the words of an ordinary page that somebody reads ", 30))
 	for _, pair := range [][2]string{{"\u200b", "\u200c"}, {"\u200b", "\u200d"}, {"\u2062", "\u2063"}, {"\u200e", "\u200f"}, {"\u061c", "\u200e"}, {"\ue000", "\ue001"}, {"\u2060", "\ufeff"}, {"\u202a", "\u202c"}, {"\ufe0e", "\ufe0f"}} {
 		all := bits(pair[0], pair[1])
-		if found := SearchText("a "+strings.Join(all, "")+" b", Kinds{only: []Kind{Hidden}}); len(found) != 1 || found[0].End-found[0].Start < len(all)*len(pair[0]) {
+		if found := SearchText("a "+strings.Join(all, "")+" b", kindsOf([]Kind{Hidden})); len(found) != 1 || found[0].End-found[0].Start < len(all)*len(pair[0]) {
 			t.Errorf("%+q in a row: %v", pair, found)
 		}
 		for name, per := range map[string]int{"a letter": 1, "two letters": 2, "six letters": 6, "ten letters": 10} {
@@ -255,7 +255,7 @@ func TestHiddenTextIsFound(t *testing.T) {
 				b.WriteString(bit)
 			}
 			found := 0
-			for _, f := range SearchText(b.String(), Kinds{only: []Kind{Hidden}}) {
+			for _, f := range SearchText(b.String(), kindsOf([]Kind{Hidden})) {
 				if f.Kind == Hidden {
 					found++
 				}
@@ -288,12 +288,12 @@ func TestHiddenPairsAreFound(t *testing.T) {
 		twelve = append(twelve, "\u200b\u200c")
 	}
 	for name, text := range map[string]string{"pairs that begin alike": spread(14, alike...), "64 in pairs": spread(40, other...), "12 within 128 bytes": spread(14, twelve...)} {
-		if found := SearchText(text, Kinds{only: []Kind{Hidden}}); len(found) == 0 {
+		if found := SearchText(text, kindsOf([]Kind{Hidden})); len(found) == 0 {
 			t.Errorf("%s: nothing", name)
 		}
 	}
 	for name, text := range map[string]string{"62 in pairs": spread(40, other[:31]...), "10 within 128 bytes": spread(14, twelve[:5]...), "one sort": spread(70, strings.Fields(strings.Repeat("\u200b\u200b ", 100))...)} {
-		if found := SearchText(text, Kinds{only: []Kind{Hidden}}); len(found) > 0 {
+		if found := SearchText(text, kindsOf([]Kind{Hidden})); len(found) > 0 {
 			t.Errorf("%s: %v", name, found[0])
 		}
 	}
@@ -313,7 +313,7 @@ func TestLettersOfPrivateUseAreFound(t *testing.T) {
 						}
 						b.WriteRune(block + c)
 					}
-					if found := SearchText(b.String(), Kinds{only: []Kind{Hidden}}); len(found) == 0 {
+					if found := SearchText(b.String(), kindsOf([]Kind{Hidden})); len(found) == 0 {
 						t.Errorf("%x, %d together, each behind %d letters: nothing", block, together, apart)
 					}
 				}
@@ -328,7 +328,7 @@ func TestLettersOfPrivateUseAreFound(t *testing.T) {
 				b.WriteString("a button to press ")
 				b.WriteRune(block + step(i))
 			}
-			if found := SearchText(b.String(), Kinds{only: []Kind{Hidden}}); len(found) > 0 {
+			if found := SearchText(b.String(), kindsOf([]Kind{Hidden})); len(found) > 0 {
 				t.Errorf("%x: icons are hidden text: %v", block, found[0])
 			}
 		}
@@ -348,7 +348,7 @@ func TestTagsAreFoundBehindAnything(t *testing.T) {
 		for range r.IntN(6) {
 			b.WriteRune(around[r.IntN(len(around))])
 		}
-		if len(SearchText(b.String(), Kinds{only: []Kind{Hidden}})) == 0 {
+		if len(SearchText(b.String(), kindsOf([]Kind{Hidden}))) == 0 {
 			t.Fatalf("%+q: nothing is found", b.String())
 		}
 	}
@@ -367,7 +367,7 @@ func TestNothingHidesInRealText(t *testing.T) {
 				t.Fatal(err)
 			}
 			n++
-			if found := SearchText(string(src), Kinds{only: []Kind{Hidden, Control, TemplateToken, CSSHidden, ImageLink, Card, IBAN, SSN, VIN}}); len(found) > 0 {
+			if found := SearchText(string(src), kindsOf([]Kind{Hidden, Control, TemplateToken, CSSHidden, ImageLink, Card, IBAN, SSN, VIN})); len(found) > 0 {
 				t.Errorf("%s: %v", f, found)
 			}
 		}
@@ -383,7 +383,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("of 300 findings %d are given, the last one %v", len(many), many[len(many)-1])
 	}
 	long := strings.Repeat("a", maxText) + "\x00"
-	if found := SearchText(long, Kinds{only: []Kind{Card}}); len(found) != 1 || found[0] != (Found{Unscreened, "the rest of a long text", maxText, maxText + 1, ""}) {
+	if found := SearchText(long, kindsOf([]Kind{Card})); len(found) != 1 || found[0] != (Found{Unscreened, "the rest of a long text", maxText, maxText + 1, ""}) {
 		t.Errorf("of a long text: %v", found)
 	}
 }
@@ -414,7 +414,7 @@ func TestEachKindHasItsBound(t *testing.T) {
 				t.Errorf("%s: the key is found: %v, the end is told: %v", d.kind, found, cut)
 			}
 		}
-		if found := SearchText(text, Kinds{only: []Kind{Secret}}); len(found) != 1 {
+		if found := SearchText(text, kindsOf([]Kind{Secret})); len(found) != 1 {
 			t.Errorf("%s: %d findings of a kind that nobody looks for", d.kind, len(found)-1)
 		}
 	}
@@ -495,9 +495,12 @@ func FuzzText(f *testing.F) {
 					n++
 				}
 			}
-			if alone := SearchText(text, Kinds{only: []Kind{d.kind}}); len(alone) != n {
+			if alone := SearchText(text, kindsOf([]Kind{d.kind})); len(alone) != n {
 				t.Fatalf("%q: %s alone finds %v, among all %d", text, d.kind, alone, n)
 			}
 		}
 	})
 }
+
+// kindsOf is a set of these kinds.
+func kindsOf(only []Kind) Kinds { return Kinds{only: only}.prepared() }

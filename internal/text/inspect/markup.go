@@ -57,6 +57,11 @@ func (f *findings) visitWords(words []string, visit func(start, end int)) {
 	}
 }
 
+const (
+	commentStart = "<!--"
+	linkMiddle   = "](" // of a Markdown link
+)
+
 const longComment = 40 // bytes of a comment that is more than a short marker for a tool
 
 // findComments finds HTML comments.
@@ -90,15 +95,15 @@ func findConcealed(f *findings) {
 // visitComments visits HTML comments; an unclosed comment reaches to the end.
 func (f *findings) visitComments(visit func(start, end int, inside string)) {
 	for at := 0; ; {
-		n := strings.Index(f.text[at:], "<!--")
+		n := strings.Index(f.text[at:], commentStart)
 		if n < 0 {
 			return
 		}
 		start := at + n
-		inside := f.text[start+len("<!--"):]
+		inside := f.text[start+len(commentStart):]
 		end := len(f.text)
 		if n := strings.Index(inside, "-->"); n >= 0 {
-			inside, end = inside[:n], start+len("<!--")+n+len("-->")
+			inside, end = inside[:n], start+len(commentStart)+n+len("-->")
 		}
 		visit(start, end, inside)
 		at = end
@@ -126,7 +131,7 @@ func findImageLinks(f *findings) {
 			f.addFinding(ImageLink, what, t.start, t.end)
 		}
 	})
-	f.visitWords([]string{"]("}, func(at, from int) {
+	f.visitWords([]string{linkMiddle}, func(at, from int) {
 		start := strings.LastIndexByte(f.text[max(0, at-300):at], '[') + max(0, at-300)
 		if start < 1 || f.text[start-1] != '!' || f.text[start] != '[' {
 			return

@@ -41,8 +41,16 @@ var testCards = []string{
 	"30569309025904", "38520000023237", "3056930009020004", "36227206271667", "3530111333300000", "3566002020360505", "6200000000000005", "6205500000000000004",
 }
 
+// Lengths of numbers, without separators; that of a social security number with them.
+const (
+	leastCard = 13
+	leastIBAN = 15
+	lengthVIN = 17
+	lengthSSN = len("AAA-GG-SSSS")
+)
+
 func findCards(f *findings) {
-	f.visitNumbers(&digitsOnly, 13, 19, func(group string) bool { return len(group) >= 13 }, func(start, end int, digits []byte) bool {
+	f.visitNumbers(&digitsOnly, leastCard, 19, func(group string) bool { return len(group) >= leastCard }, func(start, end int, digits []byte) bool {
 		name := ""
 		for _, b := range brands {
 			if n := len(digits); n >= b.least && n <= b.most && isBetween(digits[:b.digits], b.from, b.to) {
@@ -172,7 +180,7 @@ var ibanLengths = sync.OnceValue(func() map[string]int {
 var exampleIBANs = []string{"DE89370400440532013000", "GB82WEST12345698765432", "GB29NWBK60161331926819", "GB33BUKB20201555555555", "FR1420041010050500013M02606", "FR7630006000011234567890189", "NL91ABNA0417164300", "BE68539007547034", "ES9121000418450200051332", "CH9300762011623852957", "AT611904300234573201", "IT60X0542811101000000123456"}
 
 func findIBANs(f *findings) {
-	f.visitNumbers(&digitsLetters, 15, 34, ibanBegins, func(start, end int, p []byte) bool {
+	f.visitNumbers(&digitsLetters, leastIBAN, 34, ibanBegins, func(start, end int, p []byte) bool {
 		if ibanLengths()[string(p[:2])] != len(p) || containsBytes(exampleIBANs, p) || addMod97(addMod97(0, p[4:]), p[:4]) != 1 {
 			return false
 		}
@@ -238,8 +246,8 @@ func partOfNumber(c byte) bool {
 // findVINs finds vehicle identification numbers (ISO 3779) with the check digit that
 // North America and China prescribe (49 CFR 565.15).
 func findVINs(f *findings) {
-	f.visitNumbers(&vinLetters, 17, 17, func(group string) bool { return len(group) == 17 }, func(start, end int, p []byte) bool {
-		if end-start != 17 || !isVIN(p) {
+	f.visitNumbers(&vinLetters, lengthVIN, lengthVIN, func(group string) bool { return len(group) == lengthVIN }, func(start, end int, p []byte) bool {
+		if end-start != lengthVIN || !isVIN(p) {
 			return false
 		}
 		f.addFinding(VIN, "a vehicle identification number", start, end)

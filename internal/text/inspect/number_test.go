@@ -92,14 +92,14 @@ func TestOtherNumbersAreNoCards(t *testing.T) {
 			}
 			for _, text := range []string{"IMEI: %s", "IMEI2 %s", `{"imei":"%s"}`, "MEID %s", "tracking number %s", "Tracking: %s (FedEx)", "parcel %s is on its way", "AWB %s", "serial no. %s", "GTIN %s", "EAN-13 %s", "shipment %s"} {
 				text = fmt.Sprintf(text, digits)
-				if got := SearchText(text, Kinds{only: []Kind{Card}}); len(got) > 0 {
+				if got := SearchText(text, kindsOf([]Kind{Card})); len(got) > 0 {
 					t.Fatalf("%q: %v", text, got)
 				}
 			}
 		}
 	}
 	for _, text := range []string{"card 4539148803436467, tracking 123", "tracking: paid by Visa 4539148803436467", "mean 4539148803436467", "4539 1488 0343 6467 tracking", `{"pan":"4539148803436467","awb":1}`, "Order 4539148803436467"} {
-		if got := SearchText(text, Kinds{only: []Kind{Card}}); len(got) != 1 {
+		if got := SearchText(text, kindsOf([]Kind{Card})); len(got) != 1 {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -129,12 +129,12 @@ func TestRowsOfNumbersAreNoCards(t *testing.T) {
 			return lines
 		}(),
 	} {
-		if got := SearchText(text, Kinds{only: []Kind{Card}}); len(got) > 0 {
+		if got := SearchText(text, kindsOf([]Kind{Card})); len(got) > 0 {
 			t.Errorf("%s: %v %q", name, got[0], text[got[0].Start:got[0].End])
 		}
 	}
 	for _, text := range []string{"4539 1488 0343 6467 1226", "4539 1488 0343 6467 1226 123", "4539 1488 0343 6467\n4539 1488 0343 6467", "card 4539 1488 0343 6467 1226 0123", "4539-1488-0343-6467 1226 012"} {
-		if got := SearchText(text, Kinds{only: []Kind{Card}}); len(got) == 0 {
+		if got := SearchText(text, kindsOf([]Kind{Card})); len(got) == 0 {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -158,11 +158,11 @@ func TestEncodedAndHiddenSkipNothing(t *testing.T) {
 	encoded = strings.TrimRight(encoded, "=")
 	for n := range 200 {
 		fill := strings.Repeat("so, ", 60)[:n]
-		if got := SearchText(fill+" "+encoded+" "+fill, Kinds{only: []Kind{Encoded}}); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(encoded) {
+		if got := SearchText(fill+" "+encoded+" "+fill, kindsOf([]Kind{Encoded})); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(encoded) {
 			t.Fatalf("behind %d bytes: %v", n, got)
 		}
 		for _, odd := range []string{"\u200b\u200b\u200b", "\x7f", "\x1f", "\x00", "\u202e"} {
-			if got := SearchText(fill+"a"+odd+"b"+fill, Kinds{only: []Kind{Hidden, Control}}); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(odd) {
+			if got := SearchText(fill+"a"+odd+"b"+fill, kindsOf([]Kind{Hidden, Control})); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(odd) {
 				t.Fatalf("%q behind %d bytes: %v", odd, n, got)
 			}
 		}
@@ -189,7 +189,7 @@ func TestHarmlessOnesHideNothing(t *testing.T) {
 		{"<b class=x>", `<p style="display:none">x</p>`, CSSHidden},
 		{"<!-- a -->", "<!-- a note that no reader of the page will ever see -->", Comment},
 	} {
-		if kind, part := first(strings.Repeat(c.fill, 1000)+c.text, Kinds{only: []Kind{c.want}}); kind != c.want {
+		if kind, part := first(strings.Repeat(c.fill, 1000)+c.text, kindsOf([]Kind{c.want})); kind != c.want {
 			t.Errorf("behind 1000 of %q: %s %q, want %s", c.fill, kind, part, c.want)
 		}
 	}
@@ -223,12 +223,12 @@ func TestNumbersThatAreNoCards(t *testing.T) {
 		visa := withCheck(fmt.Sprintf("4%017d", 65537*i+12345678901))
 		ean := withCheck(fmt.Sprintf("40%010d", 7919*i+3))
 		for _, text := range []string{"id " + id, `{"id":` + visa + `}`, "/status/" + visa, "EAN " + ean, "https://example.org/" + id + "/x"} {
-			if found := SearchText(text, Kinds{only: []Kind{Card}}); len(found) > 0 {
+			if found := SearchText(text, kindsOf([]Kind{Card})); len(found) > 0 {
 				t.Fatalf("%s: %v", text, found)
 			}
 		}
 		for _, text := range []string{"card number " + id, "Visa: " + visa} {
-			if found := SearchText(text, Kinds{only: []Kind{Card}}); len(found) != 1 && strings.Count(id, "0") <= len(id)*2/3 && strings.Count(visa, "0") <= len(visa)*2/3 {
+			if found := SearchText(text, kindsOf([]Kind{Card})); len(found) != 1 && strings.Count(id, "0") <= len(id)*2/3 && strings.Count(visa, "0") <= len(visa)*2/3 {
 				t.Fatalf("%s: %v", text, found)
 			}
 		}
@@ -243,13 +243,13 @@ func TestNumbersThatAreNoCards(t *testing.T) {
 			}
 		}
 		for _, text := range []string{a.String(), b.String(), c.String()} {
-			if found := SearchText(text, Kinds{only: []Kind{Card}}); len(found) > 0 {
+			if found := SearchText(text, kindsOf([]Kind{Card})); len(found) > 0 {
 				t.Fatalf("%q: %v", text[found[0].Start:found[0].End], found)
 			}
 		}
 	}
 	for _, text := range []string{"4539 1488 0343 6467", "4539-1488-0343-6467", "4539148803436467", "3714 496353 98456", "3852 000002 3245", "the card 6212341111111111117"} {
-		if found := SearchText(text, Kinds{only: []Kind{Card}}); len(found) != 1 && checkLuhn([]byte(signsOf(strings.TrimPrefix(text, "the card ")))) {
+		if found := SearchText(text, kindsOf([]Kind{Card})); len(found) != 1 && checkLuhn([]byte(signsOf(strings.TrimPrefix(text, "the card ")))) {
 			t.Errorf("%s: %v", text, found)
 		}
 	}

@@ -22,7 +22,7 @@ const (
 
 // covers says whether all of want is found as a secret.
 func covers(text, want string) bool {
-	return slices.ContainsFunc(SearchText(text, Kinds{only: []Kind{Secret}}), func(f Found) bool {
+	return slices.ContainsFunc(SearchText(text, kindsOf([]Kind{Secret})), func(f Found) bool {
 		return f.Kind == Secret && strings.Contains(text[f.Start:f.End], want)
 	})
 }
@@ -99,7 +99,7 @@ func TestSecretsThatBeginWithinOthers(t *testing.T) {
 		"-----BEGIN PRIVATE KEY-----\n(/usr/local/share/certificates/private.key)\n-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n<insert-your-base64-private-key-here>\n-----END PRIVATE KEY-----",
 		"postgres://token:secret@localhost/db", "secret: curl -u user:password https://h",
 	} {
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			t.Errorf("%q: found %v", text, f)
 		}
 	}
@@ -160,7 +160,7 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 		`"{\"kind\":\"Secret\",\"stringData\":{\"a\":\"{\\\"x\\\":1}\",\"z\":\"` + loginPW + `\"}}"`: loginPW,
 		"machine h login u password " + strings.Repeat(loginPW, 60):                                  strings.Repeat(loginPW, 60),
 	} {
-		found := SearchText(text, Kinds{only: []Kind{Secret}})
+		found := SearchText(text, kindsOf([]Kind{Secret}))
 		unscreened := slices.ContainsFunc(found, func(f Found) bool { return f.Kind == Unscreened && f.Of == Secret })
 		if want != "" && (!covers(text, want) || unscreened) || want == "" && !unscreened {
 			t.Errorf("%.60q: found %v", text, found)
@@ -171,7 +171,7 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 		"-----BEGIN CERTIFICATE-----\n" + keyBody, "`-----BEGIN X509 CRL`)\n" + strings.Repeat("a line\n", 1000), strings.Repeat("var a = f(b); ", 500) + "o.password = x; y = z;",
 		"src=\"data:image/png;base64," + big + "\"", "a:" + big + "@", "kind: Secret\ndata: a list\n  of words and more words", "kind of\n\nSecret: x\ndata: y\n", "kind: ConfigMap\ndata: {image: " + big + "}\n", "kind: SecretStore\ndata:\n  z: " + value,
 	} {
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			t.Errorf("%.60q: found %v", text, f)
 		}
 	}
@@ -186,6 +186,6 @@ func TestSecretsWithinOthersTakeLinearTime(t *testing.T) {
 	} {
 		cputime.CheckLinear(t, unit, 8<<10, func(size int) string {
 			return strings.Repeat(unit, size/len(unit))
-		}, func(text string) { SearchText(text, Kinds{only: []Kind{Secret}}) })
+		}, func(text string) { SearchText(text, kindsOf([]Kind{Secret})) })
 	}
 }

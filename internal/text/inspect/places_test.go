@@ -105,7 +105,7 @@ func TestSecretsAreOfTheFirstGrade(t *testing.T) {
 		"Endpoint=https://x.azconfig.io;Id=abc;Secret=" + b64([]byte(strings.Repeat(pass, 3))): b64([]byte(strings.Repeat(pass, 3))),
 	} {
 		found := false
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			found = found || strings.Contains(text[f.Start:f.End], want)
 		}
 		if !found {
@@ -133,7 +133,7 @@ func TestPlacesWithoutSecrets(t *testing.T) {
 		"postgres://ana:%DBPASSWORD%@h/x", "postgres://ana:%(password)s@h/x", "postgres://%s:%s@h/x", "postgres://u:pass%s-word@h/x", "postgres://user:secret**word@h/x", "postgres://{user}:{password}@h/x",
 		"postgres://[user]:[password]@h/x", "https://user:quote(password)@h/x", "Server=db;Password=Settings[", "://[^:]+:([^@]+)@", "curl -u user:password</code> x", "Server=db;Uid=a;Pwd=myPassword<br/>",
 	} {
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			t.Errorf("%q: found %v", text, f)
 		}
 	}

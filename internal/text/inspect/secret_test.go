@@ -39,7 +39,7 @@ func TestPlaceholdersDoNotExcuse(t *testing.T) {
 		"postgres://user:password@localhost/db", "https://user:pass@example.com", "mysql://root:${DB_PASSWORD}@db/x", "curl -u user:password https://h", "curl -u me:$TOKEN https://h",
 		"Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "basic authentication: a header", "machine learning login data password", "the data: a list of strings", "sk-ecdsa-sha2-nistp256-cert-v01@openssh.com", "kind: Secret", "data:\n  a: b\n",
 	} {
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			t.Errorf("%q: found %v", text, f)
 		}
 	}
@@ -74,7 +74,7 @@ func TestSecretsByPlace(t *testing.T) {
 		"root key xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi": "xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi",
 	} {
 		found := false
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			found = found || strings.Contains(text[f.Start:f.End], want)
 		}
 		if !found {
@@ -100,7 +100,7 @@ func TestHiddenInstructions(t *testing.T) {
 		`<div style="display:none"></div><p>` + attack + `</p>`:                        false,
 		"<!-- Generator: Adobe Illustrator 24.0.1, SVG Export Plug-In . Version 6 -->": false,
 	} {
-		if found := SearchText(text, Kinds{only: []Kind{Concealed}}); (len(found) > 0) != want {
+		if found := SearchText(text, kindsOf([]Kind{Concealed})); (len(found) > 0) != want {
 			t.Errorf("%s: %v", text, found)
 		}
 	}
@@ -112,7 +112,7 @@ func TestNamesAndOptionsTakeLinearTime(t *testing.T) {
 	for _, unit := range []string{"password=", "example_token=", " -p", " -u", "mysql -p ", " -px", "mysqlx -u a:b ", `"-u" "a:b" `, `' -u "a:b' `, "\" -u 'a:b", " -u \\\n", "-u\\\n", "'\n-u a:b \\\n"} {
 		cputime.CheckLinear(t, unit, 16<<10, func(size int) string {
 			return `token="` + strings.Repeat(unit, size/len(unit))
-		}, func(text string) { SearchText(text, Kinds{only: []Kind{Secret}}) })
+		}, func(text string) { SearchText(text, kindsOf([]Kind{Secret})) })
 	}
 }
 
@@ -124,7 +124,7 @@ func TestKeysBehindNamesAndExamples(t *testing.T) {
 		"token=" + strings.Repeat("example_key=", 40) + key, `secret="a=1 password: x, api_key=` + key + `"`, "password=https://ana:" + key + "@h",
 	} {
 		found := false
-		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			found = found || f.Kind == Secret && strings.Contains(text[f.Start:f.End], key)
 		}
 		if !found {

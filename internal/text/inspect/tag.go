@@ -18,6 +18,7 @@ type tag struct {
 }
 
 const (
+	tagStart  = "<"
 	tagLength = 2048 // bytes that are read of any tag
 	longTags  = 8    // budget for longer tags, as a multiple of the text's length
 )
@@ -27,7 +28,7 @@ func (f *findings) visitTags(k Kind, visit func(t tag)) {
 	t := f.text
 	f.read, f.tooLong = 0, false
 	for at := 0; !f.tooLong; at++ {
-		n := strings.IndexByte(t[at:], '<')
+		n := strings.Index(t[at:], tagStart)
 		if n < 0 {
 			return
 		}

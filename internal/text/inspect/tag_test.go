@@ -25,7 +25,7 @@ func TestHidingTagsInEveryForm(t *testing.T) {
 		"an attribute": `<div hidden>` + attack + `</div>`, "an attribute with a value": `<div id=a HIDDEN="">` + attack + `</div>`,
 		"behind a tag in it": `<div <b style="display:none">` + attack + `</div>`, "after void ones": `<div style="display:none"><br><img src=a>` + filler + attack + `</div>`, "a quote that is closed later": `<p style="display:none>` + attack + `</p>` + filler + `"`,
 	} {
-		if found := SearchText(text, Kinds{only: []Kind{Concealed}}); len(found) == 0 {
+		if found := SearchText(text, kindsOf([]Kind{Concealed})); len(found) == 0 {
 			t.Errorf("%s: nothing is found", name)
 		}
 	}
@@ -33,7 +33,7 @@ func TestHidingTagsInEveryForm(t *testing.T) {
 		"behind the end": `<div style="display:none"><div>a</div></div>` + attack, "behind what is empty": `<img style="display:none" src=a>` + attack, "a style of another name": `<p data-style="display:none">` + attack + `</p>`,
 		"a style that shows": `<p style="opacity:.5">` + attack + `</p>`, "another attribute": `<p data-hidden aria-hidden="true">` + attack + `</p>`, "words": `style="display:none" ` + attack,
 	} {
-		if found := SearchText(text, Kinds{only: []Kind{Concealed, Unscreened}}); len(found) > 0 {
+		if found := SearchText(text, kindsOf([]Kind{Concealed, Unscreened})); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
 		}
 	}
@@ -47,7 +47,7 @@ func TestStylesThatHide(t *testing.T) {
 		"height:0;overflow:hidden", "overflow:hidden;max-height:0", "width:0px;overflow:clip", "overflow-y:hidden;height:.0em", "clip-path:inset(100%)", "clip-path: inset(50%)", "clip-path:circle(0)",
 		"position:absolute;clip:rect(0,0,0,0)", "clip: rect(0 0 0 0)", "text-indent:-999px", "position:absolute;left:-9999px",
 	} {
-		if found := SearchText(`<p style="`+style+`">x</p>`, Kinds{only: []Kind{CSSHidden}}); len(found) != 1 {
+		if found := SearchText(`<p style="`+style+`">x</p>`, kindsOf([]Kind{CSSHidden})); len(found) != 1 {
 			t.Errorf("%s: %v", style, found)
 		}
 	}
@@ -55,7 +55,7 @@ func TestStylesThatHide(t *testing.T) {
 		"display:block", "visibility:visible", "font-size:10px", "font-size:0.9em", "font:10px/0 a", "font:12px serif", "font:italic 400 10px a", "font-family:a0 b", "opacity:1", "opacity:.9", "transform:scale(0.9)", "transform:rotate(0)", "transform:translate(0) scale(1)",
 		"height:0", "overflow:hidden", "height:100px;overflow:hidden", "height:0.5em;overflow:hidden", "line-height:1.0;overflow:hidden", "clip-path:inset(10%)", "clip:rect(0,10px,10px,0)", "text-indent:-10px", "left:-10px", "grayscale:0", "border-width:0;overflow:hidden", "min-width:0;overflow:hidden", "line-height:0;overflow:hidden", "color:#1e-9",
 	} {
-		if found := SearchText(`<p style="`+style+`">x</p>`, Kinds{only: []Kind{CSSHidden}}); len(found) > 0 {
+		if found := SearchText(`<p style="`+style+`">x</p>`, kindsOf([]Kind{CSSHidden})); len(found) > 0 {
 			t.Errorf("%s: %v", style, found)
 		}
 	}
@@ -66,6 +66,6 @@ func TestTagsTakeLinearTime(t *testing.T) {
 	for _, unit := range []string{"<script>", "<textarea>a", "<!--", "<", "<a", "<a ", "<a=", "<a style='", `<a x="`, `<a x="<a y='`, `<b y='" x="`, "<a style=display:none>", "<a style=display:none", `<div style="display:none"><div>`, "<a b ", "</a", "<a style=\"/*", "<!--<a style=display:none>", `<b y='" x="` + strings.Repeat("z", 3000)} {
 		cputime.CheckLinear(t, unit, 16<<10, func(size int) string {
 			return `<div style="display:none">` + strings.Repeat(unit, size/len(unit)+1) + ">"
-		}, func(text string) { SearchText(text, Kinds{only: []Kind{Concealed, CSSHidden, ImageLink}}) })
+		}, func(text string) { SearchText(text, kindsOf([]Kind{Concealed, CSSHidden, ImageLink})) })
 	}
 }

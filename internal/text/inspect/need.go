@@ -1,0 +1,75 @@
+package inspect
+
+import (
+	"math/bits"
+	"sync"
+)
+
+// need is what every text has in which a pass finds something; the zero value is nothing.
+type need struct {
+	least int       // bytes
+	anyOf [256]bool // of these bytes it has one; none: of any
+}
+
+// firstBytes returns the bytes that texts begin with.
+func firstBytes(texts ...string) (of [256]bool) {
+	for _, text := range texts {
+		of[text[0]] = true
+	}
+	return of
+}
+
+// passes are the passes over a text that look for a set of kinds.
+type passes struct {
+	all  []pass
+	by   [256]uint32 // by byte: a bit for each pass that needs it
+	free uint32      // a bit for each pass that needs no byte
+}
+
+type pass struct {
+	find  func(*findings)
+	least int
+}
+
+// choosePasses returns the passes for a set of kinds.
+func (ks Kinds) choosePasses() *passes {
+	p := &passes{}
+	for i := range kinds {
+		d := &kinds[i]
+		if d.find == nil || !ks.looksFor(d.kind) && !wantsShared(i, ks) {
+			continue
+		}
+		needs := need{}
+		if d.needs != nil {
+			needs = d.needs()
+		}
+		bit, bound := uint32(1)<<len(p.all), false
+		for c, needed := range needs.anyOf {
+			if needed {
+				p.by[c] |= bit
+				bound = true
+			}
+		}
+		if !bound {
+			p.free |= bit
+		}
+		p.all = append(p.all, pass{d.find, needs.least})
+	}
+	return p
+}
+
+// allPasses are the passes for the zero value of Kinds.
+var allPasses = sync.OnceValue(Kinds{}.choosePasses)
+
+// search makes the passes that may find something: one look at the bytes of a text tells which.
+func (p *passes) search(f *findings) {
+	can := p.free
+	for i := range len(f.text) {
+		can |= p.by[f.text[i]]
+	}
+	for ; can != 0; can &= can - 1 {
+		if one := &p.all[bits.TrailingZeros32(can)]; len(f.text) >= one.least {
+			one.find(f)
+		}
+	}
+}
