@@ -13,8 +13,9 @@ type tag struct {
 	start, end int // offsets in the text; an unclosed tag ends at its first > or where reading stopped
 	closed     bool
 	name       string
-	style, src string // as written; several styles are joined
-	hidden     bool   // it has the attribute hidden
+	src        string
+	styles     []string // as written
+	hidden     bool     // it has the attribute hidden
 }
 
 const (
@@ -33,7 +34,7 @@ func (f *findings) visitTags(k Kind, visit func(t tag)) {
 			return
 		}
 		at += n
-		if one, ok := f.tagAt(at); ok && (one.style != "" || one.src != "" || one.hidden) {
+		if one, ok := f.tagAt(at); ok && (len(one.styles) > 0 || one.src != "" || one.hidden) {
 			visit(one)
 		}
 		if f.tooLong {
@@ -146,10 +147,8 @@ func readTag(text string, at, until int) (t tag, read int, ok bool) {
 
 func (t *tag) noteAttribute(name, value string) {
 	switch {
-	case strings.EqualFold(name, "style") && t.style != "":
-		t.style += ";" + value
-	case strings.EqualFold(name, "style"):
-		t.style = value
+	case strings.EqualFold(name, "style") && value != "":
+		t.styles = append(t.styles, value)
 	case strings.EqualFold(name, "src"):
 		t.src = value
 	}
@@ -159,10 +158,10 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 
 // hidesText reports whether the tag's style leaves nothing visible.
 func (t tag) hidesText() bool {
-	if t.style == "" {
+	if len(t.styles) == 0 {
 		return false
 	}
-	style, forms := plainStyle(html.UnescapeString(t.style)), hidingStyles()
+	style, forms := plainStyle(html.UnescapeString(strings.Join(t.styles, ";"))), hidingStyles()
 	return forms.hides.MatchString(style) || forms.empty.MatchString(style) && forms.cuts.MatchString(style)
 }
 

@@ -68,4 +68,7 @@ func TestTagsTakeLinearTime(t *testing.T) {
 			return `<div style="display:none">` + strings.Repeat(unit, size/len(unit)+1) + ">"
 		}, func(text string) { SearchText(text, kindsOf([]Kind{Concealed, CSSHidden, ImageLink})) })
 	}
+	cputime.CheckLinear(t, "<p style style", 16<<10, func(size int) string {
+		return "<p" + strings.Repeat(" style=a:b", size/10) + ">"
+	}, func(text string) { SearchText(text, kindsOf([]Kind{Concealed, CSSHidden, ImageLink})) })
 }
