@@ -40,7 +40,7 @@ func (k kind) changeTopic() string {
 
 func kindOf(method string) (kind, bool) {
 	k := slices.Index(methods[:], method)
-	return kind(max(k, 0)), k >= 0 //nolint:gosec // an index of four
+	return kind(max(k, 0)), k >= 0
 }
 
 // list is a server's list of one kind.

@@ -171,9 +171,8 @@ func (rh *requestHandler) clientGone() {
 	if rh.confirmed.Modern {
 		rh.from.WithdrawRequest(rh.frame.ID)
 	}
-	if abort := rh.out.hangUp(); abort != nil { // later messages get an error, because they are lost
-		abort()
-	}
+	rh.out.hangUp() // later messages get an error, because they are lost
+	rh.out.abortCall()
 }
 
 // acknowledgeMessage answers a message without an answer of its own: with the server's status if

@@ -35,7 +35,7 @@ type responder struct {
 	ended         chan struct{} // closed after the answer, or when the client does not read any more
 
 	relayed chan struct{} // closed when the server's answer has been passed on; nil before the server is asked
-	abort   func()        // ends the request to the server
+	abort   func()        // ends the request to the server; nil like relayed
 }
 
 var _ proxy.Sink = (*responder)(nil)
@@ -267,14 +267,21 @@ func (a *responder) finishResponse(status int) {
 	a.signalEnd()
 }
 
-// hangUp ends the use of the writer: it must not be used after the handler has returned. It
-// returns what ends the request to the server, if there is one.
-func (a *responder) hangUp() (abort func()) {
+// hangUp ends the use of the writer: it must not be used after the handler has returned.
+func (a *responder) hangUp() {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.hungUp = true
 	a.signalEnd()
-	return a.abort
+	a.mu.Unlock()
+}
+
+// abortCall ends the request to the server, because the client has hung up.
+func (a *responder) abortCall() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.abort != nil {
+		a.abort()
+	}
 }
 
 // hasAnswered reports whether the answer was written.
