@@ -314,8 +314,30 @@ func TestWithoutACall(t *testing.T) {
 	if d := (noRules{}).DecideReply(policy.OnReply, nil, nil); d.Action != policy.Deny {
 		t.Errorf("no rules say %v", d.Action)
 	}
+	if (noRules{}).FindsIn(&policy.Call{}) {
+		t.Error("no rules look into a call")
+	}
 	if p := (noRules{}).Packs(); p != nil {
 		t.Errorf("no rules look for %v", p)
+	}
+}
+
+// elsewhere has rules with finds that can match no call.
+type elsewhere struct{ Policy }
+
+func (elsewhere) FindsIn(*policy.Call) bool { return false }
+
+// Nobody looks into a call that no rule with a find can match.
+func TestNoRuleLooksIntoTheCall(t *testing.T) {
+	for want, p := range map[Code]Policy{"forward": elsewhere{always(allowRule)}, CodeMarker: always(denyRule)} {
+		j := newJournal()
+		s := screened(t, j, inspects{Policy: p, carries: []Found{{Kind: "marker", At: "/text", N: 1}}}, Options{})
+		x := j.call("allow")
+		s.Do(t.Context(), x)
+		j.expect(t, x, want)
+		if looked := len(x.Event.Looked) > 0; looked != (want == CodeMarker) {
+			t.Errorf("%v: looked for %v", want, x.Event.Looked)
+		}
 	}
 }
 

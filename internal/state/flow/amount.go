@@ -3,9 +3,9 @@ package flow
 import (
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/text/textclass"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/policy"
 )
@@ -39,7 +39,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // text; 0 if there is none.
 func amountGap(text string) int {
 	r, size := utf8.DecodeRuneInString(text)
-	if size == len(text) || !isDigit(text[size]) || !strings.ContainsRune(".,'’ _", r) && !unicode.Is(unicode.Zs, r) {
+	if size == len(text) || !isDigit(text[size]) || !strings.ContainsRune(".,'’ _", r) && !textclass.Blank.HasRune(r) {
 		return 0
 	}
 	return size
@@ -64,7 +64,7 @@ func readAmount(digits string, visit func(amount string)) {
 	if whole := digits[:len(digits)-len(last)]; strings.HasSuffix(whole, ".") || strings.HasSuffix(whole, ",") {
 		visit(plainAmount(strings.Join(groups[:len(groups)-1], ""), last))
 	}
-	for part := range strings.FieldsFuncSeq(digits, func(r rune) bool { return unicode.Is(unicode.Zs, r) }) {
+	for part := range strings.FieldsFuncSeq(digits, func(r rune) bool { return textclass.Blank.HasRune(r) }) {
 		if len(part) < len(digits) {
 			readAmount(part, visit)
 		}
