@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -59,6 +60,9 @@ func overBridge(t *testing.T, j journey, w wire) *traveller {
 	return tr.traveller
 }
 
+// requestID matches the id of a fixture's request.
+var requestID = regexp.MustCompile(`^\{"jsonrpc":"2.0","id":(\d+),`)
+
 // pipedTraveller is a session whose client speaks on standard input and output.
 type pipedTraveller struct {
 	*traveller
@@ -91,6 +95,10 @@ func piped(t *testing.T, j journey, dir string, args ...string) *pipedTraveller 
 			lines.wait(t, fmt.Sprintf(`"id":"ping%d"`, n))
 			if line == begin { // its id comes again; over HTTP the answers may change places
 				lines.wait(t, `"id":0,`)
+			}
+			// A question is answered later than a ping. The end of the input would withdraw it.
+			if id := requestID.FindStringSubmatch(line); j.answered && id != nil {
+				lines.wait(t, `"id":`+id[1]+`,`)
 			}
 		},
 		end: func() {

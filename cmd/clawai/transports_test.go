@@ -113,7 +113,7 @@ func TestTransports(t *testing.T) {
 			}
 			t.Parallel()
 			for server, fixtures := range byServer(t, filepath.Dir(path)) {
-				j := journey{policy: path, name: cmp.Or(server, "unnamed")}
+				j := journey{policy: path, name: cmp.Or(server, "unnamed"), answered: true}
 				for id, fx := range fixtures {
 					if fx.FromServer() {
 						j.server = append(j.server, string(fx.BuildRequest(id)))
@@ -158,6 +158,7 @@ func compare(t *testing.T, j journey) {
 type journey struct {
 	policy, name   string
 	client, server []string
+	answered       bool // each request of the client gets an answer, of one id
 }
 
 // script is what the server says of itself, line by line.
