@@ -63,6 +63,15 @@ func overBridge(t *testing.T, j journey, w wire) *traveller {
 // requestID matches the id of a fixture's request.
 var requestID = regexp.MustCompile(`^\{"jsonrpc":"2.0","id":(\d+),`)
 
+// waitAnswer waits for the answer to a request, where each gets one. A question is answered later
+// than a ping, and on a stream of its own: the end of the session would withdraw it.
+func (s *lineSet) waitAnswer(t *testing.T, j journey, line string) {
+	t.Helper()
+	if id := requestID.FindStringSubmatch(line); j.answered && id != nil {
+		s.wait(t, `"id":`+id[1]+`,`)
+	}
+}
+
 // pipedTraveller is a session whose client speaks on standard input and output.
 type pipedTraveller struct {
 	*traveller
@@ -96,10 +105,7 @@ func piped(t *testing.T, j journey, dir string, args ...string) *pipedTraveller 
 			if line == begin { // its id comes again; over HTTP the answers may change places
 				lines.wait(t, `"id":0,`)
 			}
-			// A question is answered later than a ping. The end of the input would withdraw it.
-			if id := requestID.FindStringSubmatch(line); j.answered && id != nil {
-				lines.wait(t, `"id":`+id[1]+`,`)
-			}
+			lines.waitAnswer(t, j, line)
 		},
 		end: func() {
 			_ = in.Close()
@@ -140,6 +146,7 @@ func overReverse(t *testing.T, j journey, w wire) *traveller {
 			if line == begin { // its id comes again; on a stream of 2024-11-05 the answer comes when it may
 				c.lines.wait(t, `"id":0,`)
 			}
+			c.lines.waitAnswer(t, j, line)
 			if line == begun && w == streamable {
 				c.listen()
 			}
