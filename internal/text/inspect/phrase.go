@@ -163,13 +163,12 @@ var namers = []string{"include", "template", "lookup", "required", "fail", "inde
 func quotedIn(template string) (quoted []string) {
 	before, rest, found := strings.Cut(template, `"`)
 	for found {
-		var value string
-		value, rest, found = strings.Cut(rest, `"`)
+		value, behind, _ := strings.Cut(rest, `"`)
 		words := strings.Fields(before)
 		if len(words) == 0 || !slices.Contains(namers, words[len(words)-1]) {
 			quoted = append(quoted, value)
 		}
-		before, rest, found = strings.Cut(rest, `"`)
+		before, rest, found = strings.Cut(behind, `"`)
 	}
 	return quoted
 }

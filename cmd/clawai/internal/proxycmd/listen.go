@@ -284,7 +284,7 @@ func (l *listenRun) openGate(name, whose string, open func(session.Peer) (*sessi
 	}
 	return reverse.Gate{Session: one.Session, End: func() {
 		one.End("no longer used", cmdline.ExitOK)
-		one.Close()
+		_ = one.Close() // the record is the listener's
 	}}, nil
 }
 
