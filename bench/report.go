@@ -102,7 +102,7 @@ func (r *report) row(f *figure, against []string) []string {
 	}
 	for _, of := range []string{clawai, twoRules} {
 		cell := ""
-		if q, ok := r.beside(f, of)[f.against]; ok && f.relation == ratio {
+		if q, ok := r.compareWays(f, of)[f.against]; ok && f.relation == ratio {
 			cell = fmt.Sprintf("%.2f × %s (%.2f to %.2f)", q.Median, f.against, q.First, q.Third)
 		} else if ok {
 			cell = fmt.Sprintf("%s + %.*f %s (%.*f to %.*f)", f.against, f.digits, q.Median, f.unit, f.digits, q.First, f.digits, q.Third)
@@ -111,7 +111,7 @@ func (r *report) row(f *figure, against []string) []string {
 	}
 	for _, name := range against {
 		cell := ""
-		if q, ok := r.beside(f, ownOf(name))[name]; ok {
+		if q, ok := r.compareWays(f, ownOf(name))[name]; ok {
 			cell = fmt.Sprintf("%.2f (%.2f to %.2f)", q.Median, q.First, q.Third)
 		}
 		row = append(row, cell)
@@ -128,10 +128,10 @@ func ownOf(name string) string {
 	return clawai
 }
 
-// beside compares one of our own ways, round by round, with the way that the
+// compareWays compares one of our own ways, round by round, with the way that the
 // figure names and with other builds under the same policy. It skips ways with a
 // zero value, such as a time below the clock's resolution.
-func (r *report) beside(f *figure, own string) map[string]quartiles {
+func (r *report) compareWays(f *figure, own string) map[string]quartiles {
 	all := map[string]quartiles{}
 	for name, values := range r.rounds[f] {
 		how := ratio
@@ -173,7 +173,7 @@ func writeJSON(path string, stdout io.Writer, r *report) error {
 		if r.rounds[f] == nil {
 			continue
 		}
-		one := jsonFigure{f.name, f.unit, f.goal, map[string]quartiles{}, r.beside(f, clawai), r.beside(f, twoRules), r.rounds[f]}
+		one := jsonFigure{f.name, f.unit, f.goal, map[string]quartiles{}, r.compareWays(f, clawai), r.compareWays(f, twoRules), r.rounds[f]}
 		for name, values := range r.rounds[f] {
 			one.Ways[name] = quartilesOf(values)
 		}

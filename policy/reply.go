@@ -80,14 +80,14 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 // denied entries are left out; for calls, that a rule has a find. If the policy was read for
 // some calls, only the rules that can match these calls count.
 //
-// The kinds belong to the policy: they are not to be changed.
+// The kinds belong to the policy, so the caller must not change them.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 	s := p.searchOn(on)
 	return s.kinds, s.ruled
 }
 
-// search is what the rules about calls, replies or lists make somebody look for. It is gathered
-// once, because every message asks for it.
+// search holds the kinds that the rules about calls, replies or lists name, and these rules. It is
+// gathered once, because every message needs it.
 type search struct {
 	once   sync.Once
 	kinds  []string
@@ -96,7 +96,8 @@ type search struct {
 	wholes []concern // other rules
 }
 
-// concern is a rule with the globs on its subject: it tells whether the rule may be about a call.
+// concern is a rule with the globs on its subject. They suffice to tell that the rule is not about
+// a call.
 type concern struct {
 	source *ruleSource
 	names  anyOf

@@ -29,8 +29,8 @@ type Policy interface {
 	// entries ask about. ruled reports whether there are such rules; for calls,
 	// whether a rule uses a find.
 	Screens(on policy.On) (kinds []string, ruled bool)
-	// FindsIn reports whether a rule with a find may match a call. If not, nobody need
-	// look into its arguments.
+	// FindsIn reports whether a rule with a find may match a call. If it is false, the
+	// gate does not search the arguments of the call.
 	FindsIn(c *policy.Call) bool
 	// Packs returns the policy's packs: lists of what rules look for in addition to
 	// the built-in kinds.

@@ -55,7 +55,8 @@ func IsToken(v jsonscan.Value) bool {
 	return k == jsonscan.String || k == jsonscan.Number
 }
 
-// ProgressToken returns the progress token in the params of a request; absent when there is none.
+// ProgressToken returns the progress token in the params of a request. It is absent if the request
+// has no token.
 func ProgressToken(params []byte) jsonscan.Value {
 	if token := jsonscan.ValueOf(params).Member("_meta").Member("progressToken"); IsToken(token) {
 		return token

@@ -39,18 +39,19 @@ type Spec struct {
 	Recorder gate.Recorder
 	State    *State
 
-	// Ask returns an option of the command line that is about asking a person, without its --, and
-	// whether it was given. nil: nobody is asked, and no settings are read.
+	// Ask returns the value of a command-line option about asking a person, and whether the option
+	// was given. The option's name comes without its dashes. If Ask is nil, the session asks nobody
+	// and reads no settings.
 	Ask    func(option string) (value string, given bool)
 	NoForm bool // the client's own form does not count as a way to ask
 
-	// View is what is known of this machine for showing a question. Its Project is the folder in
-	// which we were started; without it, every write counts as outside the project.
+	// View describes this machine to the code that shows questions. View.Project is the folder in
+	// which we were started. Without it, every write counts as outside the project.
 	View view.Options
 	By   string // who answers at our terminal: an account
 
-	// Stderr is where a server that we start writes, on the same terminal as our questions; nil
-	// when there is none.
+	// Stderr is the standard error of a server that we start. It is nil if we start none. The
+	// server's output and our questions may share one terminal.
 	Stderr *os.File
 
 	Facts policy.Facts // as in gate.Options
@@ -259,8 +260,8 @@ func (s *Sessions) Stderr() *os.File {
 // CloseServerEnd closes our copy of the file that Stderr returned.
 func (s *Sessions) CloseServerEnd() { s.relay.CloseServerEnd() }
 
-// Close releases the terminal, because nobody asks any more, and closes the journals of what the
-// agent's session has seen, and the record. The error says that the record could not be closed.
+// Close releases the terminal. It closes the journals that hold what the agent's session has seen.
+// Last it closes the record, and returns the error if that fails.
 func (s *Sessions) Close() error {
 	s.stopTasks()
 	s.stop()

@@ -10,11 +10,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// searches prepares what to look for once for each policy of a session, because it costs more than
-// to look.
+// searches keeps one search for each policy of a session, because to prepare a search costs more
+// than to search one message.
 type searches [policy.OnList + 1]atomic.Pointer[search]
 
-// search is what the rules of a policy want to be looked for in calls, in replies or in lists.
+// search holds the kinds that the rules of a policy name for calls, for replies or for lists.
 type search struct {
 	rules  gate.Policy
 	kinds  []string // never changed: inspections share them
@@ -22,8 +22,8 @@ type search struct {
 	err    error
 }
 
-// forRules returns what the rules want. Of what comes back, marks that imitate our fence are wanted
-// as well.
+// forRules returns the search for the rules of a policy. In replies and lists it also covers marks
+// that imitate our fence.
 func (s *searches) forRules(on policy.On, p gate.Policy) *search {
 	if ready := s[on].Load(); ready != nil && ready.rules == p {
 		return ready

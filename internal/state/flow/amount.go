@@ -35,8 +35,8 @@ func visitAmounts(text string, visit func(amount string)) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// amountGap returns the length of a mark between two digits of an amount at the beginning of a
-// text; 0 if there is none.
+// amountGap returns the length of the separator with which a text begins, if a digit follows it. It
+// returns 0 for any other text.
 func amountGap(text string) int {
 	r, size := utf8.DecodeRuneInString(text)
 	if size == len(text) || !isDigit(text[size]) || !strings.ContainsRune(".,'’ _", r) && !textclass.Blank.HasRune(r) {

@@ -290,7 +290,7 @@ func staysLocal(r shell.Run) bool {
 }
 
 // namesHost reports whether a word of a command has the form of a host or a mail address, also
-// behind an option. A name that a file could have is none.
+// behind an option. A word that could be the name of a file does not count as a host.
 func namesHost(word string) bool {
 	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '=' }) {
 		all := splitWords(part)

@@ -7,8 +7,9 @@ import (
 )
 
 // traitsOf returns the traits of a call: the owner's settings come first, then the catalogue, then
-// the cautious default. Between layers of the policy the stricter value wins. It also returns the
-// arguments that decide where the call goes, nil if nobody has set them, and those that weigh.
+// the cautious default. Between layers of the policy the stricter value wins. It also returns
+// two lists of arguments: decides are those that say where the call goes, nil if nobody has named
+// them, and weighs are those whose amounts the user must have typed.
 func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Traits, decides, weighs []string) {
 	server, known := s.callServer(c)
 	said := p.ToolTrust(server, toolNames(c))

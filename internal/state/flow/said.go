@@ -48,8 +48,8 @@ func visitMeta(v jsonscan.Value, add func(kind string)) {
 	}
 }
 
-// readMeta reads the labels in a part of a _meta. named reports whether a key above says that they
-// are labels: an integrity alone may be a checksum.
+// readMeta reads the labels in a part of a _meta. named reports whether this part stands under one of
+// labelKeys. Without such a key, a lone integrity may be a checksum.
 func readMeta(v jsonscan.Value, named bool, add func(kind string)) {
 	integrity, readers := v.Member("integrity"), v.Member("confidentiality")
 	if integrity != "" && (named || readers != "") && !isOneOf(integrity, "trusted", "high") {

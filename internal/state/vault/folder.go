@@ -1,6 +1,8 @@
 package vault
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,23 +12,23 @@ import (
 
 // The programs by which the meaning of a command depends on the folder in which it is started.
 var (
-	// scripted run the file that their first operand names, or code that may load files from the
+	// interpreters run the file that their first operand names, or code that may load files from the
 	// folder.
-	scripted = strings.Fields("node nodejs tsx ts-node python pythonw pypy py ruby perl php lua luajit java bash dash zsh ksh fish ash pwsh powershell rscript julia elixir erl osascript wscript cscript groovy tclsh expect")
+	interpreters = strings.Fields("node nodejs tsx ts-node python pythonw pypy py ruby perl php lua luajit java bash dash zsh ksh fish ash pwsh powershell rscript julia elixir erl osascript wscript cscript groovy tclsh expect")
 	// shells run the text behind -c.
 	shells = strings.Fields("sh bash dash zsh ksh fish ash")
-	// projects run what the project of the folder says.
-	projects = strings.Fields("npm pnpm yarn bun deno uv poetry pipenv hatch pdm rye cargo go make gmake just task dotnet mvn gradle rake bundle composer mix docker-compose mise pixi nix")
-	// fetchers run a package by its name, but prefer one that the folder holds.
-	fetchers = strings.Fields("npx bunx pnpx")
+	// projectTools run what the project of the folder says.
+	projectTools = strings.Fields("npm pnpm yarn bun deno uv poetry pipenv hatch pdm rye cargo go make gmake just task dotnet mvn gradle rake bundle composer mix docker-compose mise pixi nix")
+	// packageRunners run a package by its name, but prefer one that the folder holds.
+	packageRunners = strings.Fields("npx bunx pnpx")
 	// launchers start the command that follows their options and settings.
 	launchers = strings.Fields("env nice nohup timeout setsid stdbuf ionice time command exec cmd winpty")
-	// toFolder are options by which a program of projects, or env, starts in another folder.
-	toFolder = strings.Fields("-C --directory --cwd --chdir --dir --prefix")
+	// folderOptions are options by which a program of projects, or env, starts in another folder.
+	folderOptions = strings.Fields("-C --directory --cwd --chdir --dir --prefix")
 )
 
-// files are endings of names by which a word is a file, also one that is not there yet.
-var files = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .jsx .py .pyw .rb .pl .php .lua .jar .class .sh .bash .zsh .fish .ps1 .bat .cmd .exe .wasm .so .dll .dylib .json .json5 .jsonc .toml .yaml .yml .ini .cfg .conf .env .xml .csproj .sln .db .sqlite")
+// fileEndings are endings of names by which a word is a file, also one that is not there yet.
+var fileEndings = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .jsx .py .pyw .rb .pl .php .lua .jar .class .sh .bash .zsh .fish .ps1 .bat .cmd .exe .wasm .so .dll .dylib .json .json5 .jsonc .toml .yaml .yml .ini .cfg .conf .env .xml .csproj .sln .db .sqlite")
 
 // readsFolder reports whether the words of a command may mean something else in another folder:
 // they name a file from there, or a program that looks there. dir is the folder in which the
@@ -52,11 +54,11 @@ func readsFolder(words []string, dir string) bool {
 	switch {
 	case slices.Contains(shells, name) && slices.Contains(rest, "-c"):
 		return slices.ContainsFunc(rest, func(word string) bool { return textReadsFolder(word, dir) })
-	case slices.Contains(scripted, name):
+	case slices.Contains(interpreters, name):
 		return !startsAbsolute(rest) || namesFiles(rest, dir)
-	case slices.Contains(fetchers, name), fetches(name, rest):
+	case slices.Contains(packageRunners, name), runsPackage(name, rest):
 		return holdsPackage(dir, rest) || namesFiles(rest, dir)
-	case slices.Contains(projects, name):
+	case slices.Contains(projectTools, name):
 		moved, is := projectFolder(rest)
 		return !is || !filepath.IsAbs(moved)
 	case name == "docker" || name == "podman":
@@ -82,7 +84,7 @@ func behindLauncher(words []string) (rest []string, moved bool) {
 		word := rest[0]
 		option, value, joined := strings.Cut(word, "=")
 		switch {
-		case slices.Contains(toFolder, option):
+		case slices.Contains(folderOptions, option):
 			if !joined && len(rest) > 1 {
 				value, rest = rest[1], rest[1:]
 			}
@@ -125,8 +127,8 @@ func startsAbsolute(words []string) bool {
 	return false
 }
 
-// fetches reports whether a program of projects is asked to run a package by its name.
-func fetches(name string, words []string) bool {
+// runsPackage reports whether a program of projects is asked to run a package by its name.
+func runsPackage(name string, words []string) bool {
 	if len(words) == 0 {
 		return false
 	}
@@ -146,9 +148,9 @@ func projectFolder(words []string) (folder string, is bool) {
 	for i, word := range words {
 		option, value, joined := strings.Cut(word, "=")
 		switch {
-		case slices.Contains(toFolder, option) && joined:
+		case slices.Contains(folderOptions, option) && joined:
 			return value, true
-		case slices.Contains(toFolder, option) && i+1 < len(words):
+		case slices.Contains(folderOptions, option) && i+1 < len(words):
 			return words[i+1], true
 		case !strings.HasPrefix(word, "-") && word != "run" && word != "exec":
 			return "", false // what follows belongs to the program that is run
@@ -164,7 +166,10 @@ func holdsPackage(dir string, words []string) bool {
 		return false
 	}
 	for {
-		project, _ := os.ReadFile(filepath.Join(dir, "package.json"))
+		project, readable := readProject(dir)
+		if !readable {
+			return true
+		}
 		for _, word := range words {
 			name := word
 			if at := strings.LastIndexByte(word, '@'); at > 0 {
@@ -173,7 +178,7 @@ func holdsPackage(dir string, words []string) bool {
 			if name == "" || strings.HasPrefix(name, "-") || !filepath.IsLocal(name) {
 				continue
 			}
-			if strings.Contains(string(project), `"`+name+`"`) || exists(dir, "node_modules", name) || exists(dir, "node_modules", ".bin", path.Base(name)) {
+			if strings.Contains(project, `"`+name+`"`) || exists(dir, "node_modules", name) || exists(dir, "node_modules", ".bin", path.Base(name)) {
 				return true
 			}
 		}
@@ -186,6 +191,24 @@ func holdsPackage(dir string, words []string) bool {
 		}
 		dir = above
 	}
+}
+
+// maxProject is the maximum size of a package.json that is searched, in bytes.
+const maxProject = 1 << 20
+
+// readProject returns the package.json of a folder, or "" if there is none. readable is false for
+// one that cannot be searched: reading a pipe, for example, would never end.
+func readProject(dir string) (text string, readable bool) {
+	path := filepath.Join(dir, "package.json")
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", errors.Is(err, fs.ErrNotExist)
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxProject {
+		return "", false
+	}
+	src, err := os.ReadFile(path) //nolint:gosec // it is only compared
+	return string(src), err == nil
 }
 
 func namesFiles(words []string, dir string) bool {
@@ -209,7 +232,7 @@ func namesFile(word, dir string) bool {
 			return false
 		case part == "." || part == ".." || strings.HasPrefix(plain, "./") || strings.HasPrefix(plain, "../"):
 			return true
-		case part[0] != '-' && slices.Contains(files, strings.ToLower(path.Ext(plain))):
+		case part[0] != '-' && slices.Contains(fileEndings, strings.ToLower(path.Ext(plain))):
 			return true
 		}
 		return dir != "" && part[0] != '-' && exists(dir, part)

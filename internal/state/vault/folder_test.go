@@ -2,6 +2,7 @@ package vault_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -28,12 +29,21 @@ func TestFolderOfABinding(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
+	// Nothing can search these: a start that reads the pipe would never end.
+	pipe, large := filepath.Join(base, "pipe"), filepath.Join(base, "large")
+	must(t, os.MkdirAll(pipe, 0o700))
+	must(t, exec.CommandContext(t.Context(), "mkfifo", filepath.Join(pipe, "package.json")).Run())
+	must(t, os.MkdirAll(large, 0o700))
+	must(t, os.WriteFile(filepath.Join(large, "package.json"), make([]byte, 1<<20+1), 0o600))
 	absolute := filepath.Join(home, "server.js")
 	for _, tt := range []struct {
 		command string
 		at      string // where it is started; it was bound in home
 		given   bool
 	}{
+		{"npx -y some-server", project, true},
+		{"npx -y some-server", pipe, false},
+		{"npx -y some-server", large, false},
 		{"./server.sh", home, true},
 		{"./server.sh", evil, false},
 		{"../home/server.sh", evil, false},

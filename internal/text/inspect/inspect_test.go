@@ -503,4 +503,4 @@ func FuzzText(f *testing.F) {
 }
 
 // kindsOf is a set of these kinds.
-func kindsOf(only []Kind) Kinds { return Kinds{only: only}.prepared() }
+func kindsOf(only []Kind) Kinds { return Kinds{only: only}.prepare() }

@@ -135,11 +135,12 @@ func ParseKinds(words []string, own ...*Pack) (Kinds, error) {
 		}
 		only = append(only, Kind(w))
 	}
-	return Kinds{only: only, any: any, own: own}.prepared(), nil
+	return Kinds{only: only, any: any, own: own}.prepare(), nil
 }
 
-// prepared returns the same set with what is worked out once for a set, and not for every text.
-func (ks Kinds) prepared() Kinds {
+// prepare returns the same set with its packs and passes, which depend on the set alone and are the
+// same for every text.
+func (ks Kinds) prepare() Kinds {
 	for _, k := range ks.only {
 		if i := slices.IndexFunc(kinds, func(d detector) bool { return d.kind == k }); i < 0 || kinds[i].pack {
 			ks.packs = append(ks.packs, k)
