@@ -27,6 +27,11 @@ func TestPlacesBeginBehindAnySign(t *testing.T) {
 		"curl -u ana:%s https://h", "/usr/bin/curl -u ana:%s h", "sshpass -p %s ssh h", "mysql -u root -p%s app", "docker login -u ana -p %s r", "redis-cli -a %s",
 		"host=db user=ana password=%s dbname=a", "Server=db;User Id=sa;Password=%s;", "jdbc:mysql://db/a?user=sa&password=%s", "machine h login ana password %s", "postgres://ana:%s@db/x",
 	} {
+		for _, end := range []string{"", "</code>", "</pre></td>", "`", "**", "\"", ")", " |", "&quot;", "\x1b[0m", ", "} {
+			if text := "<pre>" + fmt.Sprintf(place, loginPW) + end; !covers(text, loginPW) {
+				t.Errorf("%q: found %v", text, SearchText(text, kindsOf([]Kind{Secret})))
+			}
+		}
 		for _, sign := range signs {
 			text := sign + fmt.Sprintf(place, loginPW) + " and so on"
 			if found := SearchText(text, kindsOf([]Kind{Secret})); !covers(text, loginPW) {

@@ -264,11 +264,20 @@ func wordSpan(s []byte, i int) (from, to int) {
 		}
 		i++
 	}
-	n := bytes.IndexAny(s[i:], stop)
-	if n < 0 {
-		return i, len(s)
+	to = len(s)
+	if n := bytes.IndexAny(s[i:], stop); n >= 0 {
+		to = i + n
 	}
-	return i, i + n
+	return i, i + len(beforeEndTag(s[i:to]))
+}
+
+// beforeEndTag returns a word without the HTML end tag in it, and without what follows: the last
+// word of a command often ends with its element.
+func beforeEndTag(word []byte) []byte {
+	if n := bytes.Index(word, []byte("</")); n > 0 {
+		return word[:n]
+	}
+	return word
 }
 
 // isLineEnd reports whether s begins with a line end.

@@ -117,6 +117,7 @@ func netrcAt(s []byte, i, from int) span {
 		if n := bytes.IndexAny(value, "'\"`"); n >= 0 { // end of a command or of its words
 			password.to = password.from + n
 		}
+		password.to = password.from + len(beforeEndTag(s[password.from:password.to]))
 	}
 	if !login || password.from < from || string(begin) == "default" && !bytes.ContainsAny(s[password.from:password.to], "0123456789") { // prose has no such word
 		return span{}
