@@ -32,7 +32,7 @@ func childRole(args []string) func(args []string) {
 }
 
 // echo is an MCP server made for speed: it finds the id without parsing, and
-// answers with a text of the length in the request's "bytes".
+// answers with a text of the length in the request's "head", an argument that rules know.
 func echo(stdin, stdout int) {
 	var text []byte
 	in, out := make([]byte, 0, 1<<20), make([]byte, 0, 1<<20)
@@ -66,7 +66,7 @@ func echo(stdin, stdout int) {
 				continue
 			}
 			size := 16
-			if digits, ok := number(line, `"bytes":`); ok {
+			if digits, ok := number(line, `"head":`); ok {
 				size, _ = strconv.Atoi(string(digits))
 			}
 			if size > len(text) {
@@ -89,7 +89,7 @@ func echo(stdin, stdout int) {
 // toolsListed is the end of the answer to tools/list, from what
 // @modelcontextprotocol/server-filesystem lists.
 const toolsListed = `,"result":{"tools":[` +
-	`{"name":"read_file","title":"Read File","description":"Read the complete contents of a file as text.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"tail":{"type":"number"},"head":{"type":"number"},"bytes":{"type":"number"}},"required":["path"]},"annotations":{"readOnlyHint":true}},` +
+	`{"name":"read_file","title":"Read File","description":"Read the complete contents of a file as text.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"tail":{"type":"number"},"head":{"type":"number"}},"required":["path"]},"annotations":{"readOnlyHint":true}},` +
 	`{"name":"write_file","title":"Write File","description":"Create a new file or completely overwrite an existing file with new content.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]},"annotations":{"readOnlyHint":false,"idempotentHint":true,"destructiveHint":true}}` +
 	`]}}` + "\n"
 

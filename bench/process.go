@@ -106,7 +106,7 @@ func (p *process) request(size int) []byte {
 	line = strconv.AppendInt(line, int64(p.last), 10)
 	line = append(line, `,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"/home/user/projects/app/main.go"`...)
 	if size > 0 {
-		line = strconv.AppendInt(append(line, `,"bytes":`...), int64(size), 10)
+		line = strconv.AppendInt(append(line, `,"head":`...), int64(size), 10)
 	}
 	if line = append(line, '}'); p.way.meta {
 		line = append(strconv.AppendInt(append(line, `,"_meta":{"progressToken":`...), int64(p.last), 10), '}')

@@ -128,6 +128,11 @@ func ownOf(name string) string {
 	return clawai
 }
 
+// isUnderInit reports whether a way has the policy that clawai init writes.
+func (r *report) isUnderInit(name string) bool {
+	return r.commits[name] != "" && ownOf(name) == clawai
+}
+
 // compareWays compares one of our own ways, round by round, with the way that the
 // figure names and with other builds under the same policy. It skips ways with a
 // zero value, such as a time below the clock's resolution.
