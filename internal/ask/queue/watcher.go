@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"github.com/clawai/clawai/internal/state/filewatch"
 )
 
 // touchFile wakes the listeners of the file at path. A touch needs no disk space. If it fails,
@@ -22,10 +22,8 @@ func touchFile(path string) error {
 type watcher struct {
 	check time.Duration
 
-	// files is held while files are added and removed. This may wait until the goroutine takes an
-	// event, for which the goroutine needs mu.
-	files  sync.Mutex
-	fs     *fsnotify.Watcher // nil if the system allows none: then only the slow check works
+	files  sync.Mutex         // held while files are added and removed, and until the goroutine has ended
+	fs     *filewatch.Watcher // nil if the system allows none: then only the slow check works
 	ending chan struct{}
 	ended  chan struct{}
 
@@ -51,7 +49,7 @@ func (e *watcher) listenPath(path string) (heard <-chan struct{}, stop func()) {
 	e.mu.Unlock()
 	if first {
 		e.ending, e.ended = make(chan struct{}), make(chan struct{})
-		e.fs, _ = fsnotify.NewWatcher()
+		e.fs, _ = filewatch.New()
 		go e.run(e.fs, e.ending, e.ended)
 	}
 	if anew {
@@ -88,13 +86,10 @@ func (e *watcher) stopListening(path string, ch chan struct{}) {
 }
 
 // run passes on touches until the last listener has gone.
-func (e *watcher) run(w *fsnotify.Watcher, ending, ended chan struct{}) {
+func (e *watcher) run(w *filewatch.Watcher, ending, ended chan struct{}) {
 	defer close(ended)
-	var events chan fsnotify.Event
-	var errs chan error
 	if w != nil {
-		defer func() { _ = w.Close() }()
-		events, errs = w.Events, w.Errors
+		defer w.Close()
 	}
 	check := time.NewTicker(e.check)
 	defer check.Stop()
@@ -102,12 +97,8 @@ func (e *watcher) run(w *fsnotify.Watcher, ending, ended chan struct{}) {
 		select {
 		case <-ending:
 			return
-		case ev := <-events:
+		case ev := <-w.Events():
 			e.notifyPath(ev.Name)
-		case _, lost := <-errs:
-			if lost { // events were lost
-				e.notifyPath("")
-			}
 		case <-check.C:
 			if e.files.TryLock() { // not while the holder waits for us
 				e.rewatchLocked()

@@ -14,6 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/filewatch"
 )
 
 // Follow is like Read but does not end: after the existing records it returns new ones as they are
@@ -22,9 +23,9 @@ import (
 func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		// The watch begins before the listing, so that no change is missed between the two.
-		watch, err := fsnotify.NewWatcher()
+		watch, err := filewatch.New()
 		if err == nil {
-			defer func() { _ = watch.Close() }()
+			defer watch.Close()
 			err = watch.Add(dir)
 		}
 		if err != nil {
@@ -116,16 +117,19 @@ func (fl *follower) yieldBacklog(yield func(event.Entry, error) bool) error {
 }
 
 // awaitChange waits until a segment has changed.
-func (fl *follower) awaitChange(ctx context.Context, watch *fsnotify.Watcher) error {
+func (fl *follower) awaitChange(ctx context.Context, watch *filewatch.Watcher) error {
 	if len(fl.dirty) > 0 {
 		return ctx.Err()
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case ev, ok := <-watch.Events:
-		if !ok {
-			return errStopped
+	case ev := <-watch.Events():
+		switch {
+		case ev.Lost():
+			return fl.changedAll()
+		case ev.Err != nil:
+			return fmt.Errorf("watch %q: %w", fl.dir, ev.Err)
 		}
 		return fl.handleChange(ev)
 	case <-fl.poll.C:
@@ -135,15 +139,10 @@ func (fl *follower) awaitChange(ctx context.Context, watch *fsnotify.Watcher) er
 			}
 		}
 		return nil
-	case err := <-watch.Errors:
-		if errors.Is(err, fsnotify.ErrEventOverflow) {
-			return fl.changedAll()
-		}
-		return fmt.Errorf("watch %q: %w", fl.dir, err)
 	}
 }
 
-func (fl *follower) handleChange(ev fsnotify.Event) error {
+func (fl *follower) handleChange(ev filewatch.Event) error {
 	name := filepath.Base(ev.Name)
 	if ev.Name == fl.dir && ev.Has(fsnotify.Remove|fsnotify.Rename) {
 		return fmt.Errorf("%q was removed", fl.dir)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"github.com/clawai/clawai/internal/state/filewatch"
 )
 
 const (
@@ -36,18 +36,17 @@ func Watch(ctx context.Context, from *Loaded, own *Edits, onChange func(*Loaded,
 
 // watchPolicy watches until ctx ends.
 func (w *watcher) watchPolicy(ctx context.Context) {
-	notes, err := fsnotify.NewWatcher()
-	if err == nil {
+	if notes, err := filewatch.New(); err == nil {
 		w.fs = notes
-		defer func() { _ = notes.Close() }()
+		defer notes.Close()
 	}
 	w.run(ctx)
 }
 
 type watcher struct {
-	fs        *fsnotify.Watcher // nil: not available
-	folders   map[string]bool   // currently watched
-	entries   []string          // entries whose change matters
+	fs        *filewatch.Watcher // nil: not available
+	folders   map[string]bool    // currently watched
+	entries   []string           // entries whose change matters
 	good      *Loaded
 	own       *Edits
 	last      string    // digest or error of the last reading
@@ -61,24 +60,19 @@ type watcher struct {
 }
 
 func (w *watcher) run(ctx context.Context) {
-	var events chan fsnotify.Event
-	var errs chan error
-	if w.fs != nil {
-		events, errs = w.fs.Events, w.fs.Errors
-	}
 	again := time.NewTimer(w.pollFiles())
 	defer again.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case ev := <-events:
-			if w.folders[ev.Name] || slices.Contains(w.entries, ev.Name) {
+		case ev := <-w.fs.Events():
+			if ev.Err != nil {
+				w.last = ev.Err.Error() // events were lost: look whether the file is another one
+			}
+			if ev.Err != nil || w.folders[ev.Name] || slices.Contains(w.entries, ev.Name) {
 				again.Reset(quietDelay)
 			}
-		case err := <-errs: // an overflow: events were lost
-			w.last = err.Error()
-			again.Reset(quietDelay)
 		case <-again.C:
 			again.Reset(w.pollFiles())
 		}

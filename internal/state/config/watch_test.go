@@ -12,8 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"go.uber.org/goleak"
+
+	"github.com/clawai/clawai/internal/state/filewatch"
 
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
@@ -52,7 +53,7 @@ func watchedFrom(t *testing.T, load func() (*Loaded, error)) (next func() news) 
 		}
 		told <- n
 	}}
-	w.fs, err = fsnotify.NewWatcher()
+	w.fs, err = filewatch.New()
 	must(t, err)
 	for w.pollFiles() == quietDelay { // all is seen now; from here on there are only events
 	}
@@ -260,7 +261,7 @@ func TestANewFolderIsLookedAtTwiceAndAnOldOneLeft(t *testing.T) {
 	from, err := LoadPolicy(filepath.Join(link, "policy.toml"), "")
 	must(t, err)
 	w := &watcher{good: from, pollWatched: pollWatched, tell: func(*Loaded, error) { t.Error("nothing changed") }}
-	w.fs, err = fsnotify.NewWatcher()
+	w.fs, err = filewatch.New()
 	must(t, err)
 	defer w.fs.Close()
 	for _, name := range []string{"v1", "v2"} {

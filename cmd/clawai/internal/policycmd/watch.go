@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/state/filewatch"
 )
 
 // settled is how long nothing may change before a run: several steps of an editor are one
@@ -27,11 +28,11 @@ const settled = 100 * time.Millisecond
 func watchTests(c *cli.Context, once func() error) error {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	notes, err := fsnotify.NewWatcher()
+	notes, err := filewatch.New()
 	if err != nil {
 		return fmt.Errorf("--watch: %w", err)
 	}
-	defer func() { _ = notes.Close() }()
+	defer notes.Close()
 	seen := testSources(c)
 	again := time.NewTimer(0)
 	defer again.Stop()
@@ -39,13 +40,13 @@ func watchTests(c *cli.Context, once func() error) error {
 		select {
 		case <-ctx.Done():
 			return &cmdline.ExitError{Code: cmdline.ExitInterrupted}
-		case ev := <-notes.Events:
-			if !ev.Has(fsnotify.Chmod) && seen.isRelevant(ev.Name) {
+		case ev := <-notes.Events():
+			if ev.Err != nil {
+				fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: %v\n", ev.Err)
+			}
+			if ev.Err != nil || !ev.Has(fsnotify.Chmod) && seen.isRelevant(ev.Name) {
 				again.Reset(settled)
 			}
-		case err := <-notes.Errors: // an overflow: events were lost
-			fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: %v\n", err)
-			again.Reset(settled)
 		case <-again.C:
 			// Watch first and then run, so that changes during the run are noticed.
 			if err := seen.watchFolders(notes); err != nil {
@@ -105,7 +106,7 @@ func (s sources) isRelevant(name string) bool {
 
 // watchFolders watches every relevant folder, including new ones. Adding a folder twice has no
 // effect.
-func (s sources) watchFolders(notes *fsnotify.Watcher) error {
+func (s sources) watchFolders(notes *filewatch.Watcher) error {
 	for _, file := range s.files {
 		if err := notes.Add(filepath.Dir(file)); err != nil {
 			return fmt.Errorf("%s: %w", filepath.Dir(file), err)
