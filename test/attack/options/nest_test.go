@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -19,8 +20,10 @@ import (
 type nest struct {
 	dir, path string
 	binds     []string // folders that nobody may not enter otherwise, and where they are seen
-	known     map[string][][]string
-	silent    map[string]int // why runs of an option told nothing
+
+	mu     sync.Mutex // guards the fields below
+	known  map[string][][]string
+	silent map[string]int // why runs of an option told nothing
 }
 
 func newNest(t *testing.T) *nest {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,8 @@ var others = map[string][]string{
 
 // vendors are the ways to start a program under a name that can be had here.
 func (n *nest) vendors(program string) [][]string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	list, known := n.known[program]
 	if !known {
 		list = n.look(program)
@@ -186,7 +189,9 @@ func (n *nest) seen(t *testing.T, command, options []string) []string {
 		}
 		if why != "" {
 			all[i] = open
+			n.mu.Lock()
 			n.silent[why]++
+			n.mu.Unlock()
 		}
 	}
 	return all
@@ -309,7 +314,7 @@ func settle(option string, does []string) (string, bool) {
 // TestTrial: no vendor's program takes a word for a value where the table says that it
 // has none, or leaves one that the table says is taken. With ATTACK_TRIAL=all every row
 // is tried, with a name that row, else the rows that have changed since and a sample. With -update the rows
-// are written as they were seen.
+// are written as they were seen. As many rows as there are processors are tried at a time.
 func TestTrial(t *testing.T) {
 	rows, after, err := readTable()
 	if err != nil {
@@ -322,82 +327,102 @@ func TestTrial(t *testing.T) {
 	t.Logf("ATTACK_SEED=%d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	n := newNest(t)
-	var tried, untried, untriable, removed, changed, pairs int
-	var absent, tardy, mute []string // rows that were not tried
+	table := func() error { return writeTable(rows, after) }
+	var c count
 	only := os.Getenv("ATTACK_TRIAL")
-	for _, r := range rows {
-		if len(r.options()) == 0 || r.marked("any") {
-			continue
-		}
-		sampled := random.IntN(20) == 0 && !*update && r.has("tried")
-		if named := only != "" && only != "all"; named && only != r.names[0] || !named && only == "" && r.current() && !sampled {
-			untried++
-			continue
-		}
-		trials, versions, whole := n.try(t, r)
-		does := map[string][]string{}
-		told := false
-		for _, one := range trials {
-			for vendor, d := range one.does {
-				pairs++
-				if does[one.option] = append(does[one.option], d); d == open {
-					untriable++
-				}
-				told = told || d != open
-				if testing.Verbose() && os.Getenv("ATTACK_TRIAL") == r.names[0] {
-					t.Logf("%s (%s) %s: %s", one.name, vendor, one.option, d)
-				}
+	t.Run("row", func(t *testing.T) {
+		for _, r := range rows {
+			if len(r.options()) == 0 || r.marked("any") {
+				continue
 			}
-		}
-		switch {
-		case len(versions) == 0:
-			absent = append(absent, r.names[0])
-		case !whole:
-			t.Logf("%s: not tried whole in %v", r.names[0], rowTime)
-			tardy = append(tardy, r.names[0])
-		case !told:
-			mute = append(mute, r.names[0])
-		default:
-			tried++
-		}
-		settled := map[string]string{}
-		for _, o := range r.options() {
-			kind, had := settle(o, does[o])
-			switch {
-			case !whole:
-			case !had && len(versions) > 0 && (*update || !r.current()) && slices.Contains(strings.Fields(r.get("manual")), o):
-				removed++
-				settled[o] = ""
-				if !*update {
-					t.Errorf("%s: no vendor here has %s", r.names[0], o)
-				}
-			case kind != o:
-				changed++
-				settled[o] = kind
-				if !*update {
-					t.Errorf("%s: %s is %s: %v", r.names[0], o, kind, does[o])
-				}
+			sampled := random.IntN(20) == 0 && !*update && r.has("tried")
+			if named := only != "" && only != "all"; named && only != r.names[0] || !named && only == "" && r.current() && !sampled {
+				c.untried++
+				continue
 			}
+			t.Run(r.names[0], func(t *testing.T) {
+				t.Parallel()
+				trials, versions, whole := n.try(t, r)
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.settleRow(t, r, trials, versions, whole, table)
+			})
 		}
-		if !told || !whole {
-			versions = nil // such a row stands by its manual
-		}
-		if *update && (len(does) > 0 || !r.current()) { // one whose program is not here stands as it is
-			r.write(settled, versions)
-			if err := writeTable(rows, after); err != nil {
-				t.Fatal(err)
-			}
-		} else if !r.current() {
-			t.Errorf("%s has changed and was not tried: go test -tags attack ./test/attack/options -run TestTrial -update", r.names[0])
-		}
-	}
+	})
 	t.Logf("%d rows tried, %d stand as they are; %d runs of an option by a vendor, %d of them tell nothing: %v; %d options changed, %d removed",
-		tried, untried, pairs, untriable, n.silent, changed, removed)
-	t.Logf("not tried: %d rows without a program here %q, %d not in time %q, %d of which no run tells anything %q", len(absent), absent, len(tardy), tardy, len(mute), mute)
+		c.tried, c.untried, c.pairs, c.untriable, n.silent, c.changed, c.removed)
+	t.Logf("not tried: %d rows without a program here %q, %d not in time %q, %d of which no run tells anything %q",
+		len(c.absent), c.absent, len(c.tardy), c.tardy, len(c.mute), c.mute)
 	if *update {
-		if err := writeTable(rows, after); err != nil {
+		if err := table(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// count counts what TestTrial has tried.
+type count struct {
+	mu                                                 sync.Mutex // held while a row is settled
+	tried, untried, untriable, removed, changed, pairs int
+	absent, tardy, mute                                []string // rows that were not tried
+}
+
+// settleRow compares a row with what its trials showed, and writes it with -update.
+func (c *count) settleRow(t *testing.T, r *row, trials []trial, versions []string, whole bool, table func() error) {
+	does := map[string][]string{}
+	told := false
+	for _, one := range trials {
+		for vendor, d := range one.does {
+			c.pairs++
+			if does[one.option] = append(does[one.option], d); d == open {
+				c.untriable++
+			}
+			told = told || d != open
+			if testing.Verbose() && os.Getenv("ATTACK_TRIAL") == r.names[0] {
+				t.Logf("%s (%s) %s: %s", one.name, vendor, one.option, d)
+			}
+		}
+	}
+	switch {
+	case len(versions) == 0:
+		c.absent = append(c.absent, r.names[0])
+	case !whole:
+		t.Logf("%s: not tried whole in %v", r.names[0], rowTime)
+		c.tardy = append(c.tardy, r.names[0])
+	case !told:
+		c.mute = append(c.mute, r.names[0])
+	default:
+		c.tried++
+	}
+	settled := map[string]string{}
+	for _, o := range r.options() {
+		kind, had := settle(o, does[o])
+		switch {
+		case !whole:
+		case !had && len(versions) > 0 && (*update || !r.current()) && slices.Contains(strings.Fields(r.get("manual")), o):
+			c.removed++
+			settled[o] = ""
+			if !*update {
+				t.Errorf("%s: no vendor here has %s", r.names[0], o)
+			}
+		case kind != o:
+			c.changed++
+			settled[o] = kind
+			if !*update {
+				t.Errorf("%s: %s is %s: %v", r.names[0], o, kind, does[o])
+			}
+		}
+	}
+	if !told || !whole {
+		versions = nil // such a row stands by its manual
+	}
+	if *update && (len(does) > 0 || !r.current()) { // one whose program is not here stands as it is
+		r.write(settled, versions)
+		if err := table(); err != nil {
+			t.Fatal(err)
+		}
+	} else if !r.current() {
+		t.Errorf("%s has changed and was not tried: go test -tags attack ./test/attack/options -run TestTrial -update", r.names[0])
 	}
 }
 
