@@ -25,8 +25,7 @@ func (p *Policy) Hint(cs []Call) string {
 	return ""
 }
 
-// byDefault reports whether a call was denied without a rule, or by a rule that asks nothing of
-// the call.
+// byDefault reports whether a call was denied without a rule, or by a rule without conditions.
 func (p *Policy) byDefault(r *Rule) bool {
 	if r == nil {
 		return true
@@ -85,8 +84,8 @@ func (r *ruleSource) literalFolders(home string) (all []string) {
 	return all
 }
 
-// rebasePaths returns the arguments with the rootless paths that the rule names put below a
-// folder; false if there are none.
+// rebasePaths returns the arguments after it has put the paths without a root that the rule
+// names below a folder. It returns false if there are no such paths.
 func (r *ruleSource) rebasePaths(args []byte, folder string) (out []byte, changed bool) {
 	sc := jsonscan.Cursor{Src: string(args)}
 	from := 0
@@ -119,7 +118,7 @@ func (r *ruleSource) speaksOf(name string) bool {
 	return false
 }
 
-// renderFolder returns a folder in the form that the agent reads.
+// renderFolder returns a folder as the agent reads it: with ~ for the home.
 func (p *Policy) renderFolder(folder string) string {
 	if home := p.homeFolder(); home != "" && (folder == home || strings.HasPrefix(folder, home+"/")) {
 		return "~" + folder[len(home):]
