@@ -5,8 +5,8 @@ import "sync"
 // queries are the words with which a query begins.
 var queries = lazySet("select with values table")
 
-// neverAnywhere are words that no reading statement contains at any place. SELECT …
-// INTO creates a table or a file, and a common table expression of Postgres may
+// neverAnywhere are words that a statement that only reads contains at no place. SELECT
+// … INTO creates a table or a file, and a common table expression of Postgres may
 // contain a writing statement.
 const neverAnywhere = `
 	into insert update delete merge replace drop alter create truncate grant revoke
@@ -144,8 +144,9 @@ var valueWords = lazySet(`
 	current_catalog current_date current_role current_schema current_time current_timestamp
 	current_user localtime localtimestamp session_user system_user user`)
 
-// notFunctions are words before a parenthesis after which the alias of a table may
-// follow, or of an XMLTABLE, whose columns are in the parenthesis.
+// notFunctions are words before a parenthesis that are no functions. After the
+// parenthesis the alias of a table may follow, or of an XMLTABLE, whose columns are in
+// the parenthesis.
 var notFunctions = lazySet("from join lateral only using xmltable json_table")
 
 // notAliases are reserved words that may follow a call.
