@@ -146,7 +146,8 @@ func (c *core) readRedirect() bool {
 	return false
 }
 
-// readTarget reads the file of a redirection. <1-2> is a glob in zsh, and >! writes.
+// readTarget reads the file of a redirection. In zsh <1-2> is a glob, and >! writes a
+// file.
 func (c *core) readTarget() bool {
 	if strings.IndexByte("<>&|(!", c.peekByte()) >= 0 || c.peekByte() >= '0' && c.peekByte() <= '9' || !c.skipGap(false) {
 		return false

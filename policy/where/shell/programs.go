@@ -19,8 +19,8 @@ type wordReader struct {
 	read  func([]word) effect
 }
 
-// isOpaque reports whether what a program runs cannot be read, and whether this is so for a rule
-// that denies, too.
+// isOpaque reports whether what a program runs cannot be read (hidden), and whether
+// even a rule that denies cannot read it (handed).
 func isOpaque(name string) (hidden, handed bool) {
 	handed = listedIn(handing, name)
 	return handed || listedIn(opaque, name), handed
