@@ -21,7 +21,7 @@ type CallKey struct {
 	Hint    string // what a fixture needs to decide the condition; "" for nothing
 	Proof   Proof  // what proofs know about the condition
 	// Recorded means that a record keeps everything that the condition looks at. If a rule's
-	// condition is not recorded, the policy's answer to a record is open.
+	// condition is not recorded, a record does not decide the policy's answer.
 	Recorded bool
 	// Fill copies facts from the call like to the call c: the facts that the condition looks at
 	// and that a record does not keep. It is nil for a key that is recorded.

@@ -26,8 +26,9 @@ type Form struct {
 	Globs      []string // one of them must match
 	Rest       string   // of a glob **/REST, the part REST; a relative path that matches it may match the glob
 	Also       []string // further globs that a deny or a prompt may mean
-	// Odd means that a text is changed before the comparison, or must be a path: decoding
-	// produced wildcards, or a file: URI became a path.
+	// Odd means that the comparison is not with the text itself: decoding produced wildcards in
+	// the glob, so wildcards in the text are quoted too, or a file: URI became a path, so only
+	// paths match.
 	Odd bool
 }
 

@@ -97,8 +97,8 @@ func (v *view) judgeBeyond(f *further, b *beyond) where.Match {
 	return where.Yes
 }
 
-// isSuspicious reports whether an argument is suspicious. It looks at the value only now, when
-// a rule that does not name the argument is judged, and only once.
+// isSuspicious reports whether an argument is suspicious. On the first call it looks at the
+// argument's value; before that the value is only noted, because most rules never ask.
 func (v *view) isSuspicious(b *beyond) bool {
 	if b.at > 0 && b.why == reading.Innocent {
 		v.At, b.at = b.at-1, 0

@@ -37,7 +37,8 @@ func (p *Policy) byDefault(r *Rule) bool {
 	return strings.Trim(strings.Join(src.patterns, ""), "*") == "" && len(src.args)+len(src.where)+len(src.calls) == 0 && !src.not.hasExceptions() && !src.further.Only
 }
 
-// findHintFolder tries the folders that are named by rules which do not deny.
+// findHintFolder returns the first folder, of those in rules that do not deny, below which the
+// call would not be denied; "" if there is none.
 func (p *Policy) findHintFolder(c *Call, left *int) string {
 	if c.Subject != ToolSubject || len(c.Names) != 1 {
 		return ""
@@ -84,8 +85,8 @@ func (r *ruleSource) literalFolders(home string) (all []string) {
 	return all
 }
 
-// rebasePaths returns the arguments after it has put the paths without a root that the rule
-// names below a folder. It returns false if there are no such paths.
+// rebasePaths puts folder in front of the paths in args that have no root and whose argument
+// the rule names, and returns the new arguments. It returns false if there are no such paths.
 func (r *ruleSource) rebasePaths(args []byte, folder string) (out []byte, changed bool) {
 	sc := jsonscan.Cursor{Src: string(args)}
 	from := 0

@@ -51,7 +51,7 @@ type ArgSource struct {
 type WhereSource struct {
 	Path       []string // the argument's path below where
 	Key        string   // the constraint: under, host, sql, ...
-	Text       string   // its value, as TOML
+	Text       string   // the constraint's value, as TOML
 	Pos        Position
 	Constraint where.Constraint
 }

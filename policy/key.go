@@ -130,7 +130,7 @@ func addKeys(rows ...key) {
 	subjectKeys = ruleKeys[toolKey:argsKey]
 }
 
-// KeyOrder returns the keys of a rule in the order of the language.
+// KeyOrder returns the keys of a rule in the order of the table, changed by behind.
 func KeyOrder() []string {
 	var order []string
 	for i := range keys {

@@ -7,7 +7,7 @@ import (
 )
 
 // LimitTable is one [[limit]]: how often calls of tools are allowed, whichever rules allow
-// them. It applies on top of the rules and opens nothing.
+// them. It applies in addition to the rules, and allows nothing by itself.
 type LimitTable struct {
 	// Rule has the limit's place, description and rate. Its action is for the calls beyond the
 	// rate and for no others. Its index comes after the indexes of the rules.

@@ -13,7 +13,7 @@ import (
 // them, even if the rule's conditions hold. Doubt makes the rule stricter: an allow does not
 // match a possible exception, and a deny or a prompt does.
 type exceptions struct {
-	subject  ruleKey  // the key of the patterns
+	subject  ruleKey  // the subject key of the patterns, such as tool
 	patterns []string // globs on the same texts as the subject's globs
 	calls    []Stated
 	args     []argSource

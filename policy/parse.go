@@ -81,7 +81,7 @@ type parser struct {
 	limiting bool // the last of limits is being read
 
 	named    []string // keys read so far of the last of trusts
-	flowing  int      // offset of [flow], plus 1
+	flowing  int      // offset of [flow], plus 1; 0 if there is none
 	levelled bool     // [flow] has a level
 }
 

@@ -25,7 +25,7 @@ type pattern struct {
 	spells    bool               // the glob is about texts that hold JSON
 	blank     bool               // the glob has blanks
 	boolean   bool               // the glob is true or false, which a server may also read out of other words
-	aliased   bool               // some guise has further globs (also)
+	aliased   bool               // some guise has globs in also
 	closes    bool               // the glob is in a deny or a prompt
 	local     bool               // the glob begins at the folder where relative paths start
 }

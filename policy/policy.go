@@ -70,7 +70,7 @@ type Policy struct {
 	options  Options
 	windows  lazy                // the same policy for servers on Windows
 	screens  [OnList + 1]*Policy // the same policy for replies and lists; nil if no rule is about them
-	searches [OnList + 1]search  // what Screens returns, and the rules behind it
+	searches [OnList + 1]search  // by On: what Screens returns, and the rules that lead to it
 }
 
 // Parse reads a policy, checks it and compiles it. file names it in positions. The policy keeps

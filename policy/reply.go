@@ -79,8 +79,8 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 // Screens returns the kinds of finds that the rules name, including the layers' rules: the
 // kinds to look for. ruled means that there is something to judge: for calls a rule with a
 // find; for replies any rule; for lists any rule, a pinned server or the option HideDenied. If
-// the policy was read for some calls (Options.Calls), only those rules about calls count that
-// can match them.
+// the policy was read for some calls (Options.Calls), of the rules about calls only those count
+// that can match these calls.
 //
 // The kinds belong to the policy, so the caller must not change them.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {

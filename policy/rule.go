@@ -39,7 +39,7 @@ type Decision struct {
 
 // Alteration is one rule's change to a reply, or to a call by a server.
 type Alteration struct {
-	Rule *Rule  // its Action tells how
+	Rule *Rule  // its Action says how the text is changed
 	Kind string // the kind of finds that is changed, in all places; "" for the reply as a whole
 	Call int    // index of the call among the calls that were judged together
 }

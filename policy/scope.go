@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Scope tells which calls a rule that keeps a person's answer covers besides the answered call.
-// The zero value is the narrowest.
+// Scope tells how wide the rule is that keeps a person's answer: which calls it covers besides
+// the answered call. The zero value is the narrowest.
 type Scope uint8
 
 // The scopes, narrowest first.

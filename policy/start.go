@@ -72,7 +72,8 @@ func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 // its tests.
 var workWords = []string{"run", "exec", "execute", "start", "launch", "invoke", "task", "build", "script", "deploy", "make", "test", "tests", "eval"}
 
-// startsWork reports whether a tool, by its name, starts something that the folder defines.
+// startsWork reports whether a tool, by its name, starts something that a file in the project's
+// folder defines: a task, a build.
 func startsWork(tool string) bool {
 	words := textclass.LetterWords(tool)
 	queries := slices.ContainsFunc(words, func(w string) bool { return w != "execute" && textclass.EffectsOf([]string{w})&textclass.Queries != 0 })

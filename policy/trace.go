@@ -127,7 +127,7 @@ type tracer struct {
 	call   *Call
 	trace  *Trace
 	all    []int32 // the rules about the call's subject
-	depth  []int   // by rule: how far its best attempt came
+	depth  []int   // by rule: number of conditions that its best attempt met, plus 1
 	name   string
 }
 

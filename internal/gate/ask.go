@@ -93,7 +93,8 @@ func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r
 	if v, r = s.awaitReply(ctx, q); v.Action != policy.Prompt {
 		return v, r
 	}
-	// After the deadline there is no answer to give to the caller, so nobody waits for it.
+	// After the deadline there is no answer to give, so the return of the caller is not
+	// awaited.
 	if (r.err == nil || !isTimeUp(ctx)) && !s.awaitCaller(ctx, q) {
 		return q.callerAwayVerdict(ctx), r
 	}

@@ -75,9 +75,10 @@ type Caller interface {
 	// Client returns the caller's own way to show a form (elicitation), or nil. It is called once,
 	// before the Approver; the Client's Elicit is called at most once.
 	Client() Client
-	// Back returns a channel that is closed while the caller can be answered. A caller
-	// that was given a form instead of its answer (MCP 2026-07-28 basic/patterns/mrtr)
-	// is away until it returns with another request; only then is the answer used.
+	// Back returns a channel that is closed as soon as the caller can be answered. A
+	// caller that was given a form instead of its answer (MCP 2026-07-28
+	// basic/patterns/mrtr) is away until it returns with another request; only then is the
+	// answer used.
 	Back() <-chan struct{}
 }
 
@@ -177,7 +178,7 @@ const (
 	CodeMarker         Code = "marker" // like denied_by_rule: the call contains the mark of a withheld text
 	CodeNoRule         Code = "no_rule"
 	CodeMalformed      Code = "malformed"
-	CodeLimit          Code = "limit" // more often than a rule allows
+	CodeLimit          Code = "limit" // more often, or a larger sum, than a limit allows
 	CodeDeniedByPerson Code = "denied_by_person"
 	CodeNotAnswered    Code = "not_answered"
 	CodeNobodyToAsk    Code = "nobody_to_ask"

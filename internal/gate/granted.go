@@ -93,7 +93,7 @@ func (s *Session) isGranted(own bool, r *policy.Rule, cs []policy.Call) bool {
 	err := s.granted.syncEntries()
 	none := len(s.granted.entries) == 0
 	s.mu.Unlock()
-	if !own && (err != nil || none) { // saves the digest
+	if !own && (err != nil || none) { // no grant can match: the digest is not needed
 		return false
 	}
 	value := valueOf(cs)

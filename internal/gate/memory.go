@@ -45,7 +45,7 @@ func recallAnswer[T any](s *Session, from *map[key]T, r *policy.Rule, cs []polic
 	s.mu.Lock()
 	none := len(*from) == 0
 	s.mu.Unlock()
-	if none { // saves the digest
+	if none { // nothing to find: the digest is not needed
 		return said, false
 	}
 	k := key{r, valueOf(cs)}

@@ -210,7 +210,7 @@ func (m *Meter) insertCall(c *counter, one countedCall) {
 // isLonger reports whether wait a is longer than wait b; 0 means forever.
 func isLonger(a, b time.Duration) bool { return b != 0 && (a == 0 || a > b) }
 
-// enterCall counts one call, or returns how long there is no room for it.
+// enterCall counts one call. If there is no room, it returns the time until there is.
 func (m *Meter) enterCall(now time.Time, item *chargedCall) (wait time.Duration, room bool) {
 	rate := &item.rule.Rate
 	if m.counters[item.key] == nil && len(m.counters) >= maxCounters {

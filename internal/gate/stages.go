@@ -155,7 +155,7 @@ func (s *Session) judgeExchange(x *Exchange) *Verdict {
 // passes.
 var ungoverned = Verdict{Action: policy.Allow, Policy: policy.Allow, Stage: StagePolicy, Code: CodeUngoverned}
 
-// runStages runs stages on x. The strictest action stands, with the name of the last
+// runStages runs stages on x. The strictest action holds, with the name of the last
 // stage that gave a verdict. An unknown action or a panic is a deny, and a deny ends
 // the loop.
 func (s *Session) runStages(stages []stage, x *Exchange) {

@@ -96,8 +96,8 @@ func (a *automaton) acceptsText(s string) bool {
 	return ok
 }
 
-// runRows also counts the words of rows that it computed. Tests compare this number with
-// pattern × text.
+// runRows is acceptsText that also counts the words of rows that it computed. Tests compare
+// this number with pattern × text.
 func (a *automaton) runRows(s string) (ok bool, work int) {
 	if a.words == 1 {
 		return a.runWord(s)

@@ -24,7 +24,7 @@ type Reading struct {
 	unfolded  string // Text before case folding; "" if Text was not folded
 	Unslashed string // Text without its last slash, or its fragment: it is compared if Text does not match
 	Normal    string // for a web URL: Text with scheme, host and root normalised, which is compared too
-	Refusal   string // why a refused reading is refused
+	Refusal   string // why a refused reading is refused; else ""
 	PathOnly  bool   // only patterns about paths compare Text; to other patterns the value is text, and they compare Raw
 	Climbs    bool   // a path only because of "..": patterns with blanks, such as commands, compare Raw
 	Recast    bool   // Text is in the Windows form of paths (WindowsForm), but the value is perhaps no path
@@ -148,9 +148,9 @@ func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFold
 	return rs
 }
 
-// readPath puts a value through every stage, on and off, and keeps each result that differs. A
-// stage that does not change a value may still change a pattern: then the same text with that
-// stage is a reading, too.
+// readPath applies the stages to a value in order, each on or off, and keeps each result that
+// differs. A stage that does not change a value may still change a pattern: then the same text
+// with that stage is a reading, too.
 func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = append(rs, r)

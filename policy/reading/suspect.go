@@ -38,10 +38,10 @@ type NameClass uint8
 const (
 	plainName NameClass = iota
 	placeName           // the argument names a place or a command, whatever its text is
-	TextName            // the argument's text is only written, searched for or shown @The tables are made| The tables are made on first use: a hook process judges one call and ends.
+	TextName            // the argument's text is only written, searched for or shown
 )
 
-// The tables are made on first use: a hook judges one call and ends.
+// The tables are made on first use: a hook process judges one call and ends.
 
 // nameTables holds the classes of names.
 type nameTables struct {
@@ -127,7 +127,7 @@ func ClassOf(name string) NameClass {
 			break
 		}
 	}
-	if end-start < len(name) { // else it was looked up above
+	if end-start < len(name) { // otherwise the word is the whole name, which was looked up above
 		if class := t.classOf(t.words, name[start:end]); class != plainName {
 			return class
 		}

@@ -12,7 +12,8 @@ import (
 
 // The marks of characters that look like wildcards: decoding a pattern can produce a star or a
 // question mark that its author did not mean as a wildcard. A glob cannot quote such a
-// character, so both sides carry a noncharacter instead, which no text may hold.
+// character, so the pattern and the compared text both have a noncharacter in its place, which
+// no other text may hold.
 const (
 	quotedStar     = "\uFDD0"
 	quotedQuestion = "\uFDD1"

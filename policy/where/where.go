@@ -5,8 +5,8 @@ package where
 type Match uint8
 
 // The three answers, ordered so that the minimum of several answers is the answer for
-// all of them. Maybe means that a condition cannot be decided: its rule then tightens
-// and allows nothing.
+// all of them. Maybe means that a condition cannot be decided: its rule can then deny
+// or ask, but not allow.
 const (
 	No Match = iota
 	Maybe

@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Bounds of a regex, which the owner writes. The cost of a regex is its size times the
-// text.
+// Bounds of a regex, which the author of the policy writes. The cost of a regex is its
+// size times the text.
 const (
 	maxExpr    = 4096
 	maxProgram = 4096 // instructions

@@ -53,9 +53,7 @@ type awkLexer struct {
 }
 
 // takeToken reads one token and removes it from rest. It returns false at the end and
-// at a refused text. @Words after which| opens are words after which an expression
-// begins. After the words in noOperands no slash can follow, or awks read it in
-// different ways.
+// at a refused text.
 func (l *awkLexer) takeToken() bool {
 	l.rest = strings.TrimLeft(l.rest, " \t")
 	if l.rest == "" {
@@ -91,8 +89,8 @@ func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A'
 
 func (l *awkLexer) consumeText(n int, token string) { l.rest, l.last = l.rest[n:], token }
 
-// Words after which an expression begins (opens), and words after which awks differ or
-// no slash can follow (noOperands).
+// opens are words after which an expression begins. After the words in noOperands no
+// slash can follow, or awks read it in different ways.
 const (
 	opens      = "do else in return exit case"
 	noOperands = " length next nextfile break continue delete BEGIN END BEGINFILE ENDFILE default if while for switch function func"

@@ -80,7 +80,7 @@ func namesNarrowly(words []word) bool {
 	case !words[0].known, r.looksWide() != where.No, slices.ContainsFunc(words, func(w word) bool { return w.isComputed() || textclass.NamesShut(w.text) }):
 		return false
 	case r.name == "rg", sub == "grep":
-		return true // they leave out hidden and ignored files
+		return true // rg and git grep leave out hidden and ignored files
 	case strings.HasSuffix(r.name, "find"):
 		return r.narrowsFiles()
 	}

@@ -7,21 +7,21 @@ import (
 
 // effect is what a command does beyond its name, as far as its words show it.
 type effect struct {
-	// inner are the commands it runs, each as words; texts are the shell texts it
-	// runs.
+	// inner are the commands that the command runs, each as words; texts are the shell
+	// texts that it runs.
 	inner [][]word
 	texts []string
-	// hidden means that it may run something that its words do not show. Only a
+	// hidden means that the command may run something that its words do not show. Only a
 	// pattern without wildcards covers it.
 	hidden bool
-	// handed means that its words, or its input, are a command or a text in a language
-	// that is not read here.
+	// handed means that the command's words, or its input, are a command or a text in a
+	// language that is not read here.
 	handed bool
 	// strange means that no table has the program. The pattern must name every word of the
 	// command.
 	strange bool
-	// stays are the indexes of words that may make it run a program or write a file. A
-	// wildcard must not match them.
+	// stays are the indexes of words that may make the command run a program or write a
+	// file. A wildcard must not match them.
 	stays []int
 	// named are the indexes of words that name the program or script to run. A bare
 	// wildcard must not match them.
@@ -32,7 +32,8 @@ type effect struct {
 	launched, filed []int
 	// loose means that an unknown word may be an option that belongs in stays.
 	loose bool
-	// assigned are the variables that it sets for the commands it runs, as NAME=value.
+	// assigned are the variables that the command sets for the commands it runs, as
+	// NAME=value.
 	assigned []string
 }
 

@@ -2,9 +2,10 @@ package shell
 
 import "slices"
 
-// The programs whose words are read by code stand in lists: of names, and of readers, wrappers
-// and launchers with their names. All other programs are rows of options.txt. A list is searched,
-// because a hook judges one command, and making maps of the lists costs more than the judgement.
+// The programs whose words are read by code are in lists: handing and opaque hold
+// names, and wordReaders, wrappers and launchers hold names with readers. All other
+// programs are rows of options.txt. The lists are searched, because a hook process
+// judges one command, and making maps of the lists costs more than the judgement.
 
 // wordReaders are the programs whose words have a reader of their own.
 var wordReaders = []wordReader{

@@ -36,8 +36,7 @@ type program struct {
 	commands []simple
 	assigned []assignment
 	files    []file
-	// doubt means that the text does more than that: it assigns a variable of the
-	// shell itself.
+	// doubt means that the text also assigns a variable of the shell itself.
 	doubt bool
 	// steered means that the text sets a variable by which a shell or a program
 	// decides what to run.

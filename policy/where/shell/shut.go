@@ -262,7 +262,7 @@ func (r *reader) narrowsFiles() bool {
 	for i := 1; i < len(r.words); i++ {
 		option, value, valued := strings.Cut(r.words[i].text, "=")
 		if listedIn("-o -or -not ! ,", option) {
-			return false // these also select other files
+			return false // these options also select other files
 		}
 		if !listedIn("--include -g --glob --iglob -name -iname", option) {
 			continue
