@@ -103,7 +103,7 @@ type patternKey struct {
 func (c *compiler) compileRule(src *ruleSource) rule {
 	r := rule{compiled: true, action: src.Action, rank: src.rank(), noted: src.Rate.HasLimit() || src.Action.AltersContent()}
 	stated := src.callConditions()
-	for i := len(stated) - 1; i >= 0; i-- { // the time first: it costs less than a glob
+	for i := len(stated) - 1; i >= 0; i-- { // from the last: the time, which costs less than a glob
 		r.calls = append(r.calls, stated[i].test)
 	}
 	for i := range src.not.calls {

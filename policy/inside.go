@@ -32,7 +32,7 @@ func (p *pattern) coversPattern(q *pattern) bool {
 // at g.home: coversPattern also compares the guises in which ~ is replaced by the home.
 func (f *guise) coversGuise(g *guise) bool {
 	if f.quoted != g.quoted || f.file != g.file {
-		return false // they are compared with different texts
+		return false // the two guises are compared with different texts
 	}
 	return coversGlob(f.glob, g.glob) || f.home != nil && coversGlob(f.home, g.glob)
 }

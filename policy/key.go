@@ -21,8 +21,8 @@ type key struct {
 	check func(p *parser, r *ruleSource)                   // reports errors that only a whole rule shows; may be nil
 	write func(r *ruleSource, line func(key, toml string)) // writes the key if the rule has it; nil if the action's row writes it
 
-	// narrow changes the key in the rule that keeps a person's answer. If nil, the key stays as in
-	// the rule that asked: only its narrow can drop a key.
+	// narrow changes the key in the rule that keeps a person's answer. If narrow is nil, the new
+	// rule has the key as the rule that asked has it; so only narrow can drop a key.
 	narrow func(n *narrower) error
 
 	call *CallKey // for a condition on the call as a whole

@@ -29,7 +29,7 @@ func (p *Policy) offersEntry(c *Call) bool {
 	name := c.Names[0]
 	v := view{policy: p, call: c, left: effort.Max}
 	all, known := v.uriReadings(name)
-	all = all[:min(len(all), 64)] // an allow must match every reading, and so these
+	all = all[:min(len(all), 64)] // an allow must match every reading, so also these
 	for i := range p.rules {
 		r := &p.rules[i]
 		if src := &p.sources[i]; src.On != OnCall || src.subject != c.Subject || r.action.AltersContent() || !v.matchesName(r, name) {

@@ -235,7 +235,7 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 }
 
 // judgesWhole reports whether a reply without finds must be judged: a rule without a find may
-// match one of its calls, or a call is not known or malformed.
+// match one of its calls, or one of its calls is unknown or malformed.
 func (p *Policy) judgesWhole(on On, calls []Call) bool {
 	wholes := p.searchOn(on).wholes
 	for i := range calls {

@@ -170,7 +170,7 @@ const (
 	CodeNotEnforced      Code = "not_enforced"       // forwarded against the rules: ObserveOnly
 	CodeAltered          Code = "altered"            // of a reply: a rule changed part of it
 
-	CodeUnknownCaller  Code = "unknown_caller" // nobody vouches for the principal
+	CodeUnknownCaller  Code = "unknown_caller" // Principals did not admit the caller
 	CodeWithheld       Code = "withheld"       // of a reply: because of its contents
 	CodeLabels         Code = "labels"         // because of what the session has seen
 	CodePinned         Code = "pinned"         // the called thing differs from what was approved

@@ -128,7 +128,7 @@ func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, c
 func (m *Meter) chargeItems(now time.Time, fresh []chargedCall) (worst Excess) {
 	entries := make([]Entry, 0, len(fresh))
 	for i := range fresh {
-		if rule := fresh[i].rule; fresh[i].amount > rateMaximum(&rule.Rate) { // other processes need not see it
+		if rule := fresh[i].rule; fresh[i].amount > rateMaximum(&rule.Rate) { // this amount never fits, so the ledger gets no entry
 			worst.keepWorse(rule, 0)
 			continue
 		}

@@ -163,13 +163,13 @@ type Inspection struct {
 	Why      string   // for the owner: which part of the rules could not be carried out
 }
 
-// Inspector finds what a message carries, before any byte of it is forwarded, and
-// carries out what rules alter. It is called only when a rule needs it. It is safe for
-// concurrent use.
+// Inspector finds what a message carries, before any byte of it is forwarded, and makes
+// the alterations that rules require. It is called only when a rule needs it. It is
+// safe for concurrent use.
 //
 // Sent differs from the received bytes only where rules say so. The frame reader has
-// checked Sent again, and the record holds the digests of both. The arguments of a
-// call are never altered.
+// checked Sent again, and the record holds the digests of both. The arguments of a call
+// are never altered.
 type Inspector interface {
 	// Inspect looks at the reply, Exchange.OriginalRaw, by the rules of p, and changes
 	// nothing in it. An error withholds the reply and is for the owner. A reply that

@@ -9,8 +9,8 @@ import (
 )
 
 // question is an exchange that waits for a person. Its goroutine owns it, except for
-// state, which Session.mu guards. state leaves undecided only once. That decides the
-// race between the caller who withdraws and the goroutine that concludes.
+// state, which Session.mu guards. state changes from undecided only once. This settles
+// the race between the caller who withdraws and the goroutine that concludes.
 type question struct {
 	x      *Exchange
 	frame  int // length of the frame

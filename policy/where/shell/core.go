@@ -57,7 +57,8 @@ func (c *core) takeText(s string) bool {
 	return true
 }
 
-// isDelimiter reports whether a character ends a word. The end of the text does.
+// isDelimiter reports whether a character ends a word. The end of the text, which
+// peekByte returns as 0, ends a word too.
 func isDelimiter(b byte) bool { return strings.IndexByte("\x00 \t\n;&|<>()", b) >= 0 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }

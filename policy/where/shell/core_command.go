@@ -86,7 +86,7 @@ func (c *core) finishCommand(slot int, words []word, assigned []assignment) bool
 	c.assigned = append(c.assigned, assigned...)
 	c.commands[slot].words = words
 	if len(words) == 2 && strings.HasSuffix(strings.TrimRight(c.text[:c.at], " \t"), words[0].text+" $?") {
-		return true // the exit code of the last command
+		return true // $? is the exit code of the last command, which is a number
 	}
 	return !listedIn(computing, words[0].text) || !slices.ContainsFunc(words[1:], func(w word) bool { return !w.known || strings.Contains(w.text, "[") })
 }

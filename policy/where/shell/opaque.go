@@ -1,9 +1,9 @@
 package shell
 
-// The programs and builtins that run something else by design, or can be made to from
-// a file or a prompt, in ways that are not read here (see GTFOBins). Only a pattern
-// without wildcards allows them. The builtins among them change the meaning of later
-// commands, or evaluate subscripts (a[$(id)]).
+// The programs and builtins that run something else by design, or that a file or a
+// prompt can make run something else, in ways that are not read here (see GTFOBins).
+// Only a pattern without wildcards allows them. The builtins among them change the
+// meaning of later commands, or evaluate subscripts (a[$(id)]).
 const (
 	// handing are the programs whose words or input are a command, or a text in another
 	// language. A rule that denies cannot read what they run.

@@ -210,7 +210,7 @@ func (r *row) readOperand(words []word, i int, operands *int, e *effect) {
 	case !w.known && !w.owner:
 		shown = w.head
 	case !w.known && shown == "":
-		shown = "$" // a value of the owner's environment
+		shown = "$" // an unknown value of the owner's environment
 	}
 	if r.operands == "one" && (*operands > 1 || w.many) || !r.harmless(shown) {
 		e.stays = append(e.stays, i)

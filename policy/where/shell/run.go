@@ -112,7 +112,7 @@ func (r *runner) readCall(text string, call *syntax.CallExpr, redirects []*synta
 				}
 			}
 		case to.Op == syntax.RdrIn && readWord(to.Word).known && !isDevice(readWord(to.Word).text):
-			input.known = true // a script of the project: it is not read, as a script that a word names is not
+			input.known = true // the input is a file of the project, which is not read here, just as a script that a word names
 		}
 	}
 	if i := slices.IndexFunc(words, func(w word) bool { return isShellOption(w.text, 'c') }); isShell(words[0].text) && i > 0 && i+1 < len(words) && !words[i+1].known {

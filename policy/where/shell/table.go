@@ -166,10 +166,10 @@ func attachSubcommand(table map[string]*row, name string) {
 	i := strings.LastIndexByte(name, ' ')
 	parent := table[name[:i]]
 	if parent == nil {
-		return // a test reports this
+		return // a test reports a subcommand whose program has no row
 	}
 	if parent.subs == nil {
-		alone := *parent // other names share the row
+		alone := *parent // a copy, because other names share the row
 		alone.subs = map[string]*row{}
 		parent = &alone
 		table[name[:i]] = parent
@@ -230,7 +230,8 @@ var operandKinds = map[string]func(text string) bool{
 	"process": func(text string) bool {
 		return len(text) > 8 || !strings.Contains(text, "e") || strings.Trim(text, processLetters) != ""
 	},
-	// Addresses of proxies may contain passwords, and the value of GOAUTH commands.
+	// Addresses of proxies may contain passwords, and the value of GOAUTH may contain
+	// commands.
 	"setting": func(text string) bool {
 		return !listedIn("GOPROXY GOAUTH GONOSUMDB", text) && !strings.Contains(text, "=")
 	},

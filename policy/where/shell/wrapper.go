@@ -203,7 +203,7 @@ func readFind(words []word) effect {
 	r := programRow("find")
 	for i := 1; i < len(words); i++ {
 		if !listedIn("-exec -execdir -ok -okdir", words[i].text) || !words[i].known {
-			end := i + 1 // up to the next such word
+			end := i + 1 // up to the next -exec or similar option
 			for end < len(words) && !listedIn("-exec -execdir -ok -okdir", words[end].text) {
 				end++
 			}

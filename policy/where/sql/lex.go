@@ -54,10 +54,10 @@ type lexis struct {
 type bracket uint8
 
 const (
-	noBracket bracket = iota // not allowed
-	subscript                // as punctuation
-	name                     // as an identifier, to the first ]
-	nameTwice                // as an identifier; ]] stands for ]
+	noBracket bracket = iota // square brackets are not allowed
+	subscript                // punctuation
+	name                     // quotes around an identifier, which ends at the first ]
+	nameTwice                // quotes around an identifier, in which ]] stands for ]
 )
 
 type lexer struct {

@@ -23,7 +23,8 @@ type statement struct {
 	aliases nameSet
 	hashed  bool
 	scans   int
-	// unnamed is set when such a function has a name that the text does not show.
+	// unnamed is set when the server chooses the name of a function in a FROM, so that the
+	// text does not show the name.
 	unnamed bool
 }
 

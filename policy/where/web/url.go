@@ -69,7 +69,7 @@ func parseURL(v where.Value) url {
 	case startsWithSlashes(rest), strings.Contains(text, "://"), namesHost(u.scheme, rest):
 		return url{hostKind: doubtful} // jar:http://host, c://host, user:password@host
 	case n == 1:
-		return url{} // a drive
+		return url{} // C: is a drive
 	default:
 		u.hostKind = hostless
 	}
