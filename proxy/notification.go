@@ -17,11 +17,11 @@ type notification struct {
 	rc     *receiver
 	burst  uint64
 	x      gate.Exchange
-	inputs mcp.Inputs // input requests to the client in a task's state
+	inputs mcp.Inputs // input requests to the client, found in a task's state
 }
 
-// handleNotification puts a notification into the group. It drops a notification about a request
-// that is not in flight.
+// handleNotification adds a notification to the group (receiver.group). It drops a notification
+// about a request that is not in flight.
 func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 	n := &notification{rc: rc, burst: rc.burst, x: gate.Exchange{Raw: f.Raw}}
 	n.x.Out = n
@@ -32,10 +32,10 @@ func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 		return
 	}
 	if f.Method == cancelledMethod || rc.responses {
-		rc.judgeGroup(ctx) // the request that it is about may be in this same read
+		rc.judgeGroup(ctx) // the request that the notification names may be in the same read
 	}
 	if why := n.checkReference(f); why != "" {
-		if why != withdrawnCall { // the gate has recorded a withdrawn call
+		if why != withdrawnCall { // the gate itself records a withdrawn call
 			rc.recordDrop(&event.Event{Code: "not_in_flight", Reason: why, Method: f.Method, Bytes: len(f.Raw)})
 		}
 		return
@@ -67,8 +67,8 @@ func (n *notification) readFrame(f *frame.Frame) *frame.Refusal {
 }
 
 // mayCarryText reports whether a notification may hold text for a reader. list_changed and
-// cancelled notifications do so only if they have members beside their ids; every other
-// notification may.
+// cancelled notifications do so only if they have members other than ids; every other notification
+// may.
 func mayCarryText(f *frame.Frame) bool {
 	switch f.Method {
 	case cancelledMethod, "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
@@ -77,7 +77,8 @@ func mayCarryText(f *frame.Frame) bool {
 	return true
 }
 
-// carriesMore reports whether params has a member other than the ids of these notifications.
+// carriesMore reports whether params has a member other than the ids of these notifications. within
+// is "" for the params of a notification, and the path with a dot for an object inside them.
 func carriesMore(params gjson.Result, within string) (more bool) {
 	params.ForEach(func(name, value gjson.Result) bool {
 		switch within + name.String() {
@@ -150,7 +151,8 @@ func paramToken(f *frame.Frame, name string) []byte {
 	return f.Params[v.Index : v.Index+len(v.Raw)]
 }
 
-// replaceToken replaces the notification's token by the token that its reader knows.
+// replaceToken replaces the notification's token by the token that the other side knows; a nil
+// token keeps the old one.
 func (n *notification) replaceToken(f *frame.Frame, token, to []byte) {
 	if to != nil {
 		n.x.Raw = frame.SplicePart(f.Raw, token, to)
@@ -163,7 +165,7 @@ func (rc *receiver) cancelCall(key string) (why string) {
 	t := &rc.s.table
 	t.withdrawing.Add(1)
 	defer t.withdrawing.Add(-1)
-	// The call may change its state (forwarded, answered) in between.
+	// The call may change its state (forwarded, answered) after withdrawRequest has looked.
 	for range 3 {
 		req, waiting, st := t.withdrawRequest(rc.from, key)
 		switch {

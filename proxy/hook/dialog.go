@@ -20,7 +20,8 @@ func (d Dialog) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
 	return gate.Answer{}, errors.New("nobody can be asked from here")
 }
 
-// answerByDialog leaves a question to the client's dialog where that is safe.
+// answerByDialog returns the answer that leaves a question to the client's dialog, and false where
+// that is not safe.
 func (h *held) answerByDialog(q gate.Question) (gate.Answer, bool) {
 	if !h.canAskClient(&q.Rule) {
 		return gate.Answer{}, false

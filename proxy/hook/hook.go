@@ -17,28 +17,29 @@ import (
 	"github.com/clawai/clawai/proxy/hook/client"
 )
 
-// Options of Run. All are required unless a comment says otherwise.
+// Options are the parameters of Run. Every field is required unless its comment says otherwise.
 type Options struct {
 	Client  string // name in wrap's catalogue
-	Event   string // event in the command line; "" for none
+	Event   string // name of the event that the command line gives; "" for none
 	Program string // name of this program for the record: "clawai VERSION"
 	Getenv  func(string) string
 
 	// Open returns the Door for the call, after the payload is parsed. project is the folder that
 	// the client works in. The gate asks through the dialog first.
 	Open func(project string, req *client.Request, ask Dialog) (*Door, error)
-	// Proxied reports whether a clawai proxy stands before a server of the client, so that its
-	// gate will get the call. nil means unknown: then Elsewhere handles calls of servers.
+	// Proxied reports whether the client reaches this server through a clawai proxy, so that the
+	// proxy's gate will judge the call. A nil Proxied means that this program does not know the
+	// client's files; then Elsewhere judges the calls to servers.
 	Proxied func(r *client.Row, server, project string) bool
 	// Servers returns the servers in the client's files, for tools whose name does not show where
-	// the server's name ends. owners are the servers in the owner's own files; others are those
-	// in files that an agent can write. nil means unknown.
+	// the server's name ends. owners are the servers in the owner's own files; others are those in
+	// files that an agent can write. A nil Servers means that this program does not know them.
 	Servers func(r *client.Row, project string) (owners, others []string)
-	// Heard stores the user's words for the client's session, where information flow is checked.
-	// nil means that this program cannot store them: then Elsewhere does.
+	// Heard stores what the user said in the client's session, for policies that check information
+	// flow. nil means that this program cannot store it; then Elsewhere does.
 	Heard func(session, said string) error
-	// Elsewhere makes another program, which can do more than this one, judge the payload again.
-	// nil: there is none.
+	// Elsewhere passes the payload to another program, which can do more than this one, and returns
+	// the answer of that program. nil: there is no other program.
 	Elsewhere func() client.Answer
 }
 
@@ -46,16 +47,16 @@ type Options struct {
 type Door struct {
 	Gate   *gate.Session
 	Policy gate.Policy
-	Flow   bool // the level counts the session's earlier events
-	Before bool // the session's earlier events matter, for the level or for rules
-	// Labels holds what the session has seen, for those rules. Called adds the labels of the
-	// answers to calls, before the calls run. nil: no labels are kept.
+	Flow   bool // the policy checks information flow: the session's earlier events matter
+	Before bool // the session's earlier events matter, for the information flow or for rules with labels
+	// Labels holds what the session has seen, for the rules with labels. Called adds the labels of
+	// the answers to calls, before the calls run. nil: no labels are kept.
 	Labels interface {
 		Seen(cs []policy.Call) policy.Seen
 		Called(cs []policy.Call) error
 	}
-	// Carries finds keys and other kinds of data in the arguments of a call, for rules that ask.
-	// nil: this program does not search, and Elsewhere handles such a call.
+	// Carries finds keys and other kinds of data in the arguments of a call, for the rules that ask
+	// for this. nil: this program does not search, and Elsewhere judges such a call.
 	Carries func(c *policy.Call, p gate.Policy) ([]gate.Found, error)
 	Note    string // the result of clearing the client's session, for the record
 	Close   func() // may be called several times
@@ -153,8 +154,9 @@ func (h *held) finalAnswer() client.Answer {
 	return *h.answer
 }
 
-// stampCalls sets the time of the calls and the findings in their arguments. If the arguments
-// could not be searched, the call counts as one that may carry everything that a rule asks about.
+// stampCalls sets the time of the calls, the kinds of data found in their arguments, and what the
+// session has seen. If the arguments could not be searched, the call counts as one that may carry
+// everything that a rule asks about.
 func (h *held) stampCalls(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
@@ -188,7 +190,8 @@ func (h *held) isProxied(project string) bool {
 	return true
 }
 
-// projectFolder returns the folder in which the client was started, or else its current folder.
+// projectFolder returns the folder in which the client was started; if that is unknown, the
+// client's present folder.
 func (h *held) projectFolder() string {
 	for _, name := range h.req.Row.Project {
 		if dir := h.Getenv(name); filepath.IsAbs(dir) {
@@ -198,7 +201,7 @@ func (h *held) projectFolder() string {
 	if h.req.Cwd != "" {
 		return h.req.Cwd
 	}
-	dir, _ := os.Getwd() // without one there is no project
+	dir, _ := os.Getwd() // "" after an error: there is no project
 	return dir
 }
 
@@ -227,8 +230,9 @@ func (h *held) renderOrigin() string {
 	return s
 }
 
-// recordClientEvent records that a client's session has begun, or that its user said something,
-// but never the words. A failure does not stop the client: the next call is denied.
+// recordClientEvent records that a client's session has begun, or that its user said something, but
+// never the words. If this cannot be recorded, the client still continues, and its next call is
+// denied.
 func (h *held) recordClientEvent() {
 	ev := event.Event{Server: h.req.Row.ID, Detail: h.renderOrigin()}
 	switch h.req.Event.Kind {
@@ -292,7 +296,7 @@ func (o *outlet) setRefusal(why string) {
 	o.answer = &answer
 }
 
-// Forward lets the client go on, or ask.
+// Forward lets the client run the call, or makes the client ask the person.
 func (o *outlet) Forward(x *gate.Exchange) error {
 	defer close(o.done)
 	if o.door != nil && o.door.Labels != nil {

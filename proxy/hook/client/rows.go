@@ -57,7 +57,7 @@ var rows = []Row{
 	{ID: "codex", Seen: "0.169.0", From: Real, Like: true, NeedSession: true, Marks: is{"turn_id"}, Without: is{"timestamp", "client_type", "tool_name&!turn_id", "prompt&!turn_id", "!cwd"}},
 	{ID: "gemini-cli", Seen: "0.61.0", From: Real, Like: true, NeedSession: true, Events: geminiEvents, MCP: single, MCPServer: is{"mcp_context.server_name"}, MCPTool: is{"mcp_context.tool_name"},
 		Marks: is{"timestamp"}, Without: is{"permission_mode", "!transcript_path"}, Deny: Decision, Project: is{"GEMINI_PROJECT_DIR"}},
-	// With failClosed, Cursor takes an allowed call without output for a broken hook.
+	// With failClosed, Cursor treats an allowed call without output as a broken hook.
 	{ID: "cursor", Seen: "3.16", From: FromUsers, Version: is{"cursor_version"}, Event: is{"hook_event_name"}, Session: is{"conversation_id", "session_id"}, NeedSession: true, Call: is{"tool_use_id", "generation_id"},
 		Cwd: is{"cwd", "workspace_roots"}, Tool: is{"tool_name"}, Input: is{"tool_input"}, MCP: colon, Deny: Permission, Project: is{"CURSOR_PROJECT_DIR"},
 		Marks: is{"cursor_version", "conversation_id", "generation_id", "workspace_roots"}, Without: is{"!conversation_id&!generation_id&!cursor_version"}, Modes: is{""},
@@ -119,8 +119,8 @@ var rows = []Row{
 		{Name: "PreToolUse", Kind: Before}, {Name: "SessionStart", Kind: Session}, {Name: "UserPromptSubmit", Kind: Prompt}, // names of v3
 		{Name: "postToolUse", Kind: Other}, {Name: "PostToolUse", Kind: Other}, {Name: "stop", Kind: Other}, {Name: "Stop", Kind: Other},
 	}},
-	// Antigravity takes any exit code but 0 for a broken hook, and the tool runs; output is read
-	// in both cases.
+	// Antigravity treats any exit code but 0 as a broken hook, and the tool runs. It reads the
+	// output in both cases.
 	{ID: "antigravity", Seen: "1.2", From: FromUsers, Event: is{"hook_event_name", "hookEventName", "eventName"}, Session: is{"conversationId"}, NeedSession: true, Call: is{"toolCall.id"},
 		Cwd: is{"cwd", "workspacePaths"}, Tool: is{"toolCall.name"}, Input: is{"toolCall.args"}, Deny: Decision, Exit0: true, MCP: underscored,
 		Allow: `{"decision":"allow"}`, Pass: `{}`, Marks: is{"conversationId"},
