@@ -107,7 +107,7 @@ func (e *pipeEnd) Write(p []byte) (int, error) { return e.f.Write(p) }
 
 // closeEnd closes the handle: at once, or when the running call has returned. It does not wait:
 // os.File cancels a pending operation only once, and a goroutine that has locked the file but not
-// yet made the system call waits on.
+// yet made the system call would not notice this.
 func (e *pipeEnd) closeEnd() {
 	go func() { _ = e.f.Close() }()
 }

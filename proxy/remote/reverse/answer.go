@@ -62,7 +62,7 @@ func isUnnamedAnswer(line []byte) bool {
 	return frame.IsUnnamed(line)
 }
 
-// noteNamed records an error that was given the id of the request it came with.
+// noteNamed records that an error without an id got the id of the request that it came with.
 func (rh *requestHandler) noteNamed(line, named []byte) {
 	_ = rh.agent.gate.Session.NoteEvents(&event.Event{
 		Kind: event.Passed, Stage: "frame", Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "repaired",
@@ -222,7 +222,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 const leastRetry = 250
 
 // raiseRetry raises a retry time below leastRetry: if a server sends 0 and ends its streams at
-// once, the client would return without a pause.
+// once, the client would connect again without a pause.
 func raiseRetry(e *sse.Event) {
 	if e.Retry >= 0 && e.Retry < leastRetry {
 		e.Retry, e.Plain = leastRetry, false // the event must be encoded again

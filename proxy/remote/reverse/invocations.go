@@ -11,11 +11,11 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// Invocations configures the invocations: agent runs of an owner with several of them behind one
-// server, at /secret/mcp/group/invocation, with names that the owner chooses. A PUT there with
-// the owner's token begins an invocation, and a DELETE ends it. Its clients use the servers below
-// this path. All the clients of an invocation share one state; invocations share nothing with
-// each other.
+// Invocations configures invocations: separate runs of an owner's agents behind one Server. An
+// invocation has the path /secret/mcp/group/invocation; the owner chooses both names. A PUT to this
+// path with the owner's token begins the invocation, and a DELETE ends it. The invocation's clients
+// use the servers below this path. All the clients of an invocation share one state; two
+// invocations share nothing.
 type Invocations struct {
 	Token string // at least 16 characters, for Authorization: Bearer
 	// Begin begins the invocation "group/invocation". It is called with a lock held and must not
@@ -197,8 +197,8 @@ func (s *Server) dropInvocation(name string, run *invocation) {
 	})
 }
 
-// hasShare reports whether an invocation has reached its share of the MCP sessions. Then it must
-// not displace those of others. s.mu is held.
+// hasShare reports whether an invocation has reached its share of the MCP sessions. Then a new
+// session may replace only one of its own. s.mu is held.
 func (s *Server) hasShare(in *lifetime) bool {
 	if in == &s.lifetime {
 		return false

@@ -208,8 +208,8 @@ func (rh *requestHandler) withdrawLocal() {
 	}
 }
 
-// getLocal opens a stream for messages that are not answers. It has no event ids, because its
-// messages are on no other stream.
+// getLocal opens a stream for messages that are not answers. Its events have no ids, because a
+// message that was sent is not sent again.
 func (rh *requestHandler) getLocal() {
 	id := rh.r.Header.Get("Mcp-Session-Id")
 	if id == "" {
