@@ -69,7 +69,7 @@ type Event struct {
 	RuleText string // the rule's description
 
 	Ref      string // the id of the record that this record belongs to
-	Channel  string // of Answered
+	Channel  string // of Answered: the means by which the person answered
 	Answer   string // of Answered: once, session, always, deny, deny always
 	By       string // of Answered: who answered, as far as the channel can tell
 	Words    string // of Answered: the person's text for the agent

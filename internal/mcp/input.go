@@ -109,7 +109,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 		c.why = "more input requests than anyone would answer"
 		return
 	}
-	var judged one
+	var judged singleCall
 	judged.setCall(policy.MethodSubject, method, c.server)
 	switch method {
 	case "sampling/createMessage", "elicitation/create":
@@ -130,7 +130,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 	default:
 		judged.calls[0].Malformed = reasonNoInput
 	}
-	if key == formKey { // its answer would be taken for the answer to our form
+	if key == formKey { // the answer to it would be read as the answer to our form
 		judged.calls[0].Malformed = imitates
 	}
 	c.in.Calls = append(c.in.Calls, judged.calls[0])

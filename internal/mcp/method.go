@@ -2,7 +2,7 @@ package mcp
 
 import "github.com/clawai/clawai/policy"
 
-// Direction is the sender of a message. The zero value is no sender: nothing may cross.
+// Direction is the sender of a message. The zero value is no sender: its messages are refused.
 type Direction uint8
 
 // The two directions; Both is the set of them and never a message's direction.

@@ -8,7 +8,7 @@ import (
 
 // Facts of the protocol that both sides of a bridge need.
 const (
-	MetaPrefix    = "io.modelcontextprotocol/" // begins the protocol's own members of _meta
+	MetaPrefix    = "io.modelcontextprotocol/" // prefix of the names of the protocol's own members of _meta
 	ModernVersion = "2026-07-28"               // the first version whose messages state their version themselves
 	BatchVersion  = "2025-03-26"               // the only version with arrays
 )

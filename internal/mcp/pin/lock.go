@@ -20,8 +20,9 @@ type Lock map[string]SelfDescription
 // lists are the members of a server's block that hold entries.
 var lists = [...]string{Tool: "tools", Prompt: "prompts", Template: "templates"}
 
-// Text returns the file: JSON with an indent of two blanks, sorted, LF, without time or place.
-// Invisible characters are escaped; readable text stays unchanged.
+// Text returns the file: sorted JSON with an indent of two blanks and LF line ends. It has no time
+// and no path, so that equal locks have equal files. Invisible characters are escaped; readable
+// text stays unchanged.
 func (l Lock) Text() []byte {
 	servers := map[string]any{}
 	for name, s := range l {
@@ -106,7 +107,8 @@ func ReadLock(src []byte) (Lock, error) {
 	return l, nil
 }
 
-// readFile parses a file of this package: an object of its formula and of exactly these members.
+// readFile parses a file of this package: an object with the member formula and exactly these
+// members.
 func readFile(src []byte, names ...string) (map[string]any, error) {
 	tree, err := parseTree(src)
 	if err != nil {

@@ -124,7 +124,7 @@ func beginsText(text string, at int) bool {
 }
 
 // openerAt returns the length of the bracket at text[at], also as an HTML reference; 0 for none.
-// other reports that it is a bracket that texts are full of, or a quotation mark. Few bytes can
+// other is true for a bracket that is frequent in texts, and for a quotation mark. Few bytes can
 // begin a bracket, and most texts have few of them.
 func openerAt(text string, at int) (size int, other bool) {
 	switch c := text[at]; {
@@ -192,9 +192,9 @@ const maxMark = 400
 // spellings are the letters at the start of our marks. I, l and 1 count as one letter.
 var spellings = [...]struct{ word, letters string }{{withheld, "clawalwlthheld"}, {untrusted, "clawaluntrusted"}}
 
-// markAt returns the word of the mark after a bracket, and the mark's end; 0 for none. The mark
-// for a value has a word and a number. Behind an other bracket only a mark of a fence counts, and
-// only with its end.
+// markAt returns the word of the mark after a bracket, and the end of the mark; 0 if there is no
+// mark. A mark for a value has a word and a number. If other is true (see openerAt), only a mark of
+// a fence counts, and only if it has an end.
 func markAt(text string, at int, other bool) (word string, end int) {
 	stop := min(len(text), at+maxMark)
 	var letters [len("clawaluntrusted")]byte
