@@ -185,7 +185,7 @@ func sendNow(to Sink, line []byte) error {
 	return err
 }
 
-// handleElicitResult takes the client's answer to a request of the proxy. The answer is not
+// handleElicitResult handles the client's answer to a request of the proxy. The answer is not
 // forwarded.
 func (rc *receiver) handleElicitResult(req *request, f *frame.Frame) {
 	got, err := mcp.ReadElicited(f.Result)

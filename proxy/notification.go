@@ -66,9 +66,8 @@ func (n *notification) readFrame(f *frame.Frame) *frame.Refusal {
 	return nil
 }
 
-// mayCarryText reports whether a notification may hold text for a reader. list_changed and
-// cancelled notifications do so only if they have members other than ids; every other notification
-// may.
+// mayCarryText reports whether a notification may hold text for a reader. A list_changed or
+// cancelled notification may only if it has members other than ids; every other notification may.
 func mayCarryText(f *frame.Frame) bool {
 	switch f.Method {
 	case cancelledMethod, "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
@@ -93,7 +92,7 @@ func carriesMore(params gjson.Result, within string) (more bool) {
 	return more
 }
 
-// Forward sends the notification on.
+// Forward sends the notification to the other side.
 func (n *notification) Forward(x *gate.Exchange) error {
 	n.rc.s.table.inputs.RememberInputs(n.inputs)
 	if n.rc.from == mcp.ClientToServer {
@@ -116,9 +115,9 @@ const (
 	withdrawnCall = "the call was withdrawn"
 )
 
-// checkReference returns why a notification about a request must not go on: the other side does
-// not know the request, or no longer knows it. It returns "" if the notification may go on. For a
-// cancellation it also updates the proxy's own table.
+// checkReference returns why a notification about a request must not be forwarded: the other side
+// does not know the request, or no longer knows it. It returns "" if the notification may be
+// forwarded. For a cancellation it also updates the proxy's own table.
 func (n *notification) checkReference(f *frame.Frame) (why string) {
 	rc := n.rc
 	switch f.Method {
@@ -165,7 +164,7 @@ func (rc *receiver) cancelCall(key string) (why string) {
 	t := &rc.s.table
 	t.withdrawing.Add(1)
 	defer t.withdrawing.Add(-1)
-	// The call may change its state (forwarded, answered) after withdrawRequest has looked.
+	// The call may be forwarded or answered between withdrawRequest and Withdraw: then try again.
 	for range 3 {
 		req, waiting, st := t.withdrawRequest(rc.from, key)
 		switch {
@@ -185,8 +184,8 @@ func (rc *receiver) cancelCall(key string) (why string) {
 	return "cancels a request that was not forwarded"
 }
 
-// checkSubscription returns why a notification of a subscription must not go on, or "". Since
-// 2026-07-28 such a notification names the request that opened the subscription.
+// checkSubscription returns why a notification of a subscription must not be forwarded, or "".
+// Since 2026-07-28 such a notification names the request that opened the subscription.
 func (rc *receiver) checkSubscription(f *frame.Frame) (why string) {
 	if rc.from != mcp.ServerToClient || !bytes.Contains(f.Params, []byte("subscriptionId")) {
 		return ""

@@ -12,7 +12,7 @@ import (
 )
 
 // state is the state of a request. A request is in the table from the moment it is read until its
-// answer is on the way back.
+// answer is sent.
 type state uint8
 
 const (
@@ -47,7 +47,7 @@ type table struct {
 
 // With more than shrinkAbove requests in flight, a request's frame is dropped when the request is
 // forwarded, and the maps are copied when most requests have ended. A frame longer than keptFrame
-// bytes is always dropped then.
+// bytes is always dropped when its request is forwarded.
 const (
 	shrinkAbove = 1024
 	keptFrame   = 64 << 10
@@ -57,7 +57,7 @@ const (
 type pending struct {
 	requests   map[string]*request // by scopedKey; a request whose caller returned with a form is here under both ids
 	peak       int                 // most requests at one time since the map was made
-	tokens     map[string]int      // progress tokens of forwarded requests, by frame.IDKey
+	tokens     map[string]int      // number of forwarded requests with a progress token, by scopedKey of the token
 	newTokens  map[string][]byte   // progress tokens of callers that returned with a form, by the key in tokens; nil: the retry has none
 	taskTokens ring                // tokens of requests whose result is a task; they outlive the request
 	tasks      tasks               // tasks that calls became

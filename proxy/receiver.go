@@ -189,9 +189,9 @@ func (rc *receiver) writeLine(b uint64, to Sink, line []byte) error {
 	if to == rc.back {
 		rc.spoken.Store(true)
 	}
-	// The line is queued before the burst is checked, and flushBurst closes the burst before it
-	// writes. So this goroutine or flushBurst sends the line. flushBurst writes to the receiver's
-	// own sinks only.
+	// The line is queued before the burst is checked, and flushBurst ends the burst (sets open to
+	// 0) before it writes. So this goroutine or flushBurst sends the line. flushBurst writes to the
+	// receiver's own sinks only.
 	if rc.open.Load() != b || to != rc.out && to != rc.back {
 		to.Flush()
 	}

@@ -25,7 +25,7 @@ type request struct {
 	method        string
 	caller        // the original caller, with the id that the other side knows
 	message       mcp.Message
-	clientInfo    mcp.Client     // for initialize: the client that introduces itself
+	clientInfo    mcp.Client     // for initialize: what the request says about the client
 	calls         []policy.Call  // the calls that the rules judged: for denials, and for a task that the request may become
 	work          []policy.Call  // for a message about a task: the call that became the task
 	record        string         // record id of the decision, once the request is forwarded

@@ -44,7 +44,7 @@ type Options struct {
 	Guess  string       // a guess at the server's name, for the record only
 	Limits frame.Limits // zero: frame.DefaultLimits
 	// LongestLine returns the longest line in bytes that the client with this name reads; 0 means
-	// any length. client is "" before the client has introduced itself. A longer answer becomes a
+	// any length. client is "" before the client has sent initialize. A longer answer becomes a
 	// failed call. A nil LongestLine allows any length.
 	LongestLine func(client string) int
 	// DenyAsError makes the answer to a denied tools/call a JSON-RPC error instead of a tool

@@ -25,7 +25,7 @@ const maxUnnamed = 64
 // unnamed is an answer with id null or without an id. It is for a waiting request, or for a
 // notification, which some servers answer. Later messages show which of them.
 type unnamed struct {
-	rc      *receiver // separate receiver, so that settling does not touch the receiver that reads
+	rc      *receiver // a receiver of its own, because settling runs on other goroutines than the one that reads
 	line    []byte
 	refusal *frame.Refusal // why the line was refused
 	after   uint64         // number of messages that were sent to the server before this answer came
@@ -232,8 +232,8 @@ func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	return known
 }
 
-// methodFamily returns the part of a method before "/". A server that knows one method of a
-// family knows the others.
+// methodFamily returns the part of a method before "/". A server that knows one method of a family
+// knows all of them.
 func methodFamily(method string) string {
 	begin, _, _ := strings.Cut(method, "/")
 	return begin

@@ -63,7 +63,7 @@ func (o *Writer) Add(line []byte) error {
 	return nil
 }
 
-// Flush sends the queued lines, unless another sender is writing.
+// Flush sends the queued lines. If another sender is writing, that sender sends them.
 func (o *Writer) Flush() {
 	o.mu.Lock()
 	if !o.busy {

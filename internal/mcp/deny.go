@@ -107,7 +107,7 @@ func (d Denial) DescribeDenial() string {
 		b.WriteString(". Trying again with the mark will not help.")
 	case !d.Unanswered:
 		b.WriteString(". Trying again will not help.")
-	case d.Code == "not_answered": // a person could have answered there
+	case d.Code == "not_answered": // a person could have answered with clawai approve
 		b.WriteString(". Only the owner can allow it: when asked (clawai approve shows the question), or with a rule in the policy.")
 	default:
 		b.WriteString(". Only the owner can allow it: when asked, or with a rule in the policy.")

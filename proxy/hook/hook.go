@@ -75,7 +75,7 @@ func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
 		}
 	}()
 	req, err := row.Read(payload, o.Event)
-	h := &held{Options: o, req: req, payload: payload}
+	h := &hookRun{Options: o, req: req, payload: payload}
 	if err != nil {
 		if req.Newer != "" {
 			err = fmt.Errorf("%w (%s)", err, req.Newer)
@@ -90,20 +90,20 @@ func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
 	return h.judgeCall(ctx)
 }
 
-// held is one request in progress.
-type held struct {
+// hookRun is one run of a hook: the request, and then its answer.
+type hookRun struct {
 	Options
 	req     client.Request
 	payload []byte
 	answer  *client.Answer // nil before the answer is known
 }
 
-func (h *held) refuseCall(why string) client.Answer {
+func (h *hookRun) refuseCall(why string) client.Answer {
 	return h.req.Row.AnswerDeny(h.req.Event, why)
 }
 
 // judgeCall passes the call to the gate.
-func (h *held) judgeCall(ctx context.Context) client.Answer {
+func (h *hookRun) judgeCall(ctx context.Context) client.Answer {
 	project := h.projectFolder()
 	unproxied := h.req.MCP && h.Proxied == nil && h.Elsewhere != nil // this program does not know the client's files
 	if unproxied && !h.req.IsCertain() {
@@ -115,7 +115,7 @@ func (h *held) judgeCall(ctx context.Context) client.Answer {
 	door, err := h.Open(project, &h.req, h.answerByDialog)
 	switch {
 	case err != nil && h.Elsewhere != nil:
-		return h.Elsewhere() // the other program may know more (time zones), or explains the error
+		return h.Elsewhere() // the other program may be able to load this policy (it has the time zones), or explains the error
 	case err != nil:
 		return h.refuseCall("Refused: clawai cannot judge it: " + err.Error() + ". Tell the owner.")
 	}
@@ -139,7 +139,7 @@ func (h *held) judgeCall(ctx context.Context) client.Answer {
 	case d.Action == policy.Prompt && h.Elsewhere != nil && !h.canAskClient(d.Rule):
 		return elsewhere()
 	}
-	out := &outlet{held: h, door: door, done: make(chan struct{})}
+	out := &outlet{hookRun: h, door: door, done: make(chan struct{})}
 	door.Gate.Do(ctx, &gate.Exchange{Raw: h.payload, Calls: h.req.Calls, Event: h.newCallEvent(), Out: out})
 	<-out.done
 	return h.finalAnswer()
@@ -147,7 +147,7 @@ func (h *held) judgeCall(ctx context.Context) client.Answer {
 
 // finalAnswer returns the answer. A missing answer becomes a denial, because silence would let
 // the tool run.
-func (h *held) finalAnswer() client.Answer {
+func (h *hookRun) finalAnswer() client.Answer {
 	if h.answer == nil {
 		return h.refuseCall("Refused: judging it did not end.")
 	}
@@ -157,7 +157,7 @@ func (h *held) finalAnswer() client.Answer {
 // stampCalls sets the time of the calls, the kinds of data found in their arguments, and what the
 // session has seen. If the arguments could not be searched, the call counts as one that may carry
 // everything that a rule asks about.
-func (h *held) stampCalls(door *Door) []policy.Call {
+func (h *hookRun) stampCalls(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
 		c := &h.req.Calls[i]
@@ -180,8 +180,9 @@ func (h *held) stampCalls(door *Door) []policy.Call {
 	return h.req.Calls
 }
 
-// isProxied reports whether a clawai proxy stands before every server that the call may be for.
-func (h *held) isProxied(project string) bool {
+// isProxied reports whether the client reaches every server that the call may be for through a
+// clawai proxy.
+func (h *hookRun) isProxied(project string) bool {
 	for i := range h.req.Calls {
 		if s := h.req.Calls[i].Server; s == "" || !h.Proxied(h.req.Row, s, project) {
 			return false
@@ -192,7 +193,7 @@ func (h *held) isProxied(project string) bool {
 
 // projectFolder returns the folder in which the client was started; if that is unknown, the
 // client's present folder.
-func (h *held) projectFolder() string {
+func (h *hookRun) projectFolder() string {
 	for _, name := range h.req.Row.Project {
 		if dir := h.Getenv(name); filepath.IsAbs(dir) {
 			return dir
@@ -206,7 +207,7 @@ func (h *held) projectFolder() string {
 }
 
 // newCallEvent returns the exchange's event for the record.
-func (h *held) newCallEvent() event.Event {
+func (h *hookRun) newCallEvent() event.Event {
 	c := &h.req.Calls[0]
 	ev := event.Event{
 		Kind: event.Decision, Server: c.Server, Direction: "client", Method: c.Method, Subject: c.Subject.RuleKey(), Names: c.Names, Args: c.Args, Facts: c.Facts,
@@ -219,7 +220,7 @@ func (h *held) newCallEvent() event.Event {
 }
 
 // renderOrigin returns the client, the event and the session of the call as text.
-func (h *held) renderOrigin() string {
+func (h *hookRun) renderOrigin() string {
 	s := "hook " + h.req.Row.ID + " " + h.req.Event.Name
 	if h.req.Row.ID != h.Client {
 		s += " at " + h.Client
@@ -233,7 +234,7 @@ func (h *held) renderOrigin() string {
 // recordClientEvent records that a client's session has begun, or that its user said something, but
 // never the words. If this cannot be recorded, the client still continues, and its next call is
 // denied.
-func (h *held) recordClientEvent() {
+func (h *hookRun) recordClientEvent() {
 	ev := event.Event{Server: h.req.Row.ID, Detail: h.renderOrigin()}
 	switch h.req.Event.Kind {
 	case client.Session:
@@ -275,7 +276,7 @@ func (h *held) recordClientEvent() {
 
 // recordUnreadable records, for doctor, that a payload could not be parsed. It records nothing of
 // the payload.
-func (h *held) recordUnreadable(err error) {
+func (h *hookRun) recordUnreadable(err error) {
 	door, failed := h.Open(h.projectFolder(), &h.req, h.answerByDialog)
 	if failed != nil {
 		return // the call is denied even if this is not recorded
@@ -284,15 +285,15 @@ func (h *held) recordUnreadable(err error) {
 	_ = door.Gate.NoteEvents(&event.Event{Kind: event.Dropped, Server: h.Client, Direction: "client", Method: client.UnreadMethod, Detail: h.renderOrigin(), Reason: err.Error(), Bytes: len(h.payload)})
 }
 
-// outlet takes the gate's decision and sets the answer.
+// outlet is the gate's outlet: it sets the answer that the gate's decision leads to.
 type outlet struct {
-	*held
+	*hookRun
 	door *Door
 	done chan struct{}
 }
 
 func (o *outlet) setRefusal(why string) {
-	answer := o.held.refuseCall(why)
+	answer := o.hookRun.refuseCall(why)
 	o.answer = &answer
 }
 

@@ -181,8 +181,8 @@ func (c *conn) sendRequest(call *call, f *frame.Frame, edits []frame.Edit) {
 	c.sendCall(call, f, edits, "")
 }
 
-// sendCall sends a call once; the call may need several rounds. members are JSON members that are
-// added to its params, for a server of 2026-07-28.
+// sendCall sends a call for the first time, or again (round.again). members are JSON members that
+// are added to its params, for a server of 2026-07-28.
 func (c *conn) sendCall(call *call, f *frame.Frame, edits []frame.Edit, members string) {
 	h := c.server.h
 	id := c.expectAnswer(asker{call: call})
@@ -365,11 +365,11 @@ func (c *conn) endConnection(why string) {
 			continue
 		}
 		if c.fromClient.FailRequest([]byte(id), why) == nil {
-			c.fromClient.WithdrawRequest([]byte(id)) // the call waits for a person
+			c.fromClient.WithdrawRequest([]byte(id)) // not forwarded yet: the call waits for a person
 		}
 		f, err := frame.Parse(mcp.UnreachedAnswer([]byte(id), "server "+c.server.ID+": "+why), h.o.Limits)
 		if err != nil {
-			panic(err) // the text is the hub's own
+			panic(err) // the hub itself made this frame
 		}
 		if line := h.concludeCall(a.call, &f); line != nil {
 			h.writeToClient(line)

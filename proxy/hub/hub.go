@@ -51,9 +51,9 @@ type Server struct {
 	// Idle is how long the server may be unused before it is stopped; 0: for ever.
 	Idle    time.Duration
 	Timeout time.Duration // for answers to initialize and lists; default 30 s
-	// Kept returns the store for the lists that this server shows to a client. The store depends on
-	// the program that would be started now and on client, what the client has said about itself.
-	// It outlives the session. nil: the lists are not kept.
+	// Kept returns the store for the lists that this server, as it would be started now, shows to
+	// such a client. client is what the client has said about itself. The store outlives the
+	// session. nil: the lists are not kept.
 	Kept func(client []byte) Catalogue
 	// Digest is the digest of the server's whole configuration. In an update, the same ID and
 	// Digest mean the same server, which keeps running; another Digest means another server.
@@ -73,7 +73,7 @@ type hub struct {
 	ctx     context.Context // ends all waiting; lives as long as the session
 	out     *proxy.Writer
 	own     *own                      // answers requests that belong to no server
-	servers atomic.Pointer[[]*server] // replaced as a whole
+	servers atomic.Pointer[[]*server] // a new configuration replaces the slice, which is never modified
 	tasks   sync.WaitGroup
 	changes changes
 

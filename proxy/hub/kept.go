@@ -18,12 +18,11 @@ import (
 
 // A server's lists are kept from one session to the next, so that the server is started only when
 // it is called. The kept answers are the server's own, before rules changed anything. A player
-// sends them in place of the server, and they cross the gate like the server's answers, so rules,
+// sends them in place of the server, and they pass the gate like the server's answers, so rules,
 // pins and records treat them in the same way. When the real server is started, its lists are
-// compared with the kept lists before it gets any message, because calls are judged by these
-// lists.
+// compared with the kept lists before it gets any message, because calls are judged by these lists.
 
-// Catalogue stores the lists of a server that is started in one way.
+// Catalogue stores the lists that one server program shows to one kind of client.
 type Catalogue interface {
 	Load() []byte // returns nil if there is no content that can be trusted
 	Keep(text []byte)

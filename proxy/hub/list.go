@@ -171,7 +171,7 @@ func (h *hub) followRules() {
 	}
 }
 
-// isStale reports whether the client got the list under other rules, or is about to.
+// isStale reports whether the client got the list under other rules, or is about to get it.
 func (l *list) isStale(rules <-chan struct{}) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -212,7 +212,7 @@ func (l *list) refetchList(s *server, k kind) {
 // Limits of one server's list.
 const (
 	maxPages     = 1000
-	maxListBytes = 4 << 20 // also at most the server's share of one answer
+	maxListBytes = 4 << 20 // a list is also limited to the server's share of Limits.MaxBytes
 )
 
 // pager requests one page of a list. cursor is the JSON member "cursor" for the params, with its

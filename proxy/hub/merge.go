@@ -50,9 +50,9 @@ func (l *list) checkFresh(waited time.Duration) error {
 	return nil // the list changed a moment ago, and the client gets a list_changed
 }
 
-// mergeLists returns the result of a list request: the entries of all the servers, in the order
-// of the configuration and of each server's list. For a server that has not answered it holds the
-// last known list, if any, and the reason in _meta.
+// mergeLists returns the result of a list request: the entries of all the servers, in the order of
+// the configuration and of each server's list. For a server that has not answered, the result holds
+// the last known list, if any, and the reason in _meta.
 func (h *hub) mergeLists(k kind) []byte {
 	servers := h.currentServers()
 	why := h.gatherLists(k, servers)
@@ -75,7 +75,7 @@ func (h *hub) mergeLists(k kind) []byte {
 			switch {
 			case k == tools || k == prompts:
 				if count[e.advertised] > 1 {
-					continue // an ambiguous name is left out
+					continue // an ambiguous name is not listed
 				}
 			case k == resources && shown[e.original]:
 				raw = renameResource(s.ID, e.raw)

@@ -130,8 +130,8 @@ func (o *own) refusalError(f *frame.Frame) []byte {
 	return nil
 }
 
-// offers is the hub's capabilities, for initialize and server/discover. They are fixed, because
-// the capabilities of the servers are not known before they are started.
+// offers has the hub's capabilities as JSON, for initialize and server/discover. They are fixed,
+// because the capabilities of the servers are not known before they are started.
 const offers = `"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
 	`"resources":{"listChanged":true,"subscribe":true},"completions":{},"logging":{}}`
 

@@ -53,7 +53,7 @@ func (a *ownSink) Add(line []byte) error {
 	if f.Kind == frame.Request {
 		a.open.Add(1)
 	}
-	if version, _ := messageVersion(f.Params); f.Method == "initialize" && version == "" { // not in the job: the next message may be in the same read and needs this
+	if version, _ := messageVersion(f.Params); f.Method == "initialize" && version == "" { // not in the job: the next message may be in the same read and needs the client's version
 		a.h.noteClient(f.Params)
 	}
 	(*own)(a).postJob(func() {

@@ -30,7 +30,7 @@ type round struct {
 	held  *frame.Frame // answer that came while the client was away
 	late  *time.Timer  // ends the call if the client does not return
 
-	asking bool                 // a client of an earlier version is being asked by requests, and no server has the call
+	asking bool                 // the hub has sent the questions to a client of an earlier version as requests; until the answers come, no server has the call
 	rounds int                  // number of answers in which the server has asked
 	again  func(members string) // sends the call again, with these JSON members added to its params
 }
@@ -199,9 +199,9 @@ func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	return true
 }
 
-// concludeCall returns the answer to a call, under the client's present id. It returns nil when the
-// client expects no answer, and also when the client is away: then the answer is held until the
-// client returns.
+// concludeCall returns the answer to a call, with the id under which the client waits for it now.
+// It returns nil when the client expects no answer, and also when the client is away: then the
+// answer is held until the client returns.
 func (h *hub) concludeCall(c *call, f *frame.Frame, edits ...frame.Edit) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()

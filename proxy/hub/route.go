@@ -21,8 +21,8 @@ type call struct {
 	round // for questions to the client
 }
 
-// routeLine sends a line of the client to the server that it belongs to, or else to the hub's own
-// server.
+// routeLine sends a line of the client to the server that it belongs to, or else to the hub itself
+// (hub.own).
 func (h *hub) routeLine(line []byte) {
 	limits := h.o.Limits
 	h.mu.Lock()

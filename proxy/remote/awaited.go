@@ -147,8 +147,9 @@ func (u *Upstream) waitsForSeveral(rt *roundTrip) bool {
 	return rt != nil && len(rt.unanswered) > 1
 }
 
-// NameError returns line with this id, the id of the request that it came with, if line is an error
-// without a usable id or an array of one such error. It returns nil for any other line.
+// NameError returns line with id as its id, if line is an error without a usable id or an array of
+// one such error. id is the id of the request that the error came with. NameError returns nil for
+// any other line.
 func NameError(line, id []byte, l frame.Limits) []byte {
 	if !bytes.HasPrefix(line, []byte{'['}) {
 		return attachRequestID(line, id, l)
@@ -163,8 +164,8 @@ func NameError(line, id []byte, l frame.Limits) []byte {
 	return nil
 }
 
-// attachRequestID returns an error without a usable id with this id. It returns nil for any other
-// line.
+// attachRequestID returns line with id as its id, if line is an error without a usable id. It
+// returns nil for any other line.
 func attachRequestID(line, id []byte, l frame.Limits) []byte {
 	if was := gjson.GetBytes(line, "id"); frame.LooseID([]byte(was.Raw)) != "" || !gjson.GetBytes(line, "error").Exists() {
 		return nil

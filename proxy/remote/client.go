@@ -62,7 +62,7 @@ func DoRequest(c *http.Client, r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// StatusText returns the status with HTTP's standard text; the server's own text is left out.
+// StatusText returns the status with HTTP's standard text; the server's own text is not used.
 func StatusText(resp *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 }

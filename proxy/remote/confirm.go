@@ -73,7 +73,7 @@ func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	case f.Kind == frame.Notification && modernVersion(v): // a notification need not state the version (basic, _meta)
 		c.Modern, c.Version, c.Header[headerVersion] = true, v, []string{v}
 	case says && f.Method != "initialize" && modernVersion(v):
-		c.Differs, c.Code = headerVersion, invalidParams // messages of this version state it themselves, and this one does not
+		c.Differs, c.Code = headerVersion, invalidParams // a message of this version states its version itself, but this one does not
 	}
 	if says {
 		c.compareHeader(h, headerMethod, f.Method, true)
@@ -101,8 +101,8 @@ func (c *Confirmed) compareHeader(h http.Header, name, want string, said bool) {
 	}
 }
 
-// RequireHeaders looks for the headers that a request of 2026-07-28 must have. Only an end point of
-// the request calls it, not a proxy that forwards the request.
+// RequireHeaders looks for the headers that a request of 2026-07-28 must have. Only a server that
+// executes the request calls it: a missing header does not stop a request that is forwarded.
 func (c *Confirmed) RequireHeaders(h http.Header, f *frame.Frame, tools *Tools) {
 	must := []string{headerVersion, headerMethod}
 	switch f.Method {

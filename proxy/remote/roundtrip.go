@@ -21,7 +21,7 @@ type roundTrip struct {
 	background bool // no client message needs it, so no person is asked to sign in
 
 	// sent is fired when the request has been written, answered when it has its answer, and held
-	// when its credentials take long.
+	// when it takes long to get its credentials.
 	sent, answered, held signal
 
 	// Guarded by Upstream.mu:
@@ -182,8 +182,8 @@ func (u *Upstream) cancelRequest(f *frame.Frame) (done bool) {
 	return rt.era.modern
 }
 
-// sendOneWay posts a notification or a response and waits until the server has taken it, but at
-// most ackTimeout, so that the client's next message is not blocked.
+// sendOneWay posts a notification or a response and waits until the server has acknowledged it, but
+// at most ackTimeout, so that the client's next message is not blocked.
 func (u *Upstream) sendOneWay(rt *roundTrip) {
 	u.startTask(func() {
 		defer rt.cancel()

@@ -65,7 +65,7 @@ func New(o Options) (_ *Server, err error) {
 // Read returns the server's messages.
 func (s *Server) Read(p []byte) (int, error) { return s.from.Read(p) }
 
-// Write takes messages to the server.
+// Write passes messages to the server.
 func (s *Server) Write(p []byte) (int, error) { return s.toUs.Write(p) }
 
 // Done returns a channel that is closed when the server has ended.

@@ -38,8 +38,8 @@ func MovesAway(command []string) bool {
 }
 
 // RunsElsewhere reports whether a command may start a server that sees another system: in a
-// container, on another machine, or in the Linux of a Windows machine, whose bash.exe is found
-// first.
+// container, on another machine, or in WSL, the Linux of a Windows machine, because its bash.exe is
+// the first that Windows finds.
 func RunsElsewhere(command []string) bool {
 	return slices.ContainsFunc(command, func(word string) bool {
 		name := programName(word)

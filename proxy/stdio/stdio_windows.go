@@ -56,7 +56,7 @@ func resumeProcess(process windows.Handle) error {
 	return nil
 }
 
-// terminateGroup does nothing: Windows has no polite request for a process without a window, and
+// terminateGroup does nothing: on Windows nothing can ask a process without a window to end, and
 // stdin is closed already.
 func (g *group) terminateGroup() {}
 

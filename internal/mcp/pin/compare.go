@@ -14,7 +14,7 @@ import (
 // Change is one difference in an entry, or in a server's description of itself.
 type Change struct {
 	Class Class
-	At    string          // place: member names with dots, "" for the whole
+	At    string          // place: member names separated by dots; "" for the whole entry
 	Was   json.RawMessage // nil when it is new
 	Is    json.RawMessage // nil when it is gone
 	What  string          // description where Was and Is do not show the change; never a part of a text

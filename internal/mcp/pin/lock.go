@@ -84,9 +84,9 @@ func isSeen(src []byte) bool {
 	return true
 }
 
-// ReadLock parses such a file, with any blanks and order. An unknown member, or an entry that
-// does not match its digest, is an error: after a merge by hand or by a program, the file may
-// hold entries that nobody approved.
+// ReadLock parses a file with the content of Lock.Text, in any order and with any blanks. An
+// unknown member, or an entry that does not match its digest, is an error: after a merge by hand or
+// by a program, the file may hold entries that nobody approved.
 func ReadLock(src []byte) (Lock, error) {
 	file, err := readFile(src, "servers")
 	if err != nil {

@@ -32,7 +32,7 @@ func rewriteEntry(kind EntryKind, src []byte) (name string, text []byte, err err
 		}
 		return "", nil, err
 	}
-	w := writers.Get().(*writer) //nolint:forcetypeassert // it has nothing else
+	w := writers.Get().(*writer) //nolint:forcetypeassert // the pool has nothing else
 	defer writers.Put(w)
 	w.kind, w.src, w.at, w.name, w.out, w.parts = kind, src, 0, "", w.out[:0], w.parts[:0]
 	if _, err = w.writeValue(entryShape, 0); err == nil {

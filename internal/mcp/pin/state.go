@@ -15,7 +15,7 @@ import (
 
 // State is one machine's data about a server: the approved description and the latest one.
 type State struct {
-	Server   string      // the server's name, so that another server's file is not taken for this one
+	Server   string      // the server's name, so that the file of another server is not used by mistake
 	Sighted  []EntryKind // kinds whose first list was read to its end
 	Approved SelfDescription
 	Served   SelfDescription

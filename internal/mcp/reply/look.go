@@ -108,7 +108,7 @@ func (m *Message) IsWhole() bool { return m.whole && len(m.DoubtfulKinds()) == 0
 // ReachedEnd reports whether the search reached the end of the message.
 func (m *Message) ReachedEnd() bool { return m.whole }
 
-// DoubtfulKinds returns, sorted and without repeats, the kinds that may stand in parts that were
+// DoubtfulKinds returns, sorted and without repeats, the kinds that may occur in parts that were
 // not searched. "*" means all kinds.
 func (m *Message) DoubtfulKinds() (kinds []string) {
 	if !m.whole {
@@ -123,7 +123,7 @@ func (m *Message) DoubtfulKinds() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// JudgedKinds returns the kinds that rules judge: found kinds, and kinds that may stand in parts
+// JudgedKinds returns the kinds that rules judge: found kinds, and kinds that may occur in parts
 // that were not searched.
 func (m *Message) JudgedKinds() []string {
 	all := append(m.FoundKinds(), m.DoubtfulKinds()...)

@@ -252,8 +252,8 @@ func markAt(text string, at int, other bool) (word string, end int) {
 	return "", 0
 }
 
-// spellsMark reports whether one of our marks begins with letters; whole is the mark's word if
-// letters spell all of it.
+// spellsMark reports whether letters are the beginning of one of our marks; whole is the mark's
+// word if they are all of it.
 func spellsMark(letters []byte) (fits bool, whole string) {
 	for _, s := range spellings {
 		if strings.HasPrefix(s.letters, string(letters)) {
@@ -270,8 +270,8 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// foldRune returns the letter that a character looks like, in lower case; -1 where nothing is
-// drawn.
+// foldRune returns the letter that a character looks like, in lower case; -1 for a character that
+// is not drawn.
 func foldRune(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf && unicode.IsLetter(r):

@@ -9,7 +9,7 @@ import (
 
 // check is one check of a value.
 type check struct {
-	left      int // steps
+	left      int // number of steps that may still be made
 	depth     int
 	unchecked string   // the first reason why a part was not checked
 	unfit     string   // the last keyword that did not fit

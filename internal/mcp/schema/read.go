@@ -66,8 +66,8 @@ var kindOf = map[string]kinds{
 // reader reads one schema document.
 type reader struct {
 	src   jsonscan.Value
-	old   bool // draft 7
-	left  int  // steps
+	old   bool // the schema is of draft 7
+	left  int  // number of steps that may still be made
 	depth int
 	refs  map[string]*node // by their references
 	names map[string]bool  // names of all properties

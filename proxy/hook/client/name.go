@@ -195,8 +195,8 @@ func isNumbered(written, name string) bool {
 func (req *Request) HasSpelledServer() bool { return req.spelled }
 
 // IsCertain reports whether the call's server has this name in the client's files, whatever the
-// files contain: its name was not cut out of the tool's name, or it can be cut in only one way
-// and holds no replaced characters.
+// files contain: its name was not cut out of the tool's name, or it can be cut in only one way and
+// has no "_", which may be a replaced character.
 func (req *Request) IsCertain() bool {
 	if !req.spelled {
 		return true

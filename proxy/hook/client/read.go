@@ -175,7 +175,7 @@ func (r *Row) readCalls(root object, req *Request) error {
 // toolSpelling returns how the client has changed the name of a server's tool.
 func (r *Row) toolSpelling(tool string) policy.Spelling {
 	switch {
-	case r.NameLimit == 0 || len(tool) > r.NameLimit: // this client does not write names longer than its limit
+	case r.NameLimit == 0 || len(tool) > r.NameLimit: // the client has not cut a name that is longer than its limit
 		return policy.AsWritten
 	case len(tool) == r.NameLimit:
 		return policy.Cut

@@ -39,8 +39,8 @@ type Row struct {
 	Deny  Dress
 	Allow string // output that lets a tool run; "": no output
 	Pass  string // output for every other event; "": no output
-	// Exit0 means that a denial has exit code 0: this client takes any other code for a failed
-	// hook and then runs the tool.
+	// Exit0 means that a denial has exit code 0: this client treats any other code as a failed hook
+	// and then runs the tool.
 	Exit0 bool
 	Asks  bool // after the answer "ask" the client shows the person its own dialog (measured)
 	// Modes are the permission modes in which Asks is known to hold; "" is a payload without a

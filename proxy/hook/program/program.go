@@ -194,7 +194,7 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // never true: the call alone makes room for the array, and to run this would clear the array
+	if used { // never true: to call this function is enough to make room for the array, which would otherwise be cleared
 		var stack [48 << 10]byte
 		last = stack[os.Getpid()&1]
 	}

@@ -122,7 +122,7 @@ func (rh *requestHandler) signInHint(resp *http.Response) string {
 	return "; sign in with: " + signInWith
 }
 
-// signInWith is the hint for a client that cannot sign in here.
+// signInWith says how to sign in, because a client cannot do it here.
 const signInWith = "clawai auth login, or give the client an Authorization header"
 
 // answerUnreachable answers in place of the server. The answer passes the gate like any answer,
@@ -197,8 +197,8 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 		}
 		switch {
 		case e.HasData && (e.Name == "" || e.Name == "message") && len(bytes.TrimSpace(e.Data)) > 0:
-			done, crossed := out.replays.claimEvent(rh.r.Context(), e, rh.resumes)
-			if crossed {
+			done, replayed := out.replays.claimEvent(rh.r.Context(), e, rh.resumes)
+			if replayed {
 				rh.noteReplay(e)
 				err = out.writeReplay(e)
 				break

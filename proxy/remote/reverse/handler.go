@@ -164,7 +164,7 @@ func (rh *requestHandler) awaitStreamEnd() {
 	}
 }
 
-// clientGone handles a client that has hung up, that is closed its request: the request to the
+// clientGone handles a client that has hung up (has closed its HTTP request): the request to the
 // server is aborted too. In 2026-07-28 hanging up cancels the call. In earlier versions a call that
 // waits for a person continues to wait, and the client can resume the stream to get its answer.
 func (rh *requestHandler) clientGone() {
@@ -212,7 +212,8 @@ func (rh *requestHandler) readMessage() ([]byte, bool) {
 
 func (rh *requestHandler) refuseRequest(status int, why string) { writeRefusal(rh.w, status, why) }
 
-// writeRefusal also ends the connection: the next bytes on it may be part of the refused message.
+// writeRefusal answers with a status and a reason, and ends the connection, because the next bytes
+// on it may be part of the refused message.
 func writeRefusal(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Connection", "close")
 	http.Error(w, why, status)

@@ -32,9 +32,9 @@ var (
 	forwardPrefixes = []string{"x-mcp-"}
 )
 
-// neverForwarded are the headers that are never forwarded, whatever their shape and even if they
-// are configured: HTTP's own headers, headers from which a program between here and the server
-// takes an address, a method or a caller, and MCP's headers, which are built here.
+// neverForwarded are the headers that are never forwarded, whatever the form of their names, and
+// even if they are configured: HTTP's own headers, headers from which a program between here and
+// the server takes an address, a method or a caller, and MCP's headers, which are built here.
 var neverForwarded = []string{
 	"accept-encoding", "connection", "cookie", "date", "expect", "forwarded", "from", "host", "keep-alive", "last-event-id",
 	"origin", "proxy-authenticate", "proxy-authorization", "proxy-connection", "referer", "te", "trailer", "transfer-encoding",

@@ -60,8 +60,8 @@ func (in *invocation) uncountRequest(now time.Time) {
 	}
 }
 
-// refuseInvocation answers a client without a running invocation, under its request's id so that
-// the client sees the error.
+// refuseInvocation answers a request whose invocation does not run. The answer has the id of the
+// request, so that the client sees the error.
 func (rh *requestHandler) refuseInvocation() {
 	var id []byte
 	if rh.r.Method == http.MethodPost {
@@ -168,7 +168,7 @@ func (s *Server) endInvocation(name string) (over <-chan struct{}) {
 	return run.over
 }
 
-// dropInvocation removes an invocation, cancels its work, and discards its state when that has
+// dropInvocation removes an invocation, cancels its work, and discards its state when the work has
 // ended. s.mu is held, and the server is not closed.
 func (s *Server) dropInvocation(name string, run *invocation) {
 	delete(s.invocations, name)

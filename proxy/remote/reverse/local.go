@@ -18,8 +18,8 @@ import (
 
 // Local is a server in this process that speaks the stdio protocol. It carries one MCP session (up
 // to 2025-11-25), or the requests of one caller without a session (2026-07-28). The gate g judges
-// its messages. It returns when in or ctx has ended, after everything that it started has ended. It
-// writes whole lines.
+// its messages. It returns when its input or ctx has ended, after everything that it started has
+// ended. It writes whole lines.
 type Local func(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer)
 
 // localSession is the pair of pipes between an MCP session, or a caller without a session, and a
@@ -146,7 +146,7 @@ func (l *localSession) awaitAnswers(x *exchange) bool {
 	return true
 }
 
-// addStream makes out the newest stream for messages that are not answers.
+// addStream makes the responder `out` the newest stream for messages that are not answers.
 func (l *localSession) addStream(out *responder) {
 	l.mu.Lock()
 	l.streams = append(l.streams, out)
@@ -188,7 +188,7 @@ func (l *localSession) flushWaiting() {
 	}
 }
 
-// Write takes the server's output. Only one goroutine may call it at a time.
+// Write receives the server's output. Only one goroutine may call it at a time.
 func (l *localSession) Write(b []byte) (int, error) {
 	l.sending.Lock()
 	defer l.sending.Unlock()

@@ -71,7 +71,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	told = l.agreedVersion() != "" && rh.out.hasAnswered() // also true if the client has hung up since
 }
 
-// findLocal finds the session of the message, or begins a new one; begins reports the latter.
+// findLocal finds the session of the message, or begins a new one; then begins is true.
 func (rh *requestHandler) findLocal() (begins, ok bool) {
 	id, said := rh.r.Header.Get("Mcp-Session-Id"), rh.r.Header.Get("Mcp-Protocol-Version")
 	switch {

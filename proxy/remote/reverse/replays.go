@@ -47,11 +47,11 @@ func (r *replays) releaseWaiters(m [sha256.Size]byte) {
 	}
 }
 
-// claimEvent claims an event until done is called. On a resumed stream, crossed is true if an
+// claimEvent claims an event until done is called. On a resumed stream, replayed is true if an
 // identical event was forwarded before. If the same event is at the gate on another stream, which
 // the client has given up, claimEvent waits for the result there, because a second answer would be
-// refused. When ctx ends nobody reads any more, and crossed is true.
-func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (done func(), crossed bool) {
+// refused. When ctx ends nobody reads any more, and replayed is true.
+func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (done func(), replayed bool) {
 	if r == nil || e.ID == "" {
 		return func() {}, false
 	}
@@ -70,10 +70,10 @@ func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (d
 		select {
 		case <-inProgress:
 		case <-ctx.Done():
-			crossed = true
+			replayed = true
 		}
 		r.mu.Lock()
-		if crossed {
+		if replayed {
 			return func() {}, true
 		}
 	}

@@ -35,7 +35,7 @@ type responder struct {
 	ended         chan struct{} // closed after the answer, or when the client does not read any more
 
 	relayed chan struct{} // closed when the server's answer has been passed on; nil before the server is asked
-	abort   func()        // ends the request to the server; nil like relayed
+	abort   func()        // ends the request to the server; nil before the server is asked
 }
 
 var _ proxy.Sink = (*responder)(nil)
@@ -299,14 +299,15 @@ func (a *responder) signalEnd() {
 	}
 }
 
-// beginRelay notes that the server is asked.
+// beginRelay notes that the server has been asked.
 func (a *responder) beginRelay(relayed chan struct{}, abort func()) {
 	a.mu.Lock()
 	a.relayed, a.abort = relayed, abort
 	a.mu.Unlock()
 }
 
-// relayDone returns a channel that is closed when no answer is being passed on.
+// relayDone returns a channel that is closed when the server's answer has been passed on, or at
+// once if the server was not asked.
 func (a *responder) relayDone() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()

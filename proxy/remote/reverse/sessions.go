@@ -83,7 +83,7 @@ func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err er
 	}
 	a = s.agents[route]
 	if a == nil {
-		if run == nil && len(s.agents) >= s.o.Sessions { // an invocation has one agent session for each server
+		if run == nil && len(s.agents) >= s.o.Sessions { // an invocation has only one agent session for each server
 			return nil, nil, fmt.Errorf("there are %d agent sessions already", s.o.Sessions)
 		}
 		g, err := makes(route.server)
