@@ -50,7 +50,7 @@ type Event struct {
 
 	policy.Facts // of a judged message
 
-	Extra   []byte   // JSON: other parts of the params that the sender wants to transmit
+	Extra   []byte   // JSON: the parts of the params that Names and Args do not contain
 	Digest  [32]byte // SHA-256 of the frame's bytes
 	Bytes   int      // length of the frame
 	Folded  int      // of Dropped and Chatter: the number of events that this record stands for; 0: only one

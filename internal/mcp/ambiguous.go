@@ -61,7 +61,7 @@ func foldingMessages(v jsonscan.Value, depth int) bool {
 }
 
 // hasFoldedMembers reports whether an object has two members whose names fold together, or more
-// members than any object that it is used for.
+// than 32 members, which no object that is checked here needs.
 func hasFoldedMembers(o jsonscan.Value) bool {
 	var members [32]string
 	seen := members[:0]

@@ -109,8 +109,8 @@ func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy
 	return calls, nil
 }
 
-// callOfAnswer returns the call that an answer stands for. A member that only one kind of answer
-// has shows the kind: roots, action (elicitation) or role (sampling).
+// callOfAnswer returns the call that the rules judge for an answer. A member that only one kind of
+// answer has shows the kind: roots, action (elicitation) or role (sampling).
 func callOfAnswer(answer jsonscan.Value, server string) policy.Call {
 	c := policy.Call{Server: server}
 	kinds := 0

@@ -20,10 +20,10 @@ type Inputs struct {
 // InputCalls returns the requests to the client in a server's response or notification:
 // inputRequests of a result (MCP 2026-07-28 basic/mrtr), of a task's state in tasks/get, of
 // notifications/tasks (tasks extension) or of a result's task; those in the result or error of a
-// finished task; and the elicitations of the error -32042 (MCP 2025-11-25 client/elicitation).
-// Each is judged like the request it stands for. A request whose method is not allowed there is
-// malformed. A wrong shape refuses the frame. resultType is not checked, because a client may not
-// check it either.
+// finished task; and the elicitations of the error -32042 (MCP 2025-11-25 client/elicitation). Each
+// is judged like the same request sent by itself. A request whose method is not allowed there is
+// malformed. A wrong shape of inputRequests is a refusal of the frame. resultType is not checked,
+// because a client may not check it either.
 func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 	c := collector{server: server}
 	switch f.Kind {
@@ -138,7 +138,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 	c.in.digests = append(c.in.digests, sha256.Sum256(entry.Bytes()))
 }
 
-// collectFailure reads the URLs in an error that its reader should visit.
+// collectFailure reads the elicitations in an error: URLs that the user should visit.
 func (c *collector) collectFailure(e jsonscan.Value) {
 	list := e.Member("data").Member("elicitations")
 	if list == "" || c.why != "" {

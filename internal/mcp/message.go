@@ -22,8 +22,8 @@ type Message struct {
 	InputResponses []byte // params.inputResponses, for Asked.AnswerCalls; nil when missing
 	RequestState   []byte // JSON token of params.requestState; nil when it is not a string
 
-	// Tasks are the handles of the tasks that a request or a notification concerns. The calls
-	// that created the tasks decide what it may do.
+	// Tasks are the handles of the tasks that a request or a notification concerns. The calls that
+	// created the tasks decide what the message may do.
 	Tasks []string
 
 	// Modern means that the frame belongs to the era of 2026-07-28, in which results have a

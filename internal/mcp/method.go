@@ -30,7 +30,7 @@ type Class uint8
 
 // The classes of messages.
 const (
-	Judge Class = iota // judged by the rules on one of the five subjects
+	Judge Class = iota // judged by the rules for its subject: tool, resource, prompt, sampling or elicitation
 	Pass               // forwarded and recorded; a method rule may still stop it
 	List               // as Pass, and the declarations in its result are recorded
 )

@@ -72,8 +72,7 @@ func RequestLine(id []byte, method string, params []byte) []byte {
 // ResultLine answers the request id with a result, which is JSON.
 func ResultLine(id, result []byte) []byte { return joinLine(id, `,"result":`, result) }
 
-// ErrorLine answers the request id with an error, which is JSON. The code of a server's own error
-// may tell the client what to try next.
+// ErrorLine answers the request id with an error, which is the JSON of an error object.
 func ErrorLine(id, failure []byte) []byte { return joinLine(id, `,"error":`, failure) }
 
 func joinLine(id []byte, between string, last []byte) []byte {

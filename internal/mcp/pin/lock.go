@@ -20,9 +20,9 @@ type Lock map[string]SelfDescription
 // lists are the members of a server's block that hold entries.
 var lists = [...]string{Tool: "tools", Prompt: "prompts", Template: "templates"}
 
-// Text returns the file: sorted JSON with an indent of two blanks and LF line ends. It has no time
-// and no path, so that equal locks have equal files. Invisible characters are escaped; readable
-// text stays unchanged.
+// Text returns the file: sorted JSON with an indent of two blanks and LF line ends. It does not say
+// when or where it was written, so that equal locks have equal files. Invisible characters are
+// escaped; readable text stays unchanged.
 func (l Lock) Text() []byte {
 	servers := map[string]any{}
 	for name, s := range l {

@@ -208,7 +208,7 @@ func byStart(same map[string]string) map[string][]string {
 	return all
 }
 
-// findEqual returns the places of the values in a text; What is the value's mark.
+// findEqual returns the places of the values in a text. Found.What is the value's mark.
 func findEqual(text string, starts map[string][]string, same map[string]string) (found []inspect.Found) {
 	for at := 0; at+minSame <= len(text); at++ {
 		for _, value := range starts[text[at:at+minSame]] {

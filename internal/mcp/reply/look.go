@@ -56,7 +56,7 @@ type Wanted struct {
 	Fence  bool
 	Link   bool
 	Server string // the server's URL, for Link; "" for a server without one
-	Schema bool   // for the caller, who has the schemas
+	Schema bool   // not used here: the caller has the schemas and calls CheckSchema
 
 	words []string // all kinds as written; "*" for any
 }

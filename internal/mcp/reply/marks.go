@@ -90,8 +90,8 @@ func findEscapes(text string, shown []string) (found []inspect.Found) {
 	return found
 }
 
-// findMarks finds our marks and their imitations: anything drawn like a mark, with any
-// non-letters in between.
+// findMarks finds our marks and their imitations: any text that looks like a mark, also with other
+// characters than letters in between.
 func findMarks(text string, marker, fence bool) []inspect.Found {
 	var markers, fences bounded
 	for at := 0; at < len(text); {
@@ -117,8 +117,8 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 	return append(markers, fences...)
 }
 
-// beginsText reports whether a string of the message begins at text[at]: it is searched alone, or
-// behind its name.
+// beginsText reports whether a string of the message begins at text[at]: at the start of text, or
+// after the name of the string's member (see nameEnd).
 func beginsText(text string, at int) bool {
 	return at == 0 || text[at-1] == '"' && strings.HasSuffix(text[:at], nameEnd)
 }
