@@ -14,8 +14,8 @@ import (
 )
 
 // unnamedWait is how long the proxy waits for messages that show whether an answer without an id is
-// for a call or for a notification. After this time a call fails if it is the only one that waits.
-// Clients give up after a minute or less.
+// for a call or for a notification. After this time the waiting calls fail, unless it is still
+// unclear which of them has been answered. Clients give up after a minute or less.
 const unnamedWait = 10 * time.Second
 
 // maxUnnamed is the largest number of waiting answers without an id, and of remembered
@@ -240,8 +240,8 @@ func methodFamily(method string) string {
 }
 
 // findCandidates returns the waiting requests among the first `before` messages to the server.
-// cancelledCount is the number of cancelled requests among them, which the server may answer too. t.mu
-// is held.
+// cancelledCount is the number of the cancelled ones, which the server may answer too. t.mu is
+// held.
 func (t *table) findCandidates(from mcp.Direction, scope string, before uint64) (calls []*request, cancelledCount int) {
 	for key, req := range t.pendingRequests(from).requests {
 		switch {
