@@ -73,8 +73,7 @@ func (rc *receiver) beginBatch(x *gate.Exchange, f *frame.Frame, out gate.Outlet
 	x.Event.Method = "batch"
 }
 
-// addElement adds the calls of one element to the batch's exchange. A refusal means that the whole
-// batch must be refused.
+// addElement reads one element.
 func (b *requestBatch) addElement(f *frame.Frame) *frame.Refusal {
 	rc := b.rc
 	if f.Kind == frame.Request {

@@ -76,8 +76,7 @@ func mayCarryText(f *frame.Frame) bool {
 	return true
 }
 
-// carriesMore reports whether params has a member other than the ids of these notifications. within
-// is "" for the params of a notification, and the path with a dot for an object inside them.
+// carriesMore reports whether params has a member other than the ids of these notifications.
 func carriesMore(params gjson.Result, within string) (more bool) {
 	params.ForEach(func(name, value gjson.Result) bool {
 		switch within + name.String() {
