@@ -66,7 +66,7 @@ func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
 	rc.enqueueExchange(ctx, &b.x, false)
 }
 
-// beginBatch fills in the exchange of an array.
+// beginBatch fills in the exchange of a batch.
 func (rc *receiver) beginBatch(x *gate.Exchange, f *frame.Frame, out gate.Outlet) {
 	x.Raw, x.Out = f.Raw, out
 	rc.describeFrame(&x.Event, f, nil)

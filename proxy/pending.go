@@ -76,7 +76,8 @@ func directionIndex(from mcp.Direction) int {
 	return 0
 }
 
-// Limits for a server's unanswered requests: they are kept until the client answers.
+// Limits for a server's unanswered requests, because each request is kept until the client answers
+// it.
 const (
 	maxServerRequests     = 1024
 	maxServerRequestBytes = 64 << 20 // total size of their frames; a request is refused once the total is above this limit

@@ -156,7 +156,7 @@ func (c *conn) isOver() bool {
 	}
 }
 
-// expectAnswer returns the next request id and registers a as its asker.
+// expectAnswer returns the next request id and registers its asker.
 func (c *conn) expectAnswer(a asker) (id []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -197,7 +197,7 @@ var exact = sync.OnceValue(func() inspect.Kinds {
 	return kinds.WithCloseLook()
 })
 
-// suspectChanges returns the contents of an entry that can never be approved.
+// suspectChanges returns a change for each text of an entry that can never be approved.
 func suspectChanges(e Entry) []Change {
 	if isPlain(e.text) {
 		return nil

@@ -20,8 +20,8 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// Options are the parameters of New. Required are at least one of Upstreams and Local, Secret,
-// Port, Hosts, and one of Gate and Invocations.
+// Options are the parameters of New. Secret, Port and Hosts are required, and also at least one of
+// Upstreams and Local, and one of Gate and Invocations.
 type Options struct {
 	Upstreams map[string]remote.Options // by the name in the path
 	Local     map[string]Local          // by the name in the path
