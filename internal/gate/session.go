@@ -116,6 +116,13 @@ func New(o Options) (*Session, error) {
 	return s, nil
 }
 
+// CountWaiting returns the number of questions that wait for a person.
+func (s *Session) CountWaiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting.questions)
+}
+
 func positiveOrDefault[T int | time.Duration](n, fallback T) T {
 	if n <= 0 {
 		return fallback

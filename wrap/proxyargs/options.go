@@ -44,6 +44,7 @@ func ListOptions() []Option {
 		{Name: "only", Kind: List, Usage: "only these servers of --hub: `ID,ID`; repeat for more"},
 		{Name: "invocations", Kind: Switch, Usage: "with --listen: serve only the runs of agents that an owner begins and ends with a token, each with a state of its own"},
 		{Name: "host", Kind: List, Usage: "another host `NAME` by which clients reach --listen"},
+		{Name: "metrics", Usage: "with --listen: serve /healthz and /metrics (Prometheus) to the operator, at another `ADDRESS:PORT`"},
 		{Name: "origin", Kind: List, Usage: "a web `ORIGIN` whose pages may use --listen"},
 		{Name: "pass-header", Kind: List, Usage: "also pass a client's header `NAME` on to its server; repeat for more"},
 		{Name: "tls-cert", Usage: "the certificate `FILE` for --listen"},
