@@ -22,7 +22,7 @@ type Options struct {
 	Dir     string // the project's folder
 	// Follow allows edits of files outside Home and Dir that a symlink leads to.
 	Follow bool
-	// WhileRunning allows edits of a file whose client should not run meanwhile.
+	// WhileRunning allows edits while the client of the file runs, which may overwrite the edits.
 	WhileRunning bool
 	Running      func() ([]string, error) // names of running programs; nil: RunningPrograms
 	LockWait     time.Duration            // maximum wait for each lock; 0: 5 s

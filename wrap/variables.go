@@ -73,7 +73,7 @@ func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	for _, paths := range []client.Paths{row.Paths, row.Settings} {
 		for _, path := range (client.Row{Paths: paths}).FindFiles(e) {
 			src, err := readRegularFile(path)
-			if err != nil || slices.ContainsFunc(all, func(s Setting) bool { return s.Path == path }) { // in the home folder both are the same file
+			if err != nil || slices.ContainsFunc(all, func(s Setting) bool { return s.Path == path }) { // the project is the home folder: both have the same file
 				continue
 			}
 			_, env := client.ReadSettings(row, src)

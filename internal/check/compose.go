@@ -26,9 +26,9 @@ func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
 	return ComposeReply(policy.OnCall, c, expected)
 }
 
-// ComposeReply is Compose for the messages that rules of the kind on judge: the call itself, the
-// shortest reply to the call, or the shortest list entry that names the call. The fixture states
-// the findings of the call.
+// ComposeReply is Compose for replies, too: if on is policy.OnReply, the fixture has the shortest
+// reply to the call, and if on is policy.OnList, the shortest list entry that names the call. The
+// fixture states the findings in c.
 func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Composed, error) {
 	if len(c.Names) == 0 {
 		return Composed{}, errNoFixture

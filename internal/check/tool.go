@@ -23,7 +23,7 @@ type Run struct {
 	Policy   string // file name of the policy
 	Revision string
 	Results  []Result
-	Start    time.Time // JUnit XML contains it
+	Start    time.Time // start of the run, for JUnit XML
 	Duration time.Duration
 	Version  string // version of clawai
 }

@@ -8,8 +8,8 @@ import (
 
 const nextTake = "take it out, or keep the server as it is"
 
-// readRemote reads a remote entry that is no bridge. It reports parts that a bridge would lose in
-// remote.kept.
+// readRemote reads a remote entry that is no bridge. If a bridge would lose a part of the entry, it
+// sets remote.kept.
 func (s *shapeReader) readRemote(entry *node) {
 	r := s.remote
 	s.checkEditable(s.holder)

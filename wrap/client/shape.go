@@ -232,8 +232,8 @@ func matchesAny(patterns []string, text string) bool {
 	})
 }
 
-// checkFit returns the reason why a process must not be wrapped, or nil. The command must not contain a
-// text that the client expands only there, because Wrap moves the command into the arguments.
+// checkFit returns the reason why a process must not be wrapped, or nil. The client must not expand
+// the command, because Wrap moves the command to a place where the client would not expand it.
 func (sh *shape) checkFit(r Row, name string) *fault {
 	w := sh.words[0]
 	if sh.mixed != nil || r.ExpandsArgs || r.CommandForm == ArrayCommand || !r.expandsText(w.text) {

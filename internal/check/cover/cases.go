@@ -29,7 +29,7 @@ type testCase struct {
 	expected policy.Action
 }
 
-// casesOf returns the fixtures that have an expectation and judge messages of the kinds in on. It
+// casesOf returns the fixtures that have an expectation and whose judged message is one of on. It
 // returns an error if the policy does not meet an expectation: only a suite that passes can be
 // measured.
 func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy.On) ([]testCase, error) {

@@ -32,10 +32,10 @@ type Coverage struct {
 	Points []Point
 }
 
-// Measure checks whether the fixtures show three things: a call reaches and matches each rule, each
-// glob or listed value alone makes its rule match some call, and each condition alone keeps its rule
-// from matching some call. To check a condition or value, it removes the condition or the other
-// values from the rule, and traces the calls of the fixtures again. src is the text of p.
+// Measure checks whether the fixtures show that each rule matches some call that reaches it, that
+// each glob or listed value alone makes its rule match some call, and that each condition alone
+// keeps its rule from matching some call. To check a condition or a value, it removes the condition
+// or the other values from the rule, and traces the calls of the fixtures again. src is the text of p.
 func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Coverage, error) {
 	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList)
 	if err != nil {
@@ -247,7 +247,7 @@ func (m *meter) measureCondition(i int, condition, what string, without []policy
 		fmt.Sprintf("%s that fits the rule but for %s, and that no rule above decides", m.describeSubject(), condition))
 }
 
-// findCase returns the path of the first case with a call that accepts returns true for and that
+// findCase returns the path of the first case with a call for which accepts returns true and which
 // the edited rule matches, or "". The policy that judges the call has only the edited rule and the
 // rules in m.above.
 func (m *meter) findCase(i int, accepts func(reachingCall) bool, edits ...policytext.Edit) string {

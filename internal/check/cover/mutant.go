@@ -26,10 +26,10 @@ type Mutant struct {
 	denies bool
 }
 
-// shortList replaces a list by a shorter one, without and with the mutant's change. The shorter list
-// has only the changed element or, if the change drops this element, one further element. A call
-// that shows the change of the short list often shows the change of the complete list, and it is
-// found without searching the complete list.
+// shortList holds edits that replace a list by a shorter one: before makes the short list without
+// the mutant's change, and after makes it with the change. The short list has only the changed
+// element or, if the change drops this element, one further element. A call that shows the change of
+// the short list is found faster, and often shows the change of the complete list, too.
 type shortList struct{ before, after policytext.Edit }
 
 // parseMutant parses the mutant, but only with the rules for whose index keep returns true.
@@ -123,7 +123,7 @@ func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	})
 }
 
-// deniesFrom reports whether every call is denied that no rule above rule i decides.
+// deniesFrom reports whether the policy denies every call that no rule above rule i decides.
 func (m *mutator) deniesFrom(i int) bool {
 	subject := m.sources[i].Subject
 	return subject != policy.MethodSubject && !slices.ContainsFunc(m.sources[i:], func(s policy.Source) bool {

@@ -161,7 +161,7 @@ func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.
 func distinguishMutant(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
 	alike, found = comparePolicies(before, after, o, cmp.Or(o.Work, usualWork))
 	if !alike && found == nil && o.Work == 0 {
-		alike, found = comparePolicies(before, after, o, 0) // rules with many globs need the complete limit
+		alike, found = comparePolicies(before, after, o, 0) // rules with many globs need the default limit
 	}
 	return alike, found
 }

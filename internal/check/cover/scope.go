@@ -90,7 +90,7 @@ func hasExactNames(s policy.Subject) bool {
 	return s == policy.ToolSubject || s == policy.PromptSubject || s == policy.MethodSubject
 }
 
-// rulesMeet reports whether one call may match both rules. The answer is also true after their names
+// rulesMeet reports whether one call may match both rules. The result also holds after their names
 // are widened or narrowed, because it depends only on the ends of the globs.
 func rulesMeet(a, b *policy.Source) bool {
 	return sameSubject(a, b) && (!hasExactNames(a.About) || !hasExactNames(b.About) || anyMeet(classNames(a), classNames(b)))

@@ -85,7 +85,7 @@ type Doubt struct {
 	Spelling bool // only calls in an uncommon spelling could change their answer
 }
 
-// isGeneral reports whether the doubt has no two different answers: then any call that Reason
+// isGeneral reports whether the doubt is not about one pair of answers. Then any call that Reason
 // describes may be answered differently.
 func (d *Doubt) isGeneral() bool { return KindOf(d.Old, d.New) == "" }
 

@@ -59,8 +59,8 @@ func (t *printer) printFolded(steps []policy.Step, subject string) {
 	t.printLine("       %s", strings.Join(parts, ", "))
 }
 
-// otherNames holds, for each subject, the phrase for rules about other names of this subject. plural
-// holds the plural of each subject.
+// otherNames holds a phrase for each subject, such as "other tools" for rules about other tools than
+// the called one. plural holds the plural of each subject.
 var (
 	otherNames = map[string]string{
 		"tool": "other tools", "prompt": "other prompts", "method": "other methods",

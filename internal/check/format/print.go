@@ -120,8 +120,8 @@ func (o *printer) writeStatement(it *item) {
 }
 
 // formatValue returns a formatted value. raw holds the bytes of the value's statement, which begins
-// at the offset base. Strings and inline tables on several lines, and such lists with comments, stay
-// unchanged.
+// at the offset base. A string or an inline table on several lines stays unchanged, and so does a
+// list on several lines with comments.
 func (o *printer) formatValue(v policytext.Value, raw []byte, base int) string {
 	text := raw[v.Start-base : v.End-base]
 	switch v.Kind {

@@ -196,10 +196,10 @@ func (t *tree) addPath(names []string) {
 	t.seen = true
 }
 
-// findFolders appends the folders that rules may name to out, deepest first. A folder covers the
-// files in it, or all files below it if they lie in at least two folders. Files that a deeper folder
-// covers do not count. left is the number of files below at that no folder covers, and dirs is the
-// number of folders that contain these files.
+// findFolders appends to out the folders that rules may name, deepest first. A folder covers the files
+// in it, or all files below it if they lie in at least two folders. Files that a deeper folder covers
+// do not count. at is the path of t. left is the number of files below t that no folder covers, and
+// dirs is the number of folders that contain these files.
 func (t *tree) findFolders(g *protected, root string, at []string, out *[]folder) (left int, dirs int) {
 	direct := 0
 	for _, name := range slices.Sorted(maps.Keys(t.kids)) {

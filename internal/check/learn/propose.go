@@ -74,7 +74,7 @@ func (l *Learner) groupByTool() map[string]*tool {
 	return all
 }
 
-// findPools returns the folders that rules may name, by poolKey: those that the tools of one server
+// findPools returns, by poolKey, the folders that rules may name: folders that the tools of one server
 // and class used. It takes only calls that no rule asked about or that a person approved, and no
 // calls of tools that execute.
 func (l *Learner) findPools(tools map[string]*tool) map[string][]folder {

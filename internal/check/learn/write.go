@@ -50,7 +50,7 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 		}
 	}
 	if len(loose) > 0 {
-		// No rule of the extended policy matches these calls, so their rules come after all rules.
+		// No rule of the extended policy matches these calls, so the rules for them come last.
 		parts := l.folderDenials(loose, st)
 		for _, r := range loose {
 			parts = append(parts, l.formatComment(r)+st.writePairs(r.rulePairs(st)))

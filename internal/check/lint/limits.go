@@ -9,7 +9,8 @@ import (
 
 // findIdleLimits finds limits without effect: a [[limit]] that counts no call, and a limit that no
 // call reaches because of a tighter [[limit]]. If no rule allows or asks, the policy may be a layer
-// whose limits count calls that other policies allow. Then it does not look for the former.
+// whose limits count calls that other policies allow. Then a [[limit]] that counts no call is not
+// reported.
 func findIdleLimits(l *linter) {
 	tables := l.policy.LimitTables()
 	for i := range tables {
@@ -28,7 +29,7 @@ func findIdleLimits(l *linter) {
 		}
 		for j := range tables {
 			o := &tables[j]
-			if j != i && isTighter(&o.Rate, &t.Rate) && l.proof.CountedToo(t, o) && (j < i || !isTighter(&t.Rate, &o.Rate) || !l.proof.CountedToo(o, t)) {
+			if j != i && isTighter(&o.Rate, &t.Rate) && l.proof.CoversLimit(t, o) && (j < i || !isTighter(&t.Rate, &o.Rate) || !l.proof.CoversLimit(o, t)) {
 				l.reportUnreached(at, &t.Rate, o)
 				break
 			}

@@ -104,8 +104,8 @@ func asSet(globs []string) string {
 // matchesEverything reports whether a glob on a name matches every name.
 func matchesEverything(g string) bool { return strings.Trim(g, "*") == "" }
 
-// findUnreachable reports rules that no call reaches, and rules that no call surely matches. It adds
-// the rules for which this is undecided to the report.
+// findUnreachable reports rules that no call reaches, and rules that no call surely matches. If this
+// is undecided for a rule, it adds the rule to Report.Undecided.
 func findUnreachable(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		found := &l.reach[i]
@@ -138,8 +138,8 @@ func findUnreachable(l *linter) {
 	})
 }
 
-// findHolders returns the index of one rule above that provably matches every call that rule i
-// surely matches, as a list, or nil.
+// findHolders returns, as a list, the index of one rule above that provably matches every call that
+// rule i surely matches, or nil.
 func (l *linter) findHolders(i int) []int {
 	for k := range i {
 		if l.proof.IsCovered(i, k) {

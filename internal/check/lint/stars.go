@@ -51,7 +51,7 @@ type stop struct {
 	deep    string // a text with one more slash, which the glob does not match
 	tail    string // the end of a text that begins with a folder and does not match; "" when the glob fixes the beginning
 	wide    string // the glob that was perhaps intended
-	literal bool   // the place is the beginning of a relative path without a star there
+	literal bool   // the place is the beginning of the glob: a relative path, which matches in no folder
 	within  bool   // the star is between a folder and the end of a file name, as in src/*.go
 }
 
@@ -132,7 +132,7 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 					f.Why = "A glob matches from the first character to the last."
 				}
 				if s.within || !namesPlaces(r, a) && !pathGlob(g) && !isText(r) && !strings.Contains(g, " ") && (len(a.Path) == 0 || nameFamily(a.Path[len(a.Path)-1]) == nil) {
-					f.Severity = check.Note // it may be intended, and a plain word may have no slashes
+					f.Severity = check.Note // the glob may be intended: a value that is no path seldom has slashes
 				}
 				l.addWitness(&f, deep)
 				l.addFinding(r, a.Pos, f)

@@ -11,8 +11,8 @@ import (
 
 func formatInt(n int) string { return strconv.Itoa(n) }
 
-// oneLine returns a call and its answer on one line, such as
-// tool read_file {"path":"/x"} is allowed by the rule on line 7.
+// oneLine returns a call and its answer on one line. Example:
+// tool read_file {"path":"/x"} is allowed by the rule on line 7
 func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
 	var b strings.Builder
 	b.WriteString(c.Subject.RuleKey() + " " + strings.Join(quoteOddNames(c.Names), ", "))

@@ -103,7 +103,8 @@ func (a *avoidance) listDemands(r *rule) (ds []demand, cost int) {
 	return ds, cost + len(places)
 }
 
-// isAvoidedPerhaps reports whether a rule can match perhaps, and must not.
+// isAvoidedPerhaps reports whether a rule may match some calls only perhaps, and must not match even
+// perhaps.
 func (a *avoidance) isAvoidedPerhaps(r *rule) bool { return r.strict < a.strict && r.vague }
 
 // isForbidden reports whether a demand contradicts the avoidance, because a rule to avoid has the

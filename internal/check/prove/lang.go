@@ -81,7 +81,7 @@ func globLang(pattern string, relative bool) *lang {
 		}
 		l.steps = append(l.steps, step{})
 	}
-	l.glob, _ = glob.Compile(pattern) // the pattern comes from a compiled rule
+	l.glob, _ = glob.Compile(pattern) // ignore the error: the pattern comes from a loaded policy
 	first, last := strings.IndexAny(pattern, "*?"), strings.LastIndexAny(pattern, "*?")
 	if first < 0 {
 		l.prefix, l.suffix, l.word = pattern, pattern, pattern

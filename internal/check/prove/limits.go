@@ -33,9 +33,9 @@ func (a *Analysis) IsCounted(i int, l *policy.LimitTable) bool {
 	return r.src.Subject == policy.ToolSubject && a.isImpossible(question{needed: []demand{{r, r.vague}}, avoid: []demand{{rule: a.limitRule(l)}}}, r)
 }
 
-// CountedToo reports whether a proof exists that limit outer counts every call
-// that limit inner counts.
-func (a *Analysis) CountedToo(inner, outer *policy.LimitTable) bool {
+// CoversLimit reports whether a proof exists that limit outer counts every call that limit inner
+// counts.
+func (a *Analysis) CoversLimit(inner, outer *policy.LimitTable) bool {
 	r := a.limitRule(inner)
 	return a.isImpossible(question{needed: []demand{{rule: r}}, avoid: []demand{{rule: a.limitRule(outer)}}}, r)
 }
@@ -53,7 +53,7 @@ func (d *difference) compareLimits() {
 
 const reasonLimits = "what [[limit]] lets through in a stretch of time, which no single call shows: "
 
-// missingLimits returns the limits that others do not contain.
+// missingLimits returns the limits in all that are not in others.
 func missingLimits(all, others []policy.LimitTable) []policy.LimitTable {
 	return slices.DeleteFunc(slices.Clone(all), func(l policy.LimitTable) bool {
 		return slices.ContainsFunc(others, func(o policy.LimitTable) bool { return o.Rate.Key == l.Rate.Key })

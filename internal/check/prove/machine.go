@@ -13,8 +13,8 @@ type machine struct {
 	langs    []*lang
 	segments []segment         // by language
 	runes    []rune            // the alphabet: all characters in the languages, and two others
-	leave    map[rune][]uint64 // the states that a character leads to the next state
-	keep     map[rune][]uint64 // the states that a character keeps
+	leave    map[rune][]uint64 // by character: the states from which it leads to the next state
+	keep     map[rune][]uint64 // by character: the states that it keeps
 	moves    [][2][]uint64     // leave and keep, by the index of a character in runes
 	start    []uint64
 	needed   int  // number of languages that must all accept: the first ones in langs

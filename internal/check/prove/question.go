@@ -28,7 +28,7 @@ type question struct {
 	wary    bool             // the texts must avoid the rules in every reading; the result is no proof
 	texts   map[string][]any // cache of spelledTexts
 	broken  bool             // put line breaks around texts
-	doubts  bool             // a typed constraint that holds perhaps need not hold surely
+	doubts  bool             // also count values for which it cannot be known whether a needed constraint holds
 	bare    bool             // calls have only arguments that needed rules name
 	lenient bool             // treat all texts of further arguments as innocent; the result is no proof
 	further bool             // each call has one further argument

@@ -157,8 +157,8 @@ func (pr *prover) findCovering(above []demand, r *rule) (by []int) {
 		return pr.askQuestion(q, func(candidate) bool { return true }) == impossible
 	}
 	left := slices.Clone(above)
-	// Remove many rules at once first, then single rules. Begin with the last rules, so that the
-	// first rules rather stay.
+	// Remove many rules at once first, then single rules. Begin with the last rules: the rules that
+	// stay are then the first ones.
 	for size := len(left) / 2; size >= 1; size /= 2 {
 		for to := len(left); to > 0; to -= size {
 			without := slices.Delete(slices.Clone(left), max(0, to-size), to)

@@ -113,7 +113,7 @@ func RebuildCall(e *event.Entry) (c Call, why Why) {
 	c.Server, c.Method, c.Names = e.Server, e.Method, e.Names
 	c.Facts = e.Facts
 	c.odd = was == policy.Deny && e.RuleLine == 0 && e.Reason != "" && e.Reason != noRule && !strings.HasPrefix(e.Reason, "read as ")
-	c.Finds, c.lookedFor, c.Screened = findsOf(e), e.Looked, true // rules about other kinds are skipped (doubtfulRules)
+	c.Finds, c.lookedFor, c.Screened = findsOf(e), e.Looked, true // Screened is true although only some kinds were looked for: doubtfulRules treats rules about the others
 	c.empty = len(c.RequestTexts()) == 0 && len(e.Extra) == 0 && !e.ArgsCut && isEmptyArgs(e.Args)
 	if redact.IsRedacted(e.Server) || redact.IsRedacted(e.Method) {
 		return c, Redacted

@@ -216,7 +216,7 @@ func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
 // errElsewhere means that a rule is in a file that the policy extends.
 var errElsewhere = errors.New("a rule of another file")
 
-// withoutRules returns the policy without some rules, under the layers above.
+// withoutRules returns the policy without some rules, under the layers in above.
 func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Policy, error) {
 	key := fmt.Sprint(rules)
 	for _, p := range above {
