@@ -126,7 +126,7 @@ func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	all = append(all, more...)
 	size := 1
 	for i, c := range all {
-		if i < 2 { // a call has no empty name and no empty server name
+		if i < 2 { // calls in the model have a name and a server name
 			all[i].texts = slices.DeleteFunc(c.texts, func(t *string) bool { return *t == "" && !uri })
 		}
 		if size *= len(all[i].texts); size == 0 || size > maxCells || cased && size > maxCased {
