@@ -187,11 +187,12 @@ func (s *Sessions) openRecord() (err error) {
 			return err
 		}
 	}
+	s.hidden.Store(hidden)
 	if s.o.Recorder == nil {
 		if s.record, err = base.OpenRecord(s.o.Folders.State, s.o.Redact, s.o.Sync); err != nil {
 			return err
 		}
-		s.HideValues(hidden)
+		s.record.HideValues(hidden)
 		memory.SettleSoon()
 		s.o.Recorder = s.record
 	}
