@@ -244,5 +244,5 @@ func (req *request) denialLine(to caller, what []policy.Call, v gate.Verdict, ra
 	}
 	d := v.NewDenial(one)
 	d.AsError, d.Ran = req.rc.s.o.DenyAsError, ran
-	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
+	return req.rc.s.o.Gate.MaskDenial(d).AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
 }
