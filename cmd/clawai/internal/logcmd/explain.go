@@ -81,7 +81,7 @@ func logExplain(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	entry, err := recordedDecision(dir, args[0])
+	entry, err := record.FindDecision(dir, args[0])
 	if err != nil {
 		return err
 	}
@@ -128,49 +128,6 @@ func logExplain(c *cli.Context) error {
 		return cmdline.WriteJSON(c.App.Writer, r)
 	}
 	return cmdline.WriteProse(c.App.Writer, explainMarks, func(w io.Writer) error { return r.printComparison(w, e, c.Bool("all")) })
-}
-
-// recordedDecision returns the decision with an id, or the decision that the record with that
-// id belongs to.
-func recordedDecision(dir, id string) (*event.Entry, error) {
-	seen := 0
-	var damage error // returned when nothing is found; otherwise log verify reports it
-	for range 2 {
-		var of string
-		for e, err := range audit.Read(dir, audit.Filter{Record: id}) {
-			if err != nil {
-				damage = err
-			}
-			if err != nil || e.Record != id {
-				continue
-			}
-			if replay.IsJudged(&e) {
-				return &e, nil
-			}
-			seen++
-			if of = e.Ref; of == "" {
-				return nil, cmdline.Usagef("record %s is of kind %s: no rule judged it%s", term.VisibleText(id), term.VisibleText(string(e.Kind)), inBrackets(record.Short(e.Reason+e.Detail, record.MaxText)))
-			}
-		}
-		if of == "" {
-			break
-		}
-		id = of
-	}
-	if seen > 0 {
-		return nil, cmdline.Usagef("the decision that this record belongs to, %s, is gone", term.VisibleText(id))
-	}
-	if damage != nil {
-		return nil, cmdline.Usagef("record %q was not found: %v", id, damage)
-	}
-	return nil, cmdline.Usagef("no record %q in %s; clawai log shows the ids", id, dir)
-}
-
-func inBrackets(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
 }
 
 // revisionThen returns the revision of the policy at the time of a record, as its session
