@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // maxEdits is the number of replaced texts that a journal keeps.
@@ -128,14 +130,28 @@ func (k *Writer) planUndo() (*Plan, error) {
 	return plan, nil
 }
 
-// removedText returns what a text has more than another, between what both begin and end with.
+// removedText returns the rules that a text has more than another.
 func removedText(src, before []byte) string {
-	lines, old := bytes.SplitAfter(src, []byte("\n")), bytes.SplitAfter(before, []byte("\n"))
-	for len(lines) > 0 && len(old) > 0 && bytes.Equal(lines[0], old[0]) {
-		lines, old = lines[1:], old[1:]
+	rules, old := ruleTexts(src), ruleTexts(before)
+	var more []string
+	for _, rule := range rules {
+		if len(old) > 0 && old[0] == rule {
+			old = old[1:]
+			continue
+		}
+		more = append(more, rule)
 	}
-	for len(lines) > 0 && len(old) > 0 && bytes.Equal(lines[len(lines)-1], old[len(old)-1]) {
-		lines, old = lines[:len(lines)-1], old[:len(old)-1]
+	return strings.Join(more, "\n\n") + "\n"
+}
+
+// ruleTexts returns the text of each rule.
+func ruleTexts(src []byte) (all []string) {
+	doc, err := policytext.ReadDocument(src)
+	if err != nil {
+		return nil
 	}
-	return string(bytes.TrimSpace(bytes.Join(lines, nil))) + "\n"
+	for _, r := range doc.Rules() {
+		all = append(all, string(src[r.Start:r.End]))
+	}
+	return all
 }

@@ -27,7 +27,7 @@ type Late struct {
 // Plan is a change of the policy file that Apply makes.
 type Plan struct {
 	Text     string // the new rules, with their comments
-	Line     int    // where they begin in the new file
+	Line     int    // where they begin in the new file, comments included
 	Old, New *policy.Policy
 	Opened   []Shown // calls whose answer changes, the call itself first
 	Kept     []Shown // calls beside it that stay refused
@@ -232,9 +232,22 @@ func (k *Writer) planLate(ctx context.Context, l *Late, word string) (*Plan, err
 			return nil, err
 		}
 	}
-	plan := &Plan{Text: p.text, Line: p.new.Rules()[t.index()].Pos.Line, Old: p.old, New: p.new, src: t.file.src, next: p.next}
+	plan := &Plan{Text: p.text, Line: p.new.Rules()[t.index()].Pos.Line - strings.Count(p.text[:strings.Index(p.text, "[[")], "\n"), Old: p.old, New: p.new, src: t.file.src, next: p.next}
 	plan.showCalls(k, p)
 	return plan, nil
+}
+
+// describeCall describes a call with all its arguments; "" as callText for one without.
+func describeCall(c *policy.Call) string {
+	args, ok := parseMembers(c.Args)
+	if !ok || len(args) == 0 || len(c.Names) != 1 {
+		return callText(c)
+	}
+	text := term.VisibleValue(c.Names[0])
+	if c.Server != "" {
+		text += " on " + term.VisibleValue(c.Server)
+	}
+	return text + describeArguments(nil, args)
 }
 
 // maxKept is the maximum number of calls that are shown to stay refused.
@@ -245,7 +258,7 @@ func (plan *Plan) showCalls(k *Writer, p *proposal) {
 	judge := func(c *policy.Call, text string) Shown {
 		return Shown{Call: *c, Text: text, Old: p.old.Decide(c), New: p.new.Decide(c)}
 	}
-	plan.Opened = []Shown{judge(p.call, callText(p.call))}
+	plan.Opened = []Shown{judge(p.call, describeCall(p.call))}
 	w := witness{home: k.Options.Home, reads: onlyReads(p.call)}
 	var further *Shown
 	kept := map[policy.Rule]bool{}
@@ -283,10 +296,10 @@ func (k *Writer) Apply(ctx context.Context, plan *Plan) error {
 	return nil
 }
 
-// RuleLines returns the lines of the plan's text.
-func (plan *Plan) RuleLines() []string {
-	return strings.Split(strings.TrimSuffix(plan.Text, "\n"), "\n")
-}
-
 // Next returns the new text of the file.
 func (plan *Plan) Next() []byte { return plan.next }
+
+// NewPlan returns the change from one text of the file to another, which has more rules.
+func NewPlan(before, after []byte, rules string) *Plan {
+	return &Plan{Text: rules, src: before, next: after}
+}

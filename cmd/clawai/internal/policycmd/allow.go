@@ -30,19 +30,20 @@ import (
 
 func allowCommand() *cli.Command {
 	return &cli.Command{
-		Name:      "allow",
-		Usage:     "open a call of the record, or a folder, by a rule",
-		UsageText: "clawai policy allow --from RECORD [--scope SCOPE] [--yes]",
-		Description: "Shows the rule, where it goes, what it opens and what stays refused, and asks.\n" +
+		Name:  "allow",
+		Usage: "open a call of the record, or a folder, by a rule",
+		UsageText: "clawai policy allow --from RECORD [--scope SCOPE] [--yes]\n" +
+			"clawai policy allow FOLDER [--server NAME] [--write] [--yes]",
+		Description: "Shows the rules, where they go, what they open and what stays refused, and asks.\n" +
 			"RECORD is an id that clawai log or a refusal shows, or the beginning of one.\n" +
-			"What a rule denies stays denied. To take the last rule back: clawai policy undo",
-		Flags: fromFlags("open"),
-		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c); err != nil {
-				return err
-			}
-			return runFrom(c, policy.Allow)
-		},
+			"A FOLDER is opened as the policy opens other folders: for reading, and with --write\n" +
+			"for writing, where the policy asks as it asks there. What a rule denies stays\n" +
+			"denied. To take it back: clawai policy undo",
+		Flags: append(fromFlags("open"),
+			&cli.StringFlag{Name: "server", Usage: "with a folder: only for the server `NAME` (default: for each that has rules about a folder)"},
+			&cli.BoolFlag{Name: "write", Usage: "with a folder: also for what writes there"},
+		),
+		Action: runAllow,
 	}
 }
 
@@ -124,6 +125,23 @@ func (e *policyEdit) say(format string, a ...any) {
 
 func (e *policyEdit) hasTerminal() bool {
 	return e.c.App.Writer == io.Writer(os.Stdout) && choose.HasTerminal(os.Stdin, os.Stdout)
+}
+
+func runAllow(c *cli.Context) error {
+	args, err := cmdline.ParseArguments(c)
+	switch {
+	case err != nil:
+		return err
+	case len(args) == 0 && (c.IsSet("server") || c.IsSet("write")):
+		return cmdline.Usagef("--server and --write go with a folder")
+	case len(args) == 0:
+		return runFrom(c, policy.Allow)
+	case len(args) > 1:
+		return cmdline.Usagef("one folder at a time, not %s", cmdline.Quote(args))
+	case c.IsSet("from") || c.IsSet("scope"):
+		return cmdline.Usagef("--from and --scope go with no folder")
+	}
+	return openFolder(c, args[0])
 }
 
 // runFrom writes the rule that allows or denies a recorded call.
@@ -282,7 +300,7 @@ func capitalize(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // showPlan prints the rules of a plan, where they go, what they change and what stays refused.
 func (e *policyEdit) showPlan(plan *remember.Plan, action policy.Action) {
 	e.say("")
-	e.say("This goes into %s, from line %d:", term.VisibleText(e.file), plan.Line)
+	e.say("This goes into %s, at line %d:", term.VisibleText(e.file), plan.Line)
 	e.say("")
 	printText(cmdline.ProseWriter(e.c.App.Writer), []byte(plan.Text))
 	e.say("")
@@ -318,7 +336,7 @@ func (e *policyEdit) writePlan(plan *remember.Plan, question string, command []s
 		if path := e.c.String("policy"); path != "" {
 			command = append(command, "--policy", path)
 		}
-		e.say("Nothing was written. To write it: clawai %s --yes", term.VisibleText(cmdline.Quote(command)))
+		e.say("Nothing was written. To do it: clawai %s --yes", term.VisibleText(cmdline.Quote(command)))
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	if err := cmdline.ConfirmAction(e.c, question, "Nothing was written.", true); err != nil {
