@@ -135,7 +135,7 @@ func requestOf(ctx context.Context, q *queue.Queue, id string) (queue.Request, e
 		return r, idError(err)
 	}
 	if waiting, unread := q.Pending(ctx); unread == nil && len(waiting) == 0 {
-		return r, cmdline.Usagef("nothing waits for an answer; to see what was asked before, give at least 8 characters of its id (clawai approve --history 10)")
+		return r, cmdline.Usagef("nothing waits for an answer; to see what was asked before, give 8 characters of its id (clawai approve --history 10)")
 	}
 	return r, idError(err)
 }

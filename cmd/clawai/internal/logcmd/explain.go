@@ -3,7 +3,6 @@ package logcmd
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -91,12 +90,9 @@ func logExplain(c *cli.Context) error {
 	}
 	path, layers := c.String("policy"), config.Layers{}
 	if path == "" {
-		folders, err := config.ReadFolders()
-		if err != nil {
+		if path, layers, err = policycmd.OwnPolicy(); err != nil {
 			return err
 		}
-		path, layers.Org, layers.State = folders.PolicyFile(), config.OrgPolicy(), folders.State
-		layers.Dir, _ = os.Getwd() // without a folder there is no project
 	}
 	j, err := policycmd.ReplayJudge(c, path, layers)
 	if err != nil {
