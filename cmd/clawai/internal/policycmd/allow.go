@@ -86,7 +86,7 @@ func editFlags() []cli.Flag {
 
 func fromFlags(verb string) []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "from", Usage: verb + " the call of a `RECORD`"},
+		&cli.StringFlag{Name: "from", Usage: verb + " the call of this `RECORD`"},
 		&cli.StringFlag{Name: "scope", Usage: "how far the rule reaches: `SCOPE` exact, file, folder, or tool (default: you are asked; with --yes exact)"},
 	}, editFlags()...)
 }
