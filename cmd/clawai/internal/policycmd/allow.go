@@ -202,6 +202,7 @@ func (e *policyEdit) describeRecord(entry *event.Entry, action policy.Action) (*
 		then += fmt.Sprintf(", by %s", renderRule(entry.RuleFile, entry.RuleLine, entry.RuleText))
 	}
 	e.say("%s", then)
+	e.tellDangers(entry, part)
 	if len(missing) > 0 {
 		e.say("The record does not keep the value of %s, so clawai cannot know whether a rule above looks at it:", cmdline.JoinNames(missing))
 		e.say("the call may be refused or asked about all the same.")
@@ -216,6 +217,17 @@ func (e *policyEdit) describeRecord(entry *event.Entry, action policy.Action) (*
 		Call: part, Part: len(missing) > 0 || call.IsCut(), Action: action,
 		By: "clawai policy " + action.String() + " --from " + entry.Record,
 	}, nil
+}
+
+// tellDangers tells why the call needs care, as its question would.
+func (e *policyEdit) tellDangers(entry *event.Entry, call policy.Call) {
+	o := e.writer.View
+	o.ReadFile, o.Unseen, o.Project = nil, true, entry.Cwd
+	if v, err := view.NewQuestion([]policy.Call{call}, o); err == nil {
+		for _, danger := range v.Dangers {
+			e.say("careful    %s", danger)
+		}
+	}
 }
 
 // checkUnrecorded returns an error if the rule that decided then looks at what the record does not
