@@ -135,6 +135,9 @@ func (k *Writer) findLate(l *Late, f *file) (*target, error) {
 		t.rule, t.above = *d.Rule, d.Rule
 		return t, nil
 	case d.Action == policy.Allow && d.Rule != nil:
+		if from := f.policy.Sources()[d.Rule.Index].From; from != "" {
+			return nil, fmt.Errorf("the rule that allows comes from %s, which the policy extends; write one of your own above it", from)
+		}
 		t.above = d.Rule
 		return t, k.askAt(t, l.Call.Subject)
 	case d.Action != policy.Deny:

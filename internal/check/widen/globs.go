@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/text/builtin"
 	"github.com/clawai/clawai/policy/glob"
 )
 
@@ -29,6 +30,24 @@ func isFolder(dir string) bool {
 	}
 	drive := len(dir) > 1 && dir[1] == ':'
 	return strings.HasPrefix(dir, "/") || dir == "~" || strings.HasPrefix(dir, "~/") || dir == "${cwd}" || strings.HasPrefix(dir, "${cwd}/") || drive
+}
+
+// addAliases adds to globs of tools' names the other names that such calls have: a tool that an
+// agent brings along also has the name of its class, and rules match either.
+func addAliases(names []string) []string {
+	all := slices.Clone(names)
+	for _, class := range builtin.ListClasses() {
+		for _, client := range builtin.ListClients() {
+			own := builtin.ToolNames(client, class.Name)
+			if meetAny(names, []string{class.Name}) {
+				all = append(all, own...)
+			} else if meetAny(names, own) {
+				all = append(all, class.Name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // meetAny reports whether a text may match a glob of each list.

@@ -61,6 +61,9 @@ func OpenFolder(src []byte, o Options) (*Opening, error) {
 		return nil, err
 	}
 	w := &widener{o: o, src: src, old: old, sources: old.Sources()}
+	for i := range w.sources {
+		w.names = append(w.names, addAliases(w.sources[i].Names))
+	}
 	w.closing = slices.IndexFunc(w.sources, func(s policy.Source) bool { return s.Subject == policy.ToolSubject && s.RefusesTheRest() })
 	if w.closing >= 0 && slices.ContainsFunc(w.sources[w.closing+1:], func(s policy.Source) bool { return s.Subject == policy.ToolSubject }) {
 		w.closing = -1 // with rules below it, it was put there to shut them
@@ -77,6 +80,7 @@ type widener struct {
 	src     []byte
 	old     *policy.Policy
 	sources []policy.Source
+	names   [][]string // of each rule, with the other names of agents' tools
 	closing int // index of the rule that refuses everything else; -1 if there is none
 	copies  []*copied
 	left    []string
@@ -107,7 +111,7 @@ func (w *widener) findRules() {
 		}
 	}
 	for _, c := range all {
-		if !slices.ContainsFunc(all, func(other *copied) bool { return other != c && c.yieldsTo(other) }) && w.placeRule(c) {
+		if !slices.ContainsFunc(all, func(other *copied) bool { return other != c && w.yieldsTo(c, other) }) && w.placeRule(c) {
 			w.copies = append(w.copies, c)
 		}
 	}
@@ -150,8 +154,8 @@ func (w *widener) copyOf(s *policy.Source) *copied {
 // yieldsTo reports whether another rule says how the folder is opened. An answer of "always" about
 // a folder inside another's says nothing of a further one. Where one rule asks before something is
 // written, the copy asks.
-func (c *copied) yieldsTo(other *copied) bool {
-	if !meetAny(c.source.Names, other.source.Names) || !meetServers(c.source, other.source) || c.reads != other.reads {
+func (w *widener) yieldsTo(c, other *copied) bool {
+	if !meetAny(w.names[c.source.Index], w.names[other.source.Index]) || !meetServers(c.source, other.source) || c.reads != other.reads {
 		return false
 	}
 	if !c.reads && c.source.Action == policy.Allow && other.source.Action == policy.Prompt {
@@ -172,7 +176,7 @@ func (w *widener) placeRule(c *copied) bool {
 	}
 	for j := c.at; j < len(w.sources); j++ {
 		s := &w.sources[j]
-		if j == w.closing || !shutsSome(s) && !asks || !meetAny(c.source.Names, s.Names) || !w.meetServer(c, s) {
+		if j == w.closing || !shutsSome(s) && !asks || !meetAny(w.names[c.source.Index], w.names[j]) || !w.meetServer(c, s) {
 			continue
 		}
 		if s.From != "" {

@@ -42,6 +42,8 @@ func TestOpenFolder(t *testing.T) {
 		{"writing is asked about as in the other folder", shut + read + write + rest, "", true,
 			[]string{"action = \"prompt\"\ntool = \"write_file\"\nargs.path = \"~/data/**\"\ndescription = \"Ask, also in ~/data\"\n"}, "", ""},
 		{"below a denial", read + shut + rest, "", false, []string{readCopy}, "", ".git/**\"]\n\n"},
+		{"an agent's tool has two names", shut + rule("action = \"allow\"\ntool = \"read\"\nargs.path = \"~/projects/**\"") +
+			rule("action = \"deny\"\ntool = \"Read\"\nargs.file_path = \"**/*.txt\"") + rest, "", false, []string{"tool = \"read\""}, "", "**/*.txt\"\n\n"},
 		{"one server", shut + read + rest, "files", false, []string{"server = \"files\""}, "", ""},
 		{"an answer of always says nothing of it", shut + rule("action = \"allow\"\ntool = \"write_file\"\nargs.path = \"~/projects/a/**\"") + write + rest, "", true,
 			[]string{"action = \"prompt\""}, "allow", ""},

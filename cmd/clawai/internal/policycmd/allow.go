@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -108,7 +109,13 @@ func newPolicyEdit(c *cli.Context, dir string) (*policyEdit, error) {
 	if dir == "" {
 		dir, _ = os.Getwd() // without a folder there is no project
 	}
-	files := base.Files{Policy: c.String("policy"), Project: dir, Disk: disk.SystemDisk(), Packs: packs.Read}
+	path := c.String("policy")
+	if path != "" { // proxies that run know it by its whole path
+		if path, err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+	}
+	files := base.Files{Policy: path, Project: dir, Disk: disk.SystemDisk(), Packs: packs.Read}
 	if files.Hide, err = config.LoadHideDenied(folders); err != nil {
 		return nil, cmdline.Usagef("%w", err)
 	}
