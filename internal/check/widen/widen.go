@@ -81,7 +81,7 @@ type widener struct {
 	old     *policy.Policy
 	sources []policy.Source
 	names   [][]string // of each rule, with the other names of agents' tools
-	closing int // index of the rule that refuses everything else; -1 if there is none
+	closing int        // index of the rule that refuses everything else; -1 if there is none
 	copies  []*copied
 	left    []string
 }
