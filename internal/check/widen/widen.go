@@ -110,8 +110,14 @@ func (w *widener) findRules() {
 			all = append(all, c)
 		}
 	}
+	for _, yields := range []func(c, other *copied) bool{liesInside, asksLess} {
+		before := slices.Clone(all)
+		all = slices.DeleteFunc(all, func(c *copied) bool {
+			return slices.ContainsFunc(before, func(other *copied) bool { return other != c && w.shareCalls(c, other) && yields(c, other) })
+		})
+	}
 	for _, c := range all {
-		if !slices.ContainsFunc(all, func(other *copied) bool { return other != c && w.yieldsTo(c, other) }) && w.placeRule(c) {
+		if w.placeRule(c) {
 			w.copies = append(w.copies, c)
 		}
 	}
@@ -151,19 +157,23 @@ func (w *widener) copyOf(s *policy.Source) *copied {
 	return c
 }
 
-// yieldsTo reports whether another rule says how the folder is opened. An answer of "always" about
-// a folder inside another's says nothing of a further one. Where one rule asks before something is
-// written, the copy asks.
-func (w *widener) yieldsTo(c, other *copied) bool {
-	if !meetAny(w.names[c.source.Index], w.names[other.source.Index]) || !meetServers(c.source, other.source) || c.reads != other.reads {
-		return false
-	}
-	if !c.reads && c.source.Action == policy.Allow && other.source.Action == policy.Prompt {
-		return true
-	}
+// shareCalls reports whether two rules may be about the same calls.
+func (w *widener) shareCalls(a, b *copied) bool {
+	return a.reads == b.reads && meetAny(w.names[a.source.Index], w.names[b.source.Index]) && meetServers(a.source, b.source)
+}
+
+// liesInside reports whether a rule is about folders inside another's, as an answer of "always" is:
+// it says nothing of a further folder.
+func liesInside(c, other *copied) bool {
 	return !slices.ContainsFunc(c.dirs, func(dir string) bool {
 		return !slices.ContainsFunc(other.dirs, func(outer string) bool { return strings.HasPrefix(dir, strings.TrimSuffix(outer, "/")+"/") })
 	})
+}
+
+// asksLess reports whether another rule asks where a rule lets something be written: then the copy
+// asks.
+func asksLess(c, other *copied) bool {
+	return !c.reads && c.source.Action == policy.Allow && other.source.Action == policy.Prompt
 }
 
 // placeRule finds the place of a copy: below its rule, and below every rule that denies such calls
