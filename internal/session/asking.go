@@ -18,7 +18,6 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
@@ -56,10 +55,8 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	if len(a.settings.Order.Is) == 0 {
 		return a
 	}
-	a.keeper = &remember.Writer{
-		Policy: under.Path, Options: under.Options(),
-		Denied: deniedCalls{base.RecordDir(a.folders.State)}, View: a.view, Wrote: s.edits.NoteEdit,
-	}
+	a.keeper = NewRuleWriter(under.Path, under.Options(), a.folders, a.view)
+	a.keeper.Wrote = s.edits.NoteEdit
 	a.chain = ask.NewChain(ask.ChainOptions{
 		Channels: a.makeChannels(), Queue: a.queueClient(), RuleWriter: a.keeper, Wait: a.settings.Nobody.Is == "wait",
 		Risk: a.isRisky, Project: a.view.Project, Notify: a.notifyQuestion, OnError: a.onError,

@@ -127,16 +127,9 @@ func idError(err error) error {
 	return err
 }
 
-// requestOf returns the request with an id. When nothing waits, it does not ask for more
-// characters of an ambiguous id.
+// requestOf returns the request with an id.
 func requestOf(ctx context.Context, q *queue.Queue, id string) (queue.Request, error) {
 	r, err := q.Get(ctx, id)
-	if !errors.Is(err, queue.ErrAmbiguous) {
-		return r, idError(err)
-	}
-	if waiting, unread := q.Pending(ctx); unread == nil && len(waiting) == 0 {
-		return r, cmdline.Usagef("nothing waits for an answer; to see what was asked before, give at least 8 characters of its id (clawai approve --history 10)")
-	}
 	return r, idError(err)
 }
 
