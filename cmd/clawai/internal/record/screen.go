@@ -101,6 +101,9 @@ func Facts(r *Row, width int, home string) []string {
 	add("session", term.VisibleText(e.Session))
 	add("folder", term.VisibleText(shortenHome(e.Cwd, home)))
 	add("record", term.VisibleText(e.Record))
-	add("more", "clawai log explain "+term.VisibleText(e.Record))
+	add("explain", "clawai log explain "+term.VisibleText(e.Record))
+	if e.Decision == "deny" && !judgesReply(e) {
+		add("open", "clawai policy allow --from "+term.VisibleText(e.Record))
+	}
 	return view.Wrap(lines, width)
 }
