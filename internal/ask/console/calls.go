@@ -13,12 +13,22 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
+// Look is the colour of a decision.
+type Look = dialog.Look
+
+// The looks of calls.
+const (
+	Allowed = dialog.LookAllowed
+	Asked   = dialog.LookAsked
+	Refused = dialog.LookRefused
+)
+
 // Call is one call of the record. All its texts are harmless.
 type Call struct {
 	ID     string                          // of its record
 	Line   func(width int) string          // one row
 	Word   string                          // the decision as Line has it
-	Look   dialog.Look                     // of Word
+	Look   Look                            // of Word
 	Search string                          // the text that the filter searches, in lower case
 	Facts  func(width int) (rows []string) // everything about the call
 }

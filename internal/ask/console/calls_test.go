@@ -6,15 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/clawai/clawai/internal/ask/dialog"
 )
 
 // recorded is a call of the record for the screen.
 func recorded(n int, word, tool string) Call {
 	line := fmt.Sprintf("12:00:%02d  %-8s  %s", n%60, word, tool)
 	return Call{
-		ID: fmt.Sprintf("r-%d", n), Word: word, Look: dialog.LookRefused, Search: strings.ToLower(line),
+		ID: fmt.Sprintf("r-%d", n), Word: word, Look: Refused, Search: strings.ToLower(line),
 		Line:  func(int) string { return line },
 		Facts: func(int) []string { return []string{word + "  " + tool, "record     " + fmt.Sprintf("r-%d", n)} },
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
 	"github.com/clawai/clawai/internal/ask/console"
-	"github.com/clawai/clawai/internal/ask/dialog"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/state/audit"
 )
@@ -45,12 +44,12 @@ func screenCall(r record.Row, home string) console.Call {
 // wideLine is the width of the line in which the filter searches.
 const wideLine = 1000
 
-func callLook(e *event.Entry) dialog.Look {
+func callLook(e *event.Entry) console.Look {
 	switch {
 	case record.IsObserved(e) || record.WasAsked(e):
-		return dialog.LookAsked
+		return console.Asked
 	case e.Decision == "allow":
-		return dialog.LookAllowed
+		return console.Allowed
 	}
-	return dialog.LookRefused
+	return console.Refused
 }
