@@ -97,10 +97,6 @@ type touched struct {
 }
 
 func (t *touched) addRead(base, text string) {
-	if at := strings.IndexAny(text, "*?["); at >= 0 { // every file that it could mean
-		t.addFolder(base, path.Dir(text[:at]+"x"))
-		return
-	}
 	if leads, known := locatePlace(base, text); known {
 		t.files, t.onDisk = append(t.files, foldPlace(leads)), append(t.onDisk, leads)
 	}
@@ -150,6 +146,9 @@ func (t *touched) addOwnFiles(tool builtin.Tool, c *policy.Call) {
 	switch tool.Class {
 	case "read":
 		for _, place := range places {
+			if at := strings.IndexAny(place, "*?["); at >= 0 { // every file that it could mean
+				t.addFolder(c.Cwd, path.Dir(place[:at]+"x"))
+			}
 			t.addRead(c.Cwd, place)
 		}
 	case "search":
@@ -210,10 +209,10 @@ func (s *ServerLabels) addNamedFiles(p *policy.Policy, c *policy.Call, t *touche
 				}
 			}
 			if !isRooted(text) {
-				server, _ := s.callServer(c)
-				add(foldPlace(server + "\x00" + path.Clean(filepath.ToSlash(text))))
-				if traits, _, _ := s.traitsOf(p, c); traits.PublicSink == policy.Yes {
-					return // a place at the service, not on this machine
+				if traits, _, _ := s.traitsOf(p, c); c.Cwd == "" || traits.PublicSink == policy.Yes { // a place at the service
+					server, _ := s.callServer(c)
+					add(foldPlace(server + "\x00" + path.Clean(filepath.ToSlash(text))))
+					return
 				}
 			}
 			if leads, known := locatePlace(c.Cwd, text); known && !isFolder(leads) {
@@ -275,11 +274,10 @@ func isRooted(text string) bool {
 	return len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/')
 }
 
-// writtenTexts returns the texts of a call that are long enough for a sketch. What is to be replaced
-// was there before.
+// writtenTexts returns the texts of a call, but for what is to be replaced: that was there before.
 func writtenTexts(c *policy.Call) (all []string) {
 	jsonscan.ValueOf(c.Args).VisitLeaves(func(name string, leaf jsonscan.Value) {
-		if leaf.Kind() == jsonscan.String && len(leaf) > sketchSize*runWindow/2 && !strings.HasPrefix(strings.ToLower(name), "old") {
+		if leaf.Kind() == jsonscan.String && !strings.HasPrefix(strings.ToLower(name), "old") {
 			all = append(all, leaf.Text())
 		}
 	})
