@@ -328,8 +328,14 @@ func (s *ServerLabels) passFiles(p *policy.Policy, c *policy.Call) error {
 		return nil
 	}
 	seen, err := s.session.labelsFor(t.texts)
-	if err != nil || len(seen) == 0 {
+	if err != nil {
 		return err
+	}
+	for _, l := range s.callLabels(p, c) { // curl … > notes.md
+		seen = append(seen, Seen{Kind: l.Kind, Source: l.Source})
+	}
+	if len(seen) == 0 {
+		return nil
 	}
 	return s.session.written.keepFiles(t.writes, t.texts, seen)
 }

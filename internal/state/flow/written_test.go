@@ -169,8 +169,26 @@ func TestWrittenFiles(t *testing.T) {
 		clean.pass(clean.session(false), c.write)
 		other := clean.session(false)
 		clean.pass(other, c.read)
-		if got := clean.sources(other); strings.Contains(got, fileSource) {
+		if got := clean.sources(other); strings.Contains(got, "web fetch") {
 			t.Errorf("%s\n then %s: %q, though nothing was read before", c.write, c.read, got)
+		}
+	}
+}
+
+// What a call itself brings is in the file that it writes.
+func TestFilesOfWhatIsFetched(t *testing.T) {
+	for write, want := range map[string]string{
+		`Bash {"command":"curl -s https://a.example > a.md"}`:     "untrusted a file written after claude-code Bash",
+		`Bash {"command":"wget https://a.example/d/a.md"}`:        "untrusted a file written after claude-code Bash",
+		`web/download {"url":"https://a.example","path":"a.md"}`:  "untrusted a file written after web download",
+		`Bash {"command":"cp list a.md && cat ~/.ssh/id_rsa >x"}`: "secret a file written after claude-code Bash",
+	} {
+		f := beginFiles(t)
+		f.pass(f.session(false), write)
+		s := f.session(false)
+		f.pass(s, `files/read_file {"path":"a.md"}`)
+		if got := f.sources(s); got != want {
+			t.Errorf("%s: %q, want %q", write, got, want)
 		}
 	}
 }
