@@ -14,7 +14,7 @@ type tag struct {
 	start, end int // offsets in the text; an unclosed tag ends at its first > or where reading stopped
 	closed     bool
 	name       string
-	src        string
+	links      []string // addresses that a browser opens by itself, and srcset, as written
 	styles     []string // as written
 	hidden     bool     // it has the attribute hidden
 }
@@ -35,7 +35,7 @@ func (f *findings) visitTags(k Kind, visit func(t tag)) {
 			return
 		}
 		at += n
-		if one, ok := f.tagAt(at); ok && (len(one.styles) > 0 || one.src != "" || one.hidden) {
+		if one, ok := f.tagAt(at); ok && (len(one.styles) > 0 || len(one.links) > 0 || one.hidden) {
 			visit(one)
 		}
 		if f.tooLong {
@@ -150,17 +150,54 @@ func (t *tag) noteAttribute(name, value string) {
 	switch {
 	case strings.EqualFold(name, "style") && value != "":
 		t.styles = append(t.styles, value)
-	case strings.EqualFold(name, "src"):
-		t.src = value
+	case value == "":
 	case isFolded(svgTags, t.name) && isFolded(svgStyles, name):
 		t.styles = append(t.styles, name+":"+value)
+	case strings.EqualFold(name, "src"), strings.EqualFold(name, "srcset"), strings.EqualFold(name, "poster"), strings.EqualFold(name, "background"),
+		(strings.EqualFold(name, "href") || strings.EqualFold(name, "xlink:href")) && strings.EqualFold(t.name, "image"):
+		t.links = append(t.links, value)
 	}
 }
 
+// drawsQuery reports whether a browser that draws the tag opens an address with a query.
+func (t *tag) drawsQuery() bool {
+	draws := isFolded(drawing, t.name)
+	if !draws && len(t.styles) == 0 {
+		return false
+	}
+	for _, link := range t.links {
+		link = html.UnescapeString(link)
+		if draws && (hasQuery(withoutBreaks.Replace(link)) || slices.ContainsFunc(strings.Fields(link), func(one string) bool { // srcset
+			return hasQuery(strings.Trim(one, ","))
+		})) {
+			return true
+		}
+	}
+	for _, style := range t.styles {
+		if !strings.Contains(style, "(") && !strings.Contains(style, "&") {
+			continue
+		}
+		for _, m := range styleAddress().FindAllStringSubmatch(plainStyle(html.UnescapeString(style)), -1) {
+			if hasQuery(m[1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// drawing are the tags with an image.
+var drawing = []string{"img", "image", "source", "video", "input", "body", "table", "td", "th"}
+
+// withoutBreaks removes what a browser takes out of an address.
+var withoutBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
+
+var styleAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)url\(\s*["']?([^"')\s]+)`) })
+
 // svgTags are the tags of SVG that draw text, and svgStyles their attributes that are styles.
 var (
-	svgTags   = strings.Fields("svg g a text tspan textPath tref switch symbol use foreignObject")
-	svgStyles = strings.Fields("display visibility opacity font-size font transform clip-path filter")
+	svgTags   = []string{"svg", "g", "a", "text", "tspan", "textPath", "tref", "switch", "symbol", "use", "foreignObject"}
+	svgStyles = []string{"display", "visibility", "opacity", "font-size", "font", "transform", "clip-path", "filter"}
 )
 
 func isFolded(among []string, name string) bool {
