@@ -15,30 +15,30 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// bell is a way to ask a person that only this test has.
-type bell struct{}
+// drum is a way to ask a person that only this test has.
+type drum struct{}
 
-func (bell) Name() string                                   { return "bell" }
-func (bell) Available(context.Context, gate.Question) error { return nil }
+func (drum) Name() string                                   { return "drum" }
+func (drum) Available(context.Context, gate.Question) error { return nil }
 
-func (bell) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
-	return gate.Answer{Digest: q.Digest, Reply: gate.AllowOnce, Channel: "bell", By: "a ringer"}, nil
+func (drum) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
+	return gate.Answer{Digest: q.Digest, Reply: gate.AllowOnce, Channel: "drum", By: "a drummer"}, nil
 }
 
 // A way to ask that only this test has is a word of the settings, is tried where the command
 // runs, answers a question, and stands in the record.
 func TestAChannelIsARow(t *testing.T) {
-	before, silent := channels, errors.New("no bell is here")
+	before, silent := channels, errors.New("no drum is here")
 	defer func() { channels = before }()
 	channels = append(slices.Clone(channels), channelRow{
-		name: "bell", make: func(*asking) ask.Channel { return bell{} }, try: func(context.Context, config.Folders) error { return silent },
+		name: "drum", make: func(*asking) ask.Channel { return drum{} }, try: func(context.Context, config.Folders) error { return silent },
 	})
-	t.Setenv("CLAWAI_ASK", "bell")
+	t.Setenv("CLAWAI_ASK", "drum")
 	f := house(t, askRead)
-	if why, known := TryChannel(t.Context(), f, "bell"); why != silent || !known {
+	if why, known := TryChannel(t.Context(), f, "drum"); why != silent || !known {
 		t.Errorf("%v, %v", why, known)
 	}
-	if settings, err := LoadAsk(f); err != nil || strings.Join(settings.Order.Is, " ") != "bell" {
+	if settings, err := LoadAsk(f); err != nil || strings.Join(settings.Order.Is, " ") != "drum" {
 		t.Errorf("%v, %v", settings.Order, err)
 	}
 	one, err := Open(t.Context(), Spec{Program: "clawai 1.2", Peer: Peer{Name: "files"}, Folders: f, Ask: noOption})
@@ -55,7 +55,7 @@ func TestAChannelIsARow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n++; e.Channel != "bell" || e.By != "a ringer" {
+		if n++; e.Channel != "drum" || e.By != "a drummer" {
 			t.Errorf("recorded: %s", e.Raw)
 		}
 	}
