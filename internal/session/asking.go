@@ -45,8 +45,8 @@ type asking struct {
 	over   chan struct{} // closed when the session ends
 }
 
-// newAsking returns the asking for a session with a server, under the policy under.
-func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
+// newAsking returns the asking for a session with a server. loaded is the policy in force.
+func (s *Sessions) newAsking(server string, loaded *config.Loaded) *asking {
 	a := &asking{
 		relay: s.relay, settings: s.settings, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
 		session: rand.Text(), desktop: notify.New(notify.Options{}), shared: make(chan struct{}, 1), over: make(chan struct{}),
@@ -55,7 +55,7 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 		return a
 	}
 	a.keeper = &remember.Writer{
-		Policy: under.Path, Options: under.Options(),
+		Policy: loaded.Path, Options: loaded.Options(),
 		Denied: deniedCalls{base.RecordDir(a.folders.State)}, View: a.view, Wrote: s.edits.NoteEdit,
 	}
 	a.chain = ask.NewChain(ask.ChainOptions{

@@ -124,13 +124,13 @@ func (s *Sessions) inForce() *config.Loaded {
 	return s.policy
 }
 
-// joinSession adds a session to the sessions that get policy changes. under is the policy that the
+// joinSession adds a session to the sessions that get policy changes. loaded is the policy that the
 // session was built with. If the policy has changed since, the session gets the new policy now.
-func (s *Sessions) joinSession(one *Session, under *config.Loaded) {
+func (s *Sessions) joinSession(one *Session, loaded *config.Loaded) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[one] = struct{}{}
-	if s.policy != under {
+	if s.policy != loaded {
 		one.reloadPolicy(s.policy, nil)
 	}
 }

@@ -22,9 +22,9 @@ type State struct {
 	// none.
 	Invocation string
 
-	// Asked and Granted open the ledgers of that name in gate.Options. Each session opens its own
-	// gate.Ledger, because each reads the ledger from the beginning. nil means that the session
-	// shares no such ledger.
+	// Asked and Granted open the ledgers that gate.Options.Asked and Granted need. Each session
+	// opens its own gate.Ledger, because each reads the ledger from the beginning. nil means that
+	// sessions share no such ledger.
 	Asked, Granted func() gate.Ledger
 }
 

@@ -71,13 +71,13 @@ func (s splitAtZeros) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lookBehind reads the reserved space, which begins at offset from. It returns the offset after the
-// last byte that is not zero, and whether there is a sound record: no writer leaves one after a
+// lookBehind reads the reserved space, which begins at offset start. It returns the offset after
+// the last byte that is not zero, and whether there is a sound record: no writer leaves one after a
 // zero byte.
-func lookBehind(f *os.File, from int64) (end int64, record bool, err error) {
-	end = from
+func lookBehind(f *os.File, start int64) (end int64, record bool, err error) {
+	end = start
 	buf := make([]byte, 64<<10)
-	for at := from; ; {
+	for at := start; ; {
 		n, err := f.ReadAt(buf, at)
 		if last := len(bytes.TrimRight(buf[:n], "\x00")); last > 0 {
 			end = at + int64(last)
@@ -90,7 +90,7 @@ func lookBehind(f *os.File, from int64) (end int64, record bool, err error) {
 			return end, false, err
 		}
 	}
-	s := newScanner(splitAtZeros{io.NewSectionReader(f, from, end-from)})
+	s := newScanner(splitAtZeros{io.NewSectionReader(f, start, end-start)})
 	err = s.eachItem(func(it item) { record = record || it.raw != nil })
 	return end, record, err
 }

@@ -36,14 +36,14 @@ type Edits struct {
 	next map[[sha256.Size]byte][sha256.Size]byte
 }
 
-// NoteEdit notes that this process has replaced the text was by the text now.
-func (e *Edits) NoteEdit(was, now []byte) {
+// NoteEdit notes that this process has replaced oldText by newText.
+func (e *Edits) NoteEdit(oldText, newText []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.next == nil {
 		e.next = map[[sha256.Size]byte][sha256.Size]byte{}
 	}
-	e.next[sha256.Sum256(was)] = sha256.Sum256(now)
+	e.next[sha256.Sum256(oldText)] = sha256.Sum256(newText)
 }
 
 // explainsChange reports whether edits of this process alone lead from one text to the other. from
@@ -92,9 +92,10 @@ func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *L
 	return next, loosens, nil
 }
 
-// keepLost keeps a layer of was in force that is missing or has lost rules, until somebody confirms
-// the change. unsure means that a layer has changed in another way and may not be completely
-// written: when the rest of a rule is written, the half rule would count as a lost rule.
+// keepLost keeps a previous layer in force that is missing now or has lost rules, until somebody
+// confirms the change. was holds the previous layers. unsure means that a layer has changed in
+// another way and may not be completely written: when the rest of a rule is written, the half rule
+// would count as a lost rule.
 func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, err error) {
 	for i := range was.sources {
 		old := &was.sources[i]

@@ -25,13 +25,13 @@ const (
 	pollUnwatched = 2 * time.Second
 )
 
-// Watch calls onChange whenever the files of the policy from change, until ctx ends. It returns
+// Watch calls onChange whenever the files of a loaded policy change, until ctx ends. It returns
 // after the last call. An error means that a file is missing or broken: then the caller should keep
 // the last good policy. The same error is reported only once. If the last good policy comes back,
 // that is reported too. own holds the edits of this process, which are complete and count at once;
 // own may be nil.
-func Watch(ctx context.Context, from *Loaded, own *Edits, onChange func(*Loaded, error)) {
-	w := &watcher{good: from, own: own, tell: onChange, widenDelay: widenDelay, pollWatched: pollWatched, pollUnwatched: pollUnwatched}
+func Watch(ctx context.Context, loaded *Loaded, own *Edits, onChange func(*Loaded, error)) {
+	w := &watcher{good: loaded, own: own, tell: onChange, widenDelay: widenDelay, pollWatched: pollWatched, pollUnwatched: pollUnwatched}
 	w.watchPolicy(ctx)
 }
 
