@@ -21,7 +21,7 @@ type Shown struct {
 	Used time.Time `json:"used"`           // when something was last added
 }
 
-// ListSessions returns the sessions whose journals lie in a state folder, the last used first. It
+// ListSessions returns the sessions that have journals in a state folder, the last used first. It
 // changes nothing.
 func ListSessions(state string) (sessions []Shown, err error) {
 	for s, err := range EachSession(state) {
@@ -79,8 +79,8 @@ func EachSession(state string) iter.Seq2[Shown, error] {
 type found struct {
 	content
 	path string
-	used time.Time
-	told bool
+	used time.Time // time of the last change
+	told bool      // the journal is part of a session that was already yielded
 }
 
 func readJournal(path string) (c content, err error) {
