@@ -3,23 +3,24 @@ package policy
 import "fmt"
 
 // Action is the answer of a rule, or of the whole policy, to a call or a reply. Actions are
-// ordered by strictness and combine by minimum. A policy answers a call with Deny, Prompt or
-// Allow. The zero value is Deny, so that a forgotten field refuses.
+// ordered, the strictest first: of several actions the smallest holds. A policy answers a call
+// with Deny, Prompt or Allow. The zero value is Deny, so that a forgotten field refuses.
 type Action uint8
 
 // The actions, strictest first.
 const (
 	Deny Action = iota
 	Prompt
-	Redact // the finds are removed from the content
-	Fence  // the content is marked as a stranger's words
-	Warn   // the content goes on with a warning
+	Redact // what the detectors found is removed from the content
+	Fence  // the content is marked as untrusted text
+	Warn   // the content is passed on with a warning
 	Allow
 )
 
 var allActions = []string{"deny", "prompt", "redact", "fence", "warn", "allow"}
 
-// AltersContent reports whether the action lets a reply through, but changed.
+// AltersContent reports whether the action lets a reply through in a changed form: Redact,
+// Fence or Warn.
 func (a Action) AltersContent() bool { return a > Prompt && a < Allow }
 
 // String returns the word that policies and records use.
@@ -30,11 +31,12 @@ func (a Action) String() string {
 	return fmt.Sprintf("Action(%d)", uint8(a))
 }
 
-// ParseAction parses the action of a rule about calls. An unknown word is an error and never a
-// silent deny, so that a typo is seen.
+// ParseAction parses the action of a rule about calls. An unknown word is an error and not a
+// deny, so that the author sees the typo.
 func ParseAction(s string) (Action, error) { return OnCall.ParseAction(s) }
 
-// ParseAction parses one of the actions that rules about on may have.
+// ParseAction parses an action that rules of this kind (about calls, replies or lists) may
+// have.
 func (on On) ParseAction(s string) (Action, error) {
 	for _, a := range on.allowedActions() {
 		if a.String() == s {

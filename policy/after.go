@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Seen holds the kinds of data that the session of a call has seen before the call. The zero
-// value means that they are not known.
+// Seen is a set: the kinds of data that a call's session has seen before the call. The zero
+// value means that the kinds are not known.
 type Seen uint8
 
 // The kinds of data that a session can have seen. A session that has seen a secret has also
@@ -23,10 +23,11 @@ const (
 	Secret
 )
 
-// seenWords are the words of rules and fixtures for the bits of Seen, from Untrusted on.
+// seenWords are the words that rules and fixtures use for the bits of Seen, from Untrusted on.
 var seenWords = []string{"untrusted", "private", "secret"}
 
-// SeenOf parses words of SeenWords and sets Known. It returns false if a word is unknown.
+// SeenOf converts words of SeenWords to a set that also has the bit Known. It returns false if
+// a word is unknown.
 func SeenOf(words []string) (s Seen, whole bool) {
 	s = Known
 	for _, word := range words {
@@ -55,9 +56,9 @@ func (s Seen) LabelWords() (words []string) {
 	return words
 }
 
-// afterSeen is the condition that the session of a call has seen all of some kinds. In a prompt
-// rule the condition is at most a maybe, so that a session's history never turns a denial into
-// a question.
+// afterSeen is the condition (the key after) that the session of a call has seen all of some
+// kinds. In a prompt rule matchCall returns at most Maybe: the rules below are judged too, so
+// that a session's history never turns a denial into a question.
 type afterSeen struct {
 	kinds   Seen
 	prompts bool
@@ -84,7 +85,8 @@ func (p *parser) readAfter(k ruleKey, e toml.Expression) {
 	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &afterSeen{kinds: kinds}})
 }
 
-// checkAfter refuses after in an allow rule, so that a session's history never allows a call.
+// checkAfter refuses the key after in an allow rule, so that a session's history never allows a
+// call.
 func (p *parser) checkAfter(r *ruleSource) {
 	at := p.given[afterKey] - 1
 	if at < 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// sameDirectories holds pairs of names for the same directory: by a link on macOS, on Linux
-// since /usr was merged and /run was added, on Windows since Vista. The server's system is not
-// known, so a pair proves nothing.
+// sameDirectories holds pairs of paths that name the same directory on some systems: by a link
+// on macOS, on Linux since the /usr merge and since /run exists, on Windows since Vista. The
+// server's system is not known, so a match by such a pair is only a maybe.
 var sameDirectories = [][2]string{
 	{"/private/etc", "/etc"}, {"/private/var", "/var"}, {"/private/tmp", "/tmp"},
 	{"/usr/bin", "/bin"}, {"/usr/sbin", "/sbin"}, {"/usr/lib", "/lib"}, {"/usr/lib64", "/lib64"},
@@ -18,12 +18,13 @@ var sameDirectories = [][2]string{
 	{"C:/Documents and Settings", "C:/Users"},
 }
 
-// aliasGlobs returns further globs that a deny or a prompt may mean by own: the same path below
-// a directory's other name, and the same host at any port. A match of such a glob is a maybe.
-func aliasGlobs(own *glob.Pattern) (all []*glob.Pattern) {
-	text := own.String()
+// aliasGlobs returns further globs for the glob original of a deny or a prompt: the same path
+// below a directory's other name, and the same host at any port. A match of such a glob is a
+// maybe.
+func aliasGlobs(original *glob.Pattern) (all []*glob.Pattern) {
+	text := original.String()
 	add := func(s string) {
-		if g, err := glob.Compile(s); err == nil && !coversGlob(own, g) {
+		if g, err := glob.Compile(s); err == nil && !coversGlob(original, g) {
 			all = append(all, g)
 		}
 	}

@@ -15,7 +15,7 @@ const (
 	oneAmount   = 1_000_000
 )
 
-// NoAmount stands for a value that cannot be counted.
+// NoAmount is the amount of a value that is no plain decimal number.
 const NoAmount int64 = -1
 
 // plainAmount matches a decimal number that every reader reads alike: no sign, no exponent, no

@@ -51,7 +51,7 @@ func AssurancesFromHints(readOnly, destructive, idempotent, openWorld *bool) (a 
 	return a
 }
 
-// AnnotationHints returns the annotations that mean the same, by their names.
+// AnnotationHints returns the MCP annotations that express the assurances, by name.
 func (a Assurances) AnnotationHints() map[string]bool {
 	return map[string]bool{
 		"readOnlyHint": a&ReadOnly != 0, "destructiveHint": a&Additive == 0,
@@ -59,7 +59,7 @@ func (a Assurances) AnnotationHints() map[string]bool {
 	}
 }
 
-// DangerWords returns the words of rules that apply to such a tool.
+// DangerWords returns the words that rules use for the missing assurances ("destructive").
 func (a Assurances) DangerWords() (words []string) {
 	for i, word := range dangers {
 		if a&(1<<i) == 0 {
@@ -88,11 +88,12 @@ func readAssurances(said, words []string) (a Assurances) {
 	return a
 }
 
-// AssuranceWords returns the words for the record. Callers must not write to the slice.
+// AssuranceWords returns the words that records use for the assurances. Callers must not write
+// to the slice.
 func (a Assurances) AssuranceWords() []string { return assuredWords()[a] }
 
-// assuredWords holds the words of every Assurances value, because every call asks for its
-// words.
+// assuredWords holds the result of AssuranceWords for every Assurances value: it is computed
+// once, because every call needs it.
 var assuredWords = sync.OnceValue(func() *[1 << 4][]string {
 	var words [1 << 4][]string
 	for a := range words {
@@ -105,9 +106,9 @@ var assuredWords = sync.OnceValue(func() *[1 << 4][]string {
 	return &words
 })
 
-// annotated is the condition that a tool has one of some dangers, as far as its server says. In
-// a prompt rule the condition is at most a maybe: the rules below are asked too, so that a
-// server's word never turns a denial into a question.
+// annotated is the condition that a tool lacks at least one of some assurances. In a prompt
+// rule matchCall returns at most Maybe: the rules below are judged too, so that a server's
+// annotations never turn a denial into a question.
 type annotated struct {
 	dangers Assurances
 	prompts bool
@@ -148,8 +149,8 @@ func (p *parser) checkAnnotations(r *ruleSource) {
 	r.conditionFor("annotations").test.(*annotated).prompts = r.Action == Prompt
 }
 
-// dropAnnotations removes the condition from a rule that a person's answer writes: an allow
-// cannot have the condition, and a deny is wider without it.
+// dropAnnotations removes the key annotations from the rule that keeps a person's answer:
+// an allow cannot have the condition, and a deny is wider without it.
 func (n *narrower) dropAnnotations() error { return n.dropCondition("annotations") }
 
 func (n *narrower) dropAfter() error { return n.dropCondition("after") }

@@ -13,10 +13,10 @@ import (
 
 // argNames is a node in the tree of the argument names that rules mention.
 type argNames struct {
-	slot  int32                // slot of the conditions on this argument; 0 if there are none
-	kids  []kids               // by folded name
+	slot  int32                // index in Policy.readers for the conditions on this argument; 0 if there are none
+	kids  []kids               // the children, grouped by folded name
 	place map[string]int       // index in kids, by folded name
-	flat  map[string]*argNames // by exact name
+	flat  map[string]*argNames // the children, by exact name
 
 	id    int32     // unique in the tree; 0 for the root
 	name  string    // the last name of the path
@@ -24,7 +24,7 @@ type argNames struct {
 	nodes int32     // in the root: the number of nodes below it
 }
 
-// kids holds the names that fold to the same text.
+// kids holds the children whose names are equal when letter case is ignored.
 type kids struct {
 	folded string
 	all    []kid
@@ -63,7 +63,7 @@ func (n *argNames) ensureNode(path []string) *argNames {
 // fewNames is the number of names up to which comparing is faster than a map lookup.
 const fewNames = 8
 
-// findFolded returns the names that fold to the same text as key.
+// findFolded returns the children whose names equal key when letter case is ignored.
 func (n *argNames) findFolded(key string) []kid {
 	if len(n.kids) <= fewNames && textclass.IsASCII(key) {
 		for i := range n.kids {
@@ -101,25 +101,26 @@ type value struct {
 	within string // the text of the call whose JSON holds the value; "" for a value of the call itself
 }
 
-// isAbsent reports whether globs have nothing to match.
+// isAbsent reports whether the value is no string, number or boolean, so that globs have
+// nothing to match.
 func (v *value) isAbsent() bool {
 	return v.kind != where.String && v.kind != where.Number && v.kind != where.Boolean
 }
 
-// scanner finds the values of named arguments in the JSON object of a call. It reads what
-// internal/wire/frame admitted and gives up on anything else. It copies only strings that hold
-// escapes.
+// scanner finds the values of named arguments in the JSON object of a call. It expects JSON
+// that internal/wire/frame has admitted, and fails on anything else. It copies only strings
+// that hold escapes.
 type scanner struct {
 	jsonscan.Cursor
 	within string // the text that holds the JSON in Src; "" for the call's own arguments
 	values []value
 
 	tool    builtin.Tool // the tool that gets the arguments, as far as it is known
-	all     bool         // whether a rule in reach looks at every argument
-	watch   bool         // whether a rule looks at arguments that it does not name
-	only    bool         // whether such a rule refuses them even when they are not suspicious
+	all     bool         // a rule that may match the call has a condition on "*": every argument is read
+	watch   bool         // a rule that may match the call looks at arguments that it does not name
+	only    bool         // such a rule has args_only: it refuses these arguments even if they are not suspicious
 	windows bool         // whether the server is known to run on Windows
-	found   []beyond     // the places that such rules look at
+	found   []beyond     // what the call has at each node, for the rules that do not name the node
 	marks   []int32      // by node id: index in found, plus 1
 	weighed int          // effort spent on found
 }
@@ -138,13 +139,14 @@ func (sc *scanner) failureReason() string {
 	return "arguments that are no JSON object"
 }
 
-// scanArguments appends the values that the names ask for. It returns false if src is not one
-// JSON object.
+// scanArguments appends the values of the named arguments to sc.values. It returns false if src
+// is not one JSON object, or if it holds too many values or nests too deeply.
 func (sc *scanner) scanArguments(src []byte, names *argNames) bool {
 	if len(src) == 0 {
 		return true
 	}
-	// The view lives no longer than the decision, and nobody writes to src.
+	// The string shares src's memory: it is used only during the decision, and nobody writes to
+	// src.
 	sc.Cursor, sc.within = jsonscan.Cursor{Src: string(jsonscan.ValueOf(src)), Room: sc.Room}, ""
 	sc.SkipBlanks()
 	if sc.Peek() != '{' || sc.all && !sc.readAllValues(names.slot) || !sc.readObject(names) {
@@ -154,7 +156,7 @@ func (sc *scanner) scanArguments(src []byte, names *argNames) bool {
 	return sc.At == len(sc.Src)
 }
 
-// readObject reads an object and the members that names asks for.
+// readObject reads an object, and of its members those in names.
 func (sc *scanner) readObject(names *argNames) bool {
 	more, ok := sc.EnterContainer('{')
 	for more {
@@ -174,9 +176,9 @@ func (sc *scanner) readObject(names *argNames) bool {
 	return ok
 }
 
-// readNamed reads a member of an object, for the rules that name key and for the rules that
-// name shared. shared is the name that the tool's class gives to the argument, or "". A known
-// argument is not suspicious to other rules.
+// readNamed reads the member key of an object. Rules may name the member by key or by shared,
+// the name that the tool's class gives to the argument ("" if there is none). If known is true,
+// the member is not suspicious to rules that do not name it.
 func (sc *scanner) readNamed(names *argNames, key, shared string, known bool) bool {
 	start, read := sc.At, false
 	var exact [2]*argNames
@@ -268,7 +270,7 @@ func (sc *scanner) readElement(n *argNames) bool {
 	return true
 }
 
-// absentUnless does the same as addAbsent for the conditions that got no value since before.
+// absentUnless is addAbsent for only those conditions that have no value in sc.values[before:].
 func (n *argNames) absentUnless(sc *scanner, before int) {
 	bySlot := func(v value) bool { return v.slot == n.slot }
 	if n.slot != 0 && !slices.ContainsFunc(sc.values[before:], bySlot) {
@@ -279,8 +281,9 @@ func (n *argNames) absentUnless(sc *scanner, before int) {
 	}
 }
 
-// readLeaf reads the values that conditions on an argument are matched against. Inside an
-// object only strings, numbers and booleans count. whole is the kind of the whole argument.
+// readLeaf reads the values that conditions on an argument are matched against. whole is the
+// kind of the whole argument. inside means that the value lies in an object or in the JSON of a
+// text: there only strings, numbers and booleans count.
 func (sc *scanner) readLeaf(slot int32, whole where.Kind, inside bool) bool {
 	if len(sc.values) > maxValues {
 		return false

@@ -17,8 +17,8 @@ const maxLiteral = 4096
 type argument struct {
 	name    string
 	exact   []string // globs that match only this value: the text and, for a number, its plain form
-	inexact error    // why no such glob exists
-	kind    string   // the JSON type of the value, as where takes it
+	inexact error    // why no such glob exists; nil if one exists
+	kind    string   // the JSON type as where.<name>.type spells it; "" for a list, an object and null
 	texts   []string // the strings in the value, if it is a string or a list of strings
 }
 

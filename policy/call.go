@@ -4,8 +4,8 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Subject is the rule key that governs a call. The zero value governs nothing, and such a call
-// is denied.
+// Subject is the kind of a call, named by the rule key whose rules judge it ("tool",
+// "resource"). No rule judges a call with the zero value, and such a call is denied.
 type Subject uint8
 
 // The subjects that a rule can have.
@@ -22,16 +22,16 @@ const (
 // Call is the request that a policy judges, as the rules see it.
 type Call struct {
 	Server  string  // the server's name in the client's configuration; "" if unknown
-	Method  string  // the JSON-RPC method, decoded; builtin.Method for a tool that the client named in Server brings along
+	Method  string  // the JSON-RPC method, without escapes; builtin.Method for a built-in tool of the client that Server names
 	Subject Subject // the rule key that governs the call
 
-	// Names are the texts that the subject's glob is matched against: the tool or prompt name,
-	// the URI or URIs, the texts of a sampling request, the message (and URL) of an
-	// elicitation, or the method. Each text is one reading: an allow needs all of them, a deny
-	// or a prompt any. A call without names is denied.
+	// Names are the texts that the subject's glob is matched against: the tool or prompt name, the
+	// URI or URIs, the texts of a sampling request, the message (and URL) of an elicitation, or
+	// the method. An allow must match all of them; for a deny or a prompt one match is enough. A
+	// call without names is denied.
 	Names []string
 
-	// Spelling tells how far Names are the server's own words.
+	// Spelling tells whether the client may have changed the server's spelling of the names.
 	Spelling Spelling
 
 	// Args is the JSON object of the arguments of a tool or prompt, exactly as received and
@@ -41,17 +41,18 @@ type Call struct {
 
 	// Extra is a JSON object of the other members of the message's params, as received, without
 	// the members that the protocol and clients use for themselves (see internal/mcp); nil if
-	// there are none. No rule looks at Extra; people do.
+	// there are none. No rule looks at Extra; it is shown to people.
 	Extra []byte
-	// Quiet is a digest of the protocol members that Extra leaves out, except for marks on one
-	// message. It is comparable only in this process.
+	// Quiet is a digest of the protocol members that Extra leaves out, without those that belong
+	// to a single message, such as its progress token. It is comparable only in this process.
 	Quiet uint64
 
 	Facts
 
-	// Finds are the kinds of finds in the arguments of a tool or a prompt, or in the texts of
-	// sampling and elicitation (Kinds). Screened means that everything that rules ask about
-	// (Screens) was looked for. If Screened is false, each find is a maybe.
+	// Finds are the kinds of what the detectors found (FindingKinds) in the arguments of a tool or
+	// a prompt, or in the texts of sampling and elicitation. Screened means that the detectors
+	// have looked for every kind that the rules name (Policy.Screens). If Screened is false, a
+	// condition on finds is a maybe.
 	Finds    []string
 	Screened bool
 

@@ -11,8 +11,8 @@ import (
 )
 
 // CallKey describes a rule key that is a condition on the call as a whole and not on its
-// arguments: on its server, its time, its session. With the zero value the key still decides
-// calls and is written to policies, but every other question about it stays open.
+// arguments: on its server, its time, its session. A key whose fields after Glob are zero still
+// decides calls and is written to policies, but cannot be explained, recorded or proved.
 type CallKey struct {
 	Name    string // the key in a policy
 	Glob    bool   // the key takes globs on a text of the call, of which one must match
@@ -21,10 +21,10 @@ type CallKey struct {
 	Hint    string // what a fixture needs to decide the condition; "" for nothing
 	Proof   Proof  // what proofs know about the condition
 	// Recorded means that a record keeps everything that the condition looks at. If a rule's
-	// condition is not recorded, the policy's answer to a record is open.
+	// condition is not recorded, a record does not decide the policy's answer.
 	Recorded bool
-	// Fill copies to c the facts of like that the condition looks at and a record does not
-	// keep; nil for a key that is recorded.
+	// Fill copies facts from the call like to the call c: the facts that the condition looks at
+	// and that a record does not keep. It is nil for a key that is recorded.
 	Fill func(c, like *Call)
 
 	got func(c *Call) string // returns the call's value for people; "" if it is not known
@@ -33,13 +33,13 @@ type CallKey struct {
 // Proof is what proofs know about a condition.
 type Proof uint8
 
-// The values of Proof. A condition that is no set is the same only as another condition that is
-// written alike; everything else about it stays undecided.
+// The values of Proof. Of a NoSet condition a proof knows only that it equals another condition
+// with the same text.
 const (
 	NoSet       Proof = iota
 	ServerNames       // globs on Call.Server
 	FoundKinds        // kinds of finds, of which one must be among Call.Finds (Source.Finds)
-	Tightening        // a condition that is at most a maybe, so it does not even cover the same condition below
+	Tightening        // a condition that is at most a maybe, so that it does not even cover an equal condition of a rule below
 )
 
 // Stated is a condition of a rule on the call as a whole, as its author wrote it.
@@ -51,30 +51,30 @@ type Stated struct {
 	test callTest
 }
 
-// callTest is a compiled condition on the call. The match is Maybe if the call does not hold
-// the fact.
+// callTest is a compiled condition on the call. matchCall returns Maybe if the call does not
+// hold the fact that the condition is about.
 type callTest interface{ matchCall(c *Call) where.Match }
 
 // example is a callTest that can change a call so that it meets the condition.
 type example interface{ meet(c *Call) }
 
-// MissCondition changes a call to one that does not meet the condition, if the condition can do
-// so. Like MeetCondition it proves nothing.
+// MissCondition changes a call so that it may no longer meet the condition, if the condition
+// supports this. It proves nothing: the caller must ask the policy.
 func (s *Stated) MissCondition(c *Call) {
 	if e, can := s.test.(interface{ miss(c *Call) }); can {
 		e.miss(c)
 	}
 }
 
-// MeetCondition changes a call to one that may meet the condition, if the condition can do so.
-// It proves nothing: the caller must ask the policy.
+// MeetCondition changes a call so that it may meet the condition, if the condition supports
+// this. It proves nothing: the caller must ask the policy.
 func (s *Stated) MeetCondition(c *Call) {
 	if e, can := s.test.(example); can {
 		e.meet(c)
 	}
 }
 
-// CallKeyOf returns the CallKey of a name, and false if there is none.
+// CallKeyOf returns the CallKey with a name, and false if there is none.
 func CallKeyOf(name string) (k CallKey, found bool) {
 	if i := findKey(name); i != noKey && keys[i].call != nil {
 		return *keys[i].call, true
@@ -93,7 +93,8 @@ func callRow(row key) key {
 	return row
 }
 
-// globOf returns the reader of a key that takes globs on a text of the call.
+// globOf returns the function that reads a key whose globs are matched against a text of the
+// call.
 func globOf(text func(*Call) string) func(*parser, ruleKey, toml.Expression) {
 	return func(p *parser, k ruleKey, e toml.Expression) {
 		written := p.doc.TextRange(e.Start, e.End)
@@ -179,7 +180,8 @@ func (w *When) matchCall(c *Call) where.Match {
 	return where.No
 }
 
-// meet sets the call's time to one that lies in w, if there is one in the first 8 days.
+// meet sets the call's time to one that lies in w. It tries each hour of the first 8 days from
+// w.After, or from a fixed date if w.After is zero.
 func (w *When) meet(c *Call) {
 	start := w.After
 	if start.IsZero() {

@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// A hook reads the whole policy to judge one call, and most rules are about other tools. All
-// rules are still read and checked, so that a policy loads whole or not at all. Only the rules
-// that can match the call are compiled.
+// A hook process reads the whole policy to judge one call, and most rules are about other
+// tools. With Options.Calls all rules are still read and checked, so that a policy loads whole
+// or not at all, but only the rules that can match the calls are compiled.
 
 // otherCall is the reason for a denial by a policy that was read for other calls.
 const otherCall = "the policy was read for another call"

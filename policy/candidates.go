@@ -2,8 +2,8 @@ package policy
 
 import "github.com/clawai/clawai/policy/reading"
 
-// listCandidates lists the rules that the readings of u and the other arguments leave possible.
-// With a trace it lists all rules about the subject.
+// listCandidates sets v.lists to the rules that may match: the others are excluded by the
+// readings of u and of the other arguments. With a trace it lists all rules about the subject.
 func (v *view) listCandidates(main *span, u *unit) {
 	v.lists = v.lists[:0]
 	if v.trace != nil {
@@ -35,11 +35,11 @@ func (v *view) listCandidates(main *span, u *unit) {
 }
 
 // fewReadings is the largest number of readings that are looked up in the index. For more
-// readings, all rules are asked.
+// readings, all rules are judged.
 const fewReadings = 64
 
-// collectRules appends the rules that some reading could match. A reading that does not match
-// by its text alone gets all rules.
+// collectRules appends the rules that some reading could match. If a reading can match by more
+// than its text, it appends all rules.
 func (x *argIndex) collectRules(readings []reading.Reading, lists [][]int32) [][]int32 {
 	for i := range readings {
 		if r := &readings[i]; r.Kind == reading.Refused || r.UnknownBase {
@@ -94,8 +94,8 @@ func sameText(a, b *reading.Reading) bool {
 	return true
 }
 
-// nextCandidate removes the first rule from the lists and returns it; -1 if the lists are
-// empty.
+// nextCandidate removes the smallest rule number from the lists and returns it; -1 if the lists
+// are empty.
 func (v *view) nextCandidate() int32 {
 	least := int32(-1)
 	for _, list := range v.lists {

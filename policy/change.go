@@ -42,8 +42,8 @@ func (p *Policy) ChangeTo(next *Policy) Change {
 	return c
 }
 
-// loosenedBy compares both lists of rules: the new list must be the old one with denies added
-// and allows removed.
+// loosenedBy reports whether the new list of rules is anything but the old list with denies
+// added and allows removed. known holds the old fingerprints.
 func (p *Policy) loosenedBy(next *Policy, old, now []string, known map[string]bool) bool {
 	at := 0
 	for i, key := range now {

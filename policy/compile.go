@@ -14,13 +14,13 @@ import (
 type rule struct {
 	action     Action
 	rank       rank
-	names      anyOf      // nil without a subject, and for a resource, whose URI is a condition
-	notNames   anyOf      // exceptions
+	names      anyOf      // nil for a rule without a subject, and for a resource rule, whose URI globs are a condition
+	notNames   anyOf      // exceptions: none of these globs may match
 	calls      []callTest // conditions on the call as a whole
 	noted      bool       // the rule has a limit, or alters content
 	conditions []condition
 	further    further
-	compiled   bool // the rule can match what is judged
+	compiled   bool // false for a rule that cannot match what this policy judges: it is only checked
 }
 
 // compileSources compiles rules. It reports every invalid glob.
@@ -73,14 +73,14 @@ func knownHome(home string) string {
 	return home
 }
 
-// resourceSlot is the slot of a resource's URI. Arguments have the slots after it, and 0 means
-// no slot.
+// A slot is an index in Policy.readers. resourceSlot is the slot of a resource's URI. Arguments
+// have the slots after it, and 0 means no slot.
 const resourceSlot int32 = 1
 
 // argReader reads the values of one argument name.
 type argReader struct {
 	reading.Reader
-	typed bool // a constraint is on the name
+	typed bool // a where constraint is on the name
 	based bool // a constraint judges relative paths inside a text
 	local bool // a glob on the name begins at the folder where relative paths start
 }
@@ -88,8 +88,8 @@ type argReader struct {
 type compiler struct {
 	policy   *Policy
 	home     string
-	windows  bool                    // for servers that run on Windows
-	options  *Options                // the constraints keep these options
+	windows  bool                    // compile for servers that run on Windows
+	options  *Options                // the options that constraints are built with
 	patterns map[patternKey]*pattern // a cache, because rules repeat themselves
 	globs    map[string]*glob.Pattern
 	errs     Errors
@@ -103,7 +103,7 @@ type patternKey struct {
 func (c *compiler) compileRule(src *ruleSource) rule {
 	r := rule{compiled: true, action: src.Action, rank: src.rank(), noted: src.Rate.HasLimit() || src.Action.AltersContent()}
 	stated := src.callConditions()
-	for i := len(stated) - 1; i >= 0; i-- { // the time first: it costs less than a glob
+	for i := len(stated) - 1; i >= 0; i-- { // from the last: the time, which costs less than a glob
 		r.calls = append(r.calls, stated[i].test)
 	}
 	for i := range src.not.calls {
@@ -160,8 +160,8 @@ func (c *compiler) noteDependencies(src *ruleSource) {
 	}
 }
 
-// checkGlobs reports the invalid globs of a rule that is not compiled. Their syntax was checked
-// when they were read.
+// checkGlobs reports the globs of a rule that is not compiled if BaseWord stands in a wrong
+// place in them. The rest of their syntax was checked when they were read.
 func (c *compiler) checkGlobs(src *ruleSource) {
 	for _, a := range src.argGlobs() {
 		for _, text := range a.globs {

@@ -8,17 +8,17 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// constraint is a where.<name>.<key> in the form that the walk asks.
+// constraint is a compiled where.<name>.<key>.
 type constraint struct {
 	where.Constraint
-	path  bool // about a path: every path that the value can be read as is judged
-	whole bool // about the argument as a whole, which may be missing
-	// about texts as they are, also texts that hold JSON
+	path  bool // the value is judged as a path: every path that it can be read as
+	whole bool // the constraint is about the argument as a whole, which may be missing
+	// spells means that the constraint is about the text itself, even if the text holds JSON.
 	spells bool
 }
 
-// matchReading judges one reading. It does not ask a constraint whose answer would take more
-// effort than is left: the walk then refuses the call.
+// matchReading judges one reading. If the constraint's answer would take more effort than is
+// left, it returns Maybe without asking the constraint, and the walk denies the call.
 func (c *constraint) matchReading(r *reading.Reading, a Action, left *effort.Left) where.Match {
 	base := r.Base
 	if r.DoubtfulBase && a == Allow {
@@ -41,8 +41,8 @@ func (c *constraint) matchReading(r *reading.Reading, a Action, left *effort.Lef
 	return m
 }
 
-// trimBreaks returns a text without the breaks and blanks around it, which programs drop, if
-// one line is left.
+// trimBreaks removes the line breaks and blanks around a text, as programs do. If more than one
+// line would be left, it returns the text unchanged.
 func trimBreaks(s string) string {
 	if !strings.ContainsAny(s, "\n\r\t") {
 		return s
@@ -88,9 +88,9 @@ func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) where.Ma
 	return v.matchOnce(c, r, a)
 }
 
-// matchOnce returns the result of matchReading, computed once for all readings that a
-// constraint cannot tell apart: values are read in up to 64 ways and combined with the values
-// of other arguments.
+// matchOnce returns the result of matchReading. It computes the result once for all readings
+// that a constraint cannot tell apart, because a value has up to 64 readings, which are
+// combined with the readings of the other arguments.
 func (v *view) matchOnce(c *condition, r *reading.Reading, a Action) where.Match {
 	if r.Within != "" && !(c.not && a == Allow) && v.matchesJSONText(c, r.Within) {
 		return where.Yes

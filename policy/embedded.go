@@ -19,7 +19,7 @@ import (
 // holdsJSON reports whether a text could be an array or an object.
 func holdsJSON(s string) bool {
 	if n := len(s); n < 2 || ' ' < s[n-1] && s[n-1] < utf8.RuneSelf && s[n-1] != ']' && s[n-1] != '}' {
-		return false // the usual text, known by its last byte
+		return false // the usual text: its last byte cannot end an array or object
 	}
 	s = trimJSON(s)
 	return len(s) > 1 && (s[0] == '[' && s[len(s)-1] == ']' || s[0] == '{' && s[len(s)-1] == '}')
@@ -70,9 +70,9 @@ func (sc *scanner) embeddedMember(n *argNames) bool {
 	return true
 }
 
-// textAsked is the cache key of the question whether a condition spells a text that holds JSON.
-// The key holds the text's address, because the text may be long and each of the many values in
-// it asks.
+// textAsked is the cache key of matchesJSONText. It holds the address of the text and not the
+// text, because the text may be long and the question is asked for each of the many values in
+// it.
 type textAsked struct {
 	about *condition
 	text  *byte
@@ -80,8 +80,8 @@ type textAsked struct {
 }
 
 // matchesJSONText reports whether a condition is about JSON texts and matches the text that
-// holds a value. Then the condition matches the value too: the owner has seen the whole text,
-// and its content needs no rule of its own.
+// holds a value. Then the condition matches the value too: the policy's author has decided
+// about the whole text, and its content needs no rule of its own.
 func (v *view) matchesJSONText(c *condition, text string) bool {
 	q := textAsked{c, unsafe.StringData(text), len(text)}
 	v.left.Spend(askEffort)

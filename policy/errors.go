@@ -17,8 +17,9 @@ type Error struct {
 	Hint string // what to write instead; may be ""
 }
 
-// FileName returns the name of a file for one line of text. It quotes a name that could begin a
-// line of its own, because a pipeline's runner may take that line for a command.
+// FileName returns the name of a file for one line of text. It quotes a name with a character
+// that is not printable: after a line break in the name, the runner of a CI pipeline could take
+// the rest for a command.
 func FileName(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)

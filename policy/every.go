@@ -16,10 +16,10 @@ func EveryArgument(path []string) bool { return len(path) == 1 && path[0] == eve
 // strayStar reports whether a path has everyName besides other names.
 func strayStar(path []string) bool { return slices.Contains(path, everyName) && !EveryArgument(path) }
 
-// strayHint tells what to write instead.
+// strayHint tells what to write instead of a stray star.
 const strayHint = `"*" stands for any argument at any depth and is no part of a path: write args."*"`
 
-// readAllValues reads the values of all arguments, for conditions on any argument.
+// readAllValues reads the values of all arguments, for conditions on "*".
 func (sc *scanner) readAllValues(slot int32) bool {
 	start := sc.At
 	ok := sc.VisitMembers(func(string) bool { return sc.readLeaf(slot, kindOf(sc.Peek()), true) })
@@ -27,7 +27,7 @@ func (sc *scanner) readAllValues(slot int32) bool {
 	return ok
 }
 
-// judgeEvery judges a condition on any argument. In an allow every value must meet the
+// judgeEvery judges a condition on "*", all arguments. In an allow every value must meet the
 // condition; in a deny one value is enough. In a prompt one value is enough too, but the result
 // is a maybe if other values do not meet the condition: they may meet a deny below.
 func (v *view) judgeEvery(c *condition, s *span, a Action) where.Match {

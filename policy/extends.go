@@ -75,11 +75,12 @@ func (p *parser) pinnedFile(v toml.Value, x *Extension) bool {
 }
 
 // applyExtends puts the rules of the extended texts below the policy's own rules, in the order
-// of extends, and takes over the limits. It returns the texts, because the revision covers them
-// too.
+// of extends, and adds the limits and the trust tables of these texts. It returns the texts,
+// because the revision covers them too.
 //
-// A layer leaves calls that none of its rules matches to other layers. So in a layer, the
-// closing rule of one text is put below the rules of all texts.
+// The last rule of a text is dropped if it denies every tool (withoutClosing). But a layer does
+// not decide calls that none of its rules matches. So in a layer, such a last rule is put below
+// the rules of all texts.
 func (f *fileSource) applyExtends(o Options) ([][]byte, Errors) {
 	var texts [][]byte
 	var closing []ruleSource

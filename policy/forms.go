@@ -5,28 +5,30 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Forms holds the texts that a glob on an argument or a URI is compared as. It is for analyses,
-// which must know every text that the glob matches or may match.
+// Forms tells with which texts a glob on an argument or a URI is compared, and how. It is for
+// analyses, which must know every text that the glob matches or may match.
 type Forms struct {
-	PathLike bool // values that are no paths are compared with the glob as paths, too
+	PathLike bool // values that are no paths are compared with the glob as paths too
 	Absolute bool // a path from an unknown base may lie under the glob
 	Homeless bool // the glob lies at a home, or a working directory, that is not known: any path may lie there
 	Spells   bool // the glob is about texts that hold JSON, and everything in them
 	// Perhaps are further texts that the glob may match: other spellings of a boolean.
 	Perhaps []string
-	// Forms begins with the glob as written. Each further form is the glob under a set of
-	// transformations that changes it.
+	// Forms begins with the glob as written. Each further form is the changed glob under a set of
+	// transformations.
 	Forms []Form
 }
 
-// Form is a glob under some transformations. It is for readings under the same transformations.
+// Form is a glob under some transformations. It is compared with readings that the same
+// transformations made.
 type Form struct {
 	Transforms uint8    // the set of transformations; 0 as written
 	Globs      []string // one of them must match
-	Rest       string   // rest in **/rest: a relative path that matches it may be meant
+	Rest       string   // of a glob **/REST, the part REST; a relative path that matches it may match the glob
 	Also       []string // further globs that a deny or a prompt may mean
-	// Odd means that a text is changed before the comparison, or must be a path: decoding
-	// produced wildcards, or a file: URI became a path.
+	// Odd means that the comparison is not with the text itself: decoding produced wildcards in
+	// the glob, so wildcards in the text are quoted too, or a file: URI became a path, so only
+	// paths match.
 	Odd bool
 }
 

@@ -11,18 +11,18 @@ import (
 // Further holds what a rule says about the arguments that it does not name. A condition names
 // its argument and everything below it.
 //
-// The zero value is a doubt only for an allow with a condition on an argument: the allow opens
-// no call with another argument that may name a place or a command (reading.SuspectText).
+// The zero value matters only for an allow with a condition on an argument: the allow does not
+// match a call with another argument that may name a place or a command (reading.SuspectText).
 type Further struct {
 	Open  bool     // args_open = true: other arguments may be anything
 	Only  bool     // args_only: there must be no other arguments, except for Names
 	Names []string // the list of args_only; nil if it is true
 }
 
-// watchesUnnamedArgs reports whether a rule with conditions on some arguments looks at the
-// arguments that it does not name.
-func (f *Further) watchesUnnamedArgs(a Action, on [][]string) bool {
-	return f.Only || !f.Open && a == Allow && len(on) > 0 && !slices.ContainsFunc(on, EveryArgument)
+// watchesUnnamedArgs reports whether a rule looks at the arguments that it does not name. paths
+// are the arguments that have conditions.
+func (f *Further) watchesUnnamedArgs(a Action, paths [][]string) bool {
+	return f.Only || !f.Open && a == Allow && len(paths) > 0 && !slices.ContainsFunc(paths, EveryArgument)
 }
 
 // further is the compiled form of Further. The zero value looks at nothing.
@@ -37,14 +37,15 @@ type beyond struct {
 	node   *argNames
 	twin   *argNames         // the same argument of a built-in tool under its other name; nil if rules name only one
 	there  bool              // the argument itself is present
-	any    bool              // it has members that no rule names
+	any    bool              // the argument has members that no rule names
 	why    reading.Suspicion // the strongest suspicion found
 	name   string            // name of a member that no rule names: the first suspicious one, or else the first
 	called string            // the name under which the argument's value is judged
 	at     int               // offset of the argument's value, plus 1, until it has been looked at; else 0
 }
 
-// argumentPath returns the path of the argument that speaks against the call.
+// argumentPath returns the path of the argument because of which a rule does not match the
+// call.
 func (b *beyond) argumentPath() []string {
 	var path []string
 	if b.any {
@@ -96,8 +97,8 @@ func (v *view) judgeBeyond(f *further, b *beyond) where.Match {
 	return where.Yes
 }
 
-// isSuspicious looks at an argument's value, but only when a rule that does not name the
-// argument asks.
+// isSuspicious reports whether an argument is suspicious. On the first call it looks at the
+// argument's value; before that the value is only noted, because most rules never ask.
 func (v *view) isSuspicious(b *beyond) bool {
 	if b.at > 0 && b.why == reading.Innocent {
 		v.At, b.at = b.at-1, 0
@@ -109,7 +110,7 @@ func (v *view) isSuspicious(b *beyond) bool {
 }
 
 // judgeFurther judges all arguments of a call that a rule does not name. It also returns the
-// node that was held against the call.
+// entry with the worst result; nil if every result is yes.
 func (v *view) judgeFurther(r *rule) (m where.Match, at *beyond) {
 	m = where.Yes
 	v.left.Spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
@@ -121,7 +122,7 @@ func (v *view) judgeFurther(r *rule) (m where.Match, at *beyond) {
 	return m, at
 }
 
-// watchesFurther sets watch and only from the rules in reach, and returns watch.
+// watchesFurther sets watch and only from the rules that may match the call, and returns watch.
 func (v *view) watchesFurther() bool {
 	v.watch, v.only = false, false
 	for _, b := range v.buckets {
@@ -166,8 +167,8 @@ func (sc *scanner) readUnnamed(n *argNames, name string) bool {
 }
 
 // noteNamed notes an argument that some rule names, for the rules that do not name it. called
-// is the argument's name; for a built-in tool it is the name of the tool's class. The value
-// begins at start and has been read; readObject handles its members.
+// is the argument's name, or for a built-in tool the name that the tool's class gives to the
+// argument. The value begins at start and has been read; readObject handles its members.
 func (sc *scanner) noteNamed(n *argNames, called string, start int) bool {
 	b := sc.beyondAt(n)
 	b.called = called
@@ -213,7 +214,7 @@ func (sc *scanner) suspectOuter(name string) (why reading.Suspicion, ok bool) {
 	return sc.suspectValue(name)
 }
 
-// furtherEffort is the effort to look at an argument that a rule may not name.
+// furtherEffort is the effort to look at an argument that some rule does not name.
 const furtherEffort = 32
 
 // suspectValue reads a value and returns its suspicion under a name: of a text, of the texts in

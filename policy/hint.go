@@ -25,8 +25,7 @@ func (p *Policy) Hint(cs []Call) string {
 	return ""
 }
 
-// byDefault reports whether a call was denied without a rule, or by a rule that asks nothing of
-// the call.
+// byDefault reports whether a call was denied without a rule, or by a rule without conditions.
 func (p *Policy) byDefault(r *Rule) bool {
 	if r == nil {
 		return true
@@ -38,7 +37,8 @@ func (p *Policy) byDefault(r *Rule) bool {
 	return strings.Trim(strings.Join(src.patterns, ""), "*") == "" && len(src.args)+len(src.where)+len(src.calls) == 0 && !src.not.hasExceptions() && !src.further.Only
 }
 
-// findHintFolder tries the folders that are named by rules which do not deny.
+// findHintFolder returns the first folder, of those in rules that do not deny, below which the
+// call would not be denied; "" if there is none.
 func (p *Policy) findHintFolder(c *Call, left *int) string {
 	if c.Subject != ToolSubject || len(c.Names) != 1 {
 		return ""
@@ -85,8 +85,8 @@ func (r *ruleSource) literalFolders(home string) (all []string) {
 	return all
 }
 
-// rebasePaths returns the arguments with the rootless paths that the rule names put below a
-// folder; false if there are none.
+// rebasePaths puts folder in front of the paths in args that have no root and whose argument
+// the rule names, and returns the new arguments. It returns false if there are no such paths.
 func (r *ruleSource) rebasePaths(args []byte, folder string) (out []byte, changed bool) {
 	sc := jsonscan.Cursor{Src: string(args)}
 	from := 0
@@ -119,7 +119,7 @@ func (r *ruleSource) speaksOf(name string) bool {
 	return false
 }
 
-// renderFolder returns a folder in the form that the agent reads.
+// renderFolder returns a folder as the agent reads it: with ~ for the home.
 func (p *Policy) renderFolder(folder string) string {
 	if home := p.homeFolder(); home != "" && (folder == home || strings.HasPrefix(folder, home+"/")) {
 		return "~" + folder[len(home):]

@@ -20,7 +20,7 @@ type index struct {
 
 // bucket holds the rules that one name condition leads to, in ascending order.
 type bucket struct {
-	rules   []int32 // rules that no argument can rule out
+	rules   []int32 // rules that are not in args
 	args    []argIndex
 	slots   []int32 // slots of all conditions in the bucket, ascending
 	watches bool    // a rule looks at arguments that it does not name
@@ -35,12 +35,12 @@ type argIndex struct {
 	ends   trie
 }
 
-// fewInner is the number of rules, with text only inside the name, up to which a lookup is not
-// worth it: the lookup visits each place in the name.
+// fewInner is the number of globs with wildcards at both ends up to which they are not looked
+// up: the lookup visits each position in the name.
 const fewInner = 16
 
 // longName is the length of a text (of a sampling request, for example) above which matching is
-// faster than a lookup at each place.
+// faster than a lookup at each position.
 const longName = 1 << 12
 
 func (x *index) buildIndex(p *Policy, s Subject) {
@@ -160,8 +160,8 @@ func (x *index) lookupName(name string, v *view) {
 	}
 }
 
-// addRule adds a rule to the bucket: under the argument with the longest literal end, or to the
-// rules that apply to every call.
+// addRule adds a rule to the bucket: under the argument with the longest literal end, or to
+// rules if no argument has one.
 func (b *bucket) addRule(id int32, r *rule) {
 	b.watches, b.only = b.watches || r.further.watches, b.only || r.further.only
 	var at *condition
@@ -200,7 +200,8 @@ func (b *bucket) argIndexFor(slot int32) *argIndex {
 	return &b.args[len(b.args)-1]
 }
 
-// end is the end of a value by which a condition can be looked up, and its number of bytes.
+// end is a literal end of a value by which a condition can be looked up: the number of bytes,
+// and whether they are the end or the beginning of the value.
 type end struct {
 	size   int
 	suffix bool
@@ -219,8 +220,8 @@ func (c *condition) lookupEnd() end {
 	return end{size: suffixes, suffix: true}
 }
 
-// eachGuise visits the literal ends of every text that a pattern is compared as. The index
-// cannot fold letters beyond ASCII, so an end stops there.
+// eachGuise calls visit with the literal beginning and end of every glob of a pattern. The
+// index ignores the case of ASCII letters only, so each is cut at the first other character.
 func (p *pattern) eachGuise(visit func(prefix, suffix string)) {
 	ends := func(prefix, suffix string) {
 		for i := range len(prefix) {

@@ -7,12 +7,12 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// errMoved means that a text is not the one that a rule was read from.
+// errMoved means that the policy's text is not the text that the rule was read from.
 var errMoved = errors.New("the policy has changed since it was read; nothing is written")
 
-// InsertAbove puts a rule's text above rule r of the policy src, and above the comment lines
+// InsertAbove puts text, a rule, above rule r of the policy src, and above the comment lines
 // directly above r. Every byte of src stays; the text takes on src's line ends and indentation.
-// The text holds whole lines and no string over several lines, as NarrowRule writes it.
+// It must consist of whole lines without multi-line strings, as NarrowRule writes it.
 //
 // The error means that r is not in src, or that the result is not a valid policy.
 func InsertAbove(src []byte, r Rule, text string) ([]byte, error) {

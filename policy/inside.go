@@ -28,11 +28,11 @@ func (p *pattern) coversPattern(q *pattern) bool {
 	}
 }
 
-// coversGuise does the same for the forms of both patterns under the same transformations. The
-// form of g at its home is checked when ~ is one of the transformations.
+// coversGuise is coversPattern for two guises under the same transformations. It does not look
+// at g.home: coversPattern also compares the guises in which ~ is replaced by the home.
 func (f *guise) coversGuise(g *guise) bool {
 	if f.quoted != g.quoted || f.file != g.file {
-		return false // they are compared with different texts
+		return false // the two guises are compared with different texts
 	}
 	return coversGlob(f.glob, g.glob) || f.home != nil && coversGlob(f.home, g.glob)
 }

@@ -10,9 +10,9 @@ import (
 type Source struct {
 	Rule
 	// Subject is the subject of the calls that the rule decides. It is NoSubject if the rule
-	// decides no calls: it judges replies or lists (On) or alters content.
+	// decides no calls, because it judges replies or lists (On) or alters content.
 	Subject Subject
-	About   Subject  // the subject that the rule is about in any case
+	About   Subject  // the subject in the rule's text, also if Subject is NoSubject
 	Names   []string // the subject's globs, of which one must match
 	Servers []string // globs, of which one must match; nil when the rule is about every server
 	Args    []ArgSource
@@ -21,7 +21,7 @@ type Source struct {
 	Not     Exceptions
 	Further Further  // what the rule says about arguments that its conditions do not name
 	When    *When    // nil when the rule holds at any time
-	Finds   []string // kinds of finds, of which one must be found, or "*"; nil without a find
+	Finds   []string // kinds of finds, of which one must be found, or "*"; nil if the rule has no find
 	// From is the entry of extends that the rule comes from; "" for a rule of the file itself.
 	// Start and End are offsets in the text of that entry.
 	From string
@@ -51,7 +51,7 @@ type ArgSource struct {
 type WhereSource struct {
 	Path       []string // the argument's path below where
 	Key        string   // the constraint: under, host, sql, ...
-	Text       string   // its value, as TOML
+	Text       string   // the constraint's value, as TOML
 	Pos        Position
 	Constraint where.Constraint
 }

@@ -7,29 +7,29 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// key is one key of a rule, with everything that the packages which read, judge, compare and
-// write rules need. Code that handles rules ranges over this table, so that it handles every
-// key or fails, and never ignores a new key.
+// key describes one key of a rule for all code that reads, judges, compares and writes rules.
+// Such code ranges over the table keys, so that it handles every key or fails, and never
+// ignores a new key.
 type key struct {
 	name   string
 	behind string // the key that this key follows in a rule; "" for the key of the previous row
-	early  bool   // in a written rule the key follows the subject
+	early  bool   // in a written rule the key directly follows the subject
 
-	table scope                                            // the scope of a key that takes a table
-	pair  func(p *parser, e toml.Expression)               // reads a pair of such a key
+	table scope                                            // the scope of a key that takes a table; else fileScope
+	pair  func(p *parser, e toml.Expression)               // reads a pair of a key that takes a table
 	field func(p *parser, k ruleKey, e toml.Expression)    // reads the value of any other key
 	check func(p *parser, r *ruleSource)                   // reports errors that only a whole rule shows; may be nil
 	write func(r *ruleSource, line func(key, toml string)) // writes the key if the rule has it; nil if the action's row writes it
 
-	// narrow changes the key for the rule that a person's answer writes. With nil the key stays
-	// as in the rule that asked. A key is dropped only by its narrow.
+	// narrow changes the key in the rule that keeps a person's answer. If narrow is nil, the new
+	// rule has the key as the rule that asked has it; so only narrow can drop a key.
 	narrow func(n *narrower) error
 
 	call *CallKey // for a condition on the call as a whole
 }
 
-// ruleKey is the index of a key in the table. The keys of subjects have the numbers of the
-// subjects; a key that no code names needs no constant.
+// ruleKey is the index of a key in the table. The key of a subject has the number of the
+// subject. A key that no code names needs no constant.
 type ruleKey uint8
 
 const (
@@ -130,7 +130,7 @@ func addKeys(rows ...key) {
 	subjectKeys = ruleKeys[toolKey:argsKey]
 }
 
-// KeyOrder returns the keys of a rule in the order of the language.
+// KeyOrder returns the keys of a rule in the order of the table, changed by behind.
 func KeyOrder() []string {
 	var order []string
 	for i := range keys {

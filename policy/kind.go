@@ -41,7 +41,7 @@ func FindingKinds() []string { return slices.Clone(findKinds) }
 // found is the condition that something of some kinds was found.
 type found struct {
 	words  []string // as written
-	alters bool     // the rule alters calls: rules below are asked as well
+	alters bool     // the rule alters calls, so the rules below are judged too
 	pos    Position
 }
 
@@ -73,15 +73,15 @@ func (t *found) meet(c *Call) {
 
 func (t *found) miss(c *Call) { c.Finds, c.Screened = nil, true }
 
-// asWhole is the condition of a rule about replies or lists that has no find: the rule does not
-// judge finds.
+// asWhole is the implied condition of a rule about replies or lists without a find: such a rule
+// judges the reply or entry as a whole, and not single finds.
 type asWhole struct{}
 
 var whole = Stated{Key: "find", Text: "nothing: the whole is judged", test: asWhole{}}
 
 func (asWhole) matchCall(c *Call) where.Match { return verdictOf(len(c.Finds) == 0) }
 
-// callConditions returns the conditions on the call as a whole, including the implied one.
+// callConditions returns the conditions on the call as a whole, and asWhole if it is implied.
 func (r *ruleSource) callConditions() []Stated {
 	if r.On == OnCall || r.findCondition() != nil {
 		return r.calls
@@ -117,8 +117,8 @@ func (p *parser) readFind(k ruleKey, e toml.Expression) {
 	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &found{words: words, pos: p.positionOf(e.Key[0].Start)}})
 }
 
-// checkFind refuses kinds that nothing finds there, and in rules about calls also an allow and
-// subjects that nothing looks into.
+// checkFind reports kinds that no detector finds in what the rule judges. In a rule about calls
+// it also reports the action allow, and a subject whose calls no detector looks into.
 func (p *parser) checkFind(r *ruleSource) {
 	at := p.given[foundKey] - 1
 	if at < 0 {
@@ -143,7 +143,7 @@ func (p *parser) checkFind(r *ruleSource) {
 	}
 }
 
-// refuseFind refuses to write an allow after an answer about a find: an allow cannot have the
+// refuseFind refuses to write an allow after a rule with a find asked: an allow cannot have the
 // condition, and would be wider without it.
 func (n *narrower) refuseFind() error {
 	if n.asked.findCondition() != nil && n.rule.Action == Allow {

@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// A policy may stand under other policies: an organisation's, a project's. Each of these layers
-// judges the call by itself, and leaves a call that none of its rules matches to the others.
-// The strictest answer holds. So a layer can tighten and opens nothing, and a call that the
-// policy itself does not allow is never allowed.
+// A policy may have other policies above it, called layers: an organisation's, a project's.
+// Each layer judges the call by itself, but does not decide a call that none of its rules
+// matches. The strictest answer holds. So a layer can only make answers stricter, and a call
+// that the policy itself does not allow is never allowed.
 
 // decideLayers returns the answer of a policy and of the layers above it.
 func (p *Policy) decideLayers(c *Call, left effort.Left) (Decision, effort.Left) {
@@ -32,8 +32,9 @@ func (p *Policy) decideLayers(c *Call, left effort.Left) (Decision, effort.Left)
 	return d, left
 }
 
-// overrulesDecision reports whether d, a layer's answer, replaces other. If both ask, the
-// layer's rule is the one to name, because an answer about the other rule is not enough.
+// overrulesDecision reports whether d, a layer's answer, replaces other. If both ask a person,
+// the layer's rule is named, because the person's answer about the other rule would not be
+// enough.
 func (d *Decision) overrulesDecision(other *Decision) bool {
 	if d.Action != other.Action {
 		return d.Action < other.Action

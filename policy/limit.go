@@ -7,13 +7,13 @@ import (
 )
 
 // LimitTable is one [[limit]]: how often calls of tools are allowed, whichever rules allow
-// them. It applies on top of the rules and opens nothing.
+// them. It applies in addition to the rules, and allows nothing by itself.
 type LimitTable struct {
 	// Rule has the limit's place, description and rate. Its action is for the calls beyond the
 	// rate and for no others. Its index comes after the indexes of the rules.
 	Rule
 	Tools   []string // globs, of which one must match; nil for every tool
-	Servers []string // globs on servers, in the same way
+	Servers []string // globs on server names, of which one must match; nil for every server
 	// Start and End are the offsets of the table in the file, including its header.
 	Start, End int
 	From       string // the entry of extends that the table comes from; "" for the file's own
@@ -26,7 +26,8 @@ type LimitTable struct {
 func (p *Policy) LimitTables() []LimitTable { return slices.Clone(p.limits) }
 
 // CoversCall reports whether an allowed call counts against the limit. A server whose name is
-// not known may be any server. A tool that an agent brings along counts by either of its names.
+// not known may be any server. A built-in tool of an agent counts by its own name and by the
+// name of its class.
 func (l *LimitTable) CoversCall(c *Call) bool {
 	named := func(name string) bool {
 		class := builtinOf(c, name).Class
@@ -36,22 +37,23 @@ func (l *LimitTable) CoversCall(c *Call) bool {
 		(l.servers == nil || c.Server == "" || l.servers.matchText(c.Server))
 }
 
-// formatTOML returns the table without its description.
+// formatTOML returns the table as TOML without its description. texts holds the values of the
+// rate, the sum and so on.
 func (l *LimitTable) formatTOML(texts map[string]string) string {
 	var pairs []policytext.Pair
-	for _, of := range []struct {
+	for _, row := range []struct {
 		key   string
 		globs []string
 	}{{"tool", l.Tools}, {"server", l.Servers}} {
-		if of.globs != nil {
-			pairs = append(pairs, policytext.Pair{Key: of.key, Value: policytext.OneOrList(policytext.QuoteAll(of.globs))})
+		if row.globs != nil {
+			pairs = append(pairs, policytext.Pair{Key: row.key, Value: policytext.OneOrList(policytext.QuoteAll(row.globs))})
 		}
 	}
 	return "[[limit]]\n" + policytext.InlineTable(pairs) + tableOf(limitNames, texts)
 }
 
-// addLimits gives the policy its limits. A repeated limit counts once, but the limits of a
-// layer are not the limits of the policy below it.
+// addLimits gives the policy its limits. Of equal limits it keeps one. The key of a layer's
+// limit gets the layer's name, so that it never equals the key of a limit in the policy below.
 func (p *Policy) addLimits(limits []LimitTable) {
 	for _, l := range limits {
 		l.Rate.Key += p.options.Layer

@@ -12,22 +12,22 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Narrowed is a rule that a person's answer writes above the rule that asked.
+// Narrowed is the rule that keeps a person's answer. It is put above the rule that asked.
 type Narrowed struct {
 	Text   string  // TOML of the rule, for InsertAbove
 	Policy *Policy // the policy with the rule in its place; it has no revision
 
 	Name   string   // the subject's glob
 	Server string   // "" when the rule is about every server
-	Cwd    string   // the folder in which the call has to start; "" for any
+	Cwd    string   // the folder where the call's relative paths have to start; "" for any
 	Limits []Limit  // conditions on arguments
-	Not    []string // its exceptions, as in a policy: the exceptions of the rule that asked
+	Not    []string // the rule's exceptions, as in a policy: those of the rule that asked
 	Open   []string // arguments of the call that the rule says nothing about
 
 	rule ruleSource
 }
 
-// SetDescription sets the description of the rule. Without a call of it the rule has none.
+// SetDescription sets the description of the rule, which has none before.
 func (n *Narrowed) SetDescription(text string) {
 	n.rule.Description = text
 	n.Text = n.rule.formatTOML()
@@ -50,20 +50,20 @@ type Limit struct {
 func (l Limit) ArgumentName() string { return policytext.DottedKey(l.Path[0], l.Path[1:]...) }
 
 // NarrowRule writes the rule that allows or denies a call from now on, after a person answered
-// the question of rule r. The rule keeps every condition of r and names the call's own tool and
-// server. The scope decides what else it names:
+// the question of rule r. The new rule keeps every condition of r and names the call's own tool
+// and server. The scope decides what else the new rule names:
 //
-//   - Exact: every argument, as the call has it, and in a rule that allows its JSON type;
-//   - File: every argument that is a path or URL, as the call has it, or the URI;
-//   - Folder: every argument that is a path or URL, by its folder, or the URI's;
+//   - Exact: every argument, with the call's value, and in an allow also with its JSON type;
+//   - File: every argument that is a path or URL, with the call's value; or the URI;
+//   - Folder: the folder of every argument that is a path or URL; or the folder of the URI;
 //   - Tool: nothing more.
 //
 // A suspicious argument would keep an allow with conditions from matching, so it is named in
 // every scope, with its values. An allow about commands or relative paths is bound to the
 // folder of the call, except with the scope Tool.
 //
-// So r matches whatever the rule matches, in any reading, and the rule changes only answers to
-// calls that r asked about.
+// So r matches whatever the new rule matches, in any reading, and the new rule changes only
+// answers to calls that r asked about.
 //
 // The error tells a person why no such rule can be written: globs cannot name a star, a
 // question mark, an empty text, a list, an object or null, and cannot demand that two globs on
@@ -75,8 +75,8 @@ func (p *Policy) NarrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, erro
 	return p.narrowRule(r, c, s, a)
 }
 
-// Grant returns the rule that NarrowRule would write to allow, for an answer that is not
-// written down. The rule that asked may also come from an extended text.
+// Grant returns the rule that NarrowRule would write to allow, for an answer that is not kept
+// in the policy. The rule that asked may also come from an extended text.
 func (p *Policy) Grant(r Rule, c *Call, s Scope) (*Narrowed, error) {
 	return p.narrowRule(r, c, s, Allow)
 }
@@ -120,7 +120,7 @@ func (p *Policy) narrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, erro
 func (p *Policy) homeFolder() string { return p.readers[resourceSlot].Home }
 
 // tryRuleAbove returns the policy with the text above rule r, if that policy answers the call
-// with a.
+// with the action a.
 func (p *Policy) tryRuleAbove(text string, r Rule, c *Call, a Action) (*Policy, error) {
 	var q *Policy
 	written, errs := parseSource("always", []byte(text))
@@ -182,7 +182,7 @@ func (n *narrower) dropLimit() error {
 	return nil
 }
 
-// dropAsk removes ask, because the rule asks nobody.
+// dropAsk removes the key ask, because the new rule asks nobody.
 func (n *narrower) dropAsk() error {
 	n.rule.OutOfBand = false
 	return nil
@@ -329,8 +329,8 @@ func (n *narrower) addLimit(path, globs []string) {
 	n.limits = append(n.limits, Limit{Path: path, Globs: globs})
 }
 
-// bindType keeps an exact value to its JSON type, because a glob does not tell 1, "1" and ["1"]
-// apart. A rule that denies stays wide.
+// bindType adds a condition on the JSON type of an exact value, because a glob does not tell 1,
+// "1" and ["1"] apart. A rule that denies gets no such condition and stays wide.
 func (n *narrower) bindType(path []string, kind string) {
 	key := findConstraint("type")
 	if n.scope > File || n.rule.Action != Allow || kind == "" ||

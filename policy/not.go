@@ -10,10 +10,10 @@ import (
 )
 
 // exceptions holds the exceptions of a rule: the rule does not match a call that meets one of
-// them, even if its conditions hold. Doubt makes the rule stricter: an allow does not match a
-// possible exception, and a deny or a prompt does.
+// them, even if the rule's conditions hold. Doubt makes the rule stricter: an allow does not
+// match a possible exception, and a deny or a prompt does.
 type exceptions struct {
-	subject  ruleKey  // the key of the patterns
+	subject  ruleKey  // the subject key of the patterns, such as tool
 	patterns []string // globs on the same texts as the subject's globs
 	calls    []Stated
 	args     []argSource
@@ -21,12 +21,13 @@ type exceptions struct {
 
 func (e *exceptions) hasExceptions() bool { return len(e.patterns)+len(e.calls)+len(e.args) > 0 }
 
-// except is a callTest that holds if another does not.
+// except is a callTest that holds if the callTest in it does not.
 type except struct{ callTest }
 
 func (e except) matchCall(c *Call) where.Match { return where.Yes - e.callTest.matchCall(c) }
 
-// oppositeAction returns an action for which doubt counts the other way.
+// oppositeAction returns an action for which doubt counts the other way: Deny for Allow, Allow
+// for every other action.
 func oppositeAction(a Action) Action {
 	if a == Allow {
 		return Deny
@@ -109,7 +110,7 @@ func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	}
 }
 
-// exceptionNames returns the keys that not takes.
+// exceptionNames returns the keys that are possible below the key not.
 func exceptionNames() (names []string) {
 	for i := range keys {
 		if k := ruleKey(i); k.isSubject() || k == argsKey || keys[i].call != nil && keys[i].call.Glob {

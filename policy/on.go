@@ -27,8 +27,8 @@ func (on On) String() string {
 	return fmt.Sprintf("On(%d)", uint8(on))
 }
 
-// onActions are the actions of rules, by what they judge. A rule about calls may also redact if
-// it is about a server's requests to the client (checkOn).
+// onActions are the actions that a rule may have, by what it judges. A rule about calls may
+// also redact if it is about a server's requests to the client (checkOn).
 var onActions = [...][]Action{
 	OnCall:  {Allow, Deny, Prompt},
 	OnReply: {Allow, Warn, Fence, Redact, Prompt, Deny},
@@ -90,8 +90,8 @@ func (p *parser) checkOn(r *ruleSource) {
 	if r.On == OnCall {
 		return
 	}
-	if of := onSubjects[r.On]; r.subject != NoSubject && !slices.Contains(of.subjects, r.subject) {
-		fail(ruleKey(r.subject), fmt.Sprintf("%s beside on = %q", subjectKey(r.subject), r.On.String()), of.why)
+	if known := onSubjects[r.On]; r.subject != NoSubject && !slices.Contains(known.subjects, r.subject) {
+		fail(ruleKey(r.subject), fmt.Sprintf("%s beside on = %q", subjectKey(r.subject), r.On.String()), known.why)
 	}
 	for _, k := range []ruleKey{limitKey, pinnedKey, argsKey, whereKey, argsOnlyKey, argsOpenKey} {
 		switch {

@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Pack is a loaded list of things to look for that a policy brings along.
+// Pack is a list of further things to look for, read from a file that the policy names.
 type Pack interface {
-	Kind() string // the word of find: "pack:tickets"
-	Text() []byte // the text that it was read from
+	Kind() string // the kind as a rule's find spells it: "pack:tickets"
+	Text() []byte // the text of the pack's file
 }
 
 // PackFile is one entry of a policy's packs.
@@ -88,7 +88,7 @@ func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
 			packs, kinds = append(packs, pack), append(kinds, pack.Kind())
 		}
 	}
-	if len(errs) > 0 { // a word may name a pack that does not load
+	if len(errs) > 0 { // a find may name the pack that did not load
 		return nil, errs
 	}
 	for i := range f.rules {
@@ -111,7 +111,7 @@ func (r *ruleSource) findWords() []string {
 	return nil
 }
 
-// IsKind reports whether find could take a word.
+// IsKind reports whether a word could be a kind in a rule's find.
 func IsKind(word string) bool { return slices.Contains(findKinds, word) || isPackKind(word) }
 
 // isPackKind reports whether a word could be the kind of a pack.
@@ -128,7 +128,8 @@ func (p *Policy) Packs() []Pack {
 	return all
 }
 
-// KindsOn returns the words that find takes in the policy's rules about on, except "*".
+// KindsOn returns the words, except "*", that find takes in rules that judge on: calls, replies
+// or lists.
 func (p *Policy) KindsOn(on On) []string {
 	all := slices.DeleteFunc(FindingKinds(), func(kind string) bool {
 		where := onlyOn[kind]

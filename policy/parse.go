@@ -51,7 +51,7 @@ func parseFile(file string, src []byte) (fileSource, Errors) {
 
 // parser holds the state of reading a policy.
 type parser struct {
-	file string // its name in positions
+	file string // the policy's name in positions
 	doc  *toml.Document
 	errs Errors
 	fileSource
@@ -61,7 +61,7 @@ type parser struct {
 	packed   bool     // the key packs is given
 	prefix   []string // of an argsScope, whereScope or notScope: the header's path below args, where or not
 	table    ruleKey  // the key of a partsScope
-	tables   bool     // an argument stands in a table of its own
+	tables   bool     // the policy has a table in a rule, so FirstConflict must check it
 
 	// State of the current rule, which is the last of rules:
 	open      bool
@@ -70,18 +70,18 @@ type parser struct {
 	given     []int  // by key: offset of each key, plus 1; 0 when it is not given
 	arguments int    // number of conditions on arguments, including wrong ones
 	typed     int    // number of conditions below where, including wrong ones
-	whole     []bool // when and limit: given as one value
+	whole     []bool // by key, for when and limit: the key is given as one value
 	when      whenParts
 	limit     limitParts // also for a [[limit]]
 
-	globs []string // of the list that is being read; reused
+	globs []string // the globs of the list that is being read; reused
 
 	stated map[string]Stated // cache for keys that take globs, by source text: rules repeat themselves
 
-	limiting bool // the last of limits is open
+	limiting bool // the last of limits is being read
 
-	named    []string // keys of the last of trusts
-	flowing  int      // offset of [flow], plus 1
+	named    []string // keys read so far of the last of trusts
+	flowing  int      // offset of [flow], plus 1; 0 if there is none
 	levelled bool     // [flow] has a level
 }
 
@@ -130,8 +130,7 @@ func (p *parser) readExpressions() {
 	}
 }
 
-// nextRule returns the offset of a later line from which reading can go on; -1 if there is
-// none.
+// nextRule returns the offset of the next line that begins with [[; -1 if there is none.
 func nextRule(src []byte, offset int) int {
 	for {
 		n := bytes.IndexByte(src[offset:], '\n')

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// argsOnly reads true, or a list of names.
+// argsOnly reads the value of args_only: true, or a list of names.
 func (p *parser) argsOnly(k ruleKey, e toml.Expression) {
 	r, name, want := p.currentRule(), label{key: k}, "true or a list of names"
 	r.further.Only = true

@@ -159,7 +159,7 @@ func (p *parser) closeLimit(r *ruleSource) {
 	r.Rate.Key = r.fingerprint()
 }
 
-// tableOf returns an inline table of the given parts.
+// tableOf returns an inline table of the names that texts has, in the order of names.
 func tableOf(names []string, texts map[string]string) string {
 	var pairs []policytext.Pair
 	for _, n := range names {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// coveredMethods are methods with a rule key of their own, which sees more than the method.
+// coveredMethods maps a method to the rule key that judges it, which sees more than the method.
 var coveredMethods = map[string]string{
 	"tools/call":               "tool",
 	"resources/read":           "resource",
@@ -19,9 +19,9 @@ var coveredMethods = map[string]string{
 	"elicitation/create":       "elicitation",
 }
 
-// refuseMethod returns why a method glob could never apply; "" if it could. It refuses only a
-// glob that names such a method: `*` also matches methods of other keys, and does not apply to
-// them.
+// refuseMethod returns why a method glob could never apply; "" if it could. It refuses a
+// covered method only if the glob is its name: `*` is valid, and does not apply to covered
+// methods.
 func refuseMethod(pattern string) (msg, hint string) {
 	name := strings.ToLower(pattern)
 	if key, ok := coveredMethods[name]; ok {

@@ -14,7 +14,7 @@ var askWords = []string{"out-of-band"}
 // label names a key in an error.
 type label struct {
 	key  ruleKey
-	path []string // below it
+	path []string // the names below the key
 }
 
 func (l label) String() string { return policytext.DottedKey(ruleKeys[l.key], l.path...) }
@@ -89,8 +89,8 @@ func (p *parser) readAction(k ruleKey, e toml.Expression) {
 	r.Action = Action(a)
 }
 
-// readAsk reads the demand that clawai itself asks a person: an agent might fill in the
-// client's form.
+// readAsk reads ask = "out-of-band": clawai itself asks the person, because an agent might fill
+// in the client's form.
 func (p *parser) readAsk(k ruleKey, e toml.Expression) {
 	choice := fmt.Sprintf("it can be %q", listWords(askWords))
 	if !e.Value.IsString() {
@@ -128,8 +128,8 @@ func (p *parser) readSubject(k ruleKey, e toml.Expression) {
 	}
 }
 
-// unknownKey reports a key that rules do not have. A near spelling of an action or a subject
-// counts as given, so that one mistake is one error.
+// unknownKey reports a key that rules do not have. A key that is spelled almost like action or
+// a subject counts as given, so that one mistake is one error.
 func (p *parser) unknownKey(at toml.KeyPart) {
 	name := at.Name
 	if k := findKey(nearestWord(name, ruleKeys)); k < argsKey {

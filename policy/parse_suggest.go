@@ -10,12 +10,12 @@ import (
 // maxSuggest is the longest word worth comparing.
 const maxSuggest = 32
 
-// suggestWord returns a hint at the nearest right spelling, or else otherwise.
-func suggestWord(word string, words []string, otherwise string) string {
+// suggestWord returns a hint with the nearest of the words, or fallback if no word is near.
+func suggestWord(word string, words []string, fallback string) string {
 	if near := nearestWord(word, words); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	return otherwise
+	return fallback
 }
 
 // nearestWord returns the word that was probably meant; "" if none is near.

@@ -171,7 +171,7 @@ func (p *parser) readLists(known []string, name label, at []toml.KeyPart, v toml
 	return all, text
 }
 
-// readPairs reads a table of known keys. It reads each value by read.
+// readPairs reads a table of known keys. It calls read for each value.
 func (p *parser) readPairs(known []string, name label, at []toml.KeyPart, v toml.Value,
 	read func(word string, below label, key []toml.KeyPart, inner toml.Value) inTOML,
 ) inTOML {

@@ -141,7 +141,7 @@ func zoneOf(name string) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// minuteOf parses a time of day and returns its minute.
+// minuteOf parses a time of day and returns the minutes since midnight.
 func minuteOf(s string) (int, bool) {
 	if s == "24:00" {
 		return 24 * 60, true

@@ -19,7 +19,7 @@ import (
 type whereSource struct {
 	path  []string // the keys below where, without the last; never empty
 	key   *constraintKey
-	value any // as the key takes it
+	value any // in the Go type of key.form
 	text  inTOML
 	pos   Position
 	made  where.Constraint
@@ -29,11 +29,11 @@ type whereSource struct {
 type constraintKey struct {
 	name     string
 	form     valueForm
-	settings []string // the keys of a form that is a table; a value without a table is for the first
+	settings []string // of a form that may be a table: its keys; a value that is no table is for the first key
 	make     func(value any, o *Options) (where.Constraint, error)
-	// local reports whether a constraint depends on the governed place and must be built again
-	// for it; nil: no constraint of the key does. On Windows all constraints of a key with
-	// local are built again.
+	// local reports whether a constraint depends on Options (the home, the disk), so that
+	// compileConstraint must build it again; if nil, no constraint of the key does. For servers on
+	// Windows compileConstraint builds all constraints of a key with local again.
 	local       func(where.Constraint) bool
 	path, whole bool // see constraint
 }
@@ -55,8 +55,8 @@ var constraintKeys = []constraintKey{
 	{name: "present", form: booleanForm, whole: true, make: booleanMaker(scalar.NewPresent)},
 }
 
-// nowhere is for building a constraint before the governed place is known.
-var nowhere Options
+// emptyOptions is for building a constraint before the options are known.
+var emptyOptions Options
 
 func alwaysTrue(where.Constraint) bool { return true }
 
@@ -174,13 +174,13 @@ func (p *parser) readConstraint(path []string, at []toml.KeyPart, v toml.Value) 
 func (p *parser) unknownConstraint(path []string, at []toml.KeyPart) {
 	part := at[len(at)-1]
 	last := path[len(path)-1]
-	if command := findConstraint("command"); slices.Contains(command.settings, last) && last != "hosts" { // hosts more likely means host
-		of := slices.Clone(path[:len(path)-1])
-		name := of
-		if len(of) == 1 || of[len(of)-1] != command.name {
+	if command := findConstraint("command"); slices.Contains(command.settings, last) && last != "hosts" { // hosts is more likely a misspelling of the constraint host
+		argument := slices.Clone(path[:len(path)-1])
+		name := argument
+		if len(argument) == 1 || argument[len(argument)-1] != command.name {
 			name = append(name, command.name)
 		}
-		p.fail(part.Start, part.End, fmt.Sprintf("%q on %s is of the table of command", last, argName(of)),
+		p.fail(part.Start, part.End, fmt.Sprintf("%q on %s is of the table of command", last, argName(argument)),
 			fmt.Sprintf("write %s = { run = [...], %s = [...] }", whereName(name), last))
 		return
 	}
@@ -196,7 +196,7 @@ func (p *parser) addConstraint(w whereSource, name label, at []toml.KeyPart, v t
 		return
 	}
 	var err error
-	if w.made, err = w.key.make(w.value, &nowhere); err != nil {
+	if w.made, err = w.key.make(w.value, &emptyOptions); err != nil {
 		start, end, known := v.Span()
 		if !known {
 			start, end = at[0].Start, at[len(at)-1].End
@@ -230,8 +230,9 @@ func (p *parser) checkConstraints(all []whereSource) {
 	}
 }
 
-// spellsJSON reports whether the constraint is about texts as they are: about their type, a
-// list of them, or an expression that begins like JSON.
+// spellsJSON reports whether the constraint is about the text itself, even if the text holds
+// JSON: about its type or presence, about a list of texts, or by a regular expression that
+// begins like JSON.
 func (w *whereSource) spellsJSON() bool {
 	switch w.key.name {
 	case "type", "present", "one_of":
@@ -257,7 +258,7 @@ func beginsAsJSON(expr string) bool {
 	return strings.HasPrefix(expr, `\[`) || strings.HasPrefix(expr, `\{`) || strings.HasPrefix(expr, "{")
 }
 
-// compileConstraint builds a constraint for the governed place.
+// compileConstraint builds a constraint with the options of the compiler.
 func (c *compiler) compileConstraint(w *whereSource) *constraint {
 	made := w.made
 	if w.key.local != nil && (c.windows || w.key.local(made)) {

@@ -24,19 +24,19 @@ type pattern struct {
 	homeless  bool               // the glob begins at a home that is not known
 	spells    bool               // the glob is about texts that hold JSON
 	blank     bool               // the glob has blanks
-	boolean   bool               // the glob is a boolean, which a server may read out of other words
-	aliased   bool               // some guise has further globs (also)
+	boolean   bool               // the glob is true or false, which a server may also read out of other words
+	aliased   bool               // some guise has globs in also
 	closes    bool               // the glob is in a deny or a prompt
 	local     bool               // the glob begins at the folder where relative paths start
 }
 
-// guise is a pattern under a set of transformations.
+// guise is the form of a pattern under a set of transformations.
 type guise struct {
 	transforms reading.Transforms
 	glob       *glob.Pattern
-	home       *glob.Pattern   // for a pattern at ~: the same path below the owner's home
-	rest       *glob.Pattern   // for a pattern at **/: the part after it
-	also       []*glob.Pattern // further globs that it may mean; only in a deny or a prompt
+	home       *glob.Pattern   // for a pattern that begins with ~: the same path below the owner's home; else nil
+	rest       *glob.Pattern   // for a pattern that begins with **/: the part after that; else nil
+	also       []*glob.Pattern // further globs that the pattern may mean; only in a deny or a prompt
 	quoted     bool            // decoding produced wildcards in the glob
 	file       bool            // the glob was a file: URI and is now a path: only paths match
 }
@@ -65,7 +65,7 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 	}
 	p.pathLike, p.absolute = p.pathLike || p.local, p.absolute || p.local
 	p.asWritten = p.newGuise(g, text, home, 0, closes)
-	for h := -p.effects & p.effects; h != 0; h = (h - p.effects) & p.effects { // every subset but none, ascending
+	for h := -p.effects & p.effects; h != 0; h = (h - p.effects) & p.effects { // every subset but the empty one, ascending
 		g, _ = glob.Compile(reading.TransformGlob(text, h, home)) // no error: no transformation makes a pattern empty
 		p.others = append(p.others, p.newGuise(g, text, home, h, closes))
 	}
@@ -108,7 +108,7 @@ func (p *pattern) newGuise(g *glob.Pattern, text, home string, h reading.Transfo
 	return f
 }
 
-// guiseFor returns the pattern's guise for a reading made by h.
+// guiseFor returns the pattern's guise for a reading that the transformations h made.
 func (p *pattern) guiseFor(h reading.Transforms) *guise {
 	if h &= p.effects; h != 0 {
 		for i := range p.others {
@@ -237,9 +237,10 @@ type condition struct {
 	not      bool // an exception: holds if none of the patterns matches
 }
 
-// matchReading judges one reading for a rule with the given action. A refused reading never
-// matches an allow and always matches a deny or a prompt. A refused reading out of a text
-// (perhaps a document with an odd URL) does so only for path patterns.
+// matchReading judges one reading for a rule with the action a. A refused reading (its meaning
+// is not certain) never matches an allow and always matches a deny or a prompt. But if the
+// refused value is perhaps only a text (PathOnly), or lies in the JSON of a text, this holds
+// only for a condition about paths.
 func (c *condition) matchReading(r *reading.Reading, a Action, left *effort.Left) where.Match {
 	switch {
 	case r.Kind == reading.Refused && (!r.PathOnly && r.Within == "" || c.pathLike()):
@@ -250,7 +251,7 @@ func (c *condition) matchReading(r *reading.Reading, a Action, left *effort.Left
 		return where.No
 	}
 	left.Spend(patternEffort * len(c.patterns))
-	if c.sieve == nil || r.UnknownBase { // the place of a path that starts anywhere is not in its text
+	if c.sieve == nil || r.UnknownBase { // the text of a path from an unknown base does not show the path's place
 		return matchPatterns(c.patterns, r, left)
 	}
 	c.sieve.once.Do(func() { c.sieve.build(c.patterns) })

@@ -14,7 +14,7 @@ import (
 // replaced policy in memory for two garbage collections.
 var views = sync.Pool{New: func() any { return new(view) }}
 
-// Options holds what a policy must know about the place that it governs.
+// Options holds what a policy must know about the machine and the calls that it is for.
 type Options struct {
 	Home string    // the owner's home, for ~; if "", every path at ~ is a maybe
 	Disk disk.Disk // where.<name>.under asks it; if nil, each answer is a maybe
@@ -23,18 +23,18 @@ type Options struct {
 	// about the rules leave Windows out. Each call states where its server runs.
 	OS string
 
-	// Extend follows an entry of extends: it compares the hash and returns a text and the
-	// text's name in positions. If Extend is nil, a file with extends does not load.
+	// Extend follows an entry of extends: it compares the hash and returns the text, and the name
+	// of the text in positions. If Extend is nil, a file with extends does not load.
 	Extend func(Extension) (name string, src []byte, err error)
 
 	// Pack reads and checks an entry of packs. If Pack is nil, a file with packs does not load.
 	Pack func(PackFile) (Pack, error)
 
-	// Layer is the name of a policy that can only tighten others ("organisation", "project").
-	// Such a policy leaves calls that none of its rules matches to the others. A policy without
-	// a name denies these calls.
+	// Layer is the name of a policy that is a layer ("organisation", "project"): it can only make
+	// the answers of other policies stricter, and it does not decide calls that none of its rules
+	// matches. A policy that is no layer ("") denies these calls.
 	Layer string
-	Above []*Policy // layers that this policy stands under, from the outermost in
+	Above []*Policy // the layers above this policy, the outermost first
 
 	// HideDenied leaves an entry out of a list if no call of it could be allowed or asked about
 	// (OffersEntry), as a rule with on = "list" would.
@@ -59,18 +59,18 @@ type Policy struct {
 	level    Level
 	packs    []Pack
 	subjects [MethodSubject + 1]index
-	args     [MethodSubject + 1]*argNames // of tools and of prompts
+	args     [MethodSubject + 1]*argNames // the argument names in rules about tools and about prompts; nil for other subjects
 	readers  []argReader                  // by slot
 	file     string
 	revision string
 	timed    bool // some rule has a when
 	labelled bool // some rule has an after
 	hinted   bool // some rule has a condition on the call that a fixture may leave open
-	asksDisk bool // some rule has an under
+	asksDisk bool // some rule has an under, or a command that depends on the disk
 	options  Options
 	windows  lazy                // the same policy for servers on Windows
 	screens  [OnList + 1]*Policy // the same policy for replies and lists; nil if no rule is about them
-	searches [OnList + 1]search  // what the rules make somebody look for
+	searches [OnList + 1]search  // by On: what Screens returns, and the rules that lead to it
 }
 
 // Parse reads a policy, checks it and compiles it. file names it in positions. The policy keeps

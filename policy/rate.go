@@ -14,7 +14,7 @@ type Rate struct {
 	Every time.Duration // the limit holds in any period of this length
 	Per   Per           // what is counted together
 	Over  Action        // the action for further calls: Deny or Prompt
-	Key   string        // digest of the rule's text, wherever the rule stands; never empty in a limit
+	Key   string        // digest of the rule's text, the same at any place in the file; never empty in a limit
 }
 
 // HasLimit reports whether there is a limit.

@@ -9,9 +9,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Rules about replies and list entries (on = "reply", "list") are kept apart from rules about
-// calls. For each of the two there is a policy of its own, which passes what none of its rules
-// matches.
+// Rules about replies and rules about list entries (on = "reply", "list") are compiled into two
+// policies of their own. Each of these policies passes what none of its rules matches.
 
 // compileScreens compiles the policies for replies and for lists, if there are such rules.
 func (p *Policy) compileScreens() (errs Errors) {
@@ -46,9 +45,10 @@ func (p *Policy) hasRulesOn(on On) bool {
 // passesUnmatched reports whether this policy passes what none of its rules matches.
 func (p *Policy) passesUnmatched() bool { return p.options.Layer != "" || p.options.judges != OnCall }
 
-// PolicyFor returns the policy for what the parameter on names; nil if no rule judges that. For
-// replies and lists it is meant for analyses, by Decide and Trace, of one reading at a time: a
-// Screened Call with one of its Finds, or with none for the whole.
+// PolicyFor returns the policy for what the parameter on names; nil if no rule judges that. The
+// policies for replies and lists are for analyses. These call Decide or Trace for one kind of
+// finds at a time, with a Screened Call: Finds holds that kind, or is empty for the reply as a
+// whole.
 func (p *Policy) PolicyFor(on On) *Policy {
 	if on == OnCall {
 		return p
@@ -56,16 +56,17 @@ func (p *Policy) PolicyFor(on On) *Policy {
 	return p.screens[on]
 }
 
-// AltersAlike reports whether two policies have the same packs, and the same rules about on in
-// the same order. Of the rules about calls it compares only those that alter content.
+// AltersAlike reports whether two policies have the same packs, and the same rules that judge
+// on (calls, replies or lists) in the same order. Of the rules about calls it compares only
+// those that alter content.
 func (p *Policy) AltersAlike(q *Policy, on On) bool {
 	return slices.Equal(p.screenFingerprints(on), q.screenFingerprints(on)) && slices.EqualFunc(p.packs, q.packs, func(a, b Pack) bool {
 		return bytes.Equal(a.Text(), b.Text())
 	})
 }
 
-// screenFingerprints returns the fingerprints of the rules about on; for calls, only of the
-// rules that alter content.
+// screenFingerprints returns the fingerprints of the rules that judge on; for calls, only of
+// the rules that alter content.
 func (p *Policy) screenFingerprints(on On) (all []string) {
 	for i := range p.sources {
 		if r := &p.sources[i]; r.On == on && (on != OnCall || r.Action.AltersContent()) {
@@ -75,10 +76,11 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 	return all
 }
 
-// Screens returns the kinds of finds in rules, including the layers' rules: the kinds to look
-// for. ruled means that DecideReply has rules to ask; for lists also that a server is pinned or
-// denied entries are left out; for calls, that a rule has a find. If the policy was read for
-// some calls, only the rules that can match these calls count.
+// Screens returns the kinds of finds that the rules name, including the layers' rules: the
+// kinds to look for. ruled means that there is something to judge: for calls a rule with a
+// find; for replies any rule; for lists any rule, a pinned server or the option HideDenied. If
+// the policy was read for some calls (Options.Calls), of the rules about calls only those count
+// that can match these calls.
 //
 // The kinds belong to the policy, so the caller must not change them.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
@@ -93,11 +95,11 @@ type search struct {
 	kinds  []string
 	ruled  bool
 	finds  []concern // rules with a find
-	wholes []concern // other rules
+	wholes []concern // rules without a find
 }
 
-// concern is a rule with the globs on its subject. They suffice to tell that the rule is not about
-// a call.
+// concern is a rule with the compiled globs on its subject. They suffice to see that the rule
+// is not about a call.
 type concern struct {
 	source *ruleSource
 	names  anyOf
@@ -158,8 +160,8 @@ func mayConcern(rules []concern, c *Call) bool {
 	return false
 }
 
-// mayName reports whether the rule may be about a name of a call, or about the class of the tool
-// with that name. The URI of a resource has readings, so it may be about each.
+// mayName reports whether the rule may be about a name of a call, or about the class of the
+// tool with that name. For a resource it returns true, because a URI has several readings.
 func (r *concern) mayName(c *Call) bool {
 	if r.source.subject == NoSubject || c.Subject == ResourceSubject {
 		return true
@@ -178,17 +180,17 @@ func (r *concern) mayName(c *Call) bool {
 // DecideReply judges the reply to calls, or list entries as the calls that would name them.
 // kinds are the kinds of finds in the reply or entry.
 //
-// Each kind is a reading, and so is the whole. The first rule that matches a reading judges it:
-// a rule with a find judges finds, and a rule without one judges the whole. The strictest deny
-// or prompt holds for everything, and alterations add up (Decision.Alters, also with a prompt).
-// What no rule matches passes. A decision of Allow names no rule, even if an allow rule matched
-// some kind. So a rule takes nothing from a rule about another kind, and no rule can let
-// through what another refuses.
+// Each kind is judged by itself, and so is the reply as a whole. The first rule that matches
+// decides: for a kind a rule with a find, for the whole a rule without one. The strictest deny
+// or prompt of these answers holds, and alterations add up (Decision.Alters, also with a
+// prompt). What no rule matches passes. A decision of Allow names no rule, even if an allow
+// rule matched some kind. So an allow for one kind never lets through what a rule refuses for
+// another kind.
 //
 // The conditions of a rule are about the answered call. A call without a subject is not known:
-// each rule may be about it, unless its server rules this out. For such a call, and if a
-// condition cannot be decided, a rule that denies, asks or alters holds, and an allow does not.
-// An empty list of calls means one call that is not known.
+// each rule may be about it, unless its server or its time rules this out. For such a call, and
+// if a condition cannot be decided, a rule that denies, asks or alters applies, and an allow
+// does not. An empty list of calls means one call that is not known.
 func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 	if on == OnCall {
 		return Decision{Reason: "calls are judged before they are made"}
@@ -232,8 +234,8 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 	return worst
 }
 
-// judgesWhole reports whether a rule without a find may match one of the calls, or no rule can judge
-// it. If not, nothing judges a reply without finds.
+// judgesWhole reports whether a reply without finds must be judged: a rule without a find may
+// match one of its calls, or one of its calls is unknown or malformed.
 func (p *Policy) judgesWhole(on On, calls []Call) bool {
 	wholes := p.searchOn(on).wholes
 	for i := range calls {
@@ -288,8 +290,8 @@ func (r *rule) mayConcern(c *Call) bool {
 	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == where.No })
 }
 
-// addAlterations adds the changes that rules make. If nothing has looked for the finds that a
-// rule takes out, the decision becomes a deny.
+// addAlterations adds the changes that rules make. If the call was not screened for the finds
+// that a rule removes, the decision becomes a deny.
 func (v *view) addAlterations(d *Decision) {
 	for _, id := range v.noted {
 		src := &v.policy.sources[id]

@@ -13,7 +13,7 @@ type Spelling uint8
 const (
 	AsWritten Spelling = iota // the server's own name
 	Dotless                   // a "_" may be a "." in the server's name
-	Cut                       // as Dotless, and the server's name may go on
+	Cut                       // as Dotless, and the server's name may be longer
 )
 
 // listRespellings returns the other names that rules have for the call's tool if the call's

@@ -15,11 +15,11 @@ type Rule struct {
 	Description string
 	Index       int  // place in the policy, from 0
 	OutOfBand   bool // a person must be asked by other means than the client's own form
-	Pinned      bool // no answer may write a rule above it
+	Pinned      bool // no rule that keeps a person's answer may be written above it
 	Rate        Rate // how often the rule may allow a call; the zero value sets no limit
 }
 
-// Decision is a policy's answer. The zero value is a deny by no rule.
+// Decision is a policy's answer. The zero value is a deny without a rule.
 type Decision struct {
 	Action  Action
 	Rule    *Rule  // the rule that decided; nil if none matched
@@ -39,13 +39,13 @@ type Decision struct {
 
 // Alteration is one rule's change to a reply, or to a call by a server.
 type Alteration struct {
-	Rule *Rule  // its Action tells how
+	Rule *Rule  // its Action says how the text is changed
 	Kind string // the kind of finds that is changed, in all places; "" for the reply as a whole
 	Call int    // index of the call among the calls that were judged together
 }
 
-// rank is the strictness of an outcome: of its action, and of two questions the one that fewer
-// people may answer is stricter. The zero value denies.
+// rank is the strictness of an outcome: the strictness of its action, and of two questions an
+// out-of-band one is stricter, because fewer people may answer it. The zero value denies.
 type rank uint8
 
 const (
@@ -80,7 +80,7 @@ func (r rank) toAction() Action {
 	return Prompt
 }
 
-// isStricter reports whether d holds rather than other.
+// isStricter reports whether d is stricter than other, so that d holds.
 func (d *Decision) isStricter(other *Decision) bool {
 	return d.Action < other.Action ||
 		d.Action == Prompt && other.Action == Prompt && d.Rule.OutOfBand && !other.Rule.OutOfBand

@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Scope tells how far a rule that a person's answer writes goes beyond one call. The zero value
-// is the narrowest.
+// Scope tells how wide the rule is that keeps a person's answer: which calls it covers besides
+// the answered call. The zero value is the narrowest.
 type Scope uint8
 
 // The scopes, narrowest first.

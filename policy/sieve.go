@@ -7,13 +7,13 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// sieve finds the few patterns of a long condition that a reading could match. Each glob of a
-// pattern has three bytes in a row that every text that it matches contains; one look at the bytes
-// of a reading replaces a comparison with every pattern. It may return patterns that do not match,
-// but it must return every pattern that may.
+// sieve finds the few patterns of a long condition that a reading could match. From each glob
+// of a pattern it takes three bytes in a row that every matching text contains. One scan of the
+// bytes of a reading then replaces a comparison with every pattern. It may return patterns that
+// do not match, but it must return every pattern that may.
 type sieve struct {
 	once    sync.Once
-	always  []uint8            // patterns that more than the bytes of a text decide
+	always  []uint8            // patterns that are always compared, because not only the bytes of a text decide
 	some    [1 << 6]uint64     // a bit for the hash of each key; most bytes of a text need no further look
 	byBytes map[triple][]uint8 // patterns by key
 }
@@ -29,7 +29,7 @@ const (
 	manyPatterns = 256
 )
 
-// build is called when a reading is first compared: most conditions of a policy never meet one.
+// build is called before the first comparison: most conditions of a policy are never compared.
 func (s *sieve) build(patterns []*pattern) {
 	s.byBytes = make(map[triple][]uint8, len(patterns))
 	for i, p := range patterns {
@@ -103,7 +103,7 @@ func keyOf(g *glob.Pattern) (key triple, found bool) {
 // picked is a set of patterns by index.
 type picked [manyPatterns / 64]uint64
 
-// pick adds the patterns that a text could match, if an end may follow it.
+// pick adds the patterns that the text alone, or the text with end after it, could match.
 func (s *sieve) pick(set *picked, text, end string) {
 	if len(text) < 2 {
 		text, end = text+end, ""

@@ -19,8 +19,9 @@ func startOf(c *Call) string {
 }
 
 // bindFolder binds an allow about commands or relative paths to the folder in which the call
-// starts: the same text names another program or file in another folder. If the folder is not
-// known, paths are still accepted, because a server elsewhere has its own folders.
+// starts: the same text names another program or file in another folder. If that folder is not
+// known, a command with a relative word is an error; paths are accepted, because a server on
+// another machine has its own folders.
 func (n *narrower) bindFolder() error {
 	if n.rule.Action != Allow || n.call.Subject != ToolSubject || n.scope == Tool {
 		return nil
@@ -40,7 +41,7 @@ func (n *narrower) bindFolder() error {
 }
 
 // dependsOnFolder reports whether the call means something else in another folder. It also
-// returns the first word of its commands that does.
+// returns the first word of the call's commands for which this is true; "" if there is none.
 func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 	tool := n.call.Names[0]
 	binds = startsWork(tool)
@@ -71,7 +72,8 @@ func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 // its tests.
 var workWords = []string{"run", "exec", "execute", "start", "launch", "invoke", "task", "build", "script", "deploy", "make", "test", "tests", "eval"}
 
-// startsWork reports whether a tool, by its name, starts something that the folder defines.
+// startsWork reports whether a tool, by its name, starts something that a file in the project's
+// folder defines: a task, a build.
 func startsWork(tool string) bool {
 	words := textclass.LetterWords(tool)
 	queries := slices.ContainsFunc(words, func(w string) bool { return w != "execute" && textclass.EffectsOf([]string{w})&textclass.Queries != 0 })

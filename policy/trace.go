@@ -25,9 +25,9 @@ type Step struct {
 	// Match tells whether the rule matched an undecided reading; if no reading was undecided,
 	// whether it matches any.
 	Match where.Match
-	// Reached means that the rule's name fits and that some reading was still undecided when
-	// the walk came to the rule. A rule that matches but is not reached decides nothing here:
-	// rules above it did.
+	// Reached means that the rule's name fits and that some reading was still undecided when the
+	// walk came to the rule. A rule that matches but is not reached decides nothing here: rules
+	// above it decided every reading.
 	Reached bool
 	// At is the condition that kept the rule from matching, or that could not be decided, in
 	// the attempt that came closest. It is zero if the rule matches, and if the rules were not
@@ -43,14 +43,14 @@ type ConditionKind uint8
 
 // The kinds, in the order in which a rule's conditions are looked at.
 const (
-	Unasked         ConditionKind = iota
-	SubjectKind                   // the rule is about another subject, for example about tools if the call reads a resource
-	NameGlob                      // tool = "..."
-	CallCondition                 // on the call as a whole: server = "...", when = { ... }
-	ArgumentGlob                  // args.<name> = "..."
-	Constraint                    // where.<name>.<key> = ...
-	FurtherArgument               // an argument that no condition names, and args_only
-	OtherOn                       // the rule judges something else, for example replies and not calls
+	Unasked         ConditionKind = iota // the rule matches, or was not judged
+	SubjectKind                          // the rule is about another subject, for example about tools if the call reads a resource
+	NameGlob                             // tool = "..."
+	CallCondition                        // on the call as a whole: server = "...", when = { ... }
+	ArgumentGlob                         // args.<name> = "..."
+	Constraint                           // where.<name>.<key> = ...
+	FurtherArgument                      // an argument that no condition names, and args_only
+	OtherOn                              // the rule judges something else, for example replies and not calls
 )
 
 // Condition is one condition of a rule, and what it was compared with.
@@ -81,8 +81,9 @@ func (t *Trace) ReachedRules() []int {
 	return rules
 }
 
-// traceEffort is the effort limit of a trace. A trace asks rules that the index spares Decide,
-// and goes on after the decision.
+// traceEffort is the effort limit of a trace. It is larger than the limit of Decide: a trace
+// also judges the rules that Decide skips because of the index, and it continues after the
+// decision.
 const traceEffort = 4 * effort.Max
 
 // Trace judges a call as Decide does, but walks through all rules and keeps the result of each
@@ -126,7 +127,7 @@ type tracer struct {
 	call   *Call
 	trace  *Trace
 	all    []int32 // the rules about the call's subject
-	depth  []int   // by rule: how far its best attempt came
+	depth  []int   // by rule: number of conditions that its best attempt met, plus 1
 	name   string
 }
 
@@ -193,15 +194,15 @@ func (t *tracer) traceRule(v *view, id int32, main *span, readings []reading.Rea
 	}
 }
 
-// isCloser reports whether one attempt of a rule tells more than another.
-func isCloser(a *Step, depth int, b *Step, than int) bool {
+// isCloser reports whether attempt a of a rule came closer to a match than attempt b.
+func isCloser(a *Step, aDepth int, b *Step, bDepth int) bool {
 	switch {
 	case a.Reached != b.Reached:
 		return a.Reached
 	case a.Match != b.Match:
 		return a.Match > b.Match
 	}
-	return a.Match != where.Yes && depth > than
+	return a.Match != where.Yes && aDepth > bDepth
 }
 
 func (r *rule) readsSlot(slot int32) bool {
@@ -258,9 +259,9 @@ func (v *view) findObstacle(r *rule, main *span, readings []reading.Reading, pen
 	return at
 }
 
-// pickReading returns the reading of an argument other than the main one that this walk is
-// about. If the walk is about all readings, it returns the first one that does not match, if
-// there is one.
+// pickReading returns the reading that a condition on an argument other than the main one was
+// compared with; nil if the call does not have the argument. If the walk judges all readings at
+// once, it returns the first that does not match, or the first of all.
 func (v *view) pickReading(c *condition, a Action) *reading.Reading {
 	s := v.findSpan(c.slot)
 	if s == nil {
@@ -276,8 +277,8 @@ func (v *view) pickReading(c *condition, a Action) *reading.Reading {
 	return &v.readings[max(s.lo, s.at)]
 }
 
-// compiledCondition returns condition i on the call as a whole of the compiled rule, and
-// whether it is an exception.
+// compiledCondition returns calls[i] of the compiled rule as its author wrote it, and whether
+// it is an exception.
 func (r *ruleSource) compiledCondition(i int) (s *Stated, not bool) {
 	all := r.callConditions()
 	if n := len(all); i < n {

@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// ArgumentValue is one value of an argument, or the URI of a resource, if a rule in reach has a
-// condition on it.
+// ArgumentValue is one value of an argument, or the URI of a resource, if a rule that may match
+// the call has a condition on it.
 type ArgumentValue struct {
 	Path     []string  // the names below args; nil for the URI of a resource
 	Readings []Reading // at least one; readings with the same text and refusal are listed once
@@ -25,7 +25,7 @@ type Reading struct {
 // maxTraced is the largest number of readings that a trace shows of one call.
 const maxTraced = 1 << 10
 
-// copyReading copies a reading out of the view.
+// copyReading copies a reading, because the view reuses its memory.
 func (p *Policy) copyReading(r *reading.Reading) *Reading {
 	out := Reading{Text: strings.Clone(r.Text), Sent: strings.Clone(r.Raw), Absent: r.Kind == reading.Absent}
 	if r.Kind == reading.Refused {

@@ -99,7 +99,7 @@ func (t *trie) collectLists(s string, lists [][]int32) [][]int32 {
 	}
 }
 
-// matchesLabel reports whether label stands in s at a distance from the start (or end) of s.
+// matchesLabel reports whether s has the label at the distance at from its start (or end).
 func (t *trie) matchesLabel(s string, at int, label string) bool {
 	if len(s)-at < len(label) {
 		return false

@@ -23,10 +23,10 @@ const (
 // Traits are the properties of a server's tools that concern people other than the owner, and
 // data that these people should not get.
 type Traits struct {
-	PublicSource    Trust // it returns text that anybody may have written
-	SecretData      Trust // it returns data that must not leave
-	PublicSink      Trust // it writes where others read
-	DangerousWrites Trust // its changes can do harm
+	PublicSource    Trust // the tool returns text that anybody may have written
+	SecretData      Trust // the tool returns data that must not leave
+	PublicSink      Trust // the tool writes where other people read
+	DangerousWrites Trust // the tool's changes can do harm
 }
 
 // trustFields returns the traits in the order of the table's keys.
@@ -34,20 +34,20 @@ func (t *Traits) trustFields() [4]*Trust {
 	return [4]*Trust{&t.PublicSource, &t.SecretData, &t.PublicSink, &t.DangerousWrites}
 }
 
-// FillUnsaid returns t, with the values of others where t says nothing.
-func (t Traits) FillUnsaid(others Traits) Traits {
+// FillUnsaid returns t, with the values of defaults where t says nothing.
+func (t Traits) FillUnsaid(defaults Traits) Traits {
 	for i, to := range t.trustFields() {
 		if *to == Unsaid {
-			*to = *others.trustFields()[i]
+			*to = *defaults.trustFields()[i]
 		}
 	}
 	return t
 }
 
-// Join returns the stricter value of both for each trait.
-func (t Traits) Join(others Traits) Traits {
+// Join returns for each trait the stricter of both values.
+func (t Traits) Join(other Traits) Traits {
 	for i, to := range t.trustFields() {
-		*to = max(*to, *others.trustFields()[i])
+		*to = max(*to, *other.trustFields()[i])
 	}
 	return t
 }
@@ -81,9 +81,9 @@ const (
 	_         Pin = iota
 	PinOff        // nothing is checked
 	PinRecord     // changes are recorded, and pass
-	PinFirst      // the first lists are approved; later as PinAsk
+	PinFirst      // the first lists are approved without a question; later lists as with PinAsk
 	PinAsk        // a person approves changes; until then the approved version holds
-	PinLock       // nobody is asked
+	PinLock       // only lists in the project's lock pass; nobody is asked
 )
 
 var pinWords = []string{"", "off", "record", "first", "ask", "lock"}
@@ -91,13 +91,13 @@ var pinWords = []string{"", "off", "record", "first", "ask", "lock"}
 // String returns the word that policies use.
 func (p Pin) String() string { return pinWords[p] }
 
-// Pin returns the pin in the first table of a server that has one, or the pin of a layer if
-// that is stricter. A server whose name is not known is not pinned.
+// Pin returns the pin in the first table of a server that has one. If a layer's pin is
+// stricter, it returns that pin. A server whose name is not known is not pinned.
 func (p *Policy) Pin(server string) (pin Pin) {
-	for _, of := range append([]*Policy{p}, p.options.Above...) {
-		at := slices.IndexFunc(of.trusts, func(t TrustTable) bool { return t.Server == server && t.Pin > 0 && server != "" })
+	for _, q := range append([]*Policy{p}, p.options.Above...) {
+		at := slices.IndexFunc(q.trusts, func(t TrustTable) bool { return t.Server == server && t.Pin > 0 && server != "" })
 		if at >= 0 {
-			pin = max(pin, of.trusts[at].Pin)
+			pin = max(pin, q.trusts[at].Pin)
 		}
 	}
 	return pin
@@ -105,8 +105,8 @@ func (p *Policy) Pin(server string) (pin Pin) {
 
 // HasPins reports whether some server is pinned.
 func (p *Policy) HasPins() bool {
-	return slices.ContainsFunc(append([]*Policy{p}, p.options.Above...), func(of *Policy) bool {
-		return slices.ContainsFunc(of.trusts, func(t TrustTable) bool { return t.Pin > PinOff })
+	return slices.ContainsFunc(append([]*Policy{p}, p.options.Above...), func(q *Policy) bool {
+		return slices.ContainsFunc(q.trusts, func(t TrustTable) bool { return t.Pin > PinOff })
 	})
 }
 
@@ -148,8 +148,8 @@ func (p *Policy) TrustTables() []TrustTable { return slices.Clone(p.trusts) }
 
 // Said holds what tables say about a tool of a server.
 type Said struct {
-	Own     Traits   // by the policy; Unsaid where it says nothing
-	Floor   Traits   // by its layers: the answer is never laxer than this
+	Own     Traits   // what the policy's tables say; Unsaid where they say nothing
+	Floor   Traits   // what its layers' tables say: the answer is never laxer than this
 	Decides []string // nil if nothing is said
 	Weighs  []string // by the policy or by its layers
 }
@@ -168,10 +168,10 @@ func (p *Policy) ToolTrust(server string, names []string) Said {
 // TrustAny returns the strictest of what is said about a server and about its tools. It is for
 // messages that no known tool sent.
 func (p *Policy) TrustAny(server string) (t Traits) {
-	for _, of := range append([]*Policy{p}, p.options.Above...) {
-		for i := range of.trusts {
-			if of.trusts[i].Server == server && server != "" {
-				t = t.Join(of.trusts[i].Traits)
+	for _, q := range append([]*Policy{p}, p.options.Above...) {
+		for i := range q.trusts {
+			if q.trusts[i].Server == server && server != "" {
+				t = t.Join(q.trusts[i].Traits)
 			}
 		}
 	}
@@ -186,15 +186,15 @@ func (p *Policy) ownToolTrust(server string, names []string) (s Said) {
 		return p.trustOf(server, "")
 	}
 	for i, name := range names {
-		of := p.trustOf(server, name)
+		said := p.trustOf(server, name)
 		if i == 0 {
-			s = of
+			s = said
 			continue
 		}
-		s.Weighs = append(s.Weighs, of.Weighs...)
+		s.Weighs = append(s.Weighs, said.Weighs...)
 		for j, to := range s.Own.trustFields() { // a trait that one reading leaves unsaid is unsaid for all
-			if *to != Unsaid && *of.Own.trustFields()[j] != Unsaid {
-				*to = max(*to, *of.Own.trustFields()[j])
+			if *to != Unsaid && *said.Own.trustFields()[j] != Unsaid {
+				*to = max(*to, *said.Own.trustFields()[j])
 			} else {
 				*to = Unsaid
 			}
@@ -203,7 +203,7 @@ func (p *Policy) ownToolTrust(server string, names []string) (s Said) {
 	return s
 }
 
-// trustOf takes each value from the first table of the tool that has it, or else from the
+// trustOf takes each value from the first of the tool's tables that has it, or else from the
 // server's table.
 func (p *Policy) trustOf(server, name string) (s Said) {
 	for _, whole := range []bool{false, true} {
@@ -235,9 +235,9 @@ func (p *Policy) compareTrust(next *Policy) (lost int, same bool) {
 	if next.level < p.level {
 		lost++
 	}
-	texts := func(of []TrustTable) (all []string) {
-		for i := range of {
-			all = append(all, of[i].text)
+	texts := func(tables []TrustTable) (all []string) {
+		for i := range tables {
+			all = append(all, tables[i].text)
 		}
 		return all
 	}

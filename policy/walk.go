@@ -22,7 +22,7 @@ type view struct {
 	buckets  []*bucket
 	lists    [][]int32
 	fold     reading.CaseFolder
-	base     *reading.Base // of cwd; nil if it is not known
+	base     *reading.Base // the Base of cwd; nil if it is not known
 	started  bool          // base.Doubtful has been set for this call
 	cwd      string        // Cwd of the last call in which a path was read
 	home     string        // home of that call's policy
@@ -32,20 +32,20 @@ type view struct {
 	answers  map[asked]where.Match // cached answers of constraints
 	spelled  map[textAsked]bool    // cached answers of conditions, about texts that hold JSON
 	noted    []int32               // rules that have a limit for the call, or that alter content
-	// everySlot is the slot of the conditions on any argument; 0 if none is in reach.
+	// everySlot is the slot of the conditions on "*"; 0 if no rule that may match has one.
 	everySlot int32
 	trace     *tracer // nil: no tracing
 }
 
-// unit is the readings of one string: the rules judge them together.
+// unit is a range of view.readings: the readings of one string. The rules judge them together.
 type unit struct{ lo, hi int }
 
 // span is the units found for one slot. Their readings are adjacent.
 type span struct {
 	slot   int32
-	units  [2]int // from, to
-	lo, hi int    // readings
-	at     int    // the reading that this walk is about; -1: all of them at once
+	units  [2]int // range of view.units
+	lo, hi int    // range of view.readings
+	at     int    // index of the reading that the current walk judges; -1: the walk judges all of them at once
 }
 
 func (s *span) size() int { return s.hi - s.lo }
@@ -124,7 +124,7 @@ func (v *view) judgeName(name string) outcome {
 	return v.walkAll(name)
 }
 
-// makeReadings makes the readings of the values that a rule in reach asks for.
+// makeReadings makes the readings of the values that have a condition in v.buckets.
 func (v *view) makeReadings() {
 	if len(v.values) > 1 && !slices.IsSortedFunc(v.values, bySlot) {
 		slices.SortStableFunc(v.values, bySlot)
@@ -180,7 +180,8 @@ func (v *view) readValue(val *value) {
 	}
 }
 
-// allRooted reports whether all readings lead from the root, wherever relative paths start.
+// allRooted reports whether all readings are paths from the root, so that it does not matter
+// where relative paths start.
 func allRooted(rs []reading.Reading) bool {
 	return !slices.ContainsFunc(rs, func(r reading.Reading) bool { return r.Text == "" || r.Text[0] != '/' })
 }
@@ -202,8 +203,8 @@ func (v *view) baseFolder(doubt bool) *reading.Base {
 	return v.base
 }
 
-// changesFolder reports whether an argument may select another folder than the base: then
-// relative paths may start at either.
+// changesFolder reports whether an argument may select a folder other than the base: then
+// relative paths may start there.
 func changesFolder(args []byte, base *reading.Base, home string, windows bool) bool {
 	for name, value := range jsonscan.ValueOf(args).Members() {
 		if !reading.IsWorkFolder(name.Text()) || value.Kind() == jsonscan.Null {
@@ -222,7 +223,7 @@ func changesFolder(args []byte, base *reading.Base, home string, windows bool) b
 
 func bySlot(a, b value) int { return int(a.slot) - int(b.slot) }
 
-// hasSlotCondition reports whether a rule in reach has a condition on the slot.
+// hasSlotCondition reports whether a rule in v.buckets has a condition on the slot.
 func (v *view) hasSlotCondition(slot int32) bool {
 	for _, b := range v.buckets {
 		if len(b.slots) == 0 {
@@ -240,9 +241,9 @@ func (v *view) hasSlotCondition(slot int32) bool {
 
 // walkAll walks the rules for every combination of readings. The argument with the most
 // readings is taken one unit at a time, the others one reading at a time. If there are too many
-// combinations, the arguments are judged as wholes by one walk, in which a condition may be a
-// maybe; the answer can only be stricter. Conditions on any argument are always about all
-// values at once.
+// combinations, one walk judges all readings of each argument together, and then a condition
+// may be a maybe; the answer can only be stricter. Conditions on "*" are always about all
+// values together.
 func (v *view) walkAll(name string) outcome {
 	if len(v.readings) > maxAll {
 		return outcome{rule: -1, reason: "arguments that can be read in too many ways"}
@@ -307,9 +308,10 @@ func (v *view) nextCombination(main int) bool {
 // ruleEffort is the effort to look at a rule.
 const ruleEffort = 32
 
-// walkRules goes down the rules with the readings of one unit, all undecided. A rule decides
-// the readings that it matches, and these are removed. If a rule may match a reading, its
-// action is collected and the reading stays. The readings left at the end met no rule.
+// walkRules judges the readings of one unit, from the first rule to the last. At first all
+// readings are undecided. A rule decides the readings that it surely matches, and these are
+// removed. If a rule may match a reading, the rule's action counts, and the reading stays.
+// Readings that are left at the end matched no rule.
 func (v *view) walkRules(name string, main *span, u *unit) outcome {
 	pending, readings := uint64(1), []reading.Reading(nil)
 	if u != nil {
@@ -364,7 +366,7 @@ func (v *view) walkRules(name string, main *span, u *unit) outcome {
 }
 
 // matchesName reports whether a rule is about a name. The name of a resource is its URI, which
-// is read as an argument is.
+// conditions judge like an argument.
 func (v *view) matchesName(r *rule, name string) bool {
 	if n := len(r.names) + len(r.notNames); n > 1 {
 		v.left.Spend(patternEffort * n)
@@ -384,7 +386,7 @@ func (v *view) oneOf(globs anyOf, name string) bool {
 }
 
 // builtinOf returns the known facts of the tool that a call names. They are empty unless the
-// client brought the tool along: no server's tool has a class, whatever it is called.
+// tool is built into the client: no server's tool has a class, whatever it is called.
 func builtinOf(c *Call, name string) builtin.Tool {
 	if c.Subject != ToolSubject || c.Method != builtin.Method {
 		return builtin.Tool{}

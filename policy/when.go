@@ -43,9 +43,9 @@ func (p *Policy) Timed() bool {
 	return p.matchesAnyLayer(func(q *Policy) bool { return q.timed })
 }
 
-// matchesAnyLayer reports whether is holds for the policy, for its policies about replies and
+// matchesAnyLayer reports whether test holds for the policy, for its policies about replies and
 // lists, or for a layer.
-func (p *Policy) matchesAnyLayer(is func(*Policy) bool) bool {
-	return is(p) || slices.ContainsFunc(p.screens[:], func(q *Policy) bool { return q != nil && q.matchesAnyLayer(is) }) ||
-		slices.ContainsFunc(p.options.Above, func(q *Policy) bool { return q.matchesAnyLayer(is) })
+func (p *Policy) matchesAnyLayer(test func(*Policy) bool) bool {
+	return test(p) || slices.ContainsFunc(p.screens[:], func(q *Policy) bool { return q != nil && q.matchesAnyLayer(test) }) ||
+		slices.ContainsFunc(p.options.Above, func(q *Policy) bool { return q.matchesAnyLayer(test) })
 }

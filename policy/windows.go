@@ -62,8 +62,8 @@ func (c *compiler) compilePattern(text string, closes bool) (*pattern, error) {
 	return p, nil
 }
 
-// onAnyDrive makes a glob of a deny or a prompt that begins at a root without a drive also mean
-// the same path on every drive.
+// onAnyDrive is for a glob of a deny or a prompt that begins at a root without a drive: the
+// glob then also means the same path on every drive.
 func (f *guise) onAnyDrive() {
 	g, _ := glob.Compile("?:" + f.glob.String()) // no error: the rest is a valid glob
 	f.also = append(f.also, g)

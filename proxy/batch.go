@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// requestBatch is a JSON array of requests and notifications (MCP 2025-03-26 only). The whole
-// array crosses or none of it: its bytes are never split.
+// requestBatch is a JSON array of requests and notifications (MCP 2025-03-26 only). The array is
+// forwarded or refused as one unit: its bytes are never split.
 type requestBatch struct {
 	rc       *receiver
 	burst    uint64
@@ -21,8 +21,8 @@ type requestBatch struct {
 	requests []*request
 }
 
-// handleBatch puts an array into the group: requests and notifications as one kind of exchange,
-// responses as another kind.
+// handleBatch adds a batch to the group (receiver.group). Requests and notifications make a
+// requestBatch, responses make a responseBatch; an array with both is refused.
 func (rc *receiver) handleBatch(ctx context.Context, f *frame.Frame) {
 	replies := 0
 	for i := range f.Elements {
@@ -40,9 +40,10 @@ func (rc *receiver) handleBatch(ctx context.Context, f *frame.Frame) {
 	}
 }
 
-// handleRequestBatch judges an array of requests and notifications, element by element.
+// handleRequestBatch checks every element of a batch of requests and notifications, and adds the
+// batch to the group as one exchange.
 func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
-	rc.judgeGroup(ctx) // the array may cancel or repeat a request of this same read
+	rc.judgeGroup(ctx) // the batch may cancel a request of the same read, or repeat its id
 	b := &requestBatch{rc: rc, burst: rc.burst}
 	rc.beginBatch(&b.x, f, b)
 	var methods []string
@@ -65,7 +66,7 @@ func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
 	rc.enqueueExchange(ctx, &b.x, false)
 }
 
-// beginBatch fills in the exchange of an array.
+// beginBatch fills in the exchange of a batch.
 func (rc *receiver) beginBatch(x *gate.Exchange, f *frame.Frame, out gate.Outlet) {
 	x.Raw, x.Out = f.Raw, out
 	rc.describeFrame(&x.Event, f, nil)
@@ -125,7 +126,7 @@ func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 		}
 		resp.request = req
 		b.responses = append(b.responses, resp)
-		if req.form != nil { // 2026-07-28 has no arrays
+		if req.form != nil { // MCP 2026-07-28 has no arrays
 			refusal = &frame.Refusal{Code: frame.CodeBatch, Reason: "the call's version has no arrays"}
 		}
 		if why := resp.readFrame(e); why != nil {
@@ -160,7 +161,7 @@ func (rc *receiver) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
 	rc.respondBatch(rc.burst, lines)
 }
 
-// Forward sends the array on.
+// Forward sends the batch to the other side.
 func (b *requestBatch) Forward(x *gate.Exchange) error {
 	for _, req := range b.requests {
 		req.record = x.Event.Record // the answers refer to this record
@@ -188,7 +189,7 @@ func (b *requestBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	b.rc.respondBatch(b.burst, lines)
 }
 
-// Waiting tells each caller in the array that its request is alive.
+// Waiting sends a progress message to each caller in the batch that asked for progress.
 func (b *requestBatch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	for _, req := range b.requests {
 		if to, line := req.progressLine(elapsed); line != nil {
@@ -212,7 +213,7 @@ type responseBatch struct {
 	responses []*response
 }
 
-// Forward passes the array on.
+// Forward sends the batch to the other side.
 func (b *responseBatch) Forward(x *gate.Exchange) error {
 	for _, resp := range b.responses {
 		b.rc.s.table.completeRequest(resp)
@@ -223,14 +224,14 @@ func (b *responseBatch) Forward(x *gate.Exchange) error {
 	return b.rc.sendLine(b.burst, x.Raw)
 }
 
-// Refuse answers every call in place of the other side.
+// Refuse sends each caller a denial in place of its response.
 func (b *responseBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	for _, resp := range b.responses {
 		resp.Refuse(&resp.x, v)
 	}
 }
 
-// Waiting tells the callers that their requests are alive.
+// Waiting sends a progress message to each caller that asked for progress.
 func (b *responseBatch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	for _, resp := range b.responses {
 		resp.Waiting(&resp.x, elapsed)

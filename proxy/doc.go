@@ -2,7 +2,8 @@
 // package tracks the requests in flight, and so it can tell which responses, cancellations and
 // progress messages may follow.
 //
-// It works on readers and writers: the transport (proxy/stdio) decides where the server runs. The
-// package makes no decisions. It rewrites ids and progress tokens only where the caller has
-// returned from a form or where a server's answer needs a repair.
+// The package reads and writes plain streams: a transport, for example proxy/stdio, starts the
+// server. The gate decides about every frame; the package makes no decisions. The package rewrites
+// an id or a progress token only in two cases: the caller has answered a form with a second
+// request, or a server's answer needs a repair.
 package proxy

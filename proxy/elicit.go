@@ -16,8 +16,9 @@ var (
 	errFormClosed = errors.New("the caller expects no form any more")
 )
 
-// Client returns the caller's own form, or nil. A request of 2026-07-28 describes its client
-// itself; for older versions the client's introduction (initialize) counts.
+// Client returns the client of this request, to show it a form; nil if the client has no forms. A
+// request of MCP 2026-07-28 describes its client itself; for older versions the client's initialize
+// request counts.
 func (req *request) Client() gate.Client {
 	if !req.message.Modern {
 		return req.rc.legacyClient(req.x.Event.Digest)
@@ -43,7 +44,7 @@ func (req *request) Named() (name, version string) {
 	return who.Name, who.Version
 }
 
-// Back returns a channel that is closed when the caller can be answered. From now on the caller
+// Back returns a channel that is closed when the caller can be answered. After this call the caller
 // gets no form.
 func (req *request) Back() <-chan struct{} {
 	if away := req.rc.s.table.closeForm(req); away != nil {
@@ -52,7 +53,8 @@ func (req *request) Back() <-chan struct{} {
 	return closedChannel()
 }
 
-// Client returns the form of the client that a legacy server's answer is for.
+// Client returns the client that this answer is for, to show it a form; nil if the client has no
+// forms.
 func (resp *response) Client() gate.Client {
 	if resp.request.message.Modern {
 		return nil // the caller waits for this answer and can get no form
@@ -75,9 +77,8 @@ func closedChannel() <-chan struct{} {
 	return ch
 }
 
-// legacyClient returns the client that introduced itself, on the stream that leads to it. The
-// gate can ask this client about the message with this digest. nil means that the client has no
-// form.
+// legacyClient returns the client that sent initialize, so that the gate can ask it about the
+// message with this digest. It returns nil if the client has no forms.
 func (rc *receiver) legacyClient(digest [32]byte) gate.Client {
 	to := rc.back
 	if rc.from == mcp.ServerToClient {
@@ -89,8 +90,8 @@ func (rc *receiver) legacyClient(digest [32]byte) gate.Client {
 	return nil
 }
 
-// requestElicitor is a client to which the proxy sends a request of its own (MCP 2025-06-18 and
-// 2025-11-25 client/elicitation).
+// requestElicitor asks a client with an elicitation request that the proxy itself sends (MCP
+// 2025-06-18 and 2025-11-25 client/elicitation).
 type requestElicitor struct {
 	rc     *receiver
 	to     Sink
@@ -131,7 +132,7 @@ func (e *requestElicitor) Elicit(ctx context.Context, message string, schema []b
 
 const elicitMethod = "elicitation/create"
 
-// elicitation is a question of the proxy that a client shows.
+// elicitation is a question that the proxy asks and a client shows.
 type elicitation struct {
 	digest [32]byte          // digest of the message that the question is about
 	record string            // record id of the question
@@ -177,14 +178,14 @@ func (rc *receiver) deliverElicitResult(a *elicitation, f *frame.Frame, got mcp.
 	a.result <- elicitResult{gate.Elicited{Action: got.Action, Content: got.Content}, err}
 }
 
-// sendNow sends a line of the proxy at once.
+// sendNow queues a line and flushes the sink.
 func sendNow(to Sink, line []byte) error {
 	err := to.Add(line)
 	to.Flush()
 	return err
 }
 
-// handleElicitResult takes the client's answer to a request of the proxy. The answer is not
+// handleElicitResult handles the client's answer to a request of the proxy. The answer is not
 // forwarded.
 func (rc *receiver) handleElicitResult(req *request, f *frame.Frame) {
 	got, err := mcp.ReadElicited(f.Result)

@@ -35,8 +35,8 @@ func (rc *receiver) recordChatter(line []byte) {
 	})
 }
 
-// recordEvent records an event that is not an exchange. No forwarding depends on this record, so
-// a failure changes nothing here; the gate refuses what comes next.
+// recordEvent records an event that is not an exchange. No forwarding depends on this record, so a
+// failure changes nothing here; the gate refuses every later exchange.
 func (s *session) recordEvent(ev *event.Event) {
 	ev.Server = s.o.Name
 	_ = s.o.Gate.NoteEvents(ev)

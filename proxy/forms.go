@@ -9,20 +9,20 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// forms holds the client's introduction and the forms that the client was given. The table's
-// mutex guards it.
+// forms holds what the client sent in initialize, and the forms that the client was given. The
+// table's mutex guards it.
 type forms struct {
-	client        mcp.Client          // the client that introduced itself; its Form is set only if the version has elicitation
-	prefix        string              // begins every id and every requestState that the proxy issues; "" before the first
+	client        mcp.Client          // the client that sent initialize; Form is set only if the negotiated version has elicitation
+	prefix        string              // prefix of every id and every requestState that the proxy issues; "" until one is issued
 	count         int                 // number of tokens issued
-	awaitingRetry map[string]*request // by requestState: requests whose callers have not sent their retry
+	awaitingRetry map[string]*request // requests whose callers got a form and have not sent their retry, by requestState
 }
 
 // form is the question that a caller got in place of its answer (MCP 2026-07-28
 // basic/patterns/mrtr).
 type form struct {
 	*elicitation
-	state    string
+	state    string        // the requestState that the proxy issued with the form
 	params   []byte        // params of the call: the retry must have the same
 	retry    *caller       // the retry; nil while the caller is away
 	returned chan struct{} // closed when the caller has sent its retry
@@ -42,7 +42,7 @@ func (fs *forms) isIssuedToken(key string) bool {
 	return fs.prefix != "" && strings.HasPrefix(key, `"`+fs.prefix)
 }
 
-// removeForm ends the form of a request: a retry that still comes is too late.
+// removeForm ends the form of a request: a later retry is refused as too late.
 func (fs *forms) removeForm(p *pending, req *request) {
 	delete(fs.awaitingRetry, req.form.state)
 	if back := req.form.retry; back != nil && p.requests[back.key] == req {
@@ -50,8 +50,8 @@ func (fs *forms) removeForm(p *pending, req *request) {
 	}
 }
 
-// currentCaller returns the caller that gets the answer to req, and false if that caller is away.
-// The table is locked.
+// currentCaller returns the caller that gets the answer to req, and false if that caller is away:
+// it got a form and has not sent its retry. The table must be locked.
 func (req *request) currentCaller() (caller, bool) {
 	switch {
 	case req.form == nil:
@@ -67,7 +67,8 @@ func (req *request) isStale(key string) bool {
 	return req.form != nil && req.form.retry != nil && req.form.retry.key != key
 }
 
-// renameToken notes the progress token of the caller's retry.
+// renameToken stores the progress token of the caller's retry, which replaces the token of the
+// first request.
 func (p *pending) renameToken(req *request, to caller) {
 	if req.form == nil {
 		delete(p.newTokens, req.progressKey) // an earlier call may have had the same token
@@ -76,7 +77,7 @@ func (p *pending) renameToken(req *request, to caller) {
 	p.newTokens[req.progressKey] = to.token
 }
 
-// setClient notes the client's introduction, once the version is settled.
+// setClient stores what the client sent in initialize, after the version has been negotiated.
 func (t *table) setClient(c mcp.Client, version string) {
 	c.Form = c.Form && mcp.HasElicitation(version)
 	t.mu.Lock()
@@ -84,7 +85,7 @@ func (t *table) setClient(c mcp.Client, version string) {
 	t.mu.Unlock()
 }
 
-// clientInfo returns the client that introduced itself.
+// clientInfo returns the client that sent initialize.
 func (t *table) clientInfo() mcp.Client {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,7 +100,7 @@ func (t *table) findCaller(req *request) (caller, bool) {
 	return req.currentCaller()
 }
 
-// addElicitation reserves the id of a request of the proxy.
+// addElicitation issues an id for a request of the proxy and adds the request to those in flight.
 func (t *table) addElicitation(req *request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,8 +109,8 @@ func (t *table) addElicitation(req *request) {
 	t.pendingRequests(req.from).addRequest(req.key, req)
 }
 
-// addForm notes that req's caller is about to get a form. It returns false when the caller
-// expects no answer any more, or has had a form.
+// addForm notes that req's caller is about to get a form. It returns false when the caller expects
+// no answer or no form any more, or has already got a form.
 func (t *table) addForm(req *request, f *form) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

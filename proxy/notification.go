@@ -17,11 +17,11 @@ type notification struct {
 	rc     *receiver
 	burst  uint64
 	x      gate.Exchange
-	inputs mcp.Inputs // input requests to the client in a task's state
+	inputs mcp.Inputs // input requests to the client, found in a task's state
 }
 
-// handleNotification puts a notification into the group. It drops a notification about a request
-// that is not in flight.
+// handleNotification adds a notification to the group (receiver.group). It drops a notification
+// about a request that is not in flight.
 func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 	n := &notification{rc: rc, burst: rc.burst, x: gate.Exchange{Raw: f.Raw}}
 	n.x.Out = n
@@ -32,10 +32,10 @@ func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 		return
 	}
 	if f.Method == cancelledMethod || rc.responses {
-		rc.judgeGroup(ctx) // the request that it is about may be in this same read
+		rc.judgeGroup(ctx) // the request that the notification names may be in the same read
 	}
 	if why := n.checkReference(f); why != "" {
-		if why != withdrawnCall { // the gate has recorded a withdrawn call
+		if why != withdrawnCall { // the gate itself records a withdrawn call
 			rc.recordDrop(&event.Event{Code: "not_in_flight", Reason: why, Method: f.Method, Bytes: len(f.Raw)})
 		}
 		return
@@ -66,9 +66,8 @@ func (n *notification) readFrame(f *frame.Frame) *frame.Refusal {
 	return nil
 }
 
-// mayCarryText reports whether a notification may hold text for a reader. list_changed and
-// cancelled notifications do so only if they have members beside their ids; every other
-// notification may.
+// mayCarryText reports whether a notification may hold text for a reader. A list_changed or
+// cancelled notification may only if it has members other than ids; every other notification may.
 func mayCarryText(f *frame.Frame) bool {
 	switch f.Method {
 	case cancelledMethod, "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
@@ -92,7 +91,7 @@ func carriesMore(params gjson.Result, within string) (more bool) {
 	return more
 }
 
-// Forward sends the notification on.
+// Forward sends the notification to the other side.
 func (n *notification) Forward(x *gate.Exchange) error {
 	n.rc.s.table.inputs.RememberInputs(n.inputs)
 	if n.rc.from == mcp.ClientToServer {
@@ -115,9 +114,9 @@ const (
 	withdrawnCall = "the call was withdrawn"
 )
 
-// checkReference returns why a notification about a request must not go on: the other side does
-// not know the request, or no longer knows it. It returns "" if the notification may go on. For a
-// cancellation it also updates the proxy's own table.
+// checkReference returns why a notification about a request must not be forwarded: the other side
+// does not know the request, or no longer knows it. It returns "" if the notification may be
+// forwarded. For a cancellation it also updates the proxy's own table.
 func (n *notification) checkReference(f *frame.Frame) (why string) {
 	rc := n.rc
 	switch f.Method {
@@ -150,7 +149,8 @@ func paramToken(f *frame.Frame, name string) []byte {
 	return f.Params[v.Index : v.Index+len(v.Raw)]
 }
 
-// replaceToken replaces the notification's token by the token that its reader knows.
+// replaceToken replaces the notification's token by the token that the other side knows; a nil
+// token keeps the old one.
 func (n *notification) replaceToken(f *frame.Frame, token, to []byte) {
 	if to != nil {
 		n.x.Raw = frame.SplicePart(f.Raw, token, to)
@@ -163,7 +163,7 @@ func (rc *receiver) cancelCall(key string) (why string) {
 	t := &rc.s.table
 	t.withdrawing.Add(1)
 	defer t.withdrawing.Add(-1)
-	// The call may change its state (forwarded, answered) in between.
+	// The call may be forwarded or answered between withdrawRequest and Withdraw: then try again.
 	for range 3 {
 		req, waiting, st := t.withdrawRequest(rc.from, key)
 		switch {
@@ -183,8 +183,8 @@ func (rc *receiver) cancelCall(key string) (why string) {
 	return "cancels a request that was not forwarded"
 }
 
-// checkSubscription returns why a notification of a subscription must not go on, or "". Since
-// 2026-07-28 such a notification names the request that opened the subscription.
+// checkSubscription returns why a notification of a subscription must not be forwarded, or "".
+// Since 2026-07-28 such a notification names the request that opened the subscription.
 func (rc *receiver) checkSubscription(f *frame.Frame) (why string) {
 	if rc.from != mcp.ServerToClient || !bytes.Contains(f.Params, []byte("subscriptionId")) {
 		return ""

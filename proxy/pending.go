@@ -12,7 +12,7 @@ import (
 )
 
 // state is the state of a request. A request is in the table from the moment it is read until its
-// answer is on the way back.
+// answer is sent.
 type state uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 // table holds the proxy's state of a session. One mutex guards it, and the mutex is never held
 // across a call into the gate or a system call.
 type table struct {
-	inputs mcp.Asked // the input requests that were let through; it has a mutex of its own
+	inputs mcp.Asked // input requests that were forwarded; Asked has its own mutex
 
 	mu          sync.Mutex
 	byDirection [2]pending // by the direction of the requests
@@ -45,8 +45,9 @@ type table struct {
 	withdrawing atomic.Int32 // number of goroutines that hold an exchange found in this table
 }
 
-// With more than shrinkAbove requests in flight, memory is given back. keptFrame is the length in
-// bytes above which the frame of a single request is dropped early.
+// With more than shrinkAbove requests in flight, a request's frame is dropped when the request is
+// forwarded, and the maps are copied when most requests have ended. A frame longer than keptFrame
+// bytes is always dropped when its request is forwarded.
 const (
 	shrinkAbove = 1024
 	keptFrame   = 64 << 10
@@ -56,8 +57,8 @@ const (
 type pending struct {
 	requests   map[string]*request // by scopedKey; a request whose caller returned with a form is here under both ids
 	peak       int                 // most requests at one time since the map was made
-	tokens     map[string]int      // progress tokens of forwarded requests, by frame.IDKey
-	newTokens  map[string][]byte   // progress token of a caller that returned with a form; nil: it has none
+	tokens     map[string]int      // number of forwarded requests with a progress token, by scopedKey of the token
+	newTokens  map[string][]byte   // progress tokens of callers that returned with a form, by the key in tokens; nil: the retry has none
 	taskTokens ring                // tokens of requests whose result is a task; they outlive the request
 	tasks      tasks               // tasks that calls became
 	answered   ring                // ids answered recently
@@ -75,7 +76,8 @@ func directionIndex(from mcp.Direction) int {
 	return 0
 }
 
-// Limits for a server's unanswered requests: they are kept until the client answers.
+// Limits for a server's unanswered requests, because each request is kept until the client answers
+// it.
 const (
 	maxServerRequests     = 1024
 	maxServerRequestBytes = 64 << 20 // total size of their frames; a request is refused once the total is above this limit
@@ -102,14 +104,14 @@ func (t *table) reserveIDs(cs ...*request) (why string) {
 	return ""
 }
 
-// isOverLimit reports whether `more` further requests are too many, or whether the kept frames
-// are too long in total.
-func (p *pending) isOverLimit(more int) bool {
+// isOverLimit reports whether count further requests are too many, or whether the kept frames are
+// too long in total.
+func (p *pending) isOverLimit(count int) bool {
 	size := 0
 	for _, req := range p.requests {
 		size += req.size
 	}
-	return len(p.requests)+more > maxServerRequests || size > maxServerRequestBytes
+	return len(p.requests)+count > maxServerRequests || size > maxServerRequestBytes
 }
 
 // markSent notes that the request is about to be written. It returns false when the caller is
@@ -138,15 +140,16 @@ func (t *table) markSent(req *request) bool {
 	return true
 }
 
-// Why an answer may not go on.
+// Codes of answers that are not forwarded.
 const (
 	codeUnsolicited  = "unsolicited"
 	codeSecondAnswer = "second_answer"
 	codeLateAnswer   = "late_answer"
 )
 
-// claimRequest finds the request of the side from that resp answers, and marks it so that a
-// second answer is refused. If there is no such request, why is the reason.
+// claimRequest finds the request that resp answers, among the requests that the side `from` has
+// sent, and marks it, so that a second answer is refused. If there is no such request, why is one
+// of the codes above.
 func (t *table) claimRequest(from mcp.Direction, key string, resp *response) (req *request, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -166,7 +169,8 @@ func (t *table) claimRequest(from mcp.Direction, key string, resp *response) (re
 	return req, ""
 }
 
-// completeRequest notes that a response is about to be written, and returns its receiver.
+// completeRequest notes that a response is about to be written, and returns the caller that gets
+// it.
 func (t *table) completeRequest(resp *response) (to caller) {
 	t.mu.Lock()
 	to, _ = resp.request.currentCaller()
@@ -361,8 +365,8 @@ func (t *table) responseSink(from mcp.Direction, key string) Sink {
 	return to.back
 }
 
-// requestScope returns the scope of the open request with this id, or "" when there are none or
-// several scopes.
+// requestScope returns the scope of the open request with this id, or "" when no open request has
+// this id or requests of several scopes have it.
 func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -379,7 +383,8 @@ func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 }
 
 // progressToken reports whether progress with this token belongs to a request in flight or to a
-// task that a request became. to is the caller's present token if that differs.
+// task that a request became. to is the token that the caller uses now; nil if that is the same
+// token.
 func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -18,15 +18,15 @@ type receiver struct {
 	s     *session
 	from  mcp.Direction // the sending side
 	in    *frame.Reader
-	out   Sink // to the other side
-	back  Sink // to the sender
-	ended chan struct{}
+	out   Sink          // to the other side
+	back  Sink          // to the sender
+	ended chan struct{} // closed when readStream has returned
 	// scope separates the ids of clients that a server cannot distinguish; "" where there is one
 	// client.
 	scope string
 
-	group     []*gate.Exchange // frames of one read, in order
-	responses bool             // the group holds responses
+	group     []*gate.Exchange // exchanges of one read that have not been judged, in order
+	responses bool             // the group holds responses; false: requests and notifications
 	passed    []*response      // responses of this read that were enqueued
 	frame     frame.Frame      // the frame being handled
 	repaired  bool             // the frame was repaired
@@ -35,8 +35,8 @@ type receiver struct {
 	// after the whole burst has been judged.
 	burst uint64        // number of the latest burst
 	open  atomic.Uint64 // burst whose frames are being judged; 0: none
-	// spoken is true when this burst has queued lines of the proxy for the sender. Other
-	// goroutines flush their own lines.
+	// spoken is true when lines for the sender were queued during this burst. Other goroutines
+	// flush their own lines.
 	spoken atomic.Bool
 }
 
@@ -87,8 +87,8 @@ func (rc *receiver) beginBurst() {
 	rc.open.Store(rc.burst)
 }
 
-// flushBurst judges the rest of this read and writes what may go on. Plain responses are recorded
-// after they are written, so their callers do not wait for the record.
+// flushBurst judges the rest of this read and writes the frames that the gate let through. Plain
+// responses are recorded after they are written, so their callers do not wait for the record.
 func (rc *receiver) flushBurst(ctx context.Context) {
 	rc.judgeGroup(ctx)
 	rc.open.Store(0)
@@ -97,7 +97,7 @@ func (rc *receiver) flushBurst(ctx context.Context) {
 		rc.spoken.Store(false)
 		rc.back.Flush()
 	}
-	if rc.s.o.Gate.Flush() == nil { // after a failure the gate refuses what comes
+	if rc.s.o.Gate.Flush() == nil { // after a failure the gate refuses every later exchange
 		rc.reuseReplies()
 	}
 	clear(rc.passed)
@@ -152,7 +152,7 @@ func (rc *receiver) handleFrame(ctx context.Context, f *frame.Frame) {
 }
 
 // enqueueExchange adds an exchange to the group. Responses and other frames go to different gate
-// calls, so on a change the earlier group is judged first to keep the order.
+// calls, so when the kind changes, the present group is judged first, to keep the order.
 func (rc *receiver) enqueueExchange(ctx context.Context, x *gate.Exchange, reply bool) {
 	if reply != rc.responses {
 		rc.judgeGroup(ctx)
@@ -180,7 +180,7 @@ func (rc *receiver) judgeGroup(ctx context.Context) {
 // sendLine queues a line for the other side, and sends it at once if its burst is over.
 func (rc *receiver) sendLine(b uint64, line []byte) error { return rc.writeLine(b, rc.out, line) }
 
-// writeLine queues a line for the sink to: one of the receiver's own sinks or another sink.
+// writeLine queues a line of burst b on the sink `to`. That sink may belong to another receiver.
 func (rc *receiver) writeLine(b uint64, to Sink, line []byte) error {
 	if to == rc.back && rc.from == mcp.ServerToClient { // before the server can react to the line
 		rc.s.table.addNotice("", rc.scope)
@@ -189,16 +189,16 @@ func (rc *receiver) writeLine(b uint64, to Sink, line []byte) error {
 	if to == rc.back {
 		rc.spoken.Store(true)
 	}
-	// The line is queued before the burst is checked, and flushBurst closes the burst before it
-	// writes. So this goroutine or flushBurst sends the line. flushBurst writes to the receiver's
-	// own sinks only.
+	// The line is queued before the burst is checked, and flushBurst ends the burst (sets open to
+	// 0) before it writes. So this goroutine or flushBurst sends the line. flushBurst writes to the
+	// receiver's own sinks only.
 	if rc.open.Load() != b || to != rc.out && to != rc.back {
 		to.Flush()
 	}
 	return err
 }
 
-// answerSender sends a line of the proxy to the sender.
+// answerSender sends the sender a line that the proxy made.
 func (rc *receiver) answerSender(b uint64, line []byte) {
 	_ = rc.writeLine(b, rc.back, line) // on an error the sender is gone, and nobody can be answered
 }

@@ -36,8 +36,8 @@ func (rc *receiver) repairAnswer(ctx context.Context, line []byte, refusal *fram
 }
 
 // takeApart handles each answer of a refused array as a separate message. Most versions have no
-// arrays, and in the one version that has them a single bad answer would lose the others. The
-// other elements are refused. takeApart reports whether the array holds an answer.
+// arrays, and in the one version that has them a single bad answer would lose the other answers.
+// Elements that are not answers are refused. takeApart reports whether the array holds an answer.
 func (rc *receiver) takeApart(ctx context.Context, line []byte) bool {
 	elements := frame.SplitArray(line)
 	answers := 0
@@ -90,8 +90,9 @@ func (rc *receiver) handleOddID(ctx context.Context, f *frame.Frame) bool {
 	return true
 }
 
-// withWaitingID returns the frame with the id of the request that it answers, when the server has
-// written that id in another form. It returns nil when no request matches.
+// withWaitingID returns the answer f with its id replaced by the id of the request that f answers,
+// when the server has written that id in another form. It returns nil when no request matches, or
+// several.
 func (rc *receiver) withWaitingID(f *frame.Frame) *frame.Frame {
 	id := rc.waitingID(f.ID)
 	if id == nil {
@@ -104,8 +105,8 @@ func (rc *receiver) withWaitingID(f *frame.Frame) *frame.Frame {
 	return &repaired
 }
 
-// forwardRepaired records the repair and handles the repaired answer. The repaired answer may be
-// longer than the client reads; then it is refused.
+// forwardRepaired records the repair and handles the repaired answer. A repaired answer that is
+// longer than the client reads is refused.
 func (rc *receiver) forwardRepaired(ctx context.Context, line []byte, f *frame.Frame, words []string) {
 	if rc.isTooLong(f.Raw) {
 		rc.handleUnreadable(f.Raw, tooLong())
@@ -146,7 +147,7 @@ func (rc *receiver) frameLimits() frame.Limits {
 }
 
 // checkStrictly refuses a result with input requests unless the result passes the limits of a
-// request, because the rules judge what it asks. It returns nil if the result passes.
+// request, because the rules judge the input requests. It returns nil if the result passes.
 func (rc *receiver) checkStrictly(f *frame.Frame) *frame.Refusal {
 	if rc.repaired {
 		return &frame.Refusal{Code: codeRepaired, Reason: "it asks something of the client, and is not well-formed"}

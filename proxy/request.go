@@ -25,22 +25,22 @@ type request struct {
 	method        string
 	caller        // the original caller, with the id that the other side knows
 	message       mcp.Message
-	clientInfo    mcp.Client    // for initialize: the client that introduces itself
-	calls         []policy.Call // the calls that the rules judged: for denials, and for a task that the request may become
-	work          []policy.Call // for a message about a task: the call that became the task
-	record        string        // record id of the decision, once the request is forwarded
-	progressSteps int           // number of progress messages that the proxy sent
-	further       bool          // the request asks for a later page of a list
-	array         *requestBatch // the array that holds the request; nil: none
-	kept          bool          // other goroutines may use the request or its calls: it is not reused
-	waiting       *gate.Exchange
+	clientInfo    mcp.Client     // for initialize: what the request says about the client
+	calls         []policy.Call  // the calls that the rules judged: for denials, and for a task that the request may become
+	work          []policy.Call  // for a message about a task: the call that became the task
+	record        string         // record id of the decision, once the request is forwarded
+	progressSteps int            // number of progress messages that the proxy sent
+	further       bool           // the request asks for a later page of a list
+	array         *requestBatch  // the array that holds the request; nil: none
+	kept          bool           // other goroutines may use the request or its calls: it is not reused
+	waiting       *gate.Exchange // the exchange in which the request waits at the gate; nil after forwarding
 
 	// Guarded by the table:
 	state      state
 	withdrawn  bool      // the caller expects no answer
 	task       bool      // the result is a task: the progress token stays valid
 	noTask     bool      // the request cannot become a task
-	sentAt     uint64    // its number among the messages to the server
+	sentAt     uint64    // the request's number among the messages to the server
 	response   *response // set while state is answering
 	form       *form     // the form that the caller got in place of its answer
 	formClosed bool      // the caller gets no form any more
@@ -48,8 +48,8 @@ type request struct {
 	elicitation *elicitation // set for a request of the proxy (MCP 2025-06-18 client/elicitation)
 }
 
-// caller is the receiver of an answer: the id and the progress token under which it waits, and
-// its sink.
+// caller is who gets an answer: the id and the progress token of the request that waits, and the
+// sink for the answer.
 type caller struct {
 	id          []byte
 	key         string // scopedKey of the id
@@ -66,7 +66,7 @@ func (rc *receiver) newCaller(f *frame.Frame, m *mcp.Message) caller {
 	return c
 }
 
-// newRequest reads a request. A refusal means that the request must not cross.
+// newRequest reads a request. A refusal means that the request must not be forwarded.
 func (rc *receiver) newRequest(f *frame.Frame) (*request, *frame.Refusal) {
 	req := requests.Get().(*request)
 	req.rc, req.burst, req.from, req.method, req.size = rc, rc.burst, rc.from, f.Method, len(f.Raw)
@@ -81,8 +81,8 @@ func (rc *receiver) newRequest(f *frame.Frame) (*request, *frame.Refusal) {
 	return req, nil
 }
 
-// admitRequest finds the calls that the rules judge in a request. A refusal means that the
-// request must not cross.
+// admitRequest finds the calls that the rules judge in a request. A refusal means that the request
+// must not be forwarded.
 func (req *request) admitRequest(f *frame.Frame) *frame.Refusal {
 	rc, m := req.rc, &req.message
 	calls := m.Calls
@@ -103,7 +103,7 @@ func (req *request) admitRequest(f *frame.Frame) *frame.Refusal {
 	return nil
 }
 
-// handleRequest reserves the id and puts the request into the group.
+// handleRequest reserves the id of a request and adds the request to the group (receiver.group).
 func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 	req, refusal := rc.newRequest(f)
 	if refusal == nil && rc.isRetry(&req.message) {
@@ -152,7 +152,7 @@ func DuplicateID(id []byte) *frame.Refusal {
 	return &frame.Refusal{Code: codeDuplicateID, Reason: "a request with this id is still in flight", ID: id, Request: true}
 }
 
-// Forward sends the request on.
+// Forward sends the request to the other side.
 func (req *request) Forward(x *gate.Exchange) error {
 	req.record, req.kept = x.Event.Record, x.WaitedForPerson() || req.from != mcp.ClientToServer
 	rc, b, kept := req.rc, req.burst, req.kept
@@ -169,9 +169,10 @@ func (req *request) Forward(x *gate.Exchange) error {
 	return err
 }
 
-// dropFrame releases the frame of a judged request and keeps what the answer may need. Calls keep
-// their arguments if they may become a task, because whoever polls the task is judged by those
-// arguments, and if rules judge answers.
+// dropFrame copies what the answer may need out of a judged request, so that the frame can be
+// freed. It does nothing where the arguments are needed later: for a request of MCP 2026-07-28,
+// where rules judge answers, and for a call that may become a task, because polls of the task are
+// judged by those arguments.
 func (req *request) dropFrame() {
 	if req.message.Modern || req.rc.s.o.Gate.Screens() || slices.ContainsFunc(req.calls, mcp.AsksForTask) {
 		return
@@ -188,9 +189,10 @@ func (req *request) dropFrame() {
 	req.noTask = true
 }
 
-// clientGone returns the answer for a server whose client has gone: a person may have decided
-// about the server's request after the request's stream ended. It returns nil when nothing was
-// lost or nobody waits. A client notices by itself that its server is gone.
+// clientGone returns the error answer to a server's request that could not be written to the
+// client: a person may have decided about the request after the client's stream ended. lost is the
+// error of that write. clientGone returns nil when lost is nil, when nobody waits for the answer,
+// or for a request of a client: a client notices by itself that its server is gone.
 func (req *request) clientGone(lost error) []byte {
 	if lost == nil || req.from != mcp.ServerToClient {
 		return nil
@@ -235,8 +237,8 @@ func (req *request) answeredCalls() []policy.Call {
 	return req.calls
 }
 
-// denialLine returns the answer that the caller gets in place of the other side's answer. ran means
-// that this answer has come and is withheld.
+// denialLine returns the denial that the caller gets in place of the other side's answer. ran is
+// true if that answer has come, so that the call was executed and only the answer is withheld.
 func (req *request) denialLine(to caller, what []policy.Call, v gate.Verdict, ran bool) []byte {
 	one := policy.Call{Method: req.method, Subject: policy.MethodSubject}
 	if len(what) > 0 {

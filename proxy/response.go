@@ -17,9 +17,9 @@ type response struct {
 	burst   uint64
 	x       gate.Exchange
 	request *request
-	inputs  mcp.Inputs // input requests to the client in a server's result
-	tasks   []string   // task ids under which the call goes on
-	// version is the version that an initialize result settles on; "" for any other result.
+	inputs  mcp.Inputs // input requests to the client, found in a server's result
+	tasks   []string   // ids of the tasks that the call became
+	// version is the negotiated version in an initialize result; "" for any other result.
 	version string
 }
 
@@ -110,7 +110,7 @@ func (resp *response) readFrame(f *frame.Frame) *frame.Refusal {
 	return nil
 }
 
-// rejectReply answers the call in place of a response that must not cross.
+// rejectReply sends the caller an error in place of a response that must not be forwarded.
 func (resp *response) rejectReply(f *frame.Frame, refusal *frame.Refusal) {
 	rc := resp.rc
 	record := rc.recordDrop(&event.Event{
@@ -121,13 +121,13 @@ func (resp *response) rejectReply(f *frame.Frame, refusal *frame.Refusal) {
 	_ = resp.sendToCaller(to, mcp.UnusableAnswer(to.id, refusal, record))
 }
 
-// Forward passes the answer on. Afterwards the id is free again.
+// Forward sends the answer to the caller. Afterwards the caller may use the id again.
 func (resp *response) Forward(x *gate.Exchange) error {
 	return resp.sendToCaller(resp.rc.s.table.completeRequest(resp), x.Raw)
 }
 
-// sendToCaller sends the line on the stream that the answer came for. A caller that has returned
-// from a form waits on another stream.
+// sendToCaller sends the line to the caller. A caller that has returned from a form waits on
+// another stream than this receiver's output.
 func (resp *response) sendToCaller(to caller, line []byte) error {
 	if resp.request.form != nil && to.back != nil {
 		return resp.rc.writeLine(resp.burst, to.back, line)
@@ -138,13 +138,13 @@ func (resp *response) sendToCaller(to caller, line []byte) error {
 	return resp.rc.sendLine(resp.burst, line)
 }
 
-// Refuse answers the call in place of the other side.
+// Refuse sends the caller a denial in place of the answer.
 func (resp *response) Refuse(x *gate.Exchange, v gate.Verdict) {
 	to, _ := resp.rc.s.table.releaseRequest(resp.request)
 	if v.Code == gate.CodeWithdrawn {
 		return
 	}
-	what, ran := x.Calls, false // the server's input requests are refused; its work is not done
+	what, ran := x.Calls, false // the server's input requests are refused, so the call is not finished
 	if len(what) == 0 {
 		what, ran = resp.request.answeredCalls(), true
 	}

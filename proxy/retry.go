@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// resultElicitor is the caller of a request of 2026-07-28. It gets its form in place of the
-// answer and returns with a second request. The proxy forwards the first request, which was
-// judged and shown; the second request only shows who gets the answer.
+// resultElicitor asks the caller of a request of MCP 2026-07-28. The caller gets a form in place of
+// the answer and returns with a second request, the retry. The proxy forwards the first request,
+// which was judged and shown; the retry only says who gets the answer.
 type resultElicitor struct {
 	request *request
 	who     mcp.Client
@@ -84,7 +84,7 @@ func (rc *receiver) handleRetry(f *frame.Frame, m *mcp.Message) {
 	}
 }
 
-// refuseRetry answers a retry that is not valid. Nothing of the retry crosses.
+// refuseRetry answers a retry that is not valid. Nothing of the retry is forwarded.
 func (rc *receiver) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
 	reason := "the answer came too late, the question is over and nothing was done"
 	if why == codeOtherCall {
@@ -102,8 +102,8 @@ func (rc *receiver) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
 	rc.answerSender(rc.burst, d.AnswerFrame(mcp.Caller{ID: f.ID, Method: f.Method, Modern: m.Modern}))
 }
 
-// withCallerID returns the answer under the id that the returned caller waits for now. Every
-// other byte is the server's.
+// withCallerID returns the answer under the id that the returned caller waits for now. No other
+// byte changes.
 func (rc *receiver) withCallerID(f *frame.Frame, req *request) *frame.Frame {
 	raw := frame.SplicePart(f.Raw, f.ID, req.form.retry.id)
 	limits := rc.s.o.Limits

@@ -7,8 +7,8 @@ import (
 )
 
 // Pools of the objects for a call and its answer, so that an allowed call allocates nothing. The
-// last user of an object puts it back. An object that others may still use is left to the garbage
-// collector.
+// last user of an object puts it back. An object that another goroutine may still use is left to
+// the garbage collector.
 var (
 	requests  = sync.Pool{New: func() any { return new(request) }}
 	exchanges = sync.Pool{New: func() any { return new(gate.Exchange) }}
@@ -16,13 +16,14 @@ var (
 )
 
 // reuseExchanges puts back the exchanges of requests that have been forwarded or refused. While a
-// request is being withdrawn it puts none back, because that goroutine may hold an exchange.
+// request is being withdrawn it puts none back, because the withdrawing goroutine may hold an
+// exchange.
 func (t *table) reuseExchanges(xs []*gate.Exchange) {
 	if t.withdrawing.Load() > 0 {
 		return
 	}
 	for _, x := range xs {
-		if _, one := x.Out.(*request); one && !x.WaitedForPerson() {
+		if _, isRequest := x.Out.(*request); isRequest && !x.WaitedForPerson() {
 			*x = gate.Exchange{}
 			exchanges.Put(x)
 		}

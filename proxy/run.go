@@ -29,7 +29,7 @@ type Upstream interface {
 	Status() string
 }
 
-// Options of Run. The first four are required.
+// Options are the parameters of Run. The first four fields are required.
 type Options struct {
 	ClientIn  io.Reader // what the client writes; closed at the end if it is an io.Closer
 	ClientOut io.Writer
@@ -41,10 +41,10 @@ type Options struct {
 	ClientGone <-chan struct{}
 
 	Name   string       // the server's name as the client's configuration calls it; "" when unknown
-	Guess  string       // a name for the record only
+	Guess  string       // a guess at the server's name, for the record only
 	Limits frame.Limits // zero: frame.DefaultLimits
 	// LongestLine returns the longest line in bytes that the client with this name reads; 0 means
-	// any length. client is "" before the client has introduced itself. A longer answer becomes a
+	// any length. client is "" before the client has sent initialize. A longer answer becomes a
 	// failed call. A nil LongestLine allows any length.
 	LongestLine func(client string) int
 	// DenyAsError makes the answer to a denied tools/call a JSON-RPC error instead of a tool
@@ -120,8 +120,8 @@ func Run(ctx context.Context, o Options) error {
 	return s.endSession(ctx, cause, stopAsking, toClient)
 }
 
-// endSession ends the parts of the session in the order that loses least: questions, server,
-// requests in flight, gate.
+// endSession ends the parts of the session in the order that loses the fewest messages: questions,
+// server, requests in flight, gate.
 func (s *session) endSession(ctx context.Context, cause error, stopAsking func(), toClient *Writer) error {
 	client, server := s.receivers[0], s.receivers[1]
 	stopAsking()

@@ -15,24 +15,25 @@ type Session struct{ s *session }
 // NewSession returns a session with no messages in flight.
 func NewSession(o Options) *Session { return &Session{newSession(o)} }
 
-// AllowsBatches reports whether arrays may cross, that is whether the negotiated version has
-// arrays.
+// AllowsBatches reports whether the negotiated version has batches (arrays of messages).
 func (x *Session) AllowsBatches() bool { return x.s.table.batches.Load() }
 
 // Stream is a part of a session's traffic in one direction: the messages of one request or one
 // answer. Only one goroutine may use a Stream at a time.
 type Stream struct{ rc *receiver }
 
-// NewStream returns a new stream. Its messages come from the side from; out leads to the other
-// side, back to the sender. scope separates the request ids of clients that the server cannot
-// distinguish; it is "" where the server can. Streams that belong together have the same scope.
+// NewStream returns a new stream. from is the side that sends its messages; out leads to the other
+// side, and back leads to the sender. scope separates the request ids of clients that the server
+// cannot distinguish; it is "" where the server can distinguish them. All the streams of such a
+// client have the same scope.
 func (x *Session) NewStream(from mcp.Direction, scope string, out, back Sink) *Stream {
 	return &Stream{&receiver{s: x.s, from: from, scope: scope, out: out, back: back}}
 }
 
-// HandleLines forwards or refuses messages that have come together. A call that waits for a
-// person crosses later, from another goroutine. ctx ends that wait and lives as long as the
-// session. A panic in the proxy is recorded, and its message is dropped.
+// HandleLines forwards or refuses messages that were received together. A call that waits for a
+// person is forwarded later, by another goroutine. The end of ctx ends that wait, so ctx must live
+// as long as the session. A panic in the proxy is recorded, and the message that caused it is
+// dropped.
 func (st *Stream) HandleLines(ctx context.Context, lines ...[]byte) {
 	st.rc.beginBurst()
 	for _, line := range lines {
@@ -43,7 +44,7 @@ func (st *Stream) HandleLines(ctx context.Context, lines ...[]byte) {
 
 // HandleFrame forwards or refuses f, one message that was parsed with the limits of the session.
 func (st *Stream) HandleFrame(ctx context.Context, f *frame.Frame) {
-	if f.Kind == frame.Batch { // arrays may cross in some versions only
+	if f.Kind == frame.Batch { // handleLine checks whether the version has arrays
 		st.HandleLines(ctx, f.Raw)
 		return
 	}
@@ -62,7 +63,7 @@ func (st *Stream) handleBurst(ctx context.Context, handle func()) {
 	st.runGuarded(func() { st.rc.flushBurst(ctx) })
 }
 
-// runGuarded recovers from a panic in one message, so that the other messages go on.
+// runGuarded recovers from a panic in one message, so that the other messages are still handled.
 func (st *Stream) runGuarded(do func()) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -73,9 +74,9 @@ func (st *Stream) runGuarded(do func()) {
 	do()
 }
 
-// WithdrawRequest withdraws the request with this id token, because its caller has hung up. Since
-// MCP 2026-07-28 a caller cancels a request in this way. If the request has already gone to the
-// other side, the transport must cancel it there.
+// WithdrawRequest withdraws the request with this id token, because its caller has closed the
+// stream of the request. Since MCP 2026-07-28 a caller cancels a request in this way. If the
+// request has already gone to the other side, the transport must cancel it there.
 func (st *Stream) WithdrawRequest(id []byte) { st.rc.cancelCall(st.rc.scopedKey(id)) }
 
 // ResponseSink returns the sink on which the caller of the request with this id token waits. It is
@@ -86,16 +87,17 @@ func (st *Stream) ResponseSink(id []byte) Sink {
 	return st.rc.s.table.responseSink(st.rc.from, st.rc.scopedKey(id))
 }
 
-// AwaitsAnswer reports whether the request with this id token has crossed and has no answer yet.
-// An answer may have come and be at the gate, where a person looks at it; then AwaitsAnswer
-// reports false.
+// AwaitsAnswer reports whether the request with this id token was forwarded and has no answer yet.
+// An answer may have come and be at the gate, where a person looks at it; then AwaitsAnswer reports
+// false.
 func (st *Stream) AwaitsAnswer(id []byte) bool {
 	return st.rc.s.table.awaitsAnswer(st.rc.from, st.rc.scopedKey(id))
 }
 
-// RequestScope returns the scope of the request with this id token that has crossed from that
-// side and has no answer, or "" when there are none or several scopes. It is for messages about a
-// request of a client without a session, which come on a separate stream.
+// RequestScope returns the scope of the request with this id token that the side `from` has sent,
+// if the request was forwarded and has no answer. It returns "" when there is no such request, or
+// when such requests have several scopes. Messages about a request of a client without a session
+// come on a separate stream and need this scope.
 func (x *Session) RequestScope(from mcp.Direction, id []byte) string {
 	return x.s.table.requestScope(from, frame.IDKey(id))
 }

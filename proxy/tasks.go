@@ -8,17 +8,18 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Limits of the tasks that one direction remembers, and of their calls' arguments. A task that is
-// dropped cannot be polled any more: its call has to be made again.
+// maxTasks is the number of tasks that are remembered for one direction, and maxTaskBytes is the
+// total size of the arguments of their calls. A task that was forgotten cannot be polled any more:
+// its call has to be made again.
 const (
 	maxTasks     = 1024
 	maxTaskBytes = 16 << 20
 )
 
-// tasks holds the calls that were let through and answered with a task: work that goes on, and
-// whose result goes to anyone who sends the task id (MCP 2025-11-25 basic/utilities/tasks, and
-// the tasks extension of 2026-07-28). A task id is a capability, so only the ids in answers of
-// this session count.
+// tasks holds the calls that were forwarded and answered with a task (MCP 2025-11-25
+// basic/utilities/tasks, and the tasks extension of 2026-07-28). The work continues after that
+// answer, and its result goes to anyone who sends the task id. A task id is therefore a capability,
+// and only the ids in answers of this session count.
 type tasks struct {
 	byID  map[string]*taskOrigin // by taskId
 	order []string               // oldest first
@@ -28,11 +29,11 @@ type tasks struct {
 // taskOrigin is the set of calls that became a task.
 type taskOrigin struct {
 	calls  []policy.Call
-	record string
-	bytes  int
+	record string // record id of the decision about the calls
+	bytes  int    // size of the calls' arguments
 }
 
-// addTasks notes the task ids under which a call goes on. t.mu is held.
+// addTasks stores the ids of the tasks that a call became. t.mu must be held.
 func (t *table) addTasks(req *request, ids []string) {
 	if len(ids) == 0 || req.noTask {
 		return
@@ -60,14 +61,14 @@ func (t *table) addTasks(req *request, ids []string) {
 	}
 }
 
-// taskCalls holds the calls that a message about tasks continues.
+// taskCalls holds the calls that became the tasks which a message names.
 type taskCalls struct {
-	calls   []policy.Call // made and let through before
+	calls   []policy.Call // forwarded earlier
 	record  string        // record id of the last call
 	unknown bool          // the message names a task that no call of this session became
 }
 
-// taskCalls finds the calls that became the tasks which a message from this side names.
+// taskCalls finds the calls that became the tasks with these ids. The side `by` made those calls.
 func (t *table) taskCalls(by mcp.Direction, ids []string) (w taskCalls) {
 	if len(ids) == 0 {
 		return w
@@ -85,9 +86,10 @@ func (t *table) taskCalls(by mcp.Direction, ids []string) (w taskCalls) {
 	return w
 }
 
-// attachTasks links a message about tasks to the calls that became them, made by one side. It
-// returns the calls that the rules judge for the message itself. tasks/cancel is never denied
-// because of the task's work.
+// attachTasks sets x.Work to the calls that became the tasks which m names. The side `by` made
+// those calls. It returns calls, the calls that the rules judge for m itself, and adds a malformed
+// call if a task is unknown. For tasks/cancel x.Work stays empty, so that a cancellation is never
+// denied because of the task's work.
 func (rc *receiver) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Message, calls []policy.Call) []policy.Call {
 	if len(m.Tasks) == 0 {
 		return calls
@@ -103,7 +105,7 @@ func (rc *receiver) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Messa
 	return calls
 }
 
-// unknownTask returns the malformed call for a message about a task that is not the sender's.
+// unknownTask returns the malformed call for a message that names an unknown task.
 func (rc *receiver) unknownTask(method string) policy.Call {
 	return policy.Call{
 		Server: rc.s.o.Name, Method: method, Subject: policy.MethodSubject, Names: []string{method},

@@ -13,30 +13,31 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// unnamedWait is how long an answer without an id may still belong to a notification. After this
-// time it fails the one call that waits: clients give up after a minute or less.
+// unnamedWait is how long the proxy waits for messages that show whether an answer without an id is
+// for a call or for a notification. After this time the waiting calls fail, unless it is still
+// unclear which of them has been answered. Clients give up after a minute or less.
 const unnamedWait = 10 * time.Second
 
 // maxUnnamed is the largest number of waiting answers without an id, and of remembered
 // notifications.
 const maxUnnamed = 64
 
-// unnamed is an answer with id null or without an id. It belongs to a waiting request, or to a
-// notification, which some servers answer. Later messages show which.
+// unnamed is an answer with id null or without an id. It is for a waiting request, or for a
+// notification, which some servers answer. Later messages show which of them.
 type unnamed struct {
-	rc      *receiver // separate receiver, so that settling does not touch the receiver that reads
+	rc      *receiver // a receiver of its own, because settling runs on other goroutines than the one that reads
 	line    []byte
-	refusal *frame.Refusal
-	after   uint64 // number of messages that went to the server before
-	late    bool   // unnamedWait is over
+	refusal *frame.Refusal // why the line was refused
+	after   uint64         // number of messages that were sent to the server before this answer came
+	late    bool           // unnamedWait is over
 	timer   *time.Timer
 }
 
-// notice is a notification to the server, or a response to the server's own request (method is
-// ""). A server may answer either with an error, for example when it cannot parse it.
+// notice is a notification to the server, or a response to the server's own request (method is "").
+// A server may answer such a message with an error, for example when it cannot parse the message.
 type notice struct {
 	method, scope string
-	at            uint64
+	at            uint64 // number of the message among the messages to the server
 }
 
 // habit is how a server treats notifications of one method.
@@ -52,7 +53,7 @@ const (
 type outcome struct {
 	answer *unnamed
 	id     []byte      // id of the only request that the answer can be for; nil: none
-	failed []*response // responses of the calls that fail
+	failed []*response // responses to the calls that the proxy fails
 }
 
 // holdUnnamed keeps an answer without an id until its request is certain.
@@ -60,7 +61,7 @@ func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame
 	u := &unnamed{line: bytes.Clone(line), refusal: refusal}
 	u.rc = &receiver{s: rc.s, from: rc.from, scope: rc.scope, out: rc.out, back: rc.back}
 	rc.recordDrop(&event.Event{Code: refusal.Code, Reason: "an answer that does not say which request it is for", Bytes: len(line)})
-	rc.judgeGroup(ctx) // an answer of this same read may show whose it is
+	rc.judgeGroup(ctx) // an answer of the same read may show which request this answer is for
 	t := &rc.s.table
 	t.mu.Lock()
 	if len(t.unnamed) < maxUnnamed {
@@ -134,8 +135,8 @@ func (t *table) addNotice(method, scope string) {
 	}
 }
 
-// noteAnswered notes that a request got an answer with its id. A server answers in order, so the
-// server has not answered the notices that were sent before the request. t.mu is held.
+// noteAnswered notes that a request got an answer with its id. A server answers in order, so it
+// will not answer the notices that were sent before the request. t.mu is held.
 func (t *table) noteAnswered(req *request) {
 	if len(t.notices) == 0 || len(t.unnamed) > 0 || req.from != mcp.ClientToServer {
 		return
@@ -152,7 +153,7 @@ func (t *table) noteAnswered(req *request) {
 }
 
 // setHabit notes how the server treats notifications of a method. A response (method "") has no
-// habit: whether the server can parse it depends on that response.
+// habit: whether the server answers one says nothing about the next.
 func (t *table) setHabit(method string, h habit) {
 	if method == "" {
 		return
@@ -177,10 +178,10 @@ func (t *table) settleOldest(from mcp.Direction, scope string) (o outcome, found
 		return outcome{}, false
 	}
 	first, last := held[0], held[len(held)-1]
-	calls, given := t.findCandidates(from, scope, last.after)
+	calls, cancelledCount := t.findCandidates(from, scope, last.after)
 	notes := t.findNotices(scope, last.after)
-	doubts := len(notes) + given
-	late, one := false, len(calls) == 1
+	doubts := len(notes) + cancelledCount
+	late, single := false, len(calls) == 1
 	for _, u := range held {
 		late = late || u.late
 	}
@@ -192,7 +193,7 @@ func (t *table) settleOldest(from mcp.Direction, scope string) (o outcome, found
 			t.dropNotice(notes[0])
 		}
 		return outcome{answer: first}, true
-	case one && doubts == 0:
+	case single && doubts == 0:
 		t.dropUnnamed(first)
 		return outcome{answer: first, id: calls[0].id}, true
 	case len(held) >= len(calls)+doubts, late && (len(held) >= len(calls) || sameArray(calls)):
@@ -212,9 +213,9 @@ func (t *table) settleOldest(from mcp.Direction, scope string) (o outcome, found
 	return outcome{}, false
 }
 
-// belongsTo reports whether an answer belongs to the notification: the server answers such
-// notifications, the answer names the method, or the answer reports an unknown method although
-// the server knows the methods of all the calls. t.mu is held.
+// belongsTo reports whether the answer u is for the notification n: the server is known to answer
+// notifications of this method, u names the method, or u reports an unknown method although the
+// server knows the methods of all the waiting calls. t.mu is held.
 func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	if n.at > u.after {
 		return false
@@ -231,29 +232,30 @@ func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	return known
 }
 
-// methodFamily returns the part of a method before "/". A server that knows one method of a
-// family knows the others.
+// methodFamily returns the part of a method before "/". A server that knows one method of a family
+// knows all of them.
 func methodFamily(method string) string {
 	begin, _, _ := strings.Cut(method, "/")
 	return begin
 }
 
-// findCandidates returns the waiting requests that were sent before. given is the number of
-// cancelled requests, which the server may answer too. t.mu is held.
-func (t *table) findCandidates(from mcp.Direction, scope string, before uint64) (calls []*request, given int) {
+// findCandidates returns the waiting requests among the first `before` messages to the server.
+// cancelledCount is the number of the cancelled ones, which the server may answer too. t.mu is
+// held.
+func (t *table) findCandidates(from mcp.Direction, scope string, before uint64) (calls []*request, cancelledCount int) {
 	for key, req := range t.pendingRequests(from).requests {
 		switch {
 		case key != req.key || req.rc.scope != scope || req.sentAt > before:
 		case req.state == sent:
 			calls = append(calls, req)
 		case req.state == cancelled:
-			given++
+			cancelledCount++
 		}
 	}
-	return calls, given
+	return calls, cancelledCount
 }
 
-// findNotices returns the notices that the server may answer. t.mu is held.
+// findNotices returns the notices among the first `before` messages to the server. t.mu is held.
 func (t *table) findNotices(scope string, before uint64) (notes []notice) {
 	for _, n := range t.notices {
 		if n.scope == scope && n.at <= before {

@@ -73,8 +73,8 @@ func (rc *receiver) failReplies(line []byte, refusal *frame.Refusal) bool {
 	return isArray(line) && rc.failElements(gjson.ParseBytes(line), refusal, maxArrays)
 }
 
-// maxArrays is the number of nested arrays that failReplies parses: each costs a pass over the
-// line.
+// maxArrays is the depth to which failReplies parses nested arrays: each level costs a pass over
+// the line.
 const maxArrays = 4
 
 func (rc *receiver) failElements(array gjson.Result, refusal *frame.Refusal, depth int) (found bool) {
@@ -90,8 +90,8 @@ func (rc *receiver) failElements(array gjson.Result, refusal *frame.Refusal, dep
 	return found
 }
 
-// failReply fails the call that an unreadable answer belongs to, and reports whether there is
-// one. The answer's id may be parsed wrongly here: then a wrong call fails, but nothing crosses.
+// failReply fails the call that an unreadable answer belongs to, and reports whether there is one.
+// The answer's id may be parsed wrongly here: then the wrong call fails, but nothing is forwarded.
 func (rc *receiver) failReply(line []byte, refusal *frame.Refusal) bool {
 	if !answersOnly(line) {
 		return false

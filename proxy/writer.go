@@ -11,9 +11,9 @@ const (
 	keepLimit  = 64 << 10 // a larger buffer is left to the garbage collector
 )
 
-// Writer writes whole lines of several senders to one stream. If another sender is writing
-// already, a sender leaves its lines to that one. So lines never interleave and a burst costs one
-// call. The first error stays.
+// Writer writes whole lines of several senders to one stream. While one sender writes, the other
+// senders only queue their lines, and the first one writes those too. So lines never interleave,
+// and a burst costs one system call. After an error, every later Add returns that error.
 type Writer struct {
 	w io.Writer
 
@@ -22,10 +22,10 @@ type Writer struct {
 	chunks [][]byte  // queued lines in order; the last ones are in tail
 	tail   []byte    // small lines after chunks
 	queued int       // bytes in chunks and tail
-	spare  []byte
-	busy   bool // somebody is writing
+	spare  []byte    // buffer for the next tail
+	busy   bool      // somebody is writing
 	err    error
-	broken chan struct{} // closed with err
+	broken chan struct{} // closed when err is set
 }
 
 // NewWriter returns a Writer on w. Nobody else may write to w.
@@ -63,7 +63,7 @@ func (o *Writer) Add(line []byte) error {
 	return nil
 }
 
-// Flush sends the queued lines, unless another sender is writing.
+// Flush sends the queued lines. If another sender is writing, that sender sends them.
 func (o *Writer) Flush() {
 	o.mu.Lock()
 	if !o.busy {
@@ -72,17 +72,17 @@ func (o *Writer) Flush() {
 	o.mu.Unlock()
 }
 
-// aside is a Writer for the goroutine that reads from the Writer's other end: Flush writes in
-// another goroutine. If the other end does not read while it writes, and the reader waited for
-// its own write, both would wait forever.
-type aside Writer
+// asyncWriter is a Writer for the goroutine that reads from the Writer's other end: Flush writes in
+// another goroutine. If the other end did not read while it writes, and the reader waited for its
+// own write, both would wait forever.
+type asyncWriter Writer
 
-func (o *aside) Add(line []byte) error { return (*Writer)(o).Add(line) }
+func (o *asyncWriter) Add(line []byte) error { return (*Writer)(o).Add(line) }
 
-func (o *aside) Flush() { go (*Writer)(o).Flush() }
+func (o *asyncWriter) Flush() { go (*Writer)(o).Flush() }
 
 // AsyncSink returns o as a sink for the goroutine that reads from o's other end.
-func (o *Writer) AsyncSink() Sink { return (*aside)(o) }
+func (o *Writer) AsyncSink() Sink { return (*asyncWriter)(o) }
 
 // DrainQueue returns when the queue is empty or nothing can be sent any more.
 func (o *Writer) DrainQueue() error {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// SplitWritable separates the changes whose file may be edited from the reasons against the
-// others, so that a person does not read a difference that cannot be written.
+// SplitWritable returns the changes whose file may be edited, and for each other change the reason
+// against it. So a person is not shown a difference that cannot be written.
 func (o Options) SplitWritable(changes []Change) (writable []Change, refused []error) {
 	for _, c := range changes {
 		if err := o.checkFile(c); err != nil {
@@ -34,7 +34,7 @@ func (o Options) checkEditable(c Change) error {
 	return o.checkNotRunning(c)
 }
 
-// checkFile refuses a file that its owner keeps elsewhere or read-only.
+// checkFile refuses a file that a symlink leads to outside the owner's folders, and a read-only file.
 func (o Options) checkFile(c Change) error {
 	if !o.Follow && !o.inOwnFolders(c) {
 		return fmt.Errorf("it is a symlink to %s, outside your home folder; give --follow to edit that file", c.Real)
@@ -47,7 +47,8 @@ func (o Options) checkFile(c Change) error {
 	return nil
 }
 
-// inOwnFolders reports whether the file is in the owner's home or project, with links resolved.
+// inOwnFolders reports whether no symlink leads to the file, or the file is in the owner's home or
+// project folder after its symlinks are resolved.
 func (o Options) inOwnFolders(c Change) bool {
 	if c.Real == filepath.Clean(c.Path) {
 		return true
@@ -60,14 +61,14 @@ func (o Options) inOwnFolders(c Change) bool {
 	return false
 }
 
-// checkWritable refuses a file that is marked read-only: a rename would ignore the mark, but
-// the owner cares about it.
+// checkWritable refuses a file that is marked read-only. Replacing the file by a rename would be
+// possible, but the owner set the mark on purpose.
 func checkWritable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return withoutPath(err)
 	}
-	if err := notOurs(path); err != nil {
+	if err := checkOwner(path); err != nil {
 		return err
 	}
 	if info.Mode().Perm()&0o222 == 0 || !mayWrite(path) {
@@ -76,8 +77,8 @@ func checkWritable(path string) error {
 	return nil
 }
 
-// checkNotRunning refuses an edit while a client runs that would overwrite our file with its
-// own copy.
+// checkNotRunning refuses an edit while the client runs, if this client would later overwrite the
+// edited file with its own copy.
 func (o Options) checkNotRunning(c Change) error {
 	var names []string
 	for _, e := range c.Edits {
@@ -102,8 +103,9 @@ func (o Options) checkNotRunning(c Change) error {
 	return nil
 }
 
-// removeLeftovers removes the temporary files that a clawai left beside the file when it was
-// killed during a write. Nobody else with our lock writes such a name.
+// removeLeftovers removes the temporary files that a clawai process left beside the file when it was
+// killed during a write. No other clawai process is writing such a file, because the caller has the
+// lock of the file.
 func removeLeftovers(real string, now time.Time) {
 	dir, base := filepath.Split(real)
 	ours := regexp.MustCompile(`^\.` + regexp.QuoteMeta(base) + `\.[0-9]+\.tmp$`)

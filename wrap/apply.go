@@ -22,19 +22,19 @@ type Options struct {
 	Dir     string // the project's folder
 	// Follow allows edits of files outside Home and Dir that a symlink leads to.
 	Follow bool
-	// WhileRunning allows edits of a file whose client should not run meanwhile.
+	// WhileRunning allows edits while the client of the file runs, which may overwrite the edits.
 	WhileRunning bool
 	Running      func() ([]string, error) // names of running programs; nil: RunningPrograms
-	LockWait     time.Duration            // for each lock; 0: 5 s
-	// RecheckAfter is the time that a client that writes its file from memory gets to undo an
-	// edit, before ApplyChanges checks the file again; 0: 1.5 s.
+	LockWait     time.Duration            // maximum wait for each lock; 0: 5 s
+	// RecheckAfter is the time after which ApplyChanges checks a file again, if the client may
+	// overwrite the edit with its own copy in memory; 0: 1.5 s.
 	RecheckAfter time.Duration
 	Now          func() time.Time // nil: time.Now
-	// Replan plans a change again when somebody has written the file since; it returns false
-	// when the edit would not be the same. nil: such a change is refused.
+	// Replan plans a change again when somebody has written the file since. It returns false when
+	// the edit would not be the same. If Replan is nil, such a change is refused.
 	Replan func(Change) (Change, bool)
 
-	at func(point string) // tests pause here
+	at func(point string) // called at points at which tests pause; nil outside tests
 }
 
 func (o Options) currentTime() time.Time {
@@ -54,16 +54,17 @@ func (o Options) passPoint(point string) {
 	}
 }
 
-// ApplyChanges writes the changes, each file by itself and once. A refused file keeps its old
-// bytes and gets an error at its indexes; the error of a written file is nil.
+// ApplyChanges writes the changes. It writes each file once, with all changes of this file. The
+// errors have the same indexes as the changes, and are nil for a written file. A file that is refused
+// keeps its old bytes.
 func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 	errs := make([]error, len(changes))
 	watch := false
 	for i := range changes {
-		of := ofFile(changes, changes[i].Real)
-		if of[0] == i {
-			err := applyAgain(ctx, changes, of, o)
-			for _, at := range of {
+		indexes := indexesOf(changes, changes[i].Real)
+		if indexes[0] == i {
+			err := applyWithReplans(ctx, changes, indexes, o)
+			for _, at := range indexes {
 				errs[at] = err
 			}
 		}
@@ -78,7 +79,7 @@ func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 	}
 	select {
 	case <-time.After(o.recheckAfter()):
-	case <-ctx.Done(): // the second check is not guaranteed
+	case <-ctx.Done(): // check at once: later overwrites stay unnoticed
 	}
 	for i, c := range changes {
 		if errs[i] == nil && c.rewritesFile() {
@@ -93,28 +94,28 @@ func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 // maxReplans limits how often a file is read again when its client keeps writing it.
 const maxReplans = 3
 
-// applyAgain applies the changes of one file, at the given indexes. It plans a single change
-// again when the client wrote the file between our read and our write.
-func applyAgain(ctx context.Context, changes []Change, of []int, o Options) error {
+// applyWithReplans applies the changes of one file, which have the given indexes. If the client wrote
+// the file after it was read, and there is only one change, it plans the change again.
+func applyWithReplans(ctx context.Context, changes []Change, indexes []int, o Options) error {
 	for replans := 0; ; replans++ {
-		whole := make([]Change, len(of))
-		for n, at := range of {
-			whole[n] = changes[at]
+		parts := make([]Change, len(indexes))
+		for n, at := range indexes {
+			parts[n] = changes[at]
 		}
-		err := applyFile(ctx, whole, o)
-		if !errors.Is(err, atomicfile.ErrChanged) || o.Replan == nil || len(of) > 1 || replans == maxReplans {
+		err := applyFile(ctx, parts, o)
+		if !errors.Is(err, atomicfile.ErrChanged) || o.Replan == nil || len(indexes) > 1 || replans == maxReplans {
 			return err
 		}
-		again, same := o.Replan(whole[0])
+		again, same := o.Replan(parts[0])
 		if !same {
 			return err
 		}
-		changes[of[0]] = again
+		changes[indexes[0]] = again
 	}
 }
 
-// Replan plans the same edits on the present file. It returns false when an entry is gone, when
-// an entry starts something else, or when the edit moves things between files.
+// Replan plans the same edits on the present file. It returns false when an entry is missing, when
+// an entry starts another command, or when the edit moves servers or secrets between files.
 func (pl Planner) Replan(c Change) (Change, bool) {
 	if c.Hook != nil || c.Absent || c.Gone || pl.Secrets != nil || pl.Hub != nil && pl.Hub.Into {
 		return c, false
@@ -127,7 +128,7 @@ func (pl Planner) Replan(c Change) (Change, bool) {
 			read := ReadConfigFile(e.Row, c.Path)
 			p, places[e.Row.ID] = &read, &read
 		}
-		i := slices.IndexFunc(p.Entries, func(is client.Entry) bool { return slices.Equal(is.KeyPath, e.Entry.KeyPath) })
+		i := slices.IndexFunc(p.Entries, func(present client.Entry) bool { return slices.Equal(present.KeyPath, e.Entry.KeyPath) })
 		if p.Err != nil || i < 0 {
 			return c, false
 		}
@@ -144,9 +145,9 @@ func (c Change) rewritesFile() bool {
 	return slices.ContainsFunc(c.Edits, func(e Edit) bool { return e.Row.RewritesFile })
 }
 
-// ofFile returns the indexes of the changes of one file. Each change starts where the one
-// before it ends (PlanHooks).
-func ofFile(changes []Change, real string) (all []int) {
+// indexesOf returns the indexes of the changes of one file. Each of these changes starts from the
+// result of the previous one (PlanHooks).
+func indexesOf(changes []Change, real string) (all []int) {
 	for i, c := range changes {
 		if c.Real == real {
 			all = append(all, i)
@@ -155,9 +156,10 @@ func ofFile(changes []Change, real string) (all []int) {
 	return all
 }
 
-func applyFile(ctx context.Context, whole []Change, o Options) error {
-	c := whole[0]
-	for _, next := range whole[1:] {
+// applyFile applies the changes (parts) of one file.
+func applyFile(ctx context.Context, parts []Change, o Options) error {
+	c := parts[0]
+	for _, next := range parts[1:] {
 		if !bytes.Equal(next.Before, c.After) {
 			return errors.New("nothing was written: its edits were planned apart; run the command again")
 		}
@@ -183,16 +185,16 @@ func applyFile(ctx context.Context, whole []Change, o Options) error {
 	}
 	o.passPoint("locked")
 	removeLeftovers(c.Real, o.currentTime())
-	return writeJournaled(c, whole, o)
+	return writeJournaled(c, parts, o)
 }
 
-// writeJournaled writes the journal first: after a crash the journal may list an edit that was
-// not made, but it never misses one that was made.
-func writeJournaled(c Change, whole []Change, o Options) error {
+// writeJournaled writes the journal, and then the file: after a crash, the journal may list an edit
+// that was not made, but it never lacks an edit that was made. c is the sum of parts.
+func writeJournaled(c Change, parts []Change, o Options) error {
 	if err := c.checkPlace(); err != nil {
 		return err
 	}
-	if err := appendJournal(whole, o, nil); err != nil {
+	if err := appendJournal(parts, o, nil); err != nil {
 		return fmt.Errorf("nothing was written, as the journal cannot be: %w", err)
 	}
 	o.passPoint("journaled")
@@ -201,28 +203,28 @@ func writeJournaled(c Change, whole []Change, o Options) error {
 	if err == nil {
 		return nil
 	}
-	if c.Absent && !pathExists(c.Real) || !c.Absent && bytesOf(c.Real, c.Before) {
-		err = fmt.Errorf("nothing was changed: %w", plainWrite(err))
+	if c.Absent && !pathExists(c.Real) || !c.Absent && hasBytes(c.Real, c.Before) {
+		err = fmt.Errorf("nothing was changed: %w", addAdvice(err))
 	}
 	if errors.Is(err, atomicfile.ErrChanged) {
 		err = fmt.Errorf("nothing was written: %w; run the command again", atomicfile.ErrChanged)
 	}
-	return errors.Join(err, appendJournal(whole, o, err))
+	return errors.Join(err, appendJournal(parts, o, err))
 }
 
-// bytesOf reports whether the file holds exactly these bytes.
-func bytesOf(path string, want []byte) bool {
+// hasBytes reports whether the file contains exactly these bytes.
+func hasBytes(path string, want []byte) bool {
 	now, err := readRegularFile(path)
 	return err == nil && bytes.Equal(now, want)
 }
 
-// plainWrite adds advice to an error with a usual cause.
-func plainWrite(err error) error {
+// addAdvice adds advice to an error that has a usual cause.
+func addAdvice(err error) error {
 	return fmt.Errorf("%w%s", err, failureAdvice(err))
 }
 
-// checkUnchanged returns an error when a client has undone the edits meanwhile. It ignores
-// other changes of the client.
+// checkUnchanged returns an error when a client has undone the edits since they were written. It
+// ignores other changes by the client.
 func (c Change) checkUnchanged() error {
 	now, err := readRegularFile(c.Real)
 	if err != nil {
@@ -237,8 +239,8 @@ func (c Change) checkUnchanged() error {
 		if err != nil {
 			return fmt.Errorf("the client has written the file again, and now it cannot be read: %w", err)
 		}
-		for _, is := range entries {
-			if slices.Equal(is.KeyPath, e.Entry.KeyPath) && (is.Wrapped != nil) != (c.Op == Wrap) {
+		for _, present := range entries {
+			if slices.Equal(present.KeyPath, e.Entry.KeyPath) && (present.Wrapped != nil) != (c.Op == Wrap) {
 				undone = append(undone, e.Entry.Name)
 			}
 		}

@@ -29,7 +29,7 @@ func pathExists(path string) bool {
 	return err == nil
 }
 
-// missingFolders returns the folders that a new file needs first.
+// missingFolders returns the folders that must be created before a new file.
 func (c Change) missingFolders() (all []string) {
 	if !c.Absent {
 		return nil
@@ -58,9 +58,9 @@ func (c Change) carryOut(state string) error {
 	return atomicfile.Write(c.Real, c.After, atomicfile.Options{Old: c.Before})
 }
 
-// removeFile removes a file that wrap made, and the folders above it that wrap made.
+// removeFile removes a file that wrap created, and the folders above it that wrap created (made).
 func (c Change) removeFile(made map[string]bool) error {
-	if !bytesOf(c.Real, c.Before) {
+	if !hasBytes(c.Real, c.Before) {
 		return fmt.Errorf("remove %s: %w", c.Real, atomicfile.ErrChanged)
 	}
 	if err := os.Remove(c.Real); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// maxFile limits what is read into memory. Claude Code's own file has been seen at tens of
-// megabytes.
+// maxFile is the maximum size of a file that is read, in bytes. A file of Claude Code may have tens
+// of megabytes.
 const maxFile = 256 << 20
 
 // ConfigFile is one file of a client and the servers in it.
@@ -22,9 +22,9 @@ type ConfigFile struct {
 	Row     client.Row
 	Path    string // path where the client looks
 	Real    string // path that is edited: Path with its symlinks resolved; "" when Err is set
-	Tracked bool   // it is a project's file that git tracks, so others share it
+	Tracked bool   // git tracks this file of a project, so other people get it
 	Entries []client.Entry
-	Err     error // reason why the file cannot be read; nothing in it can be edited
+	Err     error // reason why the file cannot be read, and then not edited; nil if it can
 	// Around lists the variables that the client's settings set for all programs that it
 	// starts.
 	Around []Setting
@@ -32,10 +32,11 @@ type ConfigFile struct {
 	src []byte
 }
 
-// HasMark reports whether the file starts with a byte order mark that its client may not read.
+// HasMark reports whether the file starts with a byte order mark that its client may not accept.
 func (p *ConfigFile) HasMark() bool { return HasMark(p.Row, p.src) }
 
-// HasMark reports whether a file starts with a byte order mark that a row's client may not read.
+// HasMark reports whether a file starts with a byte order mark that the client of a row may not
+// accept.
 func HasMark(row client.Row, src []byte) bool {
 	return !row.BOMOK && bytes.HasPrefix(src, []byte("\ufeff"))
 }
@@ -56,7 +57,7 @@ func SystemEnv() (client.Env, error) {
 		Glob: func(pattern string) []string {
 			found, err := filepath.Glob(pattern)
 			if err != nil {
-				return nil // the catalogue has checked its patterns
+				return nil // does not happen: the patterns of the catalogue are valid
 			}
 			return found
 		},
@@ -114,7 +115,7 @@ func readConfigFile(row client.Row, path string, files map[string]file) ConfigFi
 	return p
 }
 
-// resolveLinks follows symlinks, since a rename would replace the link.
+// resolveLinks resolves symlinks. Otherwise the rename at the end of a write would replace the link.
 func resolveLinks(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +124,7 @@ func resolveLinks(path string) (string, error) {
 	return real, withoutPath(err)
 }
 
-// withoutPath removes the path from an error that is shown beside the path.
+// withoutPath removes the path from an error. The caller's message names the path already.
 func withoutPath(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err

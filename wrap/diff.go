@@ -10,14 +10,14 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// longLine is the number of bytes of a line that are shown around a change: some clients keep
+// longLine is the length in bytes from which a line is not shown completely: some clients write
 // megabytes on one line.
 const longLine = 240
 
-// Diff shows a change as a unified diff without context lines: the lines around an edit may be
-// an environment block, whose secrets must not appear on a screen or in a log. Secrets in
-// words, headers, addresses and variables on the same line are hidden. The heading of each hunk
-// names its servers. Characters that a terminal would interpret are written \u{hex}.
+// Diff returns a change as a unified diff. It has no context lines, because the lines around an edit
+// may be an environment block, whose secrets must not appear on a screen or in a log. Secrets in the
+// changed lines themselves (in words, headers, addresses and variables) are masked. The heading of
+// each hunk names its servers. Characters that a terminal would interpret are written as \u{hex}.
 func (c Change) Diff(name string) string {
 	before, after := splitLines(c.maskSecrets(c.Before)), splitLines(c.maskSecrets(c.After))
 	var b strings.Builder
@@ -45,8 +45,8 @@ func (c Change) maskSecrets(src []byte) []byte {
 	return src
 }
 
-// splitLines returns lines with their ends, so that a line without an end differs from one with
-// an end.
+// splitLines returns lines with their line ends. So a last line without a line end differs from the
+// same line with one.
 func splitLines(b []byte) [][]byte {
 	if len(b) == 0 {
 		return nil
@@ -98,8 +98,8 @@ func formatSpan(from, to int) string {
 	}
 }
 
-// findHunks returns the differences. Edits change or insert a few lines and never move one, so
-// it is enough to look ahead for the next common line.
+// findHunks returns the differences. Edits change or insert a few lines and never move a line, so it
+// is enough to search for the next common line.
 func findHunks(before, after [][]byte) []hunk {
 	var all []hunk
 	for a, b := 0, 0; a < len(before) || b < len(after); {
@@ -133,7 +133,8 @@ func resync(before, after [][]byte, a, b int) (int, int) {
 	return len(before), len(after)
 }
 
-// sameLine reports whether both texts have the same line here. Blank lines do not count.
+// sameLine reports whether line i of before is line j of after, or both texts end there. Blank lines
+// do not count as the same.
 func sameLine(before, after [][]byte, i, j int) bool {
 	if i >= len(before) || j >= len(after) {
 		return i == len(before) && j == len(after)
@@ -148,8 +149,8 @@ func lineAt(lines [][]byte, i int) []byte {
 	return nil
 }
 
-// writeLine writes one line; of a long line it writes only the part that differs from its other
-// form and some text around it.
+// writeLine writes one line. other is the same line before or after the change. Of a long line,
+// writeLine writes only the part that differs from other, and some text around it.
 func writeLine(b *strings.Builder, sign byte, line, other []byte) {
 	text := bytes.TrimRight(line, "\r\n")
 	ended := len(text) < len(line)

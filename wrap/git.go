@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// isTracked reports whether git tracks the file. Without git, or outside a work tree, nothing
-// is tracked. The git call disables core.fsmonitor, since the project's configuration could
-// start programs with it.
+// isTracked reports whether git tracks the file. It returns false without git and outside a work
+// tree. The git command disables core.fsmonitor, because with this option the project's
+// configuration could start programs.
 func isTracked(path string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// HookFile is one file of a client's hooks; it may be missing.
+// HookFile is one file of a client's hooks. The file may be absent.
 type HookFile struct {
 	Row    client.HookRow
 	Path   string   // path where the client looks
@@ -20,7 +20,7 @@ type HookFile struct {
 	Events []string // events in the file
 	Absent bool     // the file does not exist
 	Hooked client.Hooked
-	Err    error // reason why it cannot be read; nothing in it can be edited
+	Err    error // reason why the file cannot be read, and then not edited; nil if it can
 
 	src []byte
 }
@@ -28,16 +28,17 @@ type HookFile struct {
 // Hooks holds the hooks of one client.
 type Hooks struct {
 	Row   client.HookRow
-	Files []HookFile // none when the client runs another client's hooks
+	Files []HookFile // empty when the client runs another client's hooks
 	Trust client.Trust
-	Err   error // reason why they are unknown, or none of them runs
-	// Without lists the profiles in which the client runs no hook, each with the reason.
+	Err   error // reason why the hooks are unknown, or why none of them runs; else nil
+	// Without lists the profiles in which the client runs no hook: for each, the setting and the
+	// path of the file.
 	Without []string
 }
 
 // FindHooks reads the hooks of every client on this machine, and of the named clients.
 func FindHooks(e client.Env, rows []client.HookRow, p Program, named ...string) (all []Hooks) {
-	program, _ := p.HookPath() // "" when there is none; the hooks in the file are then compared with ""
+	program, _ := p.HookPath() // "" when there is no clawai-hook; HookDiffers then reports the error
 	for _, row := range rows {
 		if !row.IsInstalled(e) && !slices.Contains(named, row.Client) {
 			continue
@@ -86,8 +87,7 @@ func readHookFile(row client.HookRow, place client.HookPlace, program string) Ho
 	return f
 }
 
-// realFolder returns the path that a new file will have, with symlinks of its existing folders
-// resolved.
+// realFolder returns the path of a new file, with the symlinks of its existing folders resolved.
 func realFolder(path string) string {
 	dir, base := filepath.Split(filepath.Clean(path))
 	if dir = filepath.Clean(dir); dir == path {
@@ -99,7 +99,8 @@ func realFolder(path string) string {
 	return filepath.Join(realFolder(dir), base)
 }
 
-// findTrust reads which hooks the person has reviewed, for a client that runs no others.
+// findTrust returns whether the person has reviewed our hooks, for a client that runs only reviewed
+// hooks.
 func findTrust(e client.Env, row client.HookRow, files []HookFile) client.Trust {
 	paths := (client.Row{Paths: row.TrustFile}).FindFiles(e)
 	if len(row.TrustFile.All) == 0 || len(files) == 0 {
@@ -115,8 +116,8 @@ func findTrust(e client.Env, row client.HookRow, files []HookFile) client.Trust 
 	return client.HooksTrusted(src, files[0].Hooked.Ours, files[0].Path, files[0].Real)
 }
 
-// findHookBlocker returns the part of a client's settings that keeps its hooks from running, or
-// leads them to other rules; "" when there is none. The project's settings count too, and an
+// findHookBlocker returns a phrase for the setting that keeps a client's hooks from running, or makes
+// them use other rules, or "" when there is none. It also reads the project's settings, because an
 // agent may write there.
 func findHookBlocker(e client.Env, row client.HookRow) string {
 	own, others := (client.Row{Paths: row.Paths}).FindFiles(e), (client.Row{Paths: row.Settings}).FindFiles(e)
@@ -126,7 +127,7 @@ func findHookBlocker(e client.Env, row client.HookRow) string {
 			continue
 		}
 		off, _ := client.ReadSettings(row, src)
-		if off != "" && !slices.Contains(own, path) { // for its own file, other code reports this
+		if off != "" && !slices.Contains(own, path) { // HookDiffers and applyOp report a setting in the hooks' own file
 			return fmt.Sprintf("%s runs no hook, as %s in %s", row.Name, off, path)
 		}
 	}
@@ -138,7 +139,7 @@ func findHookBlocker(e client.Env, row client.HookRow) string {
 	return ""
 }
 
-// switchedOff returns, for each file that disables all hooks, the setting and the path.
+// switchedOff returns the setting and the path of each file that disables all hooks.
 func switchedOff(e client.Env, paths client.Paths) (all []string) {
 	for _, path := range (client.Row{Paths: paths}).FindFiles(e) {
 		src, err := readRegularFile(path)
@@ -149,7 +150,7 @@ func switchedOff(e client.Env, paths client.Paths) (all []string) {
 	return all
 }
 
-// HookPath returns the path of clawai-hook for clients' files: it is beside clawai.
+// HookPath returns the path of clawai-hook for clients' files. The program is in clawai's folder.
 func (p Program) HookPath() (string, error) {
 	if p.Err != nil {
 		return "", p.Err
@@ -165,7 +166,7 @@ func (p Program) HookPath() (string, error) {
 	return path, nil
 }
 
-// ErrHookMissing means that only one of the two programs is installed.
+// ErrHookMissing means that clawai is installed without clawai-hook.
 var ErrHookMissing = errors.New("it comes with clawai and belongs beside it: install both (docs/install.md)")
 
 // hookUsable returns the reason why a client cannot start the hook, or why its owner cannot
@@ -187,16 +188,16 @@ func hookUsable(path string) error {
 		return fmt.Errorf("clawai-hook at %s: %w", path, withoutPath(err))
 	}
 	for _, at := range []string{real, filepath.Dir(real), filepath.Dir(path)} {
-		if err := notForOthers(at); err != nil {
+		if err := checkNotPublic(at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// notForOthers refuses a path that everybody may write or replace: the hook runs with all
-// rights of the client's user. In a folder with the sticky bit, others cannot replace files.
-func notForOthers(path string) error {
+// checkNotPublic refuses a path that every user may write, because the hook runs with all rights of
+// the client's user. In a folder with the sticky bit, other users cannot replace files.
+func checkNotPublic(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return withoutPath(err)

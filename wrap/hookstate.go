@@ -14,12 +14,12 @@ type HookState string
 
 // The hook states.
 const (
-	HookEnforced   HookState = "enforced"   // every tool waits for clawai-hook, and does not run when the hook breaks
-	HookOpen       HookState = "open"       // every tool waits for clawai-hook, and runs when the hook breaks
-	HookUntrusted  HookState = "untrusted"  // the client runs no hook that its person has not reviewed
-	HookObserved   HookState = "observed"   // every tool is judged and recorded, and runs
-	HookDrifted    HookState = "drifted"    // installed once, and no longer as it should be
-	HookBare       HookState = "bare"       // no hook is ours
+	HookEnforced   HookState = "enforced"   // every tool call waits for clawai-hook, and is blocked when the hook fails
+	HookOpen       HookState = "open"       // every tool call waits for clawai-hook, and runs when the hook fails
+	HookUntrusted  HookState = "untrusted"  // the client runs only reviewed hooks, and a person has not reviewed ours
+	HookObserved   HookState = "observed"   // every tool call is judged and recorded, and runs
+	HookDrifted    HookState = "drifted"    // the hooks were installed, and now differ from what wrap writes
+	HookBare       HookState = "bare"       // clawai-hook is not installed
 	HookUnreadable HookState = "unreadable" // the file cannot be read
 )
 
@@ -34,8 +34,8 @@ func (s HookState) StateText() string {
 // IsCovered reports whether the client calls clawai-hook and obeys it.
 func (s HookState) IsCovered() bool { return s == HookEnforced || s == HookOpen }
 
-// HookState returns the state of a client's hooks, and the reason when the state needs one. The
-// argument all holds the hooks of every client, as FindHooks returns them.
+// HookState returns the state of a client's hooks, and a reason if the state needs an explanation,
+// or "". all holds the hooks of every client, as FindHooks returns them.
 func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 	if len(h.Row.Through) > 0 {
 		return pl.sharedHookState(h, all)
@@ -92,8 +92,8 @@ func (pl Planner) sharedHookState(h Hooks, all []Hooks) (HookState, string) {
 	return HookBare, "it runs the hooks of " + strings.Join(h.Row.Through, " or ")
 }
 
-// openTargets names the agents of a client's sessions that call no hook of ours. The map
-// covered has every client of this machine.
+// openTargets names the agents that sessions of a client may use and that call no hook of ours.
+// covered has an element for every client of this machine: whether the client is covered.
 func openTargets(row client.HookRow, covered map[string]bool) string {
 	var open []string
 	for _, target := range row.Targets {
@@ -114,8 +114,8 @@ func openTargets(row client.HookRow, covered map[string]bool) string {
 	return "; no hook judges a session whose target is " + strings.Join(open, ", ")
 }
 
-// HookDiffers returns how a client's hooks differ from those that wrap would write; nothing
-// when they do not differ, or were never installed.
+// HookDiffers returns how a client's hooks differ from those that wrap would write. It returns nil
+// when they do not differ, and when they were never installed.
 func (pl Planner) HookDiffers(h Hooks) (all []string) {
 	was, ours := false, 0
 	for _, f := range h.Files {
@@ -161,10 +161,9 @@ func (h Hooks) countOurs() (n int) {
 // hookKey returns the key of an event's hook in the journal.
 func hookKey(event string) []string { return []string{"hooks", event} }
 
-// PlanHooks plans the files that an operation produces. A client whose file cannot be edited
-// gets an error with its name; the others continue. For a file that also has servers, it starts
-// from the result of the changes before: ApplyChanges writes all planned changes of one file at
-// once.
+// PlanHooks plans the changes of an operation on hooks. If a file of a client cannot be edited, it
+// returns an error for this client, and plans the other clients. If before has a change of the same
+// file, it starts from the result of this change: ApplyChanges writes all changes of a file at once.
 func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Change, errs []error) {
 	program, err := pl.Program.HookPath()
 	if op == Wrap && err != nil {
@@ -184,7 +183,7 @@ func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Chan
 		}
 		planned, failed := pl.planHooks(op, h, client.HookStart{Path: program, Observe: pl.Observe})
 		errs = append(errs, failed...)
-		if len(failed) == 0 { // a hook at only some of the events does not cover the client
+		if len(failed) == 0 { // hooks for only some of the events would not cover the client
 			changes = append(changes, planned...)
 		}
 	}
@@ -220,7 +219,7 @@ func (pl Planner) planHooks(op Op, h Hooks, start client.HookStart) (changes []C
 	return changes, errs
 }
 
-// applyOp returns the file after an operation; nil means no file.
+// applyOp returns the content of the file after an operation; nil means that there is no file.
 func (f HookFile) applyOp(op Op, start client.HookStart) ([]byte, error) {
 	switch {
 	case f.Err != nil:

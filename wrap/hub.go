@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// Hub is the hub's configuration, with the servers that were moved into it.
+// Hub is the hub's configuration, with the servers that were moved into the hub.
 type Hub struct {
 	Into   bool   // Wrap moves servers into the hub
 	Config string // path of config.toml
@@ -25,24 +25,24 @@ type Hub struct {
 	Check func(src []byte) error
 
 	src     []byte // wanted content of Config; nil: no file
-	planned []byte // present content of Config
+	present []byte // content of Config as it was read; nil: no file
 	moves   []move
-	known   []byte // the state's file as it was read
+	known   []byte // content of the state's file as it was read; nil: no file
 }
 
-// move is one container of a client's file whose servers are in the hub.
+// move describes the servers of one container in a client's file that were moved into the hub.
 type move struct {
 	File    string         `json:"file"` // path with symlinks resolved
 	Row     string         `json:"row"`
 	Hub     []string       `json:"hub"` // key path of the hub's entry
 	Servers []movedServer  `json:"servers"`
-	Pieces  []client.Piece `json:"pieces"` // texts that were there before
+	Pieces  []client.Piece `json:"pieces"` // the texts that the move took out of the client's file
 }
 
 // movedServer is one server of a move.
 type movedServer struct {
 	Name  string `json:"name"`
-	Lead  string `json:"lead,omitempty"` // text that addServer put before the table
+	Lead  string `json:"lead,omitempty"` // line ends that addServer put before the table
 	Table string `json:"table"`          // text of the table in config.toml
 }
 
@@ -59,7 +59,7 @@ func ReadHub(config, state string) (Hub, error) {
 	if h.src, err = readOrNone(config); err != nil {
 		return h, fmt.Errorf("%s: %w", config, err)
 	}
-	h.planned = h.src
+	h.present = h.src
 	if h.known, err = readOrNone(movesPath(state)); err != nil || h.known == nil {
 		return h, err
 	}
@@ -77,13 +77,13 @@ func readOrNone(path string) ([]byte, error) {
 	return src, err
 }
 
-// HasUnsettled reports whether servers of the hub are not where the state expects them: a run
-// was interrupted between two files, or somebody changed a file.
+// HasUnsettled reports whether servers of the hub are not where the state expects them: a run was
+// interrupted after it had written only some files, or somebody changed a file.
 func (h *Hub) HasUnsettled(files []ConfigFile) bool { return len(h.settledMoves(files)) < len(h.moves) }
 
-// findMove returns the move of a hub's entry; -1 for an entry that its owner wrote. While more
-// servers are moved, there are two moves: the later one counts when the file has none of its
-// servers any more.
+// findMove returns the index of the move that belongs to a hub's entry, or -1 for an entry that its
+// owner wrote. While a run adds servers to a hub, there are two moves of the entry: the later one
+// counts as soon as the client's file has none of its servers any more.
 func (h *Hub) findMove(p *ConfigFile, path []string) int {
 	first := -1
 	for i, m := range slices.Backward(h.moves) {
@@ -101,9 +101,9 @@ func (m move) serverPath(s movedServer) []string {
 	return append(slices.Clone(m.Hub[:len(m.Hub)-1]), s.Name)
 }
 
-// settledMoves returns the moves that are in effect, and those whose servers are nowhere else.
-// When the client's file has its own servers and no hub, the move was not finished or was
-// undone.
+// settledMoves returns the moves that are in effect, and those whose servers are only in the hub. It
+// omits a move if the client's file has the servers and no hub: then the move was not finished, or
+// was undone.
 func (h *Hub) settledMoves(files []ConfigFile) (left []move) {
 	for n, m := range h.moves {
 		hub, seen, other := false, false, false
@@ -130,23 +130,24 @@ func (h *Hub) settledMoves(files []ConfigFile) (left []move) {
 	return left
 }
 
-// hasEntry reports whether an entry is at a key path and is returns true for it. A nil is
-// accepts any entry.
-func (p *ConfigFile) hasEntry(path []string, is func(client.Entry) bool) bool {
+// hasEntry reports whether the file has an entry with a key path, for which accepts returns true. If
+// accepts is nil, any entry will do.
+func (p *ConfigFile) hasEntry(path []string, accepts func(client.Entry) bool) bool {
 	return slices.ContainsFunc(p.Entries, func(e client.Entry) bool {
-		return slices.Equal(e.KeyPath, path) && (is == nil || is(e))
+		return slices.Equal(e.KeyPath, path) && (accepts == nil || accepts(e))
 	})
 }
 
-// ForgetUnsettled drops moves that are not in effect, before servers are moved again.
+// ForgetUnsettled drops the moves that are not in effect. It must be called before servers are moved
+// again.
 func (h *Hub) ForgetUnsettled(files []ConfigFile) {
 	left := h.settledMoves(files)
 	h.src, _ = h.pruneConfig(left)
 	h.moves = left
 }
 
-// FindLost returns a text for each client's file that lost the hub's entry, and its servers
-// with it.
+// FindLost returns a message for each client's file that has lost the hub's entry, and with it the
+// servers of the hub.
 func (h *Hub) FindLost(files []ConfigFile) (all []string) {
 	for _, m := range h.settledMoves(files) {
 		for i := range files {
@@ -167,8 +168,8 @@ func (m move) serverNames() string {
 	return strings.Join(names, ", ")
 }
 
-// findDifferences returns how a hub's entry fails to start the servers that were moved out of
-// its file.
+// findDifferences returns a message for each server that a hub's entry should start and that the
+// hub's configuration lacks.
 func (h *Hub) findDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	entries, err := client.Read(client.HubRow(), h.src)
 	if err != nil {
@@ -193,8 +194,8 @@ func (h *Hub) findDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	return all
 }
 
-// pruneConfig removes from the configuration the servers that no remaining move has. A table
-// that its owner has changed since stays.
+// pruneConfig returns the configuration without the servers that were moved and that no remaining
+// move (left) has. A table that its owner has changed since stays, and its name is in changed.
 func (h *Hub) pruneConfig(left []move) (config []byte, changed []string) {
 	config = h.src
 	for _, m := range h.moves {
@@ -224,7 +225,7 @@ func (h *Hub) saveMoves(moves []move) error {
 		}
 		return nil
 	}
-	if h.known == nil && pathExists(movesPath(h.State)) { // another run has started since, and the file holds the servers that it moved
+	if h.known == nil && pathExists(movesPath(h.State)) { // another run has created the file since
 		return fmt.Errorf("%s: %w; run the command again", movesPath(h.State), atomicfile.ErrChanged)
 	}
 	src, err := json.MarshalIndent(moves, "", "  ")
@@ -234,8 +235,7 @@ func (h *Hub) saveMoves(moves []move) error {
 	return atomicfile.Write(movesPath(h.State), append(src, '\n'), atomicfile.Options{Mode: 0o600, Old: h.known})
 }
 
-// newChange returns the change of the configuration, for people to see and ApplyChanges to
-// write.
+// newChange returns the change of the configuration. People see it, and ApplyChanges writes it.
 func (h *Hub) newChange(op Op, before, after []byte) Change {
 	c := Change{Op: op, Path: h.Config, Real: realFolder(h.Config), Before: before, After: after, Absent: before == nil, Gone: len(after) == 0}
 	if real, err := filepath.EvalSymlinks(h.Config); err == nil {
@@ -245,10 +245,10 @@ func (h *Hub) newChange(op Op, before, after []byte) Change {
 	return c
 }
 
-// PreviewConfig returns the effect of an operation with these changes on the configuration;
-// nil: none.
+// PreviewConfig returns the change of the configuration that an operation with these changes will
+// make, or nil if there is none.
 func (h *Hub) PreviewConfig(op Op, changes []Change) *Change {
-	before, after := h.planned, h.src
+	before, after := h.present, h.src
 	if op == Unwrap {
 		var left []move
 		for _, m := range h.moves {
@@ -268,14 +268,15 @@ func (h *Hub) PreviewConfig(op Op, changes []Change) *Change {
 	return &c
 }
 
-// LockRuns makes other runs wait from BeginMoves to SettleMoves. A move that is written down
-// but not yet taken out of its client's file looks like the rest of an interrupted run.
+// LockRuns makes other runs wait until unlock. A run keeps the lock from BeginMoves to SettleMoves: in
+// between, a saved move whose servers are still in the client's file looks as if a run had been
+// interrupted.
 func (h *Hub) LockRuns(ctx context.Context, o Options) (unlock func(), err error) {
 	return lockFile(ctx, o, movesPath(h.State)+" run")
 }
 
-// BeginMoves writes the planned moves and the configuration. The clients' files come next.
-// After a crash in between, they still hold their servers, and SettleMoves undoes the moves.
+// BeginMoves writes the moves and the configuration. The caller writes the clients' files afterwards.
+// After a crash in between, these files still have their servers, and SettleMoves undoes the moves.
 func (h *Hub) BeginMoves(ctx context.Context, o Options) error {
 	unlock, err := lockFile(ctx, o, movesPath(h.State))
 	if err != nil {
@@ -286,20 +287,20 @@ func (h *Hub) BeginMoves(ctx context.Context, o Options) error {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
 	o.passPoint("moves saved")
-	if bytes.Equal(h.planned, h.src) {
+	if bytes.Equal(h.present, h.src) {
 		return nil
 	}
 	if err := os.Chmod(h.Config, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { // the servers' environment and headers may be secret
 		return err
 	}
-	err = errors.Join(ApplyChanges(ctx, []Change{h.newChange(Wrap, h.planned, h.src)}, o)...)
+	err = errors.Join(ApplyChanges(ctx, []Change{h.newChange(Wrap, h.present, h.src)}, o)...)
 	o.passPoint("configured")
 	return err
 }
 
-// SettleMoves makes the state and the configuration agree with the clients' files, after an
-// unwrap or an interrupted run. It returns the names of tables that stay because their owner
-// has changed them.
+// SettleMoves changes the state and the configuration so that they agree with the clients' files,
+// after an unwrap or an interrupted run. It returns the names of the servers whose tables stay,
+// because their owner has changed them.
 func (h *Hub) SettleMoves(ctx context.Context, files []ConfigFile, o Options) (changed []string, err error) {
 	unlock, err := lockFile(ctx, o, movesPath(h.State))
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// moveIntoHub moves servers of one container from a client's file into the configuration. It
-// returns the file and the moved servers; a server that cannot be moved stays and gets an
-// error.
+// moveIntoHub moves servers of one container from a client's file into the hub's configuration. It
+// returns the new content of the file, the moved servers, and an error for each server that cannot be
+// moved and stays.
 func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved []client.Entry, errs []error) {
 	h, first := pl.Hub, group[0]
 	row, container := first.File.Row, first.Entry.KeyPath[:len(first.Entry.KeyPath)-1]
@@ -24,7 +24,7 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 		wanted[t.Entry.Name] = true
 	}
 	after, earlier := src, h.findMove(first.File, m.Hub)
-	if earlier >= 0 { // an existing hub gets more servers: all of them are moved again
+	if earlier >= 0 { // the file has a hub: move its servers back, and then all servers together
 		back, err := client.MoveBack(row, src, m.Hub, h.moves[earlier].Pieces)
 		if err != nil {
 			refuse(client.HubName, err)
@@ -54,7 +54,7 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 		switch was := h.findChangedServer(earlier, e.Name); {
 		case err == nil:
 			it.Lead = h.tableLead(config, added, server)
-		case was != nil: // it must not leave the hub because of what its owner wrote there
+		case was != nil: // the owner has changed the server's table: the server stays in the hub as it is
 			it, added, server.Name = *was, config, e.Name
 		default:
 			refuse(e.Name, err)
@@ -79,11 +79,11 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 		refuse(moved[0].Name, err)
 		return src, nil, errs
 	}
-	h.src, h.moves = config, append(slices.Clip(h.moves), m) // an earlier move counts until the file is written
+	h.src, h.moves = config, append(slices.Clip(h.moves), m) // keep the earlier move: it counts until the file is written
 	return after, moved, errs
 }
 
-// forHub returns a server in the hub's notation, without its wrapper.
+// forHub returns a server, without its wrapper, as the hub's configuration writes servers.
 func (pl Planner) forHub(t Target, src []byte) (client.HubServer, error) {
 	switch {
 	case t.File.Tracked:
@@ -98,15 +98,15 @@ func (pl Planner) forHub(t Target, src []byte) (client.HubServer, error) {
 	return client.ForHub(t.File.Row, src, t.Entry)
 }
 
-// moveOutOfHub puts the servers of a hub's entry back into its client's file, and returns them
-// as that file has them.
+// moveOutOfHub puts the servers of a hub's entry back into the client's file. It returns the new
+// content of the file, and the entries of the servers in it.
 func (pl Planner) moveOutOfHub(t Target, src []byte) ([]byte, []client.Entry, error) {
 	i := -1
 	if pl.Hub != nil {
 		i = pl.Hub.findMove(t.File, t.Entry.KeyPath)
 	}
 	if i < 0 {
-		return src, nil, nil // its owner wrote the entry
+		return src, nil, nil // the owner wrote the hub's entry
 	}
 	m := pl.Hub.moves[i]
 	src, err := client.MoveBack(t.File.Row, src, m.Hub, m.Pieces)
@@ -126,7 +126,7 @@ func (pl Planner) moveOutOfHub(t Target, src []byte) ([]byte, []client.Entry, er
 	return src, back, err
 }
 
-// addServer puts a server's table into the configuration, once.
+// addServer appends a server's table to the configuration, unless the table is there already.
 func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) {
 	table := server.RenderTable()
 	entries, err := client.Read(client.HubRow(), config)
@@ -138,7 +138,7 @@ func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) 
 			return m.hasServer(movedServer{Name: server.Name, Table: table})
 		})
 		if same && bytes.Contains(config, []byte(table)) {
-			return config, nil // another client has moved it, too
+			return config, nil // the same server was moved out of another client's file
 		}
 		return nil, fmt.Errorf("the hub has another server of this name, [upstream.%s] in %s; rename one of them", server.Name, h.Config)
 	}
@@ -155,8 +155,8 @@ func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) 
 	return after, nil
 }
 
-// findChangedServer returns a server of an earlier move whose name is in config.toml; nil:
-// there is none.
+// findChangedServer returns the server of the earlier move with this name, if config.toml also has a
+// server of this name, or nil. earlier is the index of the move, or -1.
 func (h *Hub) findChangedServer(earlier int, name string) *movedServer {
 	entries, err := client.Read(client.HubRow(), h.src)
 	if earlier < 0 || err != nil || !slices.ContainsFunc(entries, func(e client.Entry) bool { return e.Name == name }) {
@@ -169,8 +169,8 @@ func (h *Hub) findChangedServer(earlier int, name string) *movedServer {
 	return &h.moves[earlier].Servers[i]
 }
 
-// tableLead returns the text that addServer put before a table; for an existing table, the text
-// from the earlier move.
+// tableLead returns the line ends that addServer put before a table. If addServer added nothing, it
+// returns those from an earlier move.
 func (h *Hub) tableLead(before, after []byte, server client.HubServer) string {
 	if bytes.Equal(before, after) {
 		for _, m := range h.moves {

@@ -16,34 +16,35 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// journalEntry is one server's edit in the journal. It is written before the file is. An entry
-// with Failed cancels the entry before it.
+// journalEntry is one server's edit in the journal. The journal is written before the file. An entry
+// with Failed cancels the previous entry of the same server.
 type journalEntry struct {
 	Time   time.Time `json:"time"`
 	Clawai string    `json:"clawai"` // version of clawai
 	Op     Op        `json:"op"`
-	File   string    `json:"file"` // path with symlinks resolved
-	Key    []string  `json:"key"`
-	Old    []string  `json:"old,omitempty"` // words as the file wrote them
-	New    []string  `json:"new,omitempty"`
+	File   string    `json:"file"`          // path with symlinks resolved
+	Key    []string  `json:"key"`           // key path of the server's entry
+	Old    []string  `json:"old,omitempty"` // the words that the edit replaced, as the file wrote them
+	New    []string  `json:"new,omitempty"` // the words that replaced them
 	// Withheld means that the command may hold a secret, so the words are not stored.
 	Withheld bool `json:"withheld,omitempty"`
-	// Made lists the folders that were made for the file.
+	// Made lists the folders that were created for the file.
 	Made   []string `json:"made,omitempty"`
-	Before string   `json:"before"` // SHA-256 of the whole file
-	After  string   `json:"after"`
-	Failed string   `json:"failed,omitempty"`
+	Before string   `json:"before"`           // SHA-256 of the complete file before the edit
+	After  string   `json:"after"`            // SHA-256 of the complete file after the edit
+	Failed string   `json:"failed,omitempty"` // why the file was not written; "" if it was
 }
 
 func journalPath(state string) string { return filepath.Join(state, "wrap-journal.ndjson") }
 
-// appendJournal appends the changes of a file to the journal and flushes them to the disk.
-func appendJournal(whole []Change, o Options, failed error) error {
+// appendJournal appends the changes (parts) of a file to the journal and flushes them to the disk. A
+// non-nil failed is the reason why the file was not written.
+func appendJournal(parts []Change, o Options, failed error) error {
 	var text []byte
-	for _, c := range whole {
+	for _, c := range parts {
 		for _, e := range c.Edits {
 			if len(e.Entry.KeyPath) == 0 {
-				continue // the hub's configuration, which no client reads
+				continue // an edit of the hub's configuration has no key path
 			}
 			l := journalEntry{
 				Time: o.currentTime().UTC(), Clawai: o.Version, Op: c.Op, File: c.Real, Key: e.Entry.KeyPath,
@@ -68,8 +69,8 @@ func appendJournal(whole []Change, o Options, failed error) error {
 	return appendLines(journalPath(o.State), text)
 }
 
-// mayHoldSecret reports whether a command is a whole line, or sets a variable, and so may hold
-// a key.
+// mayHoldSecret reports whether a command is a complete command line or sets a variable, so that it
+// may contain a secret.
 func mayHoldSecret(command string) bool { return strings.ContainsAny(command, " \t\r\n=@") }
 
 func hexDigest(b []byte) string {
@@ -77,8 +78,8 @@ func hexDigest(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// appendLines appends whole lines in one write. After a line that a crash has cut it starts a
-// new line.
+// appendLines appends complete lines in one write. If a crash has cut the last line of the file, it
+// starts on a new line.
 func appendLines(path string, text []byte) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -107,14 +108,15 @@ func appendLines(path string, text []byte) (err error) {
 	return f.Sync()
 }
 
-// Journal holds the last operation on each server. It distinguishes a server that was never
-// wrapped from one whose wrapper something else removed.
+// Journal holds, by journalKey, whether the last operation on a server was a wrap. So a server whose
+// wrapper was removed by something else differs from a server that was never wrapped. A Journal also
+// holds the files that wrap created, with their digests (hasMadeFile).
 type Journal map[string]bool
 
-// ReadJournal reads the journal of a state folder, and skips lines that a crash has cut. A
-// missing journal is empty.
+// ReadJournal reads the journal of a state folder. It skips lines that a crash has cut. If there is no
+// journal, it returns an empty one.
 func ReadJournal(state string) (Journal, error) {
-	text, err := os.ReadFile(journalPath(state)) // a line may be long: it holds the words of a project's server
+	text, err := os.ReadFile(journalPath(state)) // no bufio.Scanner: a line may be long, because it contains the words of a server
 	if errors.Is(err, fs.ErrNotExist) {
 		return Journal{}, nil
 	}
@@ -140,16 +142,16 @@ func ReadJournal(state string) (Journal, error) {
 	return j, nil
 }
 
-// hasMadeFile reports whether some clawai created the file with these bytes.
+// hasMadeFile reports whether wrap created the file, and the file still has the bytes that wrap wrote.
 func (j Journal) hasMadeFile(file string, src []byte) bool {
 	return j[journalKey(file, []string{hexDigest(src)})]
 }
 
-// madeFolders returns the folders that were made for files.
+// madeFolders returns the folders that wrap created for files.
 func madeFolders(state string) map[string]bool {
 	text, err := os.ReadFile(journalPath(state))
 	if err != nil {
-		return nil // an empty folder does no harm
+		return nil // then empty folders stay, which does no harm
 	}
 	made := map[string]bool{}
 	for line := range bytes.Lines(text) {

@@ -14,13 +14,13 @@ import (
 
 const (
 	lockPoll = 50 * time.Millisecond
-	// deadLock is the age after which a client's lock is stale. The library that Cline uses
-	// touches the directory of a live lock every 5 seconds and takes over a lock after 10.
+	// deadLock is the age after which a client's lock is stale. Cline's library updates the time of
+	// the directory of a lock in use every 5 seconds, and ignores a lock that is 10 seconds old.
 	deadLock = 20 * time.Second
 )
 
-// lockFile keeps other clawai processes from the file while this one writes it. The lock is in
-// the state folder, since our files do not belong beside a client's file.
+// lockFile keeps other clawai processes from writing the file until unlock. The file of the lock is in
+// the state folder, so that the folder of the client's file stays clean.
 func lockFile(ctx context.Context, o Options, real string) (unlock func(), err error) {
 	dir := filepath.Join(o.State, "wrap-locks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -39,7 +39,8 @@ func lockFile(ctx context.Context, o Options, real string) (unlock func(), err e
 	return func() { _ = lock.Close() }, nil
 }
 
-// lockDirectory takes the lock of a client that makes FILE.lock, a directory, while it writes.
+// lockDirectory takes the lock that a client uses: the client creates the directory FILE.lock while it
+// writes FILE.
 func lockDirectory(ctx context.Context, o Options, real string) (unlock func(), err error) {
 	dir := real + ".lock"
 	ctx, cancel := context.WithTimeout(ctx, o.lockWait())

@@ -64,7 +64,8 @@ func (s Selection) MatchesFile(p *ConfigFile) bool {
 		(s.File == "" || s.File == p.Path || s.File == p.Real)
 }
 
-// ChangesTarget reports whether op would change t, or has to report why it cannot.
+// ChangesTarget reports whether op would change t, or should change t and PlanChanges reports why it
+// cannot.
 func (pl Planner) ChangesTarget(op Op, t Target) bool {
 	if t.Entry.Kind == client.Other || t.File.Row.ReadOnly {
 		return false
@@ -78,11 +79,11 @@ func (pl Planner) ChangesTarget(op Op, t Target) bool {
 	if pl.Hub != nil && pl.Hub.Into {
 		return true
 	}
-	if pl.HTTPProxy.redirectsEntry(t.Entry) { // a Problem of becoming a process does not prevent this
+	if pl.HTTPProxy.redirectsEntry(t.Entry) { // Problem does not matter: the entry need not become a process
 		return pl.HTTPProxy.needsRedirect(t)
 	}
 	if t.Entry.Problem != nil {
-		return t.Entry.Wrapped != nil || t.Entry.Unclear // PlanChanges reports why it cannot be done
+		return t.Entry.Wrapped != nil || t.Entry.Unclear // PlanChanges reports the problem
 	}
 	return pl.needsWrap(t.File, t.Entry) || pl.Secrets != nil && holdsSecrets(t)
 }
@@ -91,16 +92,16 @@ func (pl Planner) ChangesTarget(op Op, t Target) bool {
 type Change struct {
 	Op      Op
 	Path    string // path where the client looks
-	Real    string
-	Tracked bool
+	Real    string // path that is written: Path with its symlinks resolved
+	Tracked bool   // git tracks the file
 	Before  []byte
 	After   []byte
 	Edits   []Edit // from the end of the file to its beginning
 
-	Hook    *client.HookRow // the edits are of these hooks; nil: of servers
+	Hook    *client.HookRow // the client whose hooks are edited; nil if servers are edited
 	Absent  bool            // the file did not exist
-	Notes   []string        // what its owner should know about others' hooks in it
-	Gone    bool            // the file is removed: wrap had made it, and it holds nothing else
+	Notes   []string        // notes to the owner about hooks in the file that are not ours
+	Gone    bool            // the file is removed, because it contained only what wrap wrote
 	Program bool            // the new file is a program
 }
 
@@ -108,11 +109,11 @@ type Change struct {
 type Edit struct {
 	Row      client.Row
 	Entry    client.Entry // the entry before the edit
-	Old, New []string     // the words that changed, as the file writes them
+	Old, New []string     // the words that changed, before and after the edit, as the file writes them
 }
 
-// PlanChanges plans the files that an operation produces. A server that cannot be edited gets
-// an error with its name; the others in its file continue.
+// PlanChanges plans the changes of an operation on servers. If a server cannot be edited, it returns
+// an error with the server's name, and plans the other servers of the file.
 func (pl Planner) PlanChanges(op Op, targets []Target) ([]Change, []error) {
 	var changes []Change
 	var errs []error
@@ -135,7 +136,8 @@ func (pl Planner) PlanChanges(op Op, targets []Target) ([]Change, []error) {
 	return changes, errs
 }
 
-// planFile edits one file from its end, so that the places of earlier entries stay valid.
+// planFile plans the edits of one file. It begins at the end of the file: an edit changes only the
+// positions of entries after it.
 func (pl Planner) planFile(op Op, group []Target) (Change, []error) {
 	first := group[0].File
 	change := Change{Op: op, Path: first.Path, Real: first.Real, Tracked: first.Tracked, Before: first.src, After: first.src}
@@ -169,7 +171,7 @@ func (pl Planner) planFile(op Op, group []Target) (Change, []error) {
 			continue
 		}
 		e := Edit{Row: t.File.Row, Entry: t.Entry}
-		e.Old, _ = client.EntryTokens(e.Row, change.After, e.Entry) // "" in the journal is better than no edit
+		e.Old, _ = client.EntryTokens(e.Row, change.After, e.Entry) // ignore the error: the words are only for the journal
 		e.New, _ = client.EntryTokens(e.Row, after, e.Entry)
 		change.Edits, change.After = append(change.Edits, e), after
 	}
@@ -200,7 +202,7 @@ func (pl Planner) planHub(change Change, group []Target) (Change, []error) {
 		change.After, group = after, rest
 	}
 	if slices.Equal(change.After, change.Before) {
-		change.Edits = nil // everything was there already
+		change.Edits = nil // the servers are in the hub already
 	}
 	return change, errs
 }

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// RunningPrograms returns the names of the running programs: the kernel's name of each, and the
-// last part of its executable and of its first word, since the kernel's name is cut at 15
-// bytes.
+// RunningPrograms returns the names of the running programs. Each process has up to three names: the
+// kernel's name, which is cut at 15 bytes, and the base names of its executable and of the first word
+// of its command line.
 func RunningPrograms() ([]string, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// RunningPrograms returns the names of the running programs, as the system's own tool lists
-// them.
+// RunningPrograms returns the names of the running programs, as ps or tasklist lists them.
 func RunningPrograms() ([]string, error) {
 	if goos == "windows" {
 		return listTasks()

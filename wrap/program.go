@@ -15,15 +15,15 @@ import (
 
 const goos = runtime.GOOS
 
-// Program is the path of clawai in clients' files.
+// Program is the clawai that wrap writes into clients' files.
 type Program struct {
-	Path string // absolute, and valid after an upgrade; "" when Err is set
-	Err  error  // reason why this binary must not be written into a file
-	Exe  string // path of this binary from the system
+	Path string // absolute path that stays valid after an upgrade; "" when Err is set
+	Err  error  // reason why this binary must not be written into a file; else nil
+	Exe  string // path of this binary, as os.Executable returns it
 }
 
-// StartCommand returns the command for a client's file. In a file that is shared through git it
-// is no path, since a machine's path is wrong for others.
+// StartCommand returns the command that starts clawai in a client's file. In a file that git tracks,
+// it is the name without a path, because other users have clawai at other paths.
 func (p Program) StartCommand(file *ConfigFile) (string, error) {
 	if !p.runsOnWindows() && file.readOnWindows() {
 		return "", errors.New("a Windows program reads this file, and cannot start the clawai of this system; install clawai on Windows and run it there")
@@ -43,14 +43,14 @@ func (p Program) StartCommand(file *ConfigFile) (string, error) {
 	return path, nil
 }
 
-// windowsFolder matches the folders where programs on Windows keep their files, as other
-// systems see them.
+// windowsFolder matches paths under WSL and similar systems that lead to the files of Windows
+// programs.
 var windowsFolder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)/AppData/(Roaming|Local)/|^/mnt/[a-z]/(Users/[^/]+/\.|Program Files)`)
 })
 
-// readOnWindows reports whether a program on Windows reads the file: under WSL clawai finds
-// such files, but its own path is not valid on Windows.
+// readOnWindows reports whether a program on Windows reads the file. Under WSL, clawai finds such
+// files, but clawai's own path is not valid on Windows.
 func (p *ConfigFile) readOnWindows() bool {
 	return windowsFolder().MatchString(p.Path) || windowsFolder().MatchString(p.Real)
 }
@@ -82,15 +82,15 @@ func FindProgram() Program {
 
 // search holds the inputs for finding the program.
 type search struct {
-	exe  string   // from the system; on Linux with every symlink resolved
-	arg0 string   // from the shell
-	path []string // folders, in order
-	temp []string
-	same func(a, b string) bool
+	exe  string                 // path from os.Executable; on Linux with all symlinks resolved
+	arg0 string                 // first word of the command line, as the shell gave it
+	path []string               // folders of PATH, in order
+	temp []string               // folders for temporary files
+	same func(a, b string) bool // reports whether two paths lead to the same file
 }
 
-// findProgram prefers the path that the user started, then PATH, then the system's path: a
-// package manager's link outlives the versioned folder that it leads to.
+// findProgram tries the path that the user started, then the folders of PATH, and then exe. The links
+// of a package manager come before exe, because exe may be in a folder that the next upgrade removes.
 func (s search) findProgram() Program {
 	if s.isTemporary(s.exe) {
 		return Program{Err: fmt.Errorf("this clawai is a temporary binary (%s): what go run builds, or what lies in the folder for temporary files, is removed later, and a client that was told to start it would find nothing. Install one that stays, and run that: go install ./cmd/... in a checkout, or go install github.com/clawai/clawai/cmd/...@latest", s.exe)}
@@ -132,8 +132,8 @@ func (s search) isTemporary(path string) bool {
 	return strings.Contains(filepath.ToSlash(path), "/go-build")
 }
 
-// versioned matches the folders that package managers create for every version (Homebrew, Nix,
-// Guix, asdf, mise, scoop, pnpm, npx) and Go's cache.
+// versioned matches the folders that package managers create for each version (Homebrew, Nix, Guix,
+// asdf, mise, scoop, pnpm, npx, snap), and Go's module cache.
 var versioned = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)/(cellar|caskroom)/|^/(nix|gnu)/store/|/installs/[^/]+/|/scoop/apps/[^/]+/[0-9]|/node_modules/\.pnpm/|/_npx/|/pkg/mod/|^/snap/[^/]+/`)
 })
@@ -152,7 +152,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// isInside reports whether path is dir or below it; both are clean.
+// isInside reports whether path is dir or a path below dir. Both arguments must be clean paths.
 func isInside(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

@@ -4,17 +4,18 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// Secrets moves secrets between files and the vault. On an error the server is not edited.
+// Secrets moves secrets between files and the vault. If a method returns an error, the server is not
+// edited.
 type Secrets interface {
-	// TakeSecret returns the text that replaces a secret in the file; if take is false, the
-	// secret stays.
+	// TakeSecret moves a secret into the vault. It returns the reference that replaces the secret in
+	// the file. If take is false, the secret stays in the file.
 	TakeSecret(t Target, s client.Secret) (text string, take bool, err error)
-	// ReturnToken returns the token that was there before; if give is false, the reference
-	// stays.
+	// ReturnToken returns the token that a reference in the file replaced. If give is false, the
+	// reference stays in the file.
 	ReturnToken(t Target, s client.Secret) (token string, give bool, err error)
 }
 
-// holdsSecrets reports whether a wrapped server has secrets in its file.
+// holdsSecrets reports whether the entry of a wrapped server contains secrets.
 func holdsSecrets(t Target) bool {
 	if t.Entry.Wrapped == nil || t.Entry.Problem != nil {
 		return false
@@ -36,8 +37,9 @@ func (pl Planner) restoreSecrets(t Target, src []byte) ([]byte, error) {
 	return pl.exchangeTokens(t, src, client.FindReferences, func(s client.Secret) (string, bool, error) { return pl.Secrets.ReturnToken(t, s) })
 }
 
-// exchangeTokens replaces the texts that find returns by the tokens that other returns.
-func (pl Planner) exchangeTokens(t Target, src []byte, find func(client.Row, []byte, client.Entry) ([]client.Secret, error), other func(client.Secret) (string, bool, error)) ([]byte, error) {
+// exchangeTokens replaces each text that find returns by the token that replace returns for it. If
+// replace returns false, the text stays.
+func (pl Planner) exchangeTokens(t Target, src []byte, find func(client.Row, []byte, client.Entry) ([]client.Secret, error), replace func(client.Secret) (string, bool, error)) ([]byte, error) {
 	if pl.Secrets == nil {
 		return src, nil
 	}
@@ -47,7 +49,7 @@ func (pl Planner) exchangeTokens(t Target, src []byte, find func(client.Row, []b
 	}
 	tokens := map[string]string{}
 	for _, s := range all {
-		token, changes, err := other(s)
+		token, changes, err := replace(s)
 		if err != nil {
 			return nil, err
 		}

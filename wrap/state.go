@@ -13,10 +13,10 @@ type State string
 // The states. Bare and Drifted servers should be wrapped, but are not.
 const (
 	Wrapped   State = "wrapped"
-	Observed  State = "observed" // wrapped, but nothing is enforced
-	Bare      State = "bare"
-	Drifted   State = "drifted"       // wrapped once, and no longer as it should be
-	Uncovered State = "not coverable" // no edit of this file can cover it
+	Observed  State = "observed"      // wrapped, but the wrapper enforces nothing
+	Bare      State = "bare"          // not wrapped
+	Drifted   State = "drifted"       // was wrapped, and now differs from what wrap writes
+	Uncovered State = "not coverable" // no edit of the file can put clawai in front of the server
 )
 
 // Planner finds the state of servers and plans their edits.
@@ -26,11 +26,11 @@ type Planner struct {
 	Observe   bool // Wrap adds proxies that enforce nothing
 	HTTPProxy HTTPProxy
 	Hub       *Hub                     // nil: the hub is unknown
-	Secrets   Secrets                  // nil: Wrap leaves secrets in files, and Unwrap leaves references
+	Secrets   Secrets                  // nil: secrets and references stay in the files
 	Getenv    func(name string) string // the owner's environment; nil: unknown
 }
 
-// EntryState returns the state of an entry, and the reason when the state needs one.
+// EntryState returns the state of an entry, and a reason if the state needs an explanation, or "".
 func (pl Planner) EntryState(p *ConfigFile, e client.Entry) (State, string) {
 	if differs := pl.FindDifferences(p, e); len(differs) > 0 {
 		return Drifted, strings.Join(differs, "; ")
@@ -59,17 +59,18 @@ func (pl Planner) EntryState(p *ConfigFile, e client.Entry) (State, string) {
 	return Wrapped, ""
 }
 
-// GuardsEntry reports whether calls of an entry reach a proxy of ours that enforces the owner's
-// rules. An entry in a project's file counts only if Wrap has written it: anybody who may write
-// in the project could have put it there.
+// GuardsEntry reports whether calls through an entry reach a proxy of ours that enforces the owner's
+// rules. An entry in a project's file counts only if Wrap has written it, because anybody who may
+// write in the project could write such an entry.
 func (pl Planner) GuardsEntry(p *ConfigFile, e client.Entry) bool {
 	state, _ := pl.EntryState(p, e)
 	own := p.Row.Scope != client.Project && p.Row.Scope != client.Workspace
 	return state == Wrapped && (own || pl.Journal.hasWrapped(p.Real, e))
 }
 
-// FindDifferences returns how an entry that is, was or looks wrapped differs from what wrap
-// would write; nothing when it does not differ, or was never wrapped.
+// FindDifferences returns how an entry differs from what wrap would write, if the entry is wrapped,
+// was wrapped or looks wrapped. It returns nil when the entry does not differ, and when it was never
+// wrapped.
 func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	was := pl.Journal.hasWrapped(p.Real, e)
 	switch {
@@ -97,11 +98,11 @@ func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) 
 	return append(append(all, e.Wrapped.Differs...), pl.checkVariables(p, e, e.Wrapped.Path)...)
 }
 
-// checkWrappable returns the reason why an entry cannot be wrapped, such as its environment;
-// nil when it can be.
+// checkWrappable returns the reason why an entry cannot be wrapped, such as a variable in its
+// environment, or nil when it can be wrapped.
 func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 	if pl.HTTPProxy.redirectsEntry(e) {
-		return nil // the client does not start this proxy
+		return nil // the client starts no process for the entry
 	}
 	command, err := pl.Program.StartCommand(p)
 	if err != nil {
@@ -114,7 +115,7 @@ func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 		return fmt.Errorf("its command is a whole command line (%s), which clawai would take for the name of a program; write the program alone as the command, and each further word as an argument", e.Command)
 	}
 	if e.Kind == client.Remote && e.Wrapped == nil {
-		e.Env = nil // nobody reads it
+		e.Env = nil // the client ignores the environment of a remote entry
 	}
 	if steered := pl.checkVariables(p, e, command); len(steered) > 0 {
 		return fmt.Errorf("%s; %s", strings.Join(steered, "; "), nextVariables)
@@ -122,20 +123,22 @@ func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 	return nil
 }
 
-// isCommandLine reports whether a command holds a program's name and more words. A path may
-// hold blanks, so a first word with a separator does not count as a name.
+// isCommandLine reports whether a command is a program's name followed by more words. If the first
+// word has a path separator or a quote, the command may be a path with blanks, and the result is
+// false.
 func isCommandLine(command string) bool {
 	words := strings.Fields(command)
 	return len(words) > 1 && !strings.ContainsAny(words[0], `/\"'`)
 }
 
-// needsWrap reports whether Wrap would change an entry, or has to report why it cannot.
+// needsWrap reports whether Wrap would change an entry, or should change it and reports why it
+// cannot.
 func (pl Planner) needsWrap(p *ConfigFile, e client.Entry) bool {
 	if e.Wrapped == nil {
 		return true
 	}
 	if e.Wrapped.ProxyURL != "" || e.Wrapped.Hub {
-		return false // it is wrapped in the other form
+		return false // the entry is wrapped in another form, as a redirect or as the hub
 	}
 	if len(pl.FindDifferences(p, e)) > 0 || e.Wrapped.Observe != pl.Observe {
 		return true

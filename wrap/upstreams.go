@@ -14,25 +14,25 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// HTTPProxy is the owner's proxy for clients that still speak HTTP (clawai proxy --listen),
-// with the servers that it must reach: it reaches no server outside Upstreams.
+// HTTPProxy is the owner's proxy for clients that connect over HTTP (clawai proxy --listen). It
+// reaches only the servers in Upstreams.
 type HTTPProxy struct {
-	Base      string            // its address up to /mcp; "": remote servers become processes instead
+	Base      string            // address of the proxy up to /mcp; "": Wrap turns remote servers into processes instead
 	Secret    string            // secret part of the path; "" when there is none yet
-	Upstreams map[string]string // address by name
-	Listeners map[string]string // ADDRESS:PORT by name: where the clients' urls lead
+	Upstreams map[string]string // original address of each server, by name
+	Listeners map[string]string // ADDRESS:PORT of the proxy in each server's url, by name
 }
 
 // DefaultListen is the address where the proxy listens by default.
 const DefaultListen = "127.0.0.1:8808"
 
-// ReadUpstreams reads the original addresses of redirected entries, by name. A missing file is
-// empty.
+// ReadUpstreams reads the original addresses of redirected entries, by name. It returns an empty map
+// if there is no file.
 func ReadUpstreams(state string) (map[string]string, error) {
 	return readNames(filepath.Join(state, "wrapped-upstreams.json"))
 }
 
-// ReadListeners reads the addresses that redirected entries lead to, by name.
+// ReadListeners reads the proxy's ADDRESS:PORT of redirected entries, by name.
 func ReadListeners(state string) (map[string]string, error) {
 	return readNames(filepath.Join(state, "wrapped-doors.json"))
 }
@@ -52,8 +52,8 @@ func readNames(path string) (map[string]string, error) {
 	return known, nil
 }
 
-// SaveState adds Upstreams and Listeners to those that are known by now. An address may hold a key,
-// so only the owner can read the files.
+// SaveState adds Upstreams and Listeners to those in the state folder. An address may contain a
+// secret, so only the owner can read the files.
 func (f *HTTPProxy) SaveState(state string) error {
 	unlock, err := atomicfile.Lock(filepath.Join(state, "wrapped-upstreams.json"))
 	if err != nil {
@@ -84,7 +84,8 @@ func saveNames(path string, known map[string]string) error {
 	return atomicfile.Write(path, append(src, '\n'), atomicfile.Options{Mode: 0o600})
 }
 
-// redirectsEntry reports whether an entry gets the proxy's address, or has it.
+// redirectsEntry reports whether Wrap replaces the url of an entry by an address of the proxy, or has
+// done so.
 func (f *HTTPProxy) redirectsEntry(e client.Entry) bool {
 	return f.Base != "" && e.Kind == client.Remote && (e.Wrapped == nil || e.Wrapped.ProxyURL != "")
 }
@@ -100,13 +101,13 @@ func (f *HTTPProxy) listenAddress() string {
 	return address
 }
 
-// entryAddress returns the address that an entry must lead to. Every client has its own agent
-// session, and so its own gate.
+// entryAddress returns the address of the proxy that an entry must have as its url. The address
+// contains the client, because every client has its own session and its own gate.
 func (f *HTTPProxy) entryAddress(t Target) string {
 	return f.Base + "/" + t.File.Row.Client + "/" + t.Entry.Name
 }
 
-// redirectEntry returns the file with the entry's url leading to the proxy.
+// redirectEntry returns the file with the proxy's address as the url of an entry.
 func (f *HTTPProxy) redirectEntry(t Target, src []byte) ([]byte, error) {
 	name, address := t.Entry.Name, t.Entry.URL
 	if !client.PlainName(name) {
@@ -122,7 +123,7 @@ func (f *HTTPProxy) redirectEntry(t Target, src []byte) ([]byte, error) {
 	return after, err
 }
 
-// findDifferences returns how an entry's url differs from the address of its server at the
+// findDifferences returns how a redirected entry differs from the known address of its server at the
 // proxy.
 func (f *HTTPProxy) findDifferences(p *ConfigFile, e client.Entry) []string {
 	address, known := f.Listeners[e.Name]
@@ -138,7 +139,7 @@ func (f *HTTPProxy) findDifferences(p *ConfigFile, e client.Entry) []string {
 	return nil
 }
 
-// afterHost returns the path of a url.
+// afterHost returns the part of a url after the host: from the first slash of the path.
 func afterHost(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexByte(rest, '/'); i >= 0 {

@@ -9,10 +9,10 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// reservedVariables lists the variables that lead clawai to another policy or state, or load
-// another program into it. No entry may set them, since the environment of an entry is clawai's
-// environment too. A name that ends with * stands for all names that begin so. docs/wrap.md
-// publishes this list.
+// reservedVariables lists the variables that make clawai use another policy or state, or load other
+// code into clawai. No entry may set them, because the environment of an entry is also clawai's
+// environment. A name that ends with * stands for all names with this beginning. docs/wrap.md
+// publishes the list.
 var reservedVariables = []struct{ name, what string }{
 	{"CLAWAI_*", "says how clawai works"},
 	{"XDG_CONFIG_HOME", "says where clawai finds its policy"},
@@ -30,8 +30,8 @@ var reservedVariables = []struct{ name, what string }{
 	{"TMUX_PANE", "says where clawai's questions are shown"},
 }
 
-// reservedFor returns the effect of a variable on clawai; "" for a variable of the server.
-// Systems differ in whether the case of a name counts; here it does not.
+// reservedFor returns the effect of a reserved variable on clawai, or "" for another variable. It
+// ignores the case of the name, as some systems do.
 func reservedFor(name string) string {
 	name = strings.ToUpper(name)
 	for _, s := range reservedVariables {
@@ -53,11 +53,10 @@ func (s Setting) renderSteering(what string) string {
 	return fmt.Sprintf("%s sets %s, which %s", s.Path, s.Name, what)
 }
 
-// settingsAround returns the settings of each client.
+// settingsAround returns the settings of all clients, by client.
 func settingsAround(e client.Env) map[string][]Setting {
 	all := map[string][]Setting{}
-	// Ignore the error: the caller has loaded the same catalogue before, and would have stopped
-	// there.
+	// Ignore the error: the caller has loaded the same catalogue before without an error.
 	rows, _ := client.HookRows()
 	for _, row := range rows {
 		all[row.Client] = listSettings(e, row)
@@ -65,8 +64,8 @@ func settingsAround(e client.Env) map[string][]Setting {
 	return all
 }
 
-// listSettings returns the variables in the owner's settings and in the project's, where an
-// agent may write.
+// listSettings returns the variables in the owner's settings, and those in the project's settings,
+// where an agent may write.
 func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	if row.Env == "" {
 		return nil
@@ -74,7 +73,7 @@ func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	for _, paths := range []client.Paths{row.Paths, row.Settings} {
 		for _, path := range (client.Row{Paths: paths}).FindFiles(e) {
 			src, err := readRegularFile(path)
-			if err != nil || slices.ContainsFunc(all, func(s Setting) bool { return s.Path == path }) { // in the home folder both are the same file
+			if err != nil || slices.ContainsFunc(all, func(s Setting) bool { return s.Path == path }) { // the project is the home folder: both have the same file
 				continue
 			}
 			_, env := client.ReadSettings(row, src)
@@ -86,9 +85,9 @@ func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	return all
 }
 
-// checkVariables returns the variables of an entry, or around it, that change clawai's
-// behaviour. A variable with the same value as in the environment here changes nothing. PATH
-// does so only when clawai itself is found through it.
+// checkVariables returns a message for each variable in an entry, or in the settings around it, that
+// changes clawai's behaviour. It ignores a variable that has the same value in pl.Getenv. It ignores
+// PATH, unless the client finds clawai through PATH.
 func (pl Planner) checkVariables(p *ConfigFile, e client.Entry, command string) (all []string) {
 	for _, v := range e.Env {
 		if what := pl.steeringReason(v, command); what != "" {

@@ -17,17 +17,18 @@ type Composed struct {
 	Name string // suitable file name, without extension
 }
 
-// errNoFixture means that no request would be read as the call.
+// errNoFixture means that the rules would read no request as this call.
 var errNoFixture = errors.New("the call cannot be written as a fixture")
 
-// Compose returns the shortest request that the rules see as the call, with the
-// expected answer. It returns an error if there is none.
+// Compose returns a fixture: the shortest request that the rules see as the call c, and the
+// expected answer. It returns an error if no request has this form.
 func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
 	return ComposeReply(policy.OnCall, c, expected)
 }
 
-// ComposeReply returns the shortest reply to a call, or the shortest list entry
-// that names the call, with the call's findings.
+// ComposeReply is Compose for replies, too: if on is policy.OnReply, the fixture has the shortest
+// reply to the call, and if on is policy.OnList, the shortest list entry that names the call. The
+// fixture states the findings in c.
 func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Composed, error) {
 	if len(c.Names) == 0 {
 		return Composed{}, errNoFixture
@@ -51,8 +52,8 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 		fx = append(fx, member{factMembers[i].name, factMembers[i].write(&c.Facts)})
 	}
 	fx = append(fx, member{"method", method}, member{"params", params}, member{"result", result}, member{"list", entry})
-	var silent Fixture // without finds, the detectors decide
-	if c.Screened && len(c.Finds)+len(silent.findKinds([][]byte{c.Args}, c.RequestTexts(), policy.FindingKinds(), nil)) > 0 {
+	var noFinds Fixture // states no findings, so that findKinds asks the detectors
+	if c.Screened && len(c.Finds)+len(noFinds.findKinds([][]byte{c.Args}, c.RequestTexts(), policy.FindingKinds(), nil)) > 0 {
 		fx = append(fx, member{"finds", append([]string{}, c.Finds...)})
 	}
 	text, err := encodeMembers(append(fx, member{"expected", expected.String()}))
@@ -62,13 +63,13 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 	return Composed{Text: text, Name: fileName(c, expected)}, nil
 }
 
-// member is a member of a JSON object. A nil value is left out.
+// member is a member of a JSON object. encodeMembers omits a member with a nil value.
 type member struct {
 	name  string
 	value any
 }
 
-// encodeMembers returns an object with its members in this order, one per line.
+// encodeMembers returns a JSON object with the members in the given order, one per line.
 func encodeMembers(members []member) ([]byte, error) {
 	var compact, out bytes.Buffer
 	enc := json.NewEncoder(&compact)
@@ -90,8 +91,8 @@ func encodeMembers(members []member) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// answerOf returns a possible reply to a call. It contains a text that marks
-// can surround.
+// answerOf returns a result that a server could send for the call. The result contains a text,
+// because a rule that marks texts needs one.
 func answerOf(c *policy.Call) any {
 	type object = map[string]any
 	text := object{"type": "text", "text": "x"}
@@ -106,8 +107,8 @@ func answerOf(c *policy.Call) any {
 	return object{}
 }
 
-// listEntry returns the list method and an entry that names a call; "" and nil
-// when there is none.
+// listEntry returns the list method and an entry that names the call. It returns "" and nil if no
+// list contains such names.
 func listEntry(c *policy.Call) (method string, entry any) {
 	switch c.Subject {
 	case policy.ToolSubject:
@@ -120,7 +121,8 @@ func listEntry(c *policy.Call) (method string, entry any) {
 	return "", nil
 }
 
-// composeRequest returns the method and the parameters of a call.
+// composeRequest returns the method and the parameters of the request for a call. The method is ""
+// if no request has this form.
 func composeRequest(c *policy.Call) (method string, params any) {
 	type object = map[string]any
 	name := c.Names[0]

@@ -11,14 +11,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// factMember is the member of a fixture for one fact.
+// factMember describes the member of a fixture that holds one fact.
 type factMember struct {
 	name  string
 	read  func(*policy.Facts, gjson.Result) error
-	write func(*policy.Facts) any // nil leaves the member out
+	write func(*policy.Facts) any // returns the member's value; nil if the fixture omits the member
 }
 
-// factMembers has a row for each member of policy.Facts.
+// factMembers has an entry for each field of policy.Facts.
 var factMembers = []factMember{
 	{"cwd", readCwd, func(f *policy.Facts) any { return textOrNil(f.Cwd) }},
 	{"os", readOS, func(f *policy.Facts) any { return textOrNil(f.OS) }},

@@ -9,17 +9,17 @@ import (
 // Severity is the severity of a finding, in SARIF's words.
 type Severity string
 
-// The severities. An unknown one is reported as an error.
+// The severities. Reports treat an unknown severity as Error.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 	Note    Severity = "note"
 )
 
-// Severities lists the severities, least first.
+// Severities lists the severities, from the least to the most severe.
 func Severities() []Severity { return []Severity{Note, Warning, Error} }
 
-// Compare orders severities.
+// Compare returns a negative number if s is less severe than t, and 0 if they are equal.
 func (s Severity) Compare(t Severity) int {
 	return slices.Index(Severities(), s) - slices.Index(Severities(), t)
 }
@@ -34,9 +34,8 @@ type Finding struct {
 	Message  string          // one sentence: what is wrong
 	Why      string          // possible consequence; may be ""
 	Fix      string          // what to write instead; may be ""
-	// Fixture is a call that shows the finding, as a fixture that expects the
-	// policy's present answer. Call is the same call on one line. Both are
-	// empty when there is none.
+	// Fixture is a call that shows the finding, as a fixture that expects the policy's present
+	// answer. Call is the same call on one line. Both are empty when no such call is known.
 	Fixture []byte
 	Call    string
 	Related []Related
@@ -48,7 +47,7 @@ type Related struct {
 	Message string
 }
 
-// FindingKind describes a code.
+// FindingKind describes a finding code.
 type FindingKind struct {
 	Code     string
 	Severity Severity // the usual severity of the code
@@ -63,7 +62,7 @@ type RuleRef struct {
 	Description string `json:"description,omitempty"`
 }
 
-// RefOf returns the reference of a rule; nil for nil.
+// RefOf returns the reference to a rule, or nil if r is nil.
 func RefOf(r *policy.Rule) *RuleRef {
 	if r == nil {
 		return nil

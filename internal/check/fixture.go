@@ -1,10 +1,9 @@
-// Package check contains operations on a policy besides enforcement: running
-// fixtures and reporting. It uses the same method table and the same Decide as
-// the proxy, so a successful run is meaningful.
+// Package check runs fixtures against a policy and reports findings. It uses the same method table
+// and the same Decide as the proxy, so the proxy gives the same answers.
 //
 // Findings are written in the formats of CI systems: SARIF 2.1.0, GitHub's
-// workflow annotations and JUnit XML. A finding may contain an attacker's text.
-// No format lets such text end a line, an element or a command early.
+// workflow annotations and JUnit XML. A finding may contain an attacker's text. The writers escape
+// such text, so that it cannot end a line, an element or a command early.
 package check
 
 import (
@@ -29,27 +28,26 @@ import (
 // replies (docs/policy.md, "Fixtures").
 type Fixture struct {
 	Path     string
-	Server   string // "" when the file names none
+	Server   string // "" when the file names no server
 	Method   string
-	Params   []byte // compact JSON; nil when absent
-	Expected *policy.Action
-	expected *string
+	Params   []byte         // compact JSON; nil when absent
+	Expected *policy.Action // nil when the file expects no answer
+	expected *string        // the word for Expected, as in the file
 
 	policy.Facts // the facts in the file (factMembers)
 
-	// Result is the reply to the request, and Listed is an entry of a listed
-	// reply. Finds holds the kinds found in the judged message: the reply, or
-	// else the request's arguments. If Finds is nil, the detectors decide. Each
-	// is nil when the file lacks it.
+	// Result is the reply to the request. Listed is one entry of the reply to a list request.
+	// Finds holds the kinds of findings in the judged message. Each field is nil when the file
+	// lacks it. If Finds is nil, the detectors look for findings.
 	Result, Listed []byte
 	Finds          []string
-	// ExpectedResult is the part of a reply or list entry that the client must
-	// get, as JSON: an object, or a string with the exact bytes.
+	// ExpectedResult is what the client must get of the reply or list entry, as JSON: an object,
+	// or a string with the exact bytes. It is nil when the file lacks it.
 	ExpectedResult []byte
 }
 
-// maxFixture bounds a fixture file in bytes. A frame may be larger, but a test
-// for people need not be.
+// maxFixture bounds a fixture file, in bytes. The proxy accepts larger messages, but people can
+// write the same test with a smaller one.
 const maxFixture = 8 << 20
 
 // ReadFixture reads one file. The error contains the file name and the problem.
@@ -76,8 +74,7 @@ func ReadFixture(path string) (Fixture, error) {
 	return fx, nil
 }
 
-// WithoutPath returns an error of package os without its path; our own errors
-// name the path once.
+// WithoutPath removes the path from an error of package os. The caller's own message names the path.
 func WithoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
@@ -147,7 +144,7 @@ func (fx *Fixture) setMember(name string, value gjson.Result) error {
 		fx.ExpectedResult = []byte(value.Raw)
 		return nil
 	case "result", "list", "finds":
-		return fx.cameBack(name, value)
+		return fx.setReplyMember(name, value)
 	}
 	if !slices.Contains(otherMembers, name) {
 		names := slices.Clone(otherMembers)

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// The elements of Ant's JUnit report, in the order of its schemas. Jenkins,
-// GitLab and other readers accept it. The schemas require the empty system-out
-// and system-err.
+// The elements of Ant's JUnit report, in the order of its schemas. Jenkins, GitLab and other
+// readers accept this format. The schemas require system-out and system-err, even if empty.
 type (
 	junitSuites struct {
 		XMLName xml.Name     `xml:"testsuites"`
@@ -57,7 +56,7 @@ func (r Run) WriteJUnit(w io.Writer) error {
 	s := Summarize(r.Results)
 	suite := junitSuite{
 		Package: "policy", Name: escapeInvisible(slashPath(r.Policy)), Hostname: "localhost",
-		// The schema allows no time zone.
+		// The schema does not allow a time zone.
 		Timestamp: r.Start.UTC().Format("2006-01-02T15:04:05"),
 		Tests:     s.Fixtures, Failures: s.Mismatched, Errors: s.Unreadable,
 		Time:       fmt.Sprintf("%.3f", r.Duration.Seconds()),

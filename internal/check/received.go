@@ -25,8 +25,8 @@ const replyMeta = "io.github.clawai/reply"
 // the same in each run.
 var fenceID = strings.Repeat("0", 32)
 
-// checkReceived checks that a fixture with expected_result is about a reply
-// that reaches the client.
+// checkReceived returns an error if the fixture has expected_result, but is not about a reply or
+// list entry that reaches the client.
 func (fx *Fixture) checkReceived() error {
 	switch on := fx.JudgedMessage(); {
 	case fx.ExpectedResult == nil:
@@ -42,11 +42,11 @@ func (fx *Fixture) checkReceived() error {
 	return nil
 }
 
-// errLeftOut is the error when the client does not get an entry.
+// errLeftOut means that the altered list lacks the entry.
 var errLeftOut = errors.New("it is left out of the list: what is to be taken out stands in its name, or where nothing can be altered")
 
-// inspectResult inspects the fixture's result, or a list with its entry, as the
-// proxy does.
+// inspectResult inspects the fixture's result, or a list that holds only the fixture's entry, as
+// the proxy does.
 func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
 	body := fx.Result
 	if fx.JudgedMessage() == policy.OnList {
@@ -67,9 +67,9 @@ func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
 // listMember returns the member of a result that holds the entries of a list.
 func (fx *Fixture) listMember() string { return strings.TrimSuffix(fx.Method, "/list") }
 
-// alterResult returns, as JSON, the altered result or entry that the client
-// gets once it is released. The error is the reason why the client gets
-// nothing.
+// alterResult returns, as JSON, the altered result or entry that the client gets. If a person must
+// release the reply, this is what the client gets after the release. The error is the reason why
+// the client gets nothing.
 func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, server string) ([]byte, error) {
 	m, err := fx.inspectResult(p)
 	if err != nil {
@@ -87,8 +87,8 @@ func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, ser
 		for i := range every {
 			every[i] = i
 		}
-		out := false
-		if c.Redact, out = m.PlanEntry(every, done); out {
+		removed := false
+		if c.Redact, removed = m.PlanEntry(every, done); removed {
 			return nil, errLeftOut
 		}
 	}
@@ -103,8 +103,8 @@ func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, ser
 	return []byte(result.Raw), nil
 }
 
-// setReceived sets what the client gets of the reply. A reply that cannot be
-// altered as the rules require is withheld.
+// setReceived sets what the client gets of the reply or list entry. If the rules require an
+// alteration that is not possible, the client gets nothing and the action becomes deny.
 func (r *Result) setReceived(fx *Fixture, p *policy.Policy, server string) {
 	whole := fx.Result
 	if whole == nil {
@@ -123,12 +123,12 @@ func (r *Result) setReceived(fx *Fixture, p *policy.Policy, server string) {
 		}
 		r.Received = got
 	}
-	r.other = fx.ExpectedResult != nil && !sameResult(r.Received, fx.ExpectedResult)
+	r.receivedDiffers = fx.ExpectedResult != nil && !sameResult(r.Received, fx.ExpectedResult)
 }
 
-// sameResult reports whether the client gets the expected result. An object
-// must be the same JSON, except clawai's own _meta if none is expected. A
-// string must be the same bytes.
+// sameResult reports whether the client gets the expected result. If want is an object, got must
+// be equal JSON; clawai's member of _meta counts only if want has this member. If want is a string,
+// got must be the same bytes.
 func sameResult(got, want []byte) bool {
 	if text := gjson.ParseBytes(want); text.Type == gjson.String {
 		return string(got) == text.String()
@@ -142,7 +142,7 @@ func sameResult(got, want []byte) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// gjsonName returns a name as a path of gjson.
+// gjsonName returns the path in gjson's syntax for a member with this name.
 func gjsonName(name string) string { return strings.ReplaceAll(name, ".", `\.`) }
 
 func decodeObject(object []byte) (v map[string]any) {

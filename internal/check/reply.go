@@ -24,8 +24,8 @@ func (fx *Fixture) JudgedMessage() policy.On {
 	return policy.OnCall
 }
 
-// cameBack reads the members about replies.
-func (fx *Fixture) cameBack(name string, value gjson.Result) error {
+// setReplyMember reads one of the members result, list and finds.
+func (fx *Fixture) setReplyMember(name string, value gjson.Result) error {
 	if name != "finds" {
 		switch {
 		case !value.IsObject():
@@ -52,7 +52,8 @@ func (fx *Fixture) cameBack(name string, value gjson.Result) error {
 	return nil
 }
 
-// parseExpected parses the expected answer, once the judged message is known.
+// parseExpected parses the expected answer. The other members must be read before, because the
+// valid answers depend on the judged message.
 func (fx *Fixture) parseExpected() error {
 	if fx.expected == nil {
 		return nil
@@ -65,8 +66,8 @@ func (fx *Fixture) parseExpected() error {
 	return nil
 }
 
-// findKinds returns the kinds found in a call: those that the fixture states,
-// or else those that the detectors find.
+// findKinds returns the kinds of findings in a call. If the fixture states kinds, it returns these;
+// otherwise it runs the detectors, including the owner's packs (own).
 func (fx *Fixture) findKinds(objects [][]byte, texts, kinds []string, own []*inspect.Pack) []string {
 	if fx.Finds != nil || len(kinds) == 0 {
 		return fx.Finds
@@ -76,7 +77,7 @@ func (fx *Fixture) findKinds(objects [][]byte, texts, kinds []string, own []*ins
 	if err == nil {
 		found, err = reply.FindInCall(objects, texts, wanted)
 	}
-	if err != nil { // a test keeps both word lists consistent
+	if err != nil { // the call cannot be inspected completely
 		return []string{string(inspect.Unscreened)}
 	}
 	var all []string
@@ -108,10 +109,10 @@ func ownerPacks(p *policy.Policy) (own []*inspect.Pack) {
 	return own
 }
 
-// AnsweredCalls returns the answered calls, or the calls that would name a
-// listed entry, and the kinds that the policy's rules are about and that were
-// found in the reply. The error is the reason why the frame would be refused
-// before the rules.
+// AnsweredCalls returns the calls that the fixture's reply answers, or the call that would name
+// its list entry. kinds holds the kinds of findings in the message for which the policy has rules,
+// or the kinds that the fixture states. The error is the reason why the proxy would refuse the
+// message before the rules.
 func (fx *Fixture) AnsweredCalls(p *policy.Policy, server string) (calls []policy.Call, kinds []string, err error) {
 	calls, err = fx.answeredCalls(server)
 	if err != nil {
@@ -125,13 +126,15 @@ func (fx *Fixture) AnsweredCalls(p *policy.Policy, server string) (calls []polic
 	if err != nil {
 		return nil, nil, err
 	}
-	// The detectors report a forged mark even when no rule asks for it: leave it out then.
+	// The detectors report a forged mark (reply.Fence) even if no rule is about such marks.
+	// Without such a rule, the kind is omitted.
 	return calls, slices.DeleteFunc(m.JudgedKinds(), func(kind string) bool {
 		return kind == reply.Fence && !slices.Contains(wanted, kind)
 	}), nil
 }
 
-// StrictestAction returns the strictest action of a decision about a reply.
+// StrictestAction returns the strictest action of a decision about a reply: of the deciding rule
+// and of the rules that alter the reply.
 func StrictestAction(d *policy.Decision) policy.Action {
 	action := d.Action
 	for _, a := range d.Alters {
@@ -140,8 +143,7 @@ func StrictestAction(d *policy.Decision) policy.Action {
 	return action
 }
 
-// judgeReply judges the reply to the fixture's request. The answer is the
-// strictest answer of the rules; Alters holds the alterations.
+// judgeReply judges the fixture's reply or list entry. Action is the strictest action of the rules.
 func judgeReply(p *policy.Policy, fx Fixture, server string) Result {
 	result := Result{Path: fx.Path, Expected: fx.Expected}
 	calls, kinds, err := fx.AnsweredCalls(p, server)
@@ -159,8 +161,8 @@ func judgeReply(p *policy.Policy, fx Fixture, server string) Result {
 	return result
 }
 
-// answeredCalls returns the answered calls, or the call that would name a
-// listed entry.
+// answeredCalls returns the calls that the fixture's reply answers, or the call that would name
+// its list entry.
 func (fx *Fixture) answeredCalls(server string) ([]policy.Call, error) {
 	if fx.JudgedMessage() == policy.OnReply {
 		return fx.ReadCalls(server)
@@ -180,7 +182,7 @@ func (fx *Fixture) answeredCalls(server string) ([]policy.Call, error) {
 		return nil, errors.New("the entry has no name")
 	}
 	c := OfferedCall(fx.Method, name.String())
-	c.Server, c.Facts = server, policy.Facts{At: fx.At, OS: fx.OS, Assurances: fx.Assurances} // no call has begun
+	c.Server, c.Facts = server, policy.Facts{At: fx.At, OS: fx.OS, Assurances: fx.Assurances} // the other facts belong to a call, and the entry is not called yet
 	return []policy.Call{c}, nil
 }
 

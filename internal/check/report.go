@@ -8,12 +8,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Summary counts a run.
+// Summary holds the numbers of a run's results.
 type Summary struct {
 	Fixtures   int `json:"fixtures"`
 	AsExpected int `json:"as_expected"`
 	Mismatched int `json:"mismatched"`
-	Unchecked  int `json:"unchecked"` // no expectation was given
+	Unchecked  int `json:"unchecked"` // fixtures that expect no answer
 	Unreadable int `json:"unreadable"`
 }
 
@@ -73,15 +73,15 @@ func WriteText(w io.Writer, results []Result) error {
 	return err
 }
 
-// ExplainResult returns the rule's position and description, or the reason when
-// none matched.
+// ExplainResult returns the position and description of the deciding rule, or the reason if no rule
+// decided. The alterations and the undecided conditions follow.
 func ExplainResult(r Result) string {
-	because := decidedBy(r)
+	because := describeDecision(r)
 	for _, a := range r.Alters {
 		because += fmt.Sprintf("  (%s%s by %s)", a.Rule.Action, ofKind(a.Kind), formatRule(a.Rule))
 	}
 	for _, what := range r.Undecided {
-		hint := "with --root DIR it is asked of that disk" // for under
+		hint := "with --root DIR it is asked of that disk" // for the constraint under, which is no call key
 		if k, found := policy.CallKeyOf(what); found {
 			hint = k.Hint
 		}
@@ -90,7 +90,7 @@ func ExplainResult(r Result) string {
 	return because
 }
 
-func decidedBy(r Result) string {
+func describeDecision(r Result) string {
 	if r.Rule == nil {
 		return r.Reason
 	}
@@ -112,7 +112,7 @@ func formatRule(r *policy.Rule) string {
 	return at
 }
 
-// ofKind returns a phrase for the kind of findings that an action is about.
+// ofKind returns the phrase " of KIND" for a kind of findings, or "" if kind is "".
 func ofKind(kind string) string {
 	if kind == "" {
 		return ""

@@ -18,22 +18,21 @@ import (
 type Result struct {
 	Path     string
 	Action   policy.Action
-	Rule     *policy.Rule // nil when none matched
-	Refused  bool         // the frame would not reach the rules
-	Reason   string       // the reason when no rule decides
-	Reading  string       // the deciding reading, if it is not the value as sent
-	Expected *policy.Action
-	Err      error // the fixture is unreadable; Action is deny
+	Rule     *policy.Rule   // the deciding rule; nil when no rule decides
+	Refused  bool           // the proxy would refuse the message before the rules
+	Reason   string         // why the answer was given, if the rule alone does not say it; may be ""
+	Reading  string         // the reading of a value that decided; "" if the value as sent decided
+	Expected *policy.Action // nil when the fixture expects no answer
+	Err      error          // why the fixture is unreadable, and Action is then deny; else nil
 
-	// Finds holds the kinds found in the reply, and Alters the alterations of
-	// the reply.
+	// Finds holds the kinds of findings in the reply or list entry, and Alters its alterations.
 	Finds  []string
 	Alters []policy.Alteration
-	// Received is what the client gets of the reply, as JSON. For a reply that
-	// a person is asked about, it is the reply after release. It is nil when
-	// the client gets nothing, and when the fixture only states the findings.
-	Received []byte
-	other    bool // Received differs from the expected result
+	// Received is what the client gets of the reply, as JSON. If a person must release the reply,
+	// Received is the reply after the release. It is nil when the client gets nothing, and when the
+	// fixture states the findings itself.
+	Received        []byte
+	receivedDiffers bool // Received differs from the fixture's ExpectedResult
 
 	// Undecided lists the conditions of reached rules that cannot be decided,
 	// because the time or the disk is unknown.
@@ -42,10 +41,10 @@ type Result struct {
 
 // IsMismatch reports whether the answer differs from the expected one.
 func (r Result) IsMismatch() bool {
-	return r.Err == nil && r.Expected != nil && (*r.Expected != r.Action || r.other)
+	return r.Err == nil && r.Expected != nil && (*r.Expected != r.Action || r.receivedDiffers)
 }
 
-// DescribeMismatch returns the expected and the actual result of a mismatch.
+// DescribeMismatch returns the expected action, or the received result if only the result differs.
 func (r Result) DescribeMismatch() string {
 	if *r.Expected != r.Action {
 		return "expected " + r.Expected.String()
@@ -53,10 +52,10 @@ func (r Result) DescribeMismatch() string {
 	return "the client gets " + shortenJSON(r.Received) + ", and that is not the expected_result"
 }
 
-// maxShown is the number of bytes of a result on a line.
+// maxShown is the maximum number of bytes of a result on a line.
 const maxShown = 2000
 
-// shortenJSON returns JSON as plain ASCII, which is safe for a terminal.
+// shortenJSON returns JSON as plain ASCII, which is safe for a terminal. It cuts a long text.
 func shortenJSON(object []byte) string {
 	var b strings.Builder
 	for _, r := range string(object) {
@@ -78,8 +77,7 @@ func shortenJSON(object []byte) string {
 const ungoverned = "no rule governs this method; it is passed on and recorded"
 
 // JudgeFixture runs one fixture through the frame reader, the method table and
-// the policy, like the proxy. server is the server of a fixture that names
-// none.
+// the policy, like the proxy. server is the server's name for a fixture that names no server.
 func JudgeFixture(p *policy.Policy, fx Fixture, server string) Result {
 	result := Result{Path: fx.Path, Expected: fx.Expected}
 	if fx.JudgedMessage() != policy.OnCall {
@@ -109,8 +107,8 @@ func JudgeFixture(p *policy.Policy, fx Fixture, server string) Result {
 	return result
 }
 
-// listUndecided lists the conditions that depend on the disk, the time and
-// similar data.
+// listUndecided lists the conditions of reached rules that cannot be decided, because they depend
+// on the disk or on a fact that the fixture does not state.
 func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	for i := range calls {
 		trace := p.Trace(&calls[i])
@@ -135,20 +133,20 @@ func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	return all
 }
 
-// ReadCalls returns the calls in a fixture that rules judge, as the proxy would
-// read them. It returns none when no rule governs the method. The error is the
-// reason why the frame would be refused before the rules.
+// ReadCalls returns the calls in the fixture's request that rules judge, as the proxy would read
+// them. It returns no calls when no rule governs the method. The error is the reason why the proxy
+// would refuse the request before the rules.
 func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {
 	if fx.Server != "" {
 		server = fx.Server
 	}
 	asked := fx
-	if fx.Method == builtin.Method { // its arguments are those of a tool call
+	if fx.Method == builtin.Method { // its parameters have the form of a tool call
 		asked.Method = "tools/call"
 	}
 	calls, err := ReadCalls(asked.BuildRequest(1), server)
 	if fx.Method == builtin.Method {
-		asBuiltin(calls)
+		convertToBuiltin(calls)
 	}
 	for i := range calls {
 		calls[i].Facts = fx.Facts
@@ -156,9 +154,9 @@ func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {
 	return calls, err
 }
 
-// asBuiltin changes tool calls to calls of the client's built-in tools. Their
-// server is the client.
-func asBuiltin(calls []policy.Call) {
+// convertToBuiltin changes tool calls to calls of a client's built-in tools. The server of such a
+// call is the name of the client.
+func convertToBuiltin(calls []policy.Call) {
 	for i := range calls {
 		c := &calls[i]
 		c.Method = builtin.Method
@@ -184,24 +182,23 @@ func ReadCalls(request []byte, server string) ([]policy.Call, error) {
 	return calls, nil
 }
 
-// callsOf returns the calls in a request that rules judge. A retry's
-// inputResponses are judged by their own texts, because a fixture has no
-// earlier request.
-func callsOf(f *frame.Frame, from mcp.Direction, server string) ([]policy.Call, *frame.Refusal) {
-	m, refusal := mcp.Read(f, from, server)
+// callsOf returns the calls in a request that rules judge. If the request is a retry with
+// inputResponses, each answer is judged only by its own texts: the input requests that it answers
+// are unknown here.
+func callsOf(f *frame.Frame, sender mcp.Direction, server string) ([]policy.Call, *frame.Refusal) {
+	m, refusal := mcp.Read(f, sender, server)
 	if refusal != nil {
 		return nil, refusal
 	}
-	var nothing mcp.Asked
-	answers, refusal := nothing.AnswerCalls(f, &m, server)
+	var noRequests mcp.Asked
+	answers, refusal := noRequests.AnswerCalls(f, &m, server)
 	return append(m.Calls, answers...), refusal
 }
 
 // FromServer reports whether servers send the request to clients.
 func (fx Fixture) FromServer() bool { return senderOf(fx.Method) == mcp.ServerToClient }
 
-// senderOf returns the side that may send the method. It returns the client if
-// both may, or if the method is unknown.
+// senderOf returns ServerToClient if only servers send the method, and ClientToServer otherwise.
 func senderOf(method string) mcp.Direction {
 	for _, m := range mcp.Methods() {
 		if m.Name == method && m.From == mcp.ServerToClient {

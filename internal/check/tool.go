@@ -20,12 +20,12 @@ type Tool struct {
 
 // Run is one run of fixtures against a policy.
 type Run struct {
-	Policy   string // file name
+	Policy   string // file name of the policy
 	Revision string
 	Results  []Result
-	Start    time.Time // JUnit XML contains it
+	Start    time.Time // start of the run, for JUnit XML
 	Duration time.Duration
-	Version  string // of clawai
+	Version  string // version of clawai
 }
 
 // mismatch and unreadable are the codes of test results.
@@ -43,7 +43,7 @@ func (r Run) describeTool() Tool {
 	}}
 }
 
-// Findings returns the failed tests of a run, each at its fixture's first line.
+// Findings returns the failed tests of a run. Each finding is at the first line of its fixture.
 func (r Run) Findings() []Finding {
 	var out []Finding
 	for _, result := range r.Results {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Entry is one record as read from the log. Text may contain markers
+// Entry is one record as read from the log. Its text may contain redaction markers
 // (redact.IsRedacted).
 type Entry struct {
 	Event
 	Seq     uint64
 	Session string
-	Digest  string // of the frame's bytes, as written: sha256:HEX or hmac:HEX
+	Digest  string // digest of the frame's bytes: sha256:HEX or hmac:HEX
 	ArgsCut bool   // Args is incomplete
 	File    string // name of the segment
 	Line    int

@@ -16,7 +16,7 @@ const (
 	Outcome  Kind = "outcome"  // how a judged request ended (Ref names the decision)
 	Passed   Kind = "passed"   // a message that no rule governs, forwarded
 	Dropped  Kind = "dropped"  // a message that was not forwarded: unreadable, unsolicited, late, withdrawn
-	Listed   Kind = "listed"   // a list result with the set the server declared
+	Listed   Kind = "listed"   // a list result, with the names that the server declared
 	Policy   Kind = "policy"   // a policy was loaded, reloaded, or a broken one was refused
 	Asked    Kind = "asked"    // clawai's own question in the client's form (code "sent"), or the response to it
 	Answered Kind = "answered" // a person's answer: the channel and the waiting time
@@ -44,16 +44,16 @@ type Event struct {
 	Direction   string // "client" or "server": the sender of the message
 	Method      string
 	ID          []byte // the JSON-RPC id token
-	Subject     string // the rule key that governs it: tool, resource, ...
+	Subject     string // the key of the rules that govern the message: tool, resource, ...
 	Names       []string
 	Args        []byte // JSON; redacted by the writer
 
 	policy.Facts // of a judged message
 
-	Extra   []byte   // JSON: other parts of the params that the sender wants to transmit
+	Extra   []byte   // JSON: the parts of the params that Names and Args do not contain
 	Digest  [32]byte // SHA-256 of the frame's bytes
 	Bytes   int      // length of the frame
-	Folded  int      // of Dropped and Chatter: the number of events it stands for; 0 for itself
+	Folded  int      // of Dropped and Chatter: the number of events that this record stands for; 0: only one
 	Sent    [32]byte // SHA-256 of the altered frame that was sent; zero when it was sent unchanged
 	Finds   []string // the findings, "KIND HOW-MANY JSON-POINTER" each, never a value
 	Looked  []string // the kinds that were searched in a call or a reply; nil: none was, or only part of it was searched
@@ -68,8 +68,8 @@ type Event struct {
 	RuleLine int
 	RuleText string // the rule's description
 
-	Ref      string // the record id that this record belongs to
-	Channel  string // of Answered
+	Ref      string // the id of the record that this record belongs to
+	Channel  string // of Answered: the means by which the person answered
 	Answer   string // of Answered: once, session, always, deny, deny always
 	By       string // of Answered: who answered, as far as the channel can tell
 	Words    string // of Answered: the person's text for the agent

@@ -28,9 +28,9 @@ func (s *Session) rejudge(q *question) Verdict {
 }
 
 // endIfSettled judges the call again after a change. When no person needs to be asked
-// any more, it ends the asking and sets v to the verdict. It returns false when the
-// caller may be looking at its own form: then the Approver returns first, and
-// resolveUnasked decides.
+// any more, it ends the asking, and v is the verdict. It returns true when v is final.
+// It returns false when a person must still be asked, or when the caller may be looking
+// at its own form: then the Approver returns first, and resolveUnasked decides.
 func (s *Session) endIfSettled(q *question, v *Verdict) bool {
 	*v = s.rejudge(q)
 	if v.Action == policy.Prompt {
@@ -102,8 +102,8 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	return v
 }
 
-// sessionBound returns the bound of an answer for the session; nil means only its
-// calls.
+// sessionBound returns the bound of an answer for the session; nil means that the
+// answer is for exactly its calls.
 func (r *reply) sessionBound() Bound {
 	if r.Reply != AllowSession { // an "always" answer has a rule instead
 		return nil
@@ -111,8 +111,8 @@ func (r *reply) sessionBound() Bound {
 	return r.Bound
 }
 
-// conclusion holds how one question ended. It is separate from the exchange because
-// the transport may reuse the exchange once it has left the gate.
+// conclusion holds how one question ended. It is separate from the exchange because the
+// transport may reuse the exchange after it has left the gate.
 type conclusion struct {
 	q     *question
 	event event.Event // the fields that the record of an answer takes from the exchange

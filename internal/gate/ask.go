@@ -69,9 +69,9 @@ type reply struct {
 	Answer
 	err    error
 	waited time.Duration
-	came   bool
+	came   bool // the Approver has returned
 	late   bool // the question was over before the reply came
-	panics bool
+	panics bool // the Approver panicked; err says how
 }
 
 // decideQuestion asks a person and returns a verdict (allow or deny) and the reply, if
@@ -93,7 +93,8 @@ func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r
 	if v, r = s.awaitReply(ctx, q); v.Action != policy.Prompt {
 		return v, r
 	}
-	// When the time ran out, there is no answer to give to the caller.
+	// After the deadline there is no answer to give, so the return of the caller is not
+	// awaited.
 	if (r.err == nil || !isTimeUp(ctx)) && !s.awaitCaller(ctx, q) {
 		return q.callerAwayVerdict(ctx), r
 	}
@@ -155,8 +156,8 @@ func (s *Session) sendQuestion(ctx context.Context, q *question) {
 }
 
 // awaitReply waits for the reply, the end of ctx, or a change that settles the call.
-// Meanwhile it keeps the caller alive. The verdict is a prompt when there is a reply
-// to use.
+// Meanwhile it tells the caller that the call still waits. The verdict is a prompt when
+// there is a reply to use.
 func (s *Session) awaitReply(ctx context.Context, q *question) (v Verdict, r reply) {
 	tick := time.NewTicker(s.o.WaitEvery)
 	defer tick.Stop()
@@ -176,7 +177,8 @@ func (s *Session) awaitReply(ctx context.Context, q *question) (v Verdict, r rep
 	}
 }
 
-// awaitCaller waits until the caller can be answered or ctx ends.
+// awaitCaller waits until the caller can be answered or ctx ends. It reports whether
+// the caller can be answered.
 func (s *Session) awaitCaller(ctx context.Context, q *question) bool {
 	back := q.x.getCaller().Back()
 	tick := time.NewTicker(s.o.WaitEvery)

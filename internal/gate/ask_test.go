@@ -165,6 +165,9 @@ func TestAFloodOfQuestionsIsRefused(t *testing.T) {
 			}
 			s.Do(t.Context(), xs...)
 			j.expect(t, xs[tt.room], CodeTooMany)
+			if n := s.CountWaiting(); n != tt.room {
+				t.Errorf("%s: %d wait", name, n)
+			}
 			if !s.Withdraw(xs[0]) {
 				t.Error(name, "not withdrawn")
 			}

@@ -9,20 +9,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Do takes requests and notifications that want to cross, in either direction. Several
-// exchanges are the frames of one read, and their order is kept. When Do returns, each
-// exchange has been forwarded or refused, unless a person is asked. Then a goroutine
-// of the session forwards or refuses it later. The end of ctx ends the asking, so ctx
-// must live as long as the connection.
+// Do judges requests and notifications, in either direction. Several exchanges are the
+// frames of one read, and their order is kept. When Do returns, each exchange has been
+// forwarded or refused, unless a person is asked. Then a goroutine of the session
+// forwards or refuses it later. The end of ctx ends the asking, so ctx must live as
+// long as the connection.
 func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
 	s.crossGate(ctx, event.Passed, xs)
 }
 
-// Observe takes replies. A reply with Calls (a result that carries requests to the
-// client) is judged as in Do. A list result is recorded and then forwarded. When all
-// of xs are plain replies, they are forwarded first: the decision is already on
-// record, so the client need not wait until the outcome is recorded. The outcome is
-// recorded by Flush or with the next record.
+// Observe judges replies. A reply with Calls (a result that carries requests to the
+// client) is judged as in Do. A list result is recorded and then forwarded. When all of
+// xs are plain replies, they are forwarded first: the decision on their calls is
+// already on record, so the client need not wait until the outcome is recorded. The
+// outcome is recorded by Flush or with the next record.
 func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
 	if s.arePlainReplies(xs) {
 		s.passReplies(xs)
@@ -70,10 +70,10 @@ func (s *Session) deliverVerdict(x *Exchange, v *Verdict) {
 }
 
 // lossEvent returns the record of a message that an outlet lost.
-func lossEvent(of *event.Event, ref, why string) *event.Event {
+func lossEvent(ev *event.Event, ref, why string) *event.Event {
 	return &event.Event{
 		Kind: event.Dropped, Ref: ref, Code: CodeForwardFailed, Reason: why,
-		Server: of.Server, Direction: of.Direction, Method: of.Method, ID: of.ID,
+		Server: ev.Server, Direction: ev.Direction, Method: ev.Method, ID: ev.ID,
 	}
 }
 
@@ -102,8 +102,8 @@ func refuseExchange(x *Exchange, v Verdict) {
 	x.Out.Refuse(x, v)
 }
 
-// batch is the scratch memory of one crossing. It is reused so that an allowed call
-// allocates nothing here.
+// batch is the scratch memory of one call of Do or Observe. It is reused so that an
+// allowed call allocates nothing here.
 type batch struct {
 	events []*event.Event
 }

@@ -12,9 +12,9 @@ import (
 // Exchange is one message that wants to cross the gate. A transport fills it in, hands
 // it to Session.Do or Session.Observe, and does not touch it or its bytes until the
 // Outlet's Forward or Refuse is called. The Event of a plain reply, and the bytes it
-// refers to, belong to the gate until the event is recorded. The contents of Calls are
-// never overwritten when the exchange waited for a person (WaitedForPerson), because
-// an Approver that was told to stop may still be reading them.
+// refers to, belong to the gate until the event is recorded. If the exchange waited for
+// a person (WaitedForPerson), the transport must never overwrite the contents of Calls,
+// because an Approver that was told to stop may still be reading them.
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
 	Calls []policy.Call // judged by the rules, the strictest decision wins; without any, the message is forwarded and recorded
@@ -42,15 +42,15 @@ type Exchange struct {
 	charges     []policy.Charge // charges of the rules that judged x, until they are counted
 	paid        Receipt         // the counted charges, until x is forwarded or refused
 	before      *event.Event    // an event to record just before x
-	advice      string          // for the agent: the meaning of a mark in x
+	advice      string          // for the agent: what a mark such as "[clawai:withheld KIND N]" in x means
 	held        bool            // x waited for a person
 	came        []byte          // Raw before it was altered; nil when it was not altered
-	asks        string          // of a reply that a rule asks about: the reason, for the person
+	asks        string          // why a rule asks a person about this reply, in words for the person; "" for any other message
 }
 
-// WaitedForPerson reports whether x waited, or waits, for a person. If so, others may
-// still read x and its contents after x has crossed. Otherwise x may be reused once it
-// has been recorded.
+// WaitedForPerson reports whether x waited, or waits, for a person. If so, other
+// goroutines may read x and its contents even after x is forwarded or refused.
+// Otherwise x may be reused after it has been recorded.
 func (x *Exchange) WaitedForPerson() bool { return x.held }
 
 // Outlet is the transport's side of one exchange. For each exchange the gate calls
@@ -69,15 +69,16 @@ type Outlet interface {
 
 // Caller is the party that made the call of an exchange. The zero Exchange has None.
 type Caller interface {
-	// Named returns the client's own name and version, with or without a form. Both
-	// values are untrusted.
+	// Named returns the client's own name and version, whether or not the caller has a
+	// form. Both values are untrusted.
 	Named() (name, version string)
 	// Client returns the caller's own way to show a form (elicitation), or nil. It is called once,
 	// before the Approver; the Client's Elicit is called at most once.
 	Client() Client
-	// Back returns a channel that is closed while the caller can be answered. A caller
-	// that was given a form instead of its answer (MCP 2026-07-28 basic/patterns/mrtr)
-	// is away until it returns with another request; only then is the answer used.
+	// Back returns a channel that is closed as soon as the caller can be answered. A
+	// caller that was given a form instead of its answer (MCP 2026-07-28
+	// basic/patterns/mrtr) is away until it returns with another request; only then is the
+	// answer used.
 	Back() <-chan struct{}
 }
 
@@ -169,7 +170,7 @@ const (
 	CodeNotEnforced      Code = "not_enforced"       // forwarded against the rules: ObserveOnly
 	CodeAltered          Code = "altered"            // of a reply: a rule changed part of it
 
-	CodeUnknownCaller  Code = "unknown_caller" // nobody vouches for the principal
+	CodeUnknownCaller  Code = "unknown_caller" // Principals did not admit the caller
 	CodeWithheld       Code = "withheld"       // of a reply: because of its contents
 	CodeLabels         Code = "labels"         // because of what the session has seen
 	CodePinned         Code = "pinned"         // the called thing differs from what was approved
@@ -177,7 +178,7 @@ const (
 	CodeMarker         Code = "marker" // like denied_by_rule: the call contains the mark of a withheld text
 	CodeNoRule         Code = "no_rule"
 	CodeMalformed      Code = "malformed"
-	CodeLimit          Code = "limit" // more often than a rule allows
+	CodeLimit          Code = "limit" // more often, or a larger sum, than a limit allows
 	CodeDeniedByPerson Code = "denied_by_person"
 	CodeNotAnswered    Code = "not_answered"
 	CodeNobodyToAsk    Code = "nobody_to_ask"

@@ -19,22 +19,22 @@ type Grant struct {
 	Rule  policy.Rule   // the rule that asked
 	Reach string        // the title of its Bound; "" when the grant is for Calls alone
 	Calls []policy.Call // the allowed calls; do not modify
-	Cut   bool          // Calls is incomplete because it was too long to keep; calls are compared in full
+	Cut   bool          // Calls is incomplete because it was too long to keep; new calls are still compared with the full calls
 	Since time.Time
-	Uses  int       // number of calls it has allowed since
+	Uses  int       // number of calls that the grant has allowed
 	Used  time.Time // time of the last use; zero when unused
 }
 
-// held is a grant as the session stores it.
-type held struct {
+// storedGrant is a grant as the session stores it.
+type storedGrant struct {
 	Grant
 	number uint64 // creation order
 	entry  Entry  // the grant's entry in the shared ledger
 }
 
-// wide is a grant that covers more than its own calls.
-type wide struct {
-	held
+// wideGrant is a grant that covers more than its own calls.
+type wideGrant struct {
+	storedGrant
 	rule  *policy.Rule // the rule that asked
 	bound Bound
 }
@@ -42,15 +42,15 @@ type wide struct {
 // Grants returns the answers that hold for the session, oldest first.
 func (s *Session) Grants() []Grant {
 	s.mu.Lock()
-	all := make([]held, 0, len(s.memory.grants))
+	all := make([]storedGrant, 0, len(s.memory.grants))
 	for _, g := range s.memory.grants {
 		all = append(all, *g)
 	}
 	for _, w := range s.memory.wide {
-		all = append(all, w.held)
+		all = append(all, w.storedGrant)
 	}
 	s.mu.Unlock()
-	slices.SortFunc(all, func(a, b held) int { return cmp.Compare(a.number, b.number) })
+	slices.SortFunc(all, func(a, b storedGrant) int { return cmp.Compare(a.number, b.number) })
 	list := make([]Grant, len(all))
 	for i := range all {
 		list[i] = all[i].Grant
@@ -63,7 +63,7 @@ func (s *Session) Grants() []Grant {
 func (s *Session) Revoke(id string) bool {
 	s.mu.Lock()
 	n := len(s.memory.wide)
-	s.memory.wide = slices.DeleteFunc(slices.Clone(s.memory.wide), func(w *wide) bool {
+	s.memory.wide = slices.DeleteFunc(slices.Clone(s.memory.wide), func(w *wideGrant) bool {
 		if w.ID == id {
 			s.granted.endGrant(w.entry)
 		}
@@ -95,8 +95,8 @@ func (s *Session) notifyGrants() {
 // grants with the same id would be revoked together.
 func newID() string { return strings.ToLower(rand.Text()[:8]) }
 
-func newGrant(id string, number uint64, q *question) *held {
-	g := &held{Grant: Grant{ID: id, Since: time.Now()}, number: number}
+func newGrant(id string, number uint64, q *question) *storedGrant {
+	g := &storedGrant{Grant: Grant{ID: id, Since: time.Now()}, number: number}
 	if q.now != nil {
 		g.Rule = *q.now
 	}
@@ -115,7 +115,7 @@ func copyCalls(cs []policy.Call) (kept []policy.Call, cut bool) {
 		return strings.Clone(s)
 	}
 	for _, c := range cs {
-		if room -= 200; room < 0 { // for the call itself
+		if room -= 200; room < 0 { // the size of the call itself, about
 			return kept, true
 		}
 		k := policy.Call{Subject: c.Subject, Server: part(c.Server), Method: part(c.Method), Malformed: part(c.Malformed)}

@@ -9,32 +9,32 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// granted holds what was allowed for the rest of the agent's session, in all its
-// processes. A grant holds while it is in the ledger and the process that received it
-// runs. That process shows the grant to people and revokes it. Session.mu guards
-// granted.
-type granted struct {
-	shared Ledger // nil when grants are for this process alone
-	server string // the server and its location; another server may have the same name
-	of     map[[16]byte][]Entry
+// sharedGrants holds what was allowed for the rest of the agent's session, in all its
+// processes. A grant holds while it is in the ledger and the process in which a person
+// gave it runs. That process shows the grant to people and revokes it. Session.mu
+// guards sharedGrants.
+type sharedGrants struct {
+	shared  Ledger               // nil when grants are for this process alone
+	server  string               // the server and its location; another server may have the same name
+	entries map[[16]byte][]Entry // by key
 }
 
-// syncEntries adds entries and reads what others have added. After an error no grant
-// holds.
-func (g *granted) syncEntries(own ...Entry) error {
+// syncEntries adds own entries and reads what other processes have added. After an
+// error no grant holds.
+func (g *sharedGrants) syncEntries(own ...Entry) error {
 	since, err := g.shared.Append(own...)
 	for _, e := range since {
-		all := g.of[e.Key]
+		all := g.entries[e.Key]
 		if e.Back {
 			all = slices.DeleteFunc(all, func(o Entry) bool { return o.ID == e.ID })
 		} else {
 			all = append(all, e)
 		}
-		if g.of == nil {
-			g.of = map[[16]byte][]Entry{}
+		if g.entries == nil {
+			g.entries = map[[16]byte][]Entry{}
 		}
-		if g.of[e.Key] = all; len(all) == 0 {
-			delete(g.of, e.Key)
+		if g.entries[e.Key] = all; len(all) == 0 {
+			delete(g.entries, e.Key)
 		}
 	}
 	return err
@@ -42,7 +42,7 @@ func (g *granted) syncEntries(own ...Entry) error {
 
 // addGrant stores a grant for one value that rule asks about. kept is false when the
 // ledger cannot be written.
-func (g *granted) addGrant(p Policy, rule *policy.Rule, value [sha256.Size]byte) (e Entry, kept bool) {
+func (g *sharedGrants) addGrant(p Policy, rule *policy.Rule, value [sha256.Size]byte) (e Entry, kept bool) {
 	if g.shared == nil || rule == nil {
 		return e, true
 	}
@@ -52,48 +52,48 @@ func (g *granted) addGrant(p Policy, rule *policy.Rule, value [sha256.Size]byte)
 
 // endGrant revokes a grant. If the ledger cannot be written, the other processes see
 // the end of the grant only when this process ends.
-func (g *granted) endGrant(e Entry) {
+func (g *sharedGrants) endGrant(e Entry) {
 	if g.shared != nil && e.ID != 0 {
 		e.Back = true
 		_ = g.syncEntries(e)
 	}
 }
 
-// denyValue revokes all grants for one value, in whichever process.
-func (g *granted) denyValue(p Policy, rule *policy.Rule, value [sha256.Size]byte) {
+// denyValue revokes all grants for one value, in all processes.
+func (g *sharedGrants) denyValue(p Policy, rule *policy.Rule, value [sha256.Size]byte) {
 	if g.shared == nil || rule == nil {
 		return
 	}
 	_ = g.syncEntries()
-	for _, e := range slices.Clone(g.of[g.grantKey(p, rule, value)]) {
+	for _, e := range slices.Clone(g.entries[g.grantKey(p, rule, value)]) {
 		g.endGrant(e)
 	}
 }
 
 // isAllowed reports whether a running process holds a grant for key.
-func (g *granted) isAllowed(key [16]byte) bool {
-	return slices.ContainsFunc(g.of[key], func(e Entry) bool { return g.shared.Alive(e.By) })
+func (g *sharedGrants) isAllowed(key [16]byte) bool {
+	return slices.ContainsFunc(g.entries[key], func(e Entry) bool { return g.shared.Alive(e.By) })
 }
 
 // grantKey returns the key of a rule's prompt for exactly one value. The key is the
 // same in all processes with the same rules and the same server.
-func (g *granted) grantKey(p Policy, r *policy.Rule, value [sha256.Size]byte) (k [16]byte) {
+func (g *sharedGrants) grantKey(p Policy, r *policy.Rule, value [sha256.Size]byte) (k [16]byte) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%x\x00%s", p.Revision(), r.Pos.File, r.Index, value, g.server))
 	copy(k[:], sum[:])
 	return k
 }
 
 // isGranted reports whether a grant holds for the agent's session. own means that this
-// process has one; another process may have it too.
+// process remembers such a grant; other processes may have one too.
 func (s *Session) isGranted(own bool, r *policy.Rule, cs []policy.Call) bool {
 	if s.granted.shared == nil || r == nil {
 		return own
 	}
 	s.mu.Lock()
 	err := s.granted.syncEntries()
-	none := len(s.granted.of) == 0
+	none := len(s.granted.entries) == 0
 	s.mu.Unlock()
-	if !own && (err != nil || none) { // do not compute the digest for nothing
+	if !own && (err != nil || none) { // no grant can match: the digest is not needed
 		return false
 	}
 	value := valueOf(cs)

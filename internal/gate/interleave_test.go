@@ -337,8 +337,8 @@ func (h *house) ended() {
 	if answered["anna"] != told {
 		h.wrong("%d answers are on record, %d were concluded", answered["anna"], told)
 	}
-	if w := &h.s.waiting; len(w.by) != 0 || len(w.of) != 0 {
-		h.wrong("questions are left over: %v", w.by)
+	if w := &h.s.waiting; len(w.loads) != 0 || len(w.questions) != 0 {
+		h.wrong("questions are left over: %v", w.loads)
 	}
 }
 

@@ -22,7 +22,7 @@ func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 		return false
 	}
 	v.Code = CodeLimit
-	if over.Rule == nil { // not counted and not over a limit: deny, as the zero value does
+	if over.Rule == nil { // neither a receipt nor an excess: deny
 		v.Action, v.Reason = policy.Deny, "it could not be counted against a limit"
 		v.owner = v.Reason
 		if over.Err != nil {

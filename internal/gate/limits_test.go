@@ -448,7 +448,7 @@ func TestAMeterIsBounded(t *testing.T) {
 	if charge("more", time.Minute) {
 		t.Error("room for one more call")
 	}
-	receipt{meter: m, items: []charged{{rule: &policy.Rule{}}}}.GiveBack()
+	receipt{meter: m, items: []chargedCall{{rule: &policy.Rule{}}}}.GiveBack()
 }
 
 // Rules that ask for the time get it, and those who ask a person get it with the

@@ -13,9 +13,9 @@ const (
 	maxListedBytes = 256 << 10 // of the names
 )
 
-// listed holds the assurances that the servers of a session gave for their tools. Only
+// listedTools holds the assurances that the servers of a session gave for their tools. Only
 // assurances that were given in every listing are kept.
-type listed struct {
+type listedTools struct {
 	mu    sync.Mutex
 	tools map[listedTool]policy.Assurances
 	bytes int

@@ -20,13 +20,14 @@ const maxWide = 64
 // memory holds a person's answers about calls. Session.mu guards it. It is cleared
 // when the rules change.
 type memory struct {
-	grants  map[key]*held
-	wide    []*wide // oldest first; never modified in place, always replaced
+	grants  map[key]*storedGrant
+	wide    []*wideGrant // oldest first; never modified in place, always replaced
 	denials map[key]denial
-	last    uint64
+	last    uint64 // number of the newest grant
 }
 
-// key is what an answer is remembered for: this rule's prompt for exactly this value.
+// key is what an answer is remembered for: the prompt of one rule for exactly one
+// value.
 type key struct {
 	rule  *policy.Rule
 	value [sha256.Size]byte
@@ -44,7 +45,7 @@ func recallAnswer[T any](s *Session, from *map[key]T, r *policy.Rule, cs []polic
 	s.mu.Lock()
 	none := len(*from) == 0
 	s.mu.Unlock()
-	if none { // do not compute the digest for nothing
+	if none { // nothing to find: the digest is not needed
 		return said, false
 	}
 	k := key{r, valueOf(cs)}
@@ -54,7 +55,8 @@ func recallAnswer[T any](s *Session, from *map[key]T, r *policy.Rule, cs []polic
 	return said, ok
 }
 
-// deniedForGood denies a call that a person has denied until the rules change.
+// deniedForGood denies a call that a person has denied for good: this holds until the
+// rules change.
 func (s *Session) deniedForGood(x *Exchange, v *Verdict) bool {
 	if v.Action != policy.Prompt {
 		return false
@@ -104,7 +106,7 @@ func (s *Session) applyGrant(x *Exchange, v *Verdict) {
 // grant covers a call that a person has just denied, because that answer was about
 // this very call. A call that asks because of the session's labels never gets here
 // (liftVerdict): the person who gave the grant may not have known of the labels.
-func (s *Session) findWideGrant(r *policy.Rule, x *Exchange) (*held, bool) {
+func (s *Session) findWideGrant(r *policy.Rule, x *Exchange) (*storedGrant, bool) {
 	s.mu.Lock()
 	all := s.memory.wide
 	s.mu.Unlock()
@@ -116,7 +118,7 @@ func (s *Session) findWideGrant(r *policy.Rule, x *Exchange) (*held, bool) {
 	}
 	for _, w := range all {
 		if w.rule == r && w.bound.Covers(x.judgedCalls) && s.isWideGrantValid(w) {
-			return &w.held, true
+			return &w.storedGrant, true
 		}
 	}
 	return nil, false
@@ -124,15 +126,15 @@ func (s *Session) findWideGrant(r *policy.Rule, x *Exchange) (*held, bool) {
 
 // isWideGrantValid reports whether a wide grant of this process still holds for the
 // agent's session. It drops a grant that does not.
-func (s *Session) isWideGrantValid(w *wide) bool {
+func (s *Session) isWideGrantValid(w *wideGrant) bool {
 	if s.granted.shared == nil {
 		return true
 	}
 	s.mu.Lock()
 	err := s.granted.syncEntries()
-	lasts := err == nil && slices.ContainsFunc(s.granted.of[w.entry.Key], func(e Entry) bool { return e.ID == w.entry.ID })
+	lasts := err == nil && slices.ContainsFunc(s.granted.entries[w.entry.Key], func(e Entry) bool { return e.ID == w.entry.ID })
 	if !lasts {
-		s.memory.wide = slices.DeleteFunc(slices.Clone(s.memory.wide), func(o *wide) bool { return o == w })
+		s.memory.wide = slices.DeleteFunc(slices.Clone(s.memory.wide), func(o *wideGrant) bool { return o == w })
 	}
 	s.mu.Unlock()
 	if !lasts {
@@ -153,7 +155,7 @@ func (s *Session) rememberAllow(q *question, bound Bound) {
 	}
 	delete(m.denials, k) // the person has changed the answer
 	if bound != nil {
-		s.rememberWide(q, &wide{rule: q.now, bound: bound}, id)
+		s.rememberWide(q, &wideGrant{rule: q.now, bound: bound}, id)
 		return
 	}
 	entry, kept := s.granted.addGrant(*q.under, q.now, q.value)
@@ -161,10 +163,10 @@ func (s *Session) rememberAllow(q *question, bound Bound) {
 		return
 	}
 	if m.grants == nil {
-		m.grants = make(map[key]*held)
+		m.grants = make(map[key]*storedGrant)
 	}
 	if len(m.grants) >= maxKept {
-		first := oldestKey(m.grants, func(a, b *held) bool { return a.number < b.number })
+		first := oldestKey(m.grants, func(a, b *storedGrant) bool { return a.number < b.number })
 		s.granted.endGrant(m.grants[first].entry)
 		delete(m.grants, first)
 	}
@@ -176,9 +178,9 @@ func (s *Session) rememberAllow(q *question, bound Bound) {
 }
 
 // rememberWide keeps w, unless an equal grant exists. The caller must hold mu.
-func (s *Session) rememberWide(q *question, w *wide, id string) {
+func (s *Session) rememberWide(q *question, w *wideGrant, id string) {
 	m, title := &s.memory, w.bound.Title()
-	if slices.ContainsFunc(m.wide, func(has *wide) bool { return has.rule == w.rule && has.Reach == title }) {
+	if slices.ContainsFunc(m.wide, func(has *wideGrant) bool { return has.rule == w.rule && has.Reach == title }) {
 		return
 	}
 	entry, kept := s.granted.addGrant(*q.under, q.now, sha256.Sum256([]byte(title)))
@@ -186,7 +188,7 @@ func (s *Session) rememberWide(q *question, w *wide, id string) {
 		return
 	}
 	m.last++
-	w.held = *newGrant(id, m.last, q)
+	w.storedGrant = *newGrant(id, m.last, q)
 	w.Reach, w.entry = title, entry
 	if len(m.wide) >= maxWide {
 		s.granted.endGrant(m.wide[0].entry)
@@ -201,16 +203,16 @@ func (s *Session) rememberWide(q *question, w *wide, id string) {
 // grants.
 func (s *Session) rememberDeny(q *question, r reply) {
 	always := r.Reply == DenyAlways
-	against, _ := s.findWideGrant(q.now, q.x) // granted for another call while this question was open
+	against, _ := s.findWideGrant(q.now, q.x) // a grant for another call, given while this question waited
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.policy.Load() != q.under || q.x.asks != "" { // a reply differs each time
+	if s.policy.Load() != q.under || q.x.asks != "" { // replies differ each time, so the denial of a reply is not kept
 		return
 	}
 	k, m := key{q.now, q.value}, &s.memory
 	if against != nil {
 		s.granted.endGrant(against.entry)
-		m.wide = slices.DeleteFunc(slices.Clone(m.wide), func(w *wide) bool { return &w.held == against })
+		m.wide = slices.DeleteFunc(slices.Clone(m.wide), func(w *wideGrant) bool { return &w.storedGrant == against })
 		q.regranted = true
 	}
 	if m.grants[k] != nil {

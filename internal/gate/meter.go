@@ -44,11 +44,11 @@ type counterKey [16]byte
 
 type counter struct {
 	every time.Duration
-	calls []counted // in order of time
-	total int64     // sum of their amounts
+	calls []countedCall // in order of time
+	total int64         // sum of their amounts
 }
 
-type counted struct {
+type countedCall struct {
 	at     time.Time
 	number uint64
 	amount int64 // see policy.Charge
@@ -57,20 +57,21 @@ type counted struct {
 // receipt holds what a Meter has charged for one exchange.
 type receipt struct {
 	meter *Meter
-	items []charged
+	items []chargedCall
 }
 
-type charged struct {
+type chargedCall struct {
 	key  counterKey
 	rule *policy.Rule
-	counted
+	countedCall
 }
 
-func (c *charged) ledgerEntry() Entry {
+func (c *chargedCall) ledgerEntry() Entry {
 	return Entry{Key: c.key, ID: c.number, At: c.at, Every: c.rule.Rate.Every, Amount: c.amount}
 }
 
-// keyOf returns the counter of one charge. No text of a rule contains a zero byte.
+// keyOf returns the key of the counter for one charge. No text of a rule contains a
+// zero byte.
 func keyOf(c policy.Charge, cs []policy.Call) counterKey {
 	text := append([]byte(c.Rule.Rate.Key), 0)
 	switch call := &cs[c.Call]; c.Rule.Rate.Per {
@@ -84,22 +85,22 @@ func keyOf(c policy.Charge, cs []policy.Call) counterKey {
 	return counterKey(sum[:len(counterKey{})])
 }
 
-// Charge implements Limits. The excess is a limit that denies before a limit that
-// prompts, and among equals the limit with the longest wait.
+// Charge implements Limits. Of several exceeded limits it returns one that denies
+// rather than one that prompts, and among equals the one with the longest wait.
 func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	paid, _ := before.(receipt) // a session has one Limits, so no other type occurs
 	left, next := slices.Clone(paid.items), receipt{meter: m}
-	var fresh []charged
+	var fresh []chargedCall
 	var uncounted *policy.Rule
 	for _, c := range charges {
 		if c.Rule.Rate.Sum == "" {
 			c.Amount = 1
 		}
-		item := charged{key: keyOf(c, cs), rule: c.Rule, counted: counted{at: now, amount: c.Amount}}
-		if i := slices.IndexFunc(left, func(p charged) bool { return p.key == item.key && p.amount == item.amount }); i >= 0 {
-			next.items = append(next.items, left[i]) // it keeps its place
+		item := chargedCall{key: keyOf(c, cs), rule: c.Rule, countedCall: countedCall{at: now, amount: c.Amount}}
+		if i := slices.IndexFunc(left, func(p chargedCall) bool { return p.key == item.key && p.amount == item.amount }); i >= 0 {
+			next.items = append(next.items, left[i]) // the charge is unchanged and keeps its place
 			left = slices.Delete(left, i, i+1)
 			continue
 		}
@@ -124,10 +125,10 @@ func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, c
 }
 
 // chargeItems counts items and returns the worst excess.
-func (m *Meter) chargeItems(now time.Time, fresh []charged) (worst Excess) {
+func (m *Meter) chargeItems(now time.Time, fresh []chargedCall) (worst Excess) {
 	entries := make([]Entry, 0, len(fresh))
 	for i := range fresh {
-		if rule := fresh[i].rule; fresh[i].amount > rateMaximum(&rule.Rate) { // other processes need not see it
+		if rule := fresh[i].rule; fresh[i].amount > rateMaximum(&rule.Rate) { // this amount never fits, so the ledger gets no entry
 			worst.keepWorse(rule, 0)
 			continue
 		}
@@ -142,7 +143,7 @@ func (m *Meter) chargeItems(now time.Time, fresh []charged) (worst Excess) {
 	}
 	for i := range since {
 		e := &since[i]
-		own := slices.IndexFunc(fresh, func(f charged) bool { return !e.Back && f.number == e.ID && f.key == e.Key })
+		own := slices.IndexFunc(fresh, func(f chargedCall) bool { return !e.Back && f.number == e.ID && f.key == e.Key })
 		if own < 0 {
 			m.applyEntry(now, e)
 			continue
@@ -182,7 +183,7 @@ func (m *Meter) applyEntry(now time.Time, e *Entry) {
 	case c != nil && e.Amount > math.MaxInt64-c.total:
 		m.err = errBeyond
 	default:
-		m.insertCall(m.getCounter(e.Key, e.Every), counted{e.At, e.ID, e.Amount})
+		m.insertCall(m.getCounter(e.Key, e.Every), countedCall{e.At, e.ID, e.Amount})
 	}
 }
 
@@ -199,7 +200,7 @@ func (m *Meter) getCounter(key counterKey, every time.Duration) *counter {
 	return c
 }
 
-func (m *Meter) insertCall(c *counter, one counted) {
+func (m *Meter) insertCall(c *counter, one countedCall) {
 	i, _ := slices.BinarySearchFunc(c.calls, one, inTime)
 	c.calls = slices.Insert(c.calls, i, one)
 	c.total += one.amount
@@ -209,8 +210,8 @@ func (m *Meter) insertCall(c *counter, one counted) {
 // isLonger reports whether wait a is longer than wait b; 0 means forever.
 func isLonger(a, b time.Duration) bool { return b != 0 && (a == 0 || a > b) }
 
-// enterCall counts one call, or returns how long there is no room for it.
-func (m *Meter) enterCall(now time.Time, item *charged) (wait time.Duration, room bool) {
+// enterCall counts one call. If there is no room, it returns the time until there is.
+func (m *Meter) enterCall(now time.Time, item *chargedCall) (wait time.Duration, room bool) {
 	rate := &item.rule.Rate
 	if m.counters[item.key] == nil && len(m.counters) >= maxCounters {
 		m.sweepCounters(now)
@@ -226,7 +227,7 @@ func (m *Meter) enterCall(now time.Time, item *charged) (wait time.Duration, roo
 	if m.counted >= maxCounted {
 		return rate.Every, false
 	}
-	m.insertCall(c, item.counted)
+	m.insertCall(c, item.countedCall)
 	return 0, true
 }
 
@@ -255,7 +256,7 @@ func (c *counter) findRoom(amount int64, rate *policy.Rate) (first time.Time, ro
 	}
 }
 
-func inTime(a, b counted) int {
+func inTime(a, b countedCall) int {
 	if order := a.at.Compare(b.at); order != 0 {
 		return order
 	}
@@ -288,9 +289,9 @@ func (m *Meter) sweepCounters(now time.Time) {
 	}
 }
 
-// giveBack takes back charges. When the ledger cannot be written, other processes have
-// less room.
-func (m *Meter) giveBack(now time.Time, items []charged) {
+// giveBack cancels charges. When the ledger cannot be written, other processes still
+// count them.
+func (m *Meter) giveBack(now time.Time, items []chargedCall) {
 	var backs []Entry
 	for i := range items {
 		m.removeCall(items[i].key, items[i].number)
@@ -312,7 +313,7 @@ func (m *Meter) removeCall(key counterKey, number uint64) {
 	if c == nil {
 		return
 	}
-	if i := slices.IndexFunc(c.calls, func(one counted) bool { return one.number == number }); i >= 0 {
+	if i := slices.IndexFunc(c.calls, func(one countedCall) bool { return one.number == number }); i >= 0 {
 		m.counted--
 		c.total -= c.calls[i].amount
 		c.calls = slices.Delete(c.calls, i, i+1)

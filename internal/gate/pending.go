@@ -6,11 +6,11 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// pending holds the outcomes of forwarded replies that are not on record yet. The next
+// pendingOutcomes holds the outcomes of forwarded replies that are not on record yet. The next
 // record writes them first, so that in the record they are never after a later
 // decision.
-type pending struct {
-	recording sync.Mutex // held while the taken events are recorded
+type pendingOutcomes struct {
+	recording sync.Mutex // locked while the taken events are recorded
 
 	mu     sync.Mutex
 	events []*event.Event
@@ -42,14 +42,14 @@ func (s *Session) arePlainReplies(xs []*Exchange) bool {
 	return !s.pending.unsound
 }
 
-func (p *pending) addEvent(ev *event.Event) {
+func (p *pendingOutcomes) addEvent(ev *event.Event) {
 	p.mu.Lock()
 	p.events = append(p.events, ev)
 	p.mu.Unlock()
 }
 
 // takeEvents removes and returns the pending events.
-func (p *pending) takeEvents() (events []*event.Event) {
+func (p *pendingOutcomes) takeEvents() (events []*event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.events) == 0 {
@@ -62,7 +62,7 @@ func (p *pending) takeEvents() (events []*event.Event) {
 // finishRecord handles the result of recording events, of which the first n were
 // pending. After an error those n are pending again: the record may then hold them
 // twice, but never misses them.
-func (p *pending) finishRecord(events []*event.Event, n int, err error) {
+func (p *pendingOutcomes) finishRecord(events []*event.Event, n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {

@@ -65,7 +65,7 @@ type Limits interface {
 
 // Receipt holds what one exchange has been charged.
 type Receipt interface {
-	GiveBack() // the exchange was not forwarded
+	GiveBack() // cancels the charges: the exchange was not forwarded
 }
 
 // Excess is a limit that is reached, and the time until there is room. Without a Rule
@@ -82,9 +82,9 @@ type Excess struct {
 // only appended, and all processes read them in the same order. It is safe for
 // concurrent use.
 type Ledger interface {
-	// Append adds entries at the end and returns all entries since the last call, its
-	// own among them at their place. An error means that the entries of the others are
-	// unknown: then nothing may be counted, and no grant holds.
+	// Append adds entries at the end and returns all entries since the last call,
+	// including its own, in the order of the ledger. An error means that the entries of
+	// other processes are unknown: then nothing may be counted, and no grant holds.
 	Append(own ...Entry) (since []Entry, err error)
 	// Alive reports whether the process that added an entry still runs.
 	Alive(by string) bool
@@ -92,18 +92,18 @@ type Ledger interface {
 
 // Entry is one entry of a Ledger.
 type Entry struct {
-	Key    [16]byte      // the counted or allowed thing
+	Key    [16]byte      // what is counted or allowed: see keyOf and grantKey
 	ID     uint64        // random id of the entry
 	At     time.Time     // to the nanosecond
-	Every  time.Duration // how long it counts
+	Every  time.Duration // how long the entry counts
 	Amount int64         // not negative
 	Back   bool          // this entry takes back the entry with the same key and ID
-	By     string        // the process, when the Ledger names it; the Ledger fills this in
+	By     string        // the process that added the entry, when the Ledger names it; the Ledger fills this in
 }
 
 // Principal is the identity that makes a call. The creator of the exchange fills it in
 // from its own checks, never from the message. The zero value means an unknown caller:
-// no rule may allow for it what the rule allows only to a known one.
+// no rule may allow an unknown caller what it allows only known callers.
 type Principal struct {
 	ID          string // stable, and used by only one person or program: "local:ana"
 	Role        string // the role in which it calls
@@ -163,13 +163,13 @@ type Inspection struct {
 	Why      string   // for the owner: which part of the rules could not be carried out
 }
 
-// Inspector finds what a message carries, before any byte of it is forwarded, and
-// carries out what rules alter. It is called only when a rule needs it. It is safe for
-// concurrent use.
+// Inspector finds what a message carries, before any byte of it is forwarded, and makes
+// the alterations that rules require. It is called only when a rule needs it. It is
+// safe for concurrent use.
 //
 // Sent differs from the received bytes only where rules say so. The frame reader has
-// checked Sent again, and the record holds the digests of both. The arguments of a
-// call are never altered.
+// checked Sent again, and the record holds the digests of both. The arguments of a call
+// are never altered.
 type Inspector interface {
 	// Inspect looks at the reply, Exchange.OriginalRaw, by the rules of p, and changes
 	// nothing in it. An error withholds the reply and is for the owner. A reply that
@@ -182,8 +182,8 @@ type Inspector interface {
 	// Carries returns the findings in the arguments or texts of a call, of the kinds
 	// that p's rules about calls ask about. After an error the findings are unknown.
 	Carries(c *policy.Call, p Policy) ([]Found, error)
-	// Bars returns, for the agent, why the calls are not allowed by the current lists
-	// of their servers; "" means that they are.
+	// Bars returns, for the agent, why the calls are not allowed by the current lists of
+	// their servers; "" means that the calls are allowed.
 	Bars(cs []policy.Call, p Policy) (why string)
 }
 
@@ -242,7 +242,8 @@ type Question struct {
 	Finds []string // findings in the reply: kind, number and place of each; nil when nothing was found
 
 	// Ticket names the question in the queue, where it can be answered too. The gate
-	// leaves it empty; an Approver that queues the question sets it for the others.
+	// leaves it empty; an Approver that queues the question sets it for the other
+	// Approvers.
 	Ticket string
 }
 

@@ -9,7 +9,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// noteScreens stores which kinds of rules of p need an Inspector.
+// noteScreens stores whether rules of p need an Inspector: rules about replies, about
+// lists, or about the contents of calls.
 func (s *Session) noteScreens(p Policy) {
 	_, replies := p.Screens(policy.OnReply)
 	_, lists := p.Screens(policy.OnList)
@@ -103,10 +104,10 @@ func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.
 	return d
 }
 
-// inspectArguments returns calls with the findings in their arguments, when a rule
-// that may match one of them asks for findings. The calls are copies, because an
-// Approver may be reading the originals. Nobody looks into other calls: they stay
-// unscreened, so that each find condition is a maybe.
+// inspectArguments returns calls with the findings in their arguments, when a rule that
+// may match one of them asks for findings. The calls are copies, because an Approver
+// may be reading the originals. Other calls are not searched: they stay unscreened, so
+// that each find condition is a maybe.
 func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []policy.Call {
 	if !s.finds.Load() {
 		return cs

@@ -93,9 +93,9 @@ func (s *Session) setWorkFolder(x *Exchange) {
 	}
 }
 
-// NoteRoots stores the roots that the client declares, folders or other texts. From
-// then on a server may start relative paths there, until the session ends. Call it
-// before the server sees the roots.
+// NoteRoots takes the roots that the client declares, folders or other texts. If one
+// differs from Facts.Cwd, a server may start relative paths there, until the session
+// ends. Call NoteRoots before the server sees the roots.
 func (s *Session) NoteRoots(roots []string) {
 	if slices.ContainsFunc(roots, func(root string) bool { return root != s.o.Facts.Cwd }) {
 		s.rooted.Store(true)

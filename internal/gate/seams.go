@@ -79,8 +79,8 @@ func (s *Session) judgeLabels(x *Exchange, v *Verdict) bool {
 // fromServer is the Direction of an event whose message the server sent.
 const fromServer = "server"
 
-// None implements ports without anybody there: it tells nobody, admits no named
-// principal, finds nothing and keeps no label.
+// None implements ports that nobody serves: it tells nobody, admits only the zero
+// Principal, keeps no label, and fails to inspect.
 type None struct{}
 
 var (
@@ -143,9 +143,9 @@ func (None) Named() (name, version string) { return "", "" }
 func (None) Client() Client { return nil }
 
 // Back returns a closed channel: the caller is never away.
-func (None) Back() <-chan struct{} { return here }
+func (None) Back() <-chan struct{} { return alwaysBack }
 
-var here = func() <-chan struct{} {
+var alwaysBack = func() <-chan struct{} {
 	ch := make(chan struct{})
 	close(ch)
 	return ch

@@ -24,7 +24,7 @@ type Options struct {
 	Labels     Labels
 
 	AskTimeout time.Duration // how long a call waits for a person; default 45 s, below what clients wait
-	WaitEvery  time.Duration // how often Outlet.Waiting is called meanwhile; default 5 s
+	WaitEvery  time.Duration // how often Outlet.Waiting is called while a call waits; default 5 s
 
 	// Bounds of what waits for a person, for each server; more is refused.
 	MaxWaiting      int // exchanges; default 64
@@ -53,7 +53,7 @@ type Options struct {
 	// once. No lock is held, and the call that caused the change is over.
 	OnGrants func()
 	// OnMuted is called when the session has asked n times within a minute and another
-	// question came. Every prompt is denied until then.
+	// question came. Every prompt is denied until the time until.
 	OnMuted func(n int, until time.Time)
 
 	// ObserveOnly enforces nothing. The decision of the rules is recorded, and every
@@ -73,17 +73,17 @@ type Session struct {
 	screens atomic.Bool // rules look at replies
 	lists   atomic.Bool // rules look at lists, or compare them with the approved lists
 	finds   atomic.Bool // rules ask about the contents of calls
-	pending pending
-	listed  listed
+	pending pendingOutcomes
+	listed  listedTools
 
 	askers  sync.WaitGroup
-	mu      sync.Mutex // guards the fields below
-	rules   chan struct{}
-	waiting waiting
+	mu      sync.Mutex    // guards the fields below
+	rules   chan struct{} // see RulesChanged
+	waiting waitingQuestions
 	memory  memory
 	pace    pace             // of the client's requests
 	paces   map[string]*pace // of the requests that servers send by themselves
-	granted granted
+	granted sharedGrants
 }
 
 // atOnce is how many questions one session may show to a person at once, so that other
@@ -110,15 +110,22 @@ func New(o Options) (*Session, error) {
 	if s.o.Limits == nil {
 		s.o.Limits = &Meter{}
 	}
-	s.waiting.of, s.waiting.by = make(map[*Exchange]*question), make(map[string]load)
+	s.waiting.questions, s.waiting.loads = make(map[*Exchange]*question), make(map[string]load)
 	s.policy.Store(&first)
 	s.noteScreens(first)
 	return s, nil
 }
 
-func positiveOrDefault[T int | time.Duration](n, otherwise T) T {
+// CountWaiting returns the number of questions that wait for a person.
+func (s *Session) CountWaiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting.questions)
+}
+
+func positiveOrDefault[T int | time.Duration](n, fallback T) T {
 	if n <= 0 {
-		return otherwise
+		return fallback
 	}
 	return n
 }
@@ -189,7 +196,7 @@ func (s *Session) NoteEvents(events ...*event.Event) error {
 // on now arrives after the request. Do not hold a lock that the Outlet needs.
 func (s *Session) Withdraw(x *Exchange) bool {
 	s.mu.Lock()
-	q := s.waiting.of[x]
+	q := s.waiting.questions[x]
 	if q != nil && q.state == undecided {
 		q.state = withdrawn
 		q.cancel(ErrWithdrawn)
@@ -208,7 +215,7 @@ func (s *Session) Withdraw(x *Exchange) bool {
 func (s *Session) Close() {
 	s.closed.Store(true)
 	s.mu.Lock()
-	for _, q := range s.waiting.of {
+	for _, q := range s.waiting.questions {
 		q.cancel(ErrClosed)
 	}
 	s.mu.Unlock()

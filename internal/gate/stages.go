@@ -33,7 +33,7 @@ const (
 // unchanged, when it has no opinion.
 type stage struct {
 	name  Stage
-	of    messages
+	scope messages
 	judge func(s *Session, x *Exchange, v *Verdict) (ok bool)
 }
 
@@ -59,15 +59,16 @@ var order = []stage{
 	{StageAsk, governed, (*Session).deniedForGood},
 }
 
-// unasked lists the stages that a prompt passes once, before a person is asked.
-var unasked = []stage{
+// beforeAsking lists the stages that a prompt passes once, before a person is asked.
+var beforeAsking = []stage{
 	{StageAsk, governed, (*Session).deniedRecently},
 	{StageAsk, everyMessage, (*Session).throttleQuestion},
 }
 
-// crossGate takes messages the whole way: the order, then whether a person can be
-// asked, then one write that records all of xs, then forwarding or refusal. A message
-// that asks a person goes to startAsking and ends in concludeExchange.
+// crossGate handles messages from start to end: the stages of order, then for a prompt
+// whether a person can be asked, then one write that records all of xs, then forwarding
+// or refusal. A message that asks a person goes to startAsking and ends in
+// concludeExchange.
 func (s *Session) crossGate(ctx context.Context, kind event.Kind, xs []*Exchange) {
 	b := batches.Get().(*batch)
 	defer b.releaseBatch()
@@ -80,7 +81,7 @@ func (s *Session) crossGate(ctx context.Context, kind event.Kind, xs []*Exchange
 		s.annotateCalls(x)
 		v := s.judgeExchange(x)
 		if v.Action == policy.Prompt {
-			s.runStages(unasked, x)
+			s.runStages(beforeAsking, x)
 			x.noteVerdict(v)
 		}
 		b.addExchange(x)
@@ -99,8 +100,8 @@ func (s *Session) crossGate(ctx context.Context, kind event.Kind, xs []*Exchange
 	}
 }
 
-// passReplies handles plain replies: the order, then forwarding. The outcome is
-// recorded with the next record.
+// passReplies runs the stages of order on plain replies and then forwards them. The
+// outcome is recorded with the next record.
 func (s *Session) passReplies(xs []*Exchange) {
 	for _, x := range xs {
 		x.reply, x.Event.Kind = true, event.Outcome
@@ -154,14 +155,14 @@ func (s *Session) judgeExchange(x *Exchange) *Verdict {
 // passes.
 var ungoverned = Verdict{Action: policy.Allow, Policy: policy.Allow, Stage: StagePolicy, Code: CodeUngoverned}
 
-// runStages runs stages on x. The strictest action stands, with the name of the last
+// runStages runs stages on x. The strictest action holds, with the name of the last
 // stage that gave a verdict. An unknown action or a panic is a deny, and a deny ends
 // the loop.
 func (s *Session) runStages(stages []stage, x *Exchange) {
 	at, v, all := StageGate, &x.verdict, x.isGoverned()
 	defer x.recoverStage(&at)
 	for i := range stages {
-		if stages[i].of == governed && !all {
+		if stages[i].scope == governed && !all {
 			continue
 		}
 		at = stages[i].name
@@ -196,7 +197,7 @@ func (s *Session) liftVerdict(x *Exchange) {
 	}
 }
 
-// recoverStage refuses x when the deferred-over stage at panics.
+// recoverStage is deferred: it refuses x when the stage at has panicked.
 func (x *Exchange) recoverStage(at *Stage) {
 	if cause := recover(); cause != nil {
 		x.verdict = panicVerdict(x, *at, cause)

@@ -93,9 +93,9 @@ func TestEachStageRefusesUnderItsName(t *testing.T) {
 			t.Run(fmt.Sprintf("%d %s %+v", i, name, o), func(t *testing.T) {
 				list, at, call := order, i, "allow"
 				if i >= len(order) {
-					list, at, call = unasked, i-len(order), "prompt"
+					list, at, call = beforeAsking, i-len(order), "prompt"
 				}
-				if list[at].name != name || len(names) != len(order)+len(unasked) {
+				if list[at].name != name || len(names) != len(order)+len(beforeAsking) {
 					t.Fatalf("stage %d is %s", i, list[at].name)
 				}
 				var called []Stage

@@ -13,8 +13,8 @@ import (
 // A person who is asked too often stops reading. The code here turns a prompt into a
 // deny, and never anything into an allow.
 
-// burst is how long questions count as one. They are shown as one list, which holds at
-// most as many questions as may wait at once.
+// burst is the time within which several questions count as one, because the person
+// sees them as one list. The list holds at most as many questions as may wait at once.
 const burst = time.Second
 
 // pace counts the questions to a person. Session.mu guards it.
@@ -32,11 +32,11 @@ type pace struct {
 type room uint8
 
 const (
-	crowded  room = iota // the burst is full
-	muted                // nobody is asked for a while
-	muting               // this question exceeds the limit and starts the pause
-	bearable             // the question may be asked
-	unheard              // the questions of other processes are unknown
+	crowded     room = iota // the burst is full
+	muted                   // nobody is asked for a while
+	muting                  // this question exceeds the limit and starts the pause
+	bearable                // the question may be asked
+	unknownPace             // the questions of other processes are unknown
 )
 
 // questionRoom reports whether a question about a message from or to server may be
@@ -46,7 +46,7 @@ func (p *pace) questionRoom(server string, now time.Time) room {
 		return bearable
 	}
 	if p.syncEntries() != nil {
-		return unheard
+		return unknownPace
 	}
 	n := len(p.asked)
 	switch {
@@ -68,7 +68,7 @@ func (p *pace) questionRoom(server string, now time.Time) room {
 	}
 	p.asked, p.last = append(p.asked, now), map[string]int{server: 1}
 	if p.syncEntries(Entry{Key: askedKey, At: now}) != nil {
-		return unheard
+		return unknownPace
 	}
 	return bearable
 }
@@ -76,7 +76,7 @@ func (p *pace) questionRoom(server string, now time.Time) room {
 // The keys of the ledger entries about questions.
 var (
 	askedKey = [16]byte{'a'} // a burst began
-	mutedKey = [16]byte{'m'} // nobody is asked until that time
+	mutedKey = [16]byte{'m'} // nobody is asked until the entry's time
 )
 
 // syncEntries adds this process's entries and reads the entries of other processes.
@@ -104,7 +104,7 @@ func (p *pace) syncEntries(own ...Entry) error {
 	return err
 }
 
-// entryID returns a random id that no other process draws.
+// entryID returns a random id, which practically no other process draws too.
 func entryID() uint64 { return rand.Uint64() } //nolint:gosec // it is no secret
 
 // throttleQuestion denies a prompt that comes with too many others, and every prompt
@@ -124,7 +124,7 @@ func (s *Session) throttleQuestion(x *Exchange, v *Verdict) bool {
 	switch left {
 	case bearable:
 		return false
-	case unheard:
+	case unknownPace:
 		return v.denyQuestion(CodeNobodyToAsk, "how often the owner was asked in this session cannot be known; tell the owner")
 	case crowded:
 		return v.denyQuestion(CodeTooMany, fmt.Sprintf("it came with more than %d others that need a person within a second", p.most))

@@ -8,8 +8,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// isGrantable reports whether a person was shown everything in the calls. Calls with
-// other subjects carry more than their names (a schema, a token limit, params).
+// isGrantable reports whether a person was shown everything in the calls: they are
+// about tools, resources and prompts. Calls with other subjects carry more than their
+// names (a schema, a token limit, params).
 func isGrantable(cs []policy.Call) bool {
 	for i := range cs {
 		switch cs[i].Subject {

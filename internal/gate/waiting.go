@@ -9,8 +9,8 @@ import (
 )
 
 // question is an exchange that waits for a person. Its goroutine owns it, except for
-// state, which Session.mu guards. state leaves undecided only once. That decides the
-// race between the caller who withdraws and the goroutine that concludes.
+// state, which Session.mu guards. state changes from undecided only once. This settles
+// the race between the caller who withdraws and the goroutine that concludes.
 type question struct {
 	x      *Exchange
 	frame  int // length of the frame
@@ -26,10 +26,10 @@ type question struct {
 
 	rule      *policy.Rule // the rule that the person is shown
 	now       *policy.Rule // the rule that asks now
-	labels    string       // in words: what the session has seen, when that asks
-	shown     string       // labels as the person was shown them
-	over      string       // in words: the limit that made it ask; "" when a prompt rule asks
-	under     *Policy      // the policy that holds that rule
+	labels    string       // why the session's labels ask, in words; "" when they do not
+	shown     string       // the labels that the person was shown
+	over      string       // the limit because of which a person is asked, in words; "" when a prompt rule asks
+	under     *Policy      // the policy of the rule in now
 	asked     Question
 	answers   <-chan reply            // nil when the Approver was not called
 	end       context.CancelCauseFunc // ends the Approver's part
@@ -37,9 +37,9 @@ type question struct {
 	regranted bool                    // the answer has changed the grants
 }
 
-// isGrantable reports whether an answer can hold for longer than this call. It cannot
-// for a call over a limit, for a prompt because of the session's labels, or for a
-// reply: those are asked about each time.
+// isGrantable reports whether an answer can hold for longer than this call. An answer
+// cannot when the call is over a limit, when the session's labels ask, or when the
+// question is about a reply: then each call is asked about.
 func (q *question) isGrantable() bool {
 	return q.over == "" && q.labels == "" && q.x.asks == "" && isGrantable(q.x.Calls)
 }
@@ -52,46 +52,46 @@ const (
 	delivering
 )
 
-// waiting holds the waiting questions of a session. Session.mu guards it.
-type waiting struct {
-	of   map[*Exchange]*question
-	by   map[string]load // by server: a server with many questions leaves room for the others
-	last uint64
+// waitingQuestions holds the waiting questions of a session. Session.mu guards it.
+type waitingQuestions struct {
+	questions map[*Exchange]*question
+	loads     map[string]load // by server: a server with many questions leaves room for the others
+	last      uint64          // number of the newest question
 }
 
 // load is the number of waiting questions and the bytes of their frames.
 type load struct{ n, bytes int }
 
 // addQuestion adds q unless there is no room for its server.
-func (w *waiting) addQuestion(q *question, o *Options) bool {
+func (w *waitingQuestions) addQuestion(q *question, o *Options) bool {
 	q.server = q.x.Event.Server
-	h := w.by[q.server]
+	h := w.loads[q.server]
 	if h.n >= o.MaxWaiting || q.frame > o.MaxWaitingBytes-h.bytes {
 		return false
 	}
-	w.by[q.server] = load{h.n + 1, h.bytes + q.frame}
+	w.loads[q.server] = load{h.n + 1, h.bytes + q.frame}
 	w.last++
 	q.number = w.last
-	w.of[q.x] = q
+	w.questions[q.x] = q
 	return true
 }
 
 // removeQuestion removes q.
-func (w *waiting) removeQuestion(q *question) {
-	if h := w.by[q.server]; h.n > 1 {
-		w.by[q.server] = load{h.n - 1, h.bytes - q.frame}
+func (w *waitingQuestions) removeQuestion(q *question) {
+	if h := w.loads[q.server]; h.n > 1 {
+		w.loads[q.server] = load{h.n - 1, h.bytes - q.frame}
 	} else {
-		delete(w.by, q.server)
+		delete(w.loads, q.server)
 	}
-	if w.of[q.x] == q { // the transport may already have reused the exchange
-		delete(w.of, q.x)
+	if w.questions[q.x] == q { // the transport may already have reused the exchange
+		delete(w.questions, q.x)
 	}
 }
 
 // wakeQuestions makes the questions about this value be judged again, or all questions
 // when value is nil.
-func (w *waiting) wakeQuestions(value *[sha256.Size]byte) {
-	for _, q := range w.of {
+func (w *waitingQuestions) wakeQuestions(value *[sha256.Size]byte) {
+	for _, q := range w.questions {
 		if value == nil || q.value == *value {
 			select {
 			case q.wake <- struct{}{}:

@@ -8,11 +8,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// checkAmbiguous returns the reason why two servers could read a judged call's params
-// differently, or nil: members whose names fold together, or numbers that parsers round.
-// internal/wire/frame has checked the members of params themselves. checkAmbiguous checks the
-// places further inside where readers bind by name: the arguments of a tool or prompt at any
-// depth, the messages of a sampling request and their blocks. In schemas, tool inputs and
+// checkAmbiguous returns the reason why two servers could read a judged call's params differently,
+// or nil: members whose names fold together, or numbers that parsers round. internal/wire/frame has
+// checked the members of params themselves. checkAmbiguous checks the deeper objects whose members
+// readers decode by name: the arguments of a tool or prompt at any depth, the messages of a
+// sampling request and their blocks. unambiguous is Frame.Unambiguous. In schemas, tool inputs and
 // structured results, names that differ only in case are data.
 func checkAmbiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 	switch row.Subject {
@@ -28,7 +28,7 @@ func checkAmbiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 		if foldingMessages(fs.at[fMessages], 0) {
 			return &frame.Refusal{Code: frame.CodeFolded, Reason: "members of a message differ in case only, or lie too deep"}
 		}
-	default: // readers bind nothing further inside by name
+	default: // readers decode no deeper member by name
 	}
 	return nil
 }
@@ -37,9 +37,9 @@ func checkAmbiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 // level of tool results than any version has.
 const deepestMessage = 2 + 2*maxResults + 2
 
-// foldingMessages checks sampling messages, their blocks, and the blocks of tool results. Below
-// the deepest place where a member may stand it stops and reports true, because each level is
-// walked again.
+// foldingMessages reports whether a sampling message, a block of it, or a block of a tool result in
+// it has two members whose names fold together. Below deepestMessage it does not search and reports
+// true, because each level costs another pass.
 func foldingMessages(v jsonscan.Value, depth int) bool {
 	if v.Kind() < jsonscan.Array {
 		return false
@@ -61,7 +61,7 @@ func foldingMessages(v jsonscan.Value, depth int) bool {
 }
 
 // hasFoldedMembers reports whether an object has two members whose names fold together, or more
-// members than any object that it is used for.
+// than 32 members, which no object that is checked here needs.
 func hasFoldedMembers(o jsonscan.Value) bool {
 	var members [32]string
 	seen := members[:0]
@@ -75,7 +75,7 @@ func hasFoldedMembers(o jsonscan.Value) bool {
 	return false
 }
 
-// foldsTo reports whether a lenient reader takes name for one of the protocol's names.
+// foldsTo reports whether a lenient reader reads name as one of the names in protocol.
 func foldsTo(name string, protocol ...string) bool {
 	return slices.ContainsFunc(protocol, func(p string) bool { return frame.FoldsTo(name, p) })
 }

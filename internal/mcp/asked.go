@@ -23,11 +23,11 @@ const (
 // nothing. It is safe for concurrent use.
 type Asked struct {
 	mu      sync.Mutex
-	entries []asked // oldest first
+	entries []askedInput // oldest first
 	bytes   int
 }
 
-type asked struct {
+type askedInput struct {
 	key    string
 	digest [sha256.Size]byte
 	call   policy.Call
@@ -44,7 +44,7 @@ func (a *Asked) RememberInputs(in Inputs) {
 		if a.hasEntry(in.Keys[i], in.digests[i]) {
 			continue
 		}
-		e := asked{key: strings.Clone(in.Keys[i]), digest: in.digests[i], call: CloneCall(in.Calls[i])}
+		e := askedInput{key: strings.Clone(in.Keys[i]), digest: in.digests[i], call: CloneCall(in.Calls[i])}
 		a.entries = append(a.entries, e)
 		a.bytes += e.entrySize()
 		for len(a.entries) > maxAsked || a.bytes > maxAskedBytes {
@@ -70,8 +70,8 @@ func (a *Asked) KnowsInputs(in Inputs) bool {
 
 // AnswerCalls returns the calls that the rules judge for a message's inputResponses, besides the
 // message's own call. An answer is judged as each remembered request with the same key and kind;
-// without such a request, by the texts in the answer (none: ""). An answer of unknown shape is
-// malformed. The refusal covers the whole frame.
+// without such a request, by the texts in the answer, or by the text "" if it has none. An answer
+// of unknown shape is malformed. A refusal is for the whole frame.
 func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy.Call, *frame.Refusal) {
 	if m.InputResponses == nil {
 		return nil, nil
@@ -109,8 +109,8 @@ func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy
 	return calls, nil
 }
 
-// callOfAnswer returns the call that an answer stands for. A member that only one kind has tells
-// the kind: roots, action (elicitation) or role (sampling).
+// callOfAnswer returns the call that the rules judge for an answer. A member that only one kind of
+// answer has shows the kind: roots, action (elicitation) or role (sampling).
 func callOfAnswer(answer jsonscan.Value, server string) policy.Call {
 	c := policy.Call{Server: server}
 	kinds := 0
@@ -166,7 +166,7 @@ func (a *Asked) hasEntry(key string, digest [sha256.Size]byte) bool {
 	return false
 }
 
-func (e *asked) entrySize() int {
+func (e *askedInput) entrySize() int {
 	n := len(e.key) + len(e.call.Extra)
 	for _, name := range e.call.Names {
 		n += len(name)

@@ -11,10 +11,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Client is a client's description of itself.
+// Client is what a client says about itself.
 type Client struct {
 	Name, Version string // hostile input
-	Form          bool   // it can show a form with flat fields (client/elicitation)
+	Form          bool   // the client can show a form with flat fields (client/elicitation)
 }
 
 // ClientOfInitialize reads the client's description from the params of an initialize request.
@@ -92,7 +92,7 @@ type Elicited struct {
 	Content []byte // for accept: the JSON object of the form's fields
 }
 
-// maxContent is more than one of our forms can hold.
+// maxContent is the largest size of an answer in bytes. An answer to one of our forms is smaller.
 const maxContent = 64 << 10
 
 // ReadElicited parses the result of an elicitation/create.

@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The JSON-RPC codes of the gate's own errors. They are outside -32768..-32000, which JSON-RPC
-// and MCP reserve, so that nobody takes the gate's answer for the server's or for a sign of a
-// protocol era. They never change.
+// The JSON-RPC codes of the gate's own errors. They are outside -32768..-32000, which JSON-RPC and
+// MCP reserve, so that no client mistakes the gate's answer for one of the server, or concludes
+// from it which version the server speaks. They never change.
 const (
 	CodeRefused = 4400 // the request could be read in more than one way
 	CodeDenied  = 4403 // the policy or a person denied it, or nobody answered
@@ -57,7 +57,7 @@ func (d Denial) AnswerFrame(to Caller) []byte {
 			complete, escape.QuoteText(d.DescribeDenial()), machineFields(d.Stage, d.Code, d.Record)))
 	}
 	code := CodeDenied
-	if to.lacksMethod() { // tells a client that a retry in another way is useless
+	if to.lacksMethod() { // shows the client that a retry in another way is useless
 		code = codeNoMethod
 	}
 	return errorReply(to.ID, code, d.DescribeDenial(), machineFields(d.Stage, d.Code, d.Record))
@@ -107,7 +107,7 @@ func (d Denial) DescribeDenial() string {
 		b.WriteString(". Trying again with the mark will not help.")
 	case !d.Unanswered:
 		b.WriteString(". Trying again will not help.")
-	case d.Code == "not_answered": // a person could have answered there
+	case d.Code == "not_answered": // a person could have answered with clawai approve
 		b.WriteString(". Only the owner can allow it: when asked (clawai approve shows the question), or with a rule in the policy.")
 	default:
 		b.WriteString(". Only the owner can allow it: when asked, or with a rule in the policy.")

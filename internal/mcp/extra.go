@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// told lists, by shape, the members of params that a call's Names and Args cover. All other
-// members reach the other side too: they are the call's Extra.
-var told = [...]fieldSet{
+// coveredFields are, by shape, the members of params that a call's Names and Args contain. All
+// other members reach the other side too: they are the call's Extra.
+var coveredFields = [...]fieldSet{
 	none:          0,
 	named:         1<<fName | 1<<fArguments,
 	oneURI:        1 << fURI,
@@ -48,33 +48,34 @@ var quiet = map[string]func(jsonscan.Value) kind{
 type kind uint8
 
 const (
-	part      kind = iota // a part of the call
-	protocols             // not part of the call; an approval for one value does not hold for another
-	passing               // not part of the call, and only about this one message
+	callPart     kind = iota // a part of the call: it belongs to Extra
+	protocolPart             // set by the protocol, not a part of the call; but an approval for one value does not hold for another
+	messagePart              // about this one message only, not a part of the call
 )
 
 func tokenKind(v jsonscan.Value) kind {
 	if IsToken(v) {
-		return passing
+		return messagePart
 	}
-	return part
+	return callPart
 }
 
-// ownKind is for members that the protocol defines: they stay the protocol's, whatever their
-// value is.
-func ownKind(jsonscan.Value) kind { return protocols }
+// ownKind is for members that the protocol defines: they are never a part of the call, whatever
+// their value is.
+func ownKind(jsonscan.Value) kind { return protocolPart }
 
-// markKind is for an identifier, or a flat object of identifiers, which tells nobody anything.
+// markKind is for an identifier, or a flat object of identifiers, which tells the receiver nothing.
+// A value of another form is a part of the call.
 func markKind(v jsonscan.Value) kind {
 	if v.Kind() != jsonscan.Object {
 		return kindOfMark(v)
 	}
 	for key, inner := range v.Members() {
-		if k := min(kindOfMark(key), kindOfMark(inner)); k != passing {
+		if k := min(kindOfMark(key), kindOfMark(inner)); k != messagePart {
 			return k
 		}
 	}
-	return passing
+	return messagePart
 }
 
 // longestMark is more than the longest identifier of the clients above.
@@ -83,34 +84,35 @@ const longestMark = 128
 func kindOfMark(v jsonscan.Value) kind {
 	switch v.Kind() {
 	case jsonscan.Number, jsonscan.Boolean:
-		return passing
+		return messagePart
 	case jsonscan.String:
 	default:
-		return part
+		return callPart
 	}
 	text := v.Text()
 	if len(text) > longestMark {
-		return part
+		return callPart
 	}
 	for i := range len(text) {
 		switch c := text[i]; {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.', c == ':', c == '=', c == ',', c == '@':
 		default:
-			return part
+			return callPart
 		}
 	}
-	return passing
+	return messagePart
 }
 
-// seed makes the Quiet values of two calls comparable, in this process only.
+// seed is the seed of all Quiet values: those of two calls can be compared, but only in one
+// process.
 var seed = maphash.MakeSeed()
 
 // metaKind returns the kind of a member of _meta.
 func metaKind(name string, value jsonscan.Value) kind {
-	if of := quiet[name]; of != nil {
-		return of(value)
+	if kindOf := quiet[name]; kindOf != nil {
+		return kindOf(value)
 	}
-	return part
+	return callPart
 }
 
 // meta is the parsed _meta.
@@ -118,22 +120,22 @@ type meta struct {
 	read          bool
 	progressToken []byte // a JSON token; nil when absent
 	modern        bool   // _meta names the version
-	more          bool   // _meta holds a part of the call
+	more          bool   // _meta has a member that is a callPart
 	quiet         uint64 // see policy.Call
 	session       string // see policy.Call
 }
 
 // readMeta parses _meta, once.
 func (fs *fields) readMeta() *meta {
-	m, of := &fs.meta, fs.at[fMeta]
+	m, object := &fs.meta, fs.at[fMeta]
 	if m.read {
 		return m
 	}
-	if m.read = true; of.Kind() != jsonscan.Object {
-		m.more = of != ""
+	if m.read = true; object.Kind() != jsonscan.Object {
+		m.more = object != ""
 		return m
 	}
-	for key, value := range of.Members() {
+	for key, value := range object.Members() {
 		name := key.Text()
 		switch name {
 		case "progressToken":
@@ -144,15 +146,15 @@ func (fs *fields) readMeta() *meta {
 		case MetaPrefix + "protocolVersion":
 			m.modern = value.Kind() == jsonscan.String
 		}
-		if (name == "sessionId" || name == "threadId" && m.session == "") && value.Kind() == jsonscan.String && markKind(value) == passing {
+		if (name == "sessionId" || name == "threadId" && m.session == "") && value.Kind() == jsonscan.String && markKind(value) == messagePart {
 			m.session = value.Text() // Codex 0.169; a session may have several threads
 		}
 		switch metaKind(name, value) {
-		case part:
+		case callPart:
 			m.more = true
-		case protocols:
+		case protocolPart:
 			m.quiet ^= digestMember(name, string(value))
-		case passing:
+		case messagePart:
 		}
 	}
 	return m
@@ -172,7 +174,7 @@ func (fs *fields) readExtra(s shape, c *policy.Call) {
 	if fs.seen == 0 {
 		return
 	}
-	known := told[s] | 1<<fMeta
+	known := coveredFields[s] | 1<<fMeta
 	switch {
 	case s == subscriptions && onlyMember(fs.at[fNotifications], "resourceSubscriptions"):
 		known |= 1 << fNotifications
@@ -203,7 +205,7 @@ func (fs *fields) extraParams(known fieldSet, more bool) []byte {
 		case name == "_meta" && value.Kind() == jsonscan.Object:
 			b = append(appendMember(b, key, ""), '{')
 			for key, value := range value.Members() {
-				if metaKind(key.Text(), value) == part {
+				if metaKind(key.Text(), value) == callPart {
 					b = appendMember(b, key, value)
 				}
 			}

@@ -44,8 +44,8 @@ var fieldNames = [...]string{
 type fields struct {
 	params jsonscan.Value // the whole object
 	at     [fieldsRead]jsonscan.Value
-	seen   fieldSet
-	near   string // an unknown member that folds to a known name
+	seen   fieldSet // the members that params has
+	near   string   // an unknown member that folds to a known name
 	meta   meta
 }
 

@@ -17,13 +17,13 @@ type Inputs struct {
 	digests [][sha256.Size]byte // of each request's bytes
 }
 
-// InputCalls returns the requests to the client in a server's response or notification:
-// inputRequests of a result (MCP 2026-07-28 basic/mrtr), of a task's state in tasks/get, of
-// notifications/tasks (tasks extension) or of a result's task; those in the result or error of a
-// finished task; and the elicitations of the error -32042 (MCP 2025-11-25 client/elicitation).
-// Each is judged like the request it stands for. A request whose method is not allowed there is
-// malformed. A wrong shape refuses the frame. resultType is not checked, because a client may not
-// check it either.
+// InputCalls returns the requests to the client in a server's response or notification. They are in
+// the member inputRequests of a result (MCP 2026-07-28 basic/mrtr) or of a task's state, which is
+// in the answer to tasks/get, in notifications/tasks (tasks extension) or in a result's task. They
+// are also in the result or error of a finished task, and in the elicitations of the error -32042
+// (MCP 2025-11-25 client/elicitation). Each request is judged like the same request sent by itself.
+// A request whose method is not allowed there is malformed. A wrong shape of inputRequests is a
+// refusal of the frame. resultType is not checked, because a client may not check it either.
 func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 	c := collector{server: server}
 	switch f.Kind {
@@ -109,7 +109,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 		c.why = "more input requests than anyone would answer"
 		return
 	}
-	var judged one
+	var judged singleCall
 	judged.setCall(policy.MethodSubject, method, c.server)
 	switch method {
 	case "sampling/createMessage", "elicitation/create":
@@ -130,7 +130,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 	default:
 		judged.calls[0].Malformed = reasonNoInput
 	}
-	if key == formKey { // its answer would be taken for the answer to our form
+	if key == formKey { // the answer to it would be read as the answer to our form
 		judged.calls[0].Malformed = imitates
 	}
 	c.in.Calls = append(c.in.Calls, judged.calls[0])
@@ -138,7 +138,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 	c.in.digests = append(c.in.digests, sha256.Sum256(entry.Bytes()))
 }
 
-// collectFailure reads the URLs in an error that its reader should visit.
+// collectFailure reads the elicitations in an error: URLs that the user should visit.
 func (c *collector) collectFailure(e jsonscan.Value) {
 	list := e.Member("data").Member("elicitations")
 	if list == "" || c.why != "" {

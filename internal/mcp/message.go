@@ -22,15 +22,15 @@ type Message struct {
 	InputResponses []byte // params.inputResponses, for Asked.AnswerCalls; nil when missing
 	RequestState   []byte // JSON token of params.requestState; nil when it is not a string
 
-	// Tasks are the handles of the tasks that a request or a notification concerns. The calls
-	// that created the tasks decide what it may do.
+	// Tasks are the handles of the tasks that a request or a notification concerns. The calls that
+	// created the tasks decide what the message may do.
 	Tasks []string
 
 	// Modern means that the frame belongs to the era of 2026-07-28, in which results have a
 	// resultType. It is a property of each frame, not of a connection.
 	Modern bool
 
-	room one // memory for the first of Calls
+	room singleCall // memory for the first of Calls
 }
 
 // IsInitialize reports whether this is the request whose answer fixes a legacy session's version
@@ -42,7 +42,7 @@ func (m *Message) IsInitialize() bool { return m.Method != nil && m.Method.Name 
 const (
 	CodeDirection = "direction"        // this side does not send this method
 	CodeKind      = "kind"             // a request without an id, a notification with one
-	CodeDisguised = "method_disguised" // not a protocol method, but a lenient reader takes it for one
+	CodeDisguised = "method_disguised" // not a protocol method, but a lenient reader reads it as one
 	CodeHidden    = "method_hidden"    // control or invisible characters in the method
 	CodeLong      = "method_long"
 	CodeRequests  = "input_requests"  // inputRequests have the wrong shape
@@ -51,17 +51,17 @@ const (
 
 const reasonFolded = "a member differs from one of the protocol's in case only"
 
-// one holds a call and its only name.
-type one struct {
+// singleCall holds a call and its only name.
+type singleCall struct {
 	calls [1]policy.Call
 	names [1]string
 }
 
 // Read interprets a request, notification or response that was sent in direction d. server is the
-// server's name in the client's configuration. A refusal means that the frame must not cross. A
-// shape that only makes a judged call invalid is reported in policy.Call.Malformed instead, so
-// that the call is denied and recorded like any other. The elements of a batch are read one by
-// one.
+// server's name in the client's configuration. A refusal means that the frame must not be
+// forwarded. A shape that only makes a judged call invalid is reported in policy.Call.Malformed
+// instead, so that the call is denied and recorded like any other. The elements of a batch are read
+// one by one.
 func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) {
 	m := &Message{}
 	if r := m.ReadFrame(f, d, server); r != nil {
@@ -111,8 +111,8 @@ func (m *Message) ReadFrame(f *frame.Frame, d Direction, server string) *frame.R
 	return nil
 }
 
-// refusesMethod returns the reason why a frame's method may not cross in this direction and form,
-// whatever the rules are.
+// refusesMethod returns the reason why a frame with this method must not be forwarded in this
+// direction and form, whatever the rules are.
 func refusesMethod(f *frame.Frame, row *Method, d Direction) *frame.Refusal {
 	switch {
 	case row == nil:
@@ -162,13 +162,13 @@ func (m *Message) readCalls(f *frame.Frame, fs *fields, server string) *frame.Re
 }
 
 // setCall sets and returns a call whose only name is its method.
-func (c *one) setCall(s policy.Subject, method, server string) []policy.Call {
+func (c *singleCall) setCall(s policy.Subject, method, server string) []policy.Call {
 	c.names[0] = method
 	c.calls[0] = policy.Call{Server: server, Method: method, Subject: s, Names: c.names[:]}
 	return c.calls[:]
 }
 
-// readEnvelope fills in what the pump needs besides the calls.
+// readEnvelope fills in what package proxy needs besides the calls.
 func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	m.InputResponses = fs.at[fInputResponses].Bytes()
 	if state := fs.at[fRequestState]; state.Kind() == jsonscan.String {

@@ -2,7 +2,7 @@ package mcp
 
 import "github.com/clawai/clawai/policy"
 
-// Direction is the sender of a message. The zero value is no sender: nothing may cross.
+// Direction is the sender of a message. The zero value is no sender: its messages are refused.
 type Direction uint8
 
 // The two directions; Both is the set of them and never a message's direction.
@@ -30,7 +30,7 @@ type Class uint8
 
 // The classes of messages.
 const (
-	Judge Class = iota // judged by the rules on one of the five subjects
+	Judge Class = iota // judged by the rules for its subject: tool, resource, prompt, sampling or elicitation
 	Pass               // forwarded and recorded; a method rule may still stop it
 	List               // as Pass, and the declarations in its result are recorded
 )

@@ -8,7 +8,7 @@ import (
 
 // Facts of the protocol that both sides of a bridge need.
 const (
-	MetaPrefix    = "io.modelcontextprotocol/" // begins the protocol's own members of _meta
+	MetaPrefix    = "io.modelcontextprotocol/" // prefix of the names of the protocol's own members of _meta
 	ModernVersion = "2026-07-28"               // the first version whose messages state their version themselves
 	BatchVersion  = "2025-03-26"               // the only version with arrays
 )
@@ -72,8 +72,7 @@ func RequestLine(id []byte, method string, params []byte) []byte {
 // ResultLine answers the request id with a result, which is JSON.
 func ResultLine(id, result []byte) []byte { return joinLine(id, `,"result":`, result) }
 
-// ErrorLine answers the request id with an error, which is JSON. The code of a server's own error
-// may tell the client what to try next.
+// ErrorLine answers the request id with an error, which is the JSON of an error object.
 func ErrorLine(id, failure []byte) []byte { return joinLine(id, `,"error":`, failure) }
 
 func joinLine(id []byte, between string, last []byte) []byte {

@@ -84,8 +84,8 @@ func readBlock(block jsonscan.Value, c *policy.Call, results int) {
 		appendTexts(resource.Member("uri"), &c.Names)
 		appendTexts(resource.Member("text"), &c.Names)
 	case "resource_link":
-		for _, told := range []string{"uri", "name", "title", "description"} {
-			appendTexts(block.Member(told), &c.Names)
+		for _, member := range []string{"uri", "name", "title", "description"} {
+			appendTexts(block.Member(member), &c.Names)
 		}
 	default:
 		appendTexts(block, &c.Names)

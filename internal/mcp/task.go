@@ -43,8 +43,8 @@ func AsksForTask(c policy.Call) bool {
 	return jsonscan.ValueOf(c.Extra).Member("task").Kind() != jsonscan.Absent
 }
 
-// readTasks adds the tasks that a message concerns. Its sender must have made the calls that
-// created the tasks.
+// readTasks adds the tasks that a message concerns. The message's sender must have made the calls
+// that created the tasks; package proxy checks this.
 func (m *Message) readTasks(fs *fields) {
 	switch m.Method.Name {
 	case "tasks/get", "tasks/cancel", "tasks/result", "tasks/update", "notifications/tasks", "notifications/tasks/status":

@@ -40,7 +40,7 @@ func subjectWord(c policy.Call) string {
 // quoteName returns a name from the wire, escaped and in quotes.
 func quoteName(s string) string { return `"` + escapeText(s, 200, `"\`) + `"` }
 
-// visibleText returns an escaped text of the owner, or a text outside quotes.
+// visibleText returns a text, escaped for a place outside quotes.
 func visibleText(s string, limit int) string { return escapeText(s, limit, "") }
 
 // escapeText returns at most limit characters of a text, with invisible characters as escapes and

@@ -28,11 +28,12 @@ type Model struct {
 	Before func(n int)                // called before turn n is requested; may be nil
 	After  func(n int, answer string) // called with the agent's report of turn n; may be nil
 
-	one   sync.Mutex
+	mu    sync.Mutex
 	asked int // number of turns requested, plus one after the end
 }
 
-// maxRequest is larger than any request of a client that just started.
+// maxRequest is the largest request in bytes. A client that has just started sends
+// less.
 const maxRequest = 16 << 20
 
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -75,8 +76,8 @@ func (m *Model) nextTurn(tools bool, conversation json.RawMessage, mark string) 
 	if !tools {
 		return nil
 	}
-	m.one.Lock()
-	defer m.one.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	text := compactJSON(conversation)
 	n := strings.Count(text, mark)
 	if n > 0 && n == m.asked && n <= len(m.Turns) && m.After != nil {
@@ -99,8 +100,8 @@ func (m *Model) nextTurn(tools bool, conversation json.RawMessage, mark string) 
 // end. It is higher when an agent has sent answers that the model did not
 // request.
 func (m *Model) CountAsked() int {
-	m.one.Lock()
-	defer m.one.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return m.asked
 }
 
@@ -157,8 +158,8 @@ func answerResponses(w io.Writer, c *Turn) {
 	item := object{"type": "message", "id": uniqueID("msg_"), "role": "assistant", "content": []object{{"type": "output_text", "text": "Done."}}}
 	if c != nil {
 		item = object{"type": "function_call", "id": uniqueID("fc_"), "call_id": uniqueID("call_"), "name": c.Tool, "arguments": c.ArgumentsJSON()}
-		if of, ok := strings.CutPrefix(c.Tool, "mcp__"); ok { // a server's tool; a hub's tool name may contain __
-			server, tool, _ := strings.Cut(of, "__")
+		if name, ok := strings.CutPrefix(c.Tool, "mcp__"); ok { // a server's tool; a hub's tool name may contain __
+			server, tool, _ := strings.Cut(name, "__")
 			item["namespace"], item["name"] = "mcp__"+server, tool
 		} else if space, tool, ok := strings.Cut(c.Tool, "."); ok {
 			item["namespace"], item["name"] = space, tool

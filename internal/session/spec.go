@@ -248,6 +248,16 @@ func (s *Sessions) stopTasks() {
 	s.tasks.Wait()
 }
 
+// CountOpen returns the number of open sessions and of their questions that wait for a person.
+func (s *Sessions) CountOpen() (sessions, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for one := range s.open {
+		waiting += one.CountWaiting()
+	}
+	return len(s.open), waiting
+}
+
 // HideValues hides values in everything that is recorded from now on.
 func (s *Sessions) HideValues(k *redact.Known) { s.record.HideValues(k) }
 

@@ -36,7 +36,7 @@ func writeSBOM(version, binary, document string) error {
 	if err != nil {
 		return err
 	}
-	info.Main.Version = version // a snapshot's module has no version
+	info.Main.Version = version // a snapshot build does not contain its version
 	f, err := os.Create(document)
 	if err != nil {
 		return err

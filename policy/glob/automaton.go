@@ -14,9 +14,9 @@ type automaton struct {
 	last  int        // the accepting state
 	deep  []uint64   // states that a `**` keeps on any character
 	step  []uint64   // states that a `*` keeps on any character but "/"
-	any   []uint64   // states that a `?` leaves
+	any   []uint64   // states from which a `?` leads to the next state
 	runes []rune     // the distinct literal characters, sorted
-	masks []uint64   // for each of runes, the states that it leaves
+	masks []uint64   // for each of runes, the states from which it leads to the next state
 	ascii [128]uint8 // character -> its index in runes, plus 1
 }
 
@@ -75,8 +75,8 @@ func literalRunes(pattern string) []rune {
 
 func setBit(row []uint64, state int) { row[state/64] |= 1 << (state % 64) }
 
-// maskOf returns the row of states that a literal character leaves; nil if the pattern does not
-// hold the character.
+// maskOf returns the row of the states from which a literal character leads to the next state;
+// nil if the pattern does not hold the character.
 func (a *automaton) maskOf(r rune) []uint64 {
 	i := 0
 	if r < 128 {
@@ -96,8 +96,8 @@ func (a *automaton) acceptsText(s string) bool {
 	return ok
 }
 
-// runRows also counts the words of rows that it computed. Tests compare this number with
-// pattern × text.
+// runRows is acceptsText that also counts the words of rows that it computed. Tests compare
+// this number with pattern × text.
 func (a *automaton) runRows(s string) (ok bool, work int) {
 	if a.words == 1 {
 		return a.runWord(s)

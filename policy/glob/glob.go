@@ -46,12 +46,12 @@ type Pattern struct {
 type core uint8
 
 const (
-	never     core = iota // the zero Pattern
-	nothing               // no wildcard: prefix is the whole pattern
-	oneRun                // one run of stars, on which gobwas cannot backtrack
-	deepRuns              // runs of `**`, with literal chunks between
-	mixedRuns             // several runs, some of them `*`, and no `?`
-	general               // a `?` somewhere
+	never       core = iota // the zero Pattern
+	literalOnly             // no wildcard: prefix is the whole pattern
+	oneRun                  // one run of stars, on which gobwas cannot backtrack
+	deepRuns                // runs of `**`, with literal chunks between
+	mixedRuns               // several runs, some of them `*`, and no `?`
+	general                 // a `?` somewhere
 )
 
 // Check returns why a text is no pattern, or nil, at a fraction of the cost of Compile.
@@ -70,7 +70,7 @@ func Compile(pattern string) (*Pattern, error) {
 	if err := Check(pattern); err != nil {
 		return nil, err
 	}
-	p := &Pattern{source: pattern, prefix: pattern, core: nothing}
+	p := &Pattern{source: pattern, prefix: pattern, core: literalOnly}
 	first := strings.IndexAny(pattern, wildcards)
 	if first < 0 {
 		return p, nil
@@ -112,8 +112,8 @@ func splitRuns(s string, n int) []string {
 	return chunks
 }
 
-// compileAutomaton returns the automaton of the middle of a pattern. It builds it on first use,
-// as compileRun does.
+// compileAutomaton returns the automaton of the middle of a pattern. The automaton is built on
+// first use, for the reason that compileRun names.
 func (p *Pattern) compileAutomaton() *automaton {
 	if a := p.automaton.Load(); a != nil {
 		return a
@@ -154,7 +154,7 @@ func (p *Pattern) Match(s string) bool {
 	}
 	s = s[len(p.prefix) : len(s)-len(p.suffix)]
 	switch p.core {
-	case nothing:
+	case literalOnly:
 		return s == ""
 	case deepRuns:
 		return p.holdsChunks(s)
@@ -170,7 +170,8 @@ func (p *Pattern) Match(s string) bool {
 }
 
 // compileRun returns gobwas's matcher of a pattern with one run of stars. It compiles on first
-// use: most patterns of a policy never meet a text with both their ends.
+// use: most patterns of a policy are never compared with a text that has their prefix and
+// suffix.
 func (p *Pattern) compileRun() *glob.Pattern {
 	if g := p.compiled.Load(); g != nil {
 		return g
@@ -201,11 +202,11 @@ func (p *Pattern) holdsChunks(s string) bool {
 func (p *Pattern) String() string { return p.source }
 
 // HasWildcard reports whether the pattern can match more than one text.
-func (p *Pattern) HasWildcard() bool { return p.core > nothing }
+func (p *Pattern) HasWildcard() bool { return p.core > literalOnly }
 
 // LiteralText returns the only text that the pattern matches; false if the pattern has a
 // wildcard.
-func (p *Pattern) LiteralText() (string, bool) { return p.prefix, p.core == nothing }
+func (p *Pattern) LiteralText() (string, bool) { return p.prefix, p.core == literalOnly }
 
 // LiteralPrefix returns the text that every matched text begins with.
 func (p *Pattern) LiteralPrefix() string { return p.prefix }
@@ -213,7 +214,7 @@ func (p *Pattern) LiteralPrefix() string { return p.prefix }
 // LiteralSuffix returns the text that every matched text ends with. It never overlaps the
 // prefix. For a pattern without a wildcard it is the whole pattern.
 func (p *Pattern) LiteralSuffix() string {
-	if p.core == nothing {
+	if p.core == literalOnly {
 		return p.source
 	}
 	return p.suffix
@@ -222,7 +223,7 @@ func (p *Pattern) LiteralSuffix() string {
 // MatchCost returns the cost that Match(s) may have, in units of about a nanosecond. It is 0 if
 // a look at the ends of s is enough.
 func (p *Pattern) MatchCost(s string) int {
-	if p.core <= nothing || !strings.HasPrefix(s, p.prefix) || !strings.HasSuffix(s, p.suffix) {
+	if p.core <= literalOnly || !strings.HasPrefix(s, p.prefix) || !strings.HasSuffix(s, p.suffix) {
 		return 0
 	}
 	switch {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// InsertAbove puts a text above the rule of an index, from 0, whose header stands on a line,
-// from 1, and above the comment lines directly above the rule. Every byte of src stays; the
-// text takes on src's line ends and indentation. The text holds whole lines and no string over
-// several lines. InsertAbove returns false if src has no such rule.
+// InsertAbove puts a text above the rule with an index (from 0) whose header is on a line (from
+// 1), and above the comment lines directly above the rule. Every byte of src stays; the text
+// takes on src's line ends and indentation. It must consist of whole lines without multi-line
+// strings. InsertAbove returns false if src has no such rule.
 func InsertAbove(src []byte, index, line int, text string) ([]byte, bool) {
 	doc, err := ReadDocument(src)
 	if err != nil {
@@ -99,8 +99,8 @@ func LineEnd(src []byte) string {
 	return "\n"
 }
 
-// ForServers puts a line server = … below the action of every rule that has none. It removes
-// rules that name other servers, with their comments.
+// ForServers puts a line server = … below the action of every rule that names no server. It
+// removes rules that name other servers, with their comments.
 func ForServers(src []byte, servers []string) ([]byte, error) {
 	doc, err := ReadDocument(src)
 	if err != nil {

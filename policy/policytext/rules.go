@@ -58,7 +58,7 @@ type Leaf struct {
 type span struct{ start, end int }
 
 // Leaves returns the values of a rule in the order of the text. An inline table whose path is
-// in whole is one leaf; of other tables the values are leaves.
+// in whole is one leaf; every value of another inline table is a leaf.
 func (r *Rule) Leaves(whole ...[]string) []Leaf {
 	var leaves []Leaf
 	var prefix []string

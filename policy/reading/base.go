@@ -13,7 +13,7 @@ import (
 // ${cwd}/**.
 const BaseWord = "${cwd}"
 
-// FromBase reports whether a glob begins at that folder.
+// FromBase reports whether a glob begins with BaseWord.
 func FromBase(glob string) bool {
 	rest, found := strings.CutPrefix(glob, BaseWord)
 	return found && (rest == "" || rest[0] == '/')
@@ -24,13 +24,14 @@ func FromBase(glob string) bool {
 type Base struct {
 	Dir     string     // absolute, with slashes, clean; "" is the root
 	effects Transforms // the stages that change Dir
-	// Doubtful means that the server, its client or the call itself may name another folder to
-	// start at. Then the place of a relative path opens nothing, but still meets a deny.
+	// Doubtful means that relative paths may start at another folder, which the server, its client
+	// or the call itself names. Then the place of a relative path is only a maybe: it meets no
+	// allow, but still a deny.
 	Doubtful bool
 }
 
 // NewBase returns the Base of a folder, which may begin with ~; nil if the folder is not an
-// absolute path that means what it shows.
+// absolute path, or if its text does not show where it leads.
 func NewBase(dir, home string, windows bool) *Base {
 	dir = strings.ReplaceAll(dir, `\`, "/")
 	if windows {
@@ -92,15 +93,15 @@ func IsWorkFolder(name string) bool {
 // relative path from a Base, or a file: URI.
 type Place struct {
 	Text       string // absolute and clean, without a slash at its end
-	Slashed    bool   // it was written with a slash at its end
-	Local      string // Text with BaseWord in place of the base; "" for a place elsewhere
+	Slashed    bool   // the path was written with a slash at its end
+	Local      string // Text with BaseWord in place of the base; "" for a place that is not in the base
 	Transforms Transforms
-	Doubtful   bool // the value may be no path (an option, a remote file), or start elsewhere
+	Doubtful   bool // the value may be no path (an option, a remote file), or may start at another folder
 	Own        bool // the value is a whole path: only globs with BaseWord look at this place
 }
 
 // AddPlaces adds to readings the places that they lead to, each as it is and in the other
-// spellings of the base. With local, whole paths get a place too.
+// spellings of the base. With local (some glob has BaseWord), whole paths get a place too.
 func (rd *Reader) AddPlaces(rs []Reading, b *Base, local bool, left *effort.Left) {
 	for i := range rs {
 		r := &rs[i]
@@ -120,7 +121,7 @@ func (rd *Reader) AddPlaces(rs []Reading, b *Base, local bool, left *effort.Left
 	}
 }
 
-// plainFile returns the path of a file: URI that everybody reads alike; "" if the URI has a
+// plainFile returns the path of a file: URI that all programs read alike; "" if the URI has a
 // host other than localhost, a query or a fragment.
 func plainFile(s string) string {
 	rest, found := strings.CutPrefix(s[5:], "//")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// booleans are the spellings that a server may take for a boolean if it expects one, in any
-// case: pydantic in its lax mode, YAML 1.1.
+// booleans are the spellings, in any letter case, that a server may read as a boolean if it
+// expects one (pydantic in its lax mode, YAML 1.1).
 var booleans = map[string][]string{
 	"true":  {"true", "t", "yes", "y", "on", "1"},
 	"false": {"false", "f", "no", "n", "off", "0"},

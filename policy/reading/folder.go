@@ -7,9 +7,9 @@ import (
 
 // FolderGlob returns the glob of everything in the folder of a path, or below the last slash of
 // a URL's path. It returns false if the text does not certainly name a folder: a text with
-// blanks or without a root may be prose or markup, and counts only if a rule has named it. The
-// glob includes the folders below, unless that would open a home, a folder that holds homes, or
-// a folder at the root.
+// blanks or without a root may be prose or markup, and counts only if a rule names its argument
+// (named). The glob includes the folders below, unless they would be a home, a folder that
+// holds homes, or a folder at the root.
 func FolderGlob(s, home string, named bool) (glob string, found bool) {
 	if s == "" || strings.ContainsAny(s[:1], ".$%") || SpellsJSON(s) || unreadableReason(s) != "" {
 		return "", false
@@ -37,7 +37,8 @@ func FolderGlob(s, home string, named bool) (glob string, found bool) {
 	return head + path[:end] + stars, true
 }
 
-// isWideFolder reports whether a folder holds too much to open it with one answer.
+// isWideFolder reports whether a folder holds too much to allow all of it by one answer of a
+// person.
 func isWideFolder(head, dir, home string) bool {
 	switch {
 	case IsFile(head + dir):

@@ -8,11 +8,11 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// readLines reads a value with breaks. Such a value is text. But if it starts like a path, as a
-// source file with a comment on top does, it opens nothing under patterns about paths. A URL
-// parser drops breaks anywhere in a URL (WHATWG URL, basic URL parser): a URL with breaks opens
-// nothing there either, and is also read without the breaks. A value with breaks only around it
-// is also read without them, as programs do.
+// readLines reads a value with line breaks or tabs. Such a value is text. But if it starts like
+// a path, as a source file with a comment on top does, patterns about paths refuse it. URL
+// parsers drop breaks anywhere in a URL (WHATWG URL, basic URL parser): so patterns about paths
+// refuse a URL with breaks too, and it is also read without the breaks. A value with breaks
+// only at its ends is also read without them, as programs do.
 func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder, left *effort.Left) []Reading {
 	url := SchemeLen(v) > 0 || isURL(joinLines(v, 64))
 	r := Reading{Text: v, Raw: v, PathOnly: path || url}
@@ -44,8 +44,8 @@ func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder,
 	return rs
 }
 
-// proseLike reports whether a value that is refused as a path or URL has blanks like a text
-// that begins with one: after its host, or in the host, where no URL has blanks.
+// proseLike reports whether a value that is refused as a path or URL may be prose that begins
+// with a path or URL: it has blanks after its host, or in the host, where no URL has blanks.
 func proseLike(s string) bool {
 	if why, _ := urlRefusal(s); why != "" {
 		s, _, _ = splitValue(s)
@@ -72,8 +72,7 @@ func joinLines(v string, limit int) string {
 // and JavaScript's trim.
 func isBlank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r) }
 
-// readClimb reads lines with dot-dot among their names as the path that is left after dot-dot
-// is resolved.
+// readClimb reads a text with a component ".." as the path that is left after ".." is resolved.
 func (rd *Reader) readClimb(rs []Reading, r Reading, left *effort.Left) []Reading {
 	r.Transforms, r.Climbs = slashed|cleaned, true
 	for range maxDecodings + 1 {

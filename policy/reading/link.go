@@ -9,25 +9,25 @@ import (
 
 const refusedLink = "path through a link of the system's, which may lead anywhere"
 
-// elsewhere lists the places, as names below the root, that show the whole disk again, or a
-// part of it that only the system knows: links that Linux keeps for each process (proc(5)),
+// systemLinks lists places, as names below the root, through which a path reaches the whole
+// disk, or files that only the system knows: links that Linux keeps for each process (proc(5)),
 // open files, and the places of macOS for its volumes (firmlinks, the disk by its name and by
-// file numbers, and how to resolve what follows).
-var elsewhere = [][]string{
+// file numbers, and prefixes that tell how to resolve the rest).
+var systemLinks = [][]string{
 	{"proc", "*", "root"}, {"proc", "*", "cwd"}, {"proc", "*", "exe"}, {"proc", "*", "fd", "*"}, {"proc", "*", "map_files", "*"},
 	{"proc", "*", "task", "*", "root"}, {"proc", "*", "task", "*", "cwd"}, {"proc", "*", "task", "*", "exe"}, {"proc", "*", "task", "*", "fd", "*"},
 	{"dev", "fd", "*"},
 	{"system", "volumes", "data"}, {"volumes", "macintosh hd"}, {".vol", "*"}, {".nofollow"}, {".resolve", "*"},
 }
 
-// mayLeadAnywhere reports, from one look, whether leadsAnywhere must examine a path without
-// dot-dot.
+// mayLeadAnywhere reports, by the first two bytes, whether leadsAnywhere must examine a path
+// without dot-dot.
 func mayLeadAnywhere(s string) bool {
 	return len(s) > 1 && s[0] == '/' && (strings.IndexByte("pdsv./", s[1]|0x20) >= 0 || s[1] >= utf8.RuneSelf)
 }
 
-// leadsAnywhere reports whether a path passes a place of elsewhere, even if it climbs out
-// again.
+// leadsAnywhere reports whether a path passes one of systemLinks, even if dot-dot leads out of
+// it again.
 func leadsAnywhere(s string) bool {
 	if s == "" || s[0] != '/' {
 		return false
@@ -45,14 +45,14 @@ func leadsAnywhere(s string) bool {
 			depth = max(0, depth-1)
 		default:
 			if depth == 0 {
-				if leading = leadsElsewhere(name); !leading && !climbing {
+				if leading = startsSystemLink(name); !leading && !climbing {
 					return false
 				}
 			}
 			if depth < len(names) {
 				names[depth] = name
 			}
-			if depth++; leading && depth <= len(names) && isElsewhere(names[:depth]) {
+			if depth++; leading && depth <= len(names) && isSystemLink(names[:depth]) {
 				return true
 			}
 		}
@@ -60,9 +60,9 @@ func leadsAnywhere(s string) bool {
 	return false
 }
 
-// leadsElsewhere reports whether a place of elsewhere lies at or below a name at the root.
-func leadsElsewhere(name string) bool {
-	for _, place := range elsewhere {
+// startsSystemLink reports whether one of systemLinks begins with this name at the root.
+func startsSystemLink(name string) bool {
+	for _, place := range systemLinks {
 		if (len(place[0]) == len(name) || !textclass.IsASCII(name)) && strings.EqualFold(place[0], name) {
 			return true
 		}
@@ -70,8 +70,8 @@ func leadsElsewhere(name string) bool {
 	return false
 }
 
-func isElsewhere(names []string) bool {
-	for _, place := range elsewhere {
+func isSystemLink(names []string) bool {
+	for _, place := range systemLinks {
 		if len(place) != len(names) {
 			continue
 		}

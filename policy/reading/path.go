@@ -29,14 +29,14 @@ func HasDrive(s string) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// IsAbsolute reports whether a pattern names places from the root, so that a path
-// from an unknown base could lie there.
+// IsAbsolute reports whether a pattern names places from the root, so that a path from an
+// unknown base could match it.
 func IsAbsolute(p string) bool {
 	return p[0] == '/' || p[0] == '~' || p[0] == '\\' || HasDrive(p) || IsFile(p)
 }
 
 // unknownBase reports whether a path starts at a place that a policy cannot know: above the
-// working directory, in a drive's own directory, at a variable, at a home that was not given.
+// working directory, in a drive's own directory, at a variable, at a home that is not known.
 func unknownBase(s, home string) bool {
 	switch {
 	case s == "" || s[0] == '/':
@@ -82,7 +82,7 @@ func isHome(s string) bool {
 }
 
 // expandHome replaces ~ by the owner's home, ~name by the folder of that name beside it, and
-// ~root by /root. It reads no account database. It does not change what it cannot know.
+// ~root by /root. It reads no account database. A home that it cannot know stays as it is.
 func expandHome(s, home string) string {
 	if s == "" || s[0] != '~' || !isHome(s) {
 		return s
@@ -135,8 +135,8 @@ func dropNames(s string) string {
 	return drive + strings.Join(names, "/")
 }
 
-// sharedDrive returns a path on the drive that a share shows: for //host/C$/x, and for
-// UNC/host/C$/x of a device path.
+// sharedDrive replaces the share of a whole drive by the drive: //host/C$/x, and UNC/host/C$/x
+// of a device path, become C:/x. It does not change other paths.
 func sharedDrive(s string) string {
 	rest, found := strings.CutPrefix(s, "//")
 	if !found && len(s) > 4 && strings.EqualFold(s[:4], "UNC/") {

@@ -24,18 +24,18 @@ type Reading struct {
 	unfolded  string // Text before case folding; "" if Text was not folded
 	Unslashed string // Text without its last slash, or its fragment: it is compared if Text does not match
 	Normal    string // for a web URL: Text with scheme, host and root normalised, which is compared too
-	Refusal   string // why a refused reading is refused
-	PathOnly  bool   // the reading is for path patterns; for others the value is text
-	Climbs    bool   // a path only by its dot-dot: for patterns with blanks, such as commands, the value is text
-	Recast    bool   // brought into the Windows form of paths, and perhaps no path: see WindowsForm
-	AsForm    bool   // Text is only that form of the value
+	Refusal   string // why a refused reading is refused; else ""
+	PathOnly  bool   // only patterns about paths compare Text; to other patterns the value is text, and they compare Raw
+	Climbs    bool   // a path only because of "..": patterns with blanks, such as commands, compare Raw
+	Recast    bool   // Text is in the Windows form of paths (WindowsForm), but the value is perhaps no path
+	AsForm    bool   // Text is nothing but the Windows form of the value
 
 	// Where a path starts: at an unknown place, at the server's working directory, at a root.
 	UnknownBase, Relative, Rooted bool
 
 	Base   string  // where relative paths start; "" if it is not known
-	Places []Place // where the path leads from there
-	// DoubtfulBase is Base.Doubtful of that folder.
+	Places []Place // the places that the path leads to from Base
+	// DoubtfulBase is the field Doubtful of the type Base, for the folder Base.
 	DoubtfulBase bool
 }
 
@@ -61,7 +61,7 @@ const (
 
 const (
 	maxValue    = 1 << 20 // bytes of one value; a longer one is refused
-	maxReadings = 64      // of one value; a value with more is refused. The walk keeps them in one word
+	maxReadings = 64      // of one value; a value with more is refused. The walk keeps a set of readings in one uint64
 	maxWork     = 4 << 20 // bytes of all readings of one value together
 )
 
@@ -74,8 +74,8 @@ type Reader struct {
 	Windows bool       // the server runs on Windows; Home and the compared texts have the Windows form
 }
 
-// Read appends the readings of a value to rs, at least one. It refuses a value that takes more
-// effort than is left.
+// Read appends the readings of a value to rs, at least one. It refuses a value if the readings
+// take more effort than is left.
 func (rd *Reader) Read(rs []Reading, v string, fold *CaseFolder, left *effort.Left) []Reading {
 	if len(v) > maxValue {
 		return append(rs, Reading{Text: v[:64], Raw: v[:64], Kind: Refused, Refusal: "value longer than 1 MiB"})
@@ -148,9 +148,9 @@ func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFold
 	return rs
 }
 
-// readPath puts a value through every stage, on and off, and keeps each result that differs. A
-// stage that does not change a value may still change a pattern: then the same text with that
-// stage is a reading, too.
+// readPath applies the stages to a value in order, each on or off, and keeps each result that
+// differs. A stage that does not change a value may still change a pattern: then the same text
+// with that stage is a reading, too.
 func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = append(rs, r)

@@ -31,17 +31,17 @@ func (s Suspicion) String() string { return suspicionWords[s] }
 // returns "" if nothing is suspicious. The tables are published in docs/policy.md.
 func SuspectReason(name, text string) string { return SuspectText(ClassOf(name), text, false).String() }
 
-// NameClass tells what the name of an argument says about the text under it.
+// NameClass tells what the name of an argument says about the argument's text.
 type NameClass uint8
 
 // The classes of names.
 const (
 	plainName NameClass = iota
-	placeName           // it names a place or a command, whatever the text is
-	TextName            // its text is written, sought or shown
+	placeName           // the argument names a place or a command, whatever its text is
+	TextName            // the argument's text is only written, searched for or shown
 )
 
-// The tables are made on first use: a hook judges one call and ends.
+// The tables are made on first use: a hook process judges one call and ends.
 
 // nameTables holds the classes of names.
 type nameTables struct {
@@ -127,7 +127,7 @@ func ClassOf(name string) NameClass {
 			break
 		}
 	}
-	if end-start < len(name) { // else it was looked up above
+	if end-start < len(name) { // otherwise the word is the whole name, which was looked up above
 		if class := t.classOf(t.words, name[start:end]); class != plainName {
 			return class
 		}
@@ -165,7 +165,7 @@ func SuspectText(class NameClass, s string, windows bool) Suspicion {
 	}
 	for range maxDecodings + 1 {
 		if windows {
-			s = strings.ReplaceAll(s, `\`, "/") // \x is a place on Windows, and elsewhere an escape in most texts
+			s = strings.ReplaceAll(s, `\`, "/") // \x is a path on Windows; for other systems it is in most texts an escape
 		}
 		if why := suspectShape(s); why != Innocent || !hasEscape(s) {
 			return why

@@ -12,7 +12,8 @@ import (
 
 // The marks of characters that look like wildcards: decoding a pattern can produce a star or a
 // question mark that its author did not mean as a wildcard. A glob cannot quote such a
-// character, so both sides carry a noncharacter instead, which no text may hold.
+// character, so the pattern and the compared text both have a noncharacter in its place, which
+// no other text may hold.
 const (
 	quotedStar     = "\uFDD0"
 	quotedQuestion = "\uFDD1"
@@ -29,7 +30,7 @@ func HasQuoted(glob string) bool {
 func QuoteWildcards(s string) string { return wildcardQuoter.Replace(s) }
 
 // unescapeOnce replaces percent escapes once. It keeps invalid escapes and escapes of bytes
-// that are not UTF-8, because both sides of a match must stay text.
+// that are not UTF-8, because the pattern and the compared text must stay valid text.
 func unescapeOnce(s string) string {
 	if !hasEscape(s) {
 		return s
@@ -200,8 +201,9 @@ func unreadableReason(s string) string {
 }
 
 // fullWidth reports whether a code point is the wide form of an ASCII letter or digit, or of a
-// character with a meaning in paths: Windows maps these to the narrow form when a program asks
-// for bytes. Other compatibility forms are ordinary in names and get a reading of their own.
+// character with a meaning in paths: Windows maps these to the narrow form if a program calls
+// the functions for byte strings. Other compatibility forms are ordinary in names and get a
+// reading of their own.
 func fullWidth(r rune) bool {
 	switch r {
 	case '．', '／', '＼', '％':

@@ -27,8 +27,8 @@ const (
 // stages are applied to values and to patterns in this order, each on or off.
 var stages = [...]Transforms{decoded, slashed, Located, named, cleaned, composed, compat, folded}
 
-// transformStage applies one stage to a value. If the stage does not concern the value, it returns
-// it unchanged.
+// transformStage applies one stage to a value. It returns a value that the stage does not
+// concern unchanged.
 func transformStage(s string, stage Transforms, home string) string {
 	switch stage {
 	case decoded:

@@ -141,9 +141,9 @@ func unwrapURL(s string) string {
 	return s
 }
 
-// addRootSlash adds the slash of the empty path to a URL whose host ends it, or ends at ? or #
-// (RFC 3986, section 6.2.3). It does not change a URL in which a parser could find a host after
-// ? or #.
+// addRootSlash adds the slash of the path to a URL without a path: the host is followed by ?,
+// by # or by nothing (RFC 3986, section 6.2.3). It does not change a URL in which a parser
+// could find a host after ? or #.
 func addRootSlash(s string) string {
 	head, path, tail := splitValue(s)
 	if path != "" || strings.ContainsAny(tail, `@\`) {
@@ -213,7 +213,7 @@ func plainAddress(host string) string {
 
 // urlRefusal returns why the host of a URL cannot be read in one way, or "". text means that
 // the value is text to patterns that are not about URLs: templates such as https://{host}/x
-// have odd hosts. After a scheme that connects to nothing, a host may be any name.
+// have odd hosts. If programs do not connect to the host of a scheme, the host may be any name.
 func urlRefusal(s string) (why string, text bool) {
 	n := SchemeLen(s)
 	if n == 0 || IsFile(s) {

@@ -120,7 +120,7 @@ func (rd *Reader) readForm(rs []Reading, v string, r Reading, left *effort.Left)
 		if rd.URIs || isWeb(v) || strings.HasPrefix(v[n+1:], "//") {
 			return rs
 		}
-		rest := "" // a stream of a file, or of a folder
+		rest := "" // v is name:stream, a stream of a file or of a folder
 		if i := strings.IndexAny(v, `/\`); i >= 0 {
 			rest = v[i:]
 		}
@@ -187,8 +187,8 @@ func windowsBase(s string) bool {
 }
 
 // dropStreams removes the stream after a name on NTFS (file.txt:stream:$DATA), also in a
-// relative path, and dots at the end (go test ./...). It changes a path that starts in a
-// drive's folder to one at the drive's root.
+// relative path, and dots at the end (go test ./...). It moves a path that starts in a drive's
+// current folder to the drive's root.
 func dropStreams(s string) string {
 	if SchemeLen(s) > 0 {
 		return s

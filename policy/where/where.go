@@ -5,8 +5,8 @@ package where
 type Match uint8
 
 // The three answers, ordered so that the minimum of several answers is the answer for
-// all of them. Maybe means that a condition cannot be decided: its rule then tightens
-// and allows nothing.
+// all of them. Maybe means that a condition cannot be decided: its rule can then deny
+// or ask, but not allow.
 const (
 	No Match = iota
 	Maybe
@@ -45,7 +45,7 @@ type Value struct {
 	// Text is the text of a string, decoded, or the JSON text of a number or a
 	// boolean; empty for every other kind.
 	Text string
-	// Raw is the text as it was sent, when Text is another reading of it.
+	// Raw is the text as it was sent, when Text is another reading of it; else "".
 	Raw string
 	// Base is the absolute folder at which relative paths start; "" when unknown.
 	Base string
@@ -54,9 +54,9 @@ type Value struct {
 // Constraint is one typed constraint. It is immutable and safe for concurrent
 // use.
 type Constraint interface {
-	// JudgeValue judges one value. opens means that the rule would allow the call.
-	// When a value stands for several things at once (the commands of a pipe), a rule
-	// that opens needs all of them to match, and a rule that denies or asks needs any.
+	// JudgeValue judges one value. opens means that the rule would allow the call. When a
+	// value stands for several things at once (the commands of a pipe), a rule that allows
+	// needs all of them to match, and a rule that denies or asks needs one.
 	JudgeValue(v Value, opens bool) Match
 	// JudgeCost returns a bound of the work of JudgeValue for a text of n bytes, in
 	// nanoseconds.

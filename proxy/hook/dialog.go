@@ -12,7 +12,7 @@ import (
 // Dialog makes the client itself ask the person. It returns false if the client cannot ask.
 type Dialog func(q gate.Question) (gate.Answer, bool)
 
-// Ask is the approver of a program that can ask only through the client's dialog.
+// Ask makes a Dialog the approver of a program that can ask only through the client's dialog.
 func (d Dialog) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
 	if answer, can := d(q); can {
 		return answer, nil
@@ -20,8 +20,9 @@ func (d Dialog) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
 	return gate.Answer{}, errors.New("nobody can be asked from here")
 }
 
-// answerByDialog leaves a question to the client's dialog where that is safe.
-func (h *held) answerByDialog(q gate.Question) (gate.Answer, bool) {
+// answerByDialog returns the answer that leaves a question to the client's dialog, and false where
+// that is not safe.
+func (h *hookRun) answerByDialog(q gate.Question) (gate.Answer, bool) {
 	if !h.canAskClient(&q.Rule) {
 		return gate.Answer{}, false
 	}
@@ -31,7 +32,7 @@ func (h *held) answerByDialog(q gate.Question) (gate.Answer, bool) {
 // canAskClient reports whether the client would show its dialog, the rule allows that, and a
 // person is there. In a mode in which the dialog is not known to appear, the client may answer by
 // itself.
-func (h *held) canAskClient(rule *policy.Rule) bool {
+func (h *hookRun) canAskClient(rule *policy.Rule) bool {
 	if rule == nil || rule.OutOfBand {
 		return false
 	}

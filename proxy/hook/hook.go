@@ -17,28 +17,29 @@ import (
 	"github.com/clawai/clawai/proxy/hook/client"
 )
 
-// Options of Run. All are required unless a comment says otherwise.
+// Options are the parameters of Run. Every field is required unless its comment says otherwise.
 type Options struct {
 	Client  string // name in wrap's catalogue
-	Event   string // event in the command line; "" for none
+	Event   string // name of the event that the command line gives; "" for none
 	Program string // name of this program for the record: "clawai VERSION"
 	Getenv  func(string) string
 
 	// Open returns the Door for the call, after the payload is parsed. project is the folder that
 	// the client works in. The gate asks through the dialog first.
 	Open func(project string, req *client.Request, ask Dialog) (*Door, error)
-	// Proxied reports whether a clawai proxy stands before a server of the client, so that its
-	// gate will get the call. nil means unknown: then Elsewhere handles calls of servers.
+	// Proxied reports whether the client reaches this server through a clawai proxy, so that the
+	// proxy's gate will judge the call. A nil Proxied means that this program does not know the
+	// client's files; then Elsewhere judges the calls to servers.
 	Proxied func(r *client.Row, server, project string) bool
 	// Servers returns the servers in the client's files, for tools whose name does not show where
-	// the server's name ends. owners are the servers in the owner's own files; others are those
-	// in files that an agent can write. nil means unknown.
+	// the server's name ends. owners are the servers in the owner's own files; others are those in
+	// files that an agent can write. A nil Servers means that this program does not know them.
 	Servers func(r *client.Row, project string) (owners, others []string)
-	// Heard stores the user's words for the client's session, where information flow is checked.
-	// nil means that this program cannot store them: then Elsewhere does.
+	// Heard stores what the user said in the client's session, for policies that check information
+	// flow. nil means that this program cannot store it; then Elsewhere does.
 	Heard func(session, said string) error
-	// Elsewhere makes another program, which can do more than this one, judge the payload again.
-	// nil: there is none.
+	// Elsewhere passes the payload to another program, which can do more than this one, and returns
+	// the answer of that program. nil: there is no other program.
 	Elsewhere func() client.Answer
 }
 
@@ -46,16 +47,16 @@ type Options struct {
 type Door struct {
 	Gate   *gate.Session
 	Policy gate.Policy
-	Flow   bool // the level counts the session's earlier events
-	Before bool // the session's earlier events matter, for the level or for rules
-	// Labels holds what the session has seen, for those rules. Called adds the labels of the
-	// answers to calls, before the calls run. nil: no labels are kept.
+	Flow   bool // the policy checks information flow: the session's earlier events matter
+	Before bool // the session's earlier events matter, for the information flow or for rules with labels
+	// Labels holds what the session has seen, for the rules with labels. Called adds the labels of
+	// the answers to calls, before the calls run. nil: no labels are kept.
 	Labels interface {
 		Seen(cs []policy.Call) policy.Seen
 		Called(cs []policy.Call) error
 	}
-	// Carries finds keys and other kinds of data in the arguments of a call, for rules that ask.
-	// nil: this program does not search, and Elsewhere handles such a call.
+	// Carries finds keys and other kinds of data in the arguments of a call, for the rules that ask
+	// for this. nil: this program does not search, and Elsewhere judges such a call.
 	Carries func(c *policy.Call, p gate.Policy) ([]gate.Found, error)
 	Note    string // the result of clearing the client's session, for the record
 	Close   func() // may be called several times
@@ -74,7 +75,7 @@ func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
 		}
 	}()
 	req, err := row.Read(payload, o.Event)
-	h := &held{Options: o, req: req, payload: payload}
+	h := &hookRun{Options: o, req: req, payload: payload}
 	if err != nil {
 		if req.Newer != "" {
 			err = fmt.Errorf("%w (%s)", err, req.Newer)
@@ -89,20 +90,20 @@ func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
 	return h.judgeCall(ctx)
 }
 
-// held is one request in progress.
-type held struct {
+// hookRun is one run of a hook: the request, and then its answer.
+type hookRun struct {
 	Options
 	req     client.Request
 	payload []byte
 	answer  *client.Answer // nil before the answer is known
 }
 
-func (h *held) refuseCall(why string) client.Answer {
+func (h *hookRun) refuseCall(why string) client.Answer {
 	return h.req.Row.AnswerDeny(h.req.Event, why)
 }
 
 // judgeCall passes the call to the gate.
-func (h *held) judgeCall(ctx context.Context) client.Answer {
+func (h *hookRun) judgeCall(ctx context.Context) client.Answer {
 	project := h.projectFolder()
 	unproxied := h.req.MCP && h.Proxied == nil && h.Elsewhere != nil // this program does not know the client's files
 	if unproxied && !h.req.IsCertain() {
@@ -114,7 +115,7 @@ func (h *held) judgeCall(ctx context.Context) client.Answer {
 	door, err := h.Open(project, &h.req, h.answerByDialog)
 	switch {
 	case err != nil && h.Elsewhere != nil:
-		return h.Elsewhere() // the other program may know more (time zones), or explains the error
+		return h.Elsewhere() // the other program may be able to load this policy (it has the time zones), or explains the error
 	case err != nil:
 		return h.refuseCall("Refused: clawai cannot judge it: " + err.Error() + ". Tell the owner.")
 	}
@@ -138,7 +139,7 @@ func (h *held) judgeCall(ctx context.Context) client.Answer {
 	case d.Action == policy.Prompt && h.Elsewhere != nil && !h.canAskClient(d.Rule):
 		return elsewhere()
 	}
-	out := &outlet{held: h, door: door, done: make(chan struct{})}
+	out := &outlet{hookRun: h, door: door, done: make(chan struct{})}
 	door.Gate.Do(ctx, &gate.Exchange{Raw: h.payload, Calls: h.req.Calls, Event: h.newCallEvent(), Out: out})
 	<-out.done
 	return h.finalAnswer()
@@ -146,16 +147,17 @@ func (h *held) judgeCall(ctx context.Context) client.Answer {
 
 // finalAnswer returns the answer. A missing answer becomes a denial, because silence would let
 // the tool run.
-func (h *held) finalAnswer() client.Answer {
+func (h *hookRun) finalAnswer() client.Answer {
 	if h.answer == nil {
 		return h.refuseCall("Refused: judging it did not end.")
 	}
 	return *h.answer
 }
 
-// stampCalls sets the time of the calls and the findings in their arguments. If the arguments
-// could not be searched, the call counts as one that may carry everything that a rule asks about.
-func (h *held) stampCalls(door *Door) []policy.Call {
+// stampCalls sets the time of the calls, the kinds of data found in their arguments, and what the
+// session has seen. If the arguments could not be searched, the call counts as one that may carry
+// everything that a rule asks about.
+func (h *hookRun) stampCalls(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
 		c := &h.req.Calls[i]
@@ -178,8 +180,9 @@ func (h *held) stampCalls(door *Door) []policy.Call {
 	return h.req.Calls
 }
 
-// isProxied reports whether a clawai proxy stands before every server that the call may be for.
-func (h *held) isProxied(project string) bool {
+// isProxied reports whether the client reaches every server that the call may be for through a
+// clawai proxy.
+func (h *hookRun) isProxied(project string) bool {
 	for i := range h.req.Calls {
 		if s := h.req.Calls[i].Server; s == "" || !h.Proxied(h.req.Row, s, project) {
 			return false
@@ -188,8 +191,9 @@ func (h *held) isProxied(project string) bool {
 	return true
 }
 
-// projectFolder returns the folder in which the client was started, or else its current folder.
-func (h *held) projectFolder() string {
+// projectFolder returns the folder in which the client was started; if that is unknown, the
+// client's present folder.
+func (h *hookRun) projectFolder() string {
 	for _, name := range h.req.Row.Project {
 		if dir := h.Getenv(name); filepath.IsAbs(dir) {
 			return dir
@@ -198,12 +202,12 @@ func (h *held) projectFolder() string {
 	if h.req.Cwd != "" {
 		return h.req.Cwd
 	}
-	dir, _ := os.Getwd() // without one there is no project
+	dir, _ := os.Getwd() // "" after an error: there is no project
 	return dir
 }
 
 // newCallEvent returns the exchange's event for the record.
-func (h *held) newCallEvent() event.Event {
+func (h *hookRun) newCallEvent() event.Event {
 	c := &h.req.Calls[0]
 	ev := event.Event{
 		Kind: event.Decision, Server: c.Server, Direction: "client", Method: c.Method, Subject: c.Subject.RuleKey(), Names: c.Names, Args: c.Args, Facts: c.Facts,
@@ -216,7 +220,7 @@ func (h *held) newCallEvent() event.Event {
 }
 
 // renderOrigin returns the client, the event and the session of the call as text.
-func (h *held) renderOrigin() string {
+func (h *hookRun) renderOrigin() string {
 	s := "hook " + h.req.Row.ID + " " + h.req.Event.Name
 	if h.req.Row.ID != h.Client {
 		s += " at " + h.Client
@@ -227,9 +231,10 @@ func (h *held) renderOrigin() string {
 	return s
 }
 
-// recordClientEvent records that a client's session has begun, or that its user said something,
-// but never the words. A failure does not stop the client: the next call is denied.
-func (h *held) recordClientEvent() {
+// recordClientEvent records that a client's session has begun, or that its user said something, but
+// never the words. If this cannot be recorded, the client still continues, and its next call is
+// denied.
+func (h *hookRun) recordClientEvent() {
 	ev := event.Event{Server: h.req.Row.ID, Detail: h.renderOrigin()}
 	switch h.req.Event.Kind {
 	case client.Session:
@@ -271,7 +276,7 @@ func (h *held) recordClientEvent() {
 
 // recordUnreadable records, for doctor, that a payload could not be parsed. It records nothing of
 // the payload.
-func (h *held) recordUnreadable(err error) {
+func (h *hookRun) recordUnreadable(err error) {
 	door, failed := h.Open(h.projectFolder(), &h.req, h.answerByDialog)
 	if failed != nil {
 		return // the call is denied even if this is not recorded
@@ -280,19 +285,19 @@ func (h *held) recordUnreadable(err error) {
 	_ = door.Gate.NoteEvents(&event.Event{Kind: event.Dropped, Server: h.Client, Direction: "client", Method: client.UnreadMethod, Detail: h.renderOrigin(), Reason: err.Error(), Bytes: len(h.payload)})
 }
 
-// outlet takes the gate's decision and sets the answer.
+// outlet is the gate's outlet: it sets the answer that the gate's decision leads to.
 type outlet struct {
-	*held
+	*hookRun
 	door *Door
 	done chan struct{}
 }
 
 func (o *outlet) setRefusal(why string) {
-	answer := o.held.refuseCall(why)
+	answer := o.hookRun.refuseCall(why)
 	o.answer = &answer
 }
 
-// Forward lets the client go on, or ask.
+// Forward lets the client run the call, or makes the client ask the person.
 func (o *outlet) Forward(x *gate.Exchange) error {
 	defer close(o.done)
 	if o.door != nil && o.door.Labels != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Uncounted is the Limits of a process that ends with the call: it cannot count, so a rule with a
-// limit allows nothing here.
+// Uncounted is the gate.Limits of a process that ends with its one call. It cannot count calls, so
+// a rule with a limit never allows a call here.
 type Uncounted struct{}
 
 // Charge charges nothing; the gate treats the nil receipt as a denial.

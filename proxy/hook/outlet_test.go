@@ -8,8 +8,8 @@ import (
 
 // TestAPanicOnTheWayOutDenies: what fails before there is an answer has not allowed.
 func TestAPanicOnTheWayOutDenies(t *testing.T) {
-	h := &held{req: client.Request{Row: client.FindRow("claude-code"), Event: client.Event{Name: "PreToolUse", Kind: client.Before}}}
-	o := &outlet{held: h, done: make(chan struct{})}
+	h := &hookRun{req: client.Request{Row: client.FindRow("claude-code"), Event: client.Event{Name: "PreToolUse", Kind: client.Before}}}
+	o := &outlet{hookRun: h, done: make(chan struct{})}
 	func() {
 		defer func() {
 			if recover() == nil {

@@ -20,44 +20,44 @@ import (
 type conn struct {
 	server     *server
 	up         proxy.Upstream
-	since      time.Time
+	since      time.Time         // when the connection was made
 	fromClient *proxy.Stream     // used only by the server's goroutine
 	fromServer *proxy.Stream     // used only by readServer
 	ended      chan struct{}     // closed when the server writes nothing more
 	subscribed bool              // the client has a resource subscription at this server
 	logs       bool              // the server has the logging capability
-	level      []byte            // log level that the server was told; nil: none
+	level      []byte            // log level that the hub has set at the server; nil: none
 	listens    map[string][]byte // ids of the hub's listen requests by resource, for a client of an earlier version
 	meta       []byte            // _meta of requests to a server of 2026-07-28; nil: the server speaks an earlier version
-	together   [][]byte          // messages for the server that the gate has not got yet; used only by the server's goroutine
+	together   [][]byte          // messages for the server that wait to go to the gate together; used only by the server's goroutine
 	size       int               // bytes in together
 
 	recalled  bool         // the connection is to a player of kept answers: no server runs
 	catalogue Catalogue    // stores the server's lists; nil: they are not kept
-	hears     atomic.Int32 // number of outstanding answers to keep as they come
+	hears     atomic.Int32 // number of outstanding answers to keep as the server sends them, before the gate changes them
 
 	modernClient bool        // the client is of 2026-07-28
 	modern       atomic.Bool // the server is of 2026-07-28
 
-	mu     sync.Mutex // guards what follows
-	last   int        // the last id
-	asked  map[string]asker
+	mu     sync.Mutex          // guards what follows
+	last   int                 // the last id
+	asked  map[string]asker    // who waits for the answer, by the connection's request id
 	tokens map[string][]byte   // the client's progress tokens, by the connection's request ids
-	theirs map[string]string   // frame.IDKey of the client's id of each server request, by frame.IDKey of the server's id
+	theirs map[string]string   // the server's requests to the client: frame.IDKey of the id for the client, by frame.IDKey of the server's id
 	heard  map[string][][]byte // answers before the gate changed them, by method: results, nil for an error
 
 	keeping sync.Mutex  // guards what follows, and the catalogue
-	said    said        // the content of the catalogue
+	said    keptAnswers // the content of the catalogue
 	relists [kinds]bool // kinds that relistOnce has handled
 }
 
-// asker is the receiver of an answer: a call of the client or the hub.
+// asker is who waits for an answer of the server: a call of the client, or the hub itself.
 type asker struct {
 	call *call
-	hub  chan<- frame.Frame // has room for one answer; closed when no answer comes
+	hub  chan<- frame.Frame // gets the answer to a request of the hub: has room for one, and is closed when no answer comes
 	open bool               // the request is answered only when the connection or the listen ends
-	kept string             // method of an answer to keep as it comes; "": the answer is not kept
-	came bool               // an answer with this id came, and the gate has not let it through yet
+	kept string             // method of the request, if its answer is kept as the server sends it; "": the answer is not kept
+	came bool               // an answer to keep has come, and the gate has not let it through yet
 	said []byte             // the latest such answer: a result, nil for an error
 }
 
@@ -66,7 +66,7 @@ type request struct {
 	on        *conn
 	id, token []byte // the server's id and progress token; no token: nil
 
-	of          *inquiry // inquiry that the request belongs to; nil for a separate request
+	inquiry     *inquiry // inquiry that the request belongs to; nil for a separate request
 	key, method string   // key in inputRequests and method, for an inquiry
 }
 
@@ -156,7 +156,7 @@ func (c *conn) isOver() bool {
 	}
 }
 
-// expectAnswer returns the next request id and registers a as its asker.
+// expectAnswer returns the next request id and registers its asker.
 func (c *conn) expectAnswer(a asker) (id []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,26 +169,27 @@ func (c *conn) expectAnswer(a asker) (id []byte) {
 	return id
 }
 
-// sendRequest sends a call of the client with the connection's id and progress token, and with
-// these edits.
-func (c *conn) sendRequest(of *call, f *frame.Frame, edits []frame.Edit) {
+// sendRequest sends a call of the client. The edits are applied to its frame f, and the
+// connection's id and progress token replace those of the client.
+func (c *conn) sendRequest(call *call, f *frame.Frame, edits []frame.Edit) {
 	if c.meta != nil && !c.modernClient {
-		if c.handleSubscription(of, f, edits) {
+		if c.handleSubscription(call, f, edits) {
 			return
 		}
-		of.again = func(members string) { c.sendCall(of, f, edits, members) }
+		call.again = func(members string) { c.sendCall(call, f, edits, members) }
 	}
-	c.sendCall(of, f, edits, "")
+	c.sendCall(call, f, edits, "")
 }
 
-// sendCall sends a call. members are more members of params, for a server of 2026-07-28.
-func (c *conn) sendCall(of *call, f *frame.Frame, edits []frame.Edit, members string) {
+// sendCall sends a call for the first time, or again (round.again). members are JSON members that
+// are added to its params, for a server of 2026-07-28.
+func (c *conn) sendCall(call *call, f *frame.Frame, edits []frame.Edit, members string) {
 	h := c.server.h
-	id := c.expectAnswer(asker{call: of})
+	id := c.expectAnswer(asker{call: call})
 	h.mu.Lock()
-	withdrawn := of.withdrawn
+	withdrawn := call.withdrawn
 	if !withdrawn {
-		of.on, of.ownID, of.asking = c, id, false
+		call.on, call.ownID, call.asking = c, id, false
 	}
 	h.mu.Unlock()
 	if withdrawn {
@@ -200,20 +201,20 @@ func (c *conn) sendCall(of *call, f *frame.Frame, edits []frame.Edit, members st
 		edits = append(edits, c.modernizeRequest(f, members)...)
 	}
 	if c.modernClient && c.meta == nil {
-		if edits = c.legacyEdits(of, f, edits); edits == nil {
+		if edits = c.legacyEdits(call, f, edits); edits == nil {
 			return
 		}
-	} else if of.token != nil {
-		edits = append(edits, frame.Edit{Part: of.token, Token: id})
+	} else if call.token != nil {
+		edits = append(edits, frame.Edit{Part: call.token, Token: id})
 	}
 	c.subscribed = c.subscribed || f.Method == "resources/subscribe"
 	c.queueLine(c, frame.SpliceAll(f.Raw, edits...))
 }
 
-// queueLine queues a message that is meant for the connection of. If c is another connection, the
-// message is dropped.
-func (c *conn) queueLine(of *conn, line []byte) {
-	if c != of {
+// queueLine queues a message for the server of the connection target. If c is not target but a
+// later connection, the message is dropped.
+func (c *conn) queueLine(target *conn, line []byte) {
+	if c != target {
 		return
 	}
 	c.together, c.size = append(c.together, line), c.size+len(line)
@@ -232,8 +233,8 @@ func (c *conn) flushLines() {
 	c.together, c.size = c.together[:0], 0
 }
 
-// claimAsker removes and returns the asker of a request id of this connection. ok is true only
-// the first time.
+// claimAsker removes and returns the asker of a request id of this connection. ok is false for an
+// unknown id, and from the second time on.
 func (c *conn) claimAsker(id []byte) (a asker, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -256,8 +257,8 @@ func (c *conn) dropCall(id []byte) {
 	delete(c.tokens, string(id))
 }
 
-// requestAnswer sends a request of the hub. The answer comes on the channel, which needs room for
-// it and is closed when no answer comes.
+// requestAnswer sends a request of the hub. The answer comes on the channel `answer`, which must
+// have room for it and is closed when no answer comes.
 func (c *conn) requestAnswer(method string, params []byte, answer chan<- frame.Frame) {
 	a := asker{hub: answer}
 	if _, list := kindOf(method); c.catalogue != nil && (list || method == "initialize" || method == "server/discover") {
@@ -291,7 +292,8 @@ func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time
 	}
 }
 
-// introduceClient begins the session with the server in the client's name.
+// introduceClient begins the session with the server, by server/discover or by initialize with what
+// the client has said about itself.
 func (c *conn) introduceClient() error {
 	h := c.server.h
 	h.mu.Lock()
@@ -363,11 +365,11 @@ func (c *conn) endConnection(why string) {
 			continue
 		}
 		if c.fromClient.FailRequest([]byte(id), why) == nil {
-			c.fromClient.WithdrawRequest([]byte(id)) // the call waits for a person
+			c.fromClient.WithdrawRequest([]byte(id)) // not forwarded yet: the call waits for a person
 		}
 		f, err := frame.Parse(mcp.UnreachedAnswer([]byte(id), "server "+c.server.ID+": "+why), h.o.Limits)
 		if err != nil {
-			panic(err) // the text is the hub's own
+			panic(err) // the hub itself made this frame
 		}
 		if line := h.concludeCall(a.call, &f); line != nil {
 			h.writeToClient(line)
@@ -378,10 +380,10 @@ func (c *conn) endConnection(why string) {
 		r := h.theirs[key]
 		delete(h.theirs, key)
 		h.mu.Unlock()
-		if r != nil && r.of != nil {
-			h.failCall(r.of.of, "server "+c.server.ID+": "+why)
+		if r != nil && r.inquiry != nil {
+			h.failCall(r.inquiry.call, "server "+c.server.ID+": "+why)
 		}
-		if !c.modernClient { // a modern client was asked in an answer, and there is no request to cancel
+		if !c.modernClient { // a modern client has the question in an answer, so there is no request to cancel
 			h.writeToClient(mcp.CancelNotification([]byte(key), "the server that asked is gone"))
 		}
 	}

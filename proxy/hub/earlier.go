@@ -18,10 +18,10 @@ const maxRounds = 10
 
 // inquiry holds the questions that a server asks in one answer.
 type inquiry struct {
-	of      *call
-	left    int
-	answers []byte // the members of inputResponses
-	state   string // the member requestState
+	call    *call
+	left    int    // number of questions without an answer
+	answers []byte // the members of inputResponses, as JSON text
+	state   string // the member requestState and a comma; "" if the server has sent none
 }
 
 // modernizeRequest returns the edits that turn a request of an earlier version into one of
@@ -56,28 +56,28 @@ func prependEdit(object jsonscan.Value, members string) frame.Edit {
 
 // askClient sends the client the questions in an answer of a 2026-07-28 server. It returns false
 // for an answer without questions.
-func (c *conn) askClient(of *call, f *frame.Frame) bool {
+func (c *conn) askClient(call *call, f *frame.Frame) bool {
 	result := jsonscan.ValueOf(f.Result)
 	if result.Member("resultType").Text() != "input_required" {
 		return false
 	}
 	h := c.server.h
-	q := &inquiry{of: of}
+	q := &inquiry{call: call}
 	if state := result.Member("requestState"); state != "" {
 		q.state = `"requestState":` + string(state) + ","
 	}
-	if of.rounds++; of.rounds > maxRounds {
-		h.failCall(of, "server "+c.server.ID+": it asks again and again")
+	if call.rounds++; call.rounds > maxRounds {
+		h.failCall(call, "server "+c.server.ID+": it asks again and again")
 		return true
 	}
 	h.mu.Lock()
-	of.asking = true
+	call.asking = true
 	h.mu.Unlock()
 	var lines [][]byte
 	for key, entry := range result.Member("inputRequests").Members() {
 		q.left++
 		own := strconv.AppendQuote(nil, string(f.ID)+"."+strconv.Itoa(q.left)) // servers of this version send no requests of their own, so this id is free
-		id := c.registerRequest(&request{on: c, id: own, of: q, key: string(key), method: entry.Member("method").Text()})
+		id := c.registerRequest(&request{on: c, id: own, inquiry: q, key: string(key), method: entry.Member("method").Text()})
 		params := entry.Member("params").Bytes()
 		if message := entry.Member("params").Member("message"); entry.Member("method").Text() == "elicitation/create" && message.Kind() == jsonscan.String {
 			params = frame.SpliceAll(params, c.prefixEdit(message))
@@ -98,11 +98,11 @@ func (c *conn) askClient(of *call, f *frame.Frame) bool {
 // takeInquiryAnswer handles the client's answer to a question of an inquiry. An error for a form
 // counts as "cancel"; an error for any other question fails the call.
 func (h *hub) takeInquiryAnswer(r *request, f *frame.Frame) {
-	q, answer := r.of, f.Result
+	q, answer := r.inquiry, f.Result
 	if f.Error != nil && r.method == "elicitation/create" {
 		answer = []byte(`{"action":"cancel"}`)
 	} else if f.Error != nil {
-		h.failCall(q.of, "the client has not answered what server "+r.on.server.ID+" asks")
+		h.failCall(q.call, "the client has not answered what server "+r.on.server.ID+" asks")
 		return
 	}
 	h.mu.Lock()
@@ -118,13 +118,13 @@ func (h *hub) takeInquiryAnswer(r *request, f *frame.Frame) {
 	}
 }
 
-// resumeCall sends the call again, with the client's answers.
+// resumeCall sends the call again, now with the client's answers.
 func (c *conn) resumeCall(q *inquiry) {
 	c.server.postJob(job{starts: true, run: func(on *conn, _ error) {
 		if on == c {
-			q.of.again(q.state + `"inputResponses":{` + string(q.answers) + `},`)
+			q.call.again(q.state + `"inputResponses":{` + string(q.answers) + `},`)
 		} else {
-			c.server.h.failCall(q.of, "server "+c.server.ID+": it ended")
+			c.server.h.failCall(q.call, "server "+c.server.ID+": it ended")
 		}
 	}})
 }
@@ -138,7 +138,7 @@ func (h *hub) failCall(c *call, why string) {
 
 // handleSubscription handles a subscribe or unsubscribe request of a client of an earlier version
 // at a server of 2026-07-28. It returns false for any other request.
-func (c *conn) handleSubscription(of *call, f *frame.Frame, edits []frame.Edit) bool {
+func (c *conn) handleSubscription(call *call, f *frame.Frame, edits []frame.Edit) bool {
 	if f.Method != "resources/subscribe" && f.Method != "resources/unsubscribe" {
 		return false
 	}
@@ -148,7 +148,7 @@ func (c *conn) handleSubscription(of *call, f *frame.Frame, edits []frame.Edit) 
 	}
 	uri := jsonscan.ValueOf(token).Text()
 	if f.Method == "resources/subscribe" {
-		id := c.expectAnswer(asker{call: of, open: true})
+		id := c.expectAnswer(asker{call: call, open: true})
 		c.subscribed, c.listens[uri] = true, id
 		c.queueRequest("subscriptions/listen", c.requestParams(`"notifications":{"resourceSubscriptions":[`+string(quoteJSON(uri))+`]}`), id)
 		return true
@@ -159,13 +159,13 @@ func (c *conn) handleSubscription(of *call, f *frame.Frame, edits []frame.Edit) 
 		c.flushLines() // before the client gets its answer
 		c.claimAsker(id)
 	}
-	c.subscribedNow(of)
+	c.subscribedNow(call)
 	return true
 }
 
-// subscribedNow answers a subscribe or unsubscribe request.
-func (c *conn) subscribedNow(of *call) {
-	if c.server.h.finishCall(of) {
-		c.server.h.writeToClient(mcp.ResultLine(of.id, []byte("{}")))
+// subscribedNow answers a subscribe or unsubscribe request with success.
+func (c *conn) subscribedNow(call *call) {
+	if c.server.h.finishCall(call) {
+		c.server.h.writeToClient(mcp.ResultLine(call.id, []byte("{}")))
 	}
 }

@@ -1,7 +1,7 @@
-// Package hub presents several servers as one: a client on one side, and on the other side a
-// proxy session for each server. The package separates the servers and their names, and tracks
-// who asked what. The gate decides what may cross; it sees every message in the form that the
-// server gets.
+// Package hub presents several servers to one client as one server. It has a proxy session for each
+// server. The package keeps the servers and their names apart, and tracks who waits for which
+// answer. The gate decides what is forwarded, and it sees every message in the form that the server
+// uses.
 package hub
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// Options of Run. The first four are required.
+// Options are the parameters of Run. The first four fields are required.
 type Options struct {
 	ClientIn  io.Reader // closed at the end if it is an io.Closer
 	ClientOut io.Writer
@@ -37,7 +37,7 @@ type Options struct {
 	LongestLine        func(client string) int // see proxy.Options
 	PrefixDescriptions bool                    // put "[ID] " before the descriptions of tools
 	// ListWait is how long a list waits for a server. If a server's list comes later, the client
-	// gets a list_changed notification.
+	// gets a list_changed notification then.
 	ListWait time.Duration
 }
 
@@ -51,8 +51,9 @@ type Server struct {
 	// Idle is how long the server may be unused before it is stopped; 0: for ever.
 	Idle    time.Duration
 	Timeout time.Duration // for answers to initialize and lists; default 30 s
-	// Kept returns the store of the lists that this server, as it would be started now, shows to
-	// such a client. The store outlives the session. nil: nothing is kept.
+	// Kept returns the store for the lists that this server, as it would be started now, shows to
+	// such a client. client is what the client has said about itself. The store outlives the
+	// session. nil: the lists are not kept.
 	Kept func(client []byte) Catalogue
 	// Digest is the digest of the server's whole configuration. In an update, the same ID and
 	// Digest mean the same server, which keeps running; another Digest means another server.
@@ -71,8 +72,8 @@ type hub struct {
 	o       Options
 	ctx     context.Context // ends all waiting; lives as long as the session
 	out     *proxy.Writer
-	own     *own
-	servers atomic.Pointer[[]*server] // replaced as a whole
+	own     *own                      // answers requests that belong to no server
+	servers atomic.Pointer[[]*server] // a new configuration replaces the slice, which is never modified
 	tasks   sync.WaitGroup
 	changes changes
 
@@ -82,14 +83,14 @@ type hub struct {
 	theirs   map[string]*request // the servers' requests to the client, by frame.IDKey of the client's id
 	asked    int                 // number of servers' requests so far
 	handles  map[string]*server  // server of each task id; nil when two servers used the id
-	away     map[string]*call    // by requestState: calls whose client was asked something and has not returned
+	away     map[string]*call    // calls whose client got a question and has not sent its retry, by requestState
 	listens  map[string]*listen  // the client's listens, by frame.IDKey of the request
 }
 
-// client holds the client's introduction: from initialize, or from the first request in the style
-// of 2026-07-28.
+// client is what the client has said about itself: in initialize, or in its first request of
+// version 2026-07-28.
 type client struct {
-	params  []byte // params of its initialize, or a substitute for a modern client; nil before
+	params  []byte // params of its initialize, or params that the hub made for a modern client; nil before that
 	meta    []byte // _meta of requests in the client's name since 2026-07-28; nil for a client of an earlier version
 	version string // negotiated version
 	level   []byte // log level as a JSON token; nil: not set

@@ -18,35 +18,35 @@ import (
 
 // A server's lists are kept from one session to the next, so that the server is started only when
 // it is called. The kept answers are the server's own, before rules changed anything. A player
-// sends them in place of the server, and they cross the gate like the server's answers, so rules,
+// sends them in place of the server, and they pass the gate like the server's answers, so rules,
 // pins and records treat them in the same way. When the real server is started, its lists are
-// compared with the kept lists before it gets any message, because calls are judged by these
-// lists.
+// compared with the kept lists before it gets any message, because calls are judged by these lists.
 
-// Catalogue stores the lists of a server that is started in one way.
+// Catalogue stores the lists that one server program shows to one kind of client.
 type Catalogue interface {
-	Load() []byte // nil: no content that can be trusted
+	Load() []byte // returns nil if there is no content that can be trusted
 	Keep(text []byte)
 }
 
-// keptFormat is the version of the format of said and of the data that said depends on.
+// keptFormat is the version of the format of a stored catalogue. It is a part of listedTo, so that
+// a catalogue of another version is not found.
 const keptFormat = 1
 
-// said maps a method to the server's answer at the start: the result of initialize or
-// server/discover, and for each list method all entries on one page. The value is empty when the
-// server has no such list.
-type said map[string][]byte
+// keptAnswers maps a method to the server's answer after its start: the result of initialize or
+// server/discover, and for each list method all the entries on one page. The value is empty when
+// the server has no such list.
+type keptAnswers map[string][]byte
 
 // formatLines returns one line for each method.
-func (d said) formatLines() (b []byte) {
+func (d keptAnswers) formatLines() (b []byte) {
 	for _, method := range slices.Sorted(maps.Keys(d)) {
 		b = append(append(append(append(b, method...), ' '), d[method]...), '\n')
 	}
 	return b
 }
 
-func readSaid(text []byte) said {
-	d := said{}
+func readSaid(text []byte) keptAnswers {
+	d := keptAnswers{}
 	for line := range strings.Lines(string(text)) {
 		if method, result, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
 			d[method] = []byte(result)
@@ -56,9 +56,10 @@ func readSaid(text []byte) said {
 }
 
 // openingAnswers returns the server's answer to initialize or server/discover.
-func (d said) openingAnswers() []byte { return append(d["initialize"], d["server/discover"]...) }
+func (d keptAnswers) openingAnswers() []byte { return append(d["initialize"], d["server/discover"]...) }
 
-// listedTo returns the parts of the client's introduction on which a server's lists may depend.
+// listedTo returns what the client has said about itself, as far as a server's lists may depend on
+// it.
 func (h *hub) listedTo() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,8 +76,8 @@ func (s *server) openCatalogue() Catalogue {
 	return s.Kept(s.h.listedTo())
 }
 
-// recallList answers a list with its kept answer while the server has not been started. It
-// returns false when the server has to be asked.
+// recallList sets the list to its kept answer while the server has not been started. It returns
+// false when the server has to be asked.
 func (l *list) recallList(s *server, k kind) bool {
 	c := s.recallConn()
 	if c == nil {
@@ -94,8 +95,8 @@ func (l *list) recallList(s *server, k kind) bool {
 	return true
 }
 
-// fetchEntries asks the other side for a list and returns the entries. The server's goroutine
-// calls it.
+// fetchEntries requests a list from the server, or from the player, and returns the entries. Only
+// the server's goroutine may call it.
 func (c *conn) fetchEntries(k kind) ([]entry, error) {
 	ask := func(_ *conn, k kind, cursor []byte) <-chan frame.Frame {
 		answer := make(chan frame.Frame, 1)
@@ -111,7 +112,7 @@ func (s *server) recallConn() *conn {
 		return s.kept
 	}
 	s.asked = true
-	var what said
+	var what keptAnswers
 	if catalogue := s.openCatalogue(); catalogue != nil {
 		what = readSaid(catalogue.Load())
 	}
@@ -142,9 +143,9 @@ func (s *server) dropRecalled() {
 	}
 }
 
-// compareLists fetches from a newly started server the lists that were recalled, and refetches
-// the other lists that the client has seen. It fails if a recalled list does not come, because
-// then the server's calls cannot be judged.
+// compareLists fetches from a newly started server the lists that were recalled, and refetches the
+// other lists that the client has seen. It fails if the server does not answer a recalled list,
+// because then calls to the server cannot be judged.
 func (s *server) compareLists() error {
 	for k := range s.lists {
 		l, k := &s.lists[k], kind(k)
@@ -184,7 +185,7 @@ func (c *conn) collectAnswers(line []byte) {
 	}
 }
 
-// takeHeardAnswers returns the answers to a method since the last call, and clears them.
+// takeHeardAnswers returns the kept answers to a method (conn.heard), and removes them.
 func (c *conn) takeHeardAnswers(method string) (all [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -203,7 +204,7 @@ func (c *conn) keepIntroduction(method string) {
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
 	before := readSaid(c.catalogue.Load())
-	c.said = said{method: answers[0]}
+	c.said = keptAnswers{method: answers[0]}
 	if bytes.Equal(before.openingAnswers(), answers[0]) {
 		c.said = before
 	} else if len(before) > 0 {
@@ -254,7 +255,8 @@ func (c *conn) outdateList(k kind) {
 	}
 }
 
-// relistAfter is how long the hub leaves it to the client to ask for a changed list.
+// relistAfter is how long the hub waits for the client to request a changed list, before the hub
+// fetches it.
 var relistAfter = time.Second
 
 // relistOnce fetches a list again, once, when the server reports a change right after its start.
@@ -277,12 +279,12 @@ func (c *conn) relistOnce(k kind) {
 
 // player is an upstream that answers with the kept answers of a server.
 type player struct {
-	said said
+	said keptAnswers
 	in   *io.PipeReader
 	out  *io.PipeWriter
 }
 
-func newPlayer(what said) *player {
+func newPlayer(what keptAnswers) *player {
 	in, out := io.Pipe()
 	return &player{what, in, out}
 }
@@ -295,8 +297,8 @@ func (p *player) Write(b []byte) (int, error) {
 			continue
 		}
 		answer := mcp.ErrorLine(f.ID, newError(-32601, "it does not know this"))
-		if is := p.said[f.Method]; len(is) > 0 {
-			answer = mcp.ResultLine(f.ID, is)
+		if result := p.said[f.Method]; len(result) > 0 {
+			answer = mcp.ResultLine(f.ID, result)
 		}
 		if _, err := p.out.Write(append(answer, '\n')); err != nil {
 			return 0, err

@@ -24,7 +24,7 @@ const (
 	prompts
 	resources
 	templates
-	kinds
+	kinds // number of kinds
 )
 
 // methods are the methods that list the kinds.
@@ -45,8 +45,8 @@ func kindOf(method string) (kind, bool) {
 
 // list is a server's list of one kind.
 type list struct {
-	mu       sync.Mutex // guards what follows
-	fresh    bool
+	mu       sync.Mutex      // guards what follows
+	fresh    bool            // the entries are up to date
 	rules    <-chan struct{} // the gate's RulesChanged channel when the last fetch began
 	fetching chan struct{}   // closed when the running fetch has ended; nil: no fetch runs
 	outdated bool            // the server has reported a change since the last fetch began
@@ -61,8 +61,8 @@ type list struct {
 // entry is one entry of a server's list, in the form for the client.
 type entry struct {
 	original   string // name or URI
-	advertised string
-	raw        []byte
+	advertised string // name for the client; equals original for a URI
+	raw        []byte // the entry's JSON object, for the client
 }
 
 // fetchList brings the list up to date. The returned channel is closed when the fetch has ended,
@@ -171,7 +171,7 @@ func (h *hub) followRules() {
 	}
 }
 
-// isStale reports whether the client got the list under other rules, or is about to.
+// isStale reports whether the client got the list under other rules, or is about to get it.
 func (l *list) isStale(rules <-chan struct{}) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,8 +193,8 @@ func (l *list) wasListed() bool {
 	return l.at != nil || l.missed
 }
 
-// refetchList fetches the list again if the client has seen or missed it, because the server may
-// be another one now.
+// refetchList fetches the list again if the client has seen or missed it, because a restarted
+// server may have another list.
 func (l *list) refetchList(s *server, k kind) {
 	l.mu.Lock()
 	seen := l.at != nil || l.missed
@@ -212,13 +212,15 @@ func (l *list) refetchList(s *server, k kind) {
 // Limits of one server's list.
 const (
 	maxPages     = 1000
-	maxListBytes = 4 << 20 // also at most the server's share of one answer
+	maxListBytes = 4 << 20 // a list is also limited to the server's share of Limits.MaxBytes
 )
 
-// pager asks for the page at a cursor. cursor is the whole member of the request.
+// pager requests one page of a list. cursor is the JSON member "cursor" for the params, with its
+// name; nil for the first page.
 type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
 
-// collectPages reads all the pages of a list and returns its entries.
+// collectPages reads all the pages of a list and returns its entries. answer delivers the first
+// page.
 func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
 	late := time.After(s.Timeout)
 	cursors, size, most := map[string]bool{}, 0, min(maxListBytes, s.h.o.Limits.MaxBytes/max(1, len(s.h.currentServers())))

@@ -17,18 +17,18 @@ import (
 // listen.
 type listen struct {
 	request  frame.Frame
-	kinds    []string   // topics of lists: tools, prompts, resources
-	uris     []string   // URIs that the client has asked for
-	watching []*watched // resources that servers have agreed to watch
-	open     bool       // the listen has been acknowledged
+	kinds    []string // topics of lists: tools, prompts, resources
+	uris     []string // URIs that the client has asked for
+	watching []*watch // resources that servers have agreed to watch
+	open     bool     // the listen has been acknowledged
 }
 
-// watched is a resource that a server watches.
-type watched struct {
+// watch is a resource that a server watches.
+type watch struct {
 	uri, original string // the URI for the client, and the URI at the server
 	on            *conn  // nil while the server does not run
 	ownID         []byte // id of the listen at the server; nil for a subscription
-	released      bool
+	released      bool   // no listen needs the watch any more
 }
 
 // listKinds holds the filter members for list changes.
@@ -101,7 +101,7 @@ func (h *hub) watchResources(l *listen) {
 	defer cancel()
 	gathered := false
 	agreed := make([]chan frame.Frame, len(l.uris))
-	all := make([]*watched, len(l.uris))
+	all := make([]*watch, len(l.uris))
 	for i, uri := range l.uris {
 		s, original := h.findByURI(uri)
 		if s == nil && !gathered {
@@ -111,7 +111,7 @@ func (h *hub) watchResources(l *listen) {
 			s, original = h.findByURI(uri)
 		}
 		answer := make(chan frame.Frame, 2) // room for the agreement and for the end
-		agreed[i], all[i] = answer, &watched{uri: uri, original: original}
+		agreed[i], all[i] = answer, &watch{uri: uri, original: original}
 		if s == nil {
 			close(answer)
 			continue
@@ -150,7 +150,7 @@ func (h *hub) watchResources(l *listen) {
 }
 
 // subscribeResource asks the server to report changes of a resource.
-func (c *conn) subscribeResource(w *watched, agreed chan<- frame.Frame) {
+func (c *conn) subscribeResource(w *watch, agreed chan<- frame.Frame) {
 	h := c.server.h
 	uri := string(quoteJSON(w.original))
 	var id []byte
@@ -217,7 +217,7 @@ func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 
 // releaseWatch ends a server's watch of a resource, unless another listen needs the same
 // subscription.
-func (h *hub) releaseWatch(w *watched) {
+func (h *hub) releaseWatch(w *watch) {
 	h.mu.Lock()
 	w.released = true
 	on, id := w.on, w.ownID
@@ -244,8 +244,8 @@ func (h *hub) releaseWatch(w *watched) {
 	}})
 }
 
-// acknowledgeListen tells the client which changes it will get. A listen for nothing ends at
-// once.
+// acknowledgeListen tells the client which changes it will get. A listen that will get no changes
+// ends at once.
 func (o *own) acknowledgeListen(l *listen) {
 	o.h.mu.Lock()
 	here := o.h.listens[frame.IDKey(l.request.ID)] == l
@@ -297,7 +297,7 @@ func (h *hub) forgetListen(l *listen) bool {
 	key := frame.IDKey(l.request.ID)
 	h.mu.Lock()
 	here := h.listens[key] == l
-	var watching []*watched
+	var watching []*watch
 	if here {
 		delete(h.listens, key)
 		watching, l.watching = l.watching, nil
@@ -322,7 +322,7 @@ func (h *hub) endWatches(c *conn, id []byte) {
 	var lost []*listen
 	h.mu.Lock()
 	for _, l := range h.listens {
-		if slices.ContainsFunc(l.watching, func(w *watched) bool { return w.on == c && (id == nil || string(w.ownID) == string(id)) }) {
+		if slices.ContainsFunc(l.watching, func(w *watch) bool { return w.on == c && (id == nil || string(w.ownID) == string(id)) }) {
 			lost = append(lost, l)
 		}
 	}
@@ -355,13 +355,13 @@ func (h *hub) announceChange(kind, method string) {
 // it.
 func (c *conn) announceUpdate(f *frame.Frame, params jsonscan.Value) error {
 	h, uri, meta := c.server.h, params.Member("uri"), params.Member("_meta")
-	of := meta.Member(mcp.MetaPrefix + "subscriptionId").Bytes() // nil for a server of an earlier version
+	subscription := meta.Member(mcp.MetaPrefix + "subscriptionId").Bytes() // nil for a server of an earlier version
 	var lines [][]byte
 	h.mu.Lock()
 	for _, l := range h.listens {
 		for _, w := range l.watching {
 			below, ok := strings.CutPrefix(uri.Text(), w.original)
-			if !l.open || w.on != c || !ok || uri.Kind() != jsonscan.String || string(of) != string(w.ownID) {
+			if !l.open || w.on != c || !ok || uri.Kind() != jsonscan.String || string(subscription) != string(w.ownID) {
 				continue
 			}
 			mark := memberEdit(params, "_meta", l.subscriptionMeta())

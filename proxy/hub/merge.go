@@ -50,9 +50,9 @@ func (l *list) checkFresh(waited time.Duration) error {
 	return nil // the list changed a moment ago, and the client gets a list_changed
 }
 
-// mergeLists returns the result of a list request: the entries of all the servers, in the order
-// of the configuration and of each server's list. For a server that has not answered it holds the
-// last known list, if any, and the reason in _meta.
+// mergeLists returns the result of a list request: the entries of all the servers, in the order of
+// the configuration and of each server's list. For a server that has not answered, the result holds
+// the last known list, if any, and the reason in _meta.
 func (h *hub) mergeLists(k kind) []byte {
 	servers := h.currentServers()
 	why := h.gatherLists(k, servers)
@@ -75,7 +75,7 @@ func (h *hub) mergeLists(k kind) []byte {
 			switch {
 			case k == tools || k == prompts:
 				if count[e.advertised] > 1 {
-					continue // an ambiguous name is left out
+					continue // an ambiguous name is not listed
 				}
 			case k == resources && shown[e.original]:
 				raw = renameResource(s.ID, e.raw)
@@ -119,7 +119,7 @@ func (h *hub) findByName(k kind, advertised string) (s *server, original string)
 	if !split {
 		rest = advertised
 	}
-	var apart *server
+	var unlisted *server
 	found := 0
 	for _, one := range h.currentServers() {
 		l := &one.lists[k]
@@ -136,22 +136,22 @@ func (h *hub) findByName(k kind, advertised string) (s *server, original string)
 			}
 		}
 		if split && one.Prefix == prefix || one.Prefix == "" && upstream.AdvertisedName(one.ID, "", advertised) == advertised {
-			apart = one
+			unlisted = one
 		}
 	}
 	switch {
 	case found == 1:
 		return s, original
-	case found > 1 || apart == nil || k == tools && !apart.offersTool(rest):
+	case found > 1 || unlisted == nil || k == tools && !unlisted.offersTool(rest):
 		return nil, ""
 	}
-	return apart, rest
+	return unlisted, rest
 }
 
-// findByURI returns the server of a resource, and the URI at that server. It takes the server
-// whose id is the URI's prefix, then the first server that lists the URI, then the server whose
-// template has the longest matching literal start. With a single server, that server gets every
-// URI.
+// findByURI returns the server of a resource, and the URI at that server. It looks for the server
+// whose id is the URI's prefix, then for the first server that lists the URI, and then for the
+// server whose template has the longest matching literal start. With a single server, that server
+// gets every URI.
 func (h *hub) findByURI(uri string) (s *server, original string) {
 	servers := h.currentServers()
 	if len(servers) == 1 {
@@ -160,17 +160,17 @@ func (h *hub) findByURI(uri string) (s *server, original string) {
 	if one, rest := h.findByURIPrefix(uri); one != nil && one.lists[resources].hasURI(rest) {
 		return one, rest
 	}
-	var of *server
+	var best *server
 	longest := -1
 	for _, one := range servers {
 		if one.lists[resources].hasURI(uri) {
 			return one, uri
 		}
 		if n := one.lists[templates].matchTemplate(uri); n > longest {
-			of, longest = one, n
+			best, longest = one, n
 		}
 	}
-	return of, uri
+	return best, uri
 }
 
 // findByURIPrefix returns the server whose id and + begin the URI, and the rest of the URI. The
@@ -191,8 +191,8 @@ func (l *list) hasURI(uri string) bool {
 	return ok
 }
 
-// matchTemplate returns the length of the longest text before the first { of a template with
-// which uri begins, or -1 if no template matches. A template that equals uri matches best.
+// matchTemplate returns the length of the longest literal start of a template (the text before its
+// first {) with which uri begins, or -1 if there is none. A template that equals uri matches best.
 func (l *list) matchTemplate(uri string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,9 +13,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Since 2026-07-28 there is no introduction: each request states in its _meta its version and the
-// client's capabilities (MCP basic, _meta; basic/versioning). The first request of a client
-// decides which of the two styles its session uses. server/discover does not decide this.
+// Since MCP 2026-07-28 there is no initialize: each request states in its _meta its version and the
+// client's capabilities (basic, _meta; basic/versioning). The first request of a client decides
+// whether its session has this style or the earlier one. A server/discover request does not decide
+// this.
 
 // messageVersion returns the version that a message states in its _meta, or "" for a message
 // without one.
@@ -28,7 +29,8 @@ func messageVersion(params []byte) (version string, meta jsonscan.Value) {
 }
 
 // isForServers reports whether servers may get the request: whether it has the style of the
-// session. The first request decides the style. The hub itself refuses the other requests.
+// session. The first request decides the style. The hub itself answers or refuses the other
+// requests.
 func (h *hub) isForServers(f *frame.Frame) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -45,12 +47,12 @@ func (h *hub) isForServers(f *frame.Frame) bool {
 	return true
 }
 
-// readMeta stores the client's description of itself from a request.
-func (c *client) readMeta(meta jsonscan.Value, hub string) {
+// readMeta stores what the client says about itself in the _meta of a request.
+func (c *client) readMeta(meta jsonscan.Value, hubVersion string) {
 	can, info := meta.Member(mcp.MetaPrefix+"clientCapabilities"), meta.Member(mcp.MetaPrefix+"clientInfo")
 	c.meta = requestMeta(can, info)
 	if info.Kind() != jsonscan.Object {
-		info = jsonscan.Value(hubInfo(hub))
+		info = jsonscan.Value(hubInfo(hubVersion))
 	}
 	c.version = mcp.AgreeVersion("")
 	c.params = fmt.Appendf(nil, `{"protocolVersion":"%s","capabilities":%s,"clientInfo":%s}`, c.version, can, info)
@@ -128,8 +130,8 @@ func (o *own) refusalError(f *frame.Frame) []byte {
 	return nil
 }
 
-// offers is the hub's capabilities, for initialize and server/discover. They are fixed, because
-// the capabilities of the servers are not known before they are started.
+// offers has the hub's capabilities as JSON, for initialize and server/discover. They are fixed,
+// because the capabilities of the servers are not known before they are started.
 const offers = `"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
 	`"resources":{"listChanged":true,"subscribe":true},"completions":{},"logging":{}}`
 
@@ -168,19 +170,19 @@ func (c *conn) noteIntroduction(method string, result []byte) {
 	s.h.mu.Unlock()
 }
 
-// completeResult returns a result of the hub in the form of 2026-07-28. A list has no time to
-// live, because it may change at any moment. It is private to this client, because rules leave
-// out tools that the client may not use.
+// completeResult returns a result of the hub in the form that the client's version needs. For
+// 2026-07-28, a list gets a ttlMs of 0, because it may change at any moment, and the cacheScope
+// "private", because rules remove tools that this client may not use.
 func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 	if version, _ := messageVersion(f.Params); version == "" || !o.h.isModern() && f.Method != "server/discover" {
 		return result
 	}
-	of := jsonscan.ValueOf(result)
+	value := jsonscan.ValueOf(result)
 	info := hubInfo(o.h.o.Version)
-	if meta := of.Member("_meta"); meta != "" {
+	if meta := value.Member("_meta"); meta != "" {
 		result = frame.SpliceAll(result, memberEdit(meta, mcp.MetaPrefix+"serverInfo", info))
 	} else {
-		result = frame.SpliceAll(result, memberEdit(of, "_meta", `{"`+mcp.MetaPrefix+`serverInfo":`+info+`}`))
+		result = frame.SpliceAll(result, memberEdit(value, "_meta", `{"`+mcp.MetaPrefix+`serverInfo":`+info+`}`))
 	}
 	return frame.SpliceAll(result, completionEdit(jsonscan.ValueOf(result), f.Method))
 }
@@ -216,12 +218,13 @@ func modernEdits(f *frame.Frame, method string) []frame.Edit {
 	return nil
 }
 
-// probing is the divisor of a server's timeout for server/discover: a server that does not answer
-// in this time counts as not knowing the method.
-const probing = 3
+// The time limit for server/discover is the server's timeout divided by discoverDivisor. A server
+// that does not answer in this time is treated as one without this method.
+const discoverDivisor = 3
 
 // discoverVersion reports whether the server speaks 2026-07-28 (basic/transports/stdio, backward
-// compatibility). meta is the _meta of later requests; a nil meta skips the question.
+// compatibility). meta is the _meta of all requests to such a server. If meta is nil, the server is
+// not asked and the result is false.
 func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 	s := c.server
 	if meta == nil || s.older {
@@ -229,12 +232,12 @@ func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 	}
 	answer := make(chan frame.Frame, 1)
 	c.requestAnswer("server/discover", slices.Concat([]byte(`{"_meta":`), meta, []byte("}")), answer)
-	f, err := c.awaitAnswer(answer, "server/discover", max(s.Timeout/probing, time.Millisecond))
+	f, err := c.awaitAnswer(answer, "server/discover", max(s.Timeout/discoverDivisor, time.Millisecond))
 	if err != nil {
 		if s.ctx.Err() != nil {
 			return false, err
 		}
-		s.older = true // the unknown method may end the server, so it is asked only once
+		s.older = true // the unknown method may have ended the server, so the server is asked only once
 		if c.isOver() {
 			return false, err
 		}
@@ -268,14 +271,14 @@ func (c *conn) requestParams(members string) []byte {
 
 // legacyEdits returns the edits that turn a request of 2026-07-28 into one for a server of an
 // earlier version: its _meta loses the members of 2026-07-28. It returns nil, and refuses the
-// request, when the client returns too late with an answer: the server would do the whole call
+// request, when the request is a retry that came too late: the server would execute the whole call
 // again.
-func (c *conn) legacyEdits(of *call, f *frame.Frame, edits []frame.Edit) []frame.Edit {
+func (c *conn) legacyEdits(call *call, f *frame.Frame, edits []frame.Edit) []frame.Edit {
 	params := jsonscan.ValueOf(f.Params)
 	if params.Member("requestState") != "" || params.Member("inputResponses") != "" {
-		c.claimAsker(of.ownID)
+		c.claimAsker(call.ownID)
 		r := &frame.Refusal{Code: "late_form", Reason: "the answer came too late, the question is over and nothing was done", ID: f.ID, Request: true}
-		if c.server.h.finishCall(of) {
+		if c.server.h.finishCall(call) {
 			c.server.h.own.useClientStream(func(own *proxy.Stream) { own.RefuseLine(c.server.h.ctx, f.Raw, r) })
 		}
 		return nil
@@ -287,13 +290,13 @@ func (c *conn) legacyEdits(of *call, f *frame.Frame, edits []frame.Edit) []frame
 		case mcp.MetaPrefix + "protocolVersion", mcp.MetaPrefix + "clientInfo", mcp.MetaPrefix + "clientCapabilities":
 			continue
 		case mcp.MetaPrefix + "logLevel":
-			if of.logs = value.Kind() == jsonscan.String; of.logs && string(c.level) != string(value) {
+			if call.logs = value.Kind() == jsonscan.String; call.logs && string(c.level) != string(value) {
 				c.setLevel(slices.Clone(value.Bytes()))
 			}
 			continue
 		case "progressToken":
-			if of.token != nil {
-				value = jsonscan.ValueOf(of.ownID)
+			if call.token != nil {
+				value = jsonscan.ValueOf(call.ownID)
 			}
 		}
 		if len(b) > 1 {
@@ -304,8 +307,9 @@ func (c *conn) legacyEdits(of *call, f *frame.Frame, edits []frame.Edit) []frame
 	return append(edits, frame.Edit{Part: meta.Bytes(), Token: append(b, '}')})
 }
 
-// mayLog reports whether the client has asked for log messages. Since 2026-07-28 it asks in each
-// request.
+// mayLog reports whether a client of 2026-07-28 gets log messages of the server. Such a client asks
+// for them in each request. A server of 2026-07-28 sends only what was asked for; for an earlier
+// server, the hub checks the calls in flight.
 func (c *conn) mayLog() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,47 +13,47 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// own is the hub's own server for the client. It answers the requests that belong to no other
-// server; they cross the gate like all others.
+// own answers, in the hub's name, the client's requests that belong to no server. The gate judges
+// these requests like all others.
 type own struct {
 	h          *hub
-	receives   sync.Mutex // guards what follows: one goroutine at a time
+	receives   sync.Mutex // guards fromClient: one goroutine at a time
 	fromClient *proxy.Stream
-	sends      sync.Mutex // guards what follows: one goroutine at a time
+	sends      sync.Mutex // guards fromUs: one goroutine at a time
 	fromUs     *proxy.Stream
-	asked      chan func() // jobs, in order
-	lists      sync.WaitGroup
-	open       atomic.Int64 // number of open requests
+	asked      chan func()    // jobs for answerRequests, in order
+	lists      sync.WaitGroup // goroutines that wait for servers to answer a request
+	open       atomic.Int64   // number of open requests
 }
 
 func newOwn(h *hub) *own {
 	o := &own{h: h, asked: make(chan func(), 256)}
 	session := proxy.NewSession(proxy.Options{Gate: h.o.Gate, Guess: "hub", Limits: h.o.Limits, DenyAsError: h.o.DenyAsError})
-	o.fromClient = session.NewStream(mcp.ClientToServer, "", (*asked)(o), h.out.AsyncSink())
-	o.fromUs = session.NewStream(mcp.ServerToClient, "", h.out, (*asked)(o))
+	o.fromClient = session.NewStream(mcp.ClientToServer, "", (*ownSink)(o), h.out.AsyncSink())
+	o.fromUs = session.NewStream(mcp.ServerToClient, "", h.out, (*ownSink)(o))
 	return o
 }
 
-// useClientStream runs look with the stream of client messages that belong to no server.
-func (o *own) useClientStream(look func(fromClient *proxy.Stream)) {
+// useClientStream calls use with the stream for client messages that belong to no server.
+func (o *own) useClientStream(use func(fromClient *proxy.Stream)) {
 	o.receives.Lock()
 	defer o.receives.Unlock()
-	look(o.fromClient)
+	use(o.fromClient)
 }
 
-// asked is the sink for messages that the gate has let through.
-type asked own
+// ownSink is the sink for messages to the hub itself that the gate has let through.
+type ownSink own
 
-// Add leaves one frame to answerRequests.
-func (a *asked) Add(line []byte) error {
+// Add passes one message to answerRequests.
+func (a *ownSink) Add(line []byte) error {
 	f, err := frame.Parse(line, a.h.o.Limits)
 	if err != nil || f.Kind == frame.Response {
-		return err // the hub has sent no request on this stream
+		return err // a response is ignored: the hub has sent no request on this stream
 	}
 	if f.Kind == frame.Request {
 		a.open.Add(1)
 	}
-	if version, _ := messageVersion(f.Params); f.Method == "initialize" && version == "" { // done here because the next message may be in the same read
+	if version, _ := messageVersion(f.Params); f.Method == "initialize" && version == "" { // not in the job: the next message may be in the same read and needs the client's version
 		a.h.noteClient(f.Params)
 	}
 	(*own)(a).postJob(func() {
@@ -66,7 +66,7 @@ func (a *asked) Add(line []byte) error {
 	return nil
 }
 
-// postJob leaves a job to answerRequests. It returns false when the session has ended.
+// postJob passes a job to answerRequests. It returns false when the session has ended.
 func (o *own) postJob(job func()) bool {
 	select {
 	case o.asked <- job:
@@ -77,7 +77,7 @@ func (o *own) postJob(job func()) bool {
 }
 
 // Flush does nothing.
-func (a *asked) Flush() {}
+func (a *ownSink) Flush() {}
 
 // answerRequests answers requests until the session ends.
 func (o *own) answerRequests() {
@@ -139,7 +139,7 @@ func (o *own) handleRequest(f *frame.Frame) {
 	}
 }
 
-// answerInitialize answers at once: it needs no server.
+// answerInitialize answers at once, because the answer depends on no server.
 func (o *own) answerInitialize(f *frame.Frame) {
 	o.h.mu.Lock()
 	version := o.h.client.version
@@ -147,7 +147,7 @@ func (o *own) answerInitialize(f *frame.Frame) {
 	o.sendResult(f, fmt.Appendf(nil, `{"protocolVersion":"%s",`+offers+`,"serverInfo":%s}`, version, hubInfo(o.h.o.Version)))
 }
 
-// noteClient stores the client's first introduction.
+// noteClient stores what the client's first initialize says.
 func (h *hub) noteClient(params []byte) {
 	version := mcp.AgreeVersion(jsonscan.ValueOf(params).Member("protocolVersion").Text())
 	h.mu.Lock()
@@ -172,8 +172,8 @@ func (o *own) setLevel(f *frame.Frame) {
 	}
 }
 
-func (o *own) sendResult(f *frame.Frame, of []byte) {
-	o.sendMessage(mcp.ResultLine(f.ID, o.completeResult(f, of)))
+func (o *own) sendResult(f *frame.Frame, result []byte) {
+	o.sendMessage(mcp.ResultLine(f.ID, o.completeResult(f, result)))
 }
 
 func (o *own) sendErrorCode(f *frame.Frame, code int, text string) {
@@ -184,10 +184,10 @@ func (o *own) sendError(f *frame.Frame, why []byte) {
 	o.answerClient(f, mcp.ErrorLine(f.ID, why))
 }
 
-// answerClient sends the client an answer of the hub. In a merged list each server's part has
-// already crossed the gate as that server's. So the answer does not cross the gate again: rules,
-// limits and labels for a server without a name would apply. The answer is recorded before it is
-// sent.
+// answerClient sends the client an answer of the hub. Each server's part of a merged list has
+// already passed the gate as an answer of that server. The merged answer does not pass the gate
+// again, because rules, limits and labels would treat it as the answer of a server without a name.
+// It is recorded before it is sent.
 func (o *own) answerClient(f *frame.Frame, line []byte) {
 	ref, here := o.fromClient.SettleRequest(f.ID)
 	if !here {
@@ -210,12 +210,12 @@ func (o *own) sendMessage(line []byte) {
 	o.fromUs.HandleLines(o.h.ctx, line)
 }
 
-// changes sends list_changed notifications to the client, one for all changes of a topic within
-// coalesce.
+// changes sends list_changed notifications to the client: one for all the changes of a topic within
+// the time coalesce.
 type changes struct {
 	hub     *hub
-	mu      sync.Mutex // guards what follows
-	waiting map[string]bool
+	mu      sync.Mutex      // guards what follows
+	waiting map[string]bool // methods of the notifications that will be sent
 }
 
 // coalesce is how long a change waits for other changes of its topic.

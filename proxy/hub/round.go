@@ -15,11 +15,11 @@ import (
 
 // A client of 2026-07-28 gets no requests: it finds questions in the answer to its own call, and
 // sends its answers when it makes the same call again (MCP basic/patterns/mrtr). So the questions
-// of a server of an earlier version wait here. The call goes on at the server while the client
-// leaves and returns.
+// of a server of an earlier version wait here. The server continues the call while the client is
+// away, that is until the client makes the call again.
 
-// round is the state of a client during a call with questions. The hub's mutex guards it, except
-// the first members.
+// round is the state of a call during which the server may ask the client. The hub's mutex guards
+// it, except method, params and logs.
 type round struct {
 	method string
 	params []byte
@@ -30,9 +30,9 @@ type round struct {
 	held  *frame.Frame // answer that came while the client was away
 	late  *time.Timer  // ends the call if the client does not return
 
-	asking bool // a client of an earlier version is being asked by requests, and no server has the call
-	rounds int
-	again  func(members string) // sends the call again
+	asking bool                 // the hub has sent the questions to a client of an earlier version as requests; until the answers come, no server has the call
+	rounds int                  // number of answers in which the server has asked
+	again  func(members string) // sends the call again, with these JSON members added to its params
 }
 
 // question is a server's question to the client: the JSON token of the server's request id, and
@@ -67,8 +67,8 @@ func (c *call) canBeAsked(method string) bool {
 	return meta.Member(mcp.MetaPrefix+"clientCapabilities").Member(methodCapability(method)).Kind() == jsonscan.Object
 }
 
-// inquireClient asks the client the question of a server's request, which has crossed the gate as
-// a request.
+// inquireClient puts a server's request to the client into the answer to a call of the client. The
+// gate has let the request through.
 func (c *conn) inquireClient(request []byte) error {
 	h := c.server.h
 	f, err := frame.Parse(request, h.o.Limits)
@@ -81,16 +81,16 @@ func (c *conn) inquireClient(request []byte) error {
 	}
 	entry := fmt.Appendf(nil, `%s:{"method":"%s","params":%s}`, f.ID, f.Method, params)
 	h.mu.Lock()
-	of := h.findAsker(c, f.Method)
+	call := h.findAsker(c, f.Method)
 	var line []byte
-	full := of != nil && len(of.asks) >= maxAsks
-	if of != nil && !full {
-		of.asks = append(of.asks, question{key: slices.Clone(f.ID), entry: entry})
-		line = h.parkCall(of)
+	full := call != nil && len(call.asks) >= maxAsks
+	if call != nil && !full {
+		call.asks = append(call.asks, question{key: slices.Clone(f.ID), entry: entry})
+		line = h.parkCall(call)
 	}
 	h.mu.Unlock()
 	switch {
-	case of == nil:
+	case call == nil:
 		h.failQuestion(f.ID, "this client can be asked with "+f.Method+" only while it waits for a call of its own, and if it has said that it can")
 		return nil
 	case full:
@@ -99,7 +99,7 @@ func (c *conn) inquireClient(request []byte) error {
 	case line == nil:
 		return nil
 	}
-	c.progressTo(of, nil)
+	c.progressTo(call, nil)
 	return h.out.Add(line)
 }
 
@@ -141,7 +141,7 @@ func (h *hub) parkCall(c *call) []byte {
 }
 
 // takeReturn handles a request with which a client returns to its call. It returns false for any
-// other request, and for a return to a server that has put the question in its own answer.
+// other request, and for a retry of a call whose server itself put the question in its answer.
 func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	if state.Kind() != jsonscan.String {
 		return false
@@ -199,9 +199,9 @@ func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	return true
 }
 
-// concludeCall returns the answer to a call, under the client's present id. It returns nil when
-// the client expects no answer, and also when the client is away: then the answer is held until
-// it returns.
+// concludeCall returns the answer to a call, with the id under which the client waits for it now.
+// It returns nil when the client expects no answer, and also when the client is away: then the
+// answer is held until the client returns.
 func (h *hub) concludeCall(c *call, f *frame.Frame, edits ...frame.Edit) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -255,13 +255,13 @@ func (h *hub) failQuestion(key []byte, why string) {
 	}
 }
 
-// progressTo changes the client's progress token of a call, nil for none, if the server was asked
-// for progress.
-func (c *conn) progressTo(of *call, token []byte) {
+// progressTo sets the progress token under which the client gets the progress of a call. With a nil
+// token the client gets no progress. A call without a progress token stays without one.
+func (c *conn) progressTo(call *call, token []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, waits := c.asked[string(of.ownID)]; waits && of.token != nil {
-		c.tokens[string(of.ownID)] = token
+	if _, waits := c.asked[string(call.ownID)]; waits && call.token != nil {
+		c.tokens[string(call.ownID)] = token
 	}
 }
 

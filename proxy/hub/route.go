@@ -15,14 +15,14 @@ type call struct {
 	// Guarded by the hub:
 	server    *server // nil while the hub looks for the server
 	withdrawn bool    // cancelled before the server got the call
-	on        *conn
-	ownID     []byte // id on that connection
+	on        *conn   // connection on which the call was sent; nil before
+	ownID     []byte  // id of the call on that connection
 
 	round // for questions to the client
 }
 
-// routeLine sends a line of the client to the server that it belongs to, or else to the hub's own
-// server.
+// routeLine sends a line of the client to the server that it belongs to, or else to the hub itself
+// (hub.own).
 func (h *hub) routeLine(line []byte) {
 	limits := h.o.Limits
 	h.mu.Lock()
@@ -74,7 +74,8 @@ func (h *hub) routeRequest(f *frame.Frame) bool {
 	return false
 }
 
-// byName sends a request to the server of a name, under the server's own name.
+// byName sends a request to the server of a name, with the server's own name in it. It returns
+// false when there is no such server.
 func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 	if name.Kind() != jsonscan.String {
 		return false
@@ -84,7 +85,7 @@ func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 }
 
 // byURI sends a request to the server of a resource. The URI stays the same, unless it has the
-// prefix that marks a URI of two servers.
+// prefix that distinguishes a URI that two servers have.
 func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	if uri.Kind() != jsonscan.String {
 		return false
@@ -93,11 +94,12 @@ func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	if s == nil {
 		return h.searchResource(f, uri)
 	}
-	return h.sendRequest(s, f, renamedURI(uri, original)...)
+	return h.sendRequest(s, f, renameURI(uri, original)...)
 }
 
-// renamedURI returns the edits of a request for a resource.
-func renamedURI(uri jsonscan.Value, original string) []frame.Edit {
+// renameURI returns the edits that put the server's own URI into a request; none if the URI is the
+// same.
+func renameURI(uri jsonscan.Value, original string) []frame.Edit {
 	if original == uri.Text() {
 		return nil
 	}
@@ -117,7 +119,7 @@ func (h *hub) searchResource(f *frame.Frame, uri jsonscan.Value) bool {
 		h.gatherLists(resources, h.currentServers())
 		h.gatherLists(templates, h.currentServers())
 		if s, original := h.findByURI(uri.Text()); s != nil {
-			h.passCall(call, s, f, renamedURI(uri, original)...)
+			h.passCall(call, s, f, renameURI(uri, original)...)
 			return
 		}
 		h.own.useClientStream(func(c *proxy.Stream) {
@@ -269,7 +271,7 @@ func (h *hub) routeResponse(f *frame.Frame) bool {
 		return false
 	}
 	r.on.forgetRequest(r.id)
-	if r.of != nil {
+	if r.inquiry != nil {
 		h.takeInquiryAnswer(r, f)
 		return true
 	}

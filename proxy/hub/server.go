@@ -23,13 +23,13 @@ type server struct {
 	inbox chan job
 	lists [kinds]list
 
-	conn      *conn // nil while the server does not run; used only by runJobs
-	failures  int   // consecutive failures
-	failed    error // the last failure
-	notBefore time.Time
-	older     bool  // the server did not answer server/discover
-	kept      *conn // connection to the player of kept answers; nil: nothing was kept, or recallConn has not run
-	asked     bool  // recallConn has run, or its result is not needed any more
+	conn      *conn     // nil while the server does not run; used only by runJobs
+	failures  int       // consecutive failures
+	failed    error     // the last failure
+	notBefore time.Time // the server is not started again before this time
+	older     bool      // the server did not answer server/discover
+	kept      *conn     // connection to the player of kept answers; nil: nothing was kept, or recallConn has not run
+	asked     bool      // recallConn has run, or its result is not needed any more
 
 	instructions string // the server's instructions; guarded by the hub
 	tasks        int    // number of its tasks that the hub knows; guarded by the hub
@@ -39,24 +39,25 @@ type server struct {
 	closed bool // the server must not be started any more
 
 	leaving chan struct{} // closed when a new configuration does not contain the server
-	posts   sync.RWMutex  // guards what follows; after left is set, nobody adds to inbox
+	posts   sync.RWMutex  // guards left; after left is set, nobody adds to inbox
 	left    bool
 }
 
-// job is work with a server. on is nil when the server does not run; err is then the reason, if
-// the job starts the server.
+// job is work for the goroutine of a server. run gets the connection; if the server cannot be
+// started, it gets nil and the reason. A job that does not start the server is dropped while the
+// server does not run.
 type job struct {
 	starts  bool
 	run     func(on *conn, err error)
-	recall  func() bool  // does the job without the server, while that has not been started; nil: not possible
-	carries *frame.Frame // client message to record as dropped if the job is rejected; nil: none, or run reports it
+	recall  func() bool  // tries to do the job from kept answers while the server does not run; returns false if the server is needed; nil: it always is
+	carries *frame.Frame // client message to record as dropped if the job is rejected; nil: the job has none, or run reports the error
 }
 
 // maxJobs is the number of jobs that may wait for a server that starts or does not read.
 const maxJobs = 1024
 
 // Pauses before a failed server is started again; each pause is twice the last one. A server that
-// ran for steady did not fail.
+// ran for the time steady has not failed.
 const (
 	firstPause = time.Second
 	longPause  = time.Minute
@@ -122,7 +123,7 @@ func (s *server) recordDrop(f *frame.Frame, why error) {
 	})
 }
 
-// runJobs runs the jobs in order until the session ends or the server leaves.
+// runJobs runs the jobs in order until the session ends or the server is removed.
 func (s *server) runJobs() {
 	idle := time.NewTimer(time.Hour)
 	defer idle.Stop()
@@ -194,7 +195,7 @@ func (s *server) startServer() error {
 		return fmt.Errorf("%w; it is tried again in %s", s.failed, pause.Truncate(100*time.Millisecond)+100*time.Millisecond)
 	}
 	s.dropRecalled()
-	catalogue := s.openCatalogue() // opened first, so that it belongs to the program as it is before the start
+	catalogue := s.openCatalogue() // before the start, because the store depends on the program that will be started
 	up, err := s.openUpstream()
 	if err != nil {
 		return s.delayRestart(err)
@@ -257,7 +258,8 @@ func (s *server) stopIdle() {
 	c.endConnection("it was stopped")
 }
 
-// closeUpstream ends the server for good. It does not wait for the server's goroutine.
+// closeUpstream ends the server, which is not started again. It does not wait for the server's
+// goroutine.
 func (s *server) closeUpstream(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true

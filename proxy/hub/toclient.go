@@ -9,14 +9,14 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// toClient is the sink for a server's messages that the gate has let through. It rewrites ids and
-// tokens to those of the client and sends the messages on.
+// toClient is the sink for a server's messages that the gate has let through. It replaces the ids
+// and tokens by those of the client and sends the messages to the client.
 type toClient conn
 
 // Flush sends the added frames.
 func (t *toClient) Flush() { t.server.h.out.Flush() }
 
-// Add takes one frame.
+// Add sends one message or one batch.
 func (t *toClient) Add(line []byte) error {
 	limits := t.server.h.o.Limits
 	limits.AllowBatch = true // the session has checked whether arrays are allowed
@@ -53,7 +53,7 @@ func (t *toClient) addFrame(f *frame.Frame) error {
 	if line == nil {
 		return nil
 	}
-	if f.Kind != frame.Response { // an answer was checked for its id only; other rewritten messages are parsed again
+	if f.Kind != frame.Response { // the edits may have made a request or a notification too long
 		if _, err := frame.Parse(line, c.server.h.o.Limits); err != nil {
 			c.forgetRequest(f.ID)
 			return err
@@ -62,7 +62,8 @@ func (t *toClient) addFrame(f *frame.Frame) error {
 	return c.server.h.out.Add(line)
 }
 
-// rewriteAnswer returns an answer for the client, or nil when the hub asked or nobody waits.
+// rewriteAnswer returns an answer for the client, or nil when the hub itself waits for the answer
+// or nobody does.
 func (c *conn) rewriteAnswer(f *frame.Frame) []byte {
 	a, ok := c.claimAsker(f.ID)
 	switch {

@@ -24,7 +24,7 @@ func (h *hub) applyUpdates() {
 	}
 }
 
-// replaceServers keeps the unchanged servers running, begins the new servers and lets the removed
+// replaceServers keeps the unchanged servers running, adds the new servers and lets the removed
 // servers finish. It reports whether anything has changed.
 func (h *hub) replaceServers(next []Server) bool {
 	before := h.currentServers()

@@ -1,6 +1,6 @@
-// Package listing starts a server with its own command, fetches its lists, and stops it again.
-// The server's output is validated as strictly as on the way to a client, and the server's time
-// and memory are limited.
+// Package listing starts a server with its own command, fetches its lists, and stops it again. The
+// server's output is validated as strictly as the proxy validates messages for a client, and the
+// server's time and memory are limited.
 package listing
 
 import (
@@ -26,14 +26,15 @@ const (
 	maxPages   = 500
 )
 
-// Within is the time that a server has for all of it: some servers are downloaded first.
+// Within is the usual time limit of ListServer. It is long because starting some servers downloads
+// them first.
 const Within = 60 * time.Second
 
 // Options holds the command to start and its environment.
 type Options struct {
-	Args   []string // the command and its arguments
-	Env    []string // nil: the environment of this process
-	Within time.Duration
+	Args   []string      // the command and its arguments
+	Env    []string      // nil: the environment of this process
+	Within time.Duration // time limit of ListServer
 }
 
 // List holds a server's lists. The entries are unchanged and were validated by
@@ -77,7 +78,7 @@ func ListServer(ctx context.Context, o Options) (list List, err error) {
 type conversation struct {
 	to     io.Writer
 	from   *frame.Reader
-	budget *io.LimitedReader
+	budget *io.LimitedReader // limits the output that is read to MaxBytes
 	id     int
 }
 
@@ -102,19 +103,19 @@ func (c *conversation) fetchLists() (list List, err error) {
 	has := said.Member("capabilities")
 	prompts, resources := has.Member("prompts") != "", has.Member("resources") != ""
 	for _, ask := range []struct {
-		method, member string
-		when, must     bool
-		into           *[]jsonscan.Value
+		method, member   string
+		wanted, required bool
+		into             *[]jsonscan.Value
 	}{
 		{"tools/list", "tools", has.Member("tools") != "" || !prompts && !resources, true, &list.Tools},
 		{"prompts/list", "prompts", prompts, false, &list.Prompts},
 		{"resources/templates/list", "resourceTemplates", resources, false, &list.Templates},
 	} {
-		if !ask.when {
+		if !ask.wanted {
 			continue
 		}
 		*ask.into, err = c.collectPages(ask.method, ask.member)
-		if refused, ok := errors.AsType[*refusal](err); ok && refused.code == methodNotFound && !ask.must {
+		if refused, ok := errors.AsType[*refusal](err); ok && refused.code == methodNotFound && !ask.required {
 			err = nil // the server has no such list: few servers with resources have templates
 		}
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// handleAnswer passes on the answer to rt.
+// handleAnswer delivers the HTTP answer to rt, or fails the requests of rt.
 func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
 	if !IsSuccess(resp) {
 		u.handleErrorStatus(rt, resp)
@@ -43,8 +43,8 @@ func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
 	}
 }
 
-// IsSuccess reports whether the body of a status may be an answer. MCP allows only 200; some
-// servers send 201.
+// IsSuccess reports whether the body of an answer with this status may be a JSON-RPC answer. MCP
+// allows only 200; some servers send 201.
 func IsSuccess(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode <= 299 }
 
 // IsAcceptance reports whether the status means that there is no answer, unless there is a body.
@@ -92,9 +92,9 @@ func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error)
 	})
 }
 
-// resultFor reads messages up to the result of rt.
+// resultFor reads messages with next up to the result of rt.
 func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte, error) {
-	const most = 16 // messages to read before it gives up
+	const most = 16 // number of messages that are read at most
 	for range most {
 		data, err := next()
 		if err != nil {
@@ -122,7 +122,7 @@ func (u *Upstream) receiveFrame(rt *roundTrip, h http.Header, data []byte) {
 		return
 	}
 	if only := u.onlyID(rt); only != nil {
-		if named := NameError(line, only, u.o.Limits); named != nil { // the proxy does not know which request the error came with
+		if named := NameError(line, only, u.o.Limits); named != nil { // only here is it known which request the error came with
 			u.noteNamed(line, named)
 			line = named
 		}
@@ -135,7 +135,7 @@ func (u *Upstream) receiveFrame(rt *roundTrip, h http.Header, data []byte) {
 	}
 }
 
-// noteNamed records an error that was given the id of the request it came with.
+// noteNamed records that an error without an id got the id of the request that it came with.
 func (u *Upstream) noteNamed(came, named []byte) {
 	u.o.Note("repaired", fmt.Sprintf("an error without the id of its request was given that: of what came sha256 is %x, of what went on %x", sha256.Sum256(came), sha256.Sum256(named)))
 }
@@ -216,21 +216,21 @@ func (u *Upstream) awaitElsewhere(rt *roundTrip, resp *http.Response) {
 	u.failRequests(rt, "the server answered "+StatusText(resp)+", and its own stream ended without the answer")
 }
 
-// ReadBody reads the body of a server's answer, at most `most` bytes. It removes a byte order
-// mark, because JSON is UTF-8 anyway.
-func ReadBody(resp *http.Response, most int) ([]byte, error) {
-	data, err := ReadAll(io.LimitReader(resp.Body, int64(most)+1), resp.ContentLength)
+// ReadBody reads the body of a server's answer, at most limit bytes. It removes a byte order mark,
+// because JSON is UTF-8 anyway.
+func ReadBody(resp *http.Response, limit int) ([]byte, error) {
+	data, err := ReadAll(io.LimitReader(resp.Body, int64(limit)+1), resp.ContentLength)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the server's answer broke off: %w", err)
-	case len(data) > most:
-		return nil, fmt.Errorf("the server's answer is longer than %d bytes", most)
+	case len(data) > limit:
+		return nil, fmt.Errorf("the server's answer is longer than %d bytes", limit)
 	}
 	return bytes.TrimPrefix(data, []byte("\uFEFF")), nil
 }
 
-// ContentType returns the media type of a message's body, application/json or text/event-stream.
-// It is strict, as requests need it: an error says why the body must not be read. It never
+// ContentType returns the media type of a message's body, application/json or text/event-stream. An
+// error says why the body must not be read. ContentType is strict, as requests need it: it never
 // guesses a type that differs from the header.
 func ContentType(h http.Header) (string, error) {
 	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {

@@ -12,9 +12,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// awaited returns the requests that an answer which came with rt can be for: first those of rt,
-// then all. The proxy, which repairs these lines, does not know which answer came with which
-// request, so an answer without an id is for none. NameError has handled such answers before.
+// awaited returns the waiting requests that an answer which came with rt can be for: those of rt,
+// and if none matches, those of all the round trips. It never names a request for an answer without
+// an id: NameError has handled such answers before, and the proxy, which makes the same repair,
+// does not know which answer came with which request.
 func (u *Upstream) awaited(rt *roundTrip) frame.Pending {
 	return frame.Pending{Waiting: func(id []byte) []byte {
 		u.mu.Lock()
@@ -25,8 +26,9 @@ func (u *Upstream) awaited(rt *roundTrip) frame.Pending {
 }
 
 // waitingID returns the only waiting request that the server may mean by this id: its round trip
-// and its id. Both are nil when there are none or several. u.mu is held.
-func (u *Upstream) waitingID(rt *roundTrip, token []byte) (of *roundTrip, id []byte) {
+// and its id. Both are nil when there are none or several. The requests of rt are searched first.
+// u.mu is held.
+func (u *Upstream) waitingID(rt *roundTrip, token []byte) (owner *roundTrip, id []byte) {
 	loose := frame.LooseID(token)
 	if loose == "" {
 		return nil, nil
@@ -39,14 +41,14 @@ func (u *Upstream) waitingID(rt *roundTrip, token []byte) (of *roundTrip, id []b
 	for _, other := range u.inFlight {
 		found := matchID(other, loose)
 		switch {
-		case found == nil, other == of:
+		case found == nil, other == owner:
 		case id != nil:
 			return nil, nil
 		default:
-			of, id = other, found
+			owner, id = other, found
 		}
 	}
-	return of, id
+	return owner, id
 }
 
 // matchID returns the only unanswered id of rt that has this LooseID; nil when there are none or
@@ -87,7 +89,7 @@ func (u *Upstream) parseAnswers(rt *roundTrip, line []byte) (all []frame.Frame) 
 				continue
 			}
 		}
-		if f.Kind != frame.Batch { // the proxy takes no answer out of a nested array
+		if f.Kind != frame.Batch { // the proxy refuses nested arrays
 			all = append(all, f)
 		}
 	}
@@ -121,7 +123,8 @@ func (u *Upstream) isInFlight(id []byte) bool {
 
 // withoutUnnamed drops the answers without a usable id and returns the rest of the line. Such an
 // answer belongs to the request of its own POST, so no other call may get it. If several requests
-// of that POST wait, the proxy decides. On the single stream of HTTP+SSE all answers stay.
+// of that POST wait, the line stays whole and the proxy decides. On the single stream of HTTP+SSE,
+// too, the line stays whole.
 func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
 	all := splitMessages(line)
 	rest = slices.DeleteFunc(slices.Clone(all), func(e []byte) bool {
@@ -131,7 +134,7 @@ func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
 		return [][]byte{line}
 	}
 	u.o.Note("unnamed", fmt.Sprintf("an answer that does not say which request it is for was dropped: sha256 of what came is %x", sha256.Sum256(line)))
-	if len(all) == 1 && u.onlyID(rt) != nil { // an answer among others may be about those
+	if len(all) == 1 && u.onlyID(rt) != nil { // in an array, the answer may be for a request that another element answers
 		u.failRequests(rt, "the server's answer does not say which request it is for")
 	}
 	return rest
@@ -144,8 +147,9 @@ func (u *Upstream) waitsForSeveral(rt *roundTrip) bool {
 	return rt != nil && len(rt.unanswered) > 1
 }
 
-// NameError returns line with the id of the request that it came with, if line is an error
-// without a usable id or an array of one such error. It returns nil for any other line.
+// NameError returns line with id as its id, if line is an error without a usable id or an array of
+// one such error. id is the id of the request that the error came with. NameError returns nil for
+// any other line.
 func NameError(line, id []byte, l frame.Limits) []byte {
 	if !bytes.HasPrefix(line, []byte{'['}) {
 		return attachRequestID(line, id, l)
@@ -160,8 +164,8 @@ func NameError(line, id []byte, l frame.Limits) []byte {
 	return nil
 }
 
-// attachRequestID returns an error without a usable id with the id of the request that it came
-// with. It returns nil for any other line.
+// attachRequestID returns line with id as its id, if line is an error without a usable id. It
+// returns nil for any other line.
 func attachRequestID(line, id []byte, l frame.Limits) []byte {
 	if was := gjson.GetBytes(line, "id"); frame.LooseID([]byte(was.Raw)) != "" || !gjson.GetBytes(line, "error").Exists() {
 		return nil

@@ -68,7 +68,7 @@ func (b *binding) findArgument(args gjson.Result) gjson.Result {
 }
 
 // formatInteger returns n in decimal digits, in whatever form the client wrote it: 42.0 and 4.2e1
-// are 42. Only integers within ±(2^53-1) may stand in a header (MCP 2026-07-28
+// are 42. Only integers within ±(2^53-1) may be in a header (MCP 2026-07-28
 // basic/transports/streamable-http, value encoding).
 func formatInteger(n float64) (string, bool) {
 	if n != math.Trunc(n) || math.Abs(n) > 1<<53-1 {

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// NewClient returns the HTTP client for the origin that the owner named. It follows no redirect
-// to another origin, decodes nothing, and limits the time for a connection but not the length of
-// a stream.
+// NewClient returns the HTTP client for the origin that the owner named. It follows no redirect to
+// another origin, decodes no body, and limits the time to connect but not the duration of a stream.
 func NewClient(o Options) *http.Client {
 	carry := o.Transport
 	if carry == nil {
@@ -41,9 +40,9 @@ func checkRedirect(to *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// UseOnce makes the connection of a stream unavailable for other requests: some servers close it
-// with the stream without notice, and a call on it would be lost. Over TLS, where many requests
-// share one connection, it changes nothing.
+// UseOnce makes the connection of a stream unavailable for other requests: some servers close the
+// connection together with the stream, without notice, and another request on it would be lost.
+// Over TLS, where many requests share one connection, it changes nothing.
 func UseOnce(r *http.Request) { r.Close = r.URL.Scheme == "http" }
 
 // DoRequest sends a request and returns the answer. Its error omits the address, because a query
@@ -63,13 +62,13 @@ func DoRequest(c *http.Client, r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// StatusText returns the status with HTTP's standard text; the server's own text is left out.
+// StatusText returns the status with HTTP's standard text; the server's own text is not used.
 func StatusText(resp *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 }
 
-// SessionID returns the session id in an answer's header, or "" when there is none or the id
-// cannot stand in a header.
+// SessionID returns the session id in an answer's header, or "" when there is none or the id is not
+// valid in a header.
 func SessionID(h http.Header) string {
 	if id := h.Get(headerSession); len(id) <= maxSessionID && visibleASCII(id) {
 		return id

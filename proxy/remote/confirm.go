@@ -58,8 +58,8 @@ type Confirmed struct {
 
 // ConfirmHeaders compares the headers that repeat a message (MCP 2026-07-28
 // basic/transports/streamable-http) with the message, for every version. A reader of the headers
-// must see what the rules judged. Header holds no value that the message does not have. A missing
-// header is the server's concern (see RequireHeaders).
+// must see what the rules judged, so the result's Header holds no value that the message does not
+// have. A missing header is no difference here (see RequireHeaders).
 func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	e := eraOf(f)
 	c := Confirmed{Modern: e.modern, Version: e.version, Header: make(http.Header)}
@@ -73,7 +73,7 @@ func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	case f.Kind == frame.Notification && modernVersion(v): // a notification need not state the version (basic, _meta)
 		c.Modern, c.Version, c.Header[headerVersion] = true, v, []string{v}
 	case says && f.Method != "initialize" && modernVersion(v):
-		c.Differs, c.Code = headerVersion, invalidParams // messages of this version state it themselves, and this one does not
+		c.Differs, c.Code = headerVersion, invalidParams // a message of this version states its version itself, but this one does not
 	}
 	if says {
 		c.compareHeader(h, headerMethod, f.Method, true)
@@ -88,8 +88,8 @@ func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	return c
 }
 
-// compareHeader checks one header: its value must be want, and it must be missing unless said is
-// true.
+// compareHeader checks one header, which may be missing. Its value must be want. said is false if
+// the message does not have the value; then the header must be missing.
 func (c *Confirmed) compareHeader(h http.Header, name, want string, said bool) {
 	got := h[name]
 	switch {
@@ -101,8 +101,8 @@ func (c *Confirmed) compareHeader(h http.Header, name, want string, said bool) {
 	}
 }
 
-// RequireHeaders looks for the headers that a request of 2026-07-28 must have. The server that
-// the request is for calls it.
+// RequireHeaders looks for the headers that a request of 2026-07-28 must have. Only a server that
+// executes the request calls it: a missing header does not stop a request that is forwarded.
 func (c *Confirmed) RequireHeaders(h http.Header, f *frame.Frame, tools *Tools) {
 	must := []string{headerVersion, headerMethod}
 	switch f.Method {
@@ -146,7 +146,8 @@ func modernVersion(v string) bool {
 
 const invalidParams = -32602
 
-// IsLegacy reports whether only the header states this version, not the messages.
+// IsLegacy reports whether this is a version whose messages do not state it, so that only the
+// header does.
 func IsLegacy(version string) bool {
 	return slices.Contains(mcp.LegacyVersions, version)
 }

@@ -46,12 +46,12 @@ func openDeflate(r io.Reader) (io.Reader, error) {
 	return zlib.NewReader(b)
 }
 
-// decodedBody is a body without its encoding. Its reader limits the decoded size.
+// decodedBody is a body without its encoding. Whoever reads it must limit the decoded size.
 type decodedBody struct {
 	body io.ReadCloser
 	open func(io.Reader) (io.Reader, error)
 	name string
-	in   io.Reader
+	in   io.Reader // decoder; nil before the first Read
 }
 
 func (d *decodedBody) Read(p []byte) (n int, err error) {

@@ -20,13 +20,14 @@ const (
 	headerParam   = "Mcp-Param-"
 )
 
-// era is a frame's own statement about its protocol. Since 2026-07-28 each frame states this.
+// era is what a frame itself states about its protocol version. Since MCP 2026-07-28 each request
+// and each notification of a client states its version.
 type era struct {
-	modern  bool
-	version string // version of a modern frame
+	modern  bool   // the frame states its version
+	version string // the version that a modern frame states; "" for any other
 }
 
-// eraOf reads the version that a modern frame carries.
+// eraOf reads the version that a frame states.
 func eraOf(f *frame.Frame) era {
 	if f.Kind != frame.Request && f.Kind != frame.Notification {
 		return era{}
@@ -58,7 +59,8 @@ func mirrorHeaders(h http.Header, f *frame.Frame, bound []binding) {
 	}
 }
 
-// mirroredName returns the value of Mcp-Name.
+// mirroredName returns the value of the header Mcp-Name for a frame, and false if the frame needs
+// no such header.
 func mirroredName(f *frame.Frame) (string, bool) {
 	member := ""
 	switch f.Method {
@@ -75,7 +77,8 @@ func mirroredName(f *frame.Frame) (string, bool) {
 	return v.Str, v.Type == gjson.String
 }
 
-// encodeHeader returns a value in a form that a header can hold.
+// encodeHeader returns a value in a form that is valid in a header: unchanged, or as base64 between
+// openBase64 and endBase64.
 func encodeHeader(s string) string {
 	plain := s == strings.Trim(s, " \t") && !(strings.HasPrefix(s, openBase64) && strings.HasSuffix(s, endBase64))
 	if plain && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {

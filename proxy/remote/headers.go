@@ -13,8 +13,8 @@ var ownHeaders = []string{
 	headerEvent, headerMethod, headerName, headerVersion, headerSession, "Transfer-Encoding", "Upgrade", "Te", "Trailer",
 }
 
-// OwnHeaders returns the canonical names that ParseHeaders refuses. One name stands for all the
-// headers that repeat an argument. wrap/client refuses the same names.
+// OwnHeaders returns the canonical names that ParseHeaders refuses. Mcp-Param-Name stands for all
+// the headers that repeat an argument. wrap/client refuses the same names.
 func OwnHeaders() []string { return append(slices.Clone(ownHeaders), headerParam+"Name") }
 
 // Prefixes of the environment variables with headers from a client's configuration. A command
@@ -24,8 +24,8 @@ const (
 	envFilled = "CLAWAI_HEADER_ENV_" // CLAWAI_HEADER_ENV_1="Name: ${VARIABLE}"
 )
 
-// EnvHeaders returns the headers in an environment, which it sorts. An error contains the
-// variable's name and never a value. Accept and Content-Type are skipped: they are for the
+// EnvHeaders returns the headers in the environment environ. It sorts environ. An error contains
+// the variable's name and never a value. Accept and Content-Type are skipped: they are for the
 // client's own transport.
 func EnvHeaders(environ []string, getenv func(name string) (string, bool)) (http.Header, error) {
 	h := http.Header{}

@@ -15,7 +15,7 @@ import (
 // sseTransport is the transport of 2024-11-05: one stream for all messages of the server. Its
 // first event names the address for the client's messages.
 type sseTransport struct {
-	endpoint string
+	endpoint string // address for the client's messages
 	// Guarded by Upstream.mu:
 	lost  bool // the stream has ended, or its session has not begun
 	tries int  // attempts to reconnect without an event since
@@ -33,7 +33,7 @@ func (u *Upstream) postEndpoint() string {
 
 // trySSE opens the HTTP+SSE transport when the answer to initialize is typical for a server that
 // knows only this transport (MCP 2025-11-25 basic/transports, backwards compatibility). An error
-// means that the stream needs a sign-in or names an address that is not used.
+// means that the stream needs a sign-in or names an address that must not be used.
 func (u *Upstream) trySSE(rt *roundTrip, resp *http.Response) (bool, error) {
 	if rt.frame.Method != "initialize" || !MayBeLegacySSE(resp.StatusCode) {
 		return false, nil
@@ -72,7 +72,7 @@ func tellsWhy(err error) error {
 	return nil
 }
 
-// endpointError means that the address in a stream's endpoint event is not used.
+// endpointError means that the address in a stream's endpoint event must not be used.
 type endpointError struct{ why string }
 
 func (e *endpointError) Error() string {
@@ -147,8 +147,9 @@ func (u *Upstream) openSSEOnce(ctx context.Context) (*sseStream, error) {
 	return in, nil
 }
 
-// withTimeout runs read with a time limit: ctx may end, and an open stream that sends nothing is
-// not a transport of 2024-11-05. If read fails, withTimeout closes the stream.
+// withTimeout runs read until ctx ends, but at most for ackTimeout: a server that opens a stream
+// and sends nothing does not speak the transport of 2024-11-05. If read fails, withTimeout closes
+// the stream.
 func (in *sseStream) withTimeout(ctx context.Context, read func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
@@ -220,7 +221,7 @@ func (u *Upstream) ensureStream(rt *roundTrip) error {
 	u.mu.Lock()
 	lost := u.streamLost()
 	u.mu.Unlock()
-	if !lost || rt.frame.Kind == frame.Response || u.renewSession(rt, u.streamLost) { // the server no longer waits for a response
+	if !lost || rt.frame.Kind == frame.Response || u.renewSession(rt, u.streamLost) { // a response needs no stream, and after a lost stream no server waits for it
 		return nil
 	}
 	return errors.New("the server ended its stream, and does not open another")
@@ -243,8 +244,8 @@ func (u *Upstream) reconnectStream(at *sseTransport, wait time.Duration) {
 	}
 }
 
-// readEndpoint returns the address in the endpoint event. It must have the same origin, because
-// the credentials go there.
+// readEndpoint returns the address in the endpoint event. The address must have the server's
+// origin, because the credentials go there.
 func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 	for {
 		e, err := events.ReadEvent()

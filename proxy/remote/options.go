@@ -24,15 +24,15 @@ type Credentials interface {
 	Accepted(r *http.Request)
 }
 
-// Options of Dial. URL is required.
+// Options are the parameters of Dial. URL is required.
 type Options struct {
 	URL         *url.URL
 	Header      http.Header // sent with every request, to this origin only
 	Credentials Credentials // nil: none
 	Limits      frame.Limits
 
-	// Note is called with events for the owner's record that have no message to the client: a
-	// renewed session, a lost stream.
+	// Note is called with events for the owner's record of which the client gets no message, such
+	// as a renewed session or a lost stream.
 	Note func(code, text string)
 
 	// SSE means that the server is known to speak the transport of 2024-11-05: its stream is
@@ -43,7 +43,7 @@ type Options struct {
 	Transport http.RoundTripper
 
 	// Patience is the pause before a cut stream is resumed, if the server does not state one;
-	// default 1 s, doubling.
+	// default 1 s. The pause doubles with each attempt.
 	Patience time.Duration
 }
 
@@ -55,17 +55,17 @@ const (
 	cancelGrace  = 10 * time.Second       // for the server to end a cancelled request
 	openTimeout  = 500 * time.Millisecond // for the header of the server's own stream
 	drainTimeout = 200 * time.Millisecond // for the end of a body that is discarded
-	closeTimeout = 600 * time.Millisecond
-	flushTimeout = 300 * time.Millisecond
-	maxQueued    = 16
+	closeTimeout = 600 * time.Millisecond // for the request that ends the session
+	flushTimeout = 300 * time.Millisecond // for the queued lines before the end
+	maxQueued    = 16                     // lines
 
-	elsewhereFactor = 300 // × Patience, for an answer on another stream
+	elsewhereFactor = 300 // multiplied by Patience: for an answer on another stream
 	maxHeaderBytes  = 64 << 10
 	maxRedirects    = 3
 	maxSessionID    = 4 << 10
 	maxEventID      = 4 << 10
 	maxResumes      = 5               // consecutive attempts without an event
-	steadyAfter     = 5 * time.Second // a stream of at least this length was not a failed attempt
+	steadyAfter     = 5 * time.Second // a stream that lasted at least this long was not a failed attempt
 	maxRetryDelay   = 30 * time.Second
 )
 
@@ -77,13 +77,13 @@ func Dial(o Options) (*Upstream, error) {
 	if o.Limits == (frame.Limits{}) {
 		o.Limits = frame.DefaultLimits()
 	}
-	o.Limits.AllowBatch = true // package proxy has judged which arrays may cross
+	o.Limits.AllowBatch = true // package proxy checks whether the version has arrays
 	o.Patience = cmp.Or(o.Patience, time.Second)
 	if o.Note == nil {
 		o.Note = func(string, string) {}
 	}
 	u := &Upstream{
-		o: o, http: NewClient(o), inFlight: make(map[string]*roundTrip), queue: make(chan queued, maxQueued),
+		o: o, http: NewClient(o), inFlight: make(map[string]*roundTrip), queue: make(chan queueItem, maxQueued),
 	}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.out, u.in = io.Pipe()

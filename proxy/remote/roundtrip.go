@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// roundTrip is one frame of the client in transit, and the way back of its answer.
+// roundTrip is one frame of the client on its way to the server, and the state of its answer.
 type roundTrip struct {
 	frame  frame.Frame
 	era    era
@@ -21,11 +21,11 @@ type roundTrip struct {
 	background bool // no client message needs it, so no person is asked to sign in
 
 	// sent is fired when the request has been written, answered when it has its answer, and held
-	// when its credentials take long.
+	// when it takes long to get its credentials.
 	sent, answered, held signal
 
 	// Guarded by Upstream.mu:
-	cancelled  bool              // the client has cancelled it
+	cancelled  bool              // the client has cancelled the request
 	unanswered map[string][]byte // ids without an answer, by frame.IDKey: one, or those of a batch
 }
 
@@ -86,9 +86,10 @@ func (u *Upstream) sendLine(line []byte) {
 	}
 }
 
-// awaitTurn waits until rt has come far enough for the next line, at most ackTimeout. While an
-// earlier line is late, it waits only lateTimeout, so a slow server delays the lines once and not
-// each line. It does not wait for credentials. It returns true if it stopped waiting while no
+// awaitTurn waits after sending rt until the next line may be sent: until far is closed, at most
+// for ackTimeout. While an earlier line is late, it waits only until rt is written, at most for
+// lateTimeout, so that a slow server delays the lines once and not each line. It does not wait for
+// credentials: it also returns when held is closed. late is true if it stopped waiting while no
 // earlier line was late.
 func (u *Upstream) awaitTurn(rt *roundTrip, far, held <-chan struct{}) (late bool) {
 	wait := ackTimeout
@@ -154,9 +155,9 @@ func (u *Upstream) awaitInitialize() {
 	}
 }
 
-// cancelRequest ends the request that a cancellation names. Since 2026-07-28 it hangs up (MCP
-// 2026-07-28 basic/transports) and returns true. For earlier versions it returns false, and the
-// caller sends the cancellation.
+// cancelRequest ends the request that a cancellation names. For a request of 2026-07-28 it ends the
+// HTTP request (MCP 2026-07-28 basic/transports) and returns true. For earlier versions it returns
+// false, and the caller sends the cancellation.
 func (u *Upstream) cancelRequest(f *frame.Frame) (done bool) {
 	m, refusal := mcp.Read(f, mcp.ClientToServer, "")
 	if refusal != nil || m.Cancels == nil {
@@ -181,8 +182,8 @@ func (u *Upstream) cancelRequest(f *frame.Frame) (done bool) {
 	return rt.era.modern
 }
 
-// sendOneWay posts a notification or a response and waits until the server has taken it, but at
-// most ackTimeout, so that the client's next message is not blocked.
+// sendOneWay posts a notification or a response and waits until the server has acknowledged it, but
+// at most ackTimeout, so that the client's next message is not blocked.
 func (u *Upstream) sendOneWay(rt *roundTrip) {
 	u.startTask(func() {
 		defer rt.cancel()

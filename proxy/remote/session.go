@@ -19,8 +19,8 @@ type session struct {
 	// session: it answers 404, and the client begins again without the id (MCP 2025-11-25
 	// basic/transports).
 	initialize, initialized []byte
-	initializing            chan struct{} // closed when initialize is answered
-	listening               bool
+	initializing            chan struct{}      // closed when initialize is answered
+	listening               bool               // the server's own stream is open, or will be opened
 	stopListening           context.CancelFunc // ends the server's own stream; then a new one is opened
 	renewing                chan struct{}      // closed when the running renewal has ended
 }
@@ -65,9 +65,9 @@ func (u *Upstream) setSessionHeaders(h http.Header, e era) {
 }
 
 // handleInitialized notes that the session is open, and opens the server's own stream. It waits
-// until the stream is open, because earlier messages on it are lost, and some servers ask their
-// client there about the next call. It waits at most openTimeout, because some servers send no
-// header before their first message.
+// until the stream is open, because messages that the server sends before are lost, and some
+// servers use this stream to ask the client about the next call. It waits at most openTimeout,
+// because some servers send no header before their first message.
 func (u *Upstream) handleInitialized(line []byte) {
 	u.mu.Lock()
 	first := !u.session.listening && u.sse == nil
@@ -142,8 +142,8 @@ func (u *Upstream) renewSession(rt *roundTrip, dead func() bool) bool {
 	return ok
 }
 
-// reinitialize sends the frames that began the session again. The client does not see this
-// answer, because it has had one.
+// reinitialize sends the frames that began the session again. The client does not get the answer,
+// because it already has the answer to its own initialize.
 func (u *Upstream) reinitialize(ctx context.Context, background bool, initialize, initialized []byte) bool {
 	f, err := frame.Parse(initialize, u.o.Limits)
 	if err != nil {

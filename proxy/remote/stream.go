@@ -18,7 +18,7 @@ type position struct {
 	wait        time.Duration // pause before the next attempt
 	tries       int           // attempts without an event since
 
-	session string // session of the position
+	session string // id of the session in which the stream was read
 }
 
 // readStream reads the stream that answers rt, and resumes it when it is cut before the answer: a
@@ -83,7 +83,7 @@ func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) e
 			p.lastEventID, p.resumable = e.ID, canResume(e.ID)
 		}
 		if e.Retry >= 0 {
-			floor := u.o.Patience // on the server's own stream nobody waits
+			floor := u.o.Patience // nobody waits for an answer on the server's own stream
 			if rt != nil {
 				floor /= 4
 			}

@@ -10,18 +10,19 @@ import (
 	"time"
 )
 
-// Upstream is one client's connection to a server: lines in, lines out, HTTP between.
+// Upstream is one client's connection to a server. Package proxy writes and reads lines, and
+// Upstream sends and receives them over HTTP.
 type Upstream struct {
 	o       Options
 	http    *http.Client
-	ctx     context.Context // context of the connection: Close ends it. A caller's context would end too early
+	ctx     context.Context // context of the connection; only Close ends it
 	cancel  context.CancelFunc
 	out     *io.PipeReader // the server's messages, for Read
 	in      *io.PipeWriter
 	tasks   sync.WaitGroup
 	closed  sync.Once
 	partial []byte // the written part of an unfinished line
-	queue   chan queued
+	queue   chan queueItem
 	late    atomic.Int32 // number of lines that are late
 	tools   Tools
 
@@ -35,8 +36,8 @@ type Upstream struct {
 // Read returns the server's messages as lines.
 func (u *Upstream) Read(p []byte) (int, error) { return u.out.Read(p) }
 
-// queued is a line to send. Without a line, sent is closed when the earlier lines are sent.
-type queued struct {
+// queueItem is a line to send. If line is nil, sent is closed when the earlier lines are sent.
+type queueItem struct {
 	line []byte
 	sent chan struct{}
 }
@@ -54,7 +55,7 @@ func (u *Upstream) Write(p []byte) (int, error) {
 			return 0, io.ErrClosedPipe
 		}
 		select {
-		case u.queue <- queued{line: u.partial}:
+		case u.queue <- queueItem{line: u.partial}:
 		case <-u.ctx.Done():
 			return 0, io.ErrClosedPipe
 		}
@@ -83,7 +84,7 @@ func (u *Upstream) dispatchLines() {
 // waitSent waits until the queued lines are sent, at most flushTimeout.
 func (u *Upstream) waitSent() {
 	t := time.After(flushTimeout)
-	q := queued{sent: make(chan struct{})}
+	q := queueItem{sent: make(chan struct{})}
 	select {
 	case u.queue <- q:
 	case <-t:
@@ -140,15 +141,15 @@ func (u *Upstream) deliverLine(line []byte) {
 	_, _ = u.in.Write(append(line, '\n')) // an error means that nobody reads any more
 }
 
-// OneLine returns a frame as one line. It replaces line breaks in place by spaces, because in
-// JSON they stand only between tokens. It replaces a line break inside a string by NUL, which no
-// frame may hold; otherwise an invalid frame would become valid.
+// OneLine returns a frame as one line. It replaces line breaks in place by spaces, because in JSON
+// they occur only between tokens. It replaces a line break inside a string by NUL, which no frame
+// may hold; otherwise an invalid frame would become valid.
 func OneLine(frame []byte) []byte {
 	frame = bytes.Trim(frame, " \t\r\n") // only the white space of JSON
 	if bytes.IndexByte(frame, '\n') < 0 && bytes.IndexByte(frame, '\r') < 0 {
 		return frame
 	}
-	inside, escapes := false, false // inside a string; after a backslash
+	inside, escapes := false, false // whether c is inside a string, and whether it follows a backslash
 	for i, c := range frame {
 		switch {
 		case (c == '\n' || c == '\r') && inside:

@@ -24,7 +24,7 @@ import (
 // Name is the server's name in rules.
 const Name = "clawai"
 
-// Options of New. A tool whose function is nil does not exist.
+// Options are the parameters of New. A tool whose function is nil does not exist.
 type Options struct {
 	Version string
 	// Status returns the answer of clawai_status, to be encoded as JSON.
@@ -38,9 +38,9 @@ type Options struct {
 type Server struct {
 	o     Options
 	tools []tool
-	in    *os.File // a system pipe, so that all the input before Close is answered
-	toUs  *os.File
-	out   *io.PipeWriter
+	in    *os.File       // a system pipe, so that all the input before Close is answered
+	toUs  *os.File       // writing end of the pipe
+	out   *io.PipeWriter // pipe for the answers
 	from  *io.PipeReader
 	ended chan struct{}
 	once  sync.Once
@@ -65,7 +65,7 @@ func New(o Options) (_ *Server, err error) {
 // Read returns the server's messages.
 func (s *Server) Read(p []byte) (int, error) { return s.from.Read(p) }
 
-// Write takes messages to the server.
+// Write passes messages to the server.
 func (s *Server) Write(p []byte) (int, error) { return s.toUs.Write(p) }
 
 // Done returns a channel that is closed when the server has ended.
@@ -171,9 +171,9 @@ func (s *Server) callTool(f *frame.Frame, params jsonscan.Value) []byte {
 			return errorLine(f, invalidParams, "the arguments are no object of texts")
 		}
 	}
-	for given := range args {
-		if !slices.Contains(s.tools[at].arguments, given) {
-			return errorLine(f, invalidParams, "there is no argument "+strconv.Quote(given))
+	for name := range args {
+		if !slices.Contains(s.tools[at].arguments, name) {
+			return errorLine(f, invalidParams, "there is no argument "+strconv.Quote(name))
 		}
 	}
 	said, err := s.tools[at].run(s.o, args)
@@ -190,8 +190,8 @@ func (s *Server) callTool(f *frame.Frame, params jsonscan.Value) []byte {
 	})
 }
 
-func resultLine(f *frame.Frame, of any) []byte {
-	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(f.ID), "result": of})
+func resultLine(f *frame.Frame, result any) []byte {
+	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(f.ID), "result": result})
 	if err != nil {
 		return errorLine(f, invalidParams, "the answer cannot be written")
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // Waits between the steps of MCP 2025-11-25 basic/lifecycle, "Shutdown": close the input, ask the
-// server to end, kill it. The server gets as much time as the SDKs' clients give. These signal
-// this process after two seconds and kill it two seconds later, so all the steps together take
-// less than four seconds, and less than two after the signal.
+// server to end, kill it. The server gets as much time as the SDKs' clients give. These clients
+// signal this process after two seconds and kill it two seconds later, so all the steps together
+// take less than four seconds, and less than two after the signal.
 const (
 	graceEOF   = 2 * time.Second
 	graceShort = 300 * time.Millisecond // in place of graceEOF after a signal, and for the processes that an ended server leaves

@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// elsewhere are programs whose servers see other folders than this process: in a container, on
+// otherSystems are programs whose servers see other folders than this process: in a container, on
 // another machine, in a sandbox.
-var elsewhere = strings.Fields("docker podman nerdctl container kubectl oc ssh wsl flatpak snap chroot bwrap firejail systemd-run sudo doas vagrant multipass lima limactl devcontainer")
+var otherSystems = strings.Fields("docker podman nerdctl container kubectl oc ssh wsl flatpak snap chroot bwrap firejail systemd-run sudo doas vagrant multipass lima limactl devcontainer")
 
 // shells are programs that run a command text, which may change the folder first.
 var shells = strings.Fields("sh bash dash zsh ksh fish cmd powershell pwsh")
 
-// toFolder are options with which programs start in another folder, or start other programs
+// folderOptions are options with which programs start in another folder, or start other programs
 // there: uv, make, git, env, pnpm, npm, yarn, bun, poetry.
-var toFolder = strings.Fields("-C --directory --cwd --chdir --prefix --dir --working-directory --workdir -w")
+var folderOptions = strings.Fields("-C --directory --cwd --chdir --prefix --dir --working-directory --workdir -w")
 
-// MovesAway reports whether a command may start its server in another folder than its own. A
-// false positive only makes relative paths unusable; it allows nothing.
+// MovesAway reports whether a command may start its server in another folder than that of this
+// process. A false positive only makes relative paths unusable; it allows nothing.
 func MovesAway(command []string) bool {
 	for i, word := range command {
 		name := programName(word)
 		option, _, _ := strings.Cut(word, "=")
 		switch {
-		case slices.Contains(elsewhere, name), slices.Contains(toFolder, option):
+		case slices.Contains(otherSystems, name), slices.Contains(folderOptions, option):
 			return true
 		case slices.Contains(shells, name) && slices.ContainsFunc(command[i+1:], changesFolder):
 			return true
@@ -38,21 +38,21 @@ func MovesAway(command []string) bool {
 }
 
 // RunsElsewhere reports whether a command may start a server that sees another system: in a
-// container, on another machine, or in the Linux of a Windows machine, whose bash.exe is found
-// first.
+// container, on another machine, or in WSL, the Linux of a Windows machine, because its bash.exe is
+// the first that Windows finds.
 func RunsElsewhere(command []string) bool {
 	return slices.ContainsFunc(command, func(word string) bool {
 		name := programName(word)
-		return name == "bash" || slices.Contains(elsewhere, name) || slices.ContainsFunc(textWords(word), func(w string) bool { return slices.Contains(elsewhere, programName(w)) })
+		return name == "bash" || slices.Contains(otherSystems, name) || slices.ContainsFunc(textWords(word), func(w string) bool { return slices.Contains(otherSystems, programName(w)) })
 	})
 }
 
 // changesFolder reports whether a shell text contains a command that changes the folder, or a
-// program from elsewhere.
+// program of otherSystems.
 func changesFolder(text string) bool {
 	return slices.ContainsFunc(textWords(text), func(w string) bool {
-		return slices.Contains([]string{"cd", "chdir", "pushd", "popd", "Set-Location", "sl"}, w) || slices.Contains(elsewhere, filepath.Base(w)) ||
-			slices.Contains(toFolder, w)
+		return slices.Contains([]string{"cd", "chdir", "pushd", "popd", "Set-Location", "sl"}, w) || slices.Contains(otherSystems, filepath.Base(w)) ||
+			slices.Contains(folderOptions, w)
 	})
 }
 

@@ -56,7 +56,7 @@ func resumeProcess(process windows.Handle) error {
 	return nil
 }
 
-// terminateGroup does nothing: Windows has no polite request for a process without a window, and
+// terminateGroup does nothing: on Windows nothing can ask a process without a window to end, and
 // stdin is closed already.
 func (g *group) terminateGroup() {}
 
@@ -107,7 +107,7 @@ func (e *pipeEnd) Write(p []byte) (int, error) { return e.f.Write(p) }
 
 // closeEnd closes the handle: at once, or when the running call has returned. It does not wait:
 // os.File cancels a pending operation only once, and a goroutine that has locked the file but not
-// yet made the system call waits on.
+// yet made the system call would not notice this.
 func (e *pipeEnd) closeEnd() {
 	go func() { _ = e.f.Close() }()
 }

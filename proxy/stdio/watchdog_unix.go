@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// watchdog ends the group when this process is killed and cannot do so itself. It is a shell that
-// reads from a pipe whose other end only this process holds. Linux's parent-death signal reaches
-// only the direct child, and npx leaves its server running when it is killed. Without /bin/sh
-// there is no watchdog.
+// watchdog ends the child's process group when this process is killed and cannot end the group
+// itself. It is a shell that reads from a pipe whose other end only this process holds. Linux's
+// parent-death signal reaches only the direct child, and npx leaves its server running when it is
+// killed. Without /bin/sh there is no watchdog.
 type watchdog struct {
 	pipe *os.File
 	done chan struct{}

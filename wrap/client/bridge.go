@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// A bridge is the form of a wrapped remote entry: the process clawai proxy, which speaks to the
-// address. The edit changes each token in place, so that it can be undone: the url's key
-// becomes the command's key, the headers become the environment, and each value keeps its
-// bytes. The option --was holds the rest: the keys and the type that the entry had.
+// A bridge is a wrapped remote entry: the client starts the process clawai proxy, which connects to
+// the address. The edit changes each token in place, so that it can be undone: the key of the url
+// becomes the key of the command, the headers become the environment, and each value keeps its bytes.
+// The option --was contains what is lost otherwise: the keys and the type that the entry had.
 
 const wasFlag = "--was"
 
-// wasWords returns the value of --was: the parts of a bare remote entry that the edit replaces.
+// wasWords returns the value of --was: the keys and the type of a bare remote entry that the edit
+// replaces, and the words of cutMembers (cut).
 func (sh shape) wasWords(cut []string) string {
 	r := sh.remote
 	words := []string{r.url.name}
@@ -27,7 +28,7 @@ func (sh shape) wasWords(cut []string) string {
 	return strings.Join(append(words, cut...), ",")
 }
 
-// readBridge reads a process that was a remote entry, as its --was shows.
+// readBridge reads a bridge. Only a process with the option --was is a bridge.
 func (s *shapeReader) readBridge() {
 	v, wrapped := readInvocation(s.words)
 	if !wrapped || v.was == "" || s.problem != nil {
@@ -53,7 +54,7 @@ func (s *shapeReader) readBridge() {
 	s.checkWas()
 }
 
-// readVariable reads a member of the environment as address, bearer token or header.
+// readVariable reads a member of a bridge's environment: an address, a bearer token or a header.
 func (s *shapeReader) readVariable(m *member) {
 	r := s.remote
 	switch {
@@ -72,7 +73,7 @@ func (s *shapeReader) readVariable(m *member) {
 	s.checkEditable(m.value)
 }
 
-// checkWas refuses words of --was that this version does not write.
+// checkWas reports a problem if --was has a word that this version of clawai does not write.
 func (s *shapeReader) checkWas() {
 	for i, word := range s.remote.original {
 		known := []string{s.row.HeadersField, s.row.EnvHeadersField, s.row.BearerField, s.row.envKey()}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// extra is a member of the environment that wrap adds.
+// extra is a member that wrap adds to the environment. raw is the value as the file writes it.
 type extra struct{ name, raw string }
 
-// bridgeEntry turns a bare remote entry into a process.
+// bridgeEntry returns the edits that turn a bare remote entry into a bridge.
 func (f *file) bridgeEntry(sh shape, path string, words []string) ([]edit, error) {
 	r := sh.remote
 	address := f.rawText(r.url.value)
@@ -50,8 +50,8 @@ func (f *file) bridgeEntry(sh shape, path string, words []string) ([]edit, error
 	return append(edits, f.launchEdits(r.url, path, append(quoteAll(words), address), added)...), nil
 }
 
-// launchEdits replaces the url's value by the command, and adds the other members that a
-// process needs after it.
+// launchEdits replaces the value of the url (m) by the command, and adds the arguments and the
+// further members (added) after it.
 func (f *file) launchEdits(m *member, path string, words []string, added string) []edit {
 	value := quoteText(path)
 	at, text := f.newArgs(m, f.row.argsKey())
@@ -66,7 +66,8 @@ func (f *file) launchEdits(m *member, path string, words []string, added string)
 	return []edit{{m.value.start, m.value.end, value}, {at, at, text}}
 }
 
-// renderPassEnv returns the list of the variables that the client must pass to the process.
+// renderPassEnv returns the list, as the file writes it, of the variables that the client must pass
+// to the process, or "".
 func (f *file) renderPassEnv(r *remote) string {
 	var raws []string
 	if f.row.PassEnvField == "" {
@@ -86,8 +87,8 @@ func (f *file) renderPassEnv(r *remote) string {
 	return "[" + strings.Join(raws, compact) + "]"
 }
 
-// headerEdits turns the headers into the environment. An existing environment gets the headers'
-// key meanwhile.
+// headerEdits turns the headers into the environment. If the entry has an environment already, the
+// environment gets the key of the headers, until Unwrap exchanges the keys again.
 func (f *file) headerEdits(r *remote) []edit {
 	if r.holder == nil {
 		return nil
@@ -114,8 +115,8 @@ func (f *file) headerEdits(r *remote) []edit {
 	return edits
 }
 
-// openingLength returns the length of a string's opening: its quotes, and the line end that
-// TOML drops after three quotes.
+// openingLength returns the number of bytes before a string's content: its quotes, and the line end
+// after three quotes, which TOML ignores.
 func (f *file) openingLength(raw string, plain bool) int {
 	switch {
 	case plain:
@@ -132,7 +133,7 @@ func (f *file) openingLength(raw string, plain bool) int {
 	return 1
 }
 
-// renameKey changes a key at every place where the file writes it.
+// renameKey changes a key at every place where the file contains it.
 func (f *file) renameKey(m *member, name string) []edit {
 	edits := []edit{{m.last, m.end, f.requoteWord(string(f.src[m.last:m.end]), name)}}
 	for _, place := range m.again {
@@ -141,7 +142,7 @@ func (f *file) renameKey(m *member, name string) []edit {
 	return edits
 }
 
-// requoteWord writes a word in the quotes of an existing token.
+// requoteWord returns a word in the same quotes as an existing token (raw).
 func (f *file) requoteWord(raw, word string) string {
 	bare := tomlKey(word) == word && (f.row.Format != JSON5 || !strings.Contains(word, "-") && !isDigit(word[0]))
 	switch {
@@ -153,7 +154,7 @@ func (f *file) requoteWord(raw, word string) string {
 	return word
 }
 
-// objectText writes an environment that wrap adds to the entry.
+// objectText returns an object with the extras, as the file writes objects.
 func (f *file) objectText(extras []extra) string {
 	var parts []string
 	for _, x := range extras {
@@ -173,7 +174,7 @@ func (f *file) pairText(x extra) string {
 	}
 }
 
-// addExtras puts members before the first member of an existing object.
+// addExtras returns the edit that puts members before the first member of an existing object.
 func (f *file) addExtras(host *member, extras []extra) (edit, error) {
 	n := host.value
 	if n.kind != objectKind {

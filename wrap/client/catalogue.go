@@ -14,13 +14,13 @@ import (
 //go:embed catalogue.toml
 var builtIn []byte
 
-// An Uncoverable is a source of servers that no edit of a file can put clawai in front of.
+// An Uncoverable is a source of servers. No edit of a file can put clawai in front of these servers.
 type Uncoverable struct {
 	ID      string `toml:"id"`
 	Client  string `toml:"client"`
 	Name    string `toml:"name"`    // description for people
-	Paths   Paths  `toml:"paths"`   // it is on this machine when one of the paths exists; empty: it leaves no trace
-	Why     string `toml:"why"`     // reason why no edit covers it
+	Paths   Paths  `toml:"paths"`   // the source is on this machine when one of the paths exists; empty: no path shows it
+	Why     string `toml:"why"`     // reason why no edit covers the source
 	Instead string `toml:"instead"` // what a person can do instead; may be empty
 	Source  string `toml:"source"`
 }
@@ -36,9 +36,9 @@ type table struct {
 	Hook        []HookRow     `toml:"hook"`
 }
 
-// LoadCatalogue returns the built-in rows, then the users' own rows. Each element of userRows
-// is the text of a clients.toml. The error has one line for each finding in the first text that
-// has any.
+// LoadCatalogue returns the built-in rows, followed by the users' own rows. Each element of userRows
+// is the text of a clients.toml. The error has one line for each mistake in the first text that has
+// mistakes.
 func LoadCatalogue(userRows ...[]byte) ([]Row, error) {
 	t, err := loadBuiltIn()
 	if err != nil {
@@ -69,13 +69,13 @@ func LoadCatalogue(userRows ...[]byte) ([]Row, error) {
 	return rows, nil
 }
 
-// LoadUncoverables returns the places that the catalogue lists but cannot cover.
+// LoadUncoverables returns the uncoverable sources of servers in the catalogue.
 func LoadUncoverables() ([]Uncoverable, error) {
 	t, err := loadBuiltIn()
 	return slices.Clone(t.Uncoverable), err
 }
 
-// HookRows returns the clients whose hooks are in the catalogue.
+// HookRows returns the rows about clients' hooks in the catalogue.
 func HookRows() ([]HookRow, error) {
 	t, err := loadBuiltIn()
 	return slices.Clone(t.Hook), err
@@ -108,7 +108,7 @@ func loadTable(src []byte) (table, error) {
 	return t, nil
 }
 
-// locateErrors turns the decoder's errors into one line each, with line and column.
+// locateErrors returns the decoder's errors with line and column, one per line.
 func locateErrors(err error) error {
 	if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		var all []error
@@ -126,7 +126,7 @@ func locateErrors(err error) error {
 	return err
 }
 
-// checkRows returns all errors in rows, which are added to the known rows.
+// checkRows returns all errors in rows, also conflicts with the known rows.
 func checkRows(rows, known []Row) error {
 	var all []error
 	for i, row := range rows {
@@ -149,8 +149,8 @@ func checkRows(rows, known []Row) error {
 	return errors.Join(all...)
 }
 
-// findCollision returns a path that both rows read at the same keys on some system. The servers
-// of such a file would be listed twice.
+// findCollision returns a path that two rows read with the same keys on some system, or "". The
+// servers of such a file would be listed twice.
 func findCollision(a, b Row) string {
 	if a.ID == b.ID || !slices.Equal(a.KeyPath, b.KeyPath) {
 		return ""

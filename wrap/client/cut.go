@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// An empty member ("oauth": {}) asks for nothing, but it breaks the file of a strict client
-// once the entry is a process. Wrap cuts it out. The option --was keeps its bytes, which hold
-// only a name, and the name of the member before it.
+// An empty member ("oauth": {}) has no effect in a remote entry. But when the entry starts a process,
+// a strict client rejects a file with such a member. So Wrap cuts the member out. The option --was
+// keeps the member's bytes, which contain only a name, and the name of the member before it.
 
 const cutWord = "cut="
 
@@ -36,8 +36,8 @@ func (f *file) cutMembers(e Entry) (*file, []string, error) {
 	}
 }
 
-// cutAt returns the bytes to cut for a member, with the comma before it, or for the first
-// member with the comma after it.
+// cutAt returns the range of bytes to cut for a member, and the name of the member before it. The
+// range includes the comma before the member, or for the first member the comma after it.
 func (f *file) cutAt(in *node, m *member) (start, end int, before string, err error) {
 	failed := newEditError(f.src, m.start, nextTake, "%s cannot be taken out exactly", quoteText(m.name))
 	i := slices.IndexFunc(in.members, func(o member) bool { return o.start == m.start })
@@ -58,8 +58,8 @@ func (f *file) cutAt(in *node, m *member) (start, end int, before string, err er
 // restoreMembers puts the cut members back into a file whose entry is bare again.
 func (f *file) restoreMembers(path []string, words []string, src []byte) ([]byte, error) {
 	for _, word := range slices.Backward(words) {
-		text, is := strings.CutPrefix(word, cutWord)
-		if !is {
+		text, found := strings.CutPrefix(word, cutWord)
+		if !found {
 			continue
 		}
 		g, err := openFile(f.row, src)

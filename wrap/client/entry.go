@@ -11,8 +11,8 @@ type ServerKind uint8
 
 // The server kinds. An Other server cannot be wrapped.
 const (
-	Other  ServerKind = iota // the engines cannot start it; Entry.Why has the reason
-	Stdio                    // a process the client starts
+	Other  ServerKind = iota // clawai can neither start the server nor connect to it; Entry.Why has the reason
+	Stdio                    // a process that the client starts
 	Remote                   // a server at a url
 )
 
@@ -23,14 +23,14 @@ func (k ServerKind) String() string {
 // Entry is one server of a file.
 type Entry struct {
 	Name    string
-	KeyPath []string // from the root, the name last; actual keys replace "*"
+	KeyPath []string // keys from the root of the file to the entry, with the name last; a "*" of the row is replaced
 	Line    int      // line of the name, from 1
-	Column  int      // in characters, from 1
+	Column  int      // column of the name, in characters, from 1
 
 	Kind ServerKind
-	Why  string // reason why an Other cannot be covered
+	Why  string // for Kind Other: reason why the server cannot be covered
 
-	// Command and Args are the server's own command, without the wrapper.
+	// Command and Args are the command of the server itself, without the wrapper.
 	Command string
 	Args    []string
 	// URL is the address of a Remote server. Its query and path may hold a secret.
@@ -43,22 +43,21 @@ type Entry struct {
 	// Wrap added.
 	Env []Variable
 
-	// Problem, an *EditError, is the reason why the entry cannot be edited as it is; nil when
-	// it can be.
+	// Problem, an *EditError, is the reason why the entry cannot be edited; nil when it can be.
 	Problem error
-	// Unclear means that readers of the file may understand the entry differently, since one of
-	// its keys appears twice or is written with escapes. Problem names the key.
+	// Unclear means that two programs may read the entry in different ways, because one of its keys
+	// appears twice or is written with escapes. Problem names the key.
 	Unclear bool
 	// NamesClawai means that some command in the entry is clawai, whether or not the entry is a
 	// wrapper.
 	NamesClawai bool
 }
 
-// Wrapper describes clawai in front of a server.
+// Wrapper describes how an entry puts clawai in front of a server.
 type Wrapper struct {
 	Path     string // command that starts clawai; "" when the url leads to clawai's proxy
 	ProxyURL string // address of the server at that proxy
-	Server   string // server name that the wrapper gives to the rules; "" when it gives none
+	Server   string // name of the server for the rules (--server); "" when the wrapper has none
 	Observe  bool   // the wrapper enforces nothing
 
 	Hub  bool     // the wrapper is the hub, and no server follows it in the entry
@@ -70,15 +69,15 @@ type Wrapper struct {
 	Differs []string
 }
 
-// Variable is a variable of an entry's environment, as the file writes it.
+// A Variable is a variable of an entry's environment, as the file writes it.
 type Variable struct{ Name, Value string }
 
 // EditError is the reason why a file, or a server in it, was not changed.
 type EditError struct {
-	Line   int // from 1
-	Column int // in characters, from 1
-	What   string
-	Next   string // what the owner can do about the problem
+	Line   int    // from 1
+	Column int    // in characters, from 1
+	What   string // the problem
+	Next   string // what the owner can do about the problem; may be ""
 }
 
 func (e *EditError) Error() string {
@@ -89,14 +88,14 @@ func (e *EditError) Error() string {
 	return s
 }
 
-// newEditError returns the error for the byte at an offset of src.
+// newEditError returns the error for a problem at a byte offset (at) of src.
 func newEditError(src []byte, at int, next, what string, values ...any) *EditError {
 	line, column := textPosition(src, at)
 	return &EditError{Line: line, Column: column, What: fmt.Sprintf(what, values...), Next: next}
 }
 
-// textPosition returns a line and a column. Columns count characters, as editors do; a byte
-// order mark does not count.
+// textPosition returns the line and the column of a byte offset. Columns count characters, as editors
+// do, without a byte order mark.
 func textPosition(src []byte, at int) (line, column int) {
 	at = min(at, len(src))
 	from := bytes.LastIndexByte(src[:at], '\n') + 1

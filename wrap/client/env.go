@@ -10,8 +10,8 @@ import (
 type Env struct {
 	OS     string                        // "linux", "darwin" or "windows", as in runtime.GOOS
 	Getenv func(name string) string      // "" when the variable is not set
-	Home   string                        // absolute; "" when unknown: paths below ~ are then not found
-	Dir    string                        // absolute path of the project's directory; "" leaves project files out
+	Home   string                        // absolute path of the home; "" when unknown: paths below ~ are then not found
+	Dir    string                        // absolute path of the project's directory; "": no project files are found
 	Exists func(path string) bool        // reports whether a file or a link exists
 	Glob   func(pattern string) []string // like filepath.Glob, in the same order
 }
@@ -38,12 +38,11 @@ func (r Row) FindFiles(e Env) []string {
 	return found
 }
 
-// A candidate is one place of a pattern. The field path is for people. The field pattern is the
-// same path with the glob characters of expanded values escaped, since a home may be called
-// "/home/a[b]".
+// A candidate is one absolute path or glob that a catalogue's pattern stands for.
 type candidate struct {
-	path, pattern string
-	glob          bool
+	path    string // for people
+	pattern string // for Glob: path with the glob characters of values escaped, as in a home "/home/a[b]"
+	glob    bool   // the pattern itself contains glob characters
 }
 
 func (e Env) candidatePaths(p Paths, ancestors bool) []candidate {
@@ -83,8 +82,8 @@ func (e Env) projectDirs(ancestors bool) []string {
 }
 
 // resolvePattern makes a pattern absolute. It returns false when the pattern needs an unknown
-// variable or home, or when a variable is relative and so means another place to each program
-// that reads it.
+// variable or home, or when a variable has a relative path, which each program would resolve in its
+// own directory.
 func (e Env) resolvePattern(pattern string) (candidate, bool) {
 	base, rest := cutBase(pattern)
 	dir, ok := e.baseDir(base)
@@ -115,7 +114,7 @@ func cutBase(pattern string) (base, rest string) {
 	return pattern, ""
 }
 
-// baseDir returns the directory that a pattern's first part means.
+// baseDir returns the directory that the first part of a pattern stands for.
 func (e Env) baseDir(part string) (string, bool) {
 	switch {
 	case part == "~":
@@ -141,8 +140,8 @@ func (e Env) baseDir(part string) (string, bool) {
 	return part, part != ""
 }
 
-// findVariable returns the value of an environment variable, or the resolved preset. A relative
-// XDG variable counts as not set, as the XDG specification requires.
+// findVariable returns the value of an environment variable or, if it is not set, the resolved
+// preset. An XDG variable with a relative path counts as not set, as the XDG specification requires.
 func (e Env) findVariable(name, preset string) (string, bool) {
 	if value := e.Getenv(name); name != "" && value != "" {
 		if e.isAbsolute(value) {
@@ -177,8 +176,8 @@ func (e Env) joinPath(dir, rest string) candidate {
 	}
 }
 
-// A class of one character means the same to filepath.Match on every system. A backslash would
-// escape only where it does not separate folders.
+// literal escapes glob characters as classes of one character, which filepath.Match understands on
+// every system. A backslash would be no escape on Windows.
 var literal = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
 func (e Env) pathSeparator() string {

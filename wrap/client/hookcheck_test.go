@@ -31,8 +31,8 @@ func (r HookRow) check() []error {
 	f.addIfBad(len(r.ToolEvents()) == 0, "events names none that can stop a tool")
 	f.addIfBad(r.After == "", "after is missing: say what a person does for an edit to take effect")
 	f.addIfBad(r.Blocks != "" && r.Blocks != "always" && len(r.Probe) == 0, "blocks names a version, and probe nothing that prints it")
-	f.addIfBad(r.perEvent() && r.Format != Script, "a file for each event is of the format \"script\"")
-	f.addIfBad(r.Format == Script && !r.perEvent() && len(r.Events) > 1, "a script in one file is about one event")
+	f.addIfBad(r.hasEventFiles() && r.Format != Script, "a file for each event is of the format \"script\"")
+	f.addIfBad(r.Format == Script && !r.hasEventFiles() && len(r.Events) > 1, "a script in one file is about one event")
 	for _, name := range r.EventNames() {
 		f = append(f, r.checkElement(name)...)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// findDifferences compares our handlers with those that wrap would write today.
+// findDifferences returns how our handlers differ from those that this version of wrap would write.
 func (f *hookFile) findDifferences(ours []Hook, events []string, start HookStart) (all []string, err error) {
 	for _, event := range events {
 		var found []Hook
@@ -39,7 +39,7 @@ func (f *hookFile) findDifferences(ours []Hook, events []string, start HookStart
 	return all, nil
 }
 
-// renderWanted returns the element of an event as wrap would write it.
+// renderWanted returns the element of an event as wrap would write it, parsed as a file.
 func (f *hookFile) renderWanted(event string, start HookStart) (*hookFile, error) {
 	text, err := f.hooks.renderElement(event, start)
 	if err != nil {
@@ -74,23 +74,24 @@ func (f *hookFile) compareHandler(event string, h Hook, want *hookFile) (all []s
 	return all
 }
 
-// compareMembers compares the members of two objects, except one key.
-func (f *hookFile) compareMembers(event string, is *node, want *hookFile, wanted *node, but string) (all []string) {
-	if m := is.ownDuplicate(); m != nil {
+// compareMembers returns how the members of an object differ from the wanted ones. It ignores the
+// member with the key except.
+func (f *hookFile) compareMembers(event string, present *node, want *hookFile, wanted *node, except string) (all []string) {
+	if m := present.ownDuplicate(); m != nil {
 		all = append(all, fmt.Sprintf("%s of %s stands twice", quoteText(m.name), event))
 	}
 	for _, m := range wanted.members {
-		mine, _ := is.findMember(m.name)
+		mine, _ := present.findMember(m.name)
 		switch {
-		case m.name == but:
+		case m.name == except:
 		case mine == nil:
 			all = append(all, fmt.Sprintf("%s has no %s: wrap writes %s", event, quoteText(m.name), want.rawText(m.value)))
 		case !equalValues(mine.value, m.value):
 			all = append(all, fmt.Sprintf("%s of %s is %s: wrap writes %s", quoteText(m.name), event, shortenText(f.rawText(mine.value)), want.rawText(m.value)))
 		}
 	}
-	for _, m := range is.members {
-		if known, _ := wanted.findMember(m.name); known == nil && m.name != but {
+	for _, m := range present.members {
+		if known, _ := wanted.findMember(m.name); known == nil && m.name != except {
 			all = append(all, fmt.Sprintf("%s has %s, which wrap does not write", event, quoteText(m.name)))
 		}
 	}
@@ -105,7 +106,7 @@ func shortenText(text string) string {
 	return text
 }
 
-// equalValues compares two values and ignores the order of members.
+// equalValues reports whether two values are equal. The order of members does not count.
 func equalValues(a, b *node) bool {
 	if a.kind != b.kind || a.text != b.text || len(a.members) != len(b.members) || len(a.items) != len(b.items) {
 		return false

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// PutHooks returns a file with clawai-hook at the events. Each new entry goes after the others
-// of its event, in bytes of its own, so that the numbers of the others stay (Codex counts
-// them). Existing entries of ours are updated in place. A nil src means that the file does not
-// exist.
+// PutHooks returns the file with an entry of clawai-hook for each event. A new entry comes after the
+// other entries of its event, so that the indexes of these entries stay (Codex uses the indexes). An
+// entry of ours that exists already is updated in place. A nil src means that the file does not exist.
 func PutHooks(r HookRow, src []byte, events []string, start HookStart) ([]byte, error) {
 	if r.Format == Script {
 		return putScript(r, src, events[0], start)
@@ -33,8 +32,8 @@ func PutHooks(r HookRow, src []byte, events []string, start HookStart) ([]byte, 
 	}
 }
 
-// putOne makes one edit towards the wanted hooks; it returns the same bytes when no edit is
-// left.
+// putOne makes one of the edits that lead to the wanted hooks. It returns the same bytes when no edit
+// is left to make.
 func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 	found := map[string]int{}
 	for _, h := range f.all {
@@ -69,8 +68,8 @@ func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 	return f.src, nil
 }
 
-// createHooks returns the text of a new file. The text differs from an edited empty object, so
-// that TakeHooks can tell whether the file existed.
+// createHooks returns the text of a new file. PutHooks never makes this text of an existing file, so
+// TakeHooks can recognise a file that PutHooks created.
 func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("{\n")
@@ -113,8 +112,7 @@ func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// insertElement puts an element into an event's list, and adds the missing containers on the
-// way.
+// insertElement puts an element into an event's list, and adds the containers that are missing.
 func (f *hookFile) insertElement(event, text string) ([]byte, error) {
 	at := f.root
 	for i, key := range f.hooks.List {
@@ -130,7 +128,8 @@ func (f *hookFile) insertElement(event, text string) ([]byte, error) {
 	return f.appendChild(at, text), nil
 }
 
-// nestMember returns a member with its content, on one line.
+// nestMember returns, on one line, the member of the first key, with the objects of the other keys
+// inside it, and with a list of the element (text) in the last one.
 func nestMember(keys []string, event, text string) string {
 	text = "[" + text + "]"
 	for i := len(keys) - 1; i >= 0; i-- {
@@ -145,9 +144,9 @@ func nestMember(keys []string, event, text string) string {
 	return text
 }
 
-// appendChild puts text after the last child of a container, with the blanks of that child. In
-// an empty container it puts one blank before the text, which shows later that the container
-// existed.
+// appendChild puts text after the last child of a container, with the same blanks as before the last
+// child. In an empty container it puts one blank before the text. This blank shows later that the
+// container existed before.
 func (f *hookFile) appendChild(in *node, text string) []byte {
 	all := in.childSpans()
 	if len(all) == 0 {
@@ -162,7 +161,7 @@ func (f *hookFile) blanksBefore(at int) string {
 	return string(head[len(bytes.TrimRight(head, " \t\r\n")):])
 }
 
-// childSpans returns the places of a container's members or items.
+// childSpans returns the ranges of a container's members or items, as edits without text.
 func (n *node) childSpans() (all []edit) {
 	for _, m := range n.members {
 		all = append(all, edit{start: m.start, end: m.value.end})

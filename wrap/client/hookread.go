@@ -11,11 +11,11 @@ import (
 type Hooked struct {
 	Ours   []Hook
 	Others []Hook
-	// Broken lists handlers of others that the client cannot read, each an *EditError.
+	// Broken has an *EditError for each entry that the client cannot read.
 	Broken []error
-	// Off is the switch in the file that disables all hooks; "" when there is none.
+	// Off is the setting in the file that disables all hooks, as "KEY is VALUE"; "" when there is none.
 	Off     string
-	Observe bool // the hooks enforce nothing
+	Observe bool // our hooks enforce nothing
 	// Differs lists how our hooks differ from those that wrap would write; empty when no hook
 	// is ours.
 	Differs []string
@@ -26,15 +26,16 @@ type Hook struct {
 	Event     string
 	Line      int
 	Command   string // the command line, or another text that describes the handler
-	Group, At int    // index of its element in the event's list, and its own index in the element
+	Group, At int    // index of the handler's element in the event's list, and of the handler in the element
 
-	element, leaf *node
-	trail         []*node // the containers around it, the root first
+	element *node   // the element of the event's list that contains the handler
+	leaf    *node   // the handler; it may be the element itself
+	trail   []*node // the containers around the handler, the root first
 }
 
-// ReadHooks reads the hooks of the given events from a file. The error, an *EditError, means
-// that the file cannot be read exactly, or that its hooks do not have the form that the client
-// requires.
+// ReadHooks reads the hooks of a file. events and start are those for which wrap would write hooks.
+// The error, an *EditError, means that the file cannot be read exactly, or that its hooks do not have
+// the form that the client requires.
 func ReadHooks(r HookRow, src []byte, events []string, start HookStart) (Hooked, error) {
 	if r.Format == Script {
 		return readScript(r, src, events[0], start)
@@ -84,8 +85,8 @@ func openHooks(r HookRow, src []byte) (*hookFile, error) {
 	return f, f.readHandlers()
 }
 
-// readHandlers finds every handler of every event, and records those that the client cannot
-// read.
+// readHandlers finds every handler of every event, and adds those that the client cannot read to
+// f.broken.
 func (f *hookFile) readHandlers() error {
 	if f.root.kind != objectKind {
 		return f.wrongKind(f.root, objectKind)
@@ -132,14 +133,14 @@ func (f *hookFile) addProblem(at int, next, what string, values ...any) {
 	f.broken = append(f.broken, newEditError(f.src, at, next, what, values...))
 }
 
-// readElements reads one list: that of one event, or of all events when each element names its
-// own.
+// readElements reads the list of one event, or the list of all events if each element names its event
+// (then event is "").
 func (f *hookFile) readElements(event string, list *node, trail []*node) error {
 	if list.kind != listKind {
 		if slices.Contains(f.hooks.EventNames(), event) || event == "" {
 			return f.wrongKind(list, listKind)
 		}
-		return nil // a member that is not an event ("statusLine")
+		return nil // the member is not an event (such as "statusLine")
 	}
 	for i, element := range list.items {
 		leaves, why := f.hooks.findHandlers(element)
@@ -163,8 +164,8 @@ func (f *hookFile) readElements(event string, list *node, trail []*node) error {
 	return nil
 }
 
-// findHandlers returns the handlers of an element; why is the reason when the element cannot be
-// read.
+// findHandlers returns the handlers of an element. why is the reason why the client cannot read the
+// element or one of its handlers, or "".
 func (r HookRow) findHandlers(element *node) (leaves []*node, why string) {
 	if element.kind != objectKind {
 		return nil, "is " + element.kind.String() + ", not an object"
@@ -189,7 +190,7 @@ func (r HookRow) findHandlers(element *node) (leaves []*node, why string) {
 	return leaves, why
 }
 
-// checkHandler records a handler that the client cannot read.
+// checkHandler adds an error to f.broken if the client cannot read a handler.
 func (f *hookFile) checkHandler(leaf *node) {
 	if m := leaf.ownDuplicate(); m != nil {
 		f.addProblem(m.start, nextDuplicate, "the key %q stands twice", m.name)
@@ -208,9 +209,9 @@ func (f *hookFile) checkHandler(leaf *node) {
 	}
 }
 
-// ReadSettings reads how a settings file affects the hooks of another file. It returns the
-// member that disables all hooks, or "", and the variables that the file sets in their
-// environment. It returns nothing when the file cannot be read.
+// ReadSettings reads how a settings file affects the hooks of a client. It returns the setting that
+// disables all hooks, or "", and the variables that the file sets in the environment of the hooks. It
+// returns "" and nil when the file cannot be read.
 func ReadSettings(r HookRow, src []byte) (off string, env []Variable) {
 	root, err := parseFile(Row{Format: r.Format, Name: r.Name}, src)
 	if err != nil || root == nil || root.kind != objectKind {
@@ -257,7 +258,7 @@ func (n *node) collectStrings() (all []string) {
 	return all
 }
 
-// commandOf returns the command of a handler, for people.
+// commandOf returns the command of a handler, or another text that describes it to people.
 func commandOf(leaf *node) string {
 	if m, _ := leaf.findMember("action"); m != nil && m.value.kind == objectKind { // Kiro's form
 		leaf = m.value
@@ -270,8 +271,7 @@ func commandOf(leaf *node) string {
 	return strings.Join(leaf.collectStrings(), " ")
 }
 
-// startsClawai reports whether a handler starts clawai-hook at any path, or clawai with the
-// argument hook.
+// startsClawai reports whether a handler starts clawai-hook or "clawai hook", at any path.
 func startsClawai(leaf *node) bool {
 	all := leaf.collectStrings()
 	for i, text := range all {
@@ -282,7 +282,7 @@ func startsClawai(leaf *node) bool {
 	return false
 }
 
-// isHookLine reports whether a command line starts clawai-hook.
+// isHookLine reports whether a command line starts clawai-hook or "clawai hook".
 func isHookLine(text string) bool {
 	if baseIs(text, "clawai-hook") {
 		return true
@@ -295,7 +295,8 @@ func isHookLine(text string) bool {
 	return baseIs(program, "clawai-hook") || baseIs(program, "clawai") && strings.HasPrefix(strings.TrimSpace(rest), "hook ")
 }
 
-// baseIs compares a name with the last part of a path of any system.
+// baseIs reports whether the last part of a path is the name, or the name with .exe. Slashes and
+// backslashes both separate parts.
 func baseIs(path, name string) bool {
 	base := path[strings.LastIndexAny(path, `/\`)+1:]
 	return base == name || strings.EqualFold(base, name+".exe")

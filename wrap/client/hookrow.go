@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// HookRow describes where a client's hooks are and which form they have. All that wrap needs to
-// know about a client's hooks is data in a HookRow.
+// HookRow describes where a client's hooks are and which form they have. It is all that wrap needs to
+// know about a client's hooks.
 type HookRow struct {
 	Client string `toml:"client"` // value of --hooks, and of --client
 	Word   string `toml:"word"`   // argument of clawai-hook, and the server's name in the record; Client when empty
@@ -16,9 +16,9 @@ type HookRow struct {
 	// Paths are the possible places of the file. The first one that exists is edited; when none
 	// exists, the first one is created. With <event> in a path, each event has its own file.
 	Paths   Paths `toml:"paths"`
-	Present Paths `toml:"present"` // the client is on this machine when one of them exists
+	Present Paths `toml:"present"` // the client is on this machine when one of these paths exists
 	Used    Paths `toml:"used"`    // files that the client writes while it works; may be empty
-	// Behind lists files that the client reads instead of Paths when one of them exists.
+	// Behind lists files. When one of them exists, the client reads this file instead of Paths.
 	Behind  Paths    `toml:"behind"`
 	Through []string `toml:"through"` // clients whose hooks this client runs too, instead of Paths
 	// Targets are the agents that a session of this client can use. Each agent runs the hooks
@@ -33,14 +33,14 @@ type HookRow struct {
 	// Inner is the member of an element that lists its handlers; "" when the element is itself
 	// a handler.
 	Inner string `toml:"inner"`
-	// Element is the text of one element. <program> stands for the path of clawai-hook, <args>
-	// for its arguments, <line> for a command line that starts it with them, <event> for the
-	// event, each as JSON strings; <command> for a JSON list of the program and its arguments;
-	// <matcher> for the Matcher, in an event about tools.
+	// Element is the text of one element. These words in it stand for JSON strings: <program> for
+	// the path of clawai-hook, <args> for its arguments, <line> for a command line with the program
+	// and the arguments, and <event> for the event. <command> stands for a JSON list of the program
+	// and the arguments, and <matcher> for the Matcher, if the event is about tools.
 	Element string      `toml:"element"`
-	Windows string      `toml:"windows_element"` // Element for a Windows path; "" when it is the same
-	Former  []string    `toml:"former"`          // elements that an older clawai wrote instead
-	Names   bool        `toml:"names_event"`     // the client's payload does not name its event, so <args> and <line> do
+	Windows string      `toml:"windows_element"` // Element if the path of clawai-hook has backslashes; "" when it is the same
+	Former  []string    `toml:"former"`          // elements that older versions of clawai wrote
+	Names   bool        `toml:"names_event"`     // <args> and <line> name the event, because the client's payload does not
 	Matcher string      `toml:"matcher"`
 	Events  []HookEvent `toml:"events"`
 	Version string      `toml:"version"` // required value of "version" in the file, as it is written; "" when there is none
@@ -51,10 +51,10 @@ type HookRow struct {
 	Off       []HookSwitch        `toml:"off"`
 	Settings  Paths               `toml:"settings"`   // other files, a project's too, from which the client reads the same settings
 	Env       string              `toml:"env"`        // member of the settings that is the environment of hooks; "" when there is none
-	TrustFile Paths               `toml:"trust_file"` // file where Codex keeps the hooks that its person has reviewed; it may disable all hooks
-	Profiles  Paths               `toml:"profiles"`   // settings files of --profile, which have the profile's name in front
+	TrustFile Paths               `toml:"trust_file"` // file where Codex lists the hooks that a person has reviewed; it may disable all hooks
+	Profiles  Paths               `toml:"profiles"`   // settings files for --profile, whose names begin with the profile's name
 
-	Blocks string   `toml:"blocks"` // the client blocks when the hook breaks: "always", or since this version; "" never
+	Blocks string   `toml:"blocks"` // whether the client blocks a tool when the hook fails: "always", the first version that does, or "" for never
 	Probe  []string `toml:"probe"`  // command that prints the client's version
 	Broken string   `toml:"broken"` // effect of a broken hook, in a few words
 	After  string   `toml:"after"`  // what a person must do for the edit to take effect
@@ -72,7 +72,7 @@ type HookEvent struct {
 // HookTarget is an agent that works in a client's window.
 type HookTarget struct {
 	Name    string   `toml:"name"`
-	Through []string `toml:"through"` // clients whose hooks run; none when nothing on this machine is asked
+	Through []string `toml:"through"` // clients whose hooks run; empty when no hook on this machine runs
 }
 
 // HookStart holds the path and options with which clawai-hook is started.
@@ -86,13 +86,13 @@ const observeWord = "--observe"
 // HookSwitch is a member of the file that disables all hooks.
 type HookSwitch struct {
 	Key   []string `toml:"key"`
-	Value string   `toml:"value"` // as the file writes it: true
+	Value string   `toml:"value"` // the disabling value as the file writes it, such as true
 }
 
-// HookWord returns the word that names the client to clawai-hook.
+// HookWord returns the argument of clawai-hook that names the client.
 func (r HookRow) HookWord() string { return cmp.Or(r.Word, r.Client) }
 
-// Script is the format of a hook that is a program file of its own.
+// Script is the format of a hook that is a program file, and not an entry in a settings file.
 const Script Format = "script"
 
 // listPath returns the path from the root to the lists of handlers. When named is true, each
@@ -137,7 +137,7 @@ type HookPlace struct {
 func (r HookRow) FindPlaces(e Env) (places []HookPlace) {
 	each := r.EventNames()
 	groups := [][]string{each}
-	if r.perEvent() {
+	if r.hasEventFiles() {
 		groups = nil
 		for _, name := range each {
 			groups = append(groups, []string{name})
@@ -145,7 +145,7 @@ func (r HookRow) FindPlaces(e Env) (places []HookPlace) {
 	}
 	for _, events := range groups {
 		paths := r.Paths
-		if r.perEvent() {
+		if r.hasEventFiles() {
 			paths = paths.replaceWord("<event>", events[0])
 		}
 		found := Row{Paths: paths}.FindFiles(e)
@@ -160,7 +160,8 @@ func (r HookRow) FindPlaces(e Env) (places []HookPlace) {
 	return places
 }
 
-func (r HookRow) perEvent() bool {
+// hasEventFiles reports whether each event has its own file.
+func (r HookRow) hasEventFiles() bool {
 	return slices.ContainsFunc(r.Paths.allPaths(), func(p string) bool { return strings.Contains(p, "<event>") })
 }
 
@@ -175,7 +176,7 @@ func (p Paths) replaceWord(word, text string) Paths {
 	return Paths{All: each(p.All), Linux: each(p.Linux), MacOS: each(p.MacOS), Windows: each(p.Windows)}
 }
 
-// renderElement writes the entry of an event.
+// renderElement returns the text of the element of an event.
 func (r HookRow) renderElement(event string, start HookStart) (string, error) {
 	words := []string{r.HookWord()}
 	if r.Names {
@@ -211,8 +212,8 @@ func (r HookRow) renderElement(event string, start HookStart) (string, error) {
 		"clawai <event>", "clawai "+event, "<event>", quoted(event), "<matcher>", matcher).Replace(form), nil
 }
 
-// shellLine returns a command line for any shell. Codex starts a login shell at every call;
-// exec saves one more process.
+// shellLine returns a command line that every shell of the system understands. With exec, the shell
+// starts no further process.
 func shellLine(program, word string) (string, error) {
 	plain := func(more string) bool {
 		return !strings.ContainsFunc(program, func(r rune) bool {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// TakeHooks removes our hooks from a file. A nil result means that wrap made the file and
-// nobody has changed it: the file can be removed.
+// TakeHooks removes our hooks from a file. A nil result means that wrap created the file and nobody
+// has changed it: the file can be removed.
 func TakeHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	if r.Format == Script {
 		return takeScript(r, src, events[0])
@@ -50,19 +50,19 @@ func startOf(leaf *node) (start HookStart) {
 	return start
 }
 
-// removeHandler removes one handler, and the containers around it that hold nothing else and
-// did not exist before it.
+// removeHandler removes one handler. It also removes the containers around the handler that have no
+// other content, unless they existed before wrap.
 func (f *hookFile) removeHandler(h Hook) []byte {
 	child := edit{start: h.leaf.start, end: h.leaf.end}
 	for i := len(h.trail) - 1; i >= 0; i-- {
 		in := h.trail[i]
 		all := in.childSpans()
-		if in == h.element && i > 0 { // the element goes with its last handler, and its matcher too
+		if in == h.element && i > 0 { // remove the element, with its matcher, together with its last handler
 			child = edit{start: in.start, end: in.end}
 			continue
 		}
 		at := slices.IndexFunc(all, func(c edit) bool { return c.start <= child.start && child.end <= c.end })
-		child = all[at] // in an object the child is the member: its key goes with its value
+		child = all[at] // in an object, the child is the member: remove the key together with the value
 		if len(all) > 1 {
 			return f.cutChild(all, at)
 		}
@@ -75,7 +75,7 @@ func (f *hookFile) removeHandler(h Hook) []byte {
 	return f.src
 }
 
-// cutChild cuts one of several children, with one of its commas.
+// cutChild cuts one of several children (all), and the comma before or after it.
 func (f *hookFile) cutChild(all []edit, at int) []byte {
 	c := all[at]
 	from, to := c.end, 0
@@ -91,10 +91,11 @@ func (f *hookFile) cutChild(all []edit, at int) []byte {
 		}
 		return spliceEdits(f.src, []edit{{c.start, to, ""}})
 	}
-	return spliceEdits(f.src, []edit{{comma, comma + 1, ""}, {c.start, c.end, ""}}) // a comment between them stays
+	return spliceEdits(f.src, []edit{{comma, comma + 1, ""}, {c.start, c.end, ""}}) // a comment between the child and the comma stays
 }
 
-// cutOnly cuts the only child.
+// cutOnly cuts the only child of a container. before means that the container existed before wrap, so
+// that the blank before the child is cut, too.
 func (f *hookFile) cutOnly(in *node, c edit, before bool) []byte {
 	from := c.start
 	if before {
@@ -107,14 +108,15 @@ func (f *hookFile) cutOnly(in *node, c edit, before bool) []byte {
 	return spliceEdits(f.src, edits)
 }
 
-// nextTokenOffset returns the next offset that is neither blank nor comment.
+// nextTokenOffset returns the offset of the next token, after blanks and comments.
 func (f *hookFile) nextTokenOffset(at int) int {
 	j := jsonReader{src: f.src, at: at, format: f.row.Format}
 	j.skipSpace()
 	return j.at
 }
 
-// MaskHooks returns a file in a form that may be shown: it hides every text that is not ours.
+// MaskHooks returns a file in a form that may be shown: it replaces every string value that is not
+// ours.
 func MaskHooks(r HookRow, src []byte) []byte {
 	if r.Format == Script || src == nil {
 		return src

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Hooks in TOML are an array of tables at the end of the client's settings. Each is a block of
-// its own: [[hooks]] with its event. Our block begins with an empty line, so that removing the
-// block restores the bytes before it.
+// Hooks in TOML are an array of tables at the end of the client's settings. Each hook is a table
+// [[hooks]] with its event. Wrap writes a line feed before each of our tables, which makes an empty
+// line, and removes it with the table.
 
 // tomlHook is one table of the array.
 type tomlHook struct {
 	Hook
-	start, end int // its lines; our table includes the empty line before it
+	start, end int // range of the table's lines, without the empty line before it
 }
 
 func tomlHooks(r HookRow, src []byte) ([]tomlHook, error) {
@@ -23,10 +23,10 @@ func tomlHooks(r HookRow, src []byte) ([]tomlHook, error) {
 		return nil, err
 	}
 	m, _ := root.findMember(r.List[0])
-	if m == nil || m.emptyLine(src) {
+	if m == nil || m.isEmptyListLine(src) {
 		return nil, nil
 	}
-	if m.value.kind != listKind || slices.ContainsFunc(m.value.items, func(n *node) bool { return n.kind != objectKind }) || !m.inTables(src) {
+	if m.value.kind != listKind || slices.ContainsFunc(m.value.items, func(n *node) bool { return n.kind != objectKind }) || !m.isTableArray(src) {
 		return nil, newEditError(src, m.start, "write each as a table [["+r.List[0]+"]]", "%q is not written as tables", r.List[0])
 	}
 	var all []tomlHook
@@ -48,49 +48,50 @@ func tomlHooks(r HookRow, src []byte) ([]tomlHook, error) {
 	return all, nil
 }
 
-// inTables reports whether a list is written as [[name]], not as name = [...].
-func (m *member) inTables(src []byte) bool {
+// isTableArray reports whether a list is written as tables [[name]], not as name = [...].
+func (m *member) isTableArray(src []byte) bool {
 	return m.start >= 2 && string(src[m.start-2:m.start]) == "[["
 }
 
-// emptyLine reports whether a member is an empty list on a line of its own, as Kimi Code writes
-// it. TOML allows no tables of the same name beside such a list.
-func (m *member) emptyLine(src []byte) bool {
+// isEmptyListLine reports whether a member is an empty list on a line without other text, as Kimi Code
+// writes it. TOML does not allow such a list and tables of the same name in one file.
+func (m *member) isEmptyListLine(src []byte) bool {
 	before, after := src[:m.start], src[m.value.end:afterLine(src, m.value.end)]
 	return m.value.kind == listKind && len(m.value.items) == 0 && (len(before) == 0 || before[len(before)-1] == '\n') && len(bytes.TrimSpace(after)) == 0
 }
 
-// aside comes before an empty list of hooks while the file has tables of ours.
-const aside = "# clawai-hook stands below: "
+// hiddenMark begins the comment that replaces an empty list of hooks while the file has our tables.
+const hiddenMark = "# clawai-hook stands below: "
 
-// setAside turns an empty list of hooks into a comment.
-func setAside(r HookRow, src []byte) ([]byte, error) {
+// hideEmptyList turns an empty list of hooks into a comment.
+func hideEmptyList(r HookRow, src []byte) ([]byte, error) {
 	root, err := parseTOML(src)
 	if err != nil {
 		return nil, err
 	}
-	if m, _ := root.findMember(r.List[0]); m != nil && m.emptyLine(src) {
-		return spliceEdits(src, []edit{{m.start, m.start, aside}}), nil
+	if m, _ := root.findMember(r.List[0]); m != nil && m.isEmptyListLine(src) {
+		return spliceEdits(src, []edit{{m.start, m.start, hiddenMark}}), nil
 	}
 	return src, nil
 }
 
-// setBack turns the comment into a list again, unless the file has tables of others by now.
-func setBack(r HookRow, src []byte) []byte {
-	at := bytes.Index(src, []byte(aside+r.List[0]))
+// restoreEmptyList turns the comment of hideEmptyList into a list again, unless the file now has
+// hooks that are not ours.
+func restoreEmptyList(r HookRow, src []byte) []byte {
+	at := bytes.Index(src, []byte(hiddenMark+r.List[0]))
 	if at < 0 || at > 0 && src[at-1] != '\n' {
 		return src
 	}
-	back := spliceEdits(src, []edit{{at, at + len(aside), ""}})
+	back := spliceEdits(src, []edit{{at, at + len(hiddenMark), ""}})
 	if root, err := parseTOML(back); err == nil {
-		if m, twice := root.findMember(r.List[0]); m != nil && !twice && m.emptyLine(back) {
+		if m, twice := root.findMember(r.List[0]); m != nil && !twice && m.isEmptyListLine(back) {
 			return back
 		}
 	}
 	return src
 }
 
-// afterLine returns the offset after the line that holds at.
+// afterLine returns the offset after the line that contains the offset at.
 func afterLine(src []byte, at int) int {
 	if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -156,7 +157,7 @@ func putTOMLHooks(r HookRow, src []byte, events []string, start HookStart) ([]by
 	if src, err = cutTOMLHooks(r, src); err != nil {
 		return nil, err
 	}
-	if src, err = setAside(r, src); err != nil {
+	if src, err = hideEmptyList(r, src); err != nil {
 		return nil, err
 	}
 	for i, event := range events {
@@ -175,7 +176,8 @@ func putTOMLHooks(r HookRow, src []byte, events []string, start HookStart) ([]by
 	return src, nil
 }
 
-// takeTOMLHooks removes our hooks. A nil result means that wrap made the file.
+// takeTOMLHooks removes our hooks. A nil result means that wrap created the file and nobody has
+// changed it.
 func takeTOMLHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	all, err := tomlHooks(r, src)
 	if err != nil {
@@ -200,14 +202,14 @@ func cutTOMLHooks(r HookRow, src []byte) ([]byte, error) {
 		}
 		blank := h.start >= 2 && src[h.start-2] == '\n'
 		if h.start > 0 && (blank || h.end == len(src)) {
-			h.start-- // the line feed that wrap wrote
+			h.start-- // also remove the line feed that wrap wrote before the table
 		}
 		src = append(slices.Clip(src[:h.start]), src[h.end:]...) // an empty file stays empty, not nil
 	}
-	return setBack(r, src), nil
+	return restoreEmptyList(r, src), nil
 }
 
-// maskTOMLHooks hides every text of the file that is not ours.
+// maskTOMLHooks is MaskHooks for TOML.
 func maskTOMLHooks(_ HookRow, src []byte) []byte {
 	root, err := parseTOML(src)
 	if err != nil {

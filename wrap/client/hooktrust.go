@@ -10,23 +10,21 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Trust is the answer to the question whether a client that runs only reviewed hooks will run
-// ours.
+// Trust says whether a client that runs only reviewed hooks will run ours.
 type Trust uint8
 
-// The answers.
+// The values of Trust.
 const (
-	TrustUnneeded Trust = iota
-	Trusted
-	Untrusted
-	TrustUnknown // the reviewed hooks cannot be read
+	TrustUnneeded Trust = iota // the client also runs hooks that nobody has reviewed
+	Trusted                    // a person has reviewed our hooks
+	Untrusted                  // a person has not reviewed, or has disabled, one of our hooks
+	TrustUnknown               // the client's file about reviewed hooks cannot be read
 )
 
-// HooksTrusted reads which hooks the person has reviewed in Codex. Its config.toml has a hash
-// for each handler, by the file (one of paths), the event and the numbers of the element and
-// the handler. The hash covers the handler's settings as JSON with sorted keys (openai/codex,
-// codex-rs/hooks/src/engine/discovery.rs). A handler that the person has disabled counts as not
-// trusted.
+// HooksTrusted returns whether a person has reviewed our hooks in Codex. Codex's config.toml has a
+// hash for each reviewed handler, by the file (one of paths), the event, and the indexes of the
+// element and of the handler. The hash covers the handler's settings as JSON with sorted keys
+// (openai/codex, codex-rs/hooks/src/engine/discovery.rs).
 func HooksTrusted(config []byte, ours []Hook, paths ...string) Trust {
 	var file struct {
 		Hooks struct {
@@ -51,9 +49,9 @@ func HooksTrusted(config []byte, ours []Hook, paths ...string) Trust {
 	return Trusted
 }
 
-// HooksOff returns the member of a Codex settings file that disables all of its hooks, as
-// "features.hooks is false"; "" when none does. The second name comes from earlier releases and
-// still works.
+// HooksOff returns the setting in a Codex settings file that disables all hooks, as
+// "features.hooks is false", or "" when there is none. Codex also accepts the name codex_hooks of
+// earlier releases.
 func HooksOff(config []byte) string {
 	var file struct {
 		Features map[string]any `toml:"features"`
@@ -69,7 +67,7 @@ func HooksOff(config []byte) string {
 	return ""
 }
 
-// trustHash returns the hash that Codex stores for a handler that it has shown.
+// trustHash returns the hash that Codex stores for a reviewed handler.
 func trustHash(h Hook) string {
 	handler := map[string]any{"type": "command", "async": false, "timeout": 600}
 	for _, m := range h.leaf.members {
@@ -95,8 +93,8 @@ func trustHash(h Hook) string {
 	return fmt.Sprintf("sha256:%x", sum)
 }
 
-// SnakeCase turns PreToolUse into pre_tool_use: some payloads use another form of an event's
-// name than the settings file.
+// SnakeCase turns PreToolUse into pre_tool_use. Some clients write the names of events in one form in
+// the settings file, and in the other form in payloads and hashes.
 func SnakeCase(name string) string {
 	var b strings.Builder
 	for i, r := range name {

@@ -23,15 +23,16 @@ func HubRow() Row {
 	}
 }
 
-// HubServer is a server in the hub's notation: $NAME is a variable, $$ is a dollar.
+// HubServer is a server as the hub's configuration describes it. In its texts, $NAME stands for a
+// variable, and $$ for a dollar.
 type HubServer struct {
 	Name        string
 	Command     string
 	Args        []string
 	URL, Type   string
 	Env, Header []Variable
-	Dir         string
-	Tools, Hide []string
+	Dir         string   // working directory; "" for the hub's
+	Tools, Hide []string // names of the tools to offer (nil: all), and of the tools to hide
 	Disabled    bool
 }
 
@@ -73,8 +74,8 @@ func (h HubServer) RenderTable() string {
 	return b.String()
 }
 
-// HubWithout removes a server's table from config.toml. It returns false when this would change
-// anything else: lines that the owner has added after the table would move to another table.
+// HubWithout removes a server's table from config.toml. It returns false when this would change other
+// settings: lines that the owner has added after the table would then belong to the table before.
 func HubWithout(config []byte, name, table string) ([]byte, bool) {
 	at := bytes.Index(config, []byte(table))
 	if at < 0 {
@@ -92,12 +93,11 @@ func HubWithout(config []byte, name, table string) ([]byte, bool) {
 	return after, reflect.DeepEqual(was, is)
 }
 
-// HasSecret reports whether the server has an environment or headers, which others should not
-// read.
+// HasSecret reports whether the server has an environment or headers, which may contain secrets.
 func (h HubServer) HasSecret() bool { return len(h.Env)+len(h.Header) > 0 }
 
-// ForHub reads a bare entry as a server of the hub. It returns an *EditError when the hub
-// cannot do the same as the client.
+// ForHub converts a bare entry to a server of the hub. It returns an *EditError when the hub cannot
+// run the server as the client does.
 func ForHub(r Row, src []byte, e Entry) (HubServer, error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -142,11 +142,12 @@ func (h *hubReader) refuseEntry(at int, next, what string, values ...any) {
 
 const nextAlone = "take it out, or wrap this server by itself, without --hub"
 
-// hubText returns a text of the entry in the hub's notation. Where the client expands
-// variables, those of the environment stay variables; the hub has no others.
+// hubText returns a text of the entry as the hub's configuration writes it. fills means that the
+// client expands variables in this text. Then environment variables stay variables, and a text with
+// other variables is refused, because only the client knows them.
 func (h *hubReader) hubText(n *node, fills bool) string {
 	var b strings.Builder
-	rest, last := "", 0 // text that the client must not expand
+	rest, last := "", 0 // rest: the text without the environment variables
 	if fills {
 		for _, at := range environmentVariable().FindAllStringSubmatchIndex(n.text, -1) {
 			b.WriteString(escapeDollars(n.text[last:at[0]]) + "${" + n.text[max(at[2], at[4]):max(at[3], at[5])] + "}")
@@ -199,7 +200,7 @@ func (h *hubReader) readRemote() {
 	}
 	h.server.URL = h.hubText(r.url.value, h.row.EnvExpands)
 	if h.shape.typ != nil && strings.EqualFold(h.shape.typ.value.text, "sse") {
-		h.server.Type = "sse" // some servers refuse a POST there
+		h.server.Type = "sse" // otherwise the hub would try a POST, which some servers refuse
 	}
 	for _, one := range r.headers {
 		value := h.hubText(one.member.value, h.row.EnvExpands)
@@ -213,15 +214,15 @@ func (h *hubReader) readRemote() {
 	}
 }
 
-// filters lists the members that select the tools of a server: true for tools to offer, false
-// for tools to hide.
+// filters holds the members that select the tools of a server. The value is true if the member lists
+// tools to offer, and false if it lists tools to hide.
 var filters = map[string]bool{
 	"tools": true, "includeTools": true, "enabledTools": true, "enabled_tools": true, "available_tools": true,
 	"excludeTools": false, "disabledTools": false, "disabled_tools": false,
 }
 
-// readMembers reads the other members of the entry, and refuses those that the hub cannot
-// express.
+// readMembers reads the further members of the entry, and refuses those for which the hub has no
+// setting.
 func (h *hubReader) readMembers(n *node) {
 	r := h.row
 	known := slices.Concat([]string{

@@ -9,16 +9,16 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// Piece is a text taken out of a file. Behind is the name of the entry that was left before it.
-// For the first piece, Behind is the hub's entry, which took the piece's place.
+// Piece is a text that was taken out of a file. Behind is the key of the unit before the piece. For
+// the first piece, which the hub's entry replaced, Behind is the text of the hub's entry.
 type Piece struct {
 	Behind string `json:"behind"`
 	Text   string `json:"text"`
 }
 
-// MoveOut takes bare entries of one container out of a file, and replaces the first by an entry
-// that starts the hub with these servers. MoveBack with the pieces restores the file byte for
-// byte; if it could not, MoveOut returns an *EditError.
+// MoveOut takes bare entries of one container out of a file, and replaces the first one by an entry
+// that starts the hub. path is the path of clawai, and only lists the hub's servers. MoveBack with the
+// pieces restores the file byte for byte. If this is not possible, MoveOut returns an *EditError.
 func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (after []byte, pieces []Piece, err error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -57,8 +57,8 @@ func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (af
 	return after, pieces, f.proveMove(after, pieces, moved, slices.Concat(container, []string{HubName}))
 }
 
-// proveMove reads the result: the moved entries are gone, the hub's entry is there, every other
-// entry is unchanged, and the file can be restored.
+// proveMove checks the result: it contains the hub's entry and none of the moved entries, every other
+// entry is unchanged, and MoveBack restores the file.
 func (f *file) proveMove(after []byte, pieces []Piece, moved []slot, hub []string) error {
 	failed := newEditError(f.src, moved[0].at, "wrap these servers without --hub", "the entry of %q cannot be taken out exactly", moved[0].name)
 	g, err := openFile(f.row, after)
@@ -77,7 +77,7 @@ func (f *file) proveMove(after []byte, pieces []Piece, moved []slot, hub []strin
 	for _, s := range g.slots {
 		sh := readShape(f.row, s)
 		if pathKey(s.path) == pathKey(hub) {
-			if _, is := readHub(sh.words); !is || sh.problem != nil {
+			if _, found := readHub(sh.words); !found || sh.problem != nil {
 				return failed
 			}
 			continue
@@ -96,8 +96,9 @@ func (f *file) proveMove(after []byte, pieces []Piece, moved []slot, hub []strin
 	return nil
 }
 
-// MoveBack replaces the hub's entry by the first piece, and puts the others where they were. In
-// a file that was printed again since, pieces whose place is gone are put together.
+// MoveBack replaces the hub's entry by the first piece, and puts each other piece after the unit that
+// was before it. If a client has changed the file and this unit is missing, the piece follows the
+// previous piece.
 func MoveBack(r Row, src []byte, hub []string, pieces []Piece) ([]byte, error) {
 	at := -1
 	for i, p := range pieces {
@@ -120,7 +121,7 @@ func MoveBack(r Row, src []byte, hub []string, pieces []Piece) ([]byte, error) {
 			}
 			u := units[own[0]]
 			if bytes.HasPrefix(src[u.start:], []byte(p.Behind)) {
-				u.end = u.start + len(p.Behind) // text that was added after it stays
+				u.end = u.start + len(p.Behind) // keep text that was added after the hub's entry
 			}
 			src, at = spliceEdits(src, []edit{{u.start, u.end, p.Text}}), u.start+len(p.Text)
 			continue
@@ -143,8 +144,8 @@ func MoveBack(r Row, src []byte, hub []string, pieces []Piece) ([]byte, error) {
 	return src, nil
 }
 
-// readHub recognises the hub by its program, and reads the servers that --only selects and the
-// other options.
+// readHub recognises an entry that starts the hub, at any path of clawai, and reads its options. It
+// returns false for other entries.
 func readHub(words []*node) (hub Wrapper, ok bool) {
 	if len(words) < 2 || !isClawai(words[0].text) || words[1].text != "hub" {
 		return hub, false
@@ -176,7 +177,8 @@ func readHub(words []*node) (hub Wrapper, ok bool) {
 	return hub, true
 }
 
-// hubEntry writes the hub's entry in the layout of the entry that it replaces.
+// hubEntry returns the text of the hub's entry, in the layout of the unit (first) and the entry (like)
+// that it replaces.
 func (f *file) hubEntry(first unit, like slot, path string, only []string) string {
 	args := []string{"hub", "--only", strings.Join(only, ",")}
 	all := f.hubMembers(like.value, path, args)
@@ -225,8 +227,8 @@ func (f *file) hubEntry(first unit, like slot, path string, only []string) strin
 	return quoteText(HubName) + ": " + text
 }
 
-// hubMembers returns the members of the hub's entry: the command, and the other members that
-// this client's entries have.
+// hubMembers returns the members of the hub's entry: the command, and the name, the type and enabled
+// as far as the client's entries have them.
 func (f *file) hubMembers(like *node, path string, args []string) (all []extra) {
 	list := "[" + strings.Join(quoteAll(args), spaced) + "]"
 	if field := cmp.Or(f.row.NameField, "name"); like.hasMember(field) {

@@ -6,14 +6,14 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// unit is a part of a file that can be taken out whole: a member or an item of the container of
-// servers, in TOML a table with its header.
+// unit is a part of a file that can be taken out completely: a member or an item of the container of
+// servers, or in TOML a table with its header.
 type unit struct {
-	key        string
+	key        string   // name of the member or item; in TOML, pathKey of path
 	path       []string // in TOML: path of a table, or of a pair in the table of all servers
-	pair       int      // for a pair, number of leading parts of its path that its table names; -1: a table
+	pair       int      // in TOML, for a pair: length of the path of its table; -1 for a table
 	start, end int
-	flow       bool // it is between brackets, in YAML
+	flow       bool // in YAML: the unit is between brackets
 }
 
 // splitUnits returns the units of a file, in their order.
@@ -32,7 +32,7 @@ func (f *file) splitUnits(container []string) ([]unit, error) {
 	}
 	var all []unit
 	add := func(key string, start int, value *node, block bool) {
-		end, known := f.stopAnywhere(value)
+		end, known := f.unitEnd(value)
 		if !known && err == nil {
 			err = newEditError(f.src, start, "write it on lines of its own", "where the entry of %q ends cannot be told", key)
 		}
@@ -54,18 +54,18 @@ func (f *file) splitUnits(container []string) ([]unit, error) {
 	return all, err
 }
 
-// stopAnywhere returns the end of a value like valueEnd, but also for an object in YAML's
+// unitEnd returns the end of a value. Unlike valueEnd, it also knows the end of an object in YAML's
 // brackets.
-func (f *file) stopAnywhere(n *node) (int, bool) {
+func (f *file) unitEnd(n *node) (int, bool) {
 	if f.row.Format != YAML || n.kind != objectKind {
 		return f.valueEnd(n)
 	}
 	if len(n.members) > 0 && n.members[0].block {
-		return f.stopAnywhere(n.members[len(n.members)-1].value)
+		return f.unitEnd(n.members[len(n.members)-1].value)
 	}
 	at := n.start + 1
 	if len(n.members) > 0 {
-		end, known := f.stopAnywhere(n.members[len(n.members)-1].value)
+		end, known := f.unitEnd(n.members[len(n.members)-1].value)
 		if !known {
 			return 0, false
 		}
@@ -75,14 +75,14 @@ func (f *file) stopAnywhere(n *node) (int, bool) {
 	return at + 1, n.end > n.start && at < len(f.src) && f.src[at] == '}'
 }
 
-// splitTables returns the tables of a TOML file, each up to the next one, and the pairs that
-// are servers, or parts of servers, without a table of their own.
+// splitTables returns the units of a TOML file: the tables, each up to the next unit, and the pairs
+// outside these tables that are servers or parts of servers.
 func (f *file) splitTables(container []string) (all []unit) {
 	base := bomLength(f.src)
 	var p unstable.Parser
 	p.Reset(f.src[base:])
 	var table []string
-	element := "" // name of the server whose array element is current; its tables share the name
+	element := "" // name of the server whose element of the array of tables was read last
 	for p.NextExpression() {
 		n := p.Expression()
 		var path []string

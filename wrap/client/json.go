@@ -8,7 +8,7 @@ import (
 // maxDepth limits the nesting of values.
 const maxDepth = 512
 
-// reading is the treatment of a value: skip it, follow the key path in it, or keep all of it.
+// reading says how to read a value: skip it, follow the key path into it, or keep it completely.
 type reading uint8
 
 const (
@@ -17,9 +17,9 @@ const (
 	keep
 )
 
-// jsonReader reads JSON, JSON with comments, and JSON5 in one pass over the bytes. It checks
-// the whole file but keeps only the values that the key path leads to, since these files can
-// hold many megabytes of other data.
+// jsonReader reads JSON, JSON with comments, and JSON5 in one pass over the bytes. It checks the
+// complete file, but keeps only the values that the key path leads to, because these files can
+// contain many megabytes of other data.
 type jsonReader struct {
 	src    []byte
 	at     int
@@ -28,7 +28,7 @@ type jsonReader struct {
 	err    *EditError
 }
 
-// parseJSON reads a whole file; it returns nil when the file holds only blanks.
+// parseJSON reads a complete file. It returns nil when the file contains only blanks and comments.
 func parseJSON(src []byte, format Format, path []string) (*node, error) {
 	j := &jsonReader{src: src, at: bomLength(src), format: format}
 	j.skipSpace()
@@ -109,7 +109,7 @@ func (j *jsonReader) skipComment() {
 	}
 }
 
-// readValue reads one value. The path is the rest of the key path to the container.
+// readValue reads one value. path is the rest of the key path from the value to the container.
 func (j *jsonReader) readValue(path []string, mode reading) *node {
 	if mode == follow && len(path) == 0 {
 		mode = keep
@@ -151,7 +151,7 @@ func (j *jsonReader) newScalar(start int, k kind, mode reading) *node {
 	return n
 }
 
-// openContainer reads an opening bracket. It makes no node for a skipped value.
+// openContainer reads an opening bracket. It returns nil for a value that is skipped.
 func (j *jsonReader) openContainer(k kind, mode reading) *node {
 	start := j.at
 	if j.depth++; j.depth > maxDepth {
@@ -205,7 +205,7 @@ func (j *jsonReader) chooseMode(start, end int, path []string, mode reading) (re
 	return skip, nil
 }
 
-// isKey compares a raw key with a name, and decodes the key only when necessary.
+// isKey reports whether a raw key has a name. It decodes the key only when necessary.
 func isKey(raw []byte, name string) bool {
 	if raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1:len(raw)-1]) == name
@@ -232,10 +232,11 @@ func (j *jsonReader) readList(mode reading) *node {
 	}
 }
 
-// readClosing reads the closing bracket if it is there.
-func (j *jsonReader) readClosing(bracket byte, of string) bool {
+// readClosing reads the closing bracket, if it is the next character. container is a phrase for a
+// message.
+func (j *jsonReader) readClosing(bracket byte, container string) bool {
 	if j.at == len(j.src) {
-		j.failRead(j.at, "the file ends inside %s", of)
+		j.failRead(j.at, "the file ends inside %s", container)
 		return false
 	}
 	if j.src[j.at] != bracket {
@@ -246,16 +247,16 @@ func (j *jsonReader) readClosing(bracket byte, of string) bool {
 	return true
 }
 
-// readComma reads the separator of two members: a comma, or nothing before the closing bracket,
-// which it does not consume. It returns false when reading cannot go on.
-func (j *jsonReader) readComma(bracket byte, of string) bool {
+// readComma reads the comma after a member or item, unless the closing bracket follows, which it does
+// not consume. It returns false after an error.
+func (j *jsonReader) readComma(bracket byte, container string) bool {
 	if j.err != nil {
 		return false
 	}
 	j.skipSpace()
 	switch {
 	case j.at == len(j.src):
-		j.failRead(j.at, "the file ends inside %s", of)
+		j.failRead(j.at, "the file ends inside %s", container)
 	case j.src[j.at] == bracket:
 		return true
 	case j.src[j.at] != ',':

@@ -35,7 +35,8 @@ func decodeString(raw []byte) string {
 
 const shortEscapes, shortMeanings = `bfnrtv0`, "\b\f\n\r\t\v\x00"
 
-// decodeEscape reads one escape; it returns -1 for a line continuation.
+// decodeEscape reads one escape, and returns its character and its length in bytes. The character is
+// -1 for a line continuation, which stands for no character.
 func decodeEscape(raw []byte) (r rune, size int) {
 	c := raw[1]
 	switch {
@@ -69,7 +70,7 @@ func parseHex(digits []byte) rune {
 	return rune(n)
 }
 
-// quoteText writes s as a string that JSON, JSON5, TOML and YAML all read as s.
+// quoteText returns a string literal for s that is valid in JSON, JSON5, TOML and YAML.
 func quoteText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

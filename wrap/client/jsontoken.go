@@ -13,15 +13,15 @@ func (j *jsonReader) readKey() bool {
 	case j.err != nil:
 	case c == '"' || c == '\'' && j.format == JSON5:
 		j.skipString()
-	case j.format == JSON5 && j.bareName():
+	case j.format == JSON5 && j.readBareName():
 	default:
 		j.failRead(j.at, "a key is missing before %q", j.currentCharacter())
 	}
 	return j.err == nil
 }
 
-// bareName reads an identifier name of ECMAScript 5.1.
-func (j *jsonReader) bareName() bool {
+// readBareName reads an identifier name of ECMAScript 5.1. It returns false if there is none.
+func (j *jsonReader) readBareName() bool {
 	start := j.at
 	for j.at < len(j.src) {
 		r, size := utf8.DecodeRune(j.src[j.at:])
@@ -109,7 +109,8 @@ func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// readLiteral reads a literal that no letter or digit follows.
+// readLiteral reads a literal, unless a letter or digit follows it. It returns false if it reads
+// nothing.
 func (j *jsonReader) readLiteral(literal string) bool {
 	if !bytes.HasPrefix(j.src[j.at:], []byte(literal)) {
 		return false
@@ -122,8 +123,8 @@ func (j *jsonReader) readLiteral(literal string) bool {
 	return true
 }
 
-// readNumber reads a number of RFC 8259; in JSON5 also +1, .5, 5., 0x1f, Infinity
-// and NaN.
+// readNumber reads a number of RFC 8259, and in JSON5 also +1, .5, 5., 0x1f, Infinity and NaN. It
+// returns false if there is none.
 func (j *jsonReader) readNumber() bool {
 	start := j.at
 	if c := j.peekByte(); c == '-' || c == '+' && j.format == JSON5 {
@@ -159,9 +160,9 @@ func (j *jsonReader) readNumber() bool {
 	return ok
 }
 
-func (j *jsonReader) skipRun(of func(byte) bool) int {
+func (j *jsonReader) skipRun(accepts func(byte) bool) int {
 	start := j.at
-	for j.at < len(j.src) && of(j.src[j.at]) {
+	for j.at < len(j.src) && accepts(j.src[j.at]) {
 		j.at++
 	}
 	return j.at - start

@@ -11,7 +11,7 @@ type slot struct {
 	twice bool // another slot has the same path
 }
 
-// parseFile reads a file into nodes; it returns nil when the file is empty.
+// parseFile reads a file into nodes. It returns nil when the file is empty.
 func parseFile(r Row, src []byte) (*node, error) {
 	if at := invalidUTF8(src); at >= 0 {
 		return nil, newEditError(src, at, "save the file as UTF-8", "the file is not UTF-8 text")
@@ -46,7 +46,8 @@ func locateServers(r Row, src []byte, root *node) ([]slot, error) {
 	return f.slots, nil
 }
 
-// pathKey returns one text for a path; quotes keep different paths different.
+// pathKey returns one text for a path. The names are quoted, so that different paths have different
+// texts.
 func pathKey(path []string) string {
 	key := ""
 	for _, p := range path {
@@ -62,8 +63,9 @@ type finder struct {
 	err   error
 }
 
-// walkKeyPath follows the key path. A missing or null step holds no servers; a step of another
-// kind means that we do not understand the file.
+// walkKeyPath follows the key path from n. walked holds the keys up to n. If a value on the path is
+// missing or null, there are no servers. If it is of a wrong kind, the file is not understood, and
+// f.err is set.
 func (f *finder) walkKeyPath(n *node, path, walked []string) {
 	switch {
 	case f.err != nil || n == nil || n.kind == nullKind:

@@ -6,12 +6,13 @@ import (
 	"unicode"
 )
 
-// visibleLength returns how many bytes of a command line's word may be shown, judged by its
-// form. It hides the query of a URL, random-looking text in its path, and a random-looking
-// value after an option of one letter, whose meaning is unknown.
+// visibleLength returns how many bytes of a command line's word may be shown, judged by the form of
+// the word. before is the previous word. These parts are hidden: the query of a URL, random-looking
+// text in the path of a URL, and a random-looking value after an option of one letter, whose meaning
+// is unknown.
 func visibleLength(word, before string) int {
 	if strings.Contains(word, "://") {
-		return shownOfURL(word)
+		return visibleURLLength(word)
 	}
 	letter, value := shortOption(before), word
 	if letter == "" {
@@ -26,8 +27,8 @@ func visibleLength(word, before string) int {
 	return len(word)
 }
 
-// shortOption returns the option of one letter that a word is or begins with: -k, and -k= of
-// -k=VALUE; "" when there is none.
+// shortOption returns the option of one letter with which a word begins: -k, or -k= of -k=VALUE. It
+// returns "" when there is none.
 func shortOption(word string) string {
 	if len(word) < 2 || word[0] != '-' || !unicode.IsLetter(rune(word[1])) {
 		return ""
@@ -38,7 +39,7 @@ func shortOption(word string) string {
 	return word[:2]
 }
 
-func shownOfURL(word string) int {
+func visibleURLLength(word string) int {
 	path := strings.Index(word, "://") + len("://")
 	if slash := strings.IndexAny(word[path:], "/?#"); slash >= 0 {
 		path += slash
@@ -60,11 +61,11 @@ func shownOfURL(word string) int {
 	return end
 }
 
-// runs matches many letters and digits in a row, which words do not have.
+// runs matches 10 or more letters and digits in a row.
 var runs = lazyPattern(`[A-Za-z0-9]{10,}`)
 
-// looksRandom reports whether a value looks random: not like words, names, versions, paths,
-// hosts or packages.
+// looksRandom reports whether a value looks random, unlike words, names, versions, paths, hosts and
+// packages.
 func looksRandom(value string) bool {
 	if strings.ContainsAny(value, " \t\\@:") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, ".") || strings.HasPrefix(value, "~") {
 		return false

@@ -42,7 +42,7 @@ func (f *file) secretWords(words []*node) (edits []edit) {
 	src, err := json.Marshal(all)
 	var clean []string
 	if err != nil || json.Unmarshal(redact.ScrubJSON(src), &clean) != nil || len(clean) != len(all) {
-		return nil // some words are not texts; clawai writes nothing of such an entry
+		return nil // some words are not texts: the entry is not edited, so no difference shows it
 	}
 	for i, w := range words {
 		prefix := all[i][:commonPrefix(all[i], clean[i])]
@@ -74,7 +74,7 @@ func (f *file) secretEdits(r *remote) []edit {
 	var edits []edit
 	if m := r.url; m != nil && m.value.kind == stringKind && f.row.HidesAddress(m.value.text) {
 		e := f.coverText(m.value, "")
-		if r.redirected != nil { // its path is a secret of clawai, and its query may hold another
+		if r.redirected != nil { // the path contains clawai's secret, and the query the original address
 			e.text = r.redirected.visibleHost() + "/" + hiddenText
 		}
 		edits = append(edits, e)
@@ -89,7 +89,7 @@ func (f *file) secretEdits(r *remote) []edit {
 	return edits
 }
 
-// coverText hides the text of a string after the prefix.
+// coverText returns the edit that hides the text of a string after the prefix. Line ends stay.
 func (f *file) coverText(v *node, prefix string) edit {
 	n := f.openingLength(f.rawText(v), v.plain)
 	start, end := v.start+n+len(prefix), v.end-min(n, 3)

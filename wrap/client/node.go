@@ -17,8 +17,8 @@ func (k kind) String() string {
 	return [...]string{"a number or boolean", "null", "a string", "a list", "an object"}[k]
 }
 
-// node is one value of a file with its byte offsets. Every format is read into nodes, so that
-// finding and editing are written once.
+// node is one value of a file with its byte offsets. Every format is read into nodes, so that the
+// same code finds and edits servers in all formats.
 type node struct {
 	kind       kind
 	start, end int      // the end of a list or object is known only in JSON and YAML's flow style
@@ -26,25 +26,26 @@ type node struct {
 	members    []member // of an object
 	items      []*node  // of a list
 
-	// block means a YAML list with a line for each item. lead is the offset of the dash of an
-	// item in such a list.
+	// block means that the node is a YAML list with a line for each item. For an item of such a
+	// list, lead is the offset of its dash.
 	block bool
 	lead  int
-	// plain means a YAML scalar without quotes.
+	// plain means that the node is a YAML scalar without quotes.
 	plain bool
-	// refused is the reason why the engine must not touch the node ("an anchor").
+	// refused is the reason why the node must not be edited, such as "an anchor"; "" if it may be.
 	refused string
 }
 
-// member is a key with its value. A dotted TOML key starts at its first part; last is the start
-// of its last part.
+// member is a key with its value. start, last and end are offsets of the key. For a dotted TOML key,
+// start is the start of its first part, and last is the start of its last part.
 type member struct {
 	name             string
 	start, last, end int
-	block            bool // it is on a line of its own
+	block            bool // the member is on lines without other members
 	escaped          bool // the name is written with escapes
 	value            *node
-	// again lists the other places of the name: TOML can write one table in parts.
+	// again lists further places of the name: in TOML, the parts of one table may be at several
+	// places.
 	again []span
 }
 
@@ -55,7 +56,7 @@ func (n *node) endAt(end int) *node {
 	return n
 }
 
-// findMember returns the first member of a name; twice means that there is another.
+// findMember returns the first member with a name, or nil. twice means that there is a second one.
 func (n *node) findMember(name string) (found *member, twice bool) {
 	if n == nil || n.kind != objectKind {
 		return nil, false
@@ -116,7 +117,7 @@ func (n *node) ownDuplicate() *member {
 	return nil
 }
 
-// lineStart returns the offset of the first byte of the line that holds at.
+// lineStart returns the offset of the first byte of the line that contains the offset at.
 func lineStart(src []byte, at int) int {
 	start := bytes.LastIndexByte(src[:at], '\n') + 1
 	if start == 0 {
@@ -137,8 +138,8 @@ func lineEnd(src []byte, at int) int {
 	return at + i
 }
 
-// lineBreak returns the line end at an offset; at the end of src, the first line end of the
-// file.
+// lineBreak returns the line end at an offset. At the end of src, it returns a line end like the first
+// one of the file.
 func lineBreak(src []byte, at int) string {
 	if at == len(src) {
 		at = lineEnd(src, 0)

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Paths are the possible places of a file: All on every system, then those of the system.
+// Paths holds the possible places of a file: those in All on every system, and then those of the
+// system.
 //
 // A pattern is written with slashes. It starts with ~ (the home), {config} (the system's folder
 // for applications' settings), {xdg} ($XDG_CONFIG_HOME, else ~/.config, on every system), $NAME

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Read returns the servers of a file. The error, an *EditError, means that the file cannot be
-// read exactly or that a key on the way to the servers appears twice. A problem of one server
-// alone is in its Entry's Problem. A file without content has no servers.
+// Read returns the servers of a file. The error, an *EditError, means that the file cannot be read
+// exactly, or that a key of the path to the servers appears twice. A problem of only one server is in
+// Entry.Problem. A file without content has no servers.
 func Read(r Row, src []byte) ([]Entry, error) {
 	file, err := openFile(r, src)
 	if err != nil {
@@ -20,7 +20,7 @@ func Read(r Row, src []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// file is a client's file after reading.
+// file is the content of a client's file, with the places of its servers.
 type file struct {
 	row   Row
 	src   []byte
@@ -65,8 +65,8 @@ func (f *file) faultError(p *fault) *EditError {
 	return &EditError{Line: line, Column: column, What: p.what, Next: p.next}
 }
 
-// countPosition counts lines from where it last stopped, since a file may hold thousands of
-// entries.
+// countPosition returns the line and the column of an offset. It counts lines from the previous
+// offset, because a file may have thousands of entries.
 func (f *file) countPosition(at int) (line, column int) {
 	if at < f.counted || f.line == 0 {
 		f.counted, f.line = 0, 1
@@ -77,13 +77,13 @@ func (f *file) countPosition(at int) (line, column int) {
 	return f.line, column
 }
 
-// fillEntry sets what the entry starts, as far as it can be read.
+// fillEntry sets the wrapper of an entry, and its command or its address, as far as they can be read.
 func (f *file) fillEntry(e *Entry, sh shape) {
 	words := nodeTexts(sh.words)
 	if v, ok := readInvocation(sh.words); ok {
 		e.Wrapped = &Wrapper{Path: words[0], Server: v.server, Observe: v.isObserving(), Differs: v.findDifferences(words, e.Name)}
 		words = words[v.inner:]
-	} else if hub, is := readHub(sh.words); is {
+	} else if hub, found := readHub(sh.words); found {
 		e.Wrapped = &hub
 	}
 	if r := sh.remote; r != nil {
@@ -98,7 +98,7 @@ func (f *file) fillEntry(e *Entry, sh shape) {
 	}
 }
 
-// findProblem returns the reason why an entry cannot be edited.
+// findProblem returns the reason why an entry cannot be wrapped or unwrapped, or nil.
 func (f *file) findProblem(s slot, sh shape) *fault {
 	if sh.problem != nil {
 		return sh.problem
@@ -120,7 +120,7 @@ func (f *file) findProblem(s slot, sh shape) *fault {
 	return nil
 }
 
-// findTarget returns the slot of an entry whose command may be edited.
+// findTarget returns the slot and the shape of an entry that can be wrapped or unwrapped.
 func (f *file) findTarget(e Entry) (slot, shape, error) {
 	s, sh, err := f.findSlot(e)
 	if err != nil {
@@ -132,7 +132,8 @@ func (f *file) findTarget(e Entry) (slot, shape, error) {
 	return s, sh, nil
 }
 
-// findSlot returns the slot of an entry that can be edited at all.
+// findSlot returns the slot and the shape of an entry that can be edited, for example by a redirect,
+// even if it cannot become a process.
 func (f *file) findSlot(e Entry) (slot, shape, error) {
 	if f.row.ReadOnly {
 		return slot{}, shape{}, newEditError(f.src, 0, "edit the file by hand", "files of %s are not edited", f.row.Name)

@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// The other form of a wrapped remote entry: its client still speaks HTTP, to the owner's proxy
-// on this machine (clawai proxy --listen), and only the url of the entry changes. The query of
-// the new url holds the old url, so that the edit can be undone without any other file; the
-// proxy ignores the query.
+// A redirect is the other form of a wrapped remote entry, besides the bridge: only the url of the
+// entry changes, and the client connects over HTTP to the owner's proxy on this machine (clawai proxy
+// --listen). The query of the new url contains the old url, so that the edit can be undone without
+// another file. The proxy ignores the query.
 
 const (
 	forQuery = "clawai-for" // the original address
-	asQuery  = "clawai-as"  // its token in the file, base64, when that is not the plain one
+	asQuery  = "clawai-as"  // the token of the original address in the file, in base64; only if quoteText would write another token
 )
 
-// redirectURL holds the parts of such an entry's url.
+// redirectURL holds the parts of the url of a redirected entry.
 type redirectURL struct {
 	proxyURL string // the url without its query
-	server   string // the last part of its path
+	server   string // the last part of the url's path
 	original string // the original address
-	token    string // the address as the file wrote it
+	token    string // the original address as the file wrote it
 }
 
-// readRedirection recognises the form without other information.
+// readRedirection reads the url of an entry. It returns nil if the entry is not redirected.
 func readRedirection(text string) *redirectURL {
 	proxyURL, query, found := strings.Cut(text, "?")
 	if !found || !strings.HasPrefix(query, forQuery+"=") {
@@ -65,7 +65,7 @@ func (r *redirectURL) visibleHost() string {
 	return scheme + "://" + host
 }
 
-// renderURL returns the url that readRedirection reads.
+// renderURL returns the complete url, which readRedirection reads.
 func (r *redirectURL) renderURL() string {
 	text := r.proxyURL + "?" + forQuery + "=" + url.QueryEscape(r.original)
 	if r.token != quoteText(r.original) {
@@ -85,11 +85,11 @@ func (r *redirectURL) findDifferences(text, server string) (all []string) {
 	return all
 }
 
-// RedirectEntry replaces a remote entry's url by proxyURL, the address of the server at
-// clawai's own proxy. Headers and everything else stay with the client. An entry that leads
-// there already is returned unchanged; one that leads to another proxy is updated.
+// RedirectEntry replaces the url of a remote entry by proxyURL, the address of the server at clawai's
+// own proxy. The headers and everything else stay. An entry that has this url already is returned
+// unchanged, and an entry with another address of the proxy is updated.
 //
-// Like Wrap, it undoes its own result before it returns, as a check. On an error, an
+// Like Wrap, it checks before it returns that its result can be undone. If it returns an error, an
 // *EditError, it returns no bytes.
 func RedirectEntry(r Row, src []byte, e Entry, proxyURL string) ([]byte, error) {
 	f, err := openFile(r, src)
@@ -123,15 +123,14 @@ func RedirectEntry(r Row, src []byte, e Entry, proxyURL string) ([]byte, error) 
 	return after, nil
 }
 
-// PlainName reports whether a name can be part of an address; proxy/remote/reverse has the same
-// rule.
+// PlainName reports whether a name can be part of an address. proxy/remote/reverse has the same rule.
 func PlainName(name string) bool {
 	return strings.Trim(name, ".") != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
 	})
 }
 
-// originalURL restores the bytes of the original url.
+// originalURL returns the file with the bytes of the entry's original url.
 func (f *file) originalURL(sh shape) []byte {
 	v := sh.remote.url.value
 	return spliceEdits(f.src, []edit{{v.start, v.end, sh.remote.redirected.token}})

@@ -9,31 +9,31 @@ import (
 	"sync"
 )
 
-// remote holds the parts of a remote entry: a bare one, or one in the form that wrap writes
-// (bridge.go).
+// remote holds the parts of a remote entry: of a bare entry, a bridge (bridge.go), or a redirected
+// entry (redirect.go).
 type remote struct {
-	url        *member // the address; when wrapped, the member in the environment, or nil
-	inner      *node   // when wrapped: the word after --
+	url        *member // the address; in a bridge, the variable with the address, or nil
+	inner      *node   // in a bridge: the word after --
 	headers    []header
-	original   []string     // when wrapped: the words of --was
-	redirected *redirectURL // when wrapped: the url leads to clawai's proxy (redirect.go)
-	kept       *fault       // reason why it cannot become a process
+	original   []string     // in a bridge: the words of --was; else nil
+	redirected *redirectURL // of a redirected entry: the parts of its url; else nil
+	kept       *fault       // reason why the entry cannot become a bridge; nil if it can
 
-	holder     *member // member with the headers: the row's headers or env-headers, or env when wrapped
-	env        *member // environment of a bare entry, which has no meaning for its server
-	bearer     *member
-	envHeaders bool      // the headers name variables
-	idle       []*member // empty members that would break the file (cut.go)
+	holder     *member   // member that contains the headers; in a bridge, the environment
+	env        *member   // environment of an entry that is no bridge; it has no effect on the server
+	bearer     *member   // member that names the variable with the bearer token; in a bridge, the variable
+	envHeaders bool      // the values of the headers are names of variables
+	idle       []*member // empty members that would make the file of a bridge invalid (cut.go)
 }
 
-// header is one header of a remote entry, and the member that holds it.
+// header is one header of a remote entry, and the member that contains it.
 type header struct {
 	name   string
 	member *member
 }
 
-// The environment of a wrapped remote server holds what must not be on a command line
-// (cmd/clawai/internal/proxycmd reads it).
+// The variables in the environment of a bridge. They contain what must not be on a command line
+// (cmd/clawai/internal/proxycmd reads them).
 const (
 	urlVariable       = "CLAWAI_URL"
 	urlReference      = "env:" + urlVariable
@@ -42,8 +42,8 @@ const (
 	bearerVariable    = headerEnvVariable + "0"
 )
 
-// shared lists members that mean the same for a process as for a remote server. Any other
-// member is refused unless it is empty: it may be how the client signs in.
+// shared lists members that mean the same for a process as for a remote server. A bridge is refused
+// if the entry has another member that is not empty: the client may need this member to sign in.
 var shared = []string{
 	"name", "title", "description", "notes", "icon", "version", "source", "fromGalleryId", "gallery",
 	"enabled", "disabled", "required", "bundled", "trust", "timeout", "timeoutMs", "initTimeout", "connectionTimeout",
@@ -60,9 +60,9 @@ var (
 	variableName = lazyPattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// ownHeader matches headers that the transport sets, so that clawai refuses them
-// (proxy/remote.OwnHeaders). Entries often set Accept and Content-Type; clawai ignores these
-// two.
+// ownHeader matches headers that the transport sets itself, so that clawai does not accept them as
+// options (proxy/remote.OwnHeaders). It does not match Accept and Content-Type, which entries often
+// have, and which clawai ignores.
 var ownHeader = lazyPattern(`(?i)^(accept-encoding|connection|content-encoding|content-length|host|last-event-id|` +
 	`mcp-(session-id|protocol-version|method|name|param-.*)|transfer-encoding|upgrade|te|trailer)$`)
 
@@ -72,7 +72,7 @@ func lazyPattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// isEmpty reports whether a value asks for nothing.
+// isEmpty reports whether a value has no effect: null, false, or an empty object or list.
 func (n *node) isEmpty() bool {
 	switch n.kind {
 	case nullKind:
@@ -85,7 +85,8 @@ func (n *node) isEmpty() bool {
 	return n.kind == otherKind && n.text == "false"
 }
 
-// isStrict reports whether a member of the other kind of entry breaks the file.
+// isStrict reports whether the client rejects a file in which a process has members of a remote
+// entry, or the reverse.
 func (r Row) isStrict() bool { return r.StrictKeys || len(r.ExclusiveFields) > 0 }
 
 // fillsText reports whether the client may expand a text in a url or a header.
@@ -93,8 +94,8 @@ func (r Row) fillsText(text string) bool {
 	return strings.Contains(text, "$") && !r.EnvExpands || r.expandsText(text)
 }
 
-// HidesAddress reports whether an address must not be on a command line: it is unknown before
-// the client has expanded it, or it has a part that may be a key.
+// HidesAddress reports whether an address must not be on a command line: the client expands a part of
+// it, or a part of it may be a secret.
 func (r Row) HidesAddress(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || r.fillsText(address) || u.User != nil || strings.ContainsAny(address, "?#") {
@@ -105,8 +106,8 @@ func (r Row) HidesAddress(address string) bool {
 	})
 }
 
-// meaningWords returns what an entry starts or reaches, for comparison: its words, or the
-// address and the headers as they will be sent.
+// meaningWords returns words that are equal for entries with the same effect: the words of the
+// command, or the address and the headers that will be sent.
 func (sh shape) meaningWords() []string {
 	if sh.kind != Remote {
 		return nodeTexts(sh.words)
@@ -122,7 +123,7 @@ func (sh shape) meaningWords() []string {
 			}
 		}
 		name, value, _ := strings.Cut(text, ":")
-		said = append(said, name+":"+strings.TrimSpace(value)) // as it is sent
+		said = append(said, name+":"+strings.TrimSpace(value)) // a client sends the value without these blanks
 	}
 	if r.bearer != nil {
 		text := r.bearer.value.text
@@ -146,15 +147,17 @@ func (r *remote) remoteAddress() string {
 	return ""
 }
 
-// signsIn reports whether no Authorization header is sent.
+// signsIn reports whether the entry sets no Authorization header, so that the client signs in by
+// itself if necessary.
 func (r *remote) signsIn() bool {
 	return r.bearer == nil && !slices.ContainsFunc(r.headers, func(h header) bool { return strings.EqualFold(h.name, "Authorization") })
 }
 
 func bearerLine(variable string) string { return fmt.Sprintf("Authorization: Bearer ${%s}", variable) }
 
-// headerLead returns the text before a header's value in the environment. A bare YAML scalar
-// stays bare when no blank follows the colon.
+// headerLead returns the text before a header's value in the environment. variable means that the
+// value names a variable. plain means that the value is a YAML scalar without quotes: it needs no
+// quotes later if no blank follows the colon.
 func headerLead(name string, plain, variable bool) string {
 	switch {
 	case variable:

@@ -8,7 +8,8 @@ import (
 
 const nextTake = "take it out, or keep the server as it is"
 
-// readRemote reads a bare remote entry and refuses parts that a wrapper would lose.
+// readRemote reads a remote entry that is no bridge. If a bridge would lose a part of the entry, it
+// sets remote.kept.
 func (s *shapeReader) readRemote(entry *node) {
 	r := s.remote
 	s.checkEditable(s.holder)
@@ -19,11 +20,12 @@ func (s *shapeReader) readRemote(entry *node) {
 		}
 	}
 	s.checkURL()
-	// The following checks concern the process that the entry would become.
+	// The following checks are about the bridge that the entry may become. Their problem is stored in
+	// r.kept.
 	before := s.problem
 	s.problem, s.hard = nil, false
 	defer func() { r.kept, s.problem = s.problem, before }()
-	defer s.orProxy()
+	defer s.adviseRedirect()
 	s.checkType()
 	r.env, _ = s.holder.findMember(s.row.envKey())
 	s.readHeaders()
@@ -34,16 +36,16 @@ func (s *shapeReader) readRemote(entry *node) {
 	}
 }
 
-// refuseSoftly refuses a part that a process cannot hold, but a client that still speaks HTTP
-// keeps (redirect.go).
-func (s *shapeReader) refuseSoftly(at int, next, what string, values ...any) {
+// refuseForBridge reports a part that a bridge cannot have, but a redirected entry can (redirect.go).
+func (s *shapeReader) refuseForBridge(at int, next, what string, values ...any) {
 	hard := s.hard
 	s.keepProblem(at, next, what, values...)
 	s.hard = hard
 }
 
-// orProxy adds the advice to use the proxy form when only that form is possible.
-func (s *shapeReader) orProxy() {
+// adviseRedirect adds advice to the problem if the entry cannot become a bridge, but can be
+// redirected.
+func (s *shapeReader) adviseRedirect() {
 	if s.problem != nil && !s.hard && s.canRedirect() {
 		s.problem.next += nextProxy
 	}
@@ -100,8 +102,8 @@ func (s *shapeReader) checkType() {
 	}
 }
 
-// readHeaders finds the headers. All must be in one member, since a process has one member in
-// their place.
+// readHeaders finds the headers. They must all be in one member, because this member becomes the
+// environment of the bridge.
 func (s *shapeReader) readHeaders() {
 	r := s.remote
 	for i, field := range []string{s.row.HeadersField, s.row.EnvHeadersField} {
@@ -110,7 +112,7 @@ func (s *shapeReader) readHeaders() {
 			continue
 		}
 		if r.holder != nil {
-			s.refuseSoftly(m.start, "move the headers of one into a header file", "the entry of %q has %q and %q", s.slot.name, r.holder.name, field)
+			s.refuseForBridge(m.start, "move the headers of one into a header file", "the entry of %q has %q and %q", s.slot.name, r.holder.name, field)
 			return
 		}
 		r.holder, r.envHeaders = m, i == 1
@@ -132,10 +134,10 @@ func (s *shapeReader) readHeaders() {
 		return
 	}
 	if len(r.headers) > 0 && s.row.isStrict() {
-		s.refuseSoftly(r.env.start, nextTake, "the entry of %q has headers and %q", s.slot.name, r.env.name)
+		s.refuseForBridge(r.env.start, nextTake, "the entry of %q has headers and %q", s.slot.name, r.env.name)
 	}
 	if len(r.headers) == 0 {
-		r.holder = nil // the existing environment is enough
+		r.holder = nil // the environment need not change its key
 	}
 }
 
@@ -154,12 +156,12 @@ func (s *shapeReader) checkHeader(m *member) {
 	case s.remote.envHeaders && !variableName().MatchString(v.text):
 		s.keepProblem(v.start, "write the name of a variable", "the header %q of %q does not name a variable", name, s.slot.name)
 	case !s.row.EnvExpands && s.row.fillsText(v.text), matchesAny(s.row.FillsHeaders, v.text):
-		s.refuseSoftly(v.start, "write the value out, or keep the header in a file: clawai proxy --header-file",
+		s.refuseForBridge(v.start, "write the value out, or keep the header in a file: clawai proxy --header-file",
 			"the header %q of %q holds a variable, which this client fills in only there", name, s.slot.name)
 	}
 }
 
-// readBearer finds the variable that holds a bearer token.
+// readBearer finds the member that names the variable with a bearer token.
 func (s *shapeReader) readBearer() {
 	m, _ := s.holder.findMember(s.row.BearerField)
 	if s.row.BearerField == "" || m == nil || m.value.kind == nullKind {
@@ -176,7 +178,7 @@ func (s *shapeReader) readBearer() {
 	s.remote.bearer = m
 }
 
-// checkMembers refuses members that a process would not receive.
+// checkMembers refuses members that have no effect for a process.
 func (s *shapeReader) checkMembers(n *node) {
 	known := append([]string{
 		s.remote.url.name, s.row.typeKey(), s.row.NameField, s.row.HeadersField, s.row.EnvHeadersField,
@@ -191,6 +193,6 @@ func (s *shapeReader) checkMembers(n *node) {
 			s.remote.idle = append(s.remote.idle, m)
 			continue
 		}
-		s.refuseSoftly(m.start, nextTake, "the entry of %q has %s, which would say nothing of a server that is started", s.slot.name, quoteText(m.name))
+		s.refuseForBridge(m.start, nextTake, "the entry of %q has %s, which would say nothing of a server that is started", s.slot.name, quoteText(m.name))
 	}
 }

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// removeMembers removes members with their values from an object, adjacent ones in one edit.
+// removeMembers returns edits that remove members (gone) from an object. Adjacent members are removed
+// by one edit.
 func (f *file) removeMembers(in *node, gone []*member) ([]edit, error) {
 	var edits []edit
-	leaves := func(i int) bool {
+	isGone := func(i int) bool {
 		return i < len(in.members) && slices.ContainsFunc(gone, func(m *member) bool { return m.start == in.members[i].start })
 	}
 	for i := 0; i < len(in.members); i++ {
 		first := i
-		for leaves(i) {
+		for isGone(i) {
 			i++
 		}
 		if i == first {
@@ -28,7 +29,7 @@ func (f *file) removeMembers(in *node, gone []*member) ([]edit, error) {
 	return edits, nil
 }
 
-// removeRun removes the members from first up to next.
+// removeRun returns the edit that removes the members from index first up to, but without, index next.
 func (f *file) removeRun(in *node, first, next int) (edit, error) {
 	mark := ","
 	if in.members[first].block {
@@ -63,7 +64,7 @@ func (f *file) removeRun(in *node, first, next int) (edit, error) {
 	return edit{from, to, ""}, nil
 }
 
-// removeLastLines removes whole lines.
+// removeLastLines returns the edit that removes the lines of the last members of an object.
 func (f *file) removeLastLines(from, to int) (edit, error) {
 	start, end := lineStart(f.src, from), lineEnd(f.src, to)
 	if !f.isBlank(start, from) {
@@ -78,7 +79,8 @@ func (f *file) removeLastLines(from, to int) (edit, error) {
 	return edit{start, end, ""}, nil
 }
 
-// checkSeparator refuses to remove a comment together with a member.
+// checkSeparator returns an error if a range contains more than the mark and blanks, such as a comment
+// that would be removed together with a member.
 func (f *file) checkSeparator(from, to int, mark string) error {
 	if strings.TrimSpace(string(f.src[from:to])) == mark {
 		return nil
@@ -86,7 +88,7 @@ func (f *file) checkSeparator(from, to int, mark string) error {
 	return newEditError(f.src, from, "move it, then run the command again", "something stands among the words of clawai")
 }
 
-// valueEnd returns the end of a value, if it is known.
+// valueEnd returns the end of a value. It returns false if the end is not known.
 func (f *file) valueEnd(n *node) (int, bool) {
 	flow := n.kind == objectKind || n.kind == listKind && !n.block
 	switch {

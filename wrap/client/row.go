@@ -2,8 +2,8 @@ package client
 
 import "cmp"
 
-// Row describes one kind of client file: its places and the form of its servers. All that the
-// engines need to know about a client is data in a Row.
+// Row describes one kind of client file: its places and the form of its servers. It is all that this
+// package needs to know about a client.
 type Row struct {
 	ID     string `toml:"id"`     // unique: "claude-code-local"
 	Client string `toml:"client"` // value of --client: "claude-code"
@@ -18,56 +18,57 @@ type Row struct {
 	Format Format `toml:"format"`
 	BOMOK  bool   `toml:"bom_ok"` // the client reads a file that starts with a byte order mark
 
-	// KeyPath leads from the root to the container of servers. Segments are literal keys
-	// ("amp.mcpServers" is one); "*" walks every member. An empty path means that the root is
+	// KeyPath holds the keys from the root to the container of servers. A key is literal:
+	// "amp.mcpServers" is one key. "*" stands for every member. An empty path means that the root is
 	// the container.
 	KeyPath   []string  `toml:"key_path"`
 	Container Container `toml:"container"`
 	NameField string    `toml:"name_field"` // key of the name in an element, in a list or in tables
-	// Ignore lists members of the container that are not servers unless they hold a command
-	// ("servers", where two forms of a file share a key).
+	// Ignore lists members of the container that are servers only if they have a command (such as
+	// "servers", if two forms of the file use the same container).
 	Ignore []string `toml:"ignore"`
 
 	CommandForm CommandForm `toml:"command_form"`
 	Command     string      `toml:"command"` // key of the command, "command" when empty
 	Args        string      `toml:"args"`    // key of the arguments, "args" when empty
 	Env         string      `toml:"env"`     // key of the environment, "env" when empty
-	// Nested is a member that may hold command and args instead of the entry ("transport").
+	// Nested is a member of an entry that may contain command and args ("transport"); "" for none.
 	Nested string `toml:"nested"`
 
-	// URLFields are the keys that make an entry remote; TypeField is the key of the transport.
-	// StdioTypes are its values for a local process; when empty, an entry with a command may
-	// have any value.
+	// URLFields are the keys of the url: an entry with one of them is remote. TypeField is the key of
+	// the transport. StdioTypes are the values of TypeField for a local process. When StdioTypes is
+	// empty, a process may have any value.
 	URLFields  []string `toml:"url_fields"`
 	TypeField  string   `toml:"type_field"`
 	StdioTypes []string `toml:"stdio_types"`
 
-	// These members are in a remote entry besides its url. EnvHeadersField maps headers to
-	// names of variables, BearerField names the variable of a bearer token, and PassEnvField
-	// lists the only variables that a process gets. RemoteKeeps are members that mean the same
-	// for a process, besides the shared ones.
+	// Keys of further members. HeadersField maps headers to values, EnvHeadersField maps headers to
+	// names of variables, and BearerField has the name of the variable with a bearer token.
+	// PassEnvField lists the only variables that the client passes to a process. RemoteKeeps are
+	// members, besides shared, that mean the same for a process as for a remote server.
 	HeadersField    string   `toml:"headers_field"`
 	EnvHeadersField string   `toml:"env_headers_field"`
 	BearerField     string   `toml:"bearer_field"`
 	PassEnvField    string   `toml:"pass_env_field"`
 	RemoteKeeps     []string `toml:"remote_keeps"`
 	RemoteTypes     []string `toml:"remote_types"`
-	ExclusiveFields []string `toml:"exclusive_fields"` // they may not be beside a url
+	ExclusiveFields []string `toml:"exclusive_fields"` // members that an entry with a url must not have
 
-	StrictKeys       bool     `toml:"strict_keys"`   // an unknown key in an entry breaks the file
+	StrictKeys       bool     `toml:"strict_keys"`   // the client rejects a file with an unknown key in an entry
 	ExpandsArgs      bool     `toml:"expands_args"`  // the client expands variables in args as in the command
 	EnvExpands       bool     `toml:"env_expands"`   // the client expands variables in the environment as in url and headers
 	Interpolation    []string `toml:"interpolation"` // regular expressions for the texts that the client expands
-	FillsHeaders     []string `toml:"fills_headers"` // regular expressions for the texts that it expands only in headers
+	FillsHeaders     []string `toml:"fills_headers"` // regular expressions for the texts that the client expands only in headers
 	SpaceInCommandOK bool     `toml:"space_in_command_ok"`
-	// SandboxFields are members by which the client puts the process into its own sandbox,
-	// where the proxy cannot write its record.
+	// SandboxFields are members that make the client start the process in a sandbox, where the proxy
+	// cannot write its record.
 	SandboxFields []string `toml:"sandbox_fields"`
-	// Retired names the client that replaced this one, and where it looks.
+	// Retired names the client that replaced this one, and the places of its files; "" when there is
+	// none.
 	Retired string `toml:"retired"`
 
-	ReadOnly     bool     `toml:"read_only"`     // listed, never edited
-	RewritesFile bool     `toml:"rewrites_file"` // the client sometimes prints the whole file again
+	ReadOnly     bool     `toml:"read_only"`     // the file is listed, but never edited
+	RewritesFile bool     `toml:"rewrites_file"` // the client sometimes writes the complete file from memory
 	Processes    []string `toml:"processes"`     // program names; the file is edited only while none of them runs
 	Lock         string   `toml:"lock"`          // "directory": the client locks with FILE.lock
 	Restart      string   `toml:"restart"`       // what a person must do for the edit to take effect
@@ -76,13 +77,13 @@ type Row struct {
 	Source     string     `toml:"source"` // source of the facts in the row
 }
 
-// Scope is the range that a file applies to.
+// Scope says for whom or where a file applies.
 type Scope string
 
 // The scopes.
 const (
 	User      Scope = "user"
-	Local     Scope = "local" // one project's part of the user's file
+	Local     Scope = "local" // the part of the user's file for one project
 	Project   Scope = "project"
 	Profile   Scope = "profile"
 	Workspace Scope = "workspace"
@@ -102,14 +103,14 @@ const (
 	YAML  Format = "yaml"
 )
 
-// Container is the form in which a file keeps its servers.
+// Container is the form of a file's container of servers.
 type Container string
 
 // The containers.
 const (
-	Map    Container = "map"    // members, by name
-	List   Container = "list"   // elements that hold their name
-	Tables Container = "tables" // TOML's array of tables; elements as in a list
+	Map    Container = "map"    // an object with a member for each server, by name
+	List   Container = "list"   // a list of elements that contain their name
+	Tables Container = "tables" // TOML's array of tables, with elements as in a list
 )
 
 // CommandForm is the form of an entry's command.
@@ -136,7 +137,7 @@ func (r Row) argsKey() string    { return cmp.Or(r.Args, "args") }
 func (r Row) envKey() string     { return cmp.Or(r.Env, "env") }
 func (r Row) typeKey() string    { return cmp.Or(r.TypeField, "type") }
 
-// stdioType returns the type that makes an entry a process.
+// stdioType returns the value of the type that Wrap writes for a process.
 func (r Row) stdioType() string {
 	if len(r.StdioTypes) > 0 {
 		return r.StdioTypes[0]

@@ -11,25 +11,25 @@ import (
 // ReferencePrefix begins a reference to a secret in the vault.
 const ReferencePrefix = "clawai-vault:"
 
-// Secret is a text in the environment of a wrapped entry, in which clawai resolves references
-// to the vault.
+// Secret is a secret, or a reference to a secret, in the environment of a wrapped entry. When clawai
+// starts, it resolves such references by the vault.
 type Secret struct {
 	Name   string // name of the variable, or of the header in it
 	Member string // key of the variable
-	Before string // text before the secret, which stays: "Authorization: Bearer "
-	Value  string // the secret, or the name of its entry in the vault
-	Token  string // the whole value as the file writes it
+	Before string // text before the secret, which stays, such as "Authorization: Bearer "
+	Value  string // the secret; for a reference, the name of the secret in the vault
+	Token  string // the complete value of the variable, as the file writes it
 }
 
-// FindSecrets returns the texts of an entry that are secrets by their names or their form. A
-// text that the client expands is not one: the secret is elsewhere.
+// FindSecrets returns the texts of an entry that seem to be secrets, by their names or their form. It
+// omits texts that the client expands, because the secret itself is not in the file.
 func FindSecrets(r Row, src []byte, e Entry) ([]Secret, error) {
 	return secretsOf(r, src, e, func(s *Secret) bool {
 		return !strings.Contains(s.Value, ReferencePrefix) && !r.expandsText(s.Before+s.Value) && !strings.ContainsRune(s.Value, 0) && isSecret(s.Name, s.Value)
 	})
 }
 
-// FindReferences returns the texts of an entry that refer to secrets in the vault.
+// FindReferences returns the references of an entry to secrets in the vault.
 func FindReferences(r Row, src []byte, e Entry) ([]Secret, error) {
 	return secretsOf(r, src, e, func(s *Secret) bool {
 		before, name, found := strings.Cut(s.Value, ReferencePrefix)
@@ -80,18 +80,17 @@ func (sh shape) envMembers() (all []*member) {
 	return sh.environment
 }
 
-// isSecret reports whether the record would hide the value under this name.
+// isSecret reports whether the record would redact the value of a member with this name.
 func isSecret(name, value string) bool {
 	src, err := json.Marshal(map[string]string{name: value})
 	var kept map[string]string
 	return err == nil && json.Unmarshal(redact.ScrubJSON(src), &kept) == nil && kept[name] != value
 }
 
-// Quote writes a text as a string that every file format reads.
+// Quote returns a string literal for a text that is valid in every file format.
 func Quote(text string) string { return quoteText(text) }
 
-// DecodeToken decodes a token in the row's format; it returns false when the token is not a
-// string.
+// DecodeToken decodes a token in the row's format. It returns false when the token is not a string.
 func DecodeToken(r Row, token string) (text string, ok bool) {
 	var root *node
 	var err error
@@ -113,8 +112,8 @@ func DecodeToken(r Row, token string) (text string, ok bool) {
 	return m.value.text, true
 }
 
-// ReplaceVariables writes tokens, by their keys, into the environment of an entry. It returns
-// an *EditError when this would change anything else in the file.
+// ReplaceVariables replaces values in the environment of an entry by tokens. The keys of tokens are
+// the keys of the variables. It returns an *EditError when this would change anything else.
 func ReplaceVariables(r Row, src []byte, e Entry, tokens map[string]string) ([]byte, error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -147,7 +146,8 @@ func ReplaceVariables(r Row, src []byte, e Entry, tokens map[string]string) ([]b
 	return after, nil
 }
 
-// sameVariables reports whether only the tokens of the entry itself have changed.
+// sameVariables reports whether the variables of an entry are unchanged, except for those in tokens if
+// own is true, that is, if the entry is the edited one.
 func sameVariables(before, now []*member, own bool, tokens map[string]string) bool {
 	return slices.EqualFunc(before, now, func(a, b *member) bool {
 		_, changed := tokens[a.name]

@@ -10,19 +10,19 @@ import (
 // shape is the parsed form of one entry.
 type shape struct {
 	kind    ServerKind
-	why     string // reason why it is not Stdio
-	problem *fault // reason why it must not be edited
-	unclear bool   // readers may understand it differently
-	mixed   *fault // it must not be wrapped: it also has a url, an environment that cannot be read, or a sandbox
+	why     string // for kind Other: the reason
+	problem *fault // reason why the entry must not be edited; nil if there is none
+	unclear bool   // two programs may read the entry in different ways
+	mixed   *fault // reason why a process must not be wrapped: a url, an unreadable environment, or a sandbox; nil if there is none
 
 	command *member // nil unless kind is Stdio
 	args    *member // nil when missing, and when the command is a list
 	words   []*node // the program, then its arguments
-	list    *node   // the list that holds the words; nil when args are missing
+	list    *node   // the list that contains the words or the arguments; nil when there is none
 
 	env         []Variable // environment of a process, without the variables that Wrap added
-	environment []*member  // the whole environment
-	holder      *node      // the object that holds all of these
+	environment []*member  // the complete environment
+	holder      *node      // the object that contains the command or the url: the entry, or a member of it
 	typ         *member    // the member for the transport; nil when missing
 	remote      *remote    // nil unless kind is Remote
 }
@@ -31,7 +31,7 @@ type shapeReader struct {
 	row  Row
 	slot slot
 	shape
-	hard bool // there is a problem other than a part that a process cannot hold
+	hard bool // there is a problem that does not come from refuseForBridge
 }
 
 func readShape(r Row, s slot) shape {
@@ -42,8 +42,8 @@ func readShape(r Row, s slot) shape {
 
 func (s *shapeReader) markOther(why string) { s.kind, s.why = Other, why }
 
-// fault is an EditError without its line number, since a file can hold many entries that nobody
-// wants to edit.
+// fault is an EditError with an offset instead of a line. A line is counted only when necessary,
+// because a file can have many entries with faults.
 type fault struct {
 	at         int
 	next, what string
@@ -88,7 +88,7 @@ func (s *shapeReader) readEntry() {
 	}
 }
 
-// checkEditable refuses a node that the engine must not edit or look into.
+// checkEditable reports a problem if a node must not be edited.
 func (s *shapeReader) checkEditable(n *node) {
 	if n.refused != "" {
 		s.keepProblem(n.start, nextYAML, "the entry of %q uses %s", s.slot.name, n.refused)
@@ -111,8 +111,8 @@ func (s *shapeReader) findHolder(n *node) *node {
 	return nested.value
 }
 
-// classifyEntry decides whether an entry is a process or a url. A type in the entry decides it.
-// An entry with both is refused all the same, since clients differ in which one they use.
+// classifyEntry decides whether an entry is a process or a remote server. If the entry has a type, the
+// type decides. A process with a url is refused, because clients differ in which of the two they use.
 func (s *shapeReader) classifyEntry(entry, holder *node) {
 	url := s.findURL(entry)
 	if url == nil {
@@ -223,8 +223,8 @@ func (r Row) expandsText(text string) bool {
 	return matchesAny(r.Interpolation, text)
 }
 
-// matchesAny reports whether one of the regular expressions matches. An expression that does
-// not compile matches everything.
+// matchesAny reports whether one of the regular expressions matches. An invalid expression matches
+// everything.
 func matchesAny(patterns []string, text string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		re, err := regexp.Compile(pattern)
@@ -232,8 +232,8 @@ func matchesAny(patterns []string, text string) bool {
 	})
 }
 
-// checkFit returns the reason why a wrapper must not be put here. A command that the client
-// expands is not moved to a place where the client would not expand it.
+// checkFit returns the reason why a process must not be wrapped, or nil. The client must not expand
+// the command, because Wrap moves the command to a place where the client would not expand it.
 func (sh *shape) checkFit(r Row, name string) *fault {
 	w := sh.words[0]
 	if sh.mixed != nil || r.ExpandsArgs || r.CommandForm == ArrayCommand || !r.expandsText(w.text) {
@@ -243,8 +243,8 @@ func (sh *shape) checkFit(r Row, name string) *fault {
 		fmt.Sprintf("the command of %q holds a variable, which this client fills in only there", name)}
 }
 
-// checkSandbox refuses a wrapper in an entry that its client starts in its own sandbox: the
-// proxy would end at once, since it cannot write its record there.
+// checkSandbox sets s.mixed if the client starts the entry's process in a sandbox. The proxy would end
+// at once, because it cannot write its record there.
 func (s *shapeReader) checkSandbox(entry *node) {
 	for _, key := range s.row.SandboxFields {
 		m, _ := entry.findMember(key)

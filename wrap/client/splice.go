@@ -13,8 +13,8 @@ type edit struct {
 	text       string
 }
 
-// spliceEdits makes edits that do not overlap. An insertion at an offset comes before a change
-// that starts there.
+// spliceEdits applies edits, which must not overlap. An insertion at an offset comes before a
+// replacement that starts at the same offset.
 func spliceEdits(src []byte, edits []edit) []byte {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	size := len(src)
@@ -33,15 +33,15 @@ func spliceEdits(src []byte, edits []edit) []byte {
 // rawText returns the bytes of a node in the file.
 func (f *file) rawText(n *node) string { return string(f.src[n.start:n.end]) }
 
-// The separators of inserted words. A list that Wrap made itself is compact, so that Unwrap can
-// distinguish it from a list that was empty.
+// The separators of inserted words. A list that Wrap creates is compact, so that Unwrap can
+// distinguish it from a list that existed and was empty.
 const (
 	spaced  = ", "
 	compact = ","
 )
 
-// insertWords puts words, as the file writes them, at the start of a list. In the block style
-// each word is a line, indented like the first item.
+// insertWords returns the edit that puts words, as the file writes them, at the start of a list. In
+// YAML's block style, each word gets a line with the indentation of the first item.
 func insertWords(src []byte, list *node, words []string) edit {
 	if list.block {
 		lead := list.items[0].lead
@@ -58,8 +58,8 @@ func insertWords(src []byte, list *node, words []string) edit {
 // lineIndent returns the text on a line before an offset.
 func lineIndent(src []byte, at int) string { return string(src[lineStart(src, at):at]) }
 
-// newArgs returns the offset for missing arguments, and the text up to their bracket: directly
-// after the command, or in the block style on the next line.
+// newArgs returns the offset at which a missing member with a key is inserted, and its text up to the
+// value: directly after the command, or in YAML's block style and in a TOML table on the next line.
 func (f *file) newArgs(command *member, key string) (at int, text string) {
 	switch {
 	case f.row.Format == TOML && command.block:
@@ -80,7 +80,7 @@ func (f *file) newArgs(command *member, key string) (at int, text string) {
 	}
 }
 
-// tomlKey writes a key without quotes where TOML allows it.
+// tomlKey returns a key as TOML, without quotes if TOML allows this.
 func tomlKey(key string) string {
 	bare := key != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 	if bare {

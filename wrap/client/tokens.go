@@ -1,9 +1,9 @@
 package client
 
-// EntryTokens returns the words of an entry that an edit moves or inserts, as the file writes
-// them: the command, and when it is wrapped everything from clawai's path to the server's own
-// command. The server's arguments are never among them. For a remote entry it returns the
-// address, unless the address may hold a secret.
+// EntryTokens returns the words of an entry that an edit moves or inserts, as the file writes them:
+// the command, or for a wrapped entry all words from clawai's path to the server's own command. It
+// never returns the server's arguments. For a remote entry it returns the address, unless the address
+// may contain a secret.
 func EntryTokens(r Row, src []byte, e Entry) ([]string, error) {
 	f, err := openFile(r, src)
 	if err != nil {

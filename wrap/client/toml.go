@@ -9,11 +9,12 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlReader builds one tree from tables, dotted keys and inline tables. The parser returns
-// only syntax and places. Decoding the whole text first checks that nothing is defined twice.
+// tomlReader builds one tree from tables, dotted keys and inline tables. The parser returns only the
+// syntax and the places. It does not notice keys that are defined twice, so parseTOML first decodes
+// the complete text.
 type tomlReader struct {
 	src    []byte
-	base   int // the parser starts after a byte order mark
+	base   int // length of the byte order mark; the parser's offsets begin after it
 	parser unstable.Parser
 	root   *node
 	table  *node // the table that pairs belong to
@@ -26,7 +27,7 @@ type tomlName struct {
 	name string
 }
 
-// parseTOML reads a whole file.
+// parseTOML reads a complete file.
 func parseTOML(src []byte) (*node, error) {
 	t := &tomlReader{src: src, base: bomLength(src), root: &node{kind: objectKind}, known: map[tomlName]int{}}
 	text := src[t.base:]
@@ -92,7 +93,8 @@ func (t *tomlReader) keyParts(n *unstable.Node) []tomlPart {
 	return parts
 }
 
-// findOrAddMember returns the member of a name, and adds a missing one.
+// findOrAddMember returns the member with a name. If it is missing, it adds a member with a value of
+// kind k.
 func (t *tomlReader) findOrAddMember(in *node, part tomlPart, k kind) *member {
 	i, known := t.known[tomlName{in, part.name}]
 	if !known {
@@ -111,7 +113,8 @@ func (t *tomlReader) addMember(in *node, m member) int {
 	return len(in.members) - 1
 }
 
-// descendKey follows a dotted key; in an array of tables it takes the last table.
+// descendKey follows a dotted key and adds what is missing. In an array of tables it takes the last
+// table.
 func (t *tomlReader) descendKey(in *node, parts []tomlPart) *node {
 	for _, part := range parts {
 		v := t.findOrAddMember(in, part, objectKind).value
@@ -123,7 +126,7 @@ func (t *tomlReader) descendKey(in *node, parts []tomlPart) *node {
 	return in
 }
 
-// readPair reads key = value into a table; block means that the pair is a line of its own.
+// readPair reads key = value into a table. block means that the pair is on a line without other pairs.
 func (t *tomlReader) readPair(in *node, n *unstable.Node, block bool) {
 	parts := t.keyParts(n)
 	place, last := t.tokenSpan(n), parts[len(parts)-1]
@@ -149,8 +152,8 @@ func (t *tomlReader) skipBlanks(at int) int {
 	return at
 }
 
-// readValue converts a value at a place. Only for strings the places of a list's elements are
-// known: a list of anything else is not edited.
+// readValue converts a value at a place. In a list, the parser gives the places only of strings. Lists
+// of other values are not edited.
 func (t *tomlReader) readValue(n *unstable.Node, place span) *node {
 	v := &node{start: place.start, end: place.end}
 	switch n.Kind {

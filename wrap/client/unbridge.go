@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// unbridgeEntry turns a process that was a remote entry back into a remote entry.
+// unbridgeEntry returns the edits that turn a bridge back into the remote entry.
 func (f *file) unbridgeEntry(sh shape) ([]edit, error) {
 	r := sh.remote
 	if err := f.refuseExtras(sh); err != nil {
@@ -39,16 +39,16 @@ func (f *file) unbridgeEntry(sh shape) ([]edit, error) {
 	if mine {
 		own = append(own, r.holder)
 	}
-	if more, err = f.typeBack(sh); err != nil {
+	if more, err = f.restoreType(sh); err != nil {
 		return nil, err
 	}
 	edits = append(edits, more...)
 	return f.restoreAddress(sh, edits, own, f.rawText(address))
 }
 
-// restoreAddress replaces the command by the address and removes the members that wrap added:
-// those directly after the command in one edit, and one by one where the file was printed again
-// since.
+// restoreAddress replaces the command by the address, and removes the members that wrap added (own).
+// Members that are still directly after the command, as wrap wrote them, are removed in one edit, and
+// other members one by one.
 func (f *file) restoreAddress(sh shape, edits []edit, own []*member, address string) ([]edit, error) {
 	value := sh.command.value
 	at, _ := f.newArgs(sh.command, "")
@@ -75,7 +75,7 @@ func (f *file) restoreAddress(sh shape, edits []edit, own []*member, address str
 	return append(edits, edit{start, stop, address}, edit{at, end, ""}), nil
 }
 
-// compactText writes a list or an object as wrap does.
+// compactText returns the text of a list or an object in the form in which wrap writes it.
 func (f *file) compactText(n *node) string {
 	if n.kind == objectKind {
 		var all []extra
@@ -91,7 +91,8 @@ func (f *file) compactText(n *node) string {
 	return "[" + strings.Join(raws, compact) + "]"
 }
 
-// refuseExtras refuses variables that a remote entry cannot hold.
+// refuseExtras refuses variables that somebody has added to the environment of a bridge, if the remote
+// entry had no environment.
 func (f *file) refuseExtras(sh shape) error {
 	r := sh.remote
 	if r.holder == nil || r.holder.value.kind != objectKind || slices.Contains(r.original, f.row.envKey()) && !f.envIsHeaders(r) {
@@ -106,7 +107,7 @@ func (f *file) refuseExtras(sh shape) error {
 	return nil
 }
 
-// envIsHeaders reports whether the environment was the headers before.
+// envIsHeaders reports whether the environment of a bridge was made of the entry's headers.
 func (f *file) envIsHeaders(r *remote) bool {
 	for _, field := range []string{f.row.HeadersField, f.row.EnvHeadersField} {
 		if field != "" && slices.Contains(r.original, field) {
@@ -116,7 +117,8 @@ func (f *file) envIsHeaders(r *remote) bool {
 	return false
 }
 
-// restoreEnvironment restores the former environment; mine means that wrap made it.
+// restoreEnvironment returns the edits that restore the headers and the environment of the remote
+// entry. mine means that wrap created the environment, and it must be removed.
 func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error) {
 	r := sh.remote
 	if r.holder == nil {
@@ -147,7 +149,7 @@ func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error)
 		edits = append(edits, f.renameKey(other, f.row.envKey())...)
 	}
 	for _, h := range r.headers {
-		more, err := f.headerBack(h, r.envHeaders)
+		more, err := f.restoreHeader(h, r.envHeaders)
 		if err != nil {
 			return nil, false, err
 		}
@@ -156,8 +158,9 @@ func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error)
 	return edits, false, nil
 }
 
-// headerBack turns one variable of the environment back into a header.
-func (f *file) headerBack(h header, variable bool) ([]edit, error) {
+// restoreHeader returns the edits that turn one variable of the environment back into a header.
+// variable means that the header's value was the name of a variable.
+func (f *file) restoreHeader(h header, variable bool) ([]edit, error) {
 	m, v := h.member, h.member.value
 	raw := f.rawText(v)
 	n := f.openingLength(raw, v.plain)
@@ -185,8 +188,8 @@ func (f *file) headerBack(h header, variable bool) ([]edit, error) {
 	return append(edits, edit{v.start + n, v.start + end, ""}), nil
 }
 
-// typeBack restores the type's former word.
-func (f *file) typeBack(sh shape) ([]edit, error) {
+// restoreType returns the edit that restores the entry's former type.
+func (f *file) restoreType(sh shape) ([]edit, error) {
 	for _, word := range sh.remote.original[1:] {
 		text, typed := strings.CutPrefix(word, "type=")
 		if !typed {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Unwrap removes clawai from an entry. A file that is as Wrap left it is restored byte for
-// byte; one that was printed again or edited since keeps its present layout. An entry that is
-// not wrapped is returned unchanged. On an error, an *EditError, it returns no bytes.
+// Unwrap removes clawai from an entry. If the file has not changed since Wrap, it restores the file
+// byte for byte; otherwise the file keeps its present layout. It returns the file unchanged if the
+// entry is not wrapped. If it returns an error, an *EditError, it returns no bytes.
 func Unwrap(r Row, src []byte, e Entry) ([]byte, error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -36,8 +36,8 @@ func isAddress(word string) bool {
 	return strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "env:")
 }
 
-// unwrapEntry removes a wrapper without checking the result.
-func (f *file) unwrapEntry(e Entry) ([]byte, bool, error) {
+// unwrapEntry is Unwrap without the check of the result. wrapped is false if the entry is not wrapped.
+func (f *file) unwrapEntry(e Entry) (after []byte, wrapped bool, err error) {
 	s, sh, err := f.findTarget(e)
 	if err != nil {
 		return nil, false, err
@@ -76,7 +76,7 @@ func (f *file) removeInvocation(s slot, sh shape, v invocation) ([]byte, error) 
 	}
 	program, inner := sh.words[0], sh.words[v.inner]
 	text := f.rawText(inner)
-	if at, ok := f.ownArgs(sh, v); ok {
+	if at, ok := f.findOwnArgs(sh, v); ok {
 		if at == program.end {
 			return spliceEdits(f.src, []edit{{program.start, sh.list.end, text}}), nil
 		}
@@ -86,9 +86,9 @@ func (f *file) removeInvocation(s slot, sh shape, v invocation) ([]byte, error) 
 	return spliceEdits(f.src, append(edits, edit{program.start, program.end, text})), err
 }
 
-// ownArgs reports whether Wrap made the list of arguments: the list has the place and the form
-// that Wrap writes, and holds nothing else.
-func (f *file) ownArgs(sh shape, v invocation) (at int, ok bool) {
+// findOwnArgs reports whether Wrap created the list of arguments: the list has the place, the form and
+// only the words that Wrap writes. at is the offset of the member.
+func (f *file) findOwnArgs(sh shape, v invocation) (at int, ok bool) {
 	if v.inner != len(sh.words)-1 || sh.list.block {
 		return 0, false
 	}
@@ -103,7 +103,8 @@ func (f *file) ownArgs(sh shape, v invocation) (at int, ok bool) {
 	return at, "["+strings.Join(words, compact)+"]" == string(f.src[sh.list.start:sh.list.end])
 }
 
-// removeWords removes the first words from a list; key is the list's own key.
+// removeWords returns the edits that remove the first words from a list. key is the member of the
+// list; nil if it is not known.
 func (f *file) removeWords(list *node, key *member, count int) ([]edit, error) {
 	gone := list.items[:count]
 	if err := f.checkAdjoining(list, gone); err != nil {
@@ -135,7 +136,7 @@ func (f *file) removeWords(list *node, key *member, count int) ([]edit, error) {
 	return []edit{{start, end, ""}}, nil
 }
 
-// removeLines removes whole lines from a list in the block style.
+// removeLines is removeWords for a list in YAML's block style: it removes the lines of the words.
 func (f *file) removeLines(list *node, key *member, count int) ([]edit, error) {
 	start := lineStart(f.src, list.items[0].lead)
 	end := lineEnd(f.src, list.items[count-1].end)
@@ -154,7 +155,7 @@ func (f *file) removeLines(list *node, key *member, count int) ([]edit, error) {
 	return []edit{{colon, colon, " []"}, {start, end, ""}}, nil
 }
 
-// checkAdjoining refuses words that have other text between them.
+// checkAdjoining returns an error if there is other text than a separator between the words.
 func (f *file) checkAdjoining(list *node, words []*node) error {
 	for i := range words[1:] {
 		between := f.src[words[i].end:words[i+1].start]

@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-// Wrap puts clawai in front of a server: the command's bytes move into the arguments, after
-// "proxy --server NAME --", and w.Path takes their place. An existing wrapper is updated to w
-// in place; one that matches w already is not changed. An empty w.Server means the entry's
-// name.
+// Wrap puts clawai in front of a server: it moves the bytes of the command into the arguments, after
+// "proxy --server NAME --", and writes w.Path in their place. If the entry has a wrapper that differs
+// from w, it updates this wrapper in place. An empty w.Server stands for the entry's name.
 //
-// Before it returns, Wrap reads its own result and undoes it; it refuses an edit that cannot be
-// undone byte for byte. On an error, an *EditError, it returns no bytes.
+// Before it returns, Wrap reads its result and undoes it as a check. It refuses an edit that cannot be
+// undone byte for byte. If it returns an error, an *EditError, it returns no bytes.
 func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -82,8 +81,8 @@ func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
 	return after, nil
 }
 
-// checkWrapper refuses a path or name that cannot be passed to a program as an argument, or
-// would not arrive there as it is written.
+// checkWrapper refuses a path that would not be recognised as clawai, and a path or name that cannot be
+// an argument or that the client would expand.
 func (f *file) checkWrapper(s slot, w Wrapper) error {
 	switch {
 	case !isClawai(w.Path) || strings.ContainsRune(w.Path, 0) || f.row.expandsText(w.Path):
@@ -96,7 +95,7 @@ func (f *file) checkWrapper(s slot, w Wrapper) error {
 	return nil
 }
 
-// wrapEdits adds a wrapper to an entry that has none.
+// wrapEdits returns the edits that add a wrapper to a process entry.
 func (f *file) wrapEdits(sh shape, path string, words []string) ([]edit, error) {
 	quoted := quoteAll(words)
 	if f.row.CommandForm == ArrayCommand {
@@ -112,7 +111,7 @@ func (f *file) wrapEdits(sh shape, path string, words []string) ([]edit, error) 
 		return append(edits, insertWords(f.src, sh.list, quoted)), nil
 	}
 	at, text := f.newArgs(sh.command, f.argsKey(sh))
-	if at == command.end { // one edit, since two at one offset have no order
+	if at == command.end { // make one edit: two edits at the same offset would overlap
 		edits[0].text += text + "[" + strings.Join(quoted, compact) + "]"
 		return edits, nil
 	}
@@ -134,7 +133,7 @@ func quoteAll(words []string) []string {
 	return quoted
 }
 
-// checkMovable refuses a bare YAML scalar that would mean something else inside brackets.
+// checkMovable refuses a YAML scalar without quotes that would have another meaning in brackets.
 func (f *file) checkMovable(command, list *node) error {
 	if !command.plain || list != nil && list.block {
 		return nil
@@ -146,7 +145,8 @@ func (f *file) checkMovable(command, list *node) error {
 		"the command %q would read otherwise inside a list", command.text)
 }
 
-// updateEdits changes the parts of an existing wrapper that differ.
+// updateEdits returns the edits that change an existing wrapper: its path and its words, if they
+// differ.
 func (f *file) updateEdits(sh shape, v invocation, path string, words []string) ([]edit, error) {
 	var edits []edit
 	if program := sh.words[0]; program.text != path {
@@ -169,12 +169,12 @@ func (f *file) separatorText(a, b *node) string { return string(f.src[a.end:b.st
 // proof is the required result of an edit for its own entry.
 type proof struct {
 	remote bool
-	prefix []string // clawai's words before the server's own; none: the entry is bare
-	undo   bool     // the edit can be undone exactly
+	prefix []string // clawai's words before the server's own words; nil: the entry must be bare
+	undo   bool     // it must be possible to undo the edit exactly
 }
 
-// proveEdit checks the result of an edit: every other entry is unchanged, this entry starts or
-// reaches the same server after the wanted words, and a new wrapper can be undone exactly.
+// proveEdit checks the result of an edit: every other entry is unchanged, this entry starts or reaches
+// the same server and has the words p.prefix, and if p.undo is true, the edit can be undone exactly.
 func (f *file) proveEdit(s slot, after []byte, p proof) error {
 	failed := newEditError(f.src, s.at, "edit the entry by hand", "the entry of %q cannot be edited exactly", s.name)
 	g, err := openFile(f.row, after)

@@ -11,15 +11,15 @@ import (
 // invocation is a call of clawai proxy in an entry's words.
 type invocation struct {
 	line   proxyargs.Line
-	server string
+	server string // value of --server; "" when it is missing
 	was    string // value of --was; "" when it is missing
 	inner  int    // index of the first word after --
 	failed string // reason why the proxy would not start with these words; "" when it would
 }
 
-// readInvocation recognises a wrapper by the name of the program, at any path, and reads its
-// options as the proxy does. Words that the proxy would refuse, such as another version's, are
-// still a wrapper, which ends with the first --.
+// readInvocation recognises a wrapper by the name of the program, at any path, and reads its options
+// as the proxy does. Words that the proxy would refuse, such as options of another version, are still
+// a wrapper: then it ends with the first --.
 func readInvocation(words []*node) (v invocation, ok bool) {
 	if len(words) < 3 || !isClawai(words[0].text) || words[1].text != "proxy" {
 		return invocation{}, false
@@ -41,15 +41,15 @@ func readInvocation(words []*node) (v invocation, ok bool) {
 	for i, word := range own {
 		if word == "--" && (i == 0 || own[i-1] != "--server") {
 			v.inner = i + 3
-			v.was = wasAmong(own[:i])
+			v.was = findWas(own[:i])
 			return v, true
 		}
 	}
 	return invocation{}, false
 }
 
-// wasAmong returns the value of --was among words that the proxy would refuse.
-func wasAmong(words []string) string {
+// findWas returns the value of --was in words that the proxy would refuse, or "".
+func findWas(words []string) string {
 	if i := slices.Index(words, wasFlag); i >= 0 && i+1 < len(words) {
 		return words[i+1]
 	}
@@ -62,7 +62,8 @@ func (v invocation) isObserving() bool {
 	return value == "true"
 }
 
-// isClawai reports whether the last part of a path of any system is clawai.
+// isClawai reports whether the last part of a path is clawai or clawai.exe. Slashes and backslashes
+// both separate parts.
 func isClawai(command string) bool {
 	base := command[strings.LastIndexAny(command, `/\`)+1:]
 	return base == "clawai" || strings.EqualFold(base, "clawai.exe")
@@ -70,11 +71,11 @@ func isClawai(command string) bool {
 
 const observeFlag = "--observe"
 
-// proxyWords returns the words that Wrap writes after the command. They keep nothing of an
-// earlier wrapper except what unwrap needs.
+// proxyWords returns the words that Wrap writes after the path of clawai. Of an earlier wrapper, they
+// keep only the value of --was, which Unwrap needs.
 func proxyWords(w Wrapper, was string) []string {
 	words := []string{"proxy", "--server", w.Server}
-	if strings.HasPrefix(w.Server, "-") { // the name alone looks like an option (proxycmd, checkCommand)
+	if strings.HasPrefix(w.Server, "-") { // as a separate word, such a name would look like an option (proxycmd, checkCommand)
 		words = []string{"proxy", "--server=" + w.Server}
 	}
 	if w.Observe {
@@ -86,8 +87,8 @@ func proxyWords(w Wrapper, was string) []string {
 	return append(words, "--")
 }
 
-// findDifferences returns how a wrapper's words differ from those that Wrap writes for the
-// server; nothing when they do not differ.
+// findDifferences returns how a wrapper's words differ from those that Wrap writes for the server, or
+// nil when they do not differ.
 func (v invocation) findDifferences(words []string, server string) (all []string) {
 	want := Wrapper{Server: server, Observe: v.isObserving()}
 	if slices.Equal(words[1:v.inner], proxyWords(want, v.was)) {
@@ -115,8 +116,8 @@ func (v invocation) findDifferences(words []string, server string) (all []string
 	return all
 }
 
-// settingDiffers describes the effect of an option that Wrap does not write, or writes
-// differently.
+// settingDiffers describes the effect of an option that Wrap does not write, or does not write in this
+// way. It returns "" for --server and --was.
 func settingDiffers(s proxyargs.Setting) string {
 	switch s.Name {
 	case "server", "was":

@@ -13,21 +13,21 @@ import (
 
 const nextYAML = "write it out plainly, or edit the entry by hand"
 
-// yamlReader finds the byte offsets of the parser's nodes. The parser's own offsets are wrong.
-// The texts of the lexer's tokens, put together, are the file except for blanks.
+// yamlReader finds the byte offsets of the parser's nodes, because the parser's own offsets are wrong.
+// It uses the texts of the lexer's tokens: joined, they are the file except for blanks.
 type yamlReader struct {
 	src    []byte
 	spans  map[*token.Token]span
-	broken *token.Token // a token whose text differs from the file
+	broken *token.Token // a token whose text differs from the file; nil if there is none
 }
 
 type span struct{ start, end int }
 
-// maxYAML limits a file, in bytes: for some files the parser's time grows with the square of
-// the size, and anybody can write a project's file.
+// maxYAML is the maximum size of a YAML file, in bytes: for some files the parser's time grows with
+// the square of the size, and a file of a project may come from anybody.
 const maxYAML = 1 << 20
 
-// parseYAML reads a file of one document; it returns nil when the file is empty.
+// parseYAML reads a file with one document. It returns nil when the file is empty.
 func parseYAML(src []byte) (*node, error) {
 	if len(src) > maxYAML {
 		return nil, newEditError(src, 0, "edit the file by hand", "the file is larger than 1 MiB")
@@ -56,7 +56,7 @@ func parseYAML(src []byte) (*node, error) {
 
 const yamlBlanks = " \t\r\n"
 
-// parseTokens runs the library. When the library panics, the file is one that we cannot read.
+// parseTokens runs the library. If the library panics, it returns an error.
 func (y *yamlReader) parseTokens() (parsed *ast.File, err error) {
 	defer func() {
 		if recover() != nil {
@@ -67,7 +67,7 @@ func (y *yamlReader) parseTokens() (parsed *ast.File, err error) {
 	if !y.placeTokens(tokens) {
 		return nil, newEditError(y.src, bomLength(y.src), nextRepair, "the file cannot be read exactly")
 	}
-	if at := y.tooDeep(tokens); at >= 0 {
+	if at := y.findTooDeep(tokens); at >= 0 {
 		return nil, newEditError(y.src, at, nextRepair, "values are nested deeper than %d", maxDepth)
 	}
 	if parsed, err = parser.Parse(tokens, 0); err != nil {
@@ -76,9 +76,9 @@ func (y *yamlReader) parseTokens() (parsed *ast.File, err error) {
 	return parsed, nil
 }
 
-// tooDeep returns the offset where brackets, or dashes on one line, are nested too deep; -1
-// when they are not. Indentation cannot be: it would take more bytes than a file may have.
-func (y *yamlReader) tooDeep(tokens token.Tokens) int {
+// findTooDeep returns the offset at which brackets, or dashes on one line, are nested too deep, or -1.
+// Indentation cannot be too deep: it would need more bytes than a file may have.
+func (y *yamlReader) findTooDeep(tokens token.Tokens) int {
 	brackets, dashes, line := 0, 0, 0
 	for _, tk := range tokens {
 		switch tk.Type {
@@ -99,8 +99,8 @@ func (y *yamlReader) tooDeep(tokens token.Tokens) int {
 	return -1
 }
 
-// placeTokens finds the bytes of each token; it returns false when the tokens do not add up to
-// the file. Blanks are not compared: the lexer drops blanks at the end of a line.
+// placeTokens finds the bytes of each token. It returns false when the tokens, joined, are not the
+// file. It ignores blanks, because the lexer drops blanks at the end of a line.
 func (y *yamlReader) placeTokens(tokens token.Tokens) bool {
 	at := bomLength(y.src)
 	for _, tk := range tokens {
@@ -120,7 +120,7 @@ func (y *yamlReader) skipBlanks(at int) int {
 	return len(y.src) - len(bytes.TrimLeft(y.src[at:], yamlBlanks))
 }
 
-// skipText skips a text without comparing blanks; it returns -1 when the text is not there.
+// skipText skips a text, and ignores differences in blanks. It returns -1 when the text is not there.
 func (y *yamlReader) skipText(at int, text string) int {
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(yamlBlanks, r) }) {
 		at = y.skipBlanks(at)
@@ -132,8 +132,8 @@ func (y *yamlReader) skipText(at int, text string) int {
 	return at
 }
 
-// skipQuotes finds the end of a string in double quotes. The lexer's own text of such a string
-// lacks the digits of its escapes.
+// skipQuotes returns the end of a string in double quotes. The lexer's text of such a string cannot be
+// used, because it lacks the digits of escapes.
 func (y *yamlReader) skipQuotes(at int) int {
 	for i := at + 1; i < len(y.src); i++ {
 		switch y.src[i] {
@@ -146,8 +146,8 @@ func (y *yamlReader) skipQuotes(at int) int {
 	return len(y.src)
 }
 
-// tokenSpan returns the place of a token. The parser makes up tokens for missing values: their
-// place is fallback.
+// tokenSpan returns the place of a token. It returns fallback for a token that the parser has invented
+// for a missing value.
 func (y *yamlReader) tokenSpan(tk *token.Token, fallback int) span {
 	if s, known := y.spans[tk]; known {
 		return s
@@ -166,7 +166,7 @@ func (y *yamlReader) syntaxError(err error) *EditError {
 	return newEditError(y.src, y.tokenSpan(at.GetToken(), bomLength(y.src)).start, nextRepair, "%s", at.GetMessage())
 }
 
-// convertNode converts a value; at is the place of a missing value.
+// convertNode converts a value. at is the offset to use for a missing value.
 func (y *yamlReader) convertNode(n ast.Node, at int) *node {
 	if n == nil {
 		return &node{kind: nullKind, start: at, end: at}
@@ -196,7 +196,7 @@ func (y *yamlReader) convertNode(n ast.Node, at int) *node {
 	return plain
 }
 
-// convertRefused converts a value after a mark that an edit would have to respect.
+// convertRefused converts a value after a mark, such as an anchor. Such a value must not be edited.
 func (y *yamlReader) convertRefused(value ast.Node, place span, mark string) *node {
 	n := y.convertNode(value, place.end)
 	n.start, n.refused = place.start, mark
@@ -246,7 +246,7 @@ func (y *yamlReader) convertSequence(v *ast.SequenceNode, place span) *node {
 	return n
 }
 
-// convertScalar checks that the bytes at the place are exactly the string.
+// convertScalar converts a string. It sets y.broken if the bytes at the place are not the string.
 func (y *yamlReader) convertScalar(v *ast.StringNode, place span) *node {
 	n := &node{kind: stringKind, start: place.start, end: place.end, text: v.Value}
 	raw := string(y.src[place.start:place.end])

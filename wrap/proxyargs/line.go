@@ -9,19 +9,19 @@ import (
 
 // Line is a command line, parsed as clawai proxy parses it.
 type Line struct {
-	Settings []Setting // in their order, including --help
-	// Command is the index of the first word that is not an option of the proxy; the number of
+	Settings []Setting // the options in the order of the words, including --help
+	// Command is the index of the first word that is not an option of the proxy, or the number of
 	// words when there is none.
 	Command int
 	// Dashes means that -- comes before Command, as the proxy requires.
 	Dashes bool
 }
 
-// Setting is one given option.
+// Setting is one option in a command line.
 type Setting struct{ Name, Value string }
 
-// OptionValue returns the effective value of an option with one value; ok means that the option
-// was given.
+// OptionValue returns the effective value of an option with one value: the last one. ok is false if
+// the command line does not have the option.
 func (l Line) OptionValue(name string) (value string, ok bool) {
 	for _, s := range l.Settings {
 		if s.Name == name {
@@ -31,22 +31,22 @@ func (l Line) OptionValue(name string) (value string, ok bool) {
 	return value, ok
 }
 
-// Parse parses the words after "proxy". On an error the proxy does not start; Parse still
+// Parse parses the words after "proxy". An error means that the proxy would not start. Then Parse also
 // returns what it parsed before the error.
 func Parse(words []string) (Line, error) {
 	line, rest, err := parseOptions(words)
 	line.Command = len(words) - len(rest)
 	if at := line.Command - 1; err == nil && at >= 0 && words[at] == "--" {
-		_, _, failed := parseOptions(words[:at]) // in "--server --", the -- is the name, and without it the value is missing
+		_, _, failed := parseOptions(words[:at]) // fails if the -- is the value of an option, as in "--server --"
 		line.Dashes = failed == nil
 	}
 	return line, err
 }
 
-// parseOptions uses the same package as the command to parse options.
+// parseOptions parses the options with package flag, as the command does.
 func parseOptions(words []string) (line Line, rest []string, err error) {
 	if len(words) == 0 || len(words[0]) < 2 || words[0][0] != '-' {
-		return line, words, nil // the package would parse none of them
+		return line, words, nil // package flag would find no option
 	}
 	set := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
@@ -59,7 +59,7 @@ func parseOptions(words []string) (line Line, rest []string, err error) {
 	return line, set.Args(), err
 }
 
-// option records each use of an Option.
+// option is a flag.Value that records each use of an Option in line.
 type option struct {
 	Option
 	line *Line

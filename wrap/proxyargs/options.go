@@ -1,5 +1,5 @@
-// Package proxyargs defines the options of clawai proxy once, for the command itself and for
-// code that reads such a command line in a client's file.
+// Package proxyargs defines the options of clawai proxy, for the command itself and for code that
+// reads such a command line in a client's file.
 package proxyargs
 
 // ValueKind is the kind of value that an option takes.
@@ -7,18 +7,18 @@ type ValueKind uint8
 
 // The kinds.
 const (
-	Text   ValueKind = iota // one value; the last one counts
-	List                    // one value, and every one counts
-	Switch                  // none, or a boolean after =
+	Text   ValueKind = iota // one value; if the option is repeated, the last value counts
+	List                    // one value; if the option is repeated, all values count
+	Switch                  // no value, or a boolean after =
 )
 
 // Option is one option of clawai proxy.
 type Option struct {
 	Name   string
 	Kind   ValueKind
-	Preset string // value of a Text option that is not given
-	Usage  string // for the help; the value's name is in backquotes
-	Hidden bool
+	Preset string // value of a Text option if the command line does not have it
+	Usage  string // text for the help, with the name of the value in backquotes
+	Hidden bool   // the help does not list the option
 }
 
 // ListOptions returns all options except --help, in the order of the help.
@@ -44,6 +44,7 @@ func ListOptions() []Option {
 		{Name: "only", Kind: List, Usage: "only these servers of --hub: `ID,ID`; repeat for more"},
 		{Name: "invocations", Kind: Switch, Usage: "with --listen: serve only the runs of agents that an owner begins and ends with a token, each with a state of its own"},
 		{Name: "host", Kind: List, Usage: "another host `NAME` by which clients reach --listen"},
+		{Name: "metrics", Usage: "with --listen: serve /healthz and /metrics (Prometheus) to the operator, at another `ADDRESS:PORT`"},
 		{Name: "origin", Kind: List, Usage: "a web `ORIGIN` whose pages may use --listen"},
 		{Name: "pass-header", Kind: List, Usage: "also pass a client's header `NAME` on to its server; repeat for more"},
 		{Name: "tls-cert", Usage: "the certificate `FILE` for --listen"},

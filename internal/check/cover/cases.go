@@ -11,7 +11,7 @@ import (
 // Options are the settings for judging a policy.
 type Options struct {
 	Policy policy.Options
-	Server string // for fixtures that name none
+	Server string // the server's name for fixtures that name no server
 	// Work bounds the search for a fixture that would notice a mutant, in units
 	// of prove.Options; 0 means at most about one second.
 	Work int
@@ -20,18 +20,18 @@ type Options struct {
 // testCase is a fixture as the rules see it.
 type testCase struct {
 	fixture  check.Fixture
-	server   string // for a fixture that names none
+	server   string // the server's name if the fixture names no server
 	path     string
 	on       policy.On
 	calls    []policy.Call
-	kinds    []string // found in the reply
-	refused  bool     // refused before the rules: always deny
+	kinds    []string // kinds of findings in the reply
+	refused  bool     // the proxy refuses the message before the rules; the answer is always deny
 	expected policy.Action
 }
 
-// casesOf returns the fixtures with an expectation about calls or replies. It
-// returns an error if the policy does not meet an expectation: a failing suite
-// says nothing about its strength.
+// casesOf returns the fixtures that have an expectation and whose judged message is one of on. It
+// returns an error if the policy does not meet an expectation: only a suite that passes can be
+// measured.
 func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy.On) ([]testCase, error) {
 	var cases []testCase
 	for _, fx := range fixtures {
@@ -80,9 +80,8 @@ func (c *testCase) listReadings() []policy.Call {
 // hasSingleName reports whether the rules judge exactly one name.
 func (c *testCase) hasSingleName() bool { return len(c.calls) == 1 && len(c.calls[0].Names) == 1 }
 
-// describeMismatch returns the policy's unexpected answer, or "" if the answer
-// is expected. Replies are altered as in policy test: the result for the client
-// counts, too.
+// describeMismatch returns the policy's unexpected answer, or "" if the answer is as expected. For
+// a reply, the result that the client gets must be as expected, too.
 func (c *testCase) describeMismatch(p *policy.Policy) string {
 	got := policy.Allow
 	switch {

@@ -15,12 +15,12 @@ import (
 
 // Point is a property of a rule that fixtures should show.
 type Point struct {
-	Rule    int
-	Line    int
+	Rule    int    // index of the rule, from 0
+	Line    int    // line of the rule
 	What    string // the condition, or "the rule"
 	Way     string // "matches" or "fails"
 	Covered bool
-	By      string          // the first fixture that shows it
+	By      string          // the path of the first fixture that covers the point; "" if uncovered
 	Hint    string          // if uncovered: a description of the fixture that is needed
 	Fixture *check.Composed // a fixture that would cover it; nil when none is known
 }
@@ -32,10 +32,10 @@ type Coverage struct {
 	Points []Point
 }
 
-// Measure checks for every rule whether some fixture reaches and matches it,
-// for every glob and listed value whether it alone makes its rule match, and
-// for every condition whether it alone keeps its rule from matching. It changes
-// the rule and traces the fixtures again. src is the text of p.
+// Measure checks whether the fixtures show that each rule matches some call that reaches it, that
+// each glob or listed value alone makes its rule match some call, and that each condition alone
+// keeps its rule from matching some call. To check a condition or a value, it removes the condition
+// or the other values from the rule, and traces the calls of the fixtures again. src is the text of p.
 func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Coverage, error) {
 	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList)
 	if err != nil {
@@ -45,9 +45,9 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	if err != nil {
 		return Coverage{}, err
 	}
-	m := meter{document: d, cases: cases, came: make([][]reachingCall, len(d.sources))}
+	m := meter{document: d, cases: cases, reaching: make([][]reachingCall, len(d.sources))}
 	m.traceCases()
-	for i, r := range d.rules { // rules of extended files are tested elsewhere
+	for i, r := range d.rules { // only the file's own rules, not those of the files that it extends
 		m.source, m.text = d.sources[i], r
 		m.measureRule(i)
 	}
@@ -55,31 +55,35 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	return Coverage{m.points}, nil
 }
 
-// ownRules returns the number of rules of the file itself. They come first.
-func ownRules(sources []policy.Source) int {
+// countOwnRules returns the number of the file's own rules. They come before the rules of extended
+// files.
+func countOwnRules(sources []policy.Source) int {
 	if i := slices.IndexFunc(sources, func(s policy.Source) bool { return s.From != "" }); i >= 0 {
 		return i
 	}
 	return len(sources)
 }
 
+// meter measures the rules of a policy one by one.
 type meter struct {
 	*document
-	cases  []testCase
-	came   [][]reachingCall // by rule: the calls that reach it
-	points []Point
+	cases    []testCase
+	reaching [][]reachingCall // by the index of a rule: the calls that reach the rule
+	points   []Point
 
+	// The current rule: its source, its text, and the indexes of the rules above it that match one
+	// of the calls that reach it.
 	source policy.Source
 	text   policytext.Rule
-	above  map[int]bool // rules above that match one of the calls that reach the rule
+	above  map[int]bool
 }
 
 // reachingCall is a call of a case that reached a rule.
 type reachingCall struct {
-	in      int // index of the case
-	call    *policy.Call
-	matches bool
-	matched []int32 // rules above that it matches
+	caseIndex int
+	call      *policy.Call
+	matches   bool    // the rule matches the call, or may match it
+	matched   []int32 // indexes of the rules above that match the call
 }
 
 // traceCases determines which calls reach which rules.
@@ -95,7 +99,7 @@ func (m *meter) traceCases() {
 			for _, s := range p.Trace(call).Steps {
 				matches := s.Match != where.No
 				if s.Reached {
-					m.came[s.Rule] = append(m.came[s.Rule], reachingCall{k, call, matches, matched[:len(matched):len(matched)]})
+					m.reaching[s.Rule] = append(m.reaching[s.Rule], reachingCall{k, call, matches, matched[:len(matched):len(matched)]})
 				}
 				if s.Reached && matches {
 					matched = append(matched, int32(s.Rule))
@@ -108,12 +112,12 @@ func (m *meter) traceCases() {
 func (m *meter) measureRule(i int) {
 	m.above = map[int]bool{}
 	found := ""
-	for _, v := range m.came[i] {
+	for _, v := range m.reaching[i] {
 		for _, j := range v.matched {
 			m.above[int(j)] = true
 		}
 		if v.matches && found == "" {
-			found = m.cases[v.in].path
+			found = m.cases[v.caseIndex].path
 		}
 	}
 	m.addPoint(i, theRule, "matches", found, m.describeSubject()+" that every condition of the rule fits, and that no rule above decides")
@@ -146,8 +150,8 @@ func (m *meter) measureRule(i int) {
 		}
 	}
 	for _, c := range m.source.Calls {
-		// Without a find, a rule about replies judges something else, and a
-		// redact rule redacts nothing.
+		// The condition find of a rule about replies or of a redact rule is not measured: without
+		// find, the former judges something else, and the latter redacts nothing.
 		needed := c.Key == "find" && (m.source.On != policy.OnCall || m.source.Action.AltersContent())
 		if c.Globs == nil && !needed {
 			m.measureCondition(i, c.Key, c.Key, m.text.RemoveKey(c.Key))
@@ -155,8 +159,8 @@ func (m *meter) measureRule(i int) {
 	}
 }
 
-// measureExceptions checks for each glob of an exception whether it keeps the
-// rule from matching.
+// measureExceptions checks for each glob of an exception whether the glob keeps the rule from
+// matching some call.
 func (m *meter) measureExceptions(i int, l *policytext.Leaf) {
 	for j, one := range l.Value.Elements {
 		if len(l.Value.Elements) > 1 {
@@ -169,9 +173,8 @@ func (m *meter) measureExceptions(i int, l *policytext.Leaf) {
 	}
 }
 
-// openingEdits returns edits that remove a rule's conditions on further
-// arguments. Otherwise an argument whose condition is removed would become a
-// further argument.
+// openingEdits returns edits that let the rule accept further arguments, that is, arguments without
+// a condition. An argument whose condition is removed is then accepted, too.
 func (m *meter) openingEdits(leaves []policytext.Leaf) []policytext.Edit {
 	edits := append(m.text.RemoveKey("args_only"), m.text.RemoveKey("args_open")...)
 	if m.source.Action != policy.Allow || len(m.source.ArgumentPaths()) < 2 {
@@ -190,8 +193,8 @@ func constraintPaths(s policy.Source) [][]string {
 	return paths
 }
 
-// isConstraintPart reports whether a leaf is only a part of a constraint. Such
-// a part alone keeps no rule from matching.
+// isConstraintPart reports whether a leaf is only a part of a constraint's value. Such a part is no
+// condition, so it is not measured.
 func isConstraintPart(l *policytext.Leaf, typed [][]string) bool {
 	return slices.ContainsFunc(typed, func(path []string) bool {
 		return len(l.Path) > len(path) && slices.Equal(l.Path[:len(path)], path)
@@ -205,7 +208,7 @@ func (m *meter) findReachingCalls(p *policy.Policy, o Options) {
 	if !slices.ContainsFunc(m.points, missed) {
 		return
 	}
-	found := prove.Reach(p, prove.Options{Work: cmp.Or(o.Work, enough)})
+	found := prove.Reach(p, prove.Options{Work: cmp.Or(o.Work, usualWork)})
 	for i := range m.points {
 		pt := &m.points[i]
 		if !missed(*pt) {
@@ -222,8 +225,8 @@ func (m *meter) findReachingCalls(p *policy.Policy, o Options) {
 	}
 }
 
-// measureValues checks for each value of a list whether it makes the rule
-// match.
+// measureValues checks for each value of a list whether the rule with only this value matches some
+// call.
 func (m *meter) measureValues(i int, l *policytext.Leaf) {
 	list := l.Value.Elements
 	if len(list) < 2 {
@@ -236,19 +239,19 @@ func (m *meter) measureValues(i int, l *policytext.Leaf) {
 	}
 }
 
-// measureCondition checks whether a condition keeps the rule from matching a
-// call that fits otherwise.
+// measureCondition checks whether a condition keeps the rule from matching some call that meets all
+// other conditions. The edits in without remove the condition.
 func (m *meter) measureCondition(i int, condition, what string, without []policytext.Edit) {
 	found := m.findCase(i, func(v reachingCall) bool { return !v.matches }, without...)
 	m.addPoint(i, what, "fails", found,
 		fmt.Sprintf("%s that fits the rule but for %s, and that no rule above decides", m.describeSubject(), condition))
 }
 
-// findCase returns the first case with such a call that the edited rule
-// matches, or "". It omits the rules below, and the rules above that match none
-// of the calls.
-func (m *meter) findCase(i int, such func(reachingCall) bool, edits ...policytext.Edit) string {
-	if !slices.ContainsFunc(m.came[i], such) {
+// findCase returns the path of the first case with a call for which accepts returns true and which
+// the edited rule matches, or "". The policy that judges the call has only the edited rule and the
+// rules in m.above.
+func (m *meter) findCase(i int, accepts func(reachingCall) bool, edits ...policytext.Edit) string {
+	if !slices.ContainsFunc(m.reaching[i], accepts) {
 		return ""
 	}
 	p, err := m.parseRules(func(j int) bool { return j == i || m.above[j] }, edits...)
@@ -256,12 +259,12 @@ func (m *meter) findCase(i int, such func(reachingCall) bool, edits ...policytex
 		return ""
 	}
 	at := len(m.above)
-	for _, v := range m.came[i] {
-		if !such(v) {
+	for _, v := range m.reaching[i] {
+		if !accepts(v) {
 			continue
 		}
 		if s := p.PolicyFor(m.source.On).Trace(v.call).Steps[at]; s.Reached && s.Match != where.No {
-			return m.cases[v.in].path
+			return m.cases[v.caseIndex].path
 		}
 	}
 	return ""

@@ -10,29 +10,29 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Mutant is a policy with one small change, like a mistake of its author.
+// Mutant is a policy with one small change, such as its author could make by mistake.
 type Mutant struct {
 	Rule  int    // index of the changed rule
-	Line  int    // of the rule
+	Line  int    // line of the changed rule
 	Kind  string // drop-rule, action, widen, narrow, drop-glob, drop-kind, drop-condition, flip, bound, swap
-	Name  string // the rule and the change; independent of the rule's position
+	Name  string // describes the rule and the change, without the rule's position
 	scope *scope
 	edits []policytext.Edit
-	// short is the same change on a list with only the changed element; nil
-	// when the change is not about a list element.
-	short *shortened
-	// denies means that all rules from Rule on deny the calls that the change
-	// is about, before and after the change.
+	// short is the same change on a shorter list; nil when the change is not about an element of a
+	// longer list.
+	short *shortList
+	// denies means that the changed rule and the rules below it deny the calls that the change
+	// affects, before and after the change. Then the change has no effect.
 	denies bool
 }
 
-// shortened is the change of one list element, in a list that has no other
-// elements or one that stays. A call that shows it often shows the change of
-// the complete list, and the search for such a call does not depend on the
-// list's length.
-type shortened struct{ before, after policytext.Edit }
+// shortList holds edits that replace a list by a shorter one: before makes the short list without
+// the mutant's change, and after makes it with the change. The short list has only the changed
+// element or, if the change drops this element, one further element. A call that shows the change of
+// the short list is found faster, and often shows the change of the complete list, too.
+type shortList struct{ before, after policytext.Edit }
 
-// parseMutant parses the part of the mutant that keep selects.
+// parseMutant parses the mutant, but only with the rules for whose index keep returns true.
 func (m *Mutant) parseMutant(keep func(int) bool) (*policy.Policy, error) {
 	return m.scope.document.parseRules(keep, m.edits...)
 }
@@ -45,17 +45,17 @@ func readDocument(file string, src []byte, p *policy.Policy, o policy.Options) (
 	}
 	d := &document{file: file, src: src, options: o, policy: p, sources: p.Sources(), rules: doc.Rules()}
 	// The file's own rules come first. Rules of extended files are not changed.
-	if own := ownRules(d.sources); len(d.rules) != own {
+	if own := countOwnRules(d.sources); len(d.rules) != own {
 		return nil, fmt.Errorf("%s: %d rules where the policy has %d", file, len(d.rules), own)
 	}
 	return d, nil
 }
 
-// editsCalls reports whether a rule only edits a server's requests to the
-// client. Such rules are not analysed.
+// editsCalls reports whether a rule only edits a server's requests to the client. Such rules are
+// not mutated.
 func editsCalls(s *policy.Source) bool { return s.Subject == policy.NoSubject && s.On == policy.OnCall }
 
-// countUndecided returns the number of the file's rules that are not changed.
+// countUndecided returns the number of the file's rules that are not mutated.
 func (d *document) countUndecided() (n int) {
 	for i := range d.rules {
 		if editsCalls(&d.sources[i]) {
@@ -65,7 +65,7 @@ func (d *document) countUndecided() (n int) {
 	return n
 }
 
-// listMutants lists all mutants, in the order of the file. Some may not load.
+// listMutants lists all mutants, in the order of the file. Some of them may be invalid policies.
 func listMutants(d *document) []Mutant {
 	m := mutator{document: d}
 	for i := range m.rules {
@@ -109,8 +109,8 @@ func formatNames(s *policy.Source) string {
 	return policytext.OneOrList(policytext.QuoteAll(s.Names))
 }
 
-// deniesSlashes reports whether a widened or narrowed name of a denying rule
-// affects only names with a slash, and all rules from there on deny such names.
+// deniesSlashes reports whether a mutant widens or narrows the name of a denying rule, which affects
+// only names with a slash, and no rule from there on allows or asks about such names.
 func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	subject := m.sources[i].Subject
 	if kind != "widen" && kind != "narrow" || !strings.HasPrefix(what, subject.RuleKey()+" ") ||
@@ -123,7 +123,7 @@ func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	})
 }
 
-// deniesFrom reports whether a call that no rule above i decides is denied.
+// deniesFrom reports whether the policy denies every call that no rule above rule i decides.
 func (m *mutator) deniesFrom(i int) bool {
 	subject := m.sources[i].Subject
 	return subject != policy.MethodSubject && !slices.ContainsFunc(m.sources[i:], func(s policy.Source) bool {
@@ -166,7 +166,7 @@ func (m *mutator) mutateRule(i int) {
 		default:
 			call, found := policy.CallKeyOf(l.Path[0])
 			if !found {
-				break // an effect, not a condition
+				break // the key sets an effect, not a condition
 			}
 			if call.Glob {
 				m.mutateGlobs(i, l)
@@ -194,9 +194,9 @@ func (m *mutator) mutateRule(i int) {
 	m.swapRules(i)
 }
 
-// mutateActions changes the action of the rule. A call rule gets each other
-// action; a reply rule gets the next looser and the next stricter one. Keys
-// that only a prompt or an allow may have are removed.
+// mutateActions changes the action of the rule: of a call rule to each other action, and of a reply
+// rule to the next looser and the next stricter action. It removes the keys ask and args_open,
+// which not every action may have.
 func (m *mutator) mutateActions(i int, l *policytext.Leaf) {
 	for _, to := range otherActions(&m.sources[i]) {
 		edits := []policytext.Edit{l.SetValue(policytext.Quote(to.String()))}
@@ -247,7 +247,7 @@ func (m *mutator) mutateGlobs(i int, l *policytext.Leaf) {
 	}
 }
 
-// dropElement removes one element from a list that has others.
+// dropElement removes one element from a list of several elements.
 func (m *mutator) dropElement(i int, l *policytext.Leaf, element int, kind string) {
 	list := l.Value.Elements
 	if len(list) < 2 {
@@ -262,17 +262,16 @@ func (m *mutator) dropElement(i int, l *policytext.Leaf, element int, kind strin
 	m.setShortened(l, []string{text(element), text(other)}, []string{text(other)})
 }
 
-// setShortened sets the short form of the last change: the list elements, in
-// TOML, before and after it.
+// setShortened sets the short form of the last mutant. before and after hold the elements of the
+// short list, in TOML, without and with the mutant's change.
 func (m *mutator) setShortened(l *policytext.Leaf, before, after []string) {
 	if len(l.Value.Elements) > len(before) {
 		list := func(elements []string) policytext.Edit { return l.SetValue("[" + strings.Join(elements, ", ") + "]") }
-		m.out[len(m.out)-1].short = &shortened{list(before), list(after)}
+		m.out[len(m.out)-1].short = &shortList{list(before), list(after)}
 	}
 }
 
-// removeElement returns the edit that removes an element from a list of
-// several.
+// removeElement returns the edit that removes one element from a list of several elements.
 func removeElement(l *policytext.Leaf, element int) policytext.Edit {
 	list := l.Value.Elements
 	if element+1 < len(list) {
@@ -281,8 +280,8 @@ func removeElement(l *policytext.Leaf, element int) policytext.Edit {
 	return policytext.Edit{Start: list[element-1].End, End: list[element].End}
 }
 
-// mutateConstraint changes a typed constraint where the result is another
-// constraint.
+// mutateConstraint changes a typed constraint: it drops each element of a list, inverts a boolean,
+// and changes an integer by 1.
 func (m *mutator) mutateConstraint(i int, l *policytext.Leaf) {
 	for j := range l.Value.Elements {
 		m.dropElement(i, l, j, "drop-glob")
@@ -306,8 +305,8 @@ func (m *mutator) mutateConstraint(i int, l *policytext.Leaf) {
 	}
 }
 
-// swapRules swaps a rule with the next rule if that can matter: if they have
-// the same subject and different actions.
+// swapRules swaps a rule with the next rule if both have the same subject and different actions.
+// Otherwise the order has no effect.
 func (m *mutator) swapRules(i int) {
 	if i+1 == len(m.rules) || !sameSubject(&m.sources[i], &m.sources[i+1]) || m.sources[i].Action == m.sources[i+1].Action {
 		return
@@ -320,8 +319,8 @@ func (m *mutator) swapRules(i int) {
 		policytext.Edit{Start: a.Start, End: a.End, Text: text(b)}, policytext.Edit{Start: b.Start, End: b.End, Text: text(a)})
 }
 
-// widenStars doubles every star of a glob, except a star after "**/", where
-// that changes nothing.
+// widenStars doubles every star of a glob, except a star after "**/", where the glob would match the
+// same texts.
 func widenStars(glob string) string {
 	var b strings.Builder
 	for i := 0; i < len(glob); i++ {

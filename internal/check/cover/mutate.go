@@ -17,16 +17,16 @@ import (
 type Outcome struct {
 	Mutant
 	Killed     bool
-	By         string          // the fixture that killed it
-	Equivalent bool            // no call or reply would show it: not counted
-	Fixture    *check.Composed // for a survivor: a fixture that would kill it; nil when none is known
+	By         string          // the path of the fixture that killed the mutant; "" if none did
+	Equivalent bool            // proved: every call and reply gets the same answer
+	Fixture    *check.Composed // for a survivor: a fixture that would kill the mutant; nil when none is known
 }
 
 // Mutation holds a policy's mutants and their results, in the order of the
 // file.
 type Mutation struct {
 	Outcomes  []Outcome
-	Undecided int // rules that edit a server's requests to the client; they are not changed
+	Undecided int // number of the rules that only edit a server's requests to the client; they have no mutants
 }
 
 // Mutate makes all small changes of the policy and checks which of them some
@@ -73,9 +73,9 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 	return m, nil
 }
 
-// tryMutant looks for a fixture that notices a mutant. loads is false if the
-// mutant does not load, because its author would notice that at once. shown
-// holds fixtures that show other mutants of the rule.
+// tryMutant looks for a fixture that notices a mutant. shown holds fixtures that notice other
+// mutants of the rule. loads is false if the mutant is not a valid policy. Such a mutant is not
+// counted, because an author notices an invalid policy at once.
 func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Outcome, loads bool) {
 	before, err := m.scope.before()
 	if err != nil {
@@ -92,7 +92,7 @@ func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (
 			continue
 		}
 		judge := after
-		if !c.hasSingleName() { // the scope lacks the rules about the other names
+		if !c.hasSingleName() { // the scope may lack the rules about some of the names
 			if judge, err = m.parseMutant(keepAll); err != nil {
 				return out, false
 			}
@@ -122,21 +122,21 @@ func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (
 	return out, true
 }
 
-// enough is the usual work limit: witnesses and most proofs are found early or
-// not at all.
-const enough = 1 << 18
+// usualWork is the limit of work if Options.Work is 0. More work seldom finds more witnesses or
+// proofs.
+const usualWork = 1 << 18
 
-// findNearbyCall looks for a call in the cheapest places: among fewer rules
-// and, for a long list, at the changed element.
+// findNearbyCall looks for a call that shows the mutant where the search is cheapest: only among the
+// near rules of the scope and, for a long list, with the short list.
 func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.Composed {
-	var as []policytext.Edit
+	var oldEdits []policytext.Edit
 	edits := m.edits
 	if m.short != nil {
-		as, edits = []policytext.Edit{m.short.before}, []policytext.Edit{m.short.after}
-	} else if slices.Equal(m.scope.in, m.scope.close) {
-		return nil // there is no smaller part
+		oldEdits, edits = []policytext.Edit{m.short.before}, []policytext.Edit{m.short.after}
+	} else if slices.Equal(m.scope.included, m.scope.near) {
+		return nil // the complete scope is searched later
 	}
-	old, err := m.scope.document.parseRules(m.scope.hasNearRule, as...)
+	old, err := m.scope.document.parseRules(m.scope.hasNearRule, oldEdits...)
 	if err != nil {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.
 	if err != nil {
 		return nil
 	}
-	for _, class := range prove.Difference(old, mutant, prove.Options{Work: cmp.Or(o.Work, enough)}) {
+	for _, class := range prove.Difference(old, mutant, prove.Options{Work: cmp.Or(o.Work, usualWork)}) {
 		if class.Old.Action != class.New.Action && class.Witness != nil {
 			if found := witnessFixture(before, after, *class.Witness, o); found != nil {
 				return found
@@ -154,14 +154,14 @@ func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.
 	return nil
 }
 
-// distinguishMutant looks for a call that the policy and the mutant answer
-// differently, both within the mutant's scope, and returns it as a fixture that
-// the policy passes. alike means that a proof shows there is none. If neither
-// is found, the mutant counts as a survivor.
+// distinguishMutant looks for a call that the policy and the mutant answer differently, and returns
+// the call as a fixture that the policy passes. Both policies have only the rules of the mutant's
+// scope. alike is true if a proof shows that no such call exists. If alike is false and found is
+// nil, the mutant counts as a survivor.
 func distinguishMutant(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
-	alike, found = comparePolicies(before, after, o, cmp.Or(o.Work, enough))
+	alike, found = comparePolicies(before, after, o, cmp.Or(o.Work, usualWork))
 	if !alike && found == nil && o.Work == 0 {
-		alike, found = comparePolicies(before, after, o, 0) // rules with many globs need the complete limit
+		alike, found = comparePolicies(before, after, o, 0) // rules with many globs need the default limit
 	}
 	return alike, found
 }
@@ -170,7 +170,7 @@ func comparePolicies(before, after *policy.Policy, o Options, work int) (alike b
 	alike = true
 	for _, class := range prove.Difference(before, after, prove.Options{Work: work}) {
 		if class.Old.Action == class.New.Action && !class.IsWhole() {
-			continue // a fixture expects only an action
+			continue // no fixture can show the difference: a fixture expects only an action
 		}
 		alike = false
 		if class.Witness == nil {
@@ -183,7 +183,7 @@ func comparePolicies(before, after *policy.Policy, o Options, work int) (alike b
 	return alike, found
 }
 
-// distinguishReply looks for a reply that the mutant treats differently.
+// distinguishReply is distinguishMutant for replies and list entries.
 func distinguishReply(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
 	replies, whole := prove.CompareReplies(before, after)
 	for i := range replies {
@@ -196,8 +196,8 @@ func distinguishReply(before, after *policy.Policy, o Options) (alike bool, foun
 	return whole && len(replies) == 0, nil
 }
 
-// witnessFixture returns a witness as a fixture that the policy passes and the
-// mutant fails, without a server if possible; nil when there is none.
+// witnessFixture returns the call as a fixture that the policy passes and the mutant fails, or nil
+// if no fixture does so. The fixture names a server only if this is necessary.
 func witnessFixture(before, after *policy.Policy, call policy.Call, o Options) *check.Composed {
 	for _, server := range []string{"", call.Server} {
 		call.Server = server
@@ -212,8 +212,7 @@ func witnessFixture(before, after *policy.Policy, call policy.Call, o Options) *
 	return nil
 }
 
-// showsMutant reports whether a policy passes a fixture and its mutant fails
-// it.
+// showsMutant reports whether the policy passes a fixture that the mutant fails.
 func showsMutant(f *check.Composed, before, after *policy.Policy, o Options) bool {
 	o.Server = ""
 	fx, err := check.ParseFixture(f.Text)

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// percentOf returns part as a percentage of whole; 100 if whole is 0.
+// percentOf returns part as a percentage of whole, or 100 if whole is 0.
 func percentOf(part, whole int) float64 {
 	if whole == 0 {
 		return 100
@@ -82,8 +82,8 @@ func (m Mutation) Survivors() []Outcome {
 	return out
 }
 
-// WriteText writes the survivors, each with a fixture that would notice it, and
-// a summary line.
+// WriteText writes the survivors, each with a fixture that would notice the change, if one is known,
+// and a summary line.
 func (m Mutation) WriteText(w io.Writer, file string) error {
 	out := bufio.NewWriter(w)
 	for _, o := range m.Survivors() {

@@ -10,18 +10,17 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// document is a policy's text with its rules.
+// document is the text of a policy, and its rules.
 type document struct {
 	file    string
 	src     []byte
 	options policy.Options
 	policy  *policy.Policy
 	sources []policy.Source
-	rules   []policytext.Rule // the file's own rules; rules of extended files come after them
+	rules   []policytext.Rule // the file's own rules: the first rules of sources
 }
 
-// parseRules parses the policy with edits, and only with the rules that keep
-// selects.
+// parseRules parses the edited policy, but only with the rules for whose index keep returns true.
 func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*policy.Policy, error) {
 	edits = slices.Clone(edits)
 	for i := range d.rules {
@@ -34,31 +33,31 @@ func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*p
 
 func keepAll(int) bool { return true }
 
-// scope is the part of a policy that can affect the calls that some of its
-// rules match. Changes of those rules are judged within this part, because they
-// have no effect outside. A policy with many rules has many such parts.
+// scope is the part of a policy that can affect the calls of one or two rules: these rules, and all
+// rules that may match the same calls. A change of these rules is judged only within the scope,
+// because it affects no other calls. The scope is usually much smaller than the policy.
 type scope struct {
 	document *document
-	of       []int // indexes of the rules
-	in       []bool
-	// before returns the unchanged part.
+	changed  []int  // indexes of the rules that are changed
+	included []bool // by the index of a rule: the scope contains the rule
+	// before returns the policy with only the rules of the scope, unchanged.
 	before func() (*policy.Policy, error)
-	// close selects the rules of the part whose arguments look as if one call
-	// could match them. Searching among them is cheaper, but proves nothing.
-	close []bool
+	// near selects the rules of the scope whose servers and arguments, as written, may match the
+	// same call as a changed rule. A search among only these rules is cheaper, but proves nothing.
+	near []bool
 }
 
-func (d *document) scopeOf(of ...int) *scope {
-	s := &scope{document: d, of: of, in: make([]bool, len(d.rules)), close: make([]bool, len(d.rules))}
+func (d *document) scopeOf(changed ...int) *scope {
+	s := &scope{document: d, changed: changed, included: make([]bool, len(d.rules)), near: make([]bool, len(d.rules))}
 	whole := true
 	for i := range d.rules {
-		for _, j := range of {
+		for _, j := range changed {
 			if rulesMeet(&d.sources[i], &d.sources[j]) {
-				s.in[i] = true
-				s.close[i] = s.close[i] || meetPlainly(&d.sources[i], &d.sources[j])
+				s.included[i] = true
+				s.near[i] = s.near[i] || meetPlainly(&d.sources[i], &d.sources[j])
 			}
 		}
-		whole = whole && s.in[i]
+		whole = whole && s.included[i]
 	}
 	s.before = sync.OnceValues(func() (*policy.Policy, error) {
 		if whole {
@@ -69,13 +68,12 @@ func (d *document) scopeOf(of ...int) *scope {
 	return s
 }
 
-func (s *scope) hasRule(i int) bool     { return s.in[i] }
-func (s *scope) hasNearRule(i int) bool { return s.close[i] }
+func (s *scope) hasRule(i int) bool     { return s.included[i] }
+func (s *scope) hasNearRule(i int) bool { return s.near[i] }
 
-// matchesCase reports whether a rule of the scope may match some call of a
-// case.
+// matchesCase reports whether one of the changed rules may match some call of a case.
 func (s *scope) matchesCase(c *testCase) bool {
-	return slices.ContainsFunc(s.of, func(i int) bool {
+	return slices.ContainsFunc(s.changed, func(i int) bool {
 		if s.document.sources[i].On != c.on {
 			return false
 		}
@@ -86,13 +84,14 @@ func (s *scope) matchesCase(c *testCase) bool {
 	})
 }
 
-// hasExactNames reports whether the names of a subject have only one reading.
+// hasExactNames reports whether the rules compare the names of a subject only as sent, without other
+// readings.
 func hasExactNames(s policy.Subject) bool {
 	return s == policy.ToolSubject || s == policy.PromptSubject || s == policy.MethodSubject
 }
 
-// rulesMeet reports whether one call may match two rules, also after their
-// names are widened or narrowed: that keeps the ends of the globs.
+// rulesMeet reports whether one call may match both rules. The result also holds after their names
+// are widened or narrowed, because it depends only on the ends of the globs.
 func rulesMeet(a, b *policy.Source) bool {
 	return sameSubject(a, b) && (!hasExactNames(a.About) || !hasExactNames(b.About) || anyMeet(classNames(a), classNames(b)))
 }
@@ -102,8 +101,8 @@ func sameSubject(a, b *policy.Source) bool {
 	return a.On == b.On && (a.About == b.About || a.CoversAllSubjects() || b.CoversAllSubjects()) && editsCalls(a) == editsCalls(b)
 }
 
-// classNames returns the names of a rule. For a class of agents' built-in
-// tools, it adds the names of those tools.
+// classNames returns the names in a rule. If a name is a class of agents' built-in tools, it adds
+// the names of these tools.
 func classNames(s *policy.Source) []string {
 	if s.Subject != policy.ToolSubject { // rules do not see the answers of agents' built-in tools
 		return s.Names
@@ -120,8 +119,8 @@ func classNames(s *policy.Source) []string {
 	return names
 }
 
-// meetPlainly is rulesMeet for arguments as written, and for servers with a
-// name.
+// meetPlainly reports whether one call may match the servers and the arguments of both rules, if the
+// call names its server and the arguments have no other readings than the text as sent.
 func meetPlainly(a, b *policy.Source) bool {
 	if a.Servers != nil && b.Servers != nil && !anyMeet(a.Servers, b.Servers) {
 		return false
@@ -149,15 +148,14 @@ func fitsCall(s *policy.Source, c *policy.Call) bool {
 	})
 }
 
-// anyMeet reports whether a glob of a may match a text that a glob of b
-// matches.
+// anyMeet reports whether a glob in a and a glob in b may match the same text.
 func anyMeet(a, b []string) bool {
 	return slices.ContainsFunc(a, func(g string) bool {
 		return slices.ContainsFunc(b, func(h string) bool { return endsOf(g).endsMeet(endsOf(h)) })
 	})
 }
 
-// ends are the literal beginning and end of a glob.
+// ends holds the literal beginning and the literal end of a glob.
 type ends struct {
 	first, last string
 	literal     bool // the glob is literal: both are the complete glob

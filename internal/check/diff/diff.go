@@ -17,13 +17,13 @@ type ChangeKind string
 
 // The kinds. Kinds returns their order in a report.
 const (
-	NewlyAllowed  ChangeKind = "newly_allowed"   // was denied, is allowed
-	NoLongerAsked ChangeKind = "no_longer_asked" // a person was asked; now the call is allowed
-	LimitChanged  ChangeKind = "limit_changed"   // allowed before and after, under another limit
-	NewlyAsked    ChangeKind = "newly_asked"     // was denied or allowed; now a person is asked
-	AskedInBand   ChangeKind = "asked_in_band"   // a person was asked only outside the client; now the client may ask
-	AskedOutside  ChangeKind = "asked_out_of_band"
-	NewlyDenied   ChangeKind = "newly_denied"
+	NewlyAllowed  ChangeKind = "newly_allowed"     // was denied, is allowed
+	NoLongerAsked ChangeKind = "no_longer_asked"   // a person was asked; now the call is allowed
+	LimitChanged  ChangeKind = "limit_changed"     // allowed before and after, under another limit
+	NewlyAsked    ChangeKind = "newly_asked"       // was denied or allowed; now a person is asked
+	AskedInBand   ChangeKind = "asked_in_band"     // a person was asked only outside the client; now the client may ask
+	AskedOutside  ChangeKind = "asked_out_of_band" // the client could ask; now a person is asked only outside it
+	NewlyDenied   ChangeKind = "newly_denied"      // was allowed or a person was asked; now the call is denied
 )
 
 // Kinds lists the kinds in the order of a report.
@@ -59,7 +59,7 @@ func KindOf(before, after Answer) ChangeKind {
 // Answer is the answer of a policy.
 type Answer = prove.Answer
 
-// limitOf returns the limit of an allow, without the rule's key.
+// limitOf returns the limit of an answer's rule, without Key, which differs between any two rules.
 func limitOf(a *Answer) policy.Rate {
 	if a.Rule == nil {
 		return policy.Rate{}
@@ -69,27 +69,27 @@ func limitOf(a *Answer) policy.Rate {
 	return r
 }
 
-// Change is a class of calls that are answered differently, by the same rules.
+// Change is a class of calls whose answer changes from Old to New.
 type Change struct {
 	Kind     ChangeKind
 	Old, New Answer
 	Example  *policy.Call // an example call, judged by both policies
-	Unseen   bool         // the change shows only when nothing can screen the call, because it is too long
-	Fixture  []byte       // the example as a fixture that expects the new answer; nil when it cannot be written
+	Unseen   bool         // the change affects only calls that cannot be screened, because they are too long
+	Fixture  []byte       // the example as a fixture that expects the new answer; nil when no fixture can show it
 }
 
-// Doubt is a change that was neither shown nor ruled out.
+// Doubt is a possible change: no call that shows it was found, and no proof rules it out.
 type Doubt struct {
 	Old, New Answer
 	Reason   string
-	Spelling bool // only a call in an uncommon spelling could show it
+	Spelling bool // only calls in an uncommon spelling could change their answer
 }
 
-// isGeneral reports whether a doubt is about everything that Reason names, not
-// about two answers.
+// isGeneral reports whether the doubt is not about one pair of answers. Then any call that Reason
+// describes may be answered differently.
 func (d *Doubt) isGeneral() bool { return KindOf(d.Old, d.New) == "" }
 
-// Report is the difference of two policies.
+// Report holds the differences of two policies.
 type Report struct {
 	OldRevision, NewRevision string
 
@@ -101,15 +101,15 @@ type Report struct {
 	Record   *Record   // nil when no record was given
 }
 
-// ComparePolicies compares two policies. Both must use the same home.
+// ComparePolicies compares two policies. They must be parsed with the same home folder.
 func ComparePolicies(before, after *policy.Policy) *Report {
 	r := &Report{OldRevision: before.Revision(), NewRevision: after.Revision()}
 	if before.Revision() == after.Revision() && before.Revision() != "" {
 		return r // the same text: nothing to prove
 	}
 	r.Replies = compareReplies(before, after)
-	_, asks := before.Screens(policy.OnCall)
-	_, also := after.Screens(policy.OnCall)
+	_, screensBefore := before.Screens(policy.OnCall)
+	_, screensAfter := after.Screens(policy.OnCall)
 	for _, c := range prove.Difference(before, after, prove.Options{}) {
 		old, now := c.Old, c.New
 		if c.Reason == prove.ReasonReplies {
@@ -120,7 +120,7 @@ func ComparePolicies(before, after *policy.Policy) *Report {
 			continue
 		}
 		change := Change{Kind: KindOf(old, now), Old: old, New: now, Example: c.Witness}
-		change.Unseen = (asks || also) && !c.Witness.Screened
+		change.Unseen = (screensBefore || screensAfter) && !c.Witness.Screened
 		if fx, err := check.Compose(c.Witness, now.Action); err == nil && !change.Unseen {
 			change.Fixture = fx.Text
 		}
@@ -132,8 +132,8 @@ func ComparePolicies(before, after *policy.Policy) *Report {
 	return r
 }
 
-// dangerRank orders changes: those that open most come first. A question
-// instead of a denial opens; a question instead of an allow does not.
+// dangerRank orders changes: the change that permits most has the lowest rank. A prompt after a deny
+// permits more, so its rank is lower than that of a prompt after an allow.
 func dangerRank(k ChangeKind, was *Answer) int {
 	at := 2 * slices.Index(Kinds(), k)
 	if k == NewlyAsked && was.Action == policy.Allow {
@@ -149,8 +149,8 @@ func ruleLine(a *Answer) int {
 	return a.Rule.Pos.Line
 }
 
-// HasChanges reports whether some call, fixture or record is answered
-// differently, or whether that could not be ruled out.
+// HasChanges reports whether the policies answer some call, fixture or recorded message differently,
+// or whether a difference could not be ruled out.
 func (r *Report) HasChanges() bool {
 	return len(r.Changes) > 0 || len(r.Doubts) > 0 || r.Replies != nil && (len(r.Replies.Changes) > 0 || !r.Replies.Whole) ||
 		r.Fixtures != nil && len(r.Fixtures.Changes) > 0 || r.Record != nil && r.Record.HasChanges()

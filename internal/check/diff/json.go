@@ -26,22 +26,22 @@ type Document struct {
 type AnswerDocument struct {
 	Action    string        `json:"action"`
 	OutOfBand bool          `json:"out_of_band,omitempty"`
-	Rule      *RuleDocument `json:"rule"` // null: no rule
+	Rule      *RuleDocument `json:"rule"` // null when no rule decided
 }
 
-// RuleDocument is the position of a rule.
+// RuleDocument identifies a rule.
 type RuleDocument struct {
-	Index int `json:"index"` // from 0
+	Index int `json:"index"` // index in the policy, from 0
 	check.RuleRef
 }
 
-// ChangeDocument is one class of calls.
+// ChangeDocument is one class of calls whose answer changes.
 type ChangeDocument struct {
 	Kind    ChangeKind      `json:"kind"`
 	Old     AnswerDocument  `json:"old"`
 	New     AnswerDocument  `json:"new"`
-	Example string          `json:"example"`           // one line
-	Fixture json.RawMessage `json:"fixture,omitempty"` // expects the new answer
+	Example string          `json:"example"`           // a call of the class, on one line
+	Fixture json.RawMessage `json:"fixture,omitempty"` // the example as a fixture that expects the new answer
 }
 
 // DoubtDocument is an undecided change.
@@ -82,7 +82,7 @@ type RecordedDocument struct {
 	Kind   ChangeKind     `json:"kind"`
 	Record string         `json:"record"`
 	Time   time.Time      `json:"time"`
-	Call   string         `json:"call"` // one line
+	Call   string         `json:"call"` // the call on one line
 	Times  int            `json:"times"`
 	Old    AnswerDocument `json:"old"`
 	New    AnswerDocument `json:"new"`

@@ -24,11 +24,11 @@ type FixtureChange struct {
 	Path     string
 	Kind     ChangeKind
 	Old, New Answer
-	Expected *policy.Action // from the file; nil if the file has none
+	Expected *policy.Action // the expected answer in the file; nil if the file has none
 }
 
-// AddFixtures judges fixtures by both policies. server is the server of
-// fixtures that name none.
+// AddFixtures judges fixtures by both policies. server is the server's name for fixtures that name
+// no server.
 func (r *Report) AddFixtures(before, after *policy.Policy, fixtures []check.Fixture, server string) {
 	if r.Fixtures == nil {
 		r.Fixtures = &Fixtures{}
@@ -52,13 +52,13 @@ type Record struct {
 	Unchanged int
 	Counts    map[ChangeKind]int
 	NotJudged map[replay.Why]int
-	Damaged   int // unreadable places in the record
+	Damaged   int // number of unreadable places in the record
 	Examples  []Recorded
 	Answers   *replay.Answers // results for replies; nil when neither policy has rules about replies
 }
 
-// Recorded is a recorded call that is answered differently. Repetitions of the
-// call only increase Times.
+// Recorded is a recorded call that the policies answer differently. Repetitions of the call only
+// increase Times.
 type Recorded struct {
 	Kind     ChangeKind
 	ID       string
@@ -74,8 +74,8 @@ func (r *Record) HasChanges() bool { return len(r.Counts) > 0 || r.Answers.HasCh
 // maxDistinct bounds the number of different calls that are counted separately.
 const maxDistinct = 1 << 12
 
-// AddRecord judges recorded decisions by both policies and keeps up to n
-// examples of each kind. The answers in the record play no part.
+// AddRecord judges the recorded calls and replies by both policies, and keeps up to n examples of
+// each kind of change. It compares the answers of the two policies, not the answers in the record.
 func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[event.Entry, error], n int) error {
 	rec := &Record{Counts: map[ChangeKind]int{}, NotJudged: map[replay.Why]int{}}
 	r.Record = rec

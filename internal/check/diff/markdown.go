@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/internal/check/replay"
 )
 
-// maxMarkdown bounds a comment: GitHub accepts 65536 characters.
+// maxMarkdown bounds a comment on a pull request, in bytes: GitHub accepts 65536 characters.
 const maxMarkdown = 60_000
 
-// WriteMarkdown writes a comment for a pull request: a summary line, tables,
-// and fixtures to copy. Text of calls and policies can neither break out of its
-// table cell nor mention anybody.
+// WriteMarkdown writes a comment for a pull request: a summary line, tables, and fixtures to copy.
+// Texts of calls and policies are escaped, so that they cannot leave their table cell and cannot
+// mention a user of GitHub.
 func (r *Report) WriteMarkdown(out io.Writer) error {
 	w := bufio.NewWriter(out)
 	m := markdown{w: w}
@@ -37,7 +37,7 @@ func (r *Report) WriteMarkdown(out io.Writer) error {
 type markdown struct {
 	w    *bufio.Writer
 	size int
-	left int // number of parts that did not fit
+	left int // number of parts that were omitted, because they did not fit
 }
 
 func (m *markdown) writeLine(format string, a ...any) {
@@ -47,7 +47,7 @@ func (m *markdown) writeLine(format string, a ...any) {
 
 func (m *markdown) printLine(format string, a ...any) { m.writeLine(format, a...) }
 
-// hasRoom reports whether a part fits. It counts the parts that do not.
+// hasRoom reports whether a part fits into the comment. It counts the parts that do not fit.
 func (m *markdown) hasRoom(part string) bool {
 	if m.size+len(part) > maxMarkdown {
 		m.left++
@@ -201,9 +201,8 @@ func (m *markdown) writeAnswers(a *replay.Answers) {
 	m.printLine("")
 }
 
-// escapeMarkdown returns text without meaning in Markdown and HTML: a character
-// reference stands for a character and never for structure (CommonMark 0.31,
-// section 2.5).
+// escapeMarkdown replaces the characters that have a meaning in Markdown or HTML by character
+// references, which have no such meaning (CommonMark 0.31, section 2.5).
 func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for _, r := range plainText(s) {
@@ -220,9 +219,9 @@ func escapeMarkdown(s string) string {
 // mentions, issues and links.
 func formatCode(s string) string { return "<code>" + escapeMarkdown(s) + "</code>" }
 
-// formatFence returns JSON in a block that its content cannot close. Non-ASCII
-// characters, and characters with a meaning outside the block, are escaped as
-// in JSON strings. They occur only in strings.
+// formatFence returns JSON in a code block. Non-ASCII characters, and the characters that could end
+// the block or have a meaning outside it, are written as \u escapes. In JSON, they occur only inside
+// strings, where such an escape means the same character.
 func formatFence(src []byte) string {
 	var b strings.Builder
 	b.WriteString("```json\n")

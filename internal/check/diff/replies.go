@@ -16,16 +16,16 @@ import (
 type Replies struct {
 	Same    bool // the rules about replies are the same
 	Changes []ReplyChange
-	// Whole means that Changes lists all differences between two rules.
-	// Otherwise Changes lists only the examples that were found.
+	// Whole means that Changes shows every difference. Otherwise Changes has only the examples that
+	// were found.
 	Whole bool
 }
 
-// ReplyChange is an example of a reply that is treated differently. Both
-// policies have judged it.
+// ReplyChange is an example of a reply that the policies treat differently. Old and New are their
+// decisions.
 type ReplyChange struct {
 	prove.Reply
-	Fixture []byte // expects the new answer; nil when it cannot be written
+	Fixture []byte // the example as a fixture that expects the new answer; nil when no fixture can show it
 }
 
 func compareReplies(before, after *policy.Policy) *Replies {
@@ -49,7 +49,7 @@ func compareReplies(before, after *policy.Policy) *Replies {
 	return r
 }
 
-// openingRank orders changes: those that let most through come first.
+// openingRank orders changes: the change that permits most has the lowest rank.
 func (c *ReplyChange) openingRank() int {
 	return int(check.StrictestAction(&c.Old)) - int(check.StrictestAction(&c.New))
 }
@@ -72,7 +72,7 @@ func (c *ReplyChange) describeReply() string {
 	return s
 }
 
-// describeOutcome returns the outcome for a reply, and the rule.
+// describeOutcome returns what the decision does to a reply, and the rule.
 func describeOutcome(d *policy.Decision) string {
 	return formatWithRule(prove.DescribeOutcome(d), ruleOf(d))
 }
@@ -112,7 +112,7 @@ type ReplyDocument struct {
 	Changes []ReplyChangeDocument `json:"changes"`
 }
 
-// ReplyChangeDocument is one example.
+// ReplyChangeDocument is one example of a reply that the policies treat differently.
 type ReplyChangeDocument struct {
 	On      string              `json:"on"`
 	Finds   []string            `json:"finds,omitempty"`
@@ -122,10 +122,10 @@ type ReplyChangeDocument struct {
 	Fixture json.RawMessage     `json:"fixture,omitempty"`
 }
 
-// ReplyAnswerDocument is the outcome by one policy.
+// ReplyAnswerDocument is what one policy does to a reply.
 type ReplyAnswerDocument struct {
 	Done string         `json:"done"` // same words as in the report for people
-	Rule *check.RuleRef `json:"rule"` // null: no rule
+	Rule *check.RuleRef `json:"rule"` // null when no rule decided
 }
 
 func (r *Replies) replyDocument() *ReplyDocument {

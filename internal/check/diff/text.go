@@ -17,16 +17,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// titles are the kinds in words for people.
+// titles holds the name of each kind of change in a report for people.
 var titles = map[ChangeKind]string{
 	NewlyAllowed: "newly allowed", NoLongerAsked: "no longer asked", LimitChanged: "allowed under another limit",
 	NewlyAsked: "newly asked", AskedInBand: "asked in the client too", AskedOutside: "asked out of band only", NewlyDenied: "newly denied",
 }
 
-// shown bounds one text on a line, in characters.
-const shown = 300
+// maxShown is the maximum length of one text on a line, in characters.
+const maxShown = 300
 
-// oneLine returns a call on one line, unescaped. It must not go to a terminal.
+// oneLine returns a call on one line. The line is not safe for a terminal.
 func oneLine(c *policy.Call) string {
 	parts := []string{c.Method}
 	for _, name := range c.Names {
@@ -60,8 +60,8 @@ func (c *Change) describeCall() string {
 // plainText makes a text safe for a terminal and a single line, and shortens
 // it.
 func plainText(s string) string {
-	if utf8.RuneCountInString(s) > shown {
-		s = string([]rune(s)[:shown]) + "…"
+	if utf8.RuneCountInString(s) > maxShown {
+		s = string([]rune(s)[:maxShown]) + "…"
 	}
 	return term.VisibleText(s)
 }
@@ -127,8 +127,8 @@ func (r *Report) WriteText(out io.Writer) error {
 	return w.Flush()
 }
 
-// textDoubts writes the undecided changes. For calls in uncommon spellings it
-// writes only the number of classes.
+// textDoubts writes the doubts. Of the doubts about calls in uncommon spellings, it writes only the
+// number.
 func (r *Report) textDoubts(line func(string, ...any)) {
 	spelling := 0
 	for i := range r.Doubts {
@@ -164,8 +164,7 @@ func (r *Report) textFixtures(line func(string, ...any)) {
 	line("%d of %d fixtures change", len(r.Fixtures.Changes), r.Fixtures.Judged)
 }
 
-// describeExpected returns a note if a fixture expects another answer than the
-// new one.
+// describeExpected returns a note if the fixture does not expect the new answer, and "" otherwise.
 func describeExpected(c *FixtureChange) string {
 	if c.Expected == nil || *c.Expected == c.New.Action {
 		return ""
@@ -213,7 +212,7 @@ func (r *Report) textRecord(line func(string, ...any)) {
 	}
 }
 
-// describeAnswered returns the reply on one safe line.
+// describeAnswered returns a recorded reply on one line that is safe for a terminal.
 func describeAnswered(x *replay.Example) string {
 	s := strings.Join(append([]string{"answer to", x.Method}, x.Names...), " ")
 	if x.Args != "" {

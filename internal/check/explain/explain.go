@@ -12,8 +12,8 @@ import (
 
 // Explanation is the answer of a policy to one message, with the reasons.
 type Explanation struct {
-	Revision string          // of the policy
-	Refused  string          // why the message does not reach the rules, or ""
+	Revision string          // revision of the policy
+	Refused  string          // why the proxy refuses the message before the rules; "" if it does not
 	Calls    []Judged        // the calls in the message that rules judge; empty if none
 	Decision policy.Decision // for all calls together
 	sources  []policy.Source
@@ -23,21 +23,21 @@ type Explanation struct {
 type Judged struct {
 	policy.Call
 	policy.Trace
-	Layers []Layer // results of the policies above, outermost first
-	// Limits are the limits over all tools that the call counts against. A
-	// denied call has none.
+	Layers []Layer // results of the policy's layers, outermost first
+	// Limits holds the [[limit]] tables of the policy and its layers that count the call. It is
+	// empty for a denied call.
 	Limits []policy.LimitTable
 }
 
-// Layer is the result of a policy that stands above another and can only
-// tighten it.
+// Layer is the result of a layer: a policy above the explained policy, which can only make the
+// answer stricter.
 type Layer struct {
 	Name, File string
 	policy.Trace
 	sources []policy.Source
 }
 
-// DescribeCalls explains the calls of one message. They share one answer.
+// DescribeCalls explains the calls of one message, and the one answer to all of them.
 func DescribeCalls(p *policy.Policy, calls []policy.Call) *Explanation {
 	e := &Explanation{Revision: p.Revision(), sources: p.Sources()}
 	if len(calls) == 0 {
@@ -49,16 +49,15 @@ func DescribeCalls(p *policy.Policy, calls []policy.Call) *Explanation {
 		for _, above := range p.Layers() {
 			j.Layers = append(j.Layers, Layer{above.LayerName(), above.FileName(), above.Trace(&calls[i]), above.Sources()})
 		}
-		j.Limits = countingLimits(p, &calls[i])
+		j.Limits = listLimits(p, &calls[i])
 		e.Calls = append(e.Calls, j)
 	}
 	e.Decision = p.DecideAll(calls)
 	return e
 }
 
-// countingLimits lists the limits of a policy and its layers that a call counts
-// against.
-func countingLimits(p *policy.Policy, c *policy.Call) (limits []policy.LimitTable) {
+// listLimits lists the [[limit]] tables of the policy and its layers that count the call.
+func listLimits(p *policy.Policy, c *policy.Call) (limits []policy.LimitTable) {
 	if p.Decide(c).Action == policy.Deny {
 		return nil
 	}
@@ -73,7 +72,7 @@ func DescribeRefusal(p *policy.Policy, why error) *Explanation {
 	return &Explanation{Revision: p.Revision(), sources: p.Sources(), Refused: why.Error()}
 }
 
-// FillTime sets the time of every call that has none.
+// FillTime sets the time of every call that has no time.
 func FillTime(calls []policy.Call, t time.Time) []policy.Call {
 	for i := range calls {
 		if calls[i].At.IsZero() {
@@ -83,8 +82,8 @@ func FillTime(calls []policy.Call, t time.Time) []policy.Call {
 	return calls
 }
 
-// FillPlace sets the folder of relative paths, and the server's operating
-// system, for every call that has none.
+// FillPlace sets the folder where relative paths start and the server's operating system, in every
+// call that does not have them.
 func FillPlace(calls []policy.Call, dir, os string) []policy.Call {
 	for i := range calls {
 		if calls[i].OS == "" {
@@ -106,8 +105,7 @@ func isOtherSubject(s *policy.Step) bool {
 	return s.At.Kind == policy.SubjectKind || s.At.Kind == policy.NameGlob && s.At.Reading == nil
 }
 
-// isOwnRule reports whether a rule belongs to the policy itself and not to a
-// layer.
+// isOwnRule reports whether a rule belongs to the explained policy and not to a layer.
 func (e *Explanation) isOwnRule(r *policy.Rule) bool {
 	return r.Index < len(e.sources) && e.sources[r.Index].Rule == *r
 }

@@ -19,20 +19,20 @@ type Document struct {
 	Rule     *RuleDocument  `json:"rule,omitempty"`
 	Reading  string         `json:"reading,omitempty"`
 	Reason   string         `json:"reason,omitempty"`
-	Refused  string         `json:"refused,omitempty"` // the message does not reach the rules
+	Refused  string         `json:"refused,omitempty"` // why the proxy refuses the message before the rules
 	Calls    []CallDocument `json:"calls"`
 }
 
 // RuleDocument is the position of a rule and its effect.
 type RuleDocument struct {
-	Index       int    `json:"index"` // from 0
+	Index       int    `json:"index"` // index in the policy, from 0
 	File        string `json:"file"`
 	Line        int    `json:"line"`
 	Action      string `json:"action"`
 	Description string `json:"description,omitempty"`
 	OutOfBand   bool   `json:"out_of_band,omitempty"`
-	// Limit is set when the rule limits the number of calls. An explanation
-	// counts no calls.
+	// Limit is set when the rule has a limit. An explanation does not say how many calls were
+	// counted.
 	Limit *LimitDocument `json:"limit,omitempty"`
 }
 
@@ -66,11 +66,11 @@ type CallDocument struct {
 	Values    []ValueDocument `json:"values"`
 	Steps     []StepDocument  `json:"steps"`
 	Layers    []LayerDocument `json:"layers,omitempty"`
-	// Limits are the limits over all tools that the call counts against.
+	// Limits holds the [[limit]] tables that count the call.
 	Limits []TableDocument `json:"limits,omitempty"`
 }
 
-// TableDocument is a limit over all tools, with its position.
+// TableDocument is a [[limit]] table, with its position.
 type TableDocument struct {
 	File        string        `json:"file"`
 	Line        int           `json:"line"`
@@ -78,14 +78,14 @@ type TableDocument struct {
 	Limit       LimitDocument `json:"limit"`
 }
 
-// LayerDocument holds the results of the rules of a policy above this one.
+// LayerDocument holds the results of the rules of one layer.
 type LayerDocument struct {
 	Name  string         `json:"name"`
 	File  string         `json:"file"`
 	Steps []StepDocument `json:"steps"`
 }
 
-// ValueDocument is one value that the rules looked at.
+// ValueDocument is one value of the call that some rule looked at.
 type ValueDocument struct {
 	Argument string            `json:"argument"` // as args.path; "uri" for a resource
 	Readings []ReadingDocument `json:"readings"`
@@ -94,7 +94,7 @@ type ValueDocument struct {
 // ReadingDocument is one reading of a value.
 type ReadingDocument struct {
 	Text    string   `json:"text"`
-	How     []string `json:"how,omitempty"` // how it was made, in words for people
+	How     []string `json:"how,omitempty"` // how the reading was made from the value, in words for people
 	Absent  bool     `json:"absent,omitempty"`
 	Refused string   `json:"refused,omitempty"`
 }
@@ -103,10 +103,10 @@ type ReadingDocument struct {
 type StepDocument struct {
 	Rule      RuleDocument     `json:"rule"`
 	Match     string           `json:"match"`               // no, maybe, yes
-	Reached   bool             `json:"reached"`             // something was still undecided at this rule
+	Reached   bool             `json:"reached"`             // the rules above did not decide every reading of the call
 	Condition string           `json:"condition,omitempty"` // tool, server, when, args.path, where.path, args_only, subject
 	Want      []string         `json:"want,omitempty"`
-	Got       string           `json:"got,omitempty"` // a name or server
+	Got       string           `json:"got,omitempty"` // what the call has: a name, a server, or the value of a call key
 	Reading   *ReadingDocument `json:"reading,omitempty"`
 	Took      *ReadingDocument `json:"took,omitempty"`
 }
@@ -211,7 +211,7 @@ func argumentKey(path []string) string {
 	return policytext.DottedKey("args", path...)
 }
 
-// unnamedArguments lists the arguments that no rule of the trace has read.
+// unnamedArguments lists the arguments that no rule of the trace has read, up to fewValues.
 func (j *Judged) unnamedArguments() (names []string) {
 	seen := map[string]bool{}
 	for i := range j.Values {

@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// printFolded prints one line for a sequence of rules, indented like the
-// details of single rules.
+// printFolded prints one line that stands for several successive rules, with the indentation of the
+// details of a single rule.
 func (t *printer) printFolded(steps []policy.Step, subject string) {
 	var names, subjects, unasked, after, hits int
 	var first *policy.Rule
@@ -44,7 +44,7 @@ func (t *printer) printFolded(steps []policy.Step, subject string) {
 	if subjects > 0 && names > 0 {
 		add(names+subjects, "about other things")
 	} else {
-		add(names, "about %s", named[subject])
+		add(names, "about %s", otherNames[subject])
 		add(subjects, "not about %s", plural[subject])
 	}
 	add(unasked, "not asked")
@@ -59,10 +59,10 @@ func (t *printer) printFolded(steps []policy.Step, subject string) {
 	t.printLine("       %s", strings.Join(parts, ", "))
 }
 
-// named and plural are words for the subjects of rules with other globs or
-// other keys.
+// otherNames holds a phrase for each subject, such as "other tools" for rules about other tools than
+// the called one. plural holds the plural of each subject.
 var (
-	named = map[string]string{
+	otherNames = map[string]string{
 		"tool": "other tools", "prompt": "other prompts", "method": "other methods",
 		"sampling": "other texts", "elicitation": "other texts", "resource": "other resources",
 	}
@@ -113,8 +113,8 @@ func (t *printer) explainStep(s *policy.Step, src *policy.Source) (lines []strin
 	return lines
 }
 
-// formatRate returns a limit in words, with the unit and the action beyond the
-// limit.
+// formatRate returns a limit in words: the maximum, what is counted together, and the action for
+// further calls.
 func formatRate(r *policy.Rate) string {
 	line := r.AtMost()
 	if r.Per != policy.PerRule {
@@ -126,8 +126,8 @@ func formatRate(r *policy.Rate) string {
 	return line + ", and more are denied"
 }
 
-// formatCondition returns what a condition wants and what the call has instead,
-// or why the condition cannot be decided.
+// formatCondition returns what the condition of a rule wants, and what the call has or why the
+// condition cannot be decided.
 func (t *printer) formatCondition(c *policy.Condition, m where.Match, src *policy.Source) string {
 	if c.Kind == policy.FurtherArgument {
 		return formatFurther(c)
@@ -217,8 +217,8 @@ func conditionKey(c *policy.Condition, s policy.Subject) string {
 	return "subject"
 }
 
-// quoteText returns a text of the policy in quotes, safe for a terminal.
-// Backslashes stay, because policies have their own quoting of them.
+// quoteText returns a text of the policy in quotes, safe for a terminal. It does not double
+// backslashes, so that a glob is easy to recognise.
 func quoteText(s string) string { return `"` + term.VisibleText(s) + `"` }
 
 // printVerdict prints the answer and its reason.
@@ -273,8 +273,8 @@ func (e *Explanation) explainNoRule() string {
 	return cmp.Or(e.explainPartial(), "no rule matches")
 }
 
-// explainPartial returns a reason if rules match only some readings or some of
-// several calls, or match only perhaps.
+// explainPartial returns the reason if rules match only some readings or only some of the calls, or
+// if rules may match. Otherwise it returns "".
 func (e *Explanation) explainPartial() (why string) {
 	for i := range e.Calls {
 		for _, rule := range e.Calls[i].ReachedRules() {
@@ -295,7 +295,7 @@ func (e *Explanation) maybeMatches(rule int) bool {
 			return false
 		case s.Match == where.Maybe:
 			k, _ := policy.CallKeyOf(s.At.Key)
-			found = found || k.Proof != policy.Tightening // printed above
+			found = found || k.Proof != policy.Tightening // the line about the condition tells of such a key
 		}
 	}
 	return found

@@ -18,9 +18,8 @@ const (
 	fewGlobs    = 5
 )
 
-// WriteText writes the explanation for a person. Every text from the call and
-// the policy is made safe for a terminal. With all, nothing is folded or left
-// out.
+// WriteText writes the explanation for a person. Every text from the call and the policy is made
+// safe for a terminal. If all is true, WriteText omits nothing and prints every rule on its own.
 func (e *Explanation) WriteText(w io.Writer, all bool) error {
 	b := bufio.NewWriter(w)
 	t := printer{w: b, e: e, all: all}
@@ -37,9 +36,9 @@ func (e *Explanation) WriteText(w io.Writer, all bool) error {
 type printer struct {
 	w       *bufio.Writer
 	e       *Explanation
-	all     bool
-	sources []policy.Source // rules of the policy being printed
-	width   int             // width of the widest position
+	all     bool            // omit nothing
+	sources []policy.Source // rules of the policy that is printed now
+	width   int             // length of the longest position of these rules
 }
 
 func (t *printer) printLine(format string, a ...any) { fmt.Fprintf(t.w, format+"\n", a...) }
@@ -89,8 +88,8 @@ func (t *printer) printCall(j *Judged) {
 		}
 		t.printValue(&j.Values[i])
 	}
-	if open := j.unnamedArguments(); len(open) > 0 {
-		t.printLine("  not looked at by any rule in question: %s", strings.Join(open, ", "))
+	if unnamed := j.unnamedArguments(); len(unnamed) > 0 {
+		t.printLine("  not looked at by any rule in question: %s", strings.Join(unnamed, ", "))
 	}
 	if len(j.Trace.Steps) > 0 {
 		t.printLine("")
@@ -109,7 +108,7 @@ func (t *printer) printCall(j *Judged) {
 	t.printLine("")
 }
 
-// printLimit prints a limit over all tools.
+// printLimit prints a [[limit]] table.
 func (t *printer) printLimit(l *policy.LimitTable) {
 	line := fmt.Sprintf("limit  %s  %s; what was counted is not looked at", formatPlace(&l.Rule), formatRate(&l.Rate))
 	if l.Description != "" {
@@ -144,8 +143,8 @@ func formatReading(r *policy.Reading) string {
 	return term.VisibleValue(r.Text)
 }
 
-// printSteps prints the rules in order. A sequence of rules about other
-// subjects, or below the decision, becomes one line.
+// printSteps prints the results of the rules in order. It prints one line for successive rules that
+// are about other subjects or names, or below the decision, unless t.all is true.
 func (t *printer) printSteps(tr *policy.Trace, subject policy.Subject) {
 	for i := 0; i < len(tr.Steps); i++ {
 		n := 0
@@ -164,13 +163,13 @@ func (t *printer) printSteps(tr *policy.Trace, subject policy.Subject) {
 	}
 }
 
-func runLength(steps []policy.Step, of func(*policy.Step) bool) int {
+func runLength(steps []policy.Step, belongs func(*policy.Step) bool) int {
 	n := 0
-	for n < len(steps) && of(&steps[n]) {
+	for n < len(steps) && belongs(&steps[n]) {
 		n++
 	}
 	return n
 }
 
-// isTooLate reports whether the decision was made above the rule.
+// isTooLate reports whether rules above this rule made the decision.
 func isTooLate(s *policy.Step) bool { return !s.Reached && !isOtherSubject(s) }

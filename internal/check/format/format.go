@@ -1,6 +1,5 @@
-// Package format formats the text of a policy in a canonical form. It only
-// moves bytes: the policy keeps its meaning, and every comment stays beside its
-// statement. The package does no I/O.
+// Package format formats the text of a policy in a canonical form. The policy keeps its meaning, and
+// every comment stays beside its statement. The package does no I/O.
 package format
 
 import (
@@ -15,8 +14,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// errMeaning means that formatting would have changed the meaning, so the text
-// was left unchanged.
+// errMeaning means that the formatted text would have another meaning, so the text stays unchanged.
 var errMeaning = errors.New("formatting would change what the file says; it is left as it is")
 
 // Format returns the text in the canonical form (docs/policy-ci.md). It returns
@@ -26,7 +24,7 @@ func Format(src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := setter{eol: policytext.LineEnd(src)}
+	out := printer{eol: policytext.LineEnd(src)}
 	sections, tail := sectionsOf(doc)
 	for i := range sections {
 		out.writeSection(&sections[i], i == 0)
@@ -45,17 +43,16 @@ func Format(src []byte) ([]byte, error) {
 // item is a statement with its comments.
 type item struct {
 	policytext.Statement
-	lead  []string // lines above it: comments, and "" for blank ones
-	trail string   // the comment after it, on the same line
-	raw   []byte   // bytes of the statement
+	lead  []string // lines above the statement: comments, and "" for a blank line
+	trail string   // the comment after the statement, on the same line; may be ""
+	raw   []byte   // bytes of the statement, without the comments
 }
 
-// section is a header with the pairs below it. The first section may have no
-// header.
+// section is a header and the key-value pairs below it. The first section may have no header.
 type section struct {
 	items []item
-	rule  bool // [[rule]]: its pairs have an order
-	inner bool // a table of the preceding rule
+	rule  bool // the header is [[rule]]: the pairs are sorted
+	inner bool // the header is [rule.NAME]: the section is a table of the preceding rule
 }
 
 // sectionsOf splits a document at its headers. tail holds the lines after the
@@ -85,17 +82,18 @@ func sectionsOf(doc policytext.Document) (sections []section, tail []string) {
 	return sections, tail
 }
 
-// splitGap splits the text between two statements: the rest of the first
-// statement's line, if there is one, and the following lines.
-func splitGap(text []byte, behind bool) (trail string, lines []string) {
+// splitGap splits the text between two statements. trail is the rest of the first statement's line,
+// and lines are the lines below it. If afterStatement is false, no statement precedes the text, and
+// trail is "".
+func splitGap(text []byte, afterStatement bool) (trail string, lines []string) {
 	all := bytes.Split(text, []byte("\n"))
 	for i := range all {
 		all[i] = bytes.TrimSpace(all[i])
 	}
-	if behind {
+	if afterStatement {
 		trail, all = string(all[0]), all[1:]
 	}
-	// The last piece is the indentation of the next statement.
+	// An empty last element is no line: it is the indentation of the next statement.
 	for i, line := range all {
 		if i+1 < len(all) || len(line) > 0 {
 			lines = append(lines, string(line))

@@ -7,18 +7,18 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// setter writes sections in sequence.
-type setter struct {
+// printer appends formatted sections to text.
+type printer struct {
 	text []byte
-	eol  string
+	eol  string // line ending
 }
 
-func (o *setter) writeLine(s string) {
+func (o *printer) writeLine(s string) {
 	o.text = append(append(o.text, s...), o.eol...)
 }
 
-// writeLines writes comments and single blank lines.
-func (o *setter) writeLines(lines []string) {
+// writeLines writes lines. It writes one blank line in place of several.
+func (o *printer) writeLines(lines []string) {
 	for i, line := range lines {
 		if line != "" || i > 0 && lines[i-1] != "" {
 			o.writeLine(line)
@@ -26,7 +26,7 @@ func (o *setter) writeLines(lines []string) {
 	}
 }
 
-func (o *setter) writeSection(s *section, first bool) {
+func (o *printer) writeSection(s *section, first bool) {
 	head := s.items[0]
 	if first {
 		// A blank line may separate comments at the top of the file from the
@@ -51,10 +51,11 @@ func (o *setter) writeSection(s *section, first bool) {
 	}
 }
 
-// writeBetween writes the lines between two sections. Comments directly below
-// the first section and separated from the second stay with the first. An empty
-// line separates the sections.
-func (o *setter) writeBetween(lead []string, inner bool) {
+// writeBetween writes the lines between two sections. Comments that directly follow the first
+// section stay with it if a blank line follows them; the other comments go to the second section. A
+// blank line separates the sections, but not a rule and a table of this rule (inner) that directly
+// follows it.
+func (o *printer) writeBetween(lead []string, inner bool) {
 	var above []string
 	if blank := indexBlank(lead); blank > 0 {
 		above, lead = lead[:blank], lead[blank:]
@@ -71,8 +72,8 @@ func (o *setter) writeBetween(lead []string, inner bool) {
 	}
 }
 
-// writeTail writes the comments at the end of the file.
-func (o *setter) writeTail(lines []string, alone bool) {
+// writeTail writes the comments at the end of the file. alone means that the file has no statements.
+func (o *printer) writeTail(lines []string, alone bool) {
 	body := trimBlank(lines)
 	if len(body) == 0 {
 		return
@@ -102,7 +103,7 @@ func trimBlank(lines []string) []string {
 	return lines
 }
 
-func (o *setter) writeStatement(it *item) {
+func (o *printer) writeStatement(it *item) {
 	var s string
 	switch {
 	case it.Header && it.List:
@@ -118,10 +119,10 @@ func (o *setter) writeStatement(it *item) {
 	o.writeLine(s)
 }
 
-// formatValue returns a formatted value. raw holds the bytes of its statement,
-// which begins at base. Multi-line strings, and values that span lines and
-// contain comments, stay unchanged.
-func (o *setter) formatValue(v policytext.Value, raw []byte, base int) string {
+// formatValue returns a formatted value. raw holds the bytes of the value's statement, which begins
+// at the offset base. A string or an inline table on several lines stays unchanged, and so does a
+// list on several lines with comments.
+func (o *printer) formatValue(v policytext.Value, raw []byte, base int) string {
 	text := raw[v.Start-base : v.End-base]
 	switch v.Kind {
 	case policytext.StringValue:
@@ -151,9 +152,10 @@ func (o *setter) formatValue(v policytext.Value, raw []byte, base int) string {
 	return v.Text
 }
 
-// formatColumn returns a list that its author wrote on several lines, one
-// element per line.
-func (o *setter) formatColumn(v policytext.Value, text, raw []byte, base int) string {
+// formatColumn formats a list that its author wrote on several lines, with one element per line. It
+// returns the list unchanged if an element is a list, a table or several lines long, or if the list
+// contains comments.
+func (o *printer) formatColumn(v policytext.Value, text, raw []byte, base int) string {
 	at := v.Start
 	for _, e := range v.Elements {
 		if e.Kind == policytext.ListValue || e.Kind == policytext.TableValue || bytes.ContainsRune(raw[at-base:e.Start-base], '#') ||
@@ -174,8 +176,8 @@ func (o *setter) formatColumn(v policytext.Value, text, raw []byte, base int) st
 	return b.String()
 }
 
-// quoteString returns a string in TOML: in single quotes if a backslash or a
-// double quote would need an escape and single quotes are possible.
+// quoteString returns a string in TOML. It uses single quotes if the string has a backslash or a
+// double quote, and can be written in single quotes.
 func quoteString(s string) string {
 	if literal, plain := policytext.LiteralString(s); plain && strings.ContainsAny(s, `\"`) {
 		return literal

@@ -13,15 +13,14 @@ import (
 // member is one argument of a call.
 type member struct {
 	name  string
-	texts []string        // of a string or a list of strings
-	word  string          // of a boolean or an integer
-	value json.RawMessage // long values are left out
-	lost  bool            // the record does not contain the value
+	texts []string        // the value, if it is a string or a list of strings
+	word  string          // the value, if it is a boolean or a natural number
+	value json.RawMessage // the value; "" (an empty JSON string) in place of a long value
+	lost  bool            // the record does not contain the value, because it was redacted
 }
 
-// parseMembers returns the arguments of a call. ok is false if some argument
-// has a name that no rule can name, because a rule might be about that
-// argument.
+// parseMembers returns the arguments of a call. ok is false if a rule cannot name some argument:
+// then no rule can be learned from the call.
 func parseMembers(args []byte) (all []member, ok bool) {
 	if len(args) == 0 {
 		return nil, true
@@ -89,7 +88,7 @@ func encodeMembers(all []member) []byte {
 	return b.Bytes()
 }
 
-// isPlace reports whether an argument names a place.
+// isPlace reports whether an argument seems to hold a path or an address.
 func (m *member) isPlace() bool {
 	if m.word != "" {
 		return false

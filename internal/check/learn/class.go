@@ -7,12 +7,11 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// ToolClass is the probable effect of a tool, judged by the words of its name.
-// The record does not contain a server's own description of its tools, which
-// would only be a claim.
+// ToolClass is the probable effect of a tool, judged by the words of its name. The server's
+// description of the tool is not used: the record does not contain it, and it would prove nothing.
 type ToolClass uint8
 
-// The classes, worst first. A tool whose name has no known word is in Acts.
+// The classes, from the worst effect to the least. A tool whose name has no known word is in Acts.
 const (
 	Executes ToolClass = iota // runs, deletes, or sends
 	Reaches                   // gets data from the network

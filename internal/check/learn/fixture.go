@@ -10,18 +10,18 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Fixture is a request with the policy's answer. Calls that a rule matches come from the record;
-// similar calls that the policy does not allow are made up.
+// Fixture is a request with the policy's answer. A request that a rule matches comes from the
+// record. The others are invented: they are similar, and the policy does not allow them.
 type Fixture struct {
 	Name     string // file name
-	Of       *Rule
-	What     string // in words
+	Of       *Rule  // the rule that the fixture tests
+	What     string // what the request is, in words
 	Expected policy.Action
 	JSON     []byte
 }
 
-// Fixtures returns calls that the rules of a learned policy match, and similar calls that the
-// policy does not allow. It leaves out similar calls that other rules allow.
+// Fixtures returns fixtures for calls that the rules of a learned policy match, and for similar
+// calls that the policy does not allow. It omits similar calls that some rule allows.
 func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
 	p, err := policy.Parse("learned", text, l.o.ParseOptions)
 	if err != nil {
@@ -55,8 +55,9 @@ func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
 	return all, nil
 }
 
-// recordedCall returns a recorded call of the rule without the arguments that
-// the rule does not name. Those may be long or redacted.
+// recordedCall returns a recorded call of the rule. It omits the arguments that the rule does not
+// name, because they may be long or redacted. It returns false if the rule has no call, or is about
+// sampling or elicitation.
 func (r *Rule) recordedCall() (policy.Call, bool) {
 	if len(r.calls) == 0 {
 		return policy.Call{}, false
@@ -73,13 +74,13 @@ func (r *Rule) recordedCall() (policy.Call, bool) {
 	return c, c.Subject != policy.SamplingSubject && c.Subject != policy.ElicitationSubject
 }
 
+// neighbour is a call that differs in one point from a call that a rule matches.
 type neighbour struct {
 	what string
 	call policy.Call
 }
 
-// neighbourCalls returns calls that differ in one point from a call that a rule
-// opens.
+// neighbourCalls returns the neighbours of a call (own) that the rule matches.
 func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 	other := own
 	other.Server = own.Server + "-other"
@@ -110,8 +111,8 @@ func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 	return all
 }
 
-// neighbourTexts returns texts that are similar to those a glob matches, each
-// with a description.
+// neighbourTexts returns pairs of a description and a text. The text is similar to a text that the
+// glob matches.
 func neighbourTexts(glob string) [][2]string {
 	dir, folder := strings.CutSuffix(strings.TrimRight(glob, "*"), "/")
 	switch {

@@ -11,12 +11,12 @@ import (
 
 const guardWords = "Keys and secrets stay shut"
 
-// secretDenials returns the rules of a new policy that deny access to keys, for
-// every argument whose folders some rule names.
+// secretDenials returns rules that deny access to keys, for a new policy. It returns one rule for
+// each argument for which some learned rule names a folder.
 func secretDenials(rules []*Rule, st style) (parts []string) {
-	var seen, shut []string
+	var seen, denied []string
 	for _, glob := range secretGlobs() {
-		shut = append(shut, "**/"+glob)
+		denied = append(denied, "**/"+glob)
 	}
 	for _, r := range rules {
 		for _, c := range r.Conditions {
@@ -26,23 +26,22 @@ func secretDenials(rules []*Rule, st style) (parts []string) {
 			seen = append(seen, c.Arg)
 			parts = append(parts, st.writePairs([]policytext.Pair{
 				st.makePair("action", "deny"), st.makePair("tool", "*"),
-				st.makePair(policytext.DottedKey("args", c.Arg), shut...), st.makePair("description", guardWords),
+				st.makePair(policytext.DottedKey("args", c.Arg), denied...), st.makePair("description", guardWords),
 			}))
 		}
 	}
 	return parts
 }
 
-// inFolders returns rules that deny access to keys in the folders that the
-// learned rules open, if the extended policy does not deny them already. They
-// stand above the learned rules and only deny. So they take away only calls
-// that the policy asked about or had no rule for.
-func (l *Learner) inFolders(rules []*Rule, st style) (parts []string) {
+// folderDenials returns rules that deny access to keys in the folders that the learned rules allow,
+// if the extended policy does not deny this access. The denials are written above the learned rules.
+// They change only answers to calls that the policy asked about or had no rule for.
+func (l *Learner) folderDenials(rules []*Rule, st style) (parts []string) {
 	for _, r := range rules {
 		for _, c := range r.Conditions {
 			var globs []string
 			for _, g := range c.Globs {
-				if isFolder(g) && r.Action == policy.Allow && r.Subject == policy.ToolSubject && !l.keptShut(r, c.Arg, g) {
+				if isFolder(g) && r.Action == policy.Allow && r.Subject == policy.ToolSubject && !l.deniesSecrets(r, c.Arg, g) {
 					for _, glob := range secretGlobs() {
 						globs = append(globs, strings.TrimRight(g, "*")+"**"+strings.TrimLeft(glob, "*"))
 					}
@@ -60,8 +59,8 @@ func (l *Learner) inFolders(rules []*Rule, st style) (parts []string) {
 	return parts
 }
 
-// keptShut reports whether the policy itself denies access to keys in a folder.
-func (l *Learner) keptShut(r *Rule, arg, glob string) bool {
+// deniesSecrets reports whether the extended policy denies access to keys in a folder.
+func (l *Learner) deniesSecrets(r *Rule, arg, glob string) bool {
 	dir := strings.TrimRight(glob, "*")
 	for _, glob := range secretGlobs() {
 		name := strings.NewReplacer("**", "x", "*", "x").Replace(glob)

@@ -11,15 +11,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Trust decides how to treat calls that nobody was asked about, because nothing
-// was enforced. The zero value trusts least.
+// Trust is the trust in observed calls: calls that were recorded while nothing was enforced. It
+// decides the action of a rule that is learned only from such calls. The zero value trusts least.
 type Trust uint8
 
 // The levels of trust.
 const (
-	AskAlways  Trust = iota // rules from observed calls ask
-	AllowReads              // rules for tools that read allow
-	AllowActs               // rules for tools that act allow as well; rules for tools that execute never do
+	AskAlways  Trust = iota // every such rule asks
+	AllowReads              // a rule for a tool of the class Reads allows; the others ask
+	AllowActs               // a rule for a tool of the class Reads or Acts allows; the others ask
 )
 
 // HalfLife is the age at which a call counts half.
@@ -30,12 +30,12 @@ type Options struct {
 	ParseOptions policy.Options // settings for parsing the policy
 	Own          []string       // clawai's own folders, which no rule may name
 	Now          time.Time
-	MinCount     int     // calls, weighted by age and rounded, that a rule needs
-	MinShare     float64 // minimum share of yes among a person's answers
+	MinCount     int     // number of calls that a rule needs: the sum of their weights by age, rounded
+	MinShare     float64 // minimum share of yes among a person's answers, up to 1
 	Observed     Trust
-	Links        bool   // rules about folders also check where links lead (where.<name>.under)
-	File         string // name of the extended policy
-	Policy       []byte // its text; nil for a new policy
+	Links        bool   // rules about folders also check where symbolic links lead (where.<name>.under)
+	File         string // file name of the extended policy
+	Policy       []byte // text of the extended policy; nil to write a new policy
 }
 
 // Bounds of the data kept from a record.
@@ -43,7 +43,7 @@ const (
 	maxCalls    = 10000   // different calls
 	maxArgs     = 8 << 10 // bytes of one call's arguments
 	maxDenied   = 10000
-	maxMember   = 1 << 10 // bytes of a member that a rule may name
+	maxMember   = 1 << 10 // bytes of an argument's value that is kept
 	leastWeight = 0.01    // calls with a lower weight are dropped
 )
 
@@ -54,28 +54,29 @@ var ErrTooMany = errors.New("the record holds too many different denied calls to
 // Learner reads records and proposes rules.
 type Learner struct {
 	o         Options
-	judge     *replay.Judge // judges by the extended policy; nil without one
+	judge     *replay.Judge // judges by the extended policy; nil if there is no extended policy
 	protected protected
 	calls     map[string]*sighting
 	order     []*sighting
 	byTool    map[string]*tool
-	denied    []replay.Call
-	known     map[string]bool // keys of denied
-	channels  map[string]answer
-	Skipped   map[string]int // why calls were not learned from
-	Seen      int            // number of decisions
-	extends   bool           // some rules of the policy are in other files
+	denied    []replay.Call     // calls that a rule denied
+	known     map[string]bool   // the keys of the calls in denied
+	channels  map[string]answer // the last answer of a person, by session
+	Skipped   map[string]int    // number of calls from which no rule was learned, by the reason
+	Seen      int               // number of decisions
+	extends   bool              // some rules of the extended policy are in other files
 }
 
-// answer is a person's answer; the record of its decision follows.
+// answer is a recorded answer of a person. The decision with the same digest follows it in the
+// record.
 type answer struct{ digest, channel string }
 
 // sighting is one call with the number of times it was made.
 type sighting struct {
 	call  policy.Call
 	args  []member
-	rule  *policy.Rule // the rule of the extended policy that asked
-	asked bool
+	rule  *policy.Rule // the rule of the extended policy that asks about the call; nil if no rule matches
+	asked bool         // a rule asks, or asked at the time of the record
 	tally tally
 }
 
@@ -161,8 +162,9 @@ const (
 	whyElsewhere = "the policy extends others, whose rules would stand below what is learned: write it by hand"
 )
 
-// callStatus returns the action that applies to a call: by the rules of the
-// extended policy, or by the rules at the time of the record.
+// callStatus returns the recorded action, and the reason why no rule is learned from the call, or
+// "". It also sets s.asked and s.rule. It judges by the extended policy, or without one by the
+// recorded decision.
 func (l *Learner) callStatus(e *event.Entry, c *replay.Call, s *sighting) (was policy.Action, reason string, err error) {
 	if l.judge != nil {
 		d, why := l.judge.JudgeCall(c)
@@ -214,7 +216,7 @@ func (l *Learner) whyUnusable(s *sighting, e *event.Entry) string {
 	switch c.Subject {
 	case policy.ToolSubject, policy.PromptSubject, policy.ResourceSubject:
 	case policy.SamplingSubject, policy.ElicitationSubject:
-		c.Names = []string{"**"} // the content does not matter: such rules ask
+		c.Names = []string{"**"} // the rule matches any content, because it only asks
 	default:
 		return "passed on unless a rule restricts it"
 	}
@@ -245,7 +247,7 @@ func (l *Learner) whyUnusable(s *sighting, e *event.Entry) string {
 func (l *Learner) countCall(s *sighting, e *event.Entry, was policy.Action, weight float64) {
 	key := s.call.Server + "\x00" + s.call.Method + "\x00" + s.call.Names[0] + "\x00" + string(s.call.Args)
 	if s.asked {
-		key += "\x00asked" // the same call may occur with and without a rule that asked
+		key += "\x00asked" // at different times, a rule may have asked about the same call or not
 	}
 	known := l.calls[key]
 	if known == nil {
@@ -261,8 +263,8 @@ func (l *Learner) countCall(s *sighting, e *event.Entry, was policy.Action, weig
 	known.tally.addDecision(e, was, weight, l.isClientForm(e))
 }
 
-// isClientForm reports whether an answer came through the client's own form.
-// The client may fill in such a form by itself.
+// isClientForm reports whether the answer came through the client's own form, or may have. The
+// client may fill in such a form without a person.
 func (l *Learner) isClientForm(e *event.Entry) bool {
 	a, ok := l.channels[e.Session]
 	return !ok || a.digest != e.Digest || a.channel == "elicitation"

@@ -9,15 +9,16 @@ import (
 	"strings"
 )
 
-// MinFiles is the number of different files that a folder needs.
+// MinFiles is the number of different files that must be seen in a folder before a rule names the
+// folder.
 const MinFiles = 3
 
-// location is a place in the only spelling that rules are learned from.
+// location is a path or an address in a plain spelling. No rule is learned from other spellings.
 type location struct {
 	root  string   // "/", "~/", or scheme://authority/ of a resource
-	names []string // below the root; nil for a web address
+	names []string // path elements below the root; nil for a web address
 	glob  string   // for a web address: the glob of its host; else ""
-	text  string
+	text  string   // the complete path or address
 }
 
 // looksLikeLocation reports whether a value looks like a path or an address.
@@ -39,8 +40,8 @@ var systemRoots = []string{"etc", "proc", "sys", "dev", "boot", "root", "run", "
 
 // protected holds the folders of this machine that rules must not open.
 type protected struct {
-	home []string // elements of the home's path; nil when unknown
-	own  [][]string
+	home []string   // elements of the home folder's path; nil when unknown
+	own  [][]string // elements of the paths of clawai's own folders
 }
 
 func namesOf(p string) []string {
@@ -99,8 +100,8 @@ func (g *protected) parseLocation(s string) (p location, why string) {
 // isLocal reports whether a place is on the disk.
 func (p *location) isLocal() bool { return p.root == "/" || p.root == "~/" || p.root == "file:///" }
 
-// namesInHome returns the elements of a path below the home, and whether the
-// path is in the home.
+// namesInHome returns the path elements below the home folder. It returns false if the path is not
+// in the home folder.
 func (g *protected) namesInHome(p *location) ([]string, bool) {
 	switch {
 	case p.root == "~/":
@@ -111,6 +112,7 @@ func (g *protected) namesInHome(p *location) ([]string, bool) {
 	return p.names[len(g.home):], true
 }
 
+// whyShut returns the reason why no rule may allow a place, or "".
 func (g *protected) whyShut(p *location) string {
 	if !p.isLocal() {
 		return ""
@@ -164,7 +166,7 @@ func webLocation(s string) (p location, why string) {
 type folder struct {
 	root  string
 	names []string
-	stars string // * for its own files, ** for files below it as well
+	stars string // "*" for the files in the folder, "**" also for the files in its subfolders
 }
 
 func (f *folder) dirPath() string  { return f.root + strings.Join(f.names, "/") }
@@ -177,8 +179,8 @@ func (f *folder) containsLocation(p *location) bool {
 
 // tree holds the places seen below one root.
 type tree struct {
-	kids map[string]*tree
-	seen bool
+	kids map[string]*tree // by path element
+	seen bool             // the path that ends here was seen
 }
 
 func (t *tree) addPath(names []string) {
@@ -194,9 +196,10 @@ func (t *tree) addPath(names []string) {
 	t.seen = true
 }
 
-// findFolders collects the folders of the places seen, deepest first. A folder
-// covers its own files, or all files below it if they lie in at least two
-// folders. Files covered by a deeper folder no longer count.
+// findFolders appends to out the folders that rules may name, deepest first. A folder covers the files
+// in it, or all files below it if they lie in at least two folders. Files that a deeper folder covers
+// do not count. at is the path of t. left is the number of files below t that no folder covers, and
+// dirs is the number of folders that contain these files.
 func (t *tree) findFolders(g *protected, root string, at []string, out *[]folder) (left int, dirs int) {
 	direct := 0
 	for _, name := range slices.Sorted(maps.Keys(t.kids)) {
@@ -222,8 +225,8 @@ func (t *tree) findFolders(g *protected, root string, at []string, out *[]folder
 	return left, dirs
 }
 
-// isDeepEnough reports whether a folder is deep enough to be opened; whole
-// means with all folders below it.
+// isDeepEnough reports whether a rule may name a folder: the folder is deep enough below the root.
+// If whole is true, the rule includes all subfolders, and the folder must be deeper.
 func (g *protected) isDeepEnough(f *location, whole bool) bool {
 	least := 1
 	if whole {

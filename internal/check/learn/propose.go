@@ -23,22 +23,22 @@ type Rule struct {
 	Server     string
 	Conditions []Condition
 	Absent     []string     // arguments that a call must not have
-	Open       []string     // arguments of the calls that the rule does not mention
-	Above      *policy.Rule // the rule of the extended policy that asked; nil if no rule matched
+	Open       []string     // arguments of the recorded calls on which the rule has no condition
+	Above      *policy.Rule // the rule of the extended policy that asks about the calls; nil if no rule matches
 	Class      ToolClass
 	Tally      tally
 
-	links bool // check on the disk where links lead
-	asked bool // the rules asked about the calls
-	calls []*sighting
+	links bool        // the written rule also checks where symbolic links lead
+	asked bool        // a rule asked about some of the calls
+	calls []*sighting // the calls from which the rule is learned
 }
 
-// tool holds everything that was seen of one tool.
+// tool holds the recorded calls of one tool.
 type tool struct {
 	calls  []*sighting
 	class  ToolClass
-	places map[string]bool // arguments that hold a place
-	names  map[string]bool // all arguments
+	places map[string]bool // names of the arguments that hold a path or an address
+	names  map[string]bool // names of all arguments
 }
 
 func toolKey(c *policy.Call) string {
@@ -74,8 +74,9 @@ func (l *Learner) groupByTool() map[string]*tool {
 	return all
 }
 
-// findPools returns the folders that tools of one server and class used, in
-// calls that a person allowed or that no rule matched.
+// findPools returns, by poolKey, the folders that rules may name: folders that the tools of one server
+// and class used. It takes only calls that no rule asked about or that a person approved, and no
+// calls of tools that execute.
 func (l *Learner) findPools(tools map[string]*tool) map[string][]folder {
 	trees := map[string]map[string]*tree{}
 	add := func(key, text string) {
@@ -201,9 +202,8 @@ func (r *Rule) ruleKey() string {
 
 const whyRefused = "a person said no to too many of such calls"
 
-// decideAction sets the action of a rule, or returns the reason why there is
-// none. All calls that the rule would allow count against it, whatever rule
-// they led to.
+// decideAction sets the action of a rule, or returns the reason to drop the rule. The answers to all
+// calls that the rule would match count, even if another rule was learned from a call.
 func (l *Learner) decideAction(r *Rule) string {
 	if why := l.decideByOwn(r); why != "" || r.Action != policy.Allow {
 		return why
@@ -221,12 +221,12 @@ func (l *Learner) decideAction(r *Rule) string {
 	case all.approvedShare() < l.o.MinShare:
 		return whyRefused
 	case asked && !isEnough(r.Tally.Approved, l.o.MinCount):
-		r.Action = policy.Prompt // a rule asked at that time: only a person's answers can change that
+		r.Action = policy.Prompt // a rule asked about such calls: only enough answers of a person may replace it by an allow
 	}
 	return ""
 }
 
-// decideByOwn is decideAction by the rule's own calls.
+// decideByOwn is decideAction, but only by the calls from which the rule is learned.
 func (l *Learner) decideByOwn(r *Rule) string {
 	t, n := &r.Tally, l.o.MinCount
 	question := r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
@@ -260,7 +260,7 @@ func (l *Learner) decideByOwn(r *Rule) string {
 	return ""
 }
 
-// actionFor returns the action of a rule that comes only from observed calls.
+// actionFor returns the action of a rule that is learned only from observed calls.
 func (l *Learner) actionFor(c ToolClass) policy.Action {
 	if c == Reads && l.o.Observed >= AllowReads || c == Acts && l.o.Observed >= AllowActs {
 		return policy.Allow
@@ -268,8 +268,9 @@ func (l *Learner) actionFor(c ToolClass) policy.Action {
 	return policy.Prompt
 }
 
-// whyUnvaried rejects a rule that names no argument of an acting tool, unless
-// its calls differ: repetitions of one call tell nothing about other calls.
+// whyUnvaried returns the reason to drop a rule without conditions for a tool that does more than
+// read, or "" if enough different calls were recorded or if Options.Observed trusts such tools.
+// Repetitions of one call say nothing about calls with other arguments.
 func (l *Learner) whyUnvaried(r *Rule) string {
 	if len(r.calls) < l.o.MinCount && l.o.Observed < AllowActs {
 		return "always the same call of what acts, and no argument that a rule could hold it to"

@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// NarrowerRule returns a narrower rule: only a folder's own files instead of
-// all files below it, then the exact files or addresses. It returns false when
-// the rule cannot be narrower.
+// NarrowerRule returns a narrower rule: with only the files in a folder instead of all files below
+// it, or with the exact files and addresses instead of a folder or host. It returns false when the
+// rule cannot be narrower.
 func (r *Rule) NarrowerRule() (*Rule, bool) {
 	n := *r
 	n.Conditions = slices.Clone(r.Conditions)
@@ -44,7 +44,7 @@ func (r *Rule) NarrowerRule() (*Rule, bool) {
 	return &n, changed
 }
 
-// maxTexts bounds the number of places that one rule names.
+// maxTexts bounds the number of globs in one condition.
 const maxTexts = 50
 
 // argumentTexts returns the values of an argument in the calls of a rule.
@@ -59,8 +59,8 @@ func (r *Rule) argumentTexts(arg string) (all []string) {
 	return all
 }
 
-// AskingRule returns the rule changed from allow to ask. It returns false when
-// a rule asks about these calls already.
+// AskingRule returns the rule with the action prompt. It returns false when a rule of the extended
+// policy already asks about these calls.
 func (r *Rule) AskingRule() (*Rule, bool) {
 	if r.Above != nil {
 		return nil, false
@@ -70,8 +70,8 @@ func (r *Rule) AskingRule() (*Rule, bool) {
 	return &n, true
 }
 
-// UnseenExample returns the least expected call that the rule would allow and
-// that was not seen, or "" when the rule allows no other calls.
+// UnseenExample describes a call that the rule would match and that was not recorded, or returns ""
+// when the rule matches only recorded arguments.
 func (r *Rule) UnseenExample() string {
 	for _, c := range r.Conditions {
 		for _, g := range c.Globs {

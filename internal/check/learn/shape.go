@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// shapeRule returns the rule that one call would lead to.
+// shapeRule returns the rule that is learned from one call, or the reason why none is.
 func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, string) {
 	r := &Rule{Subject: s.call.Subject, Name: s.call.Names[0], Server: s.call.Server, Above: s.rule, Class: t.class, asked: s.asked, links: l.o.Links}
 	if r.Subject == policy.ResourceSubject {
@@ -46,8 +46,8 @@ func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, stri
 			r.Conditions = append(r.Conditions, c)
 		}
 	}
-	// The rule forbids arguments that other calls have and this call does not,
-	// if they name a place or belong to a tool that executes.
+	// The rule forbids arguments that other calls of the tool have and this call does not have, if
+	// they hold a path or an address, or if the tool executes.
 	must := t.places
 	if t.class == Executes {
 		must = t.names
@@ -61,7 +61,7 @@ func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, stri
 	return r, ""
 }
 
-// pinArgument returns the condition that an argument has exactly this value.
+// pinArgument returns the condition that an argument has exactly its recorded value.
 func (l *Learner) pinArgument(m *member) (c Condition, why string) {
 	c.Arg = m.name
 	switch {
@@ -91,7 +91,7 @@ func (l *Learner) generaliseText(text string, folders []folder) (glob, why strin
 		return p.glob, ""
 	}
 	for i := range folders {
-		if folders[i].containsLocation(&p) && p.root != "file:///" { // no list of globs could protect keys in it
+		if folders[i].containsLocation(&p) && p.root != "file:///" { // not for file URIs: no list of globs could deny all spellings of the keys in the folder
 			return folders[i].globText(), ""
 		}
 	}

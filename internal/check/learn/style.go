@@ -13,10 +13,10 @@ import (
 
 // style is the way an author writes rules.
 type style struct {
-	order     []string // of keys; unused keys stand in their usual position
-	literal   bool     // strings in single quotes
-	described bool
-	table     bool // arguments in a table [rule.args]
+	order     []string // the keys, in order
+	literal   bool     // strings are in single quotes
+	described bool     // rules have a description
+	table     bool     // arguments are in a table [rule.args]
 }
 
 var (
@@ -68,8 +68,7 @@ func styleOf(src []byte, rules []policy.Source) style {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(sum[a]/float64(seen[a]), sum[b]/float64(seen[b])) })
-	// A key that the author never uses comes after the key that it usually
-	// follows.
+	// A key that the author never uses comes after the key that precedes it in the usual order.
 	for i, k := range usual {
 		if seen[k] == 0 {
 			at := 0

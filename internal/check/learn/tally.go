@@ -8,23 +8,24 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// tally counts equal calls. The weights depend on the age of the calls.
+// tally counts calls. Approved, Refused, Passed and Observed are sums of weights, which depend on
+// the age of the calls.
 type tally struct {
 	Approved, Refused float64 // a person was asked and said yes or no
 	Passed            float64 // a rule at that time allowed the call
 	Observed          float64 // nothing was enforced
 
-	Calls, Yes, No int // Yes and No count Approved and Refused
+	Calls, Yes, No int // numbers of all calls, of the approved calls and of the refused calls
 	First, Last    time.Time
-	Record         string // the first record
+	Record         string // ID of the first record
 	sessions       map[string]bool
 }
 
 // maxSessions bounds the number of sessions counted separately.
 const maxSessions = 1000
 
-// addDecision counts one decision. The codes are those of docs/denials.md and
-// of the record.
+// addDecision counts one decision. form means that the answer came through the client's own form;
+// then a yes does not count. docs/denials.md lists the codes.
 func (t *tally) addDecision(e *event.Entry, was policy.Action, weight float64, form bool) {
 	t.Calls++
 	t.Last = e.Time
@@ -67,11 +68,10 @@ func (t *tally) addSession(s string) {
 	}
 }
 
-// isEnough reports whether a weight corresponds to at least count calls.
+// isEnough reports whether a sum of weights is at least count, after rounding.
 func isEnough(weight float64, count int) bool { return math.Round(weight) >= float64(count) }
 
-// approvedShare returns the share of yes among a person's answers; 1 without
-// answers.
+// approvedShare returns the share of yes among a person's answers, or 1 if there are no answers.
 func (t *tally) approvedShare() float64 {
 	if t.Approved+t.Refused == 0 {
 		return 1

@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// verifyRules returns the rules that pass a test with the real policy: the rule gives the intended
-// answer to calls from which it was learned, and every denied call is still denied. Calls that get
-// another answer no longer count for the rule.
+// verifyRules returns the rules that pass a test in a policy: the rule gives the intended answer to
+// calls from which it was learned, and every denied call is still denied. A call that gets another
+// answer no longer counts for the rule.
 func (l *Learner) verifyRules(rules []*Rule) []*Rule {
 	var kept []*Rule
 	for _, r := range rules {
@@ -24,8 +24,8 @@ func (l *Learner) verifyRules(rules []*Rule) []*Rule {
 	return kept
 }
 
-// verifyRule checks one rule with a policy that contains it. It returns the
-// reason to drop the rule, or "".
+// verifyRule checks one rule in a policy that contains the rule. It returns the reason to drop the
+// rule, or "".
 func (l *Learner) verifyRule(r *Rule) string {
 	j, err := l.judgeWith([]*Rule{r})
 	if err != nil {

@@ -31,13 +31,12 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 			above[r.Above.Index] = append(above[r.Above.Index], r)
 		}
 	}
-	// Start with the last rule, so that the positions of the rules above stay
-	// valid.
+	// Begin with the last rule: an insertion changes only the positions of the rules below it.
 	for i := len(sources) - 1; i >= 0; i-- {
 		if len(above[i]) == 0 {
 			continue
 		}
-		parts := l.inFolders(above[i], st)
+		parts := l.folderDenials(above[i], st)
 		for _, r := range above[i] {
 			part, err := l.writeNarrowed(r, st)
 			if err != nil {
@@ -51,8 +50,8 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 		}
 	}
 	if len(loose) > 0 {
-		// No rule matches these calls, so their rules come after all others.
-		parts := l.inFolders(loose, st)
+		// No rule of the extended policy matches these calls, so the rules for them come last.
+		parts := l.folderDenials(loose, st)
 		for _, r := range loose {
 			parts = append(parts, l.formatComment(r)+st.writePairs(r.rulePairs(st)))
 		}
@@ -93,8 +92,8 @@ func (r *Rule) rulePairs(st style) []policytext.Pair {
 	return append(append(pairs, r.wherePairs(st)...), st.makePair("description", r.DescribeRule()))
 }
 
-// wherePairs returns the typed constraints of a rule: arguments that must be
-// absent, and folders that the links of a path must not leave.
+// wherePairs returns the typed constraints of a rule: arguments that must be absent, and folders
+// that a path must not leave through symbolic links.
 func (r *Rule) wherePairs(st style) (pairs []policytext.Pair) {
 	for _, name := range r.Absent {
 		pairs = append(pairs, policytext.Pair{Key: policytext.DottedKey("where", name, "present"), Value: "false"})
@@ -134,8 +133,8 @@ func (l *Learner) formatComment(r *Rule) string {
 	return s
 }
 
-// writeNarrowed returns a rule for the position above the rule that asked. It
-// keeps every condition of that rule, so it matches no other calls.
+// writeNarrowed returns the text of a rule that is written above r.Above. The text has every
+// condition of r.Above, so the rule matches only calls that r.Above matches.
 func (l *Learner) writeNarrowed(r *Rule, st style) (string, error) {
 	call, scope := r.sampleCall()
 	n, err := l.judge.Policy().NarrowRule(*r.Above, &call, scope, r.Action)
@@ -192,15 +191,15 @@ func sameExceptions(a, b *policy.Exceptions) bool {
 		})
 }
 
-// keepsConditions reports whether now has every condition on calls that asked
-// has.
-func keepsConditions(asked, now []policy.Stated) bool {
-	return !slices.ContainsFunc(asked, func(a policy.Stated) bool {
-		return !slices.ContainsFunc(now, func(n policy.Stated) bool { return n.Key == a.Key })
+// keepsConditions reports whether a narrowed rule has all keys of the old rule's conditions on the
+// call as a whole.
+func keepsConditions(old, narrowed []policy.Stated) bool {
+	return !slices.ContainsFunc(old, func(a policy.Stated) bool {
+		return !slices.ContainsFunc(narrowed, func(n policy.Stated) bool { return n.Key == a.Key })
 	})
 }
 
-// requoteString returns a double-quoted string with the author's quotes.
+// requoteString returns a double-quoted string in the kind of quotes that the author uses.
 func (st style) requoteString(v string) string {
 	if st.literal && !strings.ContainsAny(v, `\'`) && len(v) > 1 && v[0] == '"' && v[len(v)-1] == '"' {
 		return "'" + v[1:len(v)-1] + "'"
@@ -208,7 +207,7 @@ func (st style) requoteString(v string) string {
 	return v
 }
 
-// limitOf returns the globs of a narrowed rule for an argument.
+// limitOf returns the globs of a narrowed rule on an argument, or nil.
 func limitOf(n *policy.Narrowed, arg string) []string {
 	for _, limit := range n.Limits {
 		if len(limit.Path) == 1 && limit.Path[0] == arg {
@@ -218,8 +217,8 @@ func limitOf(n *policy.Narrowed, arg string) []string {
 	return nil
 }
 
-// narrowGlobs returns the globs that lie inside one of outer, or outer if there
-// are none: then the rule that asked is the narrower one.
+// narrowGlobs returns the globs that match only texts that a glob in outer matches. If there are
+// none, it returns outer.
 func narrowGlobs(globs, outer []string) []string {
 	var kept []string
 	for _, g := range globs {
@@ -238,8 +237,8 @@ func narrowGlobs(globs, outer []string) []string {
 	return kept
 }
 
-// sampleCall returns a call that a rule matches. It serves to narrow the rule
-// that asked.
+// sampleCall returns a call that the rule matches. policy.NarrowRule narrows r.Above with this call
+// and the scope.
 func (r *Rule) sampleCall() (policy.Call, policy.Scope) {
 	c := r.calls[0].call
 	c.At = time.Time{}

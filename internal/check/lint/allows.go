@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findNeedlessAllows finds allows that an allow below makes superfluous: that
-// allow takes all their calls, and no rule between them can stop one.
+// findNeedlessAllows finds allows that an allow below makes superfluous: the lower allow matches all
+// calls of the upper one, and no rule between the two can stop such a call.
 func findNeedlessAllows(l *linter) {
 	l.visitRules(func(i int, narrow *policy.Source) {
 		if !isAllow(narrow) || narrow.Rate.HasLimit() || l.reported[i] || l.reach[i].Witness == nil {
@@ -20,10 +20,10 @@ func findNeedlessAllows(l *linter) {
 			switch {
 			case wide.Subject != narrow.Subject || l.proof.AreApart(i, j):
 			case !isAllow(wide) || wide.Rate.HasLimit():
-				return // the narrow rule is an exception to this one
+				return // rule j may stop calls of the narrow rule, so the narrow rule has an effect
 			case l.reported[j] || !acceptsArguments(wide, narrow) || !l.proof.IsCovered(i, j):
 			default:
-				l.restrictsNothing(i, j)
+				l.reportIdleAllow(i, j)
 				return
 			}
 		}
@@ -41,13 +41,13 @@ func acceptsArguments(wide, narrow *policy.Source) bool {
 	return !wide.WatchesUnnamedArgs() || furtherKey(wide) == furtherKey(narrow) && within(narrow.ArgumentPaths(), wide.ArgumentPaths())
 }
 
-func (l *linter) restrictsNothing(i, j int) {
+func (l *linter) reportIdleAllow(i, j int) {
 	narrow, wide := &l.sources[i], &l.sources[j]
 	f := check.Finding{Code: IdleAllow, Message: fmt.Sprintf("this allow restricts nothing: %s allows all its calls, and those beside them", l.describeRule(wide.Pos)),
 		Fix:     fmt.Sprintf("remove it, or have %s name less, if this one was to restrict it", l.describeRule(wide.Pos)),
 		Related: []check.Related{{Pos: wide.Pos, Message: "allows the same and more"}}}
 	if len(narrow.Args)+len(narrow.Where)+len(narrow.Calls) == 0 && !narrow.Not.HasExceptions() && !narrow.Further.Only {
-		f.Severity = check.Note // a single name, like one in a list of names
+		f.Severity = check.Note // the rule only names tools or servers, like an entry of a list
 	}
 	l.addWitness(&f, l.reach[j].Witness)
 	l.addFinding(narrow, policy.Position{}, f)

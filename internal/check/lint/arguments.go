@@ -11,15 +11,16 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// otherNames tries values that a rule refuses under other names of the same
-// kind of argument: names that the tool was seen to take, and the usual ones.
-func otherNames(l *linter) {
+// findOtherNames finds rules that refuse a value in one argument, while the value is allowed in an
+// argument with another name of the same meaning. It tries the usual names, and names that recorded
+// calls of the tool had.
+func findOtherNames(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		if isAllow(r) || r.Subject != policy.ToolSubject || l.reach[i].Witness == nil || l.reach[i].Perhaps {
 			return
 		}
 		for _, c := range conditionsOf(r) {
-			if nameFamily(c.argumentName()) != nil && l.otherName(i, r, c) {
+			if nameFamily(c.argumentName()) != nil && l.tryOtherNames(i, r, c) {
 				return
 			}
 		}
@@ -49,12 +50,12 @@ func conditionsOf(r *policy.Source) (out []condition) {
 	return out
 }
 
-// refusedValues returns texts that rule i may refuse in an argument. Some of
-// them resemble the value in an allowed call.
-func (l *linter) refusedValues(i int, c *condition, like *policy.Call) (out []string) {
-	folders := []string{folderIn(like, c.path)}
+// refusedValues returns texts that rule i may refuse in an argument. base is an allowed call: some
+// of the texts are in the same folder as the values in base.
+func (l *linter) refusedValues(i int, c *condition, base *policy.Call) (out []string) {
+	folders := []string{folderIn(base, c.path)}
 	for _, name := range nameFamily(c.argumentName()) {
-		folders = append(folders, folderIn(like, []string{name}))
+		folders = append(folders, folderIn(base, []string{name}))
 	}
 	slices.Sort(folders)
 	for _, g := range c.globs {
@@ -63,12 +64,12 @@ func (l *linter) refusedValues(i int, c *condition, like *policy.Call) (out []st
 		}
 	}
 	if s, ok := textIn(l.reach[i].Witness, c.path); ok {
-		out = append(out, s) // the only text for constraints
+		out = append(out, s) // a typed constraint has only this text
 	}
 	return slices.Compact(out)
 }
 
-// namesIn returns the last path elements of the arguments that a rule names.
+// namesIn returns the names of the arguments on which a rule has conditions.
 func namesIn(r *policy.Source) (out []string) {
 	for _, c := range conditionsOf(r) {
 		out = append(out, c.argumentName())
@@ -76,17 +77,16 @@ func namesIn(r *policy.Source) (out []string) {
 	return out
 }
 
-// named is an allowed call that passes a refused value under another argument
-// name.
-type named struct {
-	name    string
-	known   bool // the tool was seen to take the name, or an allow names it
+// renamedCall is an allowed call with a value that a rule refuses in an argument of another name.
+type renamedCall struct {
+	name    string // name of the argument in the call
+	known   bool   // a recorded call of the tool has an argument of this name, or an allow names it
 	call    *policy.Call
-	allowed *policy.Rule
+	allowed *policy.Rule // the rule that allows the call
 }
 
-func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
-	var found []named
+func (l *linter) tryOtherNames(i int, r *policy.Source, c condition) bool {
+	var found []renamedCall
 	for _, base := range l.findOpenings(i) {
 		allow, tool := &l.sources[base.rule], base.call.Names[0]
 		seen := l.options.Arguments[tool]
@@ -94,8 +94,8 @@ func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
 			known := slices.Contains(seen, name)
 			if strings.EqualFold(name, c.argumentName()) || !areAkin(c.argumentName(), name) ||
 				!known && textclass.EffectsOf(textclass.LetterWords(tool))&textclass.Opens == 0 && !slices.Contains(namesIn(allow), name) ||
-				slices.ContainsFunc(found, func(n named) bool { return n.name == name && (n.known || !known) }) {
-				continue // the names would only be guesses for a tool that opens nothing
+				slices.ContainsFunc(found, func(n renamedCall) bool { return n.name == name && (n.known || !known) }) {
+				continue
 			}
 			open, named := leavesOpen(allow, c, name)
 			if !open || !known && !named && len(conditionsOf(allow)) > 0 {
@@ -107,8 +107,8 @@ func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
 			}
 		}
 	}
-	if slices.ContainsFunc(found, func(n named) bool { return n.known }) {
-		found = slices.DeleteFunc(found, func(n named) bool { return !n.known })
+	if slices.ContainsFunc(found, func(n renamedCall) bool { return n.known }) {
+		found = slices.DeleteFunc(found, func(n renamedCall) bool { return !n.known })
 	}
 	if len(found) == 0 {
 		return false
@@ -129,9 +129,9 @@ func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
 	return true
 }
 
-// leavesOpen reports whether an allow leaves an argument of this name
-// unrestricted, and whether the allow names it. An allow that names another
-// argument of the kind is taken as intended.
+// leavesOpen reports whether an allow may accept a refused value in an argument of this name, and
+// whether the allow has a condition on this argument. If the allow has a condition only on another
+// argument of the same meaning, the result is false: its author has restricted such arguments.
 func leavesOpen(allow *policy.Source, c condition, name string) (open, named bool) {
 	open = true
 	for _, a := range conditionsOf(allow) {
@@ -143,12 +143,12 @@ func leavesOpen(allow *policy.Source, c condition, name string) (open, named boo
 	return open, false
 }
 
-// findRenamedArgument returns an allowed call in which an argument with another
-// name has a value that rule i refuses under its own name.
-func (l *linter) findRenamedArgument(i int, c *condition, name string, like *policy.Call) *named {
+// findRenamedArgument returns an allowed call in which the argument name has a value that rule i
+// refuses in the argument of condition c. It changes the call base.
+func (l *linter) findRenamedArgument(i int, c *condition, name string, base *policy.Call) *renamedCall {
 	path := replaceLast(c.path, name)
-	for _, value := range l.refusedValues(i, c, like) {
-		refused, other := withArgument(like, c.path, value), withArgument(like, path, value)
+	for _, value := range l.refusedValues(i, c, base) {
+		refused, other := withArgument(base, c.path, value), withArgument(base, path, value)
 		if refused == nil || other == nil {
 			continue
 		}
@@ -156,7 +156,7 @@ func (l *linter) findRenamedArgument(i int, c *condition, name string, like *pol
 			continue
 		}
 		if d := l.policy.Decide(other); d.Action == policy.Allow {
-			return &named{name: name, call: other, allowed: d.Rule}
+			return &renamedCall{name: name, call: other, allowed: d.Rule}
 		}
 	}
 	return nil
@@ -169,8 +169,8 @@ func replaceLast(path []string, last string) []string {
 	return out
 }
 
-// findOpenAllows finds allows without a condition on arguments, for tools that
-// have arguments worth a condition.
+// findOpenAllows finds allows without a condition on arguments, if their tools have arguments that
+// should have a condition, such as a path or a command.
 func findOpenAllows(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		if !isAllow(r) || r.Subject != policy.ToolSubject || len(r.ArgumentPaths()) > 0 {

@@ -29,8 +29,8 @@ func findLineBreaks(l *linter) {
 	})
 }
 
-// findMissedText looks for a text that rule i refuses or asks about, and that
-// gets a weaker answer with a line break.
+// findMissedText looks for a text that rule i refuses or asks about, and that gets a weaker answer
+// if it contains a line break. It reports whether it added a finding.
 func (l *linter) findMissedText(i int, r *policy.Source, w *policy.WhereSource, expr string) bool {
 	on := policy.ArgSource{Path: w.Path, Pos: w.Pos}
 	texts := []sample{sampleOf(expr)}
@@ -67,14 +67,14 @@ func (l *linter) findMissedText(i int, r *policy.Source, w *policy.WhereSource, 
 // sample is a text that an expression matches, if the expression is simple.
 type sample struct {
 	text string
-	dots []int // bytes of text that a dot matched
+	dots []int // byte offsets of the characters that a dot matched
 }
 
-// broken is a text with a line break in it.
+// broken is a text with a line break, a phrase for the place of the break, and a suggestion.
 type broken struct{ text, where, fix string }
 
-// listBreaks returns the sample with a break at each blank or dot, and before
-// and after it.
+// listBreaks returns copies of the sample with one line break: at each blank or dot, before the
+// text, and after the text.
 func (s *sample) listBreaks() (all []broken) {
 	for k := range len(s.text) {
 		switch {
@@ -92,7 +92,7 @@ func (s *sample) listBreaks() (all []broken) {
 // maxSample bounds the length of a sample.
 const maxSample = 1 << 9
 
-// sampleOf returns a sample that contains each optional part once.
+// sampleOf returns a sample of an expression. The sample contains each optional part once.
 func sampleOf(expr string) (s sample) {
 	if re, err := syntax.Parse(expr, syntax.Perl); err == nil {
 		s.spellRegexp(re.Simplify(), 0)

@@ -12,14 +12,14 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// A glob compares characters, and a command or a statement can continue after
-// the intended ones.
+// A glob compares only characters. After the intended text, a command or an SQL statement can
+// continue with another one.
 var (
 	commandNames = []string{"command", "cmd", "shell", "shellcommand", "commandline"}
 	reads        = lazyRegexp(`(?i)^\s*(select|with|show|explain|describe)\b`)
 
-	// plainPattern matches globs that a command pattern can express: words, and
-	// anything after them.
+	// plainPattern matches the globs that have an equal command pattern: words, and optional stars
+	// after them.
 	plainPattern = lazyRegexp(`^([A-Za-z0-9._/=:@%+,-]+(?: [A-Za-z0-9._/=:@%+,-]+)*) ?\**$`)
 )
 
@@ -47,7 +47,7 @@ func findCommandGlobs(l *linter) {
 					continue
 				}
 				begin := strings.TrimRight(fillWildcards(strings.TrimRight(g[:last], "*")), " ")
-				if l.goesOn(i, r, a, g, []string{begin + more + fillWildcards(g[last+1:]), begin + more[1:] + fillWildcards(g[last+1:])}, fix) {
+				if l.reportLongerText(i, r, a, g, []string{begin + more + fillWildcards(g[last+1:]), begin + more[1:] + fillWildcards(g[last+1:])}, fix) {
 					return
 				}
 			}
@@ -55,8 +55,9 @@ func findCommandGlobs(l *linter) {
 	})
 }
 
-// goesOn tries texts in which more follows.
-func (l *linter) goesOn(i int, r *policy.Source, a policy.ArgSource, g string, texts []string, fix string) bool {
+// reportLongerText adds a finding about glob g if rule i allows one of texts, in which another
+// command follows the intended one. It reports whether it added a finding.
+func (l *linter) reportLongerText(i int, r *policy.Source, a policy.ArgSource, g string, texts []string, fix string) bool {
 	for _, text := range texts {
 		c := withArgument(l.reach[i].Witness, a.Path, text)
 		if c == nil {
@@ -74,8 +75,8 @@ func (l *linter) goesOn(i int, r *policy.Source, a policy.ArgSource, g string, t
 	return false
 }
 
-// commandFix returns the constraint that replaces globs on commands, as far as
-// possible.
+// commandFix returns the constraint that should replace the globs on a command. If a glob has no
+// equal command pattern, it returns a general example.
 func commandFix(a policy.ArgSource) string {
 	var patterns []string
 	for _, g := range a.Globs {

@@ -30,7 +30,7 @@ func exceptionsOf(r *policy.Source) (all []exception) {
 	return all
 }
 
-// findIdleExceptions finds exceptions that exclude nothing.
+// findIdleExceptions finds exceptions that exclude no call of their rule.
 func findIdleExceptions(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		idle := l.proof.IdleExceptions(i)

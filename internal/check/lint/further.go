@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// furtherClause describes the calls that rules with a watch for further
-// arguments do not take.
+// furtherClause returns a phrase for the calls that the rules in by do not take, because these rules
+// check the arguments that they do not name.
 func furtherClause(by []int) string {
 	if len(by) == 1 {
 		return ", but for calls with an argument that it does not name and that looks like a path, a URL or a command"
@@ -48,7 +48,7 @@ func (l *linter) reportDodged(i int, r *policy.Source) {
 	l.addFinding(r, policy.Position{}, f)
 }
 
-// decoyCall returns a call that reaches rule i, with one further argument.
+// decoyCall returns a call that reaches rule i, with one more argument that looks like a path.
 func (l *linter) decoyCall(i int) *policy.Call {
 	if l.reach[i].Witness == nil {
 		return nil
@@ -56,7 +56,8 @@ func (l *linter) decoyCall(i int) *policy.Call {
 	return withArgument(l.reach[i].Witness, []string{"another_path"}, "/etc/passwd")
 }
 
-// reportShut reports arguments in the record that keep an allow from matching.
+// reportShut reports the arguments of recorded calls that keep an allow from matching, because the
+// allow does not name them.
 func (l *linter) reportShut(r *policy.Source) {
 	named := slices.Clone(r.Further.Names)
 	for _, path := range r.ArgumentPaths() {

@@ -18,12 +18,11 @@ func pathGlob(g string) bool {
 
 var drive = lazyRegexp(`^[A-Za-z]:[/\\]`)
 
-// hostStar matches URLs whose host has a wildcard or an open end. The wildcard
-// may match a slash, and then the host is another one.
+// hostStar matches globs on URLs with a star in the host or at its end. Such a star may match more
+// than intended, and then the URL has another host.
 var hostStar = lazyRegexp(`^(https?://)([^/]*?)(\*+)([^/]*)(.*)$`)
 
-// findOpenHosts finds allows for a web address that also match another owner's
-// host.
+// findOpenHosts finds allows for web addresses that also match a host of another owner.
 func findOpenHosts(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		if !isAllow(r) {
@@ -46,7 +45,7 @@ func (l *linter) checkHost(i int, r *policy.Source, a policy.ArgSource, g string
 	m := hostStar().FindStringSubmatch(g)
 	base := l.reach[i].Witness
 	if m == nil || base == nil || m[2]+m[4] == "" && m[5] == "" {
-		return // https://** is intended
+		return // https://** matches every host on purpose
 	}
 	scheme, before, star, after, rest := m[1], m[2], m[3], m[4], m[5]
 	plain := strings.NewReplacer("**", "x", "*", "x").Replace(rest)
@@ -77,8 +76,7 @@ func (l *linter) checkHost(i int, r *policy.Source, a policy.ArgSource, g string
 	l.addFinding(r, a.Pos, f)
 }
 
-// hostFix returns a suggestion for an address: the same host closed with a
-// slash, or the hosts below a domain as a server reads them.
+// hostFix returns a suggestion: to end the host with a slash, or to write a constraint on the host.
 func hostFix(path []string, scheme, before, after string) string {
 	switch {
 	case after == "" && !strings.HasSuffix(before, "."):
@@ -90,8 +88,8 @@ func hostFix(path []string, scheme, before, after string) string {
 	return fmt.Sprintf("name the whole host and close it with a slash: %q, for example", scheme+before+"example.com/**")
 }
 
-// withAddress is withArgument, or replaces the URI of a resource when path is
-// empty.
+// withAddress is withArgument. If path is empty, it replaces the name of the call instead, such as
+// the URI of a resource.
 func withAddress(base *policy.Call, path []string, value string) *policy.Call {
 	if len(path) > 0 {
 		return withArgument(base, path, value)
@@ -101,8 +99,8 @@ func withAddress(base *policy.Call, path []string, value string) *policy.Call {
 	return &c
 }
 
-// Texts that look like a class, an alternation or an escape of other glob
-// languages.
+// class, braces and escape match texts that are a class, an alternation and an escape in other glob
+// languages. windows matches the beginning of a Windows path.
 var (
 	class  = lazyRegexp(`\[[^\[\]:.]+\]`)
 	braces = lazyRegexp(`\{[^{}]*,[^{}]*\}`)
@@ -111,7 +109,7 @@ var (
 	windows = lazyRegexp(`^([A-Za-z]:|\\|\*+)\\`)
 )
 
-// findBrackets finds globs with such texts.
+// findBrackets finds globs that contain a class, an alternation or an escape of other glob languages.
 func findBrackets(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		texts := func(pos policy.Position, name string, globs []string) {

@@ -50,8 +50,8 @@ type Linted struct {
 	*Report
 }
 
-// WriteJSON writes reports as one document, with the findings of severity least
-// or more.
+// WriteJSON writes reports as one document. It writes only the findings whose severity is at least
+// the given one.
 func WriteJSON(w io.Writer, all []Linted, least check.Severity) error {
 	files := make([]fileJSON, 0, len(all))
 	for _, l := range all {

@@ -7,9 +7,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findIdleLimits finds limits without effect: a [[limit]] that no call counts
-// against, and a limit that a tighter [[limit]] keeps from being reached. A
-// layer without opening rules counts calls that other layers open.
+// findIdleLimits finds limits without effect: a [[limit]] that counts no call, and a limit that no
+// call reaches because of a tighter [[limit]]. If no rule allows or asks, the policy may be a layer
+// whose limits count calls that other policies allow. Then a [[limit]] that counts no call is not
+// reported.
 func findIdleLimits(l *linter) {
 	tables := l.policy.LimitTables()
 	for i := range tables {
@@ -28,8 +29,8 @@ func findIdleLimits(l *linter) {
 		}
 		for j := range tables {
 			o := &tables[j]
-			if j != i && isTighter(&o.Rate, &t.Rate) && l.proof.CountedToo(t, o) && (j < i || !isTighter(&t.Rate, &o.Rate) || !l.proof.CountedToo(o, t)) {
-				l.neverReached(at, &t.Rate, o)
+			if j != i && isTighter(&o.Rate, &t.Rate) && l.proof.CoversLimit(t, o) && (j < i || !isTighter(&t.Rate, &o.Rate) || !l.proof.CoversLimit(o, t)) {
+				l.reportUnreached(at, &t.Rate, o)
 				break
 			}
 		}
@@ -37,21 +38,21 @@ func findIdleLimits(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		for j := range tables {
 			if o := &tables[j]; r.Rate.HasLimit() && isTighter(&o.Rate, &r.Rate) && l.proof.IsCounted(i, o) {
-				l.neverReached(r, &r.Rate, o)
+				l.reportUnreached(r, &r.Rate, o)
 				return
 			}
 		}
 	})
 }
 
-// isTighter reports whether, for calls that both limits count, inner is
-// exceeded only if outer is.
+// isTighter reports whether outer is at least as tight as inner: for calls that both limits count,
+// inner is exceeded only if outer is exceeded.
 func isTighter(outer, inner *policy.Rate) bool {
 	return outer.Sum == inner.Sum && outer.Every >= inner.Every && outer.Count <= inner.Count && outer.Max <= inner.Max &&
 		(outer.Per == policy.PerRule || outer.Per == inner.Per)
 }
 
-func (l *linter) neverReached(at *policy.Source, r *policy.Rate, o *policy.LimitTable) {
+func (l *linter) reportUnreached(at *policy.Source, r *policy.Rate, o *policy.LimitTable) {
 	l.addFinding(at, policy.Position{}, check.Finding{Code: IdleLimit,
 		Message: fmt.Sprintf("%s is never reached: the limit %s, %s, counts the same calls", r.AtMost(), l.formatLocation(o.Pos), o.Rate.AtMost()),
 		Fix:     "remove it, or write a lower number",

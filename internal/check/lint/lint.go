@@ -1,8 +1,7 @@
-// Package lint finds probable mistakes in a policy: rules that no call reaches,
-// denials whose calls an allow above takes, globs that look like another
-// language's. It proves its statements about calls (internal/check/prove) and
-// shows them with a call that the policy itself has judged. The package does no
-// I/O.
+// Package lint finds probable mistakes in a policy, such as rules that no call reaches, denials
+// whose calls an allow above takes, and globs in the syntax of another glob language. It proves its
+// statements about calls (internal/check/prove), and shows them with a call that the policy has
+// judged. The package does no I/O.
 package lint
 
 import (
@@ -16,16 +15,15 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Options is the knowledge besides the policy.
+// Options holds what the linter knows besides the policy.
 type Options struct {
-	// File is the file of the text; "" means the file of the policy's own
-	// rules. The owner cannot fix the rules that the policy extends. So a
-	// finding about them is placed at the owner's rule that causes it, or
-	// dropped.
+	// File is the name of the owner's policy file; "" means the file of the policy's first rule,
+	// unless this is an extended rule. The owner cannot fix the rules of extended files. So a
+	// finding about such a rule is placed at the owner's rule that causes it, or dropped.
 	File string
 	// Servers lists the declared tools by server name.
 	Servers map[string][]string
-	// Arguments lists the arguments that each tool was seen to take.
+	// Arguments lists the names of the arguments in recorded calls, by tool name.
 	Arguments map[string][]string
 	Work      int // see prove.Options
 }
@@ -33,17 +31,17 @@ type Options struct {
 // Report holds the findings of one policy, in line order.
 type Report struct {
 	Findings  []check.Finding
-	Undecided []Undecided // rules for which reachability is undecided
+	Undecided []Undecided
 	Rules     int
 }
 
-// Undecided is such a rule.
+// Undecided is a rule for which it is undecided whether a call reaches the rule.
 type Undecided struct {
 	Pos    policy.Position
 	Reason string
 }
 
-// Run checks a policy. src is its text.
+// Run checks a policy. src is the text of the policy.
 func Run(p *policy.Policy, src []byte, o Options) *Report {
 	l := &linter{
 		policy: p, sources: p.Sources(), lines: bytes.Split(src, []byte("\n")), options: o,
@@ -55,7 +53,7 @@ func Run(p *policy.Policy, src []byte, o Options) *Report {
 	}
 	l.reach = l.proof.Reach()
 	for _, check := range []func(*linter){
-		findDuplicates, findUnreachable, findOpenedDenials, findNeedlessAllows, findLineBreaks, findShortStars, findOpenHosts, findCommandGlobs, findIdleWildcards, findBrackets, findRepeats, findIdleExceptions, findClosedSubjects, findUntiedFolders, checkTools, otherNames, findOpenAllows, checkFurther, findIdleLimits, checkReplies, findIdleTrusts, findAnswerRules,
+		findDuplicates, findUnreachable, findOpenedDenials, findNeedlessAllows, findLineBreaks, findShortStars, findOpenHosts, findCommandGlobs, findIdleWildcards, findBrackets, findRepeats, findIdleExceptions, findClosedSubjects, findUntiedFolders, checkTools, findOtherNames, findOpenAllows, checkFurther, findIdleLimits, checkReplies, findIdleTrusts, findAnswerRules,
 	} {
 		check(l)
 	}
@@ -65,22 +63,22 @@ func Run(p *policy.Policy, src []byte, o Options) *Report {
 	return l.report
 }
 
-// linter is one run.
+// linter is one run on one policy.
 type linter struct {
 	policy  *policy.Policy
 	sources []policy.Source
 	lines   [][]byte
 	options Options
 	proof   *prove.Analysis
-	reach   []prove.Finding
+	reach   []prove.Finding // by the index of a rule
 	report  *Report
 
 	globs    map[string]*glob.Pattern // compiled globs, by text
-	reported map[int]bool             // rules that a finding already calls superfluous
+	reported map[int]bool             // indexes of the rules that a finding already calls superfluous
 }
 
-// addFinding adds a finding at a rule of the owner. pos is its position in the
-// rule; the zero position means the rule's header.
+// addFinding adds a finding at a rule of the owner, and drops a finding at an extended rule. pos is
+// the finding's position in the rule; the zero position means the rule's header.
 func (l *linter) addFinding(rule *policy.Source, pos policy.Position, f check.Finding) {
 	if rule.From != "" {
 		return
@@ -108,7 +106,7 @@ func (l *linter) lineOf(at int) int {
 	return len(l.lines)
 }
 
-// addWitness sets the call that shows a finding.
+// addWitness sets the call that shows a finding. It does nothing if c is nil.
 func (l *linter) addWitness(f *check.Finding, c *policy.Call) {
 	if c == nil {
 		return

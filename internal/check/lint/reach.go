@@ -17,7 +17,7 @@ func findDuplicates(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		key := conditionKey(r)
 		first, found := seen[key]
-		if !found { // rules that watch further arguments repeat each other only if they watch the same
+		if !found { // no rule above accepts all further arguments: look for the same conditions on them
 			key += furtherKey(r)
 			first, found = seen[key]
 		}
@@ -42,9 +42,9 @@ func findDuplicates(l *linter) {
 	})
 }
 
-// reportRepeated reports a duplicate of an extended rule at the owner's rule
-// above. Such a duplicate is the way to overrule the extended rule, so it is a
-// warning only when it opens.
+// reportRepeated reports an owner's rule (above) that has the same conditions as the extended rule
+// r. With such a rule an owner may overrule the extended rule, so the finding is a warning only if
+// the owner's rule allows and the extended rule does not.
 func (l *linter) reportRepeated(above, r *policy.Source) {
 	f := check.Finding{Code: DuplicateRule, Severity: check.Note,
 		Message: fmt.Sprintf("the same conditions as %s, which is extended", l.describeRule(r.Pos)),
@@ -59,8 +59,8 @@ func (l *linter) reportRepeated(above, r *policy.Source) {
 	l.addFinding(above, policy.Position{}, f)
 }
 
-// furtherKey returns a text that is equal for rules with the same conditions on
-// further arguments; "" for rules that accept any.
+// furtherKey returns a text that is equal for rules with the same conditions on further arguments,
+// that is, arguments that they do not name. It returns "" for rules that accept all.
 func furtherKey(r *policy.Source) string {
 	switch {
 	case !r.WatchesUnnamedArgs():
@@ -104,8 +104,8 @@ func asSet(globs []string) string {
 // matchesEverything reports whether a glob on a name matches every name.
 func matchesEverything(g string) bool { return strings.Trim(g, "*") == "" }
 
-// findUnreachable reports rules that no call reaches, or that no call surely
-// matches, and collects the undecided ones.
+// findUnreachable reports rules that no call reaches, and rules that no call surely matches. If this
+// is undecided for a rule, it adds the rule to Report.Undecided.
 func findUnreachable(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		found := &l.reach[i]
@@ -125,8 +125,8 @@ func findUnreachable(l *linter) {
 		case found.Status == prove.Reached && !found.Perhaps:
 			return
 		}
-		// A rule that some call may reach gets no finding if only an actual
-		// value can decide its conditions.
+		// If some call perhaps matches the rule, there is a finding only if a single rule above
+		// takes every call that the rule surely matches.
 		by := found.By
 		if found.Status == prove.Reached {
 			if by = l.findHolders(i); by == nil {
@@ -138,7 +138,7 @@ func findUnreachable(l *linter) {
 	})
 }
 
-// findHolders returns a single rule above that provably matches every call that
+// findHolders returns, as a list, the index of one rule above that provably matches every call that
 // rule i surely matches, or nil.
 func (l *linter) findHolders(i int) []int {
 	for k := range i {
@@ -182,10 +182,9 @@ func (l *linter) reportSuperfluous(i int, r *policy.Source, by []int, found *pro
 	l.addFinding(r, policy.Position{}, f)
 }
 
-// reportOverruled is reportSuperfluous for an extended rule. It places the
-// finding at the owner's first rule that takes its calls, preferably an allow.
-// Taking calls is the purpose of a rule above, so only an allow counts as an
-// error.
+// reportOverruled is reportSuperfluous for an extended rule r. It places the finding at the owner's
+// first rule that takes calls of r, preferably at an allow. An owner may overrule an extended rule
+// on purpose, so the finding is an error only if an allow takes calls of a stricter rule.
 func (l *linter) reportOverruled(i int, r *policy.Source, by []int, found *prove.Finding) {
 	own := slices.DeleteFunc(slices.Clone(by), func(k int) bool { return l.sources[k].From != "" })
 	if len(own) == 0 {
@@ -216,8 +215,8 @@ func (l *linter) reportOverruled(i int, r *policy.Source, by []int, found *prove
 	l.addFinding(&l.sources[owner], policy.Position{}, f)
 }
 
-// describeUnsure returns a phrase for the calls that a rule may match and that
-// the rules above may not take.
+// describeUnsure returns a phrase for the calls that are left for a rule: it matches them only
+// perhaps, and the rules above may not take them.
 func describeUnsure(r *policy.Source) string {
 	if len(r.Where) > 0 {
 		return "values of which a constraint is not sure, such as texts with line breaks around them"
@@ -239,8 +238,8 @@ func pronounFor(by []int) string {
 	return "them"
 }
 
-// findOpenedDenials finds allows that take calls from a deny below, unless the
-// deny is wider: an allow above a wider deny is a deliberate exception.
+// findOpenedDenials finds allows that take some calls of a deny below. It omits an allow if the deny
+// matches all its calls: such an allow is a deliberate exception.
 func findOpenedDenials(l *linter) {
 	l.visitRules(func(j int, deny *policy.Source) {
 		if deny.Action != policy.Deny || l.reported[j] {
@@ -272,8 +271,7 @@ func findOpenedDenials(l *linter) {
 	})
 }
 
-// isSpecific reports whether a deny is about less than every call of its
-// subject.
+// isSpecific reports whether a deny is about only some of the calls of its subject.
 func isSpecific(r *policy.Source) bool {
 	return !slices.ContainsFunc(r.Names, matchesEverything) || len(r.Args)+len(r.Where) > 0 ||
 		slices.ContainsFunc(r.Calls, func(c policy.Stated) bool { return c.Globs != nil })

@@ -28,8 +28,8 @@ func findRepeats(l *linter) {
 	})
 }
 
-// checkRepeats checks one list. Names have only one reading, so it can also
-// tell which of them a glob matches.
+// checkRepeats checks one list of globs. names means that the globs are about names, which have only
+// one reading. Then it also finds a name that another glob of the list matches.
 func (l *linter) checkRepeats(r *policy.Source, pos policy.Position, key string, globs []string, names bool) {
 	for i, g := range globs {
 		by := slices.Index(globs[:i], g)

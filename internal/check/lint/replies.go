@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// checkReplies reports probable mistakes in rules about replies and lists. It
-// also reports that nothing is proved about whether such rules are reached.
+// checkReplies reports probable mistakes in rules about replies and lists. It adds these rules to
+// Report.Undecided, because nothing is proved about them.
 func checkReplies(l *linter) {
 	seen := map[string]*policy.Source{}
 	for i := range l.sources {
@@ -39,9 +39,9 @@ func checkReplies(l *linter) {
 	}
 }
 
-// starPasses reports a glob that does not match names with a slash, if no other
-// rule is as strict for such a name. Servers choose the names of their tools
-// freely, and a reply that no rule matches passes.
+// starPasses reports a glob that does not match names with a slash, if no other rule is as strict
+// for such a name. A server can choose a name with a slash for its tool, and a reply that no rule
+// matches passes.
 func (l *linter) starPasses(r *policy.Source) {
 	if r.On == policy.OnCall || r.Action == policy.Allow {
 		return
@@ -68,6 +68,6 @@ func (l *linter) starPasses(r *policy.Source) {
 	}
 }
 
-// isDoubtful reports whether findings of a kind are often false: the value of a
-// name such as password is in every fourth source file (docs/detection.md).
+// isDoubtful reports whether findings of a kind are often false: every fourth source file has a
+// value after a word such as password (docs/detection.md).
 func isDoubtful(kind string) bool { return kind == "secret:likely" || kind == "*" }

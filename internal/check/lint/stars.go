@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findShortStars finds globs that stop at a slash, probably by mistake.
+// findShortStars finds globs that, probably by mistake, do not match texts with one more slash.
 func findShortStars(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		conditions := r.Args
@@ -31,7 +31,7 @@ func findShortStars(l *linter) {
 	})
 }
 
-// isText reports whether a rule's own glob is about prose.
+// isText reports whether the rule's glob on the subject is about prose.
 func isText(r *policy.Source) bool {
 	return r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
 }
@@ -45,18 +45,18 @@ func namesPlaces(r *policy.Source, a policy.ArgSource) bool {
 	return f != nil && f[0] == families[0][0]
 }
 
-// stop is a position at which a glob does not cross a slash.
+// stop is a place in a glob where the glob does not match a further slash.
 type stop struct {
 	near    string // a text that the glob matches
 	deep    string // a text with one more slash, which the glob does not match
-	tail    string // the part of such a text after a folder; "" when the glob fixes the beginning
+	tail    string // the end of a text that begins with a folder and does not match; "" when the glob fixes the beginning
 	wide    string // the glob that was perhaps intended
-	literal bool   // the glob has no star: it is a relative path
-	within  bool   // in a folder that the glob names, and for files of one kind
+	literal bool   // the place is the beginning of the glob: a relative path, which matches in no folder
+	within  bool   // the star is between a folder and the end of a file name, as in src/*.go
 }
 
-// findStops returns the positions at which a glob does not cross a slash. places means that the
-// glob is about paths: the files that it is meant for may then be in any folder.
+// findStops returns the places in a glob where it does not match a further slash. places means that
+// the glob is about paths. The intended files may then be in any folder.
 func findStops(g string, places bool) (stops []stop) {
 	for k := 0; k < len(g); k++ {
 		if g[k] != '*' {
@@ -68,7 +68,7 @@ func findStops(g string, places bool) (stops []stop) {
 		}
 		before, after := g[:k], g[k+1:]
 		if (places || pathGlob(g)) && before != "" && !strings.HasSuffix(before, "/") {
-			continue // id_rsa* is about file names
+			continue // a star inside a file name, as in id_rsa*, needs no slash
 		}
 		s := stop{near: fillWildcards(before) + "x" + fillWildcards(after), deep: fillWildcards(before) + "x/x" + fillWildcards(after), wide: before + "**" + after,
 			within: places && before != "" && after != "" && after[0] != '/'}
@@ -105,8 +105,8 @@ func dotFile(g string) bool {
 	return len(g) > 1 && g[0] == '.' && g[1] != '.' && g[1] != '/' && g[1] != '*'
 }
 
-// starDenies looks for an allowed call that a rule would refuse without a
-// slash.
+// starDenies looks for an allowed call that rule i would refuse if a value had one slash less, and
+// reports it.
 func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g string, stops []stop) {
 	bases := append([]opening{{i, *l.reach[i].Witness}}, l.findOpenings(i)...)
 	for _, s := range stops {
@@ -132,7 +132,7 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 					f.Why = "A glob matches from the first character to the last."
 				}
 				if s.within || !namesPlaces(r, a) && !pathGlob(g) && !isText(r) && !strings.Contains(g, " ") && (len(a.Path) == 0 || nameFamily(a.Path[len(a.Path)-1]) == nil) {
-					f.Severity = check.Note // it may be intended, and a plain word may have no slashes
+					f.Severity = check.Note // the glob may be intended: a value that is no path seldom has slashes
 				}
 				l.addWitness(&f, deep)
 				l.addFinding(r, a.Pos, f)
@@ -142,9 +142,9 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 	}
 }
 
-// takesArgument reports whether the call of an allow can have an argument of
-// rule r: r names its tools, or the allow names an argument of the same kind or
-// none, or the tool was seen to take the argument.
+// takesArgument reports whether a call that an allow lets through probably can have the argument of
+// a condition of rule r. This is so if r names its tools literally, if the allow has no conditions
+// or one on an argument of the same meaning, or if recorded calls of the tool have the argument.
 func (l *linter) takesArgument(r *policy.Source, base *opening, a policy.ArgSource) bool {
 	conditions := conditionsOf(&l.sources[base.rule])
 	return len(a.Path) == 0 || !strings.ContainsAny(strings.Join(r.Names, ""), "*?") || len(conditions) == 0 || slices.Contains(l.options.Arguments[base.call.Names[0]], a.Path[0]) ||
@@ -153,7 +153,7 @@ func (l *linter) takesArgument(r *policy.Source, base *opening, a policy.ArgSour
 		})
 }
 
-// unmatchedTexts returns texts that the glob does not match.
+// unmatchedTexts returns texts that the glob does not match, one of them in the folder if possible.
 func (s *stop) unmatchedTexts(folder string) []string {
 	out := []string{s.deep}
 	if s.tail != "" && folder != "" {
@@ -173,8 +173,8 @@ func (s *stop) stopMessage(g string) string {
 	return "stops at a slash, and what has one there is allowed"
 }
 
-// starOpens looks for a call that a rule would open without a slash, and that
-// no rule matches.
+// starOpens looks for a call that no rule matches, and that rule i would match if a value had one
+// slash less. It reports whether it added a finding.
 func (l *linter) starOpens(i int, r *policy.Source, a policy.ArgSource, g string, stops []stop) bool {
 	stops = slices.DeleteFunc(slices.Clone(stops), func(s stop) bool { return s.literal })
 	folder := strings.HasSuffix(g, "/*") && (pathGlob(g) || strings.Contains(g, "://"))

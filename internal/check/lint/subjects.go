@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// findClosedSubjects reports subjects that a policy of tool rules leaves
-// closed.
+// findClosedSubjects reports that a policy with rules about tools has no rules about resources,
+// prompts, sampling and elicitation, so that these are denied.
 func findClosedSubjects(l *linter) {
 	if len(l.sources) == 0 {
 		return
@@ -31,8 +31,8 @@ func findClosedSubjects(l *linter) {
 		Fix:     `write rules such as resource = "file:///home/user/projects/**" for what you use; nothing, if they are to stay shut`})
 }
 
-// findUntiedFolders finds allows for folders without a constraint that checks
-// the disk.
+// findUntiedFolders finds allows for folders without the constraint under, which resolves symbolic
+// links.
 func findUntiedFolders(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		if !isAllow(r) {
@@ -52,11 +52,11 @@ func findUntiedFolders(l *linter) {
 	})
 }
 
-// onDisk reports whether a glob is a path that under accepts: not a URI.
+// onDisk reports whether a glob is about paths on the disk, as the constraint under is.
 func onDisk(g string) bool { return pathGlob(g) && !strings.HasPrefix(g, "file:") }
 
-// underFix returns a suggestion: the folders of all globs, so that only paths
-// whose links lead outside are lost.
+// underFix returns a suggestion: the constraint under with the folders of all globs. With it, the
+// rule loses only paths whose symbolic links lead out of these folders.
 func underFix(a policy.ArgSource) string {
 	key := policytext.DottedKey("where", a.Path...)
 	var folders []string

@@ -11,13 +11,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// AtLeast returns the findings of severity least or more.
+// AtLeast returns the findings whose severity is at least the given one.
 func (r *Report) AtLeast(least check.Severity) []check.Finding {
 	below := func(f check.Finding) bool { return f.Severity.Compare(least) < 0 }
 	return slices.DeleteFunc(slices.Clone(r.Findings), below)
 }
 
-// HasFailed reports whether some finding has severity least or more.
+// HasFailed reports whether the severity of some finding is at least the given one.
 func (r *Report) HasFailed(least check.Severity) bool {
 	return len(r.AtLeast(least)) > 0
 }
@@ -25,8 +25,8 @@ func (r *Report) HasFailed(least check.Severity) bool {
 // fewUndecided bounds the number of undecided rules that the text lists.
 const fewUndecided = 10
 
-// WriteText writes the findings of severity least or more for people, each with
-// its line, and a summary.
+// WriteText writes findings and a summary for people. It writes only the findings whose severity is
+// at least the given one.
 func (r *Report) WriteText(w io.Writer, file string, least check.Severity) error {
 	var b strings.Builder
 	told := r.AtLeast(least)

@@ -53,7 +53,7 @@ func (l *linter) reportUnknownTool(r *policy.Source, name string, servers, decla
 	l.addFinding(r, policy.Position{}, f)
 }
 
-// serversOf returns the known servers that a rule is about.
+// serversOf returns the known servers that one of the globs matches, or all if globs is nil.
 func (l *linter) serversOf(globs []string) []string {
 	var out []string
 	for _, s := range slices.Sorted(maps.Keys(l.options.Servers)) {
@@ -80,9 +80,8 @@ func quoteNames(names []string) []string {
 	return out
 }
 
-// nearestName returns a correction for a word: the most similar name, if it is
-// similar enough. For a glob that ends in a star it returns a common beginning
-// of names with a star. It returns "" when there is none.
+// nearestName returns a correction for a word: the most similar name, or "" if no name is similar
+// enough. For a glob that ends in a star, it returns the beginning of a name, followed by a star.
 func nearestName(word string, names []string) string {
 	type near struct {
 		name string
@@ -121,8 +120,7 @@ func foldName(name string) string {
 	return strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(strings.ToLower(name))
 }
 
-// wordsIn reports whether all words of short, at least two, are in long in the
-// same order.
+// wordsIn reports whether short has at least two words, and long contains them in the same order.
 func wordsIn(long, short string) bool {
 	words := func(s string) []string {
 		return strings.FieldsFunc(foldName(s), func(r rune) bool { return r == '_' })

@@ -5,8 +5,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findIdleTrusts finds tables about servers that nothing uses. A layer may set
-// the level, and a layer's tables are for the policy below it.
+// findIdleTrusts finds tables about the trust in a server that have no effect, because the policy
+// has neither a level in [flow] nor a rule that uses labels. It skips layers, because the policy
+// below may use their tables.
 func findIdleTrusts(l *linter) {
 	if l.policy.FlowLevel() != policy.Off || l.policy.LayerName() != "" || l.policy.Labelled() {
 		return

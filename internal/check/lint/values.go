@@ -15,14 +15,14 @@ const (
 	maxTools    = 256
 )
 
-// opening is a call that an allow lets through, with the index of that allow.
+// opening is a call that an allow lets through. rule is the index of the allow.
 type opening struct {
 	rule int
 	call policy.Call
 }
 
-// findOpenings returns allowed calls of the subject of rule i. Calls of known
-// tools come first, and allows below rule i come before those above.
+// findOpenings returns allowed calls of the subject of rule i. Calls of known tools come first.
+// Calls of allows below rule i come before those of allows above.
 func (l *linter) findOpenings(i int) (out []opening) {
 	r, own := &l.sources[i], l.reach[i].Witness
 	var allows []int
@@ -76,19 +76,20 @@ func (l *linter) toolsOf(r *policy.Source) (tools []string) {
 	return slices.DeleteFunc(slices.Compact(tools), func(n string) bool { return !l.matchesAnyGlob(r.Names, n) })
 }
 
-// matchesAnyGlob reports whether one of the globs of a rule matches a name.
+// matchesAnyGlob reports whether one of the globs of a rule matches a name. It compiles each glob
+// once.
 func (l *linter) matchesAnyGlob(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(pattern string) bool {
 		g, known := l.globs[pattern]
 		if !known {
-			g, _ = glob.Compile(pattern) // the pattern compiled when the policy was loaded
+			g, _ = glob.Compile(pattern) // ignore the error: the policy was loaded, so the pattern is valid
 			l.globs[pattern] = g
 		}
 		return g.Match(name)
 	})
 }
 
-// folderIn returns the folder of a call's text argument, or "".
+// folderIn returns the folder of the path in a call's argument, or "".
 func folderIn(c *policy.Call, path []string) string {
 	s, ok := textIn(c, path)
 	if at := strings.LastIndexByte(s, '/'); ok && at > 0 {
@@ -97,7 +98,8 @@ func folderIn(c *policy.Call, path []string) string {
 	return ""
 }
 
-// textIn returns a text argument of a call.
+// textIn returns the text in a call's argument. If path is empty, it returns the call's only name.
+// It returns false if there is no such text.
 func textIn(c *policy.Call, path []string) (string, bool) {
 	if len(path) == 0 {
 		return strings.Join(c.Names, ""), len(c.Names) == 1
@@ -132,8 +134,7 @@ func textsInFolder(glob, folder string) []string {
 	return out
 }
 
-// families are the usual names that servers give to arguments of the same
-// meaning.
+// families holds, for each meaning of an argument, the usual names that servers use.
 var families = [][]string{
 	{"path", "file", "filename", "filepath", "file_path", "paths", "files", "uri", "source", "destination", "dir", "directory", "folder"},
 	{"command", "cmd", "script", "shell", "code"},
@@ -141,7 +142,7 @@ var families = [][]string{
 	{"url", "uri", "href", "link"},
 }
 
-// endings are the ends of longer names of a family.
+// endings holds, for each family in the same order, the ends of longer names with this meaning.
 var endings = [][]string{
 	{"path", "paths", "file", "files", "filename", "dir", "directory", "folder"},
 	{"command", "cmd"},
@@ -149,7 +150,7 @@ var endings = [][]string{
 	{"url", "uri"},
 }
 
-// nameFamily returns the names with the same meaning, or nil.
+// nameFamily returns the names with the same meaning as name, or nil.
 func nameFamily(name string) []string {
 	if i := slices.IndexFunc(families, func(f []string) bool {
 		return slices.ContainsFunc(f, func(n string) bool { return plainName(n) == plainName(name) })

@@ -11,8 +11,8 @@ import (
 
 func formatInt(n int) string { return strconv.Itoa(n) }
 
-// oneLine returns a call and its answer on one line: read_file {"path":"/x"} is
-// allowed by the rule on line 7.
+// oneLine returns a call and its answer on one line. Example:
+// tool read_file {"path":"/x"} is allowed by the rule on line 7
 func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
 	var b strings.Builder
 	b.WriteString(c.Subject.RuleKey() + " " + strings.Join(quoteOddNames(c.Names), ", "))
@@ -66,7 +66,7 @@ func joinNames(names []string) string {
 	return strings.Join(names, "")
 }
 
-// linesOf returns a phrase that names rules by their lines.
+// linesOf returns a phrase that names rules by their line numbers.
 func (l *linter) linesOf(rules []int) string {
 	var lines, places []string
 	for _, i := range rules {
@@ -82,7 +82,8 @@ func (l *linter) linesOf(rules []int) string {
 	return "the rules on lines " + joinNames(lines)
 }
 
-// withArgument returns a tool call with one argument added or replaced.
+// withArgument returns a copy of a tool call with one argument added or replaced, or nil if the
+// call's arguments are not an object.
 func withArgument(base *policy.Call, path []string, value string) *policy.Call {
 	if policy.EveryArgument(path) {
 		path = []string{"x"}

@@ -29,8 +29,8 @@ func (a *Analysis) Reach() []Finding {
 	return findings
 }
 
-// FindCommonCall returns a call that both rules surely match and that the upper
-// rule decides. It returns nil when it finds none.
+// FindCommonCall returns a call that rules i and j surely match and that the upper of the two
+// decides. It returns nil when it finds no such call.
 func (a *Analysis) FindCommonCall(i, j int) *policy.Call {
 	first, second := &a.rules[min(i, j)], &a.rules[max(i, j)]
 	q := question{subject: first.src.Subject, needed: []demand{{rule: first}, {rule: second}}}
@@ -62,18 +62,17 @@ func (a *Analysis) FindCommonCall(i, j int) *policy.Call {
 	return nil
 }
 
-// IsCovered reports whether a proof exists that rule outer surely matches every
-// call that rule inner surely matches. The proof is about values as written,
-// and about calls that have only arguments which the two rules name.
+// IsCovered reports whether a proof exists that rule outer surely matches every call that rule inner
+// surely matches. The proof holds for values as written, and for calls with only arguments that the
+// two rules name.
 func (a *Analysis) IsCovered(inner, outer int) bool {
 	in, out := &a.rules[inner], &a.rules[outer]
 	q := question{subject: in.src.Subject, needed: []demand{{rule: in}}, avoid: []demand{{rule: out}}, unnamed: true, bare: true}
 	return out.src.Subject == q.subject && !a.beyondText(in, out) && a.askQuestion(q, func(candidate) bool { return true }) == impossible
 }
 
-// AreApart reports whether no call matches both rules. It compares only the
-// ends of their globs: it is fast, but may return false for rules that share no
-// call.
+// AreApart reports whether no call matches both rules. It is fast, because it compares only the ends
+// of the globs on names and servers. So it may return false although the rules share no call.
 func (a *Analysis) AreApart(i, j int) bool {
 	r, s := &a.rules[i], &a.rules[j]
 	return r.src.Subject != s.src.Subject || areAsunder(r.name, s.name) || areAsunder(r.server, s.server)

@@ -2,26 +2,27 @@ package prove
 
 import "strings"
 
-// base is the kind of path that the first characters of a text begin: relative
-// to the working directory, or not. It follows the way package policy reads
-// paths; where policy would need later characters, the base is baseDoubtful.
+// base is what the first characters of a text tell about its path: whether the path is relative to
+// the working directory. It follows the way in which package policy reads paths. If policy would
+// need later characters to decide this, the base is baseDoubtful.
 type base uint8
 
 const (
-	baseStart base = iota
-	baseDot
-	baseDots
-	baseLetter
-	baseDrive
-	baseDollar
-	baseWord
-	baseScheme
-	baseRelative
-	baseOther
+	baseStart    base = iota // no character yet
+	baseDot                  // "."
+	baseDots                 // ".."
+	baseLetter               // a letter: a drive if a colon follows, or a word
+	baseDrive                // a letter and a colon
+	baseDollar               // "$"
+	baseWord                 // a word: a scheme if a colon follows
+	baseScheme               // a word and a colon
+	baseRelative             // a relative path
+	baseOther                // not a relative path
 	baseDoubtful
 )
 
-// baseRunes returns the characters that distinguish relative paths from others.
+// baseRunes returns the characters that distinguish relative paths from other texts, if the language
+// holds only relative paths.
 func (l *lang) baseRunes() string {
 	if l.relative {
 		return `/.~$:%`

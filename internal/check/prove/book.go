@@ -7,15 +7,15 @@ import "slices"
 // thousands of rules, nearly all pairs share no name.
 type book struct {
 	rules  []*rule
-	open   bool             // calls that no rule matches pass
-	same   map[int][]int    // indexes of the rules with the same conditions
+	open   bool             // calls that no rule matches are allowed
+	same   map[int][]int    // indexes of the rules with the same conditions, by rule.same
 	words  map[string][]int // indexes of the rules whose names are all literal, by each name
-	others []int            // indexes of the other rules
-	beside map[string][]int // results of nearRules, by the key of the name union
+	others []int            // indexes of the rules with a glob as a name, or without a name
+	near   map[string][]int // cached results of nearRules, by the key of the name union
 }
 
 func newBook(rules []*rule, open bool) *book {
-	b := &book{rules: rules, open: open, same: map[int][]int{}, words: map[string][]int{}, beside: map[string][]int{}}
+	b := &book{rules: rules, open: open, same: map[int][]int{}, words: map[string][]int{}, near: map[string][]int{}}
 	for i, r := range rules {
 		b.same[r.same] = append(b.same[r.same], i)
 		words, literal := r.literalNames()
@@ -29,8 +29,8 @@ func newBook(rules []*rule, open bool) *book {
 	return b
 }
 
-// literalNames returns the names of a rule. literal is false when one of them
-// is a glob.
+// literalNames returns the names of a rule. literal is false when one of them is a glob, or when the
+// rule has no condition on the name.
 func (r *rule) literalNames() (words []string, literal bool) {
 	for _, l := range r.name {
 		if !l.literal {
@@ -49,7 +49,7 @@ func (b *book) nearRules(r *rule) (places []int, cost int) {
 		return b.allPlaces(), 0
 	}
 	key := r.name.unionKey()
-	if known, found := b.beside[key]; found {
+	if known, found := b.near[key]; found {
 		return known, 0
 	}
 	among := b.allPlaces()
@@ -67,7 +67,7 @@ func (b *book) nearRules(r *rule) (places []int, cost int) {
 			places = append(places, i)
 		}
 	}
-	b.beside[key] = places
+	b.near[key] = places
 	return places, len(among)
 }
 
@@ -79,42 +79,43 @@ func (b *book) allPlaces() []int {
 	return all
 }
 
-// avoided holds the rules of a book that must not match: the first rules up to
-// index first, except but. Rules stricter than strict must not match even
-// perhaps.
-type avoided struct {
-	book   *book
-	first  int
-	but    *rule
-	strict int
+// avoidance holds the rules of a book that must not match surely: the first count rules, except one.
+// Of these rules, those stricter than strict must not match even perhaps.
+type avoidance struct {
+	book      *book
+	count     int
+	exception *rule // nil for no exception
+	strict    int
 }
 
-// listDemands lists the avoided rules that may share a name with r; nil stands
-// for any name.
-func (a *avoided) listDemands(r *rule) (ds []demand, cost int) {
+// listDemands lists the rules to avoid that may share a name with r. It lists all of them if r is
+// nil.
+func (a *avoidance) listDemands(r *rule) (ds []demand, cost int) {
 	places, cost := a.book.nearRules(r)
 	for _, i := range places {
-		if i >= a.first {
+		if i >= a.count {
 			break
 		}
-		if o := a.book.rules[i]; o != a.but {
+		if o := a.book.rules[i]; o != a.exception {
 			ds = append(ds, demand{o, a.isAvoidedPerhaps(o)})
 		}
 	}
 	return ds, cost + len(places)
 }
 
-// isAvoidedPerhaps reports whether a rule must not match even perhaps.
-func (a *avoided) isAvoidedPerhaps(r *rule) bool { return r.strict < a.strict && r.vague }
+// isAvoidedPerhaps reports whether a rule may match some calls only perhaps, and must not match even
+// perhaps.
+func (a *avoidance) isAvoidedPerhaps(r *rule) bool { return r.strict < a.strict && r.vague }
 
-// isForbidden reports whether a demand contradicts the rules to avoid.
-func (a *avoided) isForbidden(d demand) bool {
+// isForbidden reports whether a demand contradicts the avoidance, because a rule to avoid has the
+// same conditions as the demanded rule.
+func (a *avoidance) isForbidden(d demand) bool {
 	for _, i := range a.book.same[d.rule.same] {
-		if i >= a.first {
+		if i >= a.count {
 			return false
 		}
 		r := a.book.rules[i]
-		if r != a.but && (!d.any || !r.vague || a.isAvoidedPerhaps(r)) {
+		if r != a.exception && (!d.any || !r.vague || a.isAvoidedPerhaps(r)) {
 			return true
 		}
 	}

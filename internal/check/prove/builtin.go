@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// A built-in tool of a client has two names, and some of its arguments have two
-// names as well. A rule that matches either name matches the call. Calls in the
-// model have one name. A proof about them holds for built-in tools if no rule
-// treats the two names differently; otherwise the result is undecided.
+// A built-in tool of a client has two names: its own name and the name of its class. Some of its
+// arguments have two names as well. A rule matches the call if it matches one of the two names. A
+// call in the model has only one name. A proof also holds for built-in tools if no rule treats the
+// two names differently; otherwise the result is undecided.
 
 // ReasonBuiltin is the reason of an undecided class that is only about built-in
 // tools.
@@ -39,13 +39,15 @@ func (d *difference) compareBuiltins() {
 	}
 }
 
-// comparePlainly compares rules that look at names alone: one call decides.
+// comparePlainly compares the answers of both policies to a call of a built-in tool without
+// arguments, and adds a class if they differ. It returns false if the answers are equal and some
+// rule looks at more than names: then other calls of the tool may still differ.
 func (d *difference) comparePlainly(client, own string, rules []string) bool {
 	c := policy.Call{Server: client, Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{own}}
 	was, is := d.before.Decide(&c), d.after.Decide(&c)
 	old, after := AnswerBy(was.Action, was.Rule), AnswerBy(is.Action, is.Rule)
 	if old.Action == after.Action && old.OutOfBand == after.OutOfBand {
-		return !slices.ContainsFunc(rules, func(r string) bool { return strings.Contains(r, looking) })
+		return !slices.ContainsFunc(rules, func(r string) bool { return strings.Contains(r, furtherMark) })
 	}
 	if !slices.ContainsFunc(d.classes, func(k CallClass) bool { return !k.Undecided && k.Old == old && k.New == after }) {
 		d.classes = append(d.classes, CallClass{Old: old, New: after, Witness: &c})
@@ -53,10 +55,10 @@ func (d *difference) comparePlainly(client, own string, rules []string) bool {
 	return true
 }
 
-// looking marks the conditions of a rule that are not about names.
-const looking = "\x00"
+// furtherMark marks, in the result of ruleText, a condition that is not about names.
+const furtherMark = "\x00"
 
-// toolRule is a rule about tools with its name globs compiled.
+// toolRule is a rule about tools, with its compiled globs on names and servers.
 type toolRule struct {
 	*policy.Source
 	names, not, servers []*glob.Pattern
@@ -89,20 +91,19 @@ func matchesAny(globs []*glob.Pattern, name string) bool {
 	return slices.ContainsFunc(globs, func(g *glob.Pattern) bool { return g.Match(name) })
 }
 
-// rulesAbout lists, as texts, the rules that may match a built-in tool. apart
-// reports whether one of them matches by the class name alone, or names an
-// argument that has a second name. If apart is false, the call is answered like
-// a call of a server's tool with the same name and the argument names of the
-// class.
+// rulesAbout lists, as texts, the rules that may match a built-in tool with the given own name and
+// class. apart means that one of them treats the two names of the tool differently, or names an
+// argument that has a second name. If apart is false, the policy answers a call of the tool like a
+// call of a server's tool with the same name and arguments.
 func rulesAbout(all []toolRule, client, own string, class builtin.Class) (rules []string, apart bool) {
 	tool := builtin.FindTool(client, own)
 	for i := range all {
 		s := &all[i]
-		one, other := matchesAny(s.names, own), matchesAny(s.names, class.Name)
-		if !one && !other || s.servers != nil && !matchesAny(s.servers, client) {
+		byOwn, byClass := matchesAny(s.names, own), matchesAny(s.names, class.Name)
+		if !byOwn && !byClass || s.servers != nil && !matchesAny(s.servers, client) {
 			continue
 		}
-		apart = apart || !one || matchesAny(s.not, own) != matchesAny(s.not, class.Name)
+		apart = apart || !byOwn || matchesAny(s.not, own) != matchesAny(s.not, class.Name)
 		for _, path := range s.ArgumentPaths() {
 			apart = apart || tool.SharedName(path[0]) != ""
 		}
@@ -115,24 +116,24 @@ func rulesAbout(all []toolRule, client, own string, class builtin.Class) (rules 
 func ruleText(s *policy.Source) string {
 	text := fmt.Sprintf("%v %v %v %q %q %q", s.Action, s.OutOfBand, s.Rate, s.Names, s.Servers, s.Not.Names)
 	if s.WatchesUnnamedArgs() || s.Rate.HasLimit() {
-		text += looking + fmt.Sprint(s.Further)
+		text += furtherMark + fmt.Sprint(s.Further)
 	}
 	for _, a := range slices.Concat(s.Args, s.Not.Args) {
-		text += fmt.Sprintf(looking+"%q %q", a.Path, a.Globs)
+		text += fmt.Sprintf(furtherMark+"%q %q", a.Path, a.Globs)
 	}
 	for _, w := range s.Where {
-		text += fmt.Sprintf(looking+"%q %s %s", w.Path, w.Key, w.Text)
+		text += fmt.Sprintf(furtherMark+"%q %s %s", w.Path, w.Key, w.Text)
 	}
 	for _, c := range slices.Concat(s.Calls, s.Not.Calls) {
 		if c.Key != "server" || len(s.Not.Calls) > 0 {
-			text += fmt.Sprintf(looking+"%s %s", c.Key, c.Text)
+			text += fmt.Sprintf(furtherMark+"%s %s", c.Key, c.Text)
 		}
 	}
 	return text
 }
 
-// escapesBuiltin reports whether a rule matches a built-in tool by one name and
-// excepts it by the other. Such a rule covers less than the model assumes.
+// escapesBuiltin reports whether a rule matches some built-in tool by one of its two names only, or
+// excepts it by one of them only. Such a rule covers less than the model assumes.
 func escapesBuiltin(s *policy.Source) bool {
 	if s.Subject != policy.ToolSubject || s.Not.Names == nil {
 		return false

@@ -5,22 +5,21 @@ import (
 	"slices"
 )
 
-// combineOptions looks for one option of each dimension such that no rule to
-// avoid is in all of their sets. Then no rule to avoid matches the resulting
-// call.
-func (a *asked) combineOptions(accept func(candidate) bool) answer {
+// combineOptions looks for one option of each dimension, such that no rule to avoid is in the sets
+// of all these options. Then no rule to avoid matches the resulting call.
+func (a *inquiry) combineOptions(accept func(candidate) bool) answer {
 	families := make([][]option, len(a.dims))
 	complete := true
 	for i := range a.dims {
 		var all bool
-		// Names and servers have no readings, so a few texts are enough.
+		// Names and servers have only one reading, so a few texts are enough.
 		families[i], all = a.dims[i].leastSets(&a.work, a.many && i > 1)
 		complete = complete && all
 		if len(families[i]) == 0 && all {
 			return impossible
 		}
 	}
-	c := combination{asked: a, families: families, chosen: make([]*option, len(families)), accept: accept}
+	c := combination{inquiry: a, families: families, chosen: make([]*option, len(families)), accept: accept}
 	for i := range families {
 		c.order = append(c.order, i)
 	}
@@ -43,15 +42,15 @@ func (a *asked) combineOptions(accept func(candidate) bool) answer {
 
 // combination is the search through the options.
 type combination struct {
-	*asked
-	families [][]option
-	order    []int
-	chosen   []*option
+	*inquiry
+	families [][]option // by dimension: its options
+	order    []int      // the dimensions, those with the fewest options first
+	chosen   []*option  // by dimension: the chosen option; nil if no choice is needed
 	accept   func(candidate) bool
-	found    bool
+	found    bool // accept returned true
 	any      bool // some combination avoids all rules
 	cut      bool // not all candidates were tried
-	tried    int
+	tried    int  // number of candidates tried
 }
 
 func (c *combination) chooseOption(i int, left []uint64) {
@@ -81,8 +80,8 @@ func (c *combination) chooseOption(i int, left []uint64) {
 	}
 }
 
-// tryChosen makes candidates of the chosen options. A dimension without a
-// choice uses all its options.
+// tryChosen makes candidates of the chosen options. For a dimension without a chosen option, it uses
+// the words of all options.
 func (c *combination) tryChosen() {
 	c.any = true
 	words := make([][]string, len(c.dims))

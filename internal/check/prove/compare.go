@@ -11,7 +11,7 @@ import (
 // compareModes looks for a call for each pair of modes with different answers.
 func (d *difference) compareModes() {
 	old, after := d.old.listModes(), d.new.listModes()
-	starts := make([]int, len(d.new.rules)+2) // index of the first mode of each rule; last: of modes without a rule
+	starts := make([]int, len(d.new.rules)+2) // the modes of rule i are after[starts[i]:starts[i+1]]; the last range is the mode without a rule
 	for j := range after {
 		starts[after[j].at+1] = j + 1
 	}
@@ -51,7 +51,7 @@ func (d *difference) nearPlaces(m *mode) []int {
 	return slices.Clip(places)
 }
 
-// comparePair compares two modes. Each of them may be loose.
+// comparePair compares two modes. It splits a loose mode into exact modes first.
 func (d *difference) comparePair(m, n *mode) {
 	exact, cost := m.exactModes(n)
 	d.total -= cost
@@ -71,16 +71,14 @@ func (d *difference) comparePair(m, n *mode) {
 	}
 }
 
-// hasWitness reports whether a witness for the answers of the two modes is
-// known.
+// hasWitness reports whether a call that gets the answers of the two modes is known.
 func (d *difference) hasWitness(m, n *mode) bool {
 	was, is := m.modeAnswer(), n.modeAnswer()
-	at, known := d.places[[2]answered{was.answerKey(), is.answerKey()}]
+	at, known := d.places[[2]answerID{was.answerKey(), is.answerKey()}]
 	return known && !d.classes[at].Undecided
 }
 
-// noteStopped records that the work limit was reached at a mode of the old
-// policy.
+// noteStopped records that the work limit was reached at mode m of the old policy.
 func (d *difference) noteStopped(m *mode) {
 	at := d.subject.RuleKey() + " calls that no rule of the old policy matches"
 	if m.rule != nil {
@@ -91,8 +89,8 @@ func (d *difference) noteStopped(m *mode) {
 
 const reasonStopped = "the work that a comparison may cost is spent, and these were not compared: "
 
-// findPairCall looks for a call in both modes. It also records every different
-// answer that it finds on the way.
+// findPairCall looks for a call in both modes. It also records each other difference that it finds
+// during the search.
 func (d *difference) findPairCall(m, n *mode) answer {
 	needed := slices.Concat(m.needed, n.needed)
 	switch q := (question{subject: d.subject, manner: tidy, unnamed: true, quick: true, needed: needed}); d.guessCall(q, m, n) {
@@ -106,7 +104,7 @@ func (d *difference) findPairCall(m, n *mode) answer {
 	}
 	first, second := m, n
 	if len(d.new.rules) < len(d.old.rules) {
-		first, second = n, m // its isIdle is known sooner, and is often enough
+		first, second = n, m // isIdle is faster for the smaller policy, and often one proof is enough
 	}
 	if d.isIdle(first) || d.isIdle(second) {
 		return impossible
@@ -115,8 +113,8 @@ func (d *difference) findPairCall(m, n *mode) answer {
 	shown := func(old, after *policy.Decision) bool {
 		return strictOf(old) == m.strict && strictOf(after) == n.strict
 	}
-	// The last question adds only argument readings and empty names. Each
-	// question includes the calls of those before it.
+	// Ask about plain texts first, then about all texts, and last also about empty names. The last
+	// question includes the calls of the other two.
 	a, plain := impossible, impossible
 	wide := question{subject: d.subject, unnamed: true, needed: needed, avoid: avoid}
 	if d.isPossible(wide) {
@@ -155,8 +153,8 @@ func (d *difference) findPairCall(m, n *mode) answer {
 	return a
 }
 
-// isIdle reports whether a proof exists that no call reaches a mode, whatever
-// the other policy decides.
+// isIdle reports whether a proof exists that no call reaches a mode. It does not look at the other
+// policy.
 func (d *difference) isIdle(m *mode) bool {
 	if !m.judged {
 		m.judged = true
@@ -166,8 +164,8 @@ func (d *difference) isIdle(m *mode) bool {
 	return m.idle
 }
 
-// avoidedRules lists the rules that the modes must not match and that may share
-// a name with a needed rule.
+// avoidedRules lists the rules that must not match in the modes, if they may share a name with a
+// needed rule.
 func (d *difference) avoidedRules(ms ...*mode) (ds []demand) {
 	var r *rule
 	for _, m := range ms {
@@ -185,8 +183,7 @@ func (d *difference) avoidedRules(ms ...*mode) (ds []demand) {
 	return ds
 }
 
-// isPossible reports whether a question may have an answer. It does not ask the
-// policies.
+// isPossible reports whether some call may answer a question. It does not ask the policies.
 func (d *difference) isPossible(q question) bool {
 	q.doubts = true
 	a, cost := d.askLooks(q, func(candidate) bool { return true })
@@ -194,8 +191,8 @@ func (d *difference) isPossible(q question) bool {
 	return a != impossible
 }
 
-// guessCall asks the policies about the first texts that match the needed
-// rules. In most pairs of modes no other rule is involved.
+// guessCall asks the policies about the first texts that match the needed rules. For most pairs of
+// modes, no other rule matters.
 func (d *difference) guessCall(q question, m, n *mode) answer {
 	was, is := m.modeAnswer(), n.modeAnswer()
 	return d.askPolicies(q, func(old, after *policy.Decision) bool {
@@ -204,24 +201,24 @@ func (d *difference) guessCall(q question, m, n *mode) answer {
 	})
 }
 
-// askPolicies asks one question, and records the different answers of the
-// policies until shown returns true.
+// askPolicies asks one question. For each candidate it asks both policies and records different
+// answers, until shown returns true.
 func (d *difference) askPolicies(q question, shown func(old, after *policy.Decision) bool) answer {
 	if d.total < 0 {
 		return spent
 	}
 	q.doubts = true
-	asked := map[string]bool{} // many texts result in the same call, where constraints ask for examples
-	a, cost := d.askAt(q, func(c candidate) bool {
+	judged := map[string]bool{} // several candidates may result in the same call, because examples replace their texts
+	a, cost := d.askWithCost(q, func(c candidate) bool {
 		for _, call := range q.listCalls(c) {
 			if d.total -= workOfCall; d.total < 0 {
 				return true
 			}
 			key := strings.Join(append([]string{call.Server, call.Method, string(call.Args), fmt.Sprint(call.Finds, call.Screened, call.Assurances, call.Seen, call.At)}, call.Names...), "\x00")
-			if asked[key] {
+			if judged[key] {
 				continue
 			}
-			asked[key] = true
+			judged[key] = true
 			d.total -= workOfDecision
 			old, after := d.before.Decide(&call), d.after.Decide(&call)
 			if !differInAnswer(&old, &after) {
@@ -240,14 +237,14 @@ func (d *difference) askPolicies(q question, shown func(old, after *policy.Decis
 	return a
 }
 
-// The cost of making a call and of asking two policies about it, in characters
-// tried.
+// The cost of making a call and of asking two policies about it, in the unit of Options.Work.
 const (
 	workOfCall     = 1 << 4
 	workOfDecision = 1 << 7
 )
 
-// differInAnswer reports whether two decisions differ in the answer.
+// differInAnswer reports whether two decisions differ in the action, in who may be asked, or in the
+// limit of an allow.
 func differInAnswer(a, b *policy.Decision) bool {
 	return strictOf(a) != strictOf(b) || a.Action == policy.Allow && limitOf(a.Rule) != limitOf(b.Rule)
 }
@@ -292,15 +289,15 @@ func (d *difference) noteUndecided(m, n *mode, a answer) {
 	d.addClass(&CallClass{Undecided: true, Reason: reason, Old: m.modeAnswer(), New: n.modeAnswer()})
 }
 
-// answered is a key that identifies an answer of one policy.
-type answered struct {
+// answerID identifies an answer of one policy.
+type answerID struct {
 	action    policy.Action
 	outOfBand bool
-	rule      int // -1 for none
+	rule      int // index of the deciding rule; -1 for none
 }
 
-func (a *Answer) answerKey() answered {
-	at := answered{a.Action, a.OutOfBand, -1}
+func (a *Answer) answerKey() answerID {
+	at := answerID{a.Action, a.OutOfBand, -1}
 	if a.Rule != nil {
 		at.rule = a.Rule.Index
 	}
@@ -310,7 +307,7 @@ func (a *Answer) answerKey() answered {
 // addClass adds a class, unless one with the same answers is known. A class
 // with a witness replaces an undecided one.
 func (d *difference) addClass(c *CallClass) {
-	key := [2]answered{c.Old.answerKey(), c.New.answerKey()}
+	key := [2]answerID{c.Old.answerKey(), c.New.answerKey()}
 	switch at, known := d.places[key]; {
 	case !known:
 		d.places[key] = len(d.classes)

@@ -9,46 +9,44 @@ import (
 // Answer is the answer of a policy to a call.
 type Answer struct {
 	Action    policy.Action
-	OutOfBand bool         // of a prompt
+	OutOfBand bool         // for a prompt: a person must be asked outside the client
 	Rule      *policy.Rule // the deciding rule; nil when none matched
 }
 
-// AnswerBy returns the answer that rule r gives; a nil r stands for no rule.
+// AnswerBy returns the answer with action a that rule r gives. r is nil if no rule decides.
 func AnswerBy(a policy.Action, r *policy.Rule) Answer {
 	return Answer{Action: a, OutOfBand: r != nil && r.OutOfBand, Rule: r}
 }
 
-// CallClass is a group of calls that two policies answer differently, by the
-// same rules.
+// CallClass is a group of calls that two policies answer differently: all calls with the answer Old
+// by the old policy and New by the new policy.
 type CallClass struct {
-	// Undecided means that such calls may exist but none was found; Reason
-	// tells why. Then there is no witness, and Old and New are the answers that
-	// could differ; see IsWhole.
+	// Undecided means that such calls may exist but none was found; Reason says why. Then Witness
+	// is nil, and Old and New are the answers that could differ; see IsWhole.
 	Undecided bool
 	Reason    string
 
 	Old, New Answer
-	Witness  *policy.Call // both policies were asked about this call
+	Witness  *policy.Call // an example that both policies have judged
 }
 
-// IsWhole reports whether the class names no answers: then any call that Reason
+// IsWhole reports whether the class is undecided and has no answers: then any call that Reason
 // describes may be answered differently.
 func (c *CallClass) IsWhole() bool {
 	return c.Undecided && c.Old == Answer{} && c.New == Answer{}
 }
 
-// Difference lists, by classes, the calls that two policies answer differently.
-// An empty list proves that there is no such call in the model of this package.
-// Some readings by transformations are decided: doubled and closing slashes and
-// letter case, for globs of ASCII letters, digits, _, - and slashes in moderate
-// numbers (exhaust.go). For other readings the list has only calls that were
-// found. Two answers differ in the action, in who may be asked, or in the limit
-// of allowed calls. Both policies must use the same home. Layers above them are
-// compared only by their revisions.
+// Difference lists, by classes, the calls that two policies answer differently. Two answers differ
+// if the action, the persons who may be asked, or the limit of allowed calls differ. An empty list
+// proves that there is no such call in the model of this package. Of the readings by
+// transformations, the proof includes only doubled and closing slashes and letter case, for moderate
+// numbers of globs of ASCII letters, digits, _, - and slashes (exhaust.go). For other readings, the
+// list has only calls that were found. Both policies must use the same home folder. Layers above
+// them are compared only by their revisions.
 func Difference(before, after *policy.Policy, o Options) []CallClass {
 	pr := newProver(o)
 	pr.windows = before.OS() == policy.Windows || after.OS() == policy.Windows
-	d := difference{prover: pr, before: before, after: after, places: map[[2]answered]int{}, total: workOfAll * pr.work}
+	d := difference{prover: pr, before: before, after: after, places: map[[2]answerID]int{}, total: workOfAll * pr.work}
 	a, b := pr.readRules(before), pr.readRules(after)
 	for s := policy.ToolSubject; s <= policy.MethodSubject; s++ {
 		d.subject, d.exhausted = s, nil
@@ -58,7 +56,7 @@ func Difference(before, after *policy.Policy, o Options) []CallClass {
 			continue
 		}
 		d.compareModes()
-		d.exhaustCases() // calls with uncommon spellings only
+		d.exhaustCases() // also finds calls that differ only in an uncommon spelling
 		d.noteUnmodelled()
 	}
 	d.compareLimits()
@@ -76,8 +74,8 @@ func Difference(before, after *policy.Policy, o Options) []CallClass {
 	return d.classes
 }
 
-// workOfAll bounds the work of all questions together, as a multiple of one
-// question's work: some seconds.
+// workOfAll bounds the work of all questions together, as a multiple of the limit for one question.
+// The limit is some seconds.
 const workOfAll = 6
 
 // difference is the comparison of two policies.
@@ -87,7 +85,7 @@ type difference struct {
 	subject       policy.Subject
 	old, new      *book
 	classes       []CallClass
-	places        map[[2]answered]int // index of each class, by its answers
+	places        map[[2]answerID]int // index of each class, by its answers
 	total         int                 // work left for all questions
 	exhausted     *bool               // result of exhaustCases for the subject; nil before the first try
 }
@@ -101,19 +99,20 @@ func rulesOf(s policy.Subject, rules []rule) (out []*rule) {
 	return out
 }
 
-// mode is one way in which a policy arrives at an answer: the rules that match
-// and the rules that do not.
+// mode is one way in which a policy comes to an answer: the rules that must match (needed), and the
+// rules that must not match (avoid).
 type mode struct {
-	strict int
+	strict int   // strictness of the answer
 	rule   *rule // the deciding rule; nil for none
 	at     int   // index of the rule within its subject
 	needed []demand
-	avoid  avoided
-	// loose means that the answer may be stricter than strict: the deciding rule
-	// matches perhaps, and the rules below it were not looked at.
+	avoid  avoidance
+	// loose means that the answer may be stricter than strict: the deciding rule matches perhaps,
+	// and the mode does not say how the rules below it go on.
 	loose bool
 
-	judged, idle bool // judged: idle is known; idle: no call reaches the mode
+	judged bool // idle is known
+	idle   bool // no call reaches the mode
 }
 
 // listModes returns all modes. A deny decides whenever it matches, surely or
@@ -122,7 +121,7 @@ type mode struct {
 func (b *book) listModes() []mode {
 	var all []mode
 	for i, r := range b.rules {
-		avoid := avoided{book: b, first: i, strict: r.strict}
+		avoid := avoidance{book: b, count: i, strict: r.strict}
 		if r.strict == strictDeny {
 			all = append(all, mode{strict: r.strict, rule: r, at: i, needed: []demand{{r, r.vague}}, avoid: avoid})
 			continue
@@ -133,23 +132,23 @@ func (b *book) listModes() []mode {
 		}
 	}
 	n := len(b.rules)
-	none := mode{strict: strictDeny, at: n, avoid: avoided{book: b, first: n, strict: strictDeny}}
+	none := mode{strict: strictDeny, at: n, avoid: avoidance{book: b, count: n, strict: strictDeny}}
 	if b.open {
 		none.strict, none.avoid.strict = strictAllow, strictAllow
 	}
 	return append(all, none)
 }
 
-// exactModes splits a loose mode by the rule that ends the evaluation: a less
-// strict rule below, which mode n permits.
+// exactModes splits a loose mode into one mode for each less strict rule below that may end the
+// evaluation. It omits rules that mode n forbids.
 func (m *mode) exactModes(n *mode) (all []*mode, cost int) {
 	if !m.loose {
 		return []*mode{m}, 0
 	}
 	b := m.avoid.book
-	ended := func(first int, by ...demand) {
+	addMode := func(count int, by ...demand) {
 		all = append(all, &mode{judged: true, strict: m.strict, rule: m.rule, at: m.at, needed: append([]demand{{m.rule, true}}, by...),
-			avoid: avoided{book: b, first: first, but: m.rule, strict: m.strict}})
+			avoid: avoidance{book: b, count: count, exception: m.rule, strict: m.strict}})
 	}
 	places, cost := b.nearRules(m.rule)
 	for _, f := range places {
@@ -158,14 +157,14 @@ func (m *mode) exactModes(n *mode) (all []*mode, cost int) {
 		}
 		r := b.rules[f]
 		if r.strict < m.strict && n.asksRule(r) {
-			return all, cost + len(places) // r matches as well, and from here on the answer is stricter
+			return all, cost + len(places) // mode n needs r to match, so the answer is stricter in all further modes
 		}
 		if r.strict > m.strict && !n.avoid.isForbidden(demand{rule: r}) {
-			ended(f, demand{rule: r})
+			addMode(f, demand{rule: r})
 		}
 	}
-	if b.open { // no rule ends it
-		ended(len(b.rules))
+	if b.open { // a call that no rule ends is allowed
+		addMode(len(b.rules))
 	}
 	return all, cost + len(places)
 }
@@ -175,8 +174,8 @@ func (m *mode) asksRule(r *rule) bool {
 	return slices.ContainsFunc(m.needed, func(d demand) bool { return d.rule.same == r.same })
 }
 
-// excludesMode reports whether two modes contradict each other by rules with
-// the same conditions. Most pairs do when two policies share most rules.
+// excludesMode reports whether one of two modes needs a rule, and the other must avoid a rule with
+// the same conditions. If two policies share most rules, this holds for most pairs of modes.
 func (m *mode) excludesMode(n *mode) bool {
 	return slices.ContainsFunc(m.needed, n.avoid.isForbidden) || slices.ContainsFunc(n.needed, m.avoid.isForbidden)
 }

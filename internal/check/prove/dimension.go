@@ -5,25 +5,24 @@ import (
 	"strings"
 )
 
-// dimension is one subject of conditions: the name, the server, or one
-// argument. Its question: which texts are in all of needed, and in as few of
-// avoid as possible?
+// dimension is one part of a call that conditions are about: the name, the server, or one argument.
+// The search looks for texts that are in all unions of needed, and in as few unions of avoid as
+// possible.
 type dimension struct {
 	variant
-	more   []variant // the same question for readings by transformations
+	more   []variant // the same search for readings by transformations
 	manner manner
 }
 
 type variant struct {
-	needed [][]*lang // a text must be in one language of each
-	avoid  []union
-	// slashed asks about texts that end in a slash. Each is read with and
-	// without the slash, as one reading that a glob may match either way.
+	needed [][]*lang // a text must be in one language of each element
+	avoid  []union   // by the index of a rule to avoid
+	// slashed restricts the search to texts that end in a slash. A glob matches such a text if it
+	// matches the text with or without the slash.
 	slashed bool
 }
 
-// union is a set of languages. A nil union means no condition: every text is in
-// it.
+// union is a set of languages. A nil union stands for no condition: it contains every text.
 type union []*lang
 
 // unionKey returns a key that is equal for unions of the same languages.
@@ -36,13 +35,13 @@ func (u union) unionKey() string {
 	return strings.Join(slices.Compact(texts), "\x03")
 }
 
-// option is a least set of avoid that some text stays in, with such texts,
-// shortest first.
+// option is a smallest possible set of the unions in avoid that contain some text.
 type option struct {
-	set   []uint64
-	words []string
-	// Words come from several branches, with a limit for each branch, because
-	// all words of one branch may have other readings.
+	set   []uint64 // bit set of the indexes of the unions
+	words []string // texts that exactly these unions contain, shortest first
+	// branch is the number of the branch that the last words came from, and ofBranch is the number
+	// of these words. The number is limited for each branch, and not in total, because all words of
+	// one branch may have other readings.
 	branch, ofBranch int
 }
 
@@ -55,16 +54,15 @@ func (w *work) spendWork(n int) bool {
 }
 
 const (
-	wordsPerSet   = 4
-	wordsOfMany   = 24
-	nodesOfMany   = 4000
-	nodesBeyond   = 64 // nodes to look at after the best possible set was found
+	wordsPerSet   = 4    // words of an option for each branch
+	wordsOfMany   = 24   // the same if many texts are asked for
+	nodesOfMany   = 4000 // nodes to visit if many texts are asked for
+	nodesBeyond   = 64   // nodes to visit after the best possible set was found
 	maxCandidates = 4096
 )
 
-// leastSets finds the least sets. all reports whether the work limit left
-// nothing out. With many, it also lists some texts that are no better than
-// others.
+// leastSets finds the options with the smallest sets. all is false if the work limit was reached.
+// many means that options whose set is not a smallest one are listed, too.
 func (d *dimension) leastSets(w *work, many bool) (options []option, all bool) {
 	all = true
 	base := d.baseSet()
@@ -97,7 +95,7 @@ func (v *variant) visitBranches(branch []*lang, visit func([]*lang)) {
 	}
 }
 
-// baseSet returns the set of avoid that contains every text.
+// baseSet returns the set of the unions in avoid that contain every text.
 func (d *dimension) baseSet() []uint64 {
 	row := make([]uint64, (len(d.avoid)+63)/64)
 	for k, u := range d.avoid {

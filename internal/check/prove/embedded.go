@@ -2,9 +2,8 @@ package prove
 
 import "slices"
 
-// reasonEmbedded is the reason when a rule is about texts that hold JSON: such
-// a rule applies to each value in the text as well, and the model has only the
-// values.
+// reasonEmbedded is the reason of an undecided class about texts that hold JSON. A rule about such a
+// text also applies to each value in the JSON, but the model does not have both together.
 const reasonEmbedded = "values in a text that holds JSON, where a glob begins as JSON does"
 
 // holdsJSONText reports whether a rule is about texts that hold JSON.
@@ -19,8 +18,8 @@ func (r *rule) holdsJSONText() bool {
 	return false
 }
 
-// noteUnmodelled records a change that may concern calls outside the model:
-// texts that hold JSON, and relative paths.
+// noteUnmodelled records that changed rules may answer calls outside the model differently: calls
+// with texts that hold JSON, with relative paths, or of servers on Windows.
 func (d *difference) noteUnmodelled() {
 	old, new := d.old.rules, d.new.rules
 	equal := func(a, b *rule) bool { return a.same == b.same && a.strict == b.strict }
@@ -32,13 +31,13 @@ func (d *difference) noteUnmodelled() {
 	}
 	all := slices.Concat(d.old.rules, d.new.rules)
 	keys := bridgedKeys(all)
-	for _, of := range []struct {
+	for _, cause := range []struct {
 		rule   func(*rule) bool
 		reason string
-	}{{(*rule).holdsJSONText, reasonEmbedded}, {func(r *rule) bool { return r.speaksOf(keys) }, ReasonFolder}, {func(r *rule) bool { return d.beyondText(r) }, ReasonWindows}} {
+	}{{(*rule).holdsJSONText, reasonEmbedded}, {func(r *rule) bool { return r.hasConditionOn(keys) }, ReasonFolder}, {func(r *rule) bool { return d.beyondText(r) }, ReasonWindows}} {
 		for _, r := range all {
-			if of.rule(r) && (sharesName(r, old) || sharesName(r, new)) {
-				d.classes = append(d.classes, CallClass{Undecided: true, Reason: of.reason})
+			if cause.rule(r) && (sharesName(r, old) || sharesName(r, new)) {
+				d.classes = append(d.classes, CallClass{Undecided: true, Reason: cause.reason})
 				break
 			}
 		}

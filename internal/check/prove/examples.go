@@ -69,7 +69,7 @@ func exampleValues(key, text string) []any {
 				out = append(out, json.RawMessage(number), number)
 			}
 		}
-		out = append(out, "x", 0, true, false) // texts and numbers that servers may read as a choice match perhaps
+		out = append(out, "x", 0, true, false) // other values, which may match perhaps: a server may read one as a listed value
 	}
 	return out
 }

@@ -9,26 +9,24 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A value in an uncommon spelling (a//b, a/) is judged as written and in its
-// clean form, and the stricter answer holds. No language of one text covers
-// both. But the two can run in parallel: the automata of all globs read the
-// text as written and, one step later, its clean form. A policy learns nothing
-// of the text but the states that they reach. So one text for each of these
-// outcomes is enough, and asking the policies about every combination of such
-// texts decides the question. This works for globs in which only slashes make
-// readings. Where globs have capitals, the text in small letters runs in
-// parallel as well.
+// A policy judges a value in an uncommon spelling (a//b, a/) as written and in its clean form, and
+// the stricter answer holds. A language contains single texts, so it cannot express a condition on
+// both forms. But the automata of all globs can read both forms in parallel. A policy's answer
+// depends only on the states that the automata reach. So one text for each possible outcome, that
+// is, for each combination of states, is enough, and asking the policies about every combination of
+// such texts decides the question. This works for globs in which only slashes make readings. If
+// globs have capitals, the automata also read the text in small letters in parallel.
 
 // Bounds of the exhaustive comparison.
 const (
 	maxGlobs    = 64      // for one name, server or argument
 	maxOutcomes = 1 << 13 // for one text: rows of the automata
 	maxCells    = 1 << 17 // combinations of texts
-	maxCased    = 1 << 15 // combinations of texts, with capitals
+	maxCased    = 1 << 15 // combinations of texts, if globs have capitals
 )
 
-// exhaustCases asks both policies about every case that they distinguish, and
-// records the different answers. It reports whether that was possible.
+// exhaustCases asks both policies about every case that their rules distinguish, and records the
+// different answers. It returns false if there are too many cases, or if the cases cannot be listed.
 func (d *difference) exhaustCases() bool {
 	if d.exhausted != nil {
 		return *d.exhausted
@@ -80,8 +78,8 @@ func combinationCount(cells []cell) int {
 	return n
 }
 
-// cell is one subject of conditions with the texts that the rules distinguish;
-// a nil text means that it is absent.
+// cell is one part of a call (the name, the server or an argument) with the texts that the rules
+// distinguish. A nil text means that the part is absent.
 type cell struct {
 	path  []string
 	texts []*string
@@ -117,7 +115,7 @@ func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	for _, key := range keys {
 		texts := listOutcomes(globs[key], true, cased)
 		if texts == nil {
-			return nil, false // calls without the argument alone would decide nothing
+			return nil, false // the outcomes cannot be listed
 		}
 		all = append(all, cell{paths[key], append([]*string{nil}, texts...)})
 	}
@@ -128,7 +126,7 @@ func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	all = append(all, more...)
 	size := 1
 	for i, c := range all {
-		if i < 2 { // an empty name means no name
+		if i < 2 { // calls in the model have a name and a server name
 			all[i].texts = slices.DeleteFunc(c.texts, func(t *string) bool { return *t == "" && !uri })
 		}
 		if size *= len(all[i].texts); size == 0 || size > maxCells || cased && size > maxCased {
@@ -145,7 +143,7 @@ func strangeCells(rules []*rule, keys []string, uri bool) (cells []cell, ok bool
 	if uri || !slices.ContainsFunc(rules, func(r *rule) bool { return r.watches }) {
 		return nil, true
 	}
-	for _, v := range watchedArguments(rules)[1:] { // a text makes another argument suspicious as well as its name does
+	for _, v := range watchedArguments(rules)[1:] { // not the first one: a suspicious text has the same effect as its suspicious name
 		if slices.Contains(keys, argumentKey(v.path)) {
 			continue
 		}
@@ -177,22 +175,24 @@ func visitCombinations(cells []cell, visit func([]*string)) {
 // outcome holds the states of the automata after a text.
 type outcome struct {
 	text            string
-	sent, small     course // sent: states of the text; small: of the text in small letters
-	rooted, slashed bool   // rooted: begins with a slash; slashed: contains a slash
-	last            bool   // ends with a slash
-	long            bool   // its clean form is longer than one character
-	capital         bool   // contains a capital
-	above           bool   // a path above the working directory
+	sent, small     course // the states after the text, and after the text in small letters
+	rooted, slashed bool   // the text begins with a slash; the text contains a slash
+	last            bool   // the text ends with a slash
+	long            bool   // the clean form of the text is longer than one character
+	capital         bool   // the text contains a capital
+	above           bool   // the text is a path above the working directory
 }
 
-// course holds the rows of the automata after a text, as written and cleaned.
+// course holds the rows of states of the automata after a text.
 type course struct {
-	raw, clean, open []uint64 // open: the clean row before its last slash
+	raw   []uint64 // after the text as written
+	clean []uint64 // after the clean form
+	open  []uint64 // after the clean form without its last character, which may be a closing slash
 }
 
-// listOutcomes returns one text for each outcome of the globs, or nil when the
-// outcomes cannot be listed. For values it includes the clean form and, if
-// cased, the text in small letters.
+// listOutcomes returns one text for each outcome of the globs, or nil when the outcomes cannot be
+// listed. If value is true, the text is a value, and an outcome includes the states of its clean
+// form and, if cased is true, of the text in small letters.
 func listOutcomes(globs []string, value, cased bool) []*string {
 	var langs []*lang
 	slices.Sort(globs)
@@ -258,8 +258,7 @@ func listOutcomes(globs []string, value, cased bool) []*string {
 			queue = append(queue, next)
 		}
 	}
-	// Add a bare "..", too: the queue begins a path with "../", so the loop may leave out ".."
-	// itself.
+	// Add "..", too: the loop marks only texts that begin with "../" as above the working directory.
 	if value {
 		above := ".."
 		texts = append(texts, &above)
@@ -267,7 +266,8 @@ func listOutcomes(globs []string, value, cased bool) []*string {
 	return texts
 }
 
-// plainCharacters are the characters that make no readings, except the slash.
+// plainCharacters are the characters that make no readings other than the text as written. Only the
+// slash makes the clean form.
 const plainCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_-/"
 
 // capitals make one reading: the text in small letters.
@@ -293,7 +293,7 @@ func (m *machine) extendOutcome(o *outcome, r rune, value bool) outcome {
 	return next
 }
 
-// climbOutcome returns the outcome after "../". More text may follow.
+// climbOutcome returns the outcome after "../".
 func (m *machine) climbOutcome(start outcome) outcome {
 	o := start
 	for _, r := range "../" {
@@ -327,8 +327,8 @@ func (o *outcome) stateRows(value bool) [][]uint64 {
 	return rows
 }
 
-// outcomeKey returns a key that differs for outcomes that can develop
-// differently.
+// outcomeKey returns a key of an outcome. Outcomes with the same key have the same outcomes after any
+// further characters.
 func (o *outcome) outcomeKey(value bool) string {
 	var b []byte
 	for _, row := range o.stateRows(value) {
@@ -349,8 +349,7 @@ func (o *outcome) flagText(value bool) string {
 	return string(flags)
 }
 
-// distinctionKey returns a key of everything that a policy can learn from the
-// text.
+// distinctionKey returns a key of everything about the text that can affect a policy's answer.
 func (m *machine) distinctionKey(o *outcome, value bool) string {
 	var b strings.Builder
 	for _, row := range o.stateRows(value) {

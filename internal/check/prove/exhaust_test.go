@@ -16,7 +16,7 @@ func TestExhaustKnowsItsBounds(t *testing.T) {
 		}
 		pr := newProver(Options{})
 		rules := pr.readRules(p)
-		d := difference{prover: pr, before: p, after: p, subject: policy.ToolSubject, old: newBook(rulesOf(policy.ToolSubject, rules), false), new: newBook(nil, false), places: map[[2]answered]int{}}
+		d := difference{prover: pr, before: p, after: p, subject: policy.ToolSubject, old: newBook(rulesOf(policy.ToolSubject, rules), false), new: newBook(nil, false), places: map[[2]answerID]int{}}
 		if got := d.exhaustCases(); got != able {
 			t.Errorf("%s: settled %v, want %v", glob, got, able)
 		}

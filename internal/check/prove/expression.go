@@ -12,18 +12,19 @@ import (
 // expression is a constraint that holds exactly for the texts of a regular
 // language.
 type expression struct {
-	key, atom string
-	lang      *regular
-	wide      *regular // for a rule that denies or asks: all texts that may match, including those with line breaks
-	// choices means that the language comes from a one_of, which is also about
-	// other kinds of values: its texts surely match, but other values may match
-	// too.
+	key  string // key of the argument
+	atom string // the constraint as an atom of the rule
+	lang *regular
+	wide *regular // for a rule that denies or asks: all texts that may match, including those with line breaks
+	// choices means that the constraint is a one_of: the texts of the language surely match, but
+	// values of other kinds may match, too.
 	choices bool
 }
 
-// parseExpression returns the language of a constraint on an argument, or nil
-// when the constraint has none.
-func (pr *prover) parseExpression(key, atom, constraint, text string, closes bool) *expression {
+// parseExpression returns the expression of a constraint on an argument, or nil when the constraint
+// does not hold for a regular language. text is the constraint's value as TOML. deniesOrAsks tells
+// whether the rule denies or asks.
+func (pr *prover) parseExpression(key, atom, constraint, text string, deniesOrAsks bool) *expression {
 	words := quotedStrings(text)
 	expr := ""
 	switch {
@@ -49,7 +50,7 @@ func (pr *prover) parseExpression(key, atom, constraint, text string, closes boo
 		return nil
 	}
 	e := &expression{key, atom, lang, lang, constraint == "one_of"}
-	if closes && constraint == "regex" {
+	if deniesOrAsks && constraint == "regex" {
 		e.wide = newRegular("(?:" + expr + ")|" + broken)
 	}
 	return e
@@ -59,9 +60,8 @@ func (pr *prover) parseExpression(key, atom, constraint, text string, closes boo
 // asks may match a single line of such a text.
 const broken = `(?s:.*[\n\r\v\f\x{85}\x{2028}\x{2029}].*)`
 
-// regularLanguages lists the languages of the rules' constraints on an
-// argument. For rules to avoid, it lists only languages whose complement surely
-// fails the condition.
+// regularLanguages lists the languages of the rules' constraints on an argument. avoided means that
+// the rules must not match: then it omits a one_of, because texts outside its language may match.
 func regularLanguages(ds []demand, key string, avoided bool) (langs []*regular) {
 	for _, d := range ds {
 		for _, e := range d.rule.exprs {
@@ -77,9 +77,9 @@ func regularLanguages(ds []demand, key string, avoided bool) (langs []*regular) 
 	return langs
 }
 
-// impliesExpression reports whether a proof exists that the needed constraints
-// on an argument imply the differently written condition of a rule to avoid.
-func (a *asked) impliesExpression(r *rule, atom string) bool {
+// impliesExpression reports whether a proof exists that each text which meets the needed constraints
+// also meets the constraint of rule r, although that one is written differently.
+func (a *inquiry) impliesExpression(r *rule, atom string) bool {
 	i := slices.IndexFunc(r.exprs, func(e *expression) bool { return e.atom == atom && !e.choices })
 	if i < 0 {
 		return false
@@ -92,11 +92,10 @@ func (a *asked) impliesExpression(r *rule, atom string) bool {
 	return a.prover.isEmpty(needed, []*regular{e.lang})
 }
 
-// atOdds reports whether a proof exists that no text meets all the needed
-// constraints on one argument. It proves nothing for texts that may be judged
-// in another form: texts that contain others (JSON) and texts with line breaks
-// around them.
-func (a *asked) atOdds() bool {
+// contradictsExpressions reports whether a proof exists that no text meets all needed constraints on
+// one argument. It proves nothing for texts that the policy may judge in another form: texts that may
+// be JSON, and texts with line breaks.
+func (a *inquiry) contradictsExpressions() bool {
 	for _, key := range a.keys {
 		needed := regularLanguages(a.needed, key, false)
 		if len(needed) < 2 || !a.prover.isEmpty(needed, nil) {
@@ -131,22 +130,22 @@ func (pr *prover) isEmpty(needed, avoided []*regular) bool {
 	return empty
 }
 
-// spelledTexts lists texts that match the needed rules' expressions on an
-// argument. Texts outside the expressions to avoid come first.
+// spelledTexts lists texts that match the needed rules' expressions on an argument. Texts that the
+// rules to avoid do not match come first.
 func (q *question) spelledTexts(path []string) (texts []any) {
 	key := argumentKey(path)
 	if texts, known := q.texts[key]; known {
 		return texts
 	}
-	plain := func(ds []demand) (sure []demand) {
+	withoutAny := func(ds []demand) (sure []demand) {
 		for _, d := range ds {
 			sure = append(sure, demand{rule: d.rule})
 		}
 		return sure
 	}
-	needed := regularLanguages(plain(q.needed), key, false)
+	needed := regularLanguages(withoutAny(q.needed), key, false)
 	if len(needed) > 0 {
-		avoided := regularLanguages(plain(q.avoid), key, true)
+		avoided := regularLanguages(withoutAny(q.avoid), key, true)
 		tries := [][]*regular{avoided}
 		for _, l := range avoided[:min(len(avoided), maxTries)] {
 			tries = append(tries, []*regular{l})
@@ -164,11 +163,11 @@ func (q *question) spelledTexts(path []string) (texts []any) {
 	return texts
 }
 
-// maxTries bounds the number of expressions to avoid that are each tried alone.
+// maxTries bounds the number of texts of which each avoids only one expression.
 const maxTries = 8
 
-// opaqueReason names the conditions of two modes that no proof understands, as
-// part of the reason why nothing was proved.
+// opaqueReason returns the end of a reason why nothing was proved: it names the conditions of two
+// modes that no proof understands.
 func (m *mode) opaqueReason(n *mode) string {
 	var names []string
 	add := func(name string) {
@@ -198,11 +197,10 @@ func (m *mode) opaqueReason(n *mode) string {
 	return ": only examples of " + strings.Join(names, ", ") + " were tried"
 }
 
-// lineBreakQuestion asks for a call with line breaks around a text that the
-// rules above do not surely match, although they match the plain text. A
-// constraint is judged on the text with and without the breaks, and where the
-// results differ nothing is sure. wanted is false for a rule without
-// expressions and for a rule that repeats another.
+// lineBreakQuestion returns the question for a call with line breaks around a text. The rules above
+// may surely match the text, and only perhaps the text with line breaks: a constraint is judged on
+// both, and nothing is sure if the results differ. wanted is false for a rule without expressions,
+// and for a rule with the same conditions as a rule above.
 func lineBreakQuestion(rules []rule, i int) (q question, wanted bool) {
 	r := &rules[i]
 	repeats := slices.ContainsFunc(rules[:i], func(above rule) bool { return above.same == r.same })
@@ -210,13 +208,13 @@ func lineBreakQuestion(rules []rule, i int) (q question, wanted bool) {
 	return q, len(r.exprs) > 0 && !repeats
 }
 
-// coversPadded reports whether a proof exists that, for each expression of a
-// rule, a rule above matches its texts with any blanks around them. A
-// constraint may ignore those blanks.
+// coversPadded reports whether a proof exists that, for each expression of rule i, the expression of
+// a rule above matches the same texts with any blanks around them. A constraint may ignore such
+// blanks.
 func (pr *prover) coversPadded(rules []rule, i int) bool {
 	for _, e := range rules[i].exprs {
 		if e.lang.ends {
-			return false // blanks would be outside the text
+			return false // with blanks around the text, ^ and $ do not match at its ends
 		}
 		wide := newRegular(blanks + "(?:" + e.lang.expr + ")" + blanks)
 		if !slices.ContainsFunc(rules[:i], func(above rule) bool {

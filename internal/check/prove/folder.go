@@ -7,20 +7,21 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A relative path is judged as written and, if the folder where it starts is
-// known, as the path that it leads to. Calls in the model have no such folder.
-// A proof also holds for calls with a folder if every glob that matches the
-// relative text matches the whole path as well: globs with a root match no
-// relative text, and **/x matches both. If an argument has other globs beside
-// these, one rule may match the text and another the path, and nothing is
-// proved. Nothing is proved either if a glob that begins with a wildcard stands
-// beside a glob that has the values read as paths: without the second glob, the
-// first is about the text alone.
+// A policy judges a relative path as written and, if the folder where the path starts is known, also
+// as the absolute path that it leads to. Calls in the model have no such folder. A proof also holds
+// for calls with a folder if every glob that matches the relative path matches the absolute path as
+// well. This holds for globs with a root, which match no relative path, and for **/x, which matches
+// both. If an argument has such globs and other globs, one rule may match the relative path and
+// another rule the absolute path, and nothing is proved. Nothing is proved either if an argument has
+// a glob that begins with another wildcard and a glob about paths: only because of the latter, values
+// are read as paths.
 
-// ReasonFolder is the reason of such an incomplete comparison.
+// ReasonFolder is the reason of an undecided class about relative paths, for which nothing is proved
+// because of the globs on an argument (bridgedKeys).
 const ReasonFolder = "relative paths, where globs for whole paths and for relative ones are on one argument"
 
-// bridgedKeys lists the arguments that have both kinds of globs.
+// bridgedKeys lists the keys of the arguments for which nothing is proved about relative paths,
+// because of the kinds of globs that the rules have on them.
 func bridgedKeys(rules []*rule) (keys []string) {
 	whole, part := map[string]bool{}, map[string]bool{}
 	paths, wild := map[string]bool{}, map[string]bool{}
@@ -54,8 +55,8 @@ func (a *argument) hasGlob(glob string) bool {
 	return slices.ContainsFunc(a.globs, func(g shape) bool { return g.Forms.Forms[0].Globs[0] == glob })
 }
 
-// speaksOf reports whether a rule has a condition on one of the arguments.
-func (r *rule) speaksOf(keys []string) bool {
+// hasConditionOn reports whether the rule has a condition on one of the arguments.
+func (r *rule) hasConditionOn(keys []string) bool {
 	return slices.ContainsFunc(r.args, func(a argument) bool { return slices.Contains(keys, a.key) })
 }
 
@@ -69,5 +70,5 @@ func isRooted(rules []rule) bool {
 			among = append(among, r)
 		}
 	}
-	return last.src.Subject == policy.ResourceSubject || !last.speaksOf(bridgedKeys(among))
+	return last.src.Subject == policy.ResourceSubject || !last.hasConditionOn(bridgedKeys(among))
 }

@@ -9,19 +9,17 @@ import (
 	readings "github.com/clawai/clawai/policy/reading"
 )
 
-// An allow with conditions on arguments matches only perhaps if the call has a
-// further argument that looks like a path, a URL or a command. A rule with
-// args_only does not match a call with any further argument (policy.Further).
-// Such rules watch for further arguments. A rule that watches is taken to
-// cover:
+// An argument that a rule does not name is a further argument. An allow with conditions on arguments
+// matches only perhaps if the call has a further argument that looks like a path, a URL or a
+// command. A rule with args_only does not match a call with any further argument (policy.Further).
+// Such rules watch for further arguments. A proof treats a rule that watches as follows:
 //
-//   - if calls have only the arguments that the needed rules name, and the
-//     rule has no args_only: the calls it would cover otherwise, as far as
-//     their texts are surely innocent;
-//   - else nothing, unless a needed rule excludes every argument that it
-//     would watch for.
+//   - If calls have only the arguments that the needed rules name (question.bare), and the rule has
+//     no args_only, it covers a call only if the texts of the further arguments are surely innocent.
+//   - Otherwise it covers nothing, unless a needed rule excludes every argument that the rule
+//     watches for.
 
-// setFurther reads a rule's conditions on arguments that it does not name.
+// setFurther sets the arguments that a rule names, and whether the rule has args_only.
 func (r *rule) setFurther(src *policy.Source) {
 	r.only = src.Further.Only
 	for _, a := range src.Args {
@@ -65,9 +63,9 @@ func (r *rule) requiredPaths() (paths [][]string) {
 	return paths
 }
 
-// mayWatchExtras reports whether a rule to avoid may fail to match surely
-// because the call has arguments that the rule does not name.
-func (a *asked) mayWatchExtras(r *rule) bool {
+// mayWatchExtras reports whether further arguments of the call may keep a rule to avoid from surely
+// matching.
+func (a *inquiry) mayWatchExtras(r *rule) bool {
 	if !r.watches {
 		return false
 	}
@@ -89,7 +87,7 @@ func (a *asked) mayWatchExtras(r *rule) bool {
 
 // contradictsArguments reports whether a proof exists that one needed rule
 // requires an argument that another needed rule forbids.
-func (a *asked) contradictsArguments() bool {
+func (a *inquiry) contradictsArguments() bool {
 	for _, d := range a.needed {
 		for _, e := range a.needed {
 			if d.rule.only && slices.ContainsFunc(e.rule.requiredPaths(), func(path []string) bool { return !d.rule.namesArgument(path) }) {
@@ -100,35 +98,37 @@ func (a *asked) contradictsArguments() bool {
 	return false
 }
 
-// isTextual reports whether no text makes an argument suspicious.
+// isTextual reports whether an argument is not suspicious, whatever its text: its name shows that it
+// holds plain text.
 func isTextual(path []string) bool {
 	name := path[len(path)-1]
 	return readings.SuspectReason(name, "x") == "" && readings.SuspectReason(name, "/x") == ""
 }
 
-// innocentTexts returns the language of surely innocent texts for an argument;
-// nil when all texts are innocent.
+// innocentTexts returns the texts that surely do not make an argument suspicious, or nil when no
+// text does.
 func innocentTexts(path []string) union {
 	name := path[len(path)-1]
 	switch {
 	case isTextual(path):
 		return nil
 	case readings.SuspectReason(name, "x") != "":
-		return union{none}
+		return union{emptyText}
 	}
-	return union{none, harmless}
+	return union{emptyText, harmless}
 }
 
-var none = globLang("", false)
+// emptyText is the language that contains only the empty text.
+var emptyText = globLang("", false)
 
-// harmless holds texts that do not begin like a path and contain nothing that
-// makes them a URL, a command, a path through a parent folder, or JSON.
+// harmless is the language of the texts that do not begin like a path and contain no character of a
+// URL, a command, a path through a parent folder, or JSON.
 var harmless = &lang{text: "\x00harmless", steps: []step{
 	{loop: test{oneOf, textclass.Blanks}, leave: test{except, "/~\\.$%`[{:" + textclass.Blanks}},
 	{loop: test{except, "\\.:% "}},
 }}
 
-// suspects are texts for arguments that rules above may watch for.
+// suspects are suspicious texts, for arguments that rules above may watch for.
 var suspects = []any{"..", "/x", "~/x", "https://x.example/x"}
 
 // watchesExtras reports whether a rule of the question watches for further
@@ -137,9 +137,9 @@ func (q *question) watchesExtras() bool {
 	return slices.ContainsFunc(slices.Concat(q.needed, q.avoid), func(d demand) bool { return d.rule.watches })
 }
 
-// extraArguments lists further arguments that rules of a question may
-// distinguish: one that looks like a path, one that no rule names, and those
-// that args_only lists.
+// extraArguments lists further arguments that the rules of the question may distinguish: one with a
+// name and a text that look like a path, one with a plain name and text, and those that args_only
+// lists. It omits arguments that a needed rule requires.
 func (q *question) extraArguments() (all [][]value) {
 	var rules []*rule
 	for _, d := range slices.Concat(q.needed, q.avoid) {
@@ -155,7 +155,8 @@ func (q *question) extraArguments() (all [][]value) {
 	return all
 }
 
-// watchedArguments lists arguments that the rules may watch for.
+// watchedArguments lists arguments that some of the rules may watch for. The first one looks like a
+// path.
 func watchedArguments(rules []*rule) []value {
 	all := []value{{[]string{unusedName("another_path", rules)}, "/another"}, {[]string{unusedName("another", rules)}, "x"}}
 	for _, r := range rules {
@@ -169,7 +170,7 @@ func watchedArguments(rules []*rule) []value {
 	return all
 }
 
-// unusedName returns name, extended until no rule names it.
+// unusedName returns a name that no rule names: name, with numbers added if necessary.
 func unusedName(name string, rules []*rule) string {
 	for n := 2; ; n++ {
 		if !slices.ContainsFunc(rules, func(r *rule) bool {

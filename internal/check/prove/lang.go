@@ -7,17 +7,17 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// lang is the set of texts that one linear automaton accepts. The automaton is
-// a row of states. Some characters move from a state to the next, and some keep
-// the state.
+// lang is a language: the set of texts that one linear automaton accepts. The states of the
+// automaton are in a row. In each state, some characters keep the state, and some lead to the next
+// state.
 type lang struct {
-	text     string // the name: equal texts mean equal languages
-	steps    []step // state i is left by step i
-	literal  bool   // contains exactly one text, word
+	text     string // name of the language: languages with the same name are equal
+	steps    []step // by state
+	literal  bool   // the language contains exactly one text, word
 	word     string
-	prefix   string // every text begins with it
-	suffix   string // every text ends with it
-	relative bool   // only the relative paths among its texts count
+	prefix   string // every text begins with prefix
+	suffix   string // every text ends with suffix
+	relative bool   // the language contains only the relative paths among the accepted texts
 	glob     *glob.Pattern
 }
 
@@ -35,16 +35,16 @@ type test struct {
 type testKind uint8
 
 const (
-	nothing testKind = iota
-	anything
-	oneOf  // one of runes
-	except // all characters except runes
-	letters
+	noRune testKind = iota
+	anyRune
+	oneOf   // the characters in runes
+	except  // all characters except those in runes
+	letters // the ASCII letters and the characters in runes
 )
 
 func (t test) hasRune(r rune) bool {
 	switch t.kind {
-	case anything:
+	case anyRune:
 		return true
 	case oneOf:
 		return strings.ContainsRune(t.runes, r)
@@ -56,8 +56,8 @@ func (t test) hasRune(r rune) bool {
 	return false
 }
 
-// globLang returns the language of a glob, or of the relative paths that it
-// matches.
+// globLang returns the language of a glob or, if relative is true, of the relative paths that the
+// glob matches.
 func globLang(pattern string, relative bool) *lang {
 	l := &lang{text: pattern, relative: relative, steps: make([]step, 1, len(pattern)+1)}
 	if relative {
@@ -67,21 +67,21 @@ func globLang(pattern string, relative bool) *lang {
 		at := &l.steps[len(l.steps)-1]
 		switch e.Kind {
 		case glob.Deep:
-			at.loop = test{kind: anything}
+			at.loop = test{kind: anyRune}
 			continue
 		case glob.Star:
-			if at.loop.kind == nothing {
+			if at.loop.kind == noRune {
 				at.loop = test{kind: except, runes: "/"}
 			}
 			continue
 		case glob.One:
-			at.leave = test{kind: anything}
+			at.leave = test{kind: anyRune}
 		case glob.Literal:
 			at.leave = test{kind: oneOf, runes: string(e.Rune)}
 		}
 		l.steps = append(l.steps, step{})
 	}
-	l.glob, _ = glob.Compile(pattern) // the pattern comes from a compiled rule
+	l.glob, _ = glob.Compile(pattern) // ignore the error: the pattern comes from a loaded policy
 	first, last := strings.IndexAny(pattern, "*?"), strings.LastIndexAny(pattern, "*?")
 	if first < 0 {
 		l.prefix, l.suffix, l.word = pattern, pattern, pattern
@@ -105,8 +105,8 @@ func foldedLang(pattern string) *lang {
 	return l
 }
 
-// madeOf returns the language of a row of steps.
-func madeOf(name string, steps ...step) *lang {
+// stepLang returns the language of a row of steps.
+func stepLang(name string, steps ...step) *lang {
 	return &lang{text: "\x00" + name, steps: append(steps, step{})}
 }
 
@@ -114,15 +114,15 @@ func singleStep(t test) step         { return step{leave: t} }
 func charStep(runes string) step     { return singleStep(test{kind: oneOf, runes: runes}) }
 func loopStep(loop, leave test) step { return step{loop: loop, leave: leave} }
 
-// andMore lets a language end with any characters.
-func (l *lang) andMore() *lang {
-	l.steps[len(l.steps)-1].loop = test{kind: anything}
+// addAnyEnd changes a language so that any characters may follow each of its texts.
+func (l *lang) addAnyEnd() *lang {
+	l.steps[len(l.steps)-1].loop = test{kind: anyRune}
 	return l
 }
 
-// unknownBases returns the texts that policy calls paths from an unknown base:
-// above the working directory, at a variable, in a drive's own directory, and
-// at an unknown home.
+// unknownBases returns the languages of the texts that package policy calls paths from an unknown
+// base: above the working directory, at a variable, in the current directory of a drive, and at an
+// unknown home. homeless means that the home folder is unknown.
 func unknownBases(homeless bool) []*lang {
 	letter := singleStep(test{kind: letters})
 	inside := test{kind: except, runes: " %"}
@@ -130,10 +130,10 @@ func unknownBases(homeless bool) []*lang {
 	langs := []*lang{
 		globLang("..", false),
 		globLang("../**", false),
-		madeOf("$", charStep("$"), singleStep(test{kind: letters, runes: "_{"})).andMore(),
-		madeOf("%", charStep("%"), letter, loopStep(inside, test{kind: oneOf, runes: "%"})).andMore(),
-		madeOf(":", letter, charStep(":"), singleStep(test{kind: except, runes: ` /\`})).andMore(),
-		madeOf("~+", charStep("~"), charStep("+-"), loopStep(homeName, test{kind: oneOf, runes: "/"})).andMore(),
+		stepLang("$", charStep("$"), singleStep(test{kind: letters, runes: "_{"})).addAnyEnd(),
+		stepLang("%", charStep("%"), letter, loopStep(inside, test{kind: oneOf, runes: "%"})).addAnyEnd(),
+		stepLang(":", letter, charStep(":"), singleStep(test{kind: except, runes: ` /\`})).addAnyEnd(),
+		stepLang("~+", charStep("~"), charStep("+-"), loopStep(homeName, test{kind: oneOf, runes: "/"})).addAnyEnd(),
 	}
 	if homeless {
 		langs = append(langs, globLang("~", false), globLang("~/**", false))
@@ -152,7 +152,7 @@ func (l *lang) isDisjoint(m *lang) bool {
 	return !strings.HasSuffix(p, q) && !strings.HasSuffix(q, p)
 }
 
-// acceptsText reports whether a text is surely, or perhaps, in the language.
+// acceptsText reports whether a text is in the language: surely, or at least perhaps.
 func (l *lang) acceptsText(s string, perhaps bool) bool {
 	if l.relative {
 		sure, may := baseOf(s).isRelative()

@@ -8,8 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// limitRule returns a rule that matches the calls that a [[limit]] counts when
-// they are allowed.
+// limitRule returns a rule that matches the calls that a [[limit]] counts if they are allowed.
 func (pr *prover) limitRule(l *policy.LimitTable) *rule {
 	r := &rule{src: &policy.Source{Subject: policy.ToolSubject}}
 	if l.Tools != nil {
@@ -21,23 +20,22 @@ func (pr *prover) limitRule(l *policy.LimitTable) *rule {
 	return r
 }
 
-// IsUncounted reports whether a proof exists that no call that a rule may match
-// counts against a limit.
+// IsUncounted reports whether a proof exists that the limit counts no call that rule i may match.
 func (a *Analysis) IsUncounted(i int, l *policy.LimitTable) bool {
 	r := &a.rules[i]
 	return r.src.Subject != policy.ToolSubject || a.isImpossible(question{needed: []demand{{r, r.vague}, {rule: a.limitRule(l)}}}, r)
 }
 
-// IsCounted reports whether a proof exists that every call that a rule may
-// match counts against a limit when it is allowed.
+// IsCounted reports whether a proof exists that the limit counts every allowed call that rule i may
+// match.
 func (a *Analysis) IsCounted(i int, l *policy.LimitTable) bool {
 	r := &a.rules[i]
 	return r.src.Subject == policy.ToolSubject && a.isImpossible(question{needed: []demand{{r, r.vague}}, avoid: []demand{{rule: a.limitRule(l)}}}, r)
 }
 
-// CountedToo reports whether a proof exists that limit outer counts every call
-// that limit inner counts.
-func (a *Analysis) CountedToo(inner, outer *policy.LimitTable) bool {
+// CoversLimit reports whether a proof exists that limit outer counts every call that limit inner
+// counts.
+func (a *Analysis) CoversLimit(inner, outer *policy.LimitTable) bool {
 	r := a.limitRule(inner)
 	return a.isImpossible(question{needed: []demand{{rule: r}}, avoid: []demand{{rule: a.limitRule(outer)}}}, r)
 }
@@ -46,16 +44,16 @@ func (a *Analysis) CountedToo(inner, outer *policy.LimitTable) bool {
 // can show the effect of such a limit over time.
 func (d *difference) compareLimits() {
 	old, after := d.before.LimitTables(), d.after.LimitTables()
-	gone, come := missingLimits(old, after), missingLimits(after, old)
-	if len(gone)+len(come) == 0 {
+	removed, added := missingLimits(old, after), missingLimits(after, old)
+	if len(removed)+len(added) == 0 {
 		return
 	}
-	d.classes = append(d.classes, CallClass{Undecided: true, Reason: reasonLimits + strings.Join(slices.Concat(formatLimits("was", gone), formatLimits("is", come)), ", ")})
+	d.classes = append(d.classes, CallClass{Undecided: true, Reason: reasonLimits + strings.Join(slices.Concat(formatLimits("was", removed), formatLimits("is", added)), ", ")})
 }
 
 const reasonLimits = "what [[limit]] lets through in a stretch of time, which no single call shows: "
 
-// missingLimits returns the limits that others do not contain.
+// missingLimits returns the limits in all that are not in others.
 func missingLimits(all, others []policy.LimitTable) []policy.LimitTable {
 	return slices.DeleteFunc(slices.Clone(all), func(l policy.LimitTable) bool {
 		return slices.ContainsFunc(others, func(o policy.LimitTable) bool { return o.Rate.Key == l.Rate.Key })

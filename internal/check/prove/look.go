@@ -8,19 +8,17 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The model keeps one boolean for each kind of finding in a call. A rule with a
-// find matches when one of its kinds is present. More findings make more rules
-// match, never fewer. So the search uses the smallest set of findings that lets
-// the needed rules match. One kind stands for all kinds that the rules do not
-// distinguish. A call that nobody has screened matches every such rule perhaps;
-// that is an extra look for questions that count undecided calls.
+// In the model, each kind of finding is present in a call or not. A rule with the condition find
+// matches when one of its kinds is present. More findings make more rules match, never fewer. So the
+// search uses the smallest set of findings that lets the needed rules match. One kind stands for all
+// kinds that the rules do not distinguish. A call that was not screened for findings matches every
+// rule with find perhaps. Questions that count such matches also try this case.
 
-// look is the knowledge about the findings in a call. The zero value is for
-// policies without find.
+// look is what is known about the findings in a call. The zero value is for policies without find.
 type look struct {
-	asked  bool // some rule has a find
-	unseen bool // nobody has screened the call
-	kinds  []string
+	asked  bool     // some rule has the condition find
+	unseen bool     // the call was not screened
+	kinds  []string // the kinds of findings in the call
 }
 
 // putFinds sets the findings of a call.
@@ -30,8 +28,8 @@ func (l *look) putFinds(c *policy.Call) {
 	}
 }
 
-// kindsOf returns the kinds of a find, and records all kinds that calls of its
-// policy may carry.
+// kindsOf returns the kinds that the condition find names, and adds all kinds that policy p knows for
+// calls to pr.kinds.
 func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	all := p.KindsOn(policy.OnCall)
 	for _, kind := range all {
@@ -45,7 +43,7 @@ func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	return slices.Compact(slices.Sorted(slices.Values(find)))
 }
 
-// lacksKind reports whether the findings keep a rule to avoid from matching.
+// lacksKind reports whether the findings keep the rule of a demand from matching.
 func (l *look) lacksKind(d demand) bool {
 	switch {
 	case d.rule.finds == nil:
@@ -62,8 +60,8 @@ const maxLooks = 64
 // maxKinds bounds the kinds that everyLook distinguishes.
 const maxKinds = 6
 
-// listLooks lists the looks that may answer a question. whole is false when
-// there are too many.
+// listLooks lists the looks with which calls may answer a question. whole is false when there are
+// too many.
 func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	if !pr.asks {
 		return []look{{}}, true
@@ -97,7 +95,7 @@ func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	return all, true
 }
 
-// leastLooks removes looks whose findings include those of another look.
+// leastLooks removes the looks whose findings include all findings of another look.
 func leastLooks(all []look) (kept []look) {
 	within := func(a, b []string) bool {
 		return !slices.ContainsFunc(a, func(kind string) bool { return !slices.Contains(b, kind) })
@@ -143,10 +141,10 @@ func (pr *prover) everyLook(rules []*rule) (all []look, whole bool) {
 	if len(reps) > maxKinds {
 		return nil, false
 	}
-	for of := range 1 << len(reps) {
+	for set := range 1 << len(reps) {
 		l := look{asked: true}
 		for i, kind := range reps {
-			if of&(1<<i) != 0 {
+			if set&(1<<i) != 0 {
 				l.kinds = append(l.kinds, kind)
 			}
 		}

@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// machine runs many linear automata at once, like package glob runs one: their
-// states are bits of one row, and each character costs one pass over the row.
+// machine runs many linear automata at once, as package glob runs one: the states are the bits of a
+// row, and each character needs one pass over the row.
 type machine struct {
-	words    int
+	words    int // length of a row
 	langs    []*lang
-	segments []segment
-	runes    []rune // the alphabet: all characters in the languages, and two others
-	leave    map[rune][]uint64
-	keep     map[rune][]uint64
-	moves    [][2][]uint64 // leave and keep for each of runes
+	segments []segment         // by language
+	runes    []rune            // the alphabet: all characters in the languages, and two others
+	leave    map[rune][]uint64 // by character: the states from which it leads to the next state
+	keep     map[rune][]uint64 // by character: the states that it keeps
+	moves    [][2][]uint64     // leave and keep, by the index of a character in runes
 	start    []uint64
-	needed   int  // number of leading languages that must all accept
-	based    bool // some language holds relative paths only
+	needed   int  // number of languages that must all accept: the first ones in langs
+	based    bool // some language contains only relative paths
 }
 
-// segment is the range of one language's states in a row.
+// segment is the range of the states of one language in a row, both ends included.
 type segment struct{ from, last int }
 
-// newMachine builds a machine for the languages that must accept and those that
-// should not. A nil alphabet is derived from the languages.
+// newMachine builds a machine for the languages that must accept (needed) and others. If runes is
+// nil, the alphabet is derived from the languages.
 func newMachine(needed, others []*lang, runes []rune) *machine {
 	m := &machine{
 		langs: slices.Concat(needed, others), needed: len(needed),
@@ -49,9 +49,8 @@ func newMachine(needed, others []*lang, runes []rune) *machine {
 	return m
 }
 
-// tabulateRunes records for each character the states that it leaves and keeps.
-// Most states treat all characters but one alike, so the common case is written
-// first.
+// tabulateRunes sets leave, keep and moves. Most states treat all characters but one in the same
+// way, so it first sets the same rows for all characters, and then corrects them.
 func (m *machine) tabulateRunes() {
 	leave, keep := make([]uint64, m.words), make([]uint64, m.words)
 	m.visitStates(func(at int, s *step) {
@@ -82,11 +81,10 @@ func (m *machine) visitStates(visit func(at int, s *step)) {
 	}
 }
 
-// hasOthers reports whether the set contains characters that it does not name.
-func (t *test) hasOthers() bool { return t.kind == anything || t.kind == except }
+// hasOthers reports whether the set contains the characters that are not in runes.
+func (t *test) hasOthers() bool { return t.kind == anyRune || t.kind == except }
 
-// correctRows corrects the rows of the characters that the set treats
-// differently from others.
+// correctRows corrects the bit of state at in the rows of the characters in runes, and of letters.
 func (t *test) correctRows(rows map[rune][]uint64, at int) {
 	switch t.kind {
 	case oneOf:
@@ -113,16 +111,16 @@ func (t *test) correctRows(rows map[rune][]uint64, at int) {
 func setBit(row []uint64, i int)      { row[i/64] |= 1 << (i % 64) }
 func hasBit(row []uint64, i int) bool { return row[i/64]>>(i%64)&1 != 0 }
 
-// Characters that stand for all characters outside the languages: a letter and
-// a non-letter. Plain ones come first, because people read the witness.
+// Candidates for the two characters that stand for all characters outside the languages: a letter and
+// a non-letter. Plain characters come first, because people read the witness.
 const (
 	freshLetters = "xyzwvuqkjhgfdsrtpnmlcbaeoiXYZWVUQKJ"
 	freshOthers  = "0123456789-_=+,;!@#^&()[]{}<>|'\"`"
 )
 
-// alphabetOf returns enough characters to distinguish all texts that the
-// languages distinguish: the characters in them, one other letter and one other
-// non-letter. Plain ones come first.
+// alphabetOf returns enough characters to distinguish all texts that the languages distinguish: one
+// letter and one non-letter that no language names, and the characters that the languages name.
+// Plain characters come first.
 func alphabetOf(langs []*lang) []rune {
 	seen := map[rune]bool{'/': true}
 	var known [128]bool // the ASCII characters of seen
@@ -157,8 +155,9 @@ func alphabetOf(langs []*lang) []rune {
 	return append(fresh, runes...)
 }
 
-func unseenRune(from string, next rune, seen map[rune]bool) rune {
-	for _, r := range from {
+// unseenRune returns the first character in candidates, or else from next on, that is not in seen.
+func unseenRune(candidates string, next rune, seen map[rune]bool) rune {
+	for _, r := range candidates {
 		if !seen[r] {
 			return r
 		}
@@ -169,8 +168,8 @@ func unseenRune(from string, next rune, seen map[rune]bool) rune {
 	return next
 }
 
-// runeOddness ranks characters by how likely they give a value readings besides
-// the value as written.
+// runeOddness ranks characters: the rank is high if a value with the character probably has readings
+// other than the value as written.
 func runeOddness(r rune) int {
 	switch {
 	case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
@@ -185,7 +184,8 @@ func runeOddness(r rune) int {
 	return 2
 }
 
-// stepRow moves row over r into next, which may be row.
+// stepRow sets next to the states after row and one more character. next and row may be the same
+// slice.
 func (m *machine) stepRow(next, row []uint64, r rune) { moveRow(next, row, m.leave[r], m.keep[r]) }
 
 func moveRow(next, row, leave, keep []uint64) {
@@ -197,7 +197,7 @@ func moveRow(next, row, leave, keep []uint64) {
 	}
 }
 
-// isAlive reports whether every language that must accept still can accept.
+// isAlive reports whether every language that must accept can still accept a longer text.
 func (m *machine) isAlive(row []uint64) bool {
 	for i := range m.needed {
 		if !m.anyState(row, m.segments[i]) {
@@ -220,9 +220,9 @@ func (m *machine) anyState(row []uint64, p segment) bool {
 	return false
 }
 
-// acceptsRow reports whether language i contains the text that led to row; b is
-// the base of the text. In doubt, a language that must accept does accept, and
-// another does not. So a proof holds in either case.
+// acceptsRow reports whether language i contains the text that led to row. b is the base of the text.
+// If this cannot be known, the result is true for a language that must accept, and false for another
+// language. So a proof holds whatever is the case.
 func (m *machine) acceptsRow(row []uint64, i int, b base) bool {
 	if !hasBit(row, m.segments[i].last) {
 		return false

@@ -8,17 +8,17 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A condition on any argument is about all values of a call, but the model has
-// only one value for each argument that rules name. So such a condition is an
-// atom, which covers only rules with the same atom. An exception is an atom,
-// too. A sure match of a rule is known to be outside its exceptions.
+// A condition on any argument (args."*") is about all values of a call, but the model has only one
+// value for each argument that rules name. So such a condition is an atom: a text that is compared
+// only with other atoms. A rule with an atom covers only rules with the same atom. An exception is an
+// atom, too. A call that a rule surely matches is outside the exceptions of the rule.
 
-// sureAtom begins an atom that proves nothing when it holds only perhaps.
+// sureAtom begins an atom that proves nothing when its condition holds only perhaps.
 const sureAtom = "\x02"
 
-// beyondSets makes atoms of a rule's conditions on any argument and of its
-// exceptions. The other conditions stay in the rule.
-func (pr *prover) beyondSets(r *rule, p *policy.Policy) {
+// extractAtoms makes atoms of a rule's conditions on any argument and of its exceptions. r.src keeps
+// the other conditions.
+func (pr *prover) extractAtoms(r *rule, p *policy.Policy) {
 	src := *r.src
 	opens := strconv.FormatBool(src.Action == policy.Allow)
 	atom := func(parts ...string) {
@@ -71,15 +71,15 @@ func (pr *prover) beyondSets(r *rule, p *policy.Policy) {
 	r.src = &src
 }
 
-// asSet returns the same text for lists of the same globs.
+// asSet returns a text that is equal for lists of the same globs.
 func asSet(globs []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(globs))), "\x03")
 }
 
-// anywhere is a condition on any argument: globs or a constraint.
+// anywhere is a condition on any argument: globs, or a constraint.
 type anywhere struct {
-	globs     []string
-	key, text string
+	globs     []string // nil for a constraint
+	key, text string   // key and TOML value of a constraint
 }
 
 // exampleTexts lists texts that may meet the condition.
@@ -110,9 +110,9 @@ func (q *question) addAnywhere(all [][]value) [][]value {
 	return all[:min(len(all), maxCandidates)]
 }
 
-// amongExceptions asks for calls that an exception keeps a rule to avoid from
-// matching. It returns open when it finds none.
-func (pr *prover) amongExceptions(q question, accept func(candidate) bool) (a answer, cost int) {
+// askExceptions asks the question for calls that some rule to avoid does not match because of one of
+// its exceptions. It returns found or open.
+func (pr *prover) askExceptions(q question, accept func(candidate) bool) (a answer, cost int) {
 	for i, d := range q.avoid {
 		for k := range d.rule.excepted {
 			among := q
@@ -127,16 +127,16 @@ func (pr *prover) amongExceptions(q question, accept func(candidate) bool) (a an
 	return open, cost
 }
 
-// IsExcepted reports whether a proof exists that the exceptions of a rule leave
-// no call that it surely matches.
+// IsExcepted reports whether a proof exists that rule i surely matches no call, because of its
+// exceptions.
 func (a *Analysis) IsExcepted(i int) bool {
 	r := &a.rules[i]
 	return a.isImpossible(question{needed: []demand{{rule: r}}}, r)
 }
 
-// IdleExceptions reports for each exception of a rule whether a proof exists
-// that it excludes nothing. The exception of the subject comes first, then
-// those of the call as a whole and of arguments.
+// IdleExceptions reports for each exception of rule i whether a proof exists that the exception
+// excludes no call. The exception of the subject's name comes first, then those on the call as a
+// whole, and then those on arguments.
 func (a *Analysis) IdleExceptions(i int) []bool {
 	r := a.rules[i]
 	idle := make([]bool, len(r.exceptions))
@@ -148,8 +148,8 @@ func (a *Analysis) IdleExceptions(i int) []bool {
 	return idle
 }
 
-// isImpossible reports whether a proof exists that no value, in any reading,
-// answers a question.
+// isImpossible reports whether a proof exists that no call, in any reading, answers a question about
+// a rule.
 func (a *Analysis) isImpossible(q question, about *rule) bool {
 	if a.beyondText(about) {
 		return false
@@ -160,12 +160,13 @@ func (a *Analysis) isImpossible(q question, about *rule) bool {
 	return plain && a.askQuestion(q, func(candidate) bool { return true }) == impossible
 }
 
-// neededExceptions returns the exceptions of the needed rules, as rules to
-// avoid.
+// neededExceptions returns the exceptions of the needed rules, as rules to avoid. If a perhaps-match
+// of a rule is enough, it omits exceptions on arguments: a call that is perhaps in such an exception
+// perhaps matches the rule.
 func neededExceptions(needed []demand) (ds []demand) {
 	for _, d := range needed {
 		for i := range d.rule.excepted {
-			if e := &d.rule.excepted[i]; !d.any || e.args == nil { // else a call may be in the exception only perhaps, and the rule may match
+			if e := &d.rule.excepted[i]; !d.any || e.args == nil {
 				ds = append(ds, demand{rule: e})
 			}
 		}

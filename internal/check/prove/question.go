@@ -7,32 +7,32 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// demand is a rule that must match or must not match. any means that a match
-// perhaps counts.
+// demand is a rule that must match, or must not match. any means that a match counts even if the
+// rule matches only perhaps.
 type demand struct {
 	rule *rule
 	any  bool
 }
 
-// question asks for a reading of a call that all of needed match and none of
-// avoid match.
+// question asks for one reading of a call that all rules of needed match, and no rule of avoid
+// matches.
 type question struct {
 	subject policy.Subject
 	needed  []demand
 	avoid   []demand
-	manner  manner           // for arguments
+	manner  manner           // manner of the arguments' texts
 	unnamed bool             // the name may be empty
 	others  bool             // also ask about readings by transformations
 	many    bool             // list more texts than a proof needs
 	quick   bool             // never list more texts than a proof needs
-	wary    bool             // avoid rules in every reading; proves nothing
+	wary    bool             // the texts must avoid the rules in every reading; the result is no proof
 	texts   map[string][]any // cache of spelledTexts
 	broken  bool             // put line breaks around texts
-	doubts  bool             // a typed constraint that holds perhaps need not hold surely
+	doubts  bool             // also count values for which it cannot be known whether a needed constraint holds
 	bare    bool             // calls have only arguments that needed rules name
-	lenient bool             // no text makes a rule watchful; proves nothing
+	lenient bool             // treat all texts of further arguments as innocent; the result is no proof
 	further bool             // each call has one further argument
-	home    string           // home folder, for calls that write a path below it with a tilde
+	home    string           // home folder; paths below it are also written with a tilde
 }
 
 // answer is the result of a question.
@@ -40,41 +40,41 @@ type answer uint8
 
 const (
 	impossible answer = iota // proved: there is no such reading
-	found                    // the witness was accepted
-	open                     // texts were found, and no call made of them was accepted
+	found                    // a candidate was accepted
+	open                     // candidates were found, and none was accepted
 	spent                    // the work limit was reached
-	hidden                   // open, but proved impossible for texts with one reading
+	hidden                   // open, and proved impossible for texts with only one reading
 )
 
 // candidate is one reading: a text for the name, the server and each argument,
 // and the findings in the call.
 type candidate struct {
 	name, server string
-	args         map[string]string // by key
+	args         map[string]string // by the key of the argument
 	look         look
 }
 
-// asked is a question split into dimensions.
-type asked struct {
+// inquiry is a question for one look, split into dimensions.
+type inquiry struct {
 	question
 	prover *prover
-	keys   []string // of the arguments that needed rules have conditions on
-	paths  map[string][]string
-	atoms  map[string]bool // conditions of needed rules that no language expresses: whether they hold surely
+	keys   []string            // keys of the arguments on which needed rules have conditions
+	paths  map[string][]string // paths of these arguments, by key
+	atoms  map[string]bool     // atoms of needed rules; true if the condition holds surely
 	dims   []dimension
 	work   work
 	look   look
 }
 
-// askQuestion answers a question; accept judges the candidates. If accept
-// rejects the few texts that a proof needs, more texts are tried.
+// askQuestion answers a question. accept judges the candidates. If accept rejects all candidates
+// that a proof needs, askQuestion tries more texts.
 func (pr *prover) askQuestion(q question, accept func(candidate) bool) answer {
-	a, _ := pr.askAt(q, accept)
+	a, _ := pr.askWithCost(q, accept)
 	return a
 }
 
-// askAt is askQuestion and also returns the work that it cost.
-func (pr *prover) askAt(q question, accept func(candidate) bool) (a answer, cost int) {
+// askWithCost is askQuestion, and also returns the work that was done.
+func (pr *prover) askWithCost(q question, accept func(candidate) bool) (a answer, cost int) {
 	if a, cost = pr.askLooks(q, accept); a == open && !q.quick {
 		q.many = true
 		more, again := pr.askLooks(q, accept)
@@ -83,8 +83,8 @@ func (pr *prover) askAt(q question, accept func(candidate) bool) (a answer, cost
 		}
 	}
 	if a == open && !q.quick {
-		found, more := pr.amongExceptions(q, accept)
-		return found, cost + more
+		result, more := pr.askExceptions(q, accept)
+		return result, cost + more
 	}
 	return a, cost
 }
@@ -96,21 +96,21 @@ func (pr *prover) askLooks(q question, accept func(candidate) bool) (a answer, c
 		return spent, 0
 	}
 	for _, l := range looks {
-		of, more := pr.askCarrying(q, l, accept)
+		result, more := pr.askLook(q, l, accept)
 		cost += more
 		switch {
-		case of == found:
+		case result == found:
 			return found, cost
-		case a != spent && of != impossible:
-			a = of
+		case a != spent && result != impossible:
+			a = result
 		}
 	}
 	return a, cost
 }
 
-// askCarrying answers a question for calls with the findings of one look.
-func (pr *prover) askCarrying(q question, l look, accept func(candidate) bool) (answer, int) {
-	a := asked{question: q, prover: pr, paths: map[string][]string{}, atoms: map[string]bool{}, work: work{pr.work}, look: l}
+// askLook answers a question for calls with the findings of one look.
+func (pr *prover) askLook(q question, l look, accept func(candidate) bool) (answer, int) {
+	a := inquiry{question: q, prover: pr, paths: map[string][]string{}, atoms: map[string]bool{}, work: work{pr.work}, look: l}
 	for _, d := range q.needed {
 		for i := range d.rule.args {
 			key := d.rule.args[i].key
@@ -122,7 +122,7 @@ func (pr *prover) askCarrying(q question, l look, accept func(candidate) bool) (
 			a.atoms[atom] = a.atoms[atom] || !d.any || !d.rule.vague || !q.doubts && !strings.HasPrefix(atom, sureAtom)
 		}
 	}
-	if a.atOdds() || a.contradictsArguments() {
+	if a.contradictsExpressions() || a.contradictsArguments() {
 		return impossible, 0
 	}
 	a.avoid = append(slices.Clone(q.avoid), neededExceptions(q.needed)...)
@@ -132,11 +132,11 @@ func (pr *prover) askCarrying(q question, l look, accept func(candidate) bool) (
 	return a.combineOptions(accept), pr.work - a.work.left
 }
 
-// isIrrelevant reports whether a rule to avoid can be ignored, because it
-// shares no call with the needed rules or cannot help a proof: it looks at
-// another argument, which the call may lack; it has a condition that no
-// language expresses; or the ends of its globs exclude the needed rules.
-func (a *asked) isIrrelevant(d demand) bool {
+// isIrrelevant reports whether the search can ignore a rule to avoid. This is so if the rule shares
+// no call with the needed rules, judged by findings and the ends of globs, or if the rule cannot help
+// a proof: it has a condition on another argument, which the call may lack, or an atom that the
+// needed rules do not imply, or it watches for further arguments.
+func (a *inquiry) isIrrelevant(d demand) bool {
 	r := d.rule
 	if a.look.lacksKind(d) {
 		return true
@@ -163,8 +163,8 @@ func (a *asked) isIrrelevant(d demand) bool {
 	return false
 }
 
-// areAsunder reports whether two conditions share no text, judged by the ends
-// of their globs and by literal texts.
+// areAsunder reports whether two unions share no text, judged by the ends of the globs and by
+// literal texts. It may return false although they share no text.
 func areAsunder(u, v union) bool {
 	if u == nil || v == nil {
 		return false
@@ -184,7 +184,7 @@ func areAsunder(u, v union) bool {
 
 // listDimensions lists the dimensions of the question: the name, the server,
 // and the arguments of the needed rules.
-func (a *asked) listDimensions() {
+func (a *inquiry) listDimensions() {
 	name, server := dimension{manner: named}, dimension{manner: named}
 	if a.unnamed {
 		name.manner = free
@@ -226,8 +226,9 @@ func (d *dimension) needUnion(u union) {
 	}
 }
 
-// variantOf returns the question about one argument, for one kind of reading.
-func (a *asked) variantOf(key string, r reading, paths bool) variant {
+// variantOf returns the variant of the search for one argument and one kind of reading. paths
+// matters only for plain readings: the variant is then about path globs, or about the other globs.
+func (a *inquiry) variantOf(key string, r reading, paths bool) variant {
 	var v variant
 	for _, d := range a.needed {
 		if arg := d.rule.findArgument(key); arg != nil {
@@ -250,17 +251,16 @@ func (a *asked) variantOf(key string, r reading, paths bool) variant {
 	return v
 }
 
-func (a *asked) acceptedTexts(d demand, arg *argument, r reading, paths, asked bool) union {
+func (a *inquiry) acceptedTexts(d demand, arg *argument, r reading, paths, avoided bool) union {
 	if d.any {
-		return a.prover.possibleTexts(arg, r, paths, asked, d.rule.deniesOrAsks())
+		return a.prover.possibleTexts(arg, r, paths, avoided, d.rule.deniesOrAsks())
 	}
-	return a.prover.sureTexts(arg, r, paths, asked)
+	return a.prover.sureTexts(arg, r, paths, avoided)
 }
 
-// listReadings lists the sets of transformations that change a glob on an
-// argument. If only some globs are about paths, it adds the readings that only
-// path globs see.
-func (a *asked) listReadings(key string) []reading {
+// listReadings lists the readings by each set of transformations that changes a glob on an argument.
+// If some globs are about paths and some are not, it adds the plain readings.
+func (a *inquiry) listReadings(key string) []reading {
 	var effects uint8
 	var like, unlike bool
 	for _, d := range slices.Concat(a.needed, a.avoid) {

@@ -9,8 +9,8 @@ import (
 
 // Options bounds the work.
 type Options struct {
-	// Work is how many characters may be tried for one question, counted for each
-	// 64 states of the automata; 0 is for a second or two at the most.
+	// Work bounds the work for one question. Its unit is one character, tried with 64 states of the
+	// automata. 0 stands for a default that takes at most a second or two.
 	Work int
 }
 
@@ -31,32 +31,31 @@ type Finding struct {
 	Rule   int // the rule's index
 	Status Status
 
-	// Witness is a call with a reading that no rule above decides and that the
-	// rule matches. Perhaps means that no call was found that the rule surely
-	// matches.
+	// Witness is a call with a reading that the rule matches, surely or perhaps, and that no rule
+	// above decides. Perhaps means that no call was found that the rule surely matches.
 	Witness *policy.Call
 	Perhaps bool
 
-	// By lists the rules above that take every call of a covered rule. No
-	// smaller set was found.
+	// By lists the indexes of the rules above that take every call of a covered rule. No smaller set
+	// was found.
 	By []int
-	// AsWritten means that the proof is about values as written. Readings by
-	// transformations were left open.
+	// AsWritten means that the proof is about values as written only, and not about readings by
+	// transformations.
 	AsWritten bool
-	// Bare means that the proof excludes calls with an argument that a rule of
-	// By watches for and does not name. Such a call reaches the rule.
+	// Bare means that the proof does not hold for calls with a further argument that a rule of By
+	// watches for. Such a call reaches the rule.
 	Bare bool
 
-	Reason string // why it is undecided
+	Reason string // why the rule is undecided
 }
 
-// ReasonSpelling is the reason of an undecided class that can only hold texts
-// in an uncommon spelling, such as doubled slashes. Such texts have other
-// readings, and none of the texts tried gave a different answer.
+// ReasonSpelling is the reason of an undecided class that can contain only calls with texts in an
+// uncommon spelling, such as doubled slashes. Such texts have several readings, and none of the texts
+// that were tried gave a different answer.
 const ReasonSpelling = "ordinary spellings are proved to be answered alike; paths with escapes, dots, doubled slashes or in another letter case were tried, and none showed it"
 
-// ReasonReplies is the reason of an undecided class about replies;
-// CompareReplies compares them.
+// ReasonReplies is the reason of an undecided class about replies. CompareReplies compares the
+// replies.
 const ReasonReplies = "the rules about what comes back are not the same"
 
 const (
@@ -72,9 +71,9 @@ func Reach(p *policy.Policy, o Options) []Finding {
 	return New(p, o).Reach()
 }
 
-// reachQuestions returns the questions that look for a call that meets a rule,
-// plainest witnesses first. The last two are the proof: for values as written,
-// and for all values.
+// reachQuestions returns the questions for a call that matches a rule. The first questions find the
+// plainest witnesses. If the answer to the last but one is impossible, this is the proof for values
+// as written, and if the answer to the last is impossible, this is the proof for all values.
 func reachQuestions(surely, perhaps demand) []question {
 	return []question{
 		{needed: []demand{surely}, manner: tidy, lenient: true},
@@ -150,15 +149,16 @@ func (pr *prover) reachRule(p *policy.Policy, rules []rule, i int) Finding {
 	return f
 }
 
-// findCovering removes rules from a set that covers r as long as the rest still
-// covers r.
+// findCovering removes rules from a set of rules that covers r, as long as the remaining rules still
+// cover r.
 func (pr *prover) findCovering(above []demand, r *rule) (by []int) {
 	covers := func(ds []demand) bool {
 		q := question{subject: r.src.Subject, needed: []demand{{r, true}}, avoid: ds, bare: true}
 		return pr.askQuestion(q, func(candidate) bool { return true }) == impossible
 	}
 	left := slices.Clone(above)
-	// Try whole halves first, then single rules. The first rules stay longest.
+	// Remove many rules at once first, then single rules. Begin with the last rules: the rules that
+	// stay are then the first ones.
 	for size := len(left) / 2; size >= 1; size /= 2 {
 		for to := len(left); to > 0; to -= size {
 			without := slices.Delete(slices.Clone(left), max(0, to-size), to)

@@ -8,24 +8,21 @@ import (
 	"unicode"
 )
 
-// regular is the language of a regex constraint: the texts that the expression
-// matches from the first to the last character. It is the only constraint that
-// can be compared like globs: one expression includes another when no text
-// leads the automata to accept the other alone.
+// regular is the language of a regular expression: the texts that the expression matches from the
+// first to the last character. Regular languages can be compared like globs: one includes another
+// when no text leads the automaton of the other to accept and its own automaton not to accept.
 type regular struct {
 	expr string
 	prog *syntax.Prog
-	ends bool   // uses ^ or $ of the text
+	ends bool   // the expression uses ^ or $ for the ends of the text
 	cuts []rune // first characters of the ranges that the expression distinguishes
 }
 
-// maxRegular bounds the work on expressions that run in parallel: the number of
-// instructions visited.
+// maxRegular bounds the work of one comparison of expressions: the number of instructions visited.
 const maxRegular = 1 << 21
 
-// newRegular compiles an expression. It returns nil when the expression looks
-// at the surroundings of a character (\b, and ^ or $ of lines), which these
-// automata do not support.
+// newRegular compiles an expression. It returns nil when the expression is invalid, or uses \b or
+// the ends of lines, which these automata do not support.
 func newRegular(expr string) *regular {
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -69,8 +66,9 @@ func (r *regular) cutAll(inst *syntax.Inst) {
 	}
 }
 
-// expandStates lists the instructions reachable without reading a character
-// that read a character or end the text.
+// expandStates lists the instructions that read a character or end the match, and that can be
+// reached from the given instructions without reading a character. begin and end mean that the
+// position is at the beginning or the end of the text.
 func (r *regular) expandStates(from []uint32, begin, end bool) (to []uint32) {
 	seen := make([]bool, len(r.prog.Inst))
 	stack := slices.Clone(from)
@@ -119,9 +117,8 @@ func (r *regular) statesAfter(expanded []uint32, c rune) (to []uint32) {
 	return slices.Compact(to)
 }
 
-// apartText looks for the shortest text that is in all of needed and in none of
-// avoided. No text with all set proves that there is none. all is false when
-// the work limit was reached.
+// apartText looks for the shortest text that is in all of needed and in none of avoided. all is
+// false when the work limit was reached. If all is true and found is false, no such text exists.
 func apartText(needed, avoided []*regular) (text string, found, all bool) {
 	rs := slices.Concat(needed, avoided)
 	alphabet := runesOf(rs)
@@ -193,7 +190,7 @@ func runesOf(rs []*regular) (runes []rune) {
 	for i := range cuts[:len(cuts)-1] {
 		from, to := cuts[i], cuts[i+1]-1
 		if from >= 0xD800 && to < 0xE000 {
-			continue // no text holds these
+			continue // surrogates are no characters
 		}
 		plain := strings.IndexFunc("xa0A_-.", func(c rune) bool { return from <= c && c <= to })
 		if plain >= 0 {

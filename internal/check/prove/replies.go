@@ -9,25 +9,24 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Nearly all rules about replies look only at a name, a server and one kind of
-// finding at a time (policy.DecideReply). So one text for each outcome of the
-// globs is enough, and asking both policies about every combination decides the
-// question. For rules that look at more, the same combinations are asked with
-// an example call for each such rule; these are only examples.
+// Nearly all rules about replies look only at a name, a server and one kind of finding at a time
+// (policy.DecideReply). So one text for each outcome of the globs is enough, and asking both policies
+// about every combination decides the question. For each rule that looks at more, both policies are
+// also asked about an example call in all combinations. Such examples are no proof.
 
 // Reply is a reply that two policies treat differently.
 type Reply struct {
 	On policy.On
-	// Call is the call that is answered, or the call that would name the list
-	// entry. Finds holds the findings in the reply. A Call without a subject
-	// stands for an unknown call.
+	// Call is the call that the reply answers, or the call that would name the list entry.
+	// Call.Finds holds the findings in the reply. A Call without a subject stands for an unknown
+	// call.
 	Call     policy.Call
 	Old, New policy.Decision // for the whole reply
 }
 
-// CompareReplies lists replies that two policies treat differently, one for
-// each pair of deciding rules. Both policies have judged each of them. whole
-// reports whether an empty list means that there is no difference.
+// CompareReplies lists replies that two policies treat differently: one example for each pair of
+// deciding rules. Both policies have judged each example. whole means that every difference has an
+// example, so that an empty list proves that there is no difference.
 func CompareReplies(before, after *policy.Policy) (found []Reply, whole bool) {
 	layers := len(before.Layers()) + len(after.Layers())
 	if alikeReplies(before, after) && layers == 0 {
@@ -74,9 +73,8 @@ type replies struct {
 	told          map[string]bool
 }
 
-// compareRules tries all cases that the rules of one subject distinguish.
-// Without a subject it takes all rules, since they may be about an unknown
-// call.
+// compareRules tries all cases that the rules about r.subject distinguish. If r.subject is
+// policy.NoSubject, the answered call is unknown, and rules has the rules about all subjects.
 func (r *replies) compareRules(rules []policy.Source) {
 	if len(rules) == 0 {
 		return
@@ -90,7 +88,7 @@ func (r *replies) compareRules(rules []policy.Source) {
 			servers = append(servers, c.Globs...)
 		}
 		for _, kind := range s.Finds {
-			if kind == "*" { // a kind that no other rule names stands for the rest
+			if kind == "*" {
 				kinds = append(kinds, r.before.KindsOn(r.on)...)
 			} else {
 				kinds = append(kinds, kind)
@@ -107,7 +105,7 @@ func (r *replies) compareRules(rules []policy.Source) {
 	if r.subject != policy.NoSubject {
 		texts[0] = r.distinctTexts(names, r.subject == policy.ResourceSubject)
 	}
-	if len(texts[0]) == 0 { // no rule tells names apart
+	if len(texts[0]) == 0 { // the rules do not distinguish names
 		texts[0] = []*string{new("x")}
 	}
 	if len(texts[0])*len(texts[1])*len(kinds)*len(calls) > maxCells {
@@ -133,8 +131,8 @@ func (r *replies) compareRules(rules []policy.Source) {
 	}
 }
 
-// distinctTexts returns the nonempty texts that globs distinguish. A URI has
-// more readings than are distinguished here.
+// distinctTexts returns the nonempty texts that globs distinguish. For URIs, the result is not
+// complete, because a URI has more readings.
 func (r *replies) distinctTexts(globs []string, uri bool) (texts []*string) {
 	all := listOutcomes(slices.Clone(globs), uri, uri)
 	if all == nil {
@@ -147,8 +145,9 @@ func (r *replies) distinctTexts(globs []string, uri bool) (texts []*string) {
 	return slices.DeleteFunc(all, func(t *string) bool { return *t == "" })
 }
 
-// compareDecisions records a difference for a kind, or for the whole reply. It
-// records a kind only if the single decision about it differs.
+// compareDecisions compares the decisions about a reply with one kind of finding, or without
+// findings if kind is "". It records a difference only if the decisions about this reading alone
+// differ, and if no example with the same rules and outcomes is recorded.
 func (r *replies) compareDecisions(c policy.Call, kind string) {
 	var kinds []string
 	if kind != "" {
@@ -169,8 +168,8 @@ func (r *replies) compareDecisions(c policy.Call, kind string) {
 	r.found = append(r.found, Reply{r.on, c, old, now})
 }
 
-// singleOutcome returns what a policy does with one reading, and the deciding
-// rules.
+// singleOutcome returns what a policy does with a reply in one reading, and the indexes of the
+// deciding rules, as text.
 func singleOutcome(p *policy.Policy, c *policy.Call) (done, by string) {
 	if p == nil {
 		return policy.Allow.String(), ""

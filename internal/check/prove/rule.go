@@ -8,25 +8,27 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// rule is a rule as languages: one union for each subject of its conditions.
+// rule is a policy rule whose conditions are languages: a union for the name, one for the server,
+// and one for each argument.
 type rule struct {
 	src        *policy.Source
-	strict     int // strictness of the answer: 0 for deny
-	name       union
-	server     union      // nil for any
-	exceptions []rule     // each holds one exception as its only condition; a vague one is no set
-	excepted   []rule     // the exceptions that are sets
-	anywhere   []anywhere // its conditions on any argument
+	strict     int        // strictness of the answer: strictDeny to strictAllow
+	name       union      // nil for any name
+	server     union      // nil for any server
+	exceptions []rule     // each has one exception as its only condition, and is vague if no language expresses it
+	excepted   []rule     // the exceptions that are not vague
+	anywhere   []anywhere // the conditions on any argument
 	args       []argument
-	atoms      []string      // conditions that are no languages, as sorted texts
-	listed     int           // number of atoms that exhaustCases handles: exceptions by globs
-	exprs      []*expression // the atoms that are languages of texts
+	atoms      []string      // the conditions that no language expresses, as sorted texts
+	listed     int           // number of atoms that exhaustCases handles: the exceptions that are not vague
+	exprs      []*expression // the constraints among the atoms that hold for a regular language
 	same       int           // equal for rules with equal conditions
-	finds      []string      // one of these kinds must be found; nil without a find
-	vague      bool          // may match perhaps only
+	finds      []string      // one of these kinds must be found; nil for a rule without find
+	vague      bool          // the rule may match some calls only perhaps
 
-	watches, only bool       // how it treats arguments that it does not name; see further.go
-	named         [][]string // the arguments that it names
+	watches bool       // the rule watches for further arguments (further.go)
+	only    bool       // the rule has args_only
+	named   [][]string // paths of the arguments that the rule names
 }
 
 // argument is the condition on one argument or on a resource's URI.
@@ -36,7 +38,7 @@ type argument struct {
 	globs []shape
 }
 
-// shape is one glob in all its forms.
+// shape is one glob with its forms for all transformations.
 type shape struct {
 	policy.Forms
 	effects uint8 // the transformations that change the glob
@@ -47,16 +49,16 @@ const resourceKey = "\x00uri"
 
 // prover reads policies and caches the languages that they share.
 type prover struct {
-	langs    map[string]*lang
-	bases    map[bool]union
+	langs    map[string]*lang    // by glob
+	bases    map[bool]union      // cache of unknownBases
 	regulars map[string]*regular // by expression; nil for one that cannot be compared
 	emptied  map[string]bool     // cache of isEmpty
-	same     map[string]int      // numbers of equal conditions
-	work     int
-	home     string
-	asks     bool     // a rule has a find; see look.go
-	kinds    []string // kinds that calls may carry, when a rule has a find
-	windows  bool     // servers run on Windows; see windows.go
+	same     map[string]int      // rule.same, by the text of the conditions
+	work     int                 // work limit of one question
+	home     string              // home folder; "" if unknown
+	asks     bool                // some rule has the condition find (look.go)
+	kinds    []string            // kinds of findings that calls may have, if some rule has find
+	windows  bool                // servers run on Windows; see windows.go
 }
 
 func newProver(o Options) *prover {
@@ -104,7 +106,7 @@ func (pr *prover) readRules(p *policy.Policy) []rule {
 	rules := make([]rule, len(sources))
 	for i := range sources {
 		if rules[i].src = &sources[i]; sources[i].Subject == policy.NoSubject {
-			continue // it decides no calls
+			continue // the rule is about replies, or edits requests: it decides no calls
 		}
 		rules[i] = pr.readRule(p, &sources[i])
 	}
@@ -113,7 +115,7 @@ func (pr *prover) readRules(p *policy.Policy) []rule {
 
 func (pr *prover) readRule(p *policy.Policy, src *policy.Source) rule {
 	r := rule{src: src, strict: strictness(&src.Rule), watches: src.WatchesUnnamedArgs()}
-	pr.beyondSets(&r, p)
+	pr.extractAtoms(&r, p)
 	src = r.src
 	if src.Subject == policy.ResourceSubject {
 		r.args = []argument{newArgument(p, resourceKey, nil, src.Names)}
@@ -140,11 +142,10 @@ func (pr *prover) readRule(p *policy.Policy, src *policy.Source) rule {
 	return r
 }
 
-// readConstraints reads the conditions that only the policy itself can judge:
-// typed constraints, times, and all other conditions on a call that are no set.
-// An argument with a constraint must be present. Whether the constraint holds
-// is an atom of the call. A constraint on the argument as a whole needs no
-// text: [] is an array, and is present.
+// readConstraints reads the conditions that only the policy itself can judge: typed constraints,
+// times, and the other conditions on a call as a whole that no language expresses. They become
+// atoms. An argument with a constraint must have some text, except for constraints on its presence
+// or its type, which values such as [] may also meet.
 func (pr *prover) readConstraints(r *rule, p *policy.Policy) {
 	for _, w := range r.src.Where {
 		key := argumentKey(w.Path)
@@ -248,7 +249,7 @@ func strictness(r *policy.Rule) int {
 	return strictAsk
 }
 
-// formFor returns the form of a glob for readings by a set of transformations.
+// formFor returns the form of the glob for readings by a set of transformations.
 func (s *shape) formFor(transforms uint8) *policy.Form {
 	transforms &= s.effects
 	for i := range s.Forms.Forms {
@@ -259,18 +260,18 @@ func (s *shape) formFor(transforms uint8) *policy.Form {
 	return &s.Forms.Forms[0]
 }
 
-// reading is a kind of reading to ask about: the readings by one set of
-// transformations. Path globs see a plain text (one that is no path) as
-// transformed; other globs see it as sent.
+// reading is a kind of reading to ask about: the readings by one set of transformations.
 type reading struct {
 	transforms uint8
-	plain      bool
+	// plain means that the value is no path. Path globs see the transformed value, and other globs
+	// see the value as sent.
+	plain bool
 }
 
-// sureTexts returns the language of the texts that an argument's condition
-// surely matches. If asked is set, the result must not be too large; else it
-// must not be too small.
-func (pr *prover) sureTexts(a *argument, r reading, paths, asked bool) union {
+// sureTexts returns the texts that an argument's condition surely matches in a reading. For a plain
+// reading, only the path globs and ** count if paths is true, and only the other globs if it is false.
+// If the result is not exact, it is too small for a rule to avoid (avoided), and else too large.
+func (pr *prover) sureTexts(a *argument, r reading, paths, avoided bool) union {
 	u := union{}
 	for i := range a.globs {
 		s := &a.globs[i]
@@ -284,7 +285,7 @@ func (pr *prover) sureTexts(a *argument, r reading, paths, asked bool) union {
 			transforms = 0
 		}
 		f := s.formFor(transforms)
-		if f.Odd && asked {
+		if f.Odd && avoided {
 			continue
 		}
 		for _, g := range f.Globs {
@@ -303,10 +304,10 @@ func (s *shape) hasAliases() bool {
 	return slices.ContainsFunc(s.Forms.Forms, func(f policy.Form) bool { return f.Also != nil })
 }
 
-// possibleTexts adds the texts that the condition may match. For a rule that
-// denies or asks, these include aliases.
-func (pr *prover) possibleTexts(a *argument, r reading, paths, asked, closes bool) union {
-	u := pr.sureTexts(a, r, paths, asked)
+// possibleTexts is sureTexts with the texts that the condition matches only perhaps. If deniesOrAsks
+// is true, the rule denies or asks, and also matches the aliases of the globs.
+func (pr *prover) possibleTexts(a *argument, r reading, paths, avoided, deniesOrAsks bool) union {
+	u := pr.sureTexts(a, r, paths, avoided)
 	for i := range a.globs {
 		s := &a.globs[i]
 		if r.plain && s.PathLike != paths {
@@ -325,7 +326,7 @@ func (pr *prover) possibleTexts(a *argument, r reading, paths, asked, closes boo
 			u = append(u, pr.langOf(word))
 		}
 		for _, f := range s.Forms.Forms {
-			if closes && f.Transforms&^r.transforms == 0 {
+			if deniesOrAsks && f.Transforms&^r.transforms == 0 {
 				for _, g := range f.Also {
 					u = append(u, pr.langOf(g))
 				}
@@ -335,9 +336,9 @@ func (pr *prover) possibleTexts(a *argument, r reading, paths, asked, closes boo
 	return u
 }
 
-// foldedTexts returns a language that includes every text that an argument's
-// condition matches in a reading by decoding, folding or both. A text outside
-// this language is outside the condition.
+// foldedTexts returns languages that include every text that an argument's condition matches in a
+// reading by decoding, by folding of letter case, or by both. The condition matches no text outside
+// these languages.
 func (pr *prover) foldedTexts(a *argument) (u union) {
 	add := func(g string) {
 		l := pr.langs["\x00folded\x00"+g]

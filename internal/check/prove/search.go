@@ -6,26 +6,26 @@ import (
 	"unsafe"
 )
 
-// search walks one product of automata, breadth first. Of two states it follows
-// only the one from which fewer languages accept for every possible rest. These
-// are the antichains of De Wulf, Doyen, Henzinger and Raskin (CAV 2006): they
-// decide inclusion without most of the subsets of states.
+// search visits the states of one product of automata, breadth first. If for every continuation of
+// the text one state leads to acceptance by at most the same languages to avoid as another state, it
+// drops the other state. These are the antichains of De Wulf, Doyen, Henzinger and Raskin (CAV 2006):
+// they decide inclusion without visiting most of the subsets of states.
 type search struct {
 	variant
-	number  int // number of the branch
+	number  int // number of the branch; see option.branch
 	manner  manner
-	base    []uint64
-	many    bool
+	base    []uint64 // the unions of avoid that contain every text
+	many    bool     // list more texts than a proof needs
 	work    *work
 	options []option
 
 	machine *machine
 	others  []*lang
-	owners  [][]int // for each of others: indexes of the avoid unions that contain it
+	owners  [][]int // by the index in others: indexes of the unions in avoid that have the language
 	nodes   []node
-	row     []uint64 // buffer for the next node's row
-	seen    map[string][]int32
-	beyond  int
+	row     []uint64           // buffer for the row of the next node
+	seen    map[string][]int32 // indexes of nodes, by the key of isDominated
+	beyond  int                // number of nodes visited after the best possible set was found
 }
 
 type node struct {
@@ -64,7 +64,7 @@ func (s *search) searchBranch(branch []*lang) (whole bool) {
 			return true
 		}
 		if s.many && len(s.nodes) > nodesOfMany {
-			whole = false // nodes already queued are still looked at
+			whole = false // the nodes in the queue are still visited, but no further ones are added
 			continue
 		}
 		for i := range s.machine.runes {
@@ -77,7 +77,7 @@ func (s *search) searchBranch(branch []*lang) (whole bool) {
 	return whole
 }
 
-// judgeWord judges a branch with one text.
+// judgeWord offers one text, if the branch contains it.
 func (s *search) judgeWord(text string, branch []*lang) {
 	shape := atStart
 	for _, r := range text {
@@ -100,8 +100,8 @@ func (s *search) judgeWord(text string, branch []*lang) {
 	s.offerSet(got, func() string { return text })
 }
 
-// trySample tries a glob of the branch with its stars removed, or replaced by a
-// letter. It works only when there is nothing to avoid.
+// trySample tries each glob of the branch as a text, with its stars removed or replaced by a letter.
+// It reports whether such a text is an option. It tries nothing if there is something to avoid.
 func (s *search) trySample(branch []*lang) bool {
 	if len(s.avoid) > 0 || s.many || s.slashed {
 		return false
@@ -120,8 +120,8 @@ func (s *search) trySample(branch []*lang) bool {
 	return false
 }
 
-// collectAvoided lists, once each, the languages to avoid that may share a text
-// with the branch, judged by their ends.
+// collectAvoided sets others and owners: the languages to avoid that may share a text with the
+// branch, judged by the ends of the texts. It lists each language once.
 func (s *search) collectAvoided(branch []*lang) {
 	index := map[string]int{}
 	for k, u := range s.avoid {
@@ -140,9 +140,10 @@ func (s *search) collectAvoided(branch []*lang) {
 	}
 }
 
-// followRune follows one character from a node.
-func (s *search) followRune(parent int32, rune int) {
-	r := s.machine.runes[rune]
+// followRune adds the node that follows a node after one more character, unless the node is useless.
+// index is the index of the character in the alphabet.
+func (s *search) followRune(parent int32, index int) {
+	r := s.machine.runes[index]
 	from := &s.nodes[parent]
 	n := node{shape: from.shape.nextState(s.manner, r), parent: parent, char: r, row: s.row}
 	if n.shape == untidy {
@@ -151,15 +152,15 @@ func (s *search) followRune(parent int32, rune int) {
 	if s.machine.based {
 		n.base = from.base.nextBase(r)
 	}
-	moveRow(n.row, from.row, s.machine.moves[rune][0], s.machine.moves[rune][1])
+	moveRow(n.row, from.row, s.machine.moves[index][0], s.machine.moves[index][1])
 	if s.machine.isAlive(n.row) && (s.many || !s.isDominated(&n)) {
-		n.row = slices.Clone(n.row) // most nodes are dropped before they need a row of their own
+		n.row = slices.Clone(n.row) // n.row is the buffer s.row
 		s.nodes = append(s.nodes, n)
 	}
 }
 
-// isDominated reports whether an earlier node is at least as good as n for
-// every rest. If none is, it records n.
+// isDominated reports whether an earlier node is at least as good as n for every continuation of the
+// text. If there is no such node, it records n.
 func (s *search) isDominated(n *node) bool {
 	bits := s.machine.neededBits()
 	words := (bits + 63) / 64
@@ -180,9 +181,10 @@ func (s *search) isDominated(n *node) bool {
 	return false
 }
 
-// acceptNode records the set of avoid that contains the text of a node.
+// acceptNode offers the text of a node, with the set of the unions in avoid that contain the text, if
+// all needed languages contain the text.
 func (s *search) acceptNode(at int32) {
-	defer s.countLook()
+	defer s.countBeyond()
 	n := &s.nodes[at]
 	var more []uint64 // the states after one more slash
 	if s.slashed {
@@ -214,8 +216,8 @@ func (s *search) acceptNode(at int32) {
 	s.offerSet(got, func() string { return s.pathText(at) })
 }
 
-// countLook counts the nodes visited after the best possible set was found.
-func (s *search) countLook() {
+// countBeyond counts the nodes visited after the best possible set was found.
+func (s *search) countBeyond() {
 	if !s.many && len(s.options) == 1 && isSubset(s.options[0].set, s.base) {
 		s.beyond++
 	}
@@ -233,8 +235,9 @@ func (s *search) pathText(at int32) string {
 	return string(runes)
 }
 
-// offerSet adds a set unless a subset of it is present, and removes its
-// supersets.
+// offerSet adds an option for a set and a text, unless an option has a smaller set, and removes the
+// options with larger sets. If an option has the same set, it adds the text to this option. With
+// s.many, it keeps options with larger sets.
 func (s *search) offerSet(got []uint64, text func() string) {
 	limit := wordsPerSet
 	if s.many {

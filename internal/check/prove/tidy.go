@@ -6,26 +6,25 @@ type manner uint8
 const (
 	free  manner = iota
 	named        // not empty
-	tidy         // without readings other than the text as written, as far as its shape shows
+	tidy         // in a shape that has no readings other than the text as written; see tidiness
 )
 
-// tidiness is a small automaton over the shape of a text: a path without
-// doubled or closing slashes, dot segments, escapes, homes, and blanks at the
-// ends. Such a witness is easy to read; other shapes are tried only when there
-// is no tidy one.
+// tidiness is the state of a small automaton that accepts tidy texts: paths without doubled or
+// closing slashes, dot segments, escapes, a home folder, and blanks at the ends. Such a witness is
+// easy to read. Other texts are tried only when no tidy text is found.
 type tidiness uint8
 
 const (
 	atStart  tidiness = iota
-	inLetter          // one letter: a drive if a colon follows
-	inWord            // letters: a scheme if :// follows
+	inLetter          // the text is one letter: a drive if a colon follows
+	inWord            // the text is several letters: a scheme if "://" follows
 	inName
-	afterRoot  // the text is "/"
-	afterSlash // a name must follow
-	afterDot   // also after a blank: a name must go on
-	afterColon // // may follow
-	afterColonSlash
-	afterAuthority // ://
+	afterRoot       // the text is "/"
+	afterSlash      // a name must follow
+	afterDot        // after a dot or a blank: other characters of the name must follow
+	afterColon      // "//" must follow
+	afterColonSlash // after ":/"
+	afterAuthority  // after "://"
 	untidy
 )
 

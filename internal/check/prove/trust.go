@@ -10,18 +10,18 @@ import (
 
 const reasonTrust = "what is said of servers and of a session, which no single call shows: "
 
-// compareTrust records that the tables about servers, or the flow level,
+// compareTrust adds an undecided class if the tables about the trust in servers, or the flow levels,
 // differ.
 func (d *difference) compareTrust() {
 	old, after := trustTexts(d.before), trustTexts(d.after)
 	var texts []string
-	for _, of := range []struct {
+	for _, side := range []struct {
 		word     string
 		all, not []string
 	}{{"was", old, after}, {"is", after, old}} {
-		for _, text := range of.all {
-			if !slices.Contains(of.not, text) {
-				texts = append(texts, of.word+" "+text)
+		for _, text := range side.all {
+			if !slices.Contains(side.not, text) {
+				texts = append(texts, side.word+" "+text)
 			}
 		}
 	}

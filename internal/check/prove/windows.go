@@ -6,16 +6,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// On Windows, globs and values are compared in a form that the model does not
-// have: letter case is ignored, and backslashes are slashes. So nothing is
-// proved there about conditions on arguments and URIs. The policy itself still
-// judges calls that were found.
+// For servers on Windows, a policy compares globs and values without letter case, and treats
+// backslashes as slashes. The model does not have this. So nothing is proved about conditions on
+// arguments and URIs for such servers. Calls that are found are still valid, because the policy
+// itself judges them.
 
-// ReasonWindows is the reason of such an undecided result.
+// ReasonWindows is the reason of an undecided result about servers on Windows.
 const ReasonWindows = "paths of servers on Windows, which are compared without case and with either slash"
 
-// beyondText reports whether a proof about the rules would depend on how
-// Windows reads values.
+// beyondText reports whether servers run on Windows and some of the rules look at values, so that
+// nothing can be proved.
 func (pr *prover) beyondText(rules ...*rule) bool {
 	return pr.windows && slices.ContainsFunc(rules, (*rule).looksAtValues)
 }

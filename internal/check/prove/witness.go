@@ -20,22 +20,22 @@ var methods = map[policy.Subject]string{
 	policy.ElicitationSubject: "elicitation/create",
 }
 
-// listCalls returns the calls that a candidate stands for: first with its texts
-// as they are, then with examples of the constraints, then, for readings, with
-// other spellings of the texts.
+// listCalls returns the calls that a candidate stands for. The first ones have the texts of the
+// candidate and examples for the constraints. If the question is also about readings by
+// transformations, calls with other spellings of the texts follow.
 func (q *question) listCalls(c candidate) []policy.Call {
 	var calls []policy.Call
-	for i, dress := range q.listDresses() {
-		if i > 0 && !c.changesWith(dress) {
+	for i, spell := range q.listSpellings() {
+		if i > 0 && !c.changesWith(spell) {
 			continue
 		}
-		for _, args := range q.listArguments(c, dress) {
+		for _, args := range q.listArguments(c, spell) {
 			call := policy.Call{Server: c.server, Subject: q.subject, Method: methods[q.subject], Names: []string{c.name}}
 			q.meetConditions(&call)
 			c.look.putFinds(&call)
 			switch q.subject {
 			case policy.ResourceSubject:
-				call.Names[0] = dress(c.name)
+				call.Names[0] = spell(c.name)
 			case policy.MethodSubject:
 				call.Method = c.name
 			case policy.ToolSubject, policy.PromptSubject:
@@ -57,31 +57,30 @@ func (q *question) listCalls(c candidate) []policy.Call {
 	return calls
 }
 
-// otherServer is a server that no rule names, for calls that need no server.
-// The candidate's server may belong to a rule that was ignored in the proof.
+// otherServer is a server that probably no rule names. It is tried if no needed rule names a server:
+// the candidate's server may match a rule that the search has ignored.
 const otherServer = "another-server"
 
 func (q *question) needsServer() bool {
 	return slices.ContainsFunc(q.needed, func(d demand) bool { return d.rule.server != nil })
 }
 
-// changesWith reports whether a dress (a way to spell texts) changes the
-// candidate's texts.
-func (c *candidate) changesWith(dress func(string) string) bool {
+// changesWith reports whether a way to spell texts changes a text of the candidate.
+func (c *candidate) changesWith(spell func(string) string) bool {
 	for _, text := range c.args {
-		if dress(text) != text {
+		if spell(text) != text {
 			return true
 		}
 	}
 	return false
 }
 
-// listDresses returns ways to spell a text such that some reading of the result
-// is the text.
-func (q *question) listDresses() []func(string) string {
-	dresses := []func(string) string{strings.Clone}
+// listSpellings returns functions that spell a text in another way, such that some reading of the
+// result is the text. The first function changes nothing.
+func (q *question) listSpellings() []func(string) string {
+	spellings := []func(string) string{strings.Clone}
 	if q.others {
-		dresses = append(dresses, strings.ToUpper,
+		spellings = append(spellings, strings.ToUpper,
 			func(s string) string { return " " + s },
 			func(s string) string { return s + " " },
 			func(s string) string { return " " + s + " " },
@@ -90,11 +89,10 @@ func (q *question) listDresses() []func(string) string {
 			func(s string) string { return strings.ReplaceAll(s, "/", `\`) },
 			func(s string) string { return tildePath(s, q.home) })
 	}
-	return dresses
+	return spellings
 }
 
-// pathToURI returns a path as a URI, which may contain the path's blanks and
-// similar characters.
+// pathToURI returns a path as a file URI, without escapes.
 func pathToURI(path string) string {
 	switch {
 	case strings.HasPrefix(path, "/"):
@@ -115,7 +113,7 @@ func escapeLastLetter(s string) string {
 	return fmt.Sprintf("%s%%%02x%s", s[:i], s[i], s[i+1:])
 }
 
-// tildePath returns a path below the home written with a tilde.
+// tildePath writes a path below the home folder with a tilde.
 func tildePath(path, home string) string {
 	if rest, below := strings.CutPrefix(path, home); below && home != "" && (rest == "" || rest[0] == '/') {
 		return "~" + rest
@@ -129,10 +127,11 @@ type value struct {
 	raw  any
 }
 
-// listArguments lists the sets of arguments that a candidate may have.
-func (q *question) listArguments(c candidate, dress func(string) string) [][]value {
+// listArguments lists the sets of arguments that a call of the candidate may have. spell changes the
+// spelling of the candidate's texts.
+func (q *question) listArguments(c candidate, spell func(string) string) [][]value {
 	all := [][]value{nil}
-	// Rules above may take every call that lacks an argument.
+	// A rule to avoid may match only calls that lack an argument: also try calls that have it.
 	var filled []value
 	for _, d := range q.avoid {
 		for _, w := range d.rule.src.Where {
@@ -166,7 +165,7 @@ func (q *question) listArguments(c candidate, dress func(string) string) [][]val
 			}
 		}
 		if text, found := c.args[argumentKey(path)]; found {
-			texts = append(texts, dress(text))
+			texts = append(texts, spell(text))
 			texts = append(texts, q.placeInFolders(path, text)...)
 		}
 		if q.bare && q.unnamed && q.watchesExtras() {
@@ -174,7 +173,7 @@ func (q *question) listArguments(c candidate, dress func(string) string) [][]val
 		}
 		if q.broken {
 			for _, t := range texts {
-				if text, is := t.(string); is {
+				if text, ok := t.(string); ok {
 					texts = append(texts, text+"\n", "\n"+text)
 				}
 			}
@@ -192,8 +191,8 @@ func (q *question) listArguments(c candidate, dress func(string) string) [][]val
 	return q.addAnywhere(all)
 }
 
-// placeInFolders puts a text into the folders that an argument must lie under.
-// There the text still meets conditions on its end, such as **/.env.
+// placeInFolders puts a text into the folders of the needed constraint under. The end of the result
+// is still the text, so it still meets conditions on the end, such as **/.env.
 func (q *question) placeInFolders(path []string, text string) (texts []any) {
 	for _, d := range q.needed {
 		for _, w := range d.rule.src.Where {
@@ -231,9 +230,8 @@ func (q *question) argumentPaths() (paths [][]string) {
 	return paths
 }
 
-// meetConditions changes a call so that it meets the needed rules' conditions
-// on the call as a whole, where that is possible. If rules contradict each
-// other, the first rule wins.
+// meetConditions changes a call so that, if possible, the call meets the needed rules' conditions on
+// the call as a whole. If rules contradict each other, the call meets those of the first rule.
 func (q *question) meetConditions(c *policy.Call) {
 	for _, d := range slices.Backward(q.needed) {
 		for i := range d.rule.src.Calls {
@@ -242,7 +240,7 @@ func (q *question) meetConditions(c *policy.Call) {
 	}
 }
 
-// missConditions returns the call changed so that it meets fewer conditions of
+// missConditions returns a copy of the call that, if possible, does not meet the conditions of the
 // rules to avoid.
 func (q *question) missConditions(c policy.Call) policy.Call {
 	for _, d := range q.avoid {
@@ -267,7 +265,7 @@ func encodeArguments(args []value) []byte {
 	}
 	out, err := json.Marshal(root)
 	if err != nil {
-		return nil // texts always marshal; a call without arguments proves nothing
+		return nil // does not happen: texts always marshal
 	}
 	return out
 }

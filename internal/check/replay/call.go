@@ -19,11 +19,11 @@ const (
 	Cut        Why = "cut"        // a rule looks at a text of which the record has only the beginning
 	LeftOut    Why = "left_out"   // a rule looks at arguments that the record omits
 	Several    Why = "several"    // several requests in one message; the record has no arguments for them
-	Malformed  Why = "malformed"  // denied for its shape, which is not recorded
+	Malformed  Why = "malformed"  // denied for the shape of the message, which is not recorded
 	Unrecorded Why = "unrecorded" // a rule looks at data that no record contains
 	NoCall     Why = "no_call"    // for a reply: the answered call is not in the records
 	Pinned     Why = "pinned"     // for a list entry: a pin, not the rules, decided
-	Uncarried  Why = "uncarried"  // for a withheld reply: the rules could not be carried out on it
+	Uncarried  Why = "uncarried"  // for a withheld reply: it could not be altered as the rules require
 	Unknown    Why = "unknown"    // the record comes from a later version, or is no record
 )
 
@@ -60,12 +60,12 @@ func (w Why) String() string {
 // Call is a recorded decision as the rules saw it.
 type Call struct {
 	policy.Call
-	Was     policy.Action // answer of the rules alone; prompt if a person decided
+	Was     policy.Action // recorded answer of the rules; prompt if a person was asked
 	Missing Missing       // parts that the record does not contain
-	odd     bool          // denied, perhaps for its shape
+	odd     bool          // denied without a rule, perhaps for the shape of the message
 
-	lookedFor []string // kinds that were looked for, found or not
-	empty     bool     // carries nothing in which something could be found
+	lookedFor []string // kinds of findings that were looked for, found or not
+	empty     bool     // the call has no text in which a detector could find anything
 }
 
 // isEmptyArgs reports whether no arguments are recorded, or an empty object.
@@ -78,9 +78,8 @@ func isEmptyArgs(args []byte) bool {
 // Another reason without a rule may be about the message's shape.
 const noRule = "no rule allows it"
 
-// methods holds the request method of each subject that has exactly one. A
-// record of such a subject with another method is about a message that contains
-// the request among others.
+// methods holds the request method of each subject that has exactly one. If a record of such a
+// subject has another method, its message contains several requests.
 var methods = map[policy.Subject]string{
 	policy.ToolSubject: "tools/call", policy.PromptSubject: "prompts/get",
 	policy.SamplingSubject: "sampling/createMessage", policy.ElicitationSubject: "elicitation/create",
@@ -100,7 +99,7 @@ func RebuildCall(e *event.Entry) (c Call, why Why) {
 	c.Was = was
 	switch {
 	case e.Method == "batch", e.Ref != "":
-		return c, Several // includes requests inside a reply to the client
+		return c, Several // also for requests inside a reply to the client (e.Ref)
 	case c.Subject == policy.NoSubject, len(e.Names) == 0:
 		if was == policy.Deny {
 			return c, Malformed
@@ -114,7 +113,7 @@ func RebuildCall(e *event.Entry) (c Call, why Why) {
 	c.Server, c.Method, c.Names = e.Server, e.Method, e.Names
 	c.Facts = e.Facts
 	c.odd = was == policy.Deny && e.RuleLine == 0 && e.Reason != "" && e.Reason != noRule && !strings.HasPrefix(e.Reason, "read as ")
-	c.Finds, c.lookedFor, c.Screened = findsOf(e), e.Looked, true // rules about other kinds are skipped (doubtfulRules)
+	c.Finds, c.lookedFor, c.Screened = findsOf(e), e.Looked, true // Screened is true although only some kinds were looked for: doubtfulRules treats rules about the others
 	c.empty = len(c.RequestTexts()) == 0 && len(e.Extra) == 0 && !e.ArgsCut && isEmptyArgs(e.Args)
 	if redact.IsRedacted(e.Server) || redact.IsRedacted(e.Method) {
 		return c, Redacted

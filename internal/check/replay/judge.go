@@ -11,19 +11,19 @@ import (
 
 // Judge judges recorded calls by a policy.
 type Judge struct {
-	policy  *policy.Policy // under its layers
-	alone   *policy.Policy
-	layers  []layer
-	replies [policy.OnList + 1][]layer // layers, and the policy itself, with rules about replies
-	sources []policy.Source
+	policy  *policy.Policy             // the policy under its layers
+	alone   *policy.Policy             // the policy without its layers
+	layers  []layer                    // the layers above the policy
+	replies [policy.OnList + 1][]layer // the policy itself and its layers, if they have rules about replies or lists
+	sources []policy.Source            // the rules of alone
 	src     []byte
 	file    string
 	options policy.Options            // without the layers
-	blind   bool                      // some rule looks at data that no record contains
+	blind   bool                      // some rule looks at data that not every record contains
 	without map[string]*policy.Policy // cache of withoutRules
 }
 
-// layer is a policy above, without its text.
+// layer is a policy and its rules.
 type layer struct {
 	policy  *policy.Policy
 	sources []policy.Source
@@ -64,11 +64,10 @@ func (j *Judge) Policy() *policy.Policy { return j.policy }
 // maxWithout bounds the cached policies.
 const maxWithout = 64
 
-// JudgeCall decides a recorded call. A rule that looks at data missing in the
-// record may or may not match. So the answer is certain only if it is the same
-// without all such rules and with any of them. Otherwise a reason is returned.
-// A layer with such a rule has no answer; then only a deny of another part is
-// certain, because layers open nothing.
+// JudgeCall decides a recorded call. A rule that looks at data missing in the record may or may not
+// match. So the answer is certain only if it is the same without all such rules and with any of
+// them. Otherwise JudgeCall returns a reason. If a layer has such a rule, only a deny by another layer
+// or by the policy itself is certain, because no layer can change a deny.
 func (j *Judge) JudgeCall(c *Call) (policy.Decision, Why) {
 	d, why := j.judgeAll(c)
 	if why == "" && d.Action != policy.Deny && c.odd {
@@ -104,7 +103,7 @@ func (j *Judge) judgeAll(c *Call) (policy.Decision, Why) {
 	return d, ""
 }
 
-// judgeOwn returns the answer of the policy itself.
+// judgeOwn returns the answer of the policy without its layers.
 func (j *Judge) judgeOwn(c *Call) (policy.Decision, Why) {
 	doubtful, why := doubtfulRules(j.alone, j.sources, c)
 	if len(doubtful) == 0 {
@@ -118,8 +117,7 @@ func (j *Judge) judgeOwn(c *Call) (policy.Decision, Why) {
 		return policy.Decision{}, why
 	}
 	d := rest.Decide(&c.Call)
-	// A deny holds whatever the rules below it decide: it is the strictest
-	// answer.
+	// A deny is the strictest answer, so doubtful rules below the denying rule cannot change it.
 	end := len(j.sources)
 	if d.Action == policy.Deny && d.Rule != nil {
 		end = j.originalIndex(d.Rule.Index, doubtful)
@@ -144,7 +142,7 @@ func doubtfulRules(p *policy.Policy, sources []policy.Source, c *Call) (rules []
 		w := c.Missing.whyUnknown(s)
 		if w == "" && !c.knowsConditions(p, s) {
 			if steps == nil {
-				steps = c.openSteps(p)
+				steps = c.traceUnscreened(p)
 			}
 			if w = Unrecorded; c.isSpared(&steps[i]) {
 				continue
@@ -157,21 +155,20 @@ func doubtfulRules(p *policy.Policy, sources []policy.Source, c *Call) (rules []
 	return rules, why
 }
 
-// openSteps returns the results of the rules with everything unknown that a
-// record may lack.
-func (c *Call) openSteps(p *policy.Policy) []policy.Step {
-	open := c.Call
-	open.Finds, open.Screened = nil, false
-	t := p.Trace(&open)
+// traceUnscreened returns the results of the rules for the call with unknown findings.
+func (c *Call) traceUnscreened(p *policy.Policy) []policy.Step {
+	unscreened := c.Call
+	unscreened.Finds, unscreened.Screened = nil, false
+	t := p.Trace(&unscreened)
 	if t.Cut {
-		return make([]policy.Step, len(t.Steps)) // they contain nothing
+		return make([]policy.Step, len(t.Steps)) // the steps of a cut trace are not complete: isSpared returns false for an empty step
 	}
 	return t.Steps
 }
 
-// isSpared reports whether a rule is irrelevant whatever the record lacks: the
-// call does not concern it or, if all arguments are present, other rules decide
-// first.
+// isSpared reports whether a rule cannot decide the call, whatever the missing data is: the name or a
+// condition on the call as a whole does not match or, if the record has the complete call, the rule
+// does not match at all or the rules above decide.
 func (c *Call) isSpared(s *policy.Step) bool {
 	switch {
 	case s.Match == where.No && (s.At.Kind == policy.NameGlob || s.At.Kind == policy.CallCondition):
@@ -182,9 +179,8 @@ func (c *Call) isSpared(s *policy.Step) bool {
 	return c.Missing.IsComplete() && (s.Match == where.No || !s.Reached)
 }
 
-// CertainPolicy returns the policy without the rules that look at data missing
-// in the record, and the removed rules. The other rules keep their positions. A
-// layer with such a rule is removed completely.
+// CertainPolicy returns the policy without the rules that look at data missing in the record, and
+// those rules. The other rules keep their positions. A layer with such a rule is removed completely.
 func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
 	if c.Missing.IsComplete() && !j.blind {
 		return j.policy, nil, ""
@@ -220,7 +216,7 @@ func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
 // errElsewhere means that a rule is in a file that the policy extends.
 var errElsewhere = errors.New("a rule of another file")
 
-// withoutRules returns the policy without some rules, under the given layers.
+// withoutRules returns the policy without some rules, under the layers in above.
 func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Policy, error) {
 	key := fmt.Sprint(rules)
 	for _, p := range above {
@@ -258,9 +254,10 @@ func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Polic
 	return p, nil
 }
 
-// originalIndex returns the index of a rule in the complete policy.
-func (j *Judge) originalIndex(index int, left []int) int {
-	for _, i := range left {
+// originalIndex returns the index in the complete policy of a rule that has the given index in the
+// policy without the removed rules.
+func (j *Judge) originalIndex(index int, removed []int) int {
+	for _, i := range removed {
 		if i <= index {
 			index++
 		}

@@ -12,29 +12,27 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Missing describes the parts of a call that the record does not contain. They
-// may have had any value.
+// Missing describes the parts of a call that the record does not contain. They may have had any
+// value.
 type Missing struct {
-	names Why    // why names are unknown; "" when all are known
-	gaps  []gap  // in the arguments
-	open  bool   // the arguments were cut off,
-	last  string // in or after this member
-	seen  []string
-	large bool // the message is so large that a missing part may itself decide
+	names Why      // why some name is unknown; "" when all names are known
+	gaps  []gap    // places in the arguments whose value is unknown
+	open  bool     // the recorded arguments end in or after the member last
+	last  string   // name of the last recorded member; only if open is true
+	seen  []string // names of all recorded members; only if open is true
+	large bool     // the message is so large that judging a missing value might take too much work
 }
 
 // gap is a place in the arguments whose value is unknown.
 type gap struct {
-	path []string // member names; list elements add none
+	path []string // member names; an element of a list has the path of the list
 	why  Why
 }
 
 const (
-	// maxGaps bounds the places recorded; with more, everything counts as
-	// missing.
+	// maxGaps bounds the number of gaps. If there are more, all arguments count as missing.
 	maxGaps = 256
-	// largeFrame is the message size in bytes above which a missing value might
-	// be too slow to judge.
+	// largeFrame is the message size in bytes above which Missing.large is true.
 	largeFrame = 256 << 10
 )
 
@@ -80,7 +78,7 @@ func (m *Missing) readValue(d *json.Decoder, at []string) bool {
 					return false
 				}
 				s, _ := name.(string)
-				m.noteGap(at, markOf(s)) // a member with an unknown name: it may be any member here
+				m.noteGap(at, markOf(s)) // if the name is unknown, any member of this object may be the one
 				below = append(slices.Clone(at), s)
 			}
 			if !m.readValue(d, below) {
@@ -103,8 +101,8 @@ func (m *Missing) noteGap(at []string, why Why) {
 	}
 }
 
-// cutOff records which members of the arguments are complete: those before the
-// last.
+// cutOff records the names of the members in arguments that were cut off. All members before the
+// last one are complete.
 func (m *Missing) cutOff(args []byte) Why {
 	d := json.NewDecoder(bytes.NewReader(args))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -126,7 +124,7 @@ func (m *Missing) cutOff(args []byte) Why {
 	return ""
 }
 
-// markOf returns why a recorded text differs from the sent text, or "".
+// markOf returns why a recorded text differs from the sent text, or "" if it does not differ.
 func markOf(s string) Why {
 	switch {
 	case !redact.IsRedacted(s):
@@ -137,8 +135,8 @@ func markOf(s string) Why {
 	return Cut
 }
 
-// whyUnknown returns why the record cannot show whether names and arguments
-// match a rule, or "".
+// whyUnknown returns why the record cannot show whether a rule matches the names and arguments, or
+// "" if the record can.
 func (m *Missing) whyUnknown(s *policy.Source) Why {
 	if m.names != "" && !matchesAnyText(s) {
 		return m.names
@@ -163,9 +161,8 @@ func needsUnrecorded(s policy.Source) bool {
 	})
 }
 
-// knowsConditions reports whether the record can decide all of a rule's
-// conditions on the call as a whole. For a find, it must show that a kind was
-// found or was looked for.
+// knowsConditions reports whether the record can decide all conditions of a rule on the call as a
+// whole. For the condition find, the record must show that a kind was found or was looked for.
 func (c *Call) knowsConditions(p *policy.Policy, s *policy.Source) bool {
 	return !slices.ContainsFunc(s.Calls, func(stated policy.Stated) bool {
 		k, _ := policy.CallKeyOf(stated.Key)
@@ -173,12 +170,11 @@ func (c *Call) knowsConditions(p *policy.Policy, s *policy.Source) bool {
 	})
 }
 
-// findKey is the condition that a record may be able to decide.
+// findKey is the key of the only condition that some records can decide and some cannot.
 const findKey = "find"
 
-// knowsKinds reports whether the record shows if one of the kinds was found.
-// Kinds of the owner's packs do not count, because the pack may have changed
-// since.
+// knowsKinds reports whether the record shows that one of the kinds was found, or that none was. It
+// does not trust records about kinds of the owner's packs, because the pack may have changed since.
 func (c *Call) knowsKinds(p *policy.Policy, kinds []string) bool {
 	if slices.Contains(kinds, "*") {
 		kinds = p.KindsOn(policy.OnCall)
@@ -213,8 +209,8 @@ func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 		if len(g.path) == 0 || s.Further.Only {
 			return g.why
 		}
-		// For some argument names the name decides, whatever the value is. A missing value does no
-		// harm then.
+		// The argument is a further argument. Its value matters only if the name alone does not
+		// decide whether it is suspicious.
 		name := g.path[len(g.path)-1]
 		if reading.SuspectReason(name, "x") == "" && reading.SuspectReason(name, "/x") != "" {
 			return g.why
@@ -226,15 +222,16 @@ func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 	return ""
 }
 
-// matchesAnyText reports whether a rule has the glob ** on texts. Other names
-// may be refused, or have several readings.
+// matchesAnyText reports whether a rule is about texts of sampling or elicitation and matches all of
+// them. For other subjects the result is false, because a name may be refused or have several
+// readings.
 func matchesAnyText(s *policy.Source) bool {
 	return slices.Contains(s.Names, "**") && (s.Subject == policy.SamplingSubject || s.Subject == policy.ElicitationSubject)
 }
 
-// whyPathUnknown returns why the values for a condition on path are unknown, or
-// "". A condition looks at the member and everything below it, and a gap may
-// contain members. Names that differ only in case are readings of each other.
+// whyPathUnknown returns why the values for a condition on path are unknown, or "". A condition looks
+// at the member and everything below it, and a gap may contain members. Names that differ only in
+// case count as the same name.
 func (m *Missing) whyPathUnknown(path []string) Why {
 	if policy.EveryArgument(path) {
 		path = nil

@@ -13,36 +13,35 @@ import (
 
 // Reply is a recorded answer to a call, or one entry of a recorded list.
 type Reply struct {
-	on    policy.On
-	entry *event.Entry
-	of    *event.Entry // the answered call; nil for a list and when unknown
-	call  Call         // the answered call, or the call that would name the entry
-	why   Why          // why the rules cannot judge it; "" when they can
-	found []string     // kinds
-	stray []string     // kinds found in this or another entry
+	on       policy.On
+	entry    *event.Entry
+	answered *event.Entry // record of the answered call; nil for a list entry, and when unknown
+	call     Call         // the answered call, or the call that would name the list entry
+	why      Why          // why the rules cannot judge the reply; "" when they can
+	found    []string     // kinds of findings in the reply or list entry
+	stray    []string     // kinds found in some entry of the list, if the record does not say in which
 
-	// Was is the action taken, and words are the alterations, as in the record.
+	// Was is the recorded action, and words are the recorded alterations.
 	Was    policy.Action
 	words  []string
-	failed bool // withheld because the rules could not be carried out on it
+	failed bool // the reply was withheld because it could not be altered as the rules require
 }
 
 // Replies finds the replies in records that come in order.
 type Replies struct {
-	young, old map[string]*event.Entry // calls without an answer, by record
+	young, old map[string]*event.Entry // calls that are not answered yet, by record ID
 	bytes      int                     // total line length of young
 }
 
-// Bounds of the calls that wait for answers. Beyond them, the oldest are
+// Bounds of the calls in young. When one is reached, young replaces old, and the calls in old are
 // dropped.
 const (
 	maxWaiting      = 1 << 11
 	maxWaitingBytes = 8 << 20
 )
 
-// TakeReplies returns the replies in a record: the entries of a list, an
-// answer, or nothing. It returns nothing for messages that a server sends
-// unprompted and for messages that no rule took part in.
+// TakeReplies returns the replies in a record: the entries of a list, one answer, or nil. It returns
+// nil for messages that answer no call, and for messages in whose decision no rule took part.
 func (rs *Replies) TakeReplies(e *event.Entry) []Reply {
 	switch {
 	case e.Ref == "":
@@ -51,8 +50,8 @@ func (rs *Replies) TakeReplies(e *event.Entry) []Reply {
 	case e.Kind != event.Outcome && e.Kind != event.Listed && e.Kind != event.Decision, e.Server == "" && e.ServerGuess == "hub":
 		return nil // the hub's own messages are not judged
 	}
-	r := Reply{on: policy.OnReply, entry: e, of: rs.takeCall(e.Ref), found: findsOf(e)}
-	if !r.readOutcome() || r.of != nil && r.of.Method == builtin.Method { // rules do not see the answers of an agent's own tools
+	r := Reply{on: policy.OnReply, entry: e, answered: rs.takeCall(e.Ref), found: findsOf(e)}
+	if !r.readOutcome() || r.answered != nil && r.answered.Method == builtin.Method { // rules do not see the answers of an agent's own tools
 		return nil
 	}
 	if len(e.Declared) > 0 {
@@ -85,8 +84,8 @@ func (rs *Replies) takeCall(ref string) *event.Entry {
 	return nil
 }
 
-// readOutcome reads the outcome of the reply. It returns false when no rule
-// decided it.
+// readOutcome reads the recorded outcome of the reply. It returns false when no rule about replies
+// decided.
 func (r *Reply) readOutcome() bool {
 	e := r.entry
 	r.Was, r.words = policy.Allow, slices.Sorted(slices.Values(e.Altered))
@@ -110,24 +109,24 @@ func (r *Reply) isAltered() bool { return r.Was != policy.Allow || len(r.words) 
 
 // rebuildCall sets the answered call.
 func (r *Reply) rebuildCall() {
-	of := r.of
+	e := r.answered
 	switch {
 	case r.entry.Method == "batch":
 		r.why = Several
-	case of == nil:
+	case e == nil:
 		r.why = NoCall
-	case of.Kind == event.Decision:
-		r.call, r.why = RebuildCall(of)
-	case strings.HasPrefix(of.Method, "tasks/"):
+	case e.Kind == event.Decision:
+		r.call, r.why = RebuildCall(e)
+	case strings.HasPrefix(e.Method, "tasks/"):
 		r.why = Unrecorded // the task's call is not recorded
 	default:
-		r.call.Call = policy.Call{Server: of.Server, Method: of.Method, Subject: policy.MethodSubject, Names: []string{of.Method}}
+		r.call.Call = policy.Call{Server: e.Server, Method: e.Method, Subject: policy.MethodSubject, Names: []string{e.Method}}
 	}
 	r.prepareCall()
 }
 
-// prepareCall prepares the call for rules about replies. They apply at the time
-// of the reply and judge each kind by itself.
+// prepareCall prepares the call for rules about replies. These rules apply at the time of the reply,
+// and judge the findings in the reply and not those in the call.
 func (r *Reply) prepareCall() { r.call.At, r.call.empty = r.entry.Time, true }
 
 // listEntries returns the entries of a list, each with its findings and its
@@ -137,7 +136,7 @@ func (r *Reply) listEntries() (all []Reply) {
 	places := findsAt(e)
 	for n, name := range e.Declared {
 		one := *r
-		one.on, one.of, one.found = policy.OnList, nil, places[strconv.Itoa(n)]
+		one.on, one.answered, one.found = policy.OnList, nil, places[strconv.Itoa(n)]
 		if places == nil {
 			one.stray = r.found
 		}
@@ -146,17 +145,18 @@ func (r *Reply) listEntries() (all []Reply) {
 		one.why = markOf(name)
 		one.prepareCall()
 		if r.Was != policy.Deny {
-			one.entryDone(name)
+			one.readEntryOutcome(name)
 		}
 		all = append(all, one)
 	}
 	return all
 }
 
-func (r *Reply) entryDone(name string) {
-	said := r.words
+// readEntryOutcome reads the outcome of one list entry from the alterations of the list.
+func (r *Reply) readEntryOutcome(name string) {
+	alterations := r.words
 	r.words = nil
-	for _, word := range said {
+	for _, word := range alterations {
 		switch {
 		case word == "leave out "+name:
 			r.Was = policy.Deny
@@ -170,8 +170,8 @@ func (r *Reply) entryDone(name string) {
 	}
 }
 
-// findsAt returns the found kinds by list entry, or nil when the record lacks
-// some positions.
+// findsAt returns the found kinds by the index of the list entry, or nil when the record lacks some
+// positions.
 func findsAt(e *event.Entry) map[string][]string {
 	places := map[string][]string{}
 	for _, line := range e.Finds {
@@ -203,8 +203,8 @@ func (r *Reply) unknownKinds(kinds []string) (all []string) {
 	return all
 }
 
-// JudgeReply decides a recorded reply. Each kind is judged by itself, so the
-// answer is certain if no unknown kind could change it.
+// JudgeReply decides a recorded reply. The rules judge each kind of finding by itself, so the answer
+// is certain if no kind of which it is unknown whether it was found could change the answer.
 func (j *Judge) JudgeReply(r *Reply) (policy.Decision, Why) {
 	kinds, ruled := j.policy.Screens(r.on)
 	switch {
@@ -241,7 +241,7 @@ func (r *Reply) whyDoubtful(l *layer, readings []string) Why {
 	if len(rules) == 0 {
 		return ""
 	}
-	steps := r.call.openSteps(l.policy)
+	steps := r.call.traceUnscreened(l.policy)
 	for _, i := range rules {
 		finds := l.sources[i].Finds
 		concerned := finds == nil || slices.ContainsFunc(readings, func(kind string) bool {
@@ -279,12 +279,12 @@ func (j *Judge) CompareReply(r *Reply) Example {
 	return x
 }
 
-// CompareReplyAnswers compares the answers of two policies to a recorded reply,
-// whatever the recorded outcome.
+// CompareReplyAnswers compares the answers of two policies to a recorded reply. It does not look at
+// the recorded outcome.
 func CompareReplyAnswers(before, after *Judge, r *Reply) Example {
 	old, why := before.JudgeReply(r)
 	x := r.makeExample(r.describeOutcome(&old))
-	x.OldRule = decidedBy(&old)
+	x.OldRule = decidingRule(&old)
 	d := policy.Decision{}
 	if why == "" {
 		d, why = after.JudgeReply(r)
@@ -304,8 +304,8 @@ func (r *Reply) makeExample(was string) Example {
 	switch {
 	case r.on == policy.OnList:
 		x.Names = shortenNames(r.call.Names)
-	case r.of != nil:
-		x.Names, x.Args = shortenNames(r.of.Names), shownArgs(r.of)
+	case r.answered != nil:
+		x.Names, x.Args = shortenNames(r.answered.Names), shownArgs(r.answered)
 	}
 	return x
 }
@@ -316,7 +316,7 @@ func (x *Example) setOutcome(r *Reply, d *policy.Decision, why Why) {
 		x.Class, x.Why = NotJudged, why
 		return
 	}
-	x.Is, x.Reason, x.NewRule, x.Action = r.describeOutcome(d), d.Reason, decidedBy(d), check.StrictestAction(d)
+	x.Is, x.Reason, x.NewRule, x.Action = r.describeOutcome(d), d.Reason, decidingRule(d), check.StrictestAction(d)
 	if r.isWithheld(d) {
 		x.Action = policy.Deny
 	}
@@ -325,8 +325,8 @@ func (x *Example) setOutcome(r *Reply, d *policy.Decision, why Why) {
 	}
 }
 
-// decidedBy returns the deciding rule, or else the first rule that alters.
-func decidedBy(d *policy.Decision) *check.RuleRef {
+// decidingRule returns the deciding rule, or else the first rule that alters.
+func decidingRule(d *policy.Decision) *check.RuleRef {
 	if d.Rule == nil && len(d.Alters) > 0 {
 		return check.RefOf(d.Alters[0].Rule)
 	}
@@ -344,8 +344,8 @@ func joinOutcome(a policy.Action, words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// isWithheld reports whether nothing of the reply is passed on. List entries
-// with a prompt are withheld, because nobody is asked about them yet.
+// isWithheld reports whether the client gets nothing of the reply. A list entry with a prompt is
+// withheld, because the proxy asks nobody about list entries.
 func (r *Reply) isWithheld(d *policy.Decision) bool {
 	return d.Action == policy.Deny || d.Action == policy.Prompt && r.on == policy.OnList
 }

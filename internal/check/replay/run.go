@@ -16,7 +16,7 @@ import (
 // Class is the way in which the answer to a call changes.
 type Class string
 
-// The classes. Those that open come first.
+// The classes. For calls, those that permit more come first.
 const (
 	NewlyAllowed Class = "newly_allowed"
 	NewlyAsked   Class = "newly_asked"
@@ -38,7 +38,7 @@ func Classes() []Class { return []Class{NewlyAllowed, NewlyAsked, NewlyDenied, U
 // FormatClass returns the class in words for people.
 func (c Class) FormatClass() string { return strings.ReplaceAll(string(c), "_", " ") }
 
-// newly is the class of a changed reply, by its strictest new action.
+// newly holds the class of a changed reply, by its strictest new action.
 var newly = [...]Class{policy.Deny: NewlyWithheld, policy.Prompt: NewlyAsked, policy.Redact: NewlyRedacted,
 	policy.Fence: NewlyFenced, policy.Warn: NewlyWarned, policy.Allow: NewlyAllowed}
 
@@ -47,11 +47,11 @@ func AnswerClasses() []Class {
 	return []Class{NewlyAllowed, NewlyWarned, NewlyFenced, NewlyRedacted, NewlyAsked, NewlyWithheld, Unchanged, NotJudged}
 }
 
-// Example is one recorded call of a class. Its texts come from the record and
-// may have any content.
+// Example is one recorded call or reply of a class. Its texts come from the record and may have any
+// content.
 type Example struct {
 	Class   Class          `json:"class"`
-	Why     Why            `json:"why,omitempty"` // why it was not judged
+	Why     Why            `json:"why,omitempty"` // why the call was not judged; "" if it was
 	Record  string         `json:"record"`
 	Time    time.Time      `json:"time"`
 	Server  string         `json:"server,omitempty"`
@@ -59,25 +59,25 @@ type Example struct {
 	Names   []string       `json:"names,omitempty"`
 	Args    string         `json:"args,omitempty"`  // JSON, cut at 500 bytes
 	Finds   []string       `json:"finds,omitempty"` // kinds found in the reply
-	Was     string         `json:"was"`
-	Is      string         `json:"is,omitempty"`
+	Was     string         `json:"was"`             // the old answer
+	Is      string         `json:"is,omitempty"`    // the new answer
 	OldRule *check.RuleRef `json:"old_rule,omitempty"`
 	NewRule *check.RuleRef `json:"new_rule,omitempty"`
-	Reason  string         `json:"reason,omitempty"` // the reason when no new rule decides
+	Reason  string         `json:"reason,omitempty"` // the reason of the new answer, if no rule decides
 	Action  policy.Action  `json:"-"`
 }
 
 // Report is the result of a replay.
 type Report struct {
 	Revision  string        `json:"policy_revision"`
-	Decisions int           `json:"decisions"` // recorded decisions in which rules took part
-	Observed  int           `json:"observed"`  // decisions that were not enforced
+	Decisions int           `json:"decisions"` // number of recorded decisions in which rules took part
+	Observed  int           `json:"observed"`  // number of decisions that were not enforced
 	Counts    map[Class]int `json:"counts"`
 	NotJudged map[Why]int   `json:"not_judged"`
 	Sessions  int           `json:"sessions"`
 	First     time.Time     `json:"first"`
 	Last      time.Time     `json:"last"`
-	Damaged   int           `json:"damaged"` // unreadable places in the record
+	Damaged   int           `json:"damaged"` // number of unreadable places in the record
 	Examples  []Example     `json:"examples"`
 	Answers   *Answers      `json:"answers,omitempty"` // nil when there are no rules about replies and no altered replies
 }
@@ -85,7 +85,7 @@ type Report struct {
 // Answers is the result for replies: answers to calls, and entries of lists.
 type Answers struct {
 	Total     int            `json:"total"`
-	Observed  int            `json:"observed"` // replies that were not enforced
+	Observed  int            `json:"observed"` // number of replies for which the rules were not enforced
 	Counts    map[Class]int  `json:"counts"`
 	Now       map[string]int `json:"now"` // number of judged replies by their strictest new action
 	NotJudged map[Why]int    `json:"not_judged"`
@@ -114,8 +114,8 @@ func (a *Answers) SummarizeAnswers() string {
 	return fmt.Sprintf("%d answers and entries of lists%s: %s", a.Total, observed, strings.Join(parts, ", "))
 }
 
-// AddExample counts an example, and keeps up to n examples of each class, one
-// for each change.
+// AddExample counts an example, and keeps up to n examples of each class. It does not keep the same
+// change twice. It returns a, or new Answers if a is nil.
 func (a *Answers) AddExample(x *Example, n int) *Answers {
 	if a == nil {
 		a = &Answers{Counts: map[Class]int{}, Now: map[string]int{}, NotJudged: map[Why]int{}, Examples: []Example{}, shown: map[string]bool{}}
@@ -149,8 +149,8 @@ func (r *Report) HasChanges() bool {
 // maxSessions bounds the sessions that are counted separately.
 const maxSessions = 1 << 16
 
-// Run judges the records and keeps up to n examples of each class, one for each
-// change. It keeps nothing else of the record in memory.
+// Run judges the records and keeps up to n examples of each class. It does not keep the same call
+// twice. It keeps no other records in memory.
 func Run(j *Judge, records iter.Seq2[event.Entry, error], n int) (*Report, error) {
 	r := &Report{Revision: j.Policy().Revision(), Counts: map[Class]int{}, NotJudged: map[Why]int{}, Examples: []Example{}}
 	var replies Replies
@@ -206,7 +206,7 @@ func (r *Report) countEntry(e *event.Entry, sessions map[string]bool) {
 	r.Last = e.Time
 }
 
-// maxArgs is the length of an example's arguments, in bytes.
+// maxArgs is the maximum length of an example's arguments, in bytes.
 const maxArgs = 500
 
 // CompareEntry judges one record for which IsJudged holds.

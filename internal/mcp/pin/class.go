@@ -13,9 +13,9 @@ const (
 	Loosened       // a restricting hint is gone
 	Text           // a text for a model changed: descriptions, defaults, instructions
 	Started        // the server starts in another way
-	Widened        // it takes or returns something new, or the change is unknown
+	Widened        // the entry takes or returns something new, or the change is unknown
 	Added          // an entry is new
-	Refused        // it holds something that can never be approved: hidden characters, a name like another
+	Refused        // the entry has something that can never be approved: hidden characters, or a name that looks like another
 )
 
 // classWords are the classes' names in reports; asks marks the classes that need approval.

@@ -14,7 +14,7 @@ import (
 // Change is one difference in an entry, or in a server's description of itself.
 type Change struct {
 	Class Class
-	At    string          // place: member names with dots, "" for the whole
+	At    string          // place: member names separated by dots; "" for the whole entry
 	Was   json.RawMessage // nil when it is new
 	Is    json.RawMessage // nil when it is gone
 	What  string          // description where Was and Is do not show the change; never a part of a text
@@ -37,8 +37,8 @@ type Difference struct {
 	Changes []Change
 }
 
-// DiffEntries returns the changes from one entry to another of the same kind and name; nil when
-// they are equal.
+// DiffEntries returns the changes from the entry was to the entry is. Both have the same kind and
+// name. It returns nil when they are equal.
 func DiffEntries(was, is Entry) []Change {
 	if bytes.Equal(was.text, is.text) {
 		return nil
@@ -61,7 +61,7 @@ func DiffEntries(was, is Entry) []Change {
 // differ collects changes.
 type differ struct {
 	found    []Change
-	contrary bool // a tighter part does not make the whole tighter
+	contrary bool // a tighter part does not make the whole schema tighter, as inside "not"
 }
 
 func (d *differ) addChange(class Class, at string, was, is any) {
@@ -112,9 +112,9 @@ func (d *differ) compareMember(how rating, at string, was, is any) {
 	}
 }
 
-// holds are the hint values that restrict a tool (schema.ts, ToolAnnotations): losing one needs
-// approval. A missing hint is no value.
-var holds = map[string]bool{"readOnlyHint": true, "destructiveHint": true, "idempotentHint": true, "openWorldHint": false}
+// restrictingHints are the hint values that restrict a tool (schema.ts, ToolAnnotations): losing
+// one needs approval. A missing hint has no value.
+var restrictingHints = map[string]bool{"readOnlyHint": true, "destructiveHint": true, "idempotentHint": true, "openWorldHint": false}
 
 func (d *differ) compareHints(at string, was, is any) {
 	before, wasObject := asObject(was)
@@ -128,7 +128,7 @@ func (d *differ) compareHints(at string, was, is any) {
 			continue
 		}
 		class := Shown
-		if held, known := holds[name]; known && before[name] == held || !known && name != "title" {
+		if held, known := restrictingHints[name]; known && before[name] == held || !known && name != "title" {
 			class = Loosened
 		}
 		d.addChange(class, at+"."+name, before[name], after[name])
@@ -188,7 +188,7 @@ func byName(v any) (map[string]any, bool) {
 	return all, ok
 }
 
-// exact are the kinds that never occur in the texts of an honest list.
+// exact are the kinds of findings that never occur in the texts of an honest list.
 var exact = sync.OnceValue(func() inspect.Kinds {
 	kinds, err := inspect.ParseKinds([]string{string(inspect.Hidden), string(inspect.Control), string(inspect.TemplateToken)})
 	if err != nil {
@@ -197,7 +197,7 @@ var exact = sync.OnceValue(func() inspect.Kinds {
 	return kinds.WithCloseLook()
 })
 
-// suspectChanges returns the contents of an entry that can never be approved.
+// suspectChanges returns a change for each text of an entry that can never be approved.
 func suspectChanges(e Entry) []Change {
 	if isPlain(e.text) {
 		return nil
@@ -239,7 +239,7 @@ func joinPath(at, name string) string {
 	return at + "." + name
 }
 
-// GravestClass returns the class that weighs most.
+// GravestClass returns the class that weighs most. The unknown class weighs more than all others.
 func GravestClass(all []Change) (worst Class) {
 	for _, c := range all {
 		if c.Class == 0 {

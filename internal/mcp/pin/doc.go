@@ -6,6 +6,6 @@
 // admit a server's lines as strictly as internal/wire/frame does.
 package pin
 
-// Formula is the number of the canonical form. Entries are stored whole, so a new formula can be
-// computed from the stored entries without a new approval.
+// Formula is the version number of the canonical form. Whole entries are stored, so another version
+// can be computed from them without a new approval.
 const Formula = 1

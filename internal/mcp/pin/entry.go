@@ -34,7 +34,7 @@ func (k EntryKind) keyMember() string {
 // Entry is one entry of a list in its canonical form. It must not be changed.
 type Entry struct {
 	Kind EntryKind
-	Name string // for a template: the template itself
+	Name string // for a template: the URI template
 	text []byte
 }
 

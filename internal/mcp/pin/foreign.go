@@ -32,8 +32,8 @@ func (l Lock) CompareServer(name string, is *SelfDescription) []Difference {
 	return all
 }
 
-// foreignTools maps the names of the other servers' tools to their servers. It leaves out
-// everyday words and the names of this server's own tools.
+// foreignTools maps the names of the other servers' tools to their servers. It leaves out names
+// that may be everyday words, and the names of this server's own tools.
 func (l Lock) foreignTools(name string, is *SelfDescription) map[string]string {
 	all := map[string]string{}
 	for _, other := range slices.Sorted(maps.Keys(l)) {

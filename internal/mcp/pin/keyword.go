@@ -1,13 +1,13 @@
 package pin
 
-// position is where schemas stand in the value of a keyword.
+// position says where the value of a keyword contains schemas.
 type position uint8
 
 const (
-	none  position = iota
-	one            // the value is a schema, or an array of schemas (items in draft 7)
-	list           // an array of schemas
-	named          // an object of schemas
+	none  position = iota // nowhere
+	one                   // the value is a schema, or an array of schemas (items in draft 7)
+	list                  // an array of schemas
+	named                 // an object of schemas
 )
 
 // rating is how a change of a member is judged.
@@ -26,17 +26,17 @@ const (
 	asEnum                   // enum
 	asUpper                  // upper bound: lower is tighter
 	asLower                  // lower bound: higher is tighter
-	asDemand                 // one condition; none when missing
+	asDemand                 // one condition; a missing member is no condition
 	asRequired               // required
 	asDialect                // $schema
 )
 
 // keyword is one member of a schema (JSON Schema 2020-12 and draft 7).
 type keyword struct {
-	rating rating // for keywords without schemas
-	holds  position
-	set    bool // an array whose order and repetition mean nothing
-	// contrary means that a tighter schema in this keyword does not make the whole tighter.
+	rating rating   // for keywords without schemas
+	holds  position // where its value contains schemas
+	set    bool     // an array whose order and repetition mean nothing
+	// contrary means that a tighter schema in this keyword does not make the whole schema tighter.
 	contrary bool
 }
 

@@ -12,7 +12,7 @@ import (
 // servers never need it. It is safe for concurrent use.
 type likeness struct {
 	mu    sync.Mutex
-	names [len(Kinds)]map[string][]string // by their folded form, in order
+	names [len(Kinds)]map[string][]string // by foldName, sorted; nil until findAlike needs them
 }
 
 // findAlike returns the first other name that looks like name, "" for none.
@@ -37,7 +37,7 @@ func (s *SelfDescription) findAlike(kind EntryKind, name string) string {
 	return ""
 }
 
-// addName adds a name that a server has now.
+// addName adds the name of a new entry.
 func (l *likeness) addName(kind EntryKind, name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -20,8 +20,9 @@ type Lock map[string]SelfDescription
 // lists are the members of a server's block that hold entries.
 var lists = [...]string{Tool: "tools", Prompt: "prompts", Template: "templates"}
 
-// Text returns the file: JSON with an indent of two blanks, sorted, LF, without time or place.
-// Invisible characters are escaped; readable text stays unchanged.
+// Text returns the file: sorted JSON with an indent of two blanks and LF line ends. It does not say
+// when or where it was written, so that equal locks have equal files. Invisible characters are
+// escaped; readable text stays unchanged.
 func (l Lock) Text() []byte {
 	servers := map[string]any{}
 	for name, s := range l {
@@ -83,9 +84,9 @@ func isSeen(src []byte) bool {
 	return true
 }
 
-// ReadLock parses such a file, with any blanks and order. An unknown member, or an entry that
-// does not match its digest, is an error: after a merge by hand or by a program, the file may
-// hold entries that nobody approved.
+// ReadLock parses a file with the content of Lock.Text, in any order and with any blanks. An
+// unknown member, or an entry that does not match its digest, is an error: after a merge by hand or
+// by a program, the file may hold entries that nobody approved.
 func ReadLock(src []byte) (Lock, error) {
 	file, err := readFile(src, "servers")
 	if err != nil {
@@ -106,7 +107,8 @@ func ReadLock(src []byte) (Lock, error) {
 	return l, nil
 }
 
-// readFile parses a file of this package: an object of its formula and of exactly these members.
+// readFile parses a file of this package: an object with the member formula and exactly these
+// members.
 func readFile(src []byte, names ...string) (map[string]any, error) {
 	tree, err := parseTree(src)
 	if err != nil {

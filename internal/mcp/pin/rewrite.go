@@ -32,7 +32,7 @@ func rewriteEntry(kind EntryKind, src []byte) (name string, text []byte, err err
 		}
 		return "", nil, err
 	}
-	w := writers.Get().(*writer) //nolint:forcetypeassert // it has nothing else
+	w := writers.Get().(*writer) //nolint:forcetypeassert // the pool has nothing else
 	defer writers.Put(w)
 	w.kind, w.src, w.at, w.name, w.out, w.parts = kind, src, 0, "", w.out[:0], w.parts[:0]
 	if _, err = w.writeValue(entryShape, 0); err == nil {
@@ -53,13 +53,13 @@ type writer struct {
 	out   []byte
 	name  string // the entry's name
 	parts []part // members and elements of the open objects and arrays
-	spare []byte
+	spare []byte // buffer of orderParts
 }
 
 // part is a written member or element.
 type part struct {
 	key      []byte // a member's name, or a text element's text; nil for other elements
-	from, to int
+	from, to int    // offsets in writer.out
 }
 
 func (w *writer) skipBlanks() {
@@ -169,9 +169,9 @@ func (w *writer) writeObject(how shape, depth int) error {
 }
 
 func (w *writer) writeArray(how shape, depth int) error {
-	of := dataShape
+	elementShape := dataShape
 	if how == schemasShape {
-		of = schemaShape
+		elementShape = schemaShape
 	}
 	first, start, texts := len(w.parts), len(w.out), true
 	w.out = append(w.out, '[')
@@ -179,7 +179,7 @@ func (w *writer) writeArray(how shape, depth int) error {
 	for !w.takeByte(']') {
 		p := w.beginPart(start)
 		var err error
-		if p.key, err = w.writeValue(of, depth+1); err != nil {
+		if p.key, err = w.writeValue(elementShape, depth+1); err != nil {
 			return err
 		}
 		p.to = len(w.out)
@@ -230,7 +230,7 @@ func (w *writer) orderParts(first, start int) (twice bool) {
 func (w *writer) shapeOf(how shape, name []byte) shape {
 	switch how {
 	case entryShape:
-		if is := members[w.kind][string(name)]; is == asSchema || is == asOutput {
+		if rated := members[w.kind][string(name)]; rated == asSchema || rated == asOutput {
 			return schemaShape
 		}
 	case schemaShape, schemasShape:

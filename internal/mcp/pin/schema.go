@@ -59,7 +59,8 @@ func isArray(v any) bool {
 }
 
 // namedSchemas compares objects of schemas. A new parameter widens the schema, a removed one
-// narrows it. For other names it is unknown which schemas refer to them.
+// narrows it. In an object that is not of parameters, a removed schema counts as a widening, too,
+// because it is unknown which schemas refer to it.
 func (d *differ) namedSchemas(at string, was, is any, parameters bool) {
 	before, wasObject := asObject(was)
 	after, isObject := asObject(is)

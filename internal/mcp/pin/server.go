@@ -9,17 +9,17 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// SelfDescription is a server's description of itself. The zero value is empty.
+// SelfDescription is what a server says about itself. The zero value is empty.
 type SelfDescription struct {
 	Start        []string // command line or address, without secrets
 	Version      string   // as the server claims
 	Instructions string
 	entries      [len(Kinds)]map[string]Entry
-	alike        *likeness
-	size         int // bytes of the entries' texts
+	alike        *likeness // finds entry names that look alike; nil before the first entry
+	size         int       // bytes of the entries' texts
 }
 
-// Add adds one entry of a list; it returns an error if the entry exists.
+// Add adds one entry of a list; it returns an error if the list already has an entry of that name.
 func (s *SelfDescription) Add(e Entry) error {
 	if _, twice := s.entries[e.Kind][e.Name]; twice {
 		return fmt.Errorf("it lists the %s %q twice", e.Kind, e.Name)

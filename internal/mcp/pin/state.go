@@ -15,7 +15,7 @@ import (
 
 // State is one machine's data about a server: the approved description and the latest one.
 type State struct {
-	Server   string      // the server's name, so that another server's file is not taken for this one
+	Server   string      // the server's name, so that the file of another server is not used by mistake
 	Sighted  []EntryKind // kinds whose first list was read to its end
 	Approved SelfDescription
 	Served   SelfDescription
@@ -48,11 +48,11 @@ func (s *State) Write(to io.Writer) error {
 	w := bufio.NewWriterSize(to, 1<<16)
 	writeStrings(w, `{"formula":`, strconv.Itoa(Formula))
 	for _, part := range []struct {
-		name string
-		of   any
+		name  string
+		value any
 	}{{"kept", append([]string{}, s.Kept...)}, {"server", s.Server}, {"sighted", sighted}} {
 		writeStrings(w, `,"`, part.name, `":`)
-		_, _ = w.Write(escapeUnseen(encodeTree(part.of)))
+		_, _ = w.Write(escapeUnseen(encodeTree(part.value)))
 	}
 	writeStrings(w, `,"approved":`)
 	s.Approved.writeBlock(w)
@@ -144,11 +144,11 @@ func readExact(src []byte, server string) (s *State, known bool) {
 	}
 	s = &State{Server: server, Kept: file.Kept, Sighted: sighted}
 	for _, part := range []struct {
-		to *SelfDescription
-		of *block
+		target *SelfDescription
+		source *block
 	}{{&s.Approved, &file.Approved}, {&s.Served, &file.Served}} {
-		part.to.Start, part.to.Version, part.to.Instructions = part.of.Start, part.of.Version, part.of.Instructions
-		for kind, all := range [...]entries{Tool: part.of.Tools, Prompt: part.of.Prompts, Template: part.of.Templates} {
+		part.target.Start, part.target.Version, part.target.Instructions = part.source.Start, part.source.Version, part.source.Instructions
+		for kind, all := range [...]entries{Tool: part.source.Tools, Prompt: part.source.Prompts, Template: part.source.Templates} {
 			for name, one := range all {
 				e := Entry{Kind: EntryKind(kind), Name: name, text: one} //nolint:gosec // as above
 				if !bytes.Contains(e.text, append([]byte(`"`+e.Kind.keyMember()+`":`), encodeTree(name)...)) {
@@ -159,12 +159,12 @@ func readExact(src []byte, server string) (s *State, known bool) {
 				} else {
 					e.text = bytes.Clone(one)
 				}
-				part.to.PutEntry(e)
+				part.target.PutEntry(e)
 			}
 		}
 	}
-	as := match{src}
-	return s, s.Write(&as) == nil && len(as.rest) == 0
+	checked := match{src}
+	return s, s.Write(&checked) == nil && len(checked.rest) == 0
 }
 
 // readKinds returns the kinds of these words.

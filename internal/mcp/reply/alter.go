@@ -17,13 +17,13 @@ import (
 
 // Change is the requested change of a message. The zero value changes nothing.
 type Change struct {
-	Redact  []int    // indexes of Findings to take out, in ascending order
-	Takes   bool     // a rule takes something out, at any place
-	Fence   string   // the id of the marks around the whole; "" for none
+	Redact  []int    // indexes of the Findings to replace by marks, in ascending order
+	Takes   bool     // a rule redacts a kind of findings, so a message that was not searched to its end is withheld
+	Fence   string   // the id of the marks around the server's texts; "" for no marks
 	Warn    []string // kinds that the reader is warned of
 	Server  string   // the server's name, for the marks
-	LeftOut []int    // indexes of list entries to leave out, in ascending order
-	Pinned  bool     // ReplaceEntries has made the message
+	LeftOut []int    // indexes of the list entries to remove, in ascending order
+	Pinned  bool     // the message is a result of ReplaceEntries
 	Call    string   // the record id of the answered call; "" when there is none
 	// Output is the schema that changed structured content must fit; nil when none is known.
 	Output *schema.Schema
@@ -44,8 +44,8 @@ type edit struct {
 	to string
 }
 
-// AlterMessage returns the changed message, within the limits that it was admitted under. An
-// error means that the message must not be forwarded; the error's text holds no part of the
+// AlterMessage returns the changed message. limits are those under which the message was admitted.
+// An error means that the message must not be forwarded; the error's text holds no part of the
 // message. A nil result means that there was nothing to change.
 func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]byte, error) {
 	edits, err := m.listRedactions(c, n)
@@ -95,7 +95,8 @@ func (m *Message) altersStructured(edits []edit) bool {
 	return slices.ContainsFunc(edits, func(e edit) bool { return e.start >= from && e.end <= from+len(content) })
 }
 
-// listRedactions returns the edits that take out findings and all repeats of their values.
+// listRedactions returns the edits that replace the findings in c.Redact by marks, and also the
+// repeats of the secrets among them.
 func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error) {
 	switch {
 	case !m.whole && (c.Takes || c.Fence != "" || len(c.Redact) > 0):
@@ -128,16 +129,16 @@ func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error
 	return m.mergeEdits(append(edits, again...)), nil
 }
 
-// minSame is the minimum length, in bytes, of a secret that is taken out at all its places: a
-// shorter one may be an ordinary word elsewhere.
+// minSame is the minimum length, in bytes, of a secret that is replaced at all its places: a
+// shorter one may be an ordinary word in another place.
 const minSame = 8
 
 // maxShown is the maximum number of bytes of invisible text that are shown as escapes.
 const maxShown = 48
 
 // shownAs returns invisible characters as escapes, so that they are harmless and nothing is lost.
-// It returns "" for text that must be withheld: long text, and characters that encode letters or
-// bytes.
+// It returns "" for a text that must be withheld: a finding of another kind, a long text, and
+// characters that encode letters or bytes.
 func (n *Numbers) shownAs(f *Finding) string {
 	if k := inspect.Kind(f.Kind); k != inspect.Hidden && k != inspect.Control || len(f.value) > maxShown {
 		return ""
@@ -166,7 +167,8 @@ func (n *Numbers) shownAs(f *Finding) string {
 	return b.String()
 }
 
-// findRepeats finds the other places of the same values.
+// findRepeats returns the edits for all the places of the values in same, which maps a value to its
+// mark.
 func (m *Message) findRepeats(same map[string]string) (edits []edit, err error) {
 	if len(same) == 0 {
 		return nil, nil
@@ -206,7 +208,7 @@ func byStart(same map[string]string) map[string][]string {
 	return all
 }
 
-// findEqual returns the places of the values in a text; What is the value's mark.
+// findEqual returns the places of the values in a text. Found.What is the value's mark.
 func findEqual(text string, starts map[string][]string, same map[string]string) (found []inspect.Found) {
 	for at := 0; at+minSame <= len(text); at++ {
 		for _, value := range starts[text[at:at+minSame]] {

@@ -6,8 +6,8 @@ import "slices"
 // findings to alter, "" for the whole message.
 type Alteration struct{ How, Kind string }
 
-// PlanChange adds the alterations of rules to a change and returns a description for the owner.
-// id returns the name of a fence, if one is needed.
+// PlanChange adds the alterations of rules to a change and returns a description for the owner. id
+// makes the id of a fence, if one is needed.
 func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (words []string) {
 	redacted := map[string]bool{}
 	for _, a := range alters {
@@ -41,8 +41,9 @@ func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (
 	return words
 }
 
-// PlanEntry returns the findings of one list entry that are taken out. out means that the entry
-// is left out instead, because nobody could name it any more or it cannot be altered.
+// PlanEntry returns which of the findings in one list entry the alterations redact. out is true if
+// the entry must be removed instead, because without a finding nobody could name it any more, or
+// because a finding cannot be altered.
 func (m *Message) PlanEntry(findings []int, alters []Alteration) (redact []int, out bool) {
 	for _, at := range findings {
 		f := &m.Findings[at]

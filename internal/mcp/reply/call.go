@@ -7,9 +7,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// FindInCall returns the findings in a call: in its objects (arguments and members beside them,
-// each admitted, empty for none), and in texts that a server sends to a model or a user. The
-// places are inside an object. After an error, the call may hold more.
+// FindInCall returns the findings in a call. objects are the call's arguments and the other members
+// of its params, each admitted by internal/wire/frame; an empty one is skipped. texts are texts
+// that a server sends to a model or a user. The place of a finding is relative to its object. An
+// error means that not all could be searched.
 func FindInCall(objects [][]byte, texts []string, wanted Wanted) (all []Finding, err error) {
 	for _, object := range objects {
 		if len(object) == 0 {
@@ -35,7 +36,8 @@ func FindInCall(objects [][]byte, texts []string, wanted Wanted) (all []Finding,
 	return all, nil
 }
 
-// ReplaceMessages returns an array of messages with some of them replaced; nil keeps a message.
+// ReplaceMessages returns an array of messages in which with[i] replaces message i. If with[i] is
+// nil, the message stays.
 func ReplaceMessages(f *frame.Frame, with [][]byte, limits frame.Limits) ([]byte, error) {
 	whole := Message{raw: f.Raw}
 	var edits []edit

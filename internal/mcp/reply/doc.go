@@ -1,8 +1,7 @@
-// Package reply applies rules to a message that comes back: it finds content in the message's
-// strings, and returns the message with findings taken out, with marks around it, or without some
-// list entries. Every other byte stays unchanged; the result is admitted by internal/wire/frame
-// again.
+// Package reply applies rules to a message that a server sends: it searches the message's strings,
+// and returns the message with findings replaced by marks, with marks around its texts, or without
+// some list entries. Every other byte stays unchanged; internal/wire/frame admits the result again.
 //
-// It is pure: it takes a message, the kinds to look for and the change, and returns bytes. The
-// caller knows which rule requires the change.
+// The package has no side effects: it takes a message, the kinds to look for and the change, and
+// returns bytes. The caller knows which rule requires the change.
 package reply

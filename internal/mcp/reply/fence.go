@@ -12,21 +12,22 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// block is how one of our texts is added to those of a result: the text goes between before and
-// after.
+// block is the form of an element with a text of ours, for the array in this member of a result:
+// before, the text as a JSON string, after.
 type block struct{ member, before, after string }
 
-// blockOf are the members of results that a reader sees in sequence. A message's role is the role
-// of the speaker to a model; other members have no role.
+// blockOf has an entry for each member of a result whose array elements a reader sees in sequence.
+// An element of messages has a role, which tells the model who speaks; elements of the other
+// members have none.
 var blockOf = []block{
 	{"content", `{"type":"text","text":`, `}`},
 	{"contents", `{"uri":"clawai:mark","mimeType":"text/plain","text":`, `}`},
 	{"messages", `{"role":"user","content":{"type":"text","text":`, `}}`},
 }
 
-// fenceBlocks puts marks around everything that a message says, and a warning before it. The
-// parts that a reader sees in sequence stand between two blocks; every other text has marks
-// inside its own string.
+// fenceBlocks puts marks around everything that a message says, and a warning before it. An array
+// that a reader sees in sequence gets an element with the mark before its first element and one
+// after its last. Every other text gets the marks inside its own string.
 func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 	var before, after []string
 	if len(c.Warn) > 0 {
@@ -41,7 +42,7 @@ func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 		for _, at := range []struct {
 			path string
 			body jsonscan.Value
-		}{{"", m.payloadValue()}, {"result/", m.payloadValue().Member("result")}} { // the result of a task stands inside the message about the task
+		}{{"", m.payloadValue()}, {"result/", m.payloadValue().Member("result")}} { // the result of a task is inside the message about the task
 			for _, b := range blockOf {
 				if all := at.body.Member(b.member); all.Kind() == jsonscan.Array && (!all.IsEmpty() || c.Fence == "") {
 					within[at.path+b.member] = true
@@ -57,8 +58,8 @@ func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 	return append(edits, more...), err
 }
 
-// addWarning adds a warning before a message that is one text. Where there is no place for it,
-// the note in _meta must be enough.
+// addWarning adds the texts in before to the text of a message that has no array for them. If the
+// message has no such text, the report in _meta (addMeta) must be enough.
 func (m *Message) addWarning(edits []edit, before []string) []edit {
 	if len(edits) > 0 {
 		return edits
@@ -71,8 +72,9 @@ func (m *Message) addWarning(edits []edit, before []string) []edit {
 	return nil
 }
 
-// fenceTexts puts marks into the strings outside blocks. Member names, completions and ids cannot
-// hold marks: a sentence in one of them blocks the message.
+// fenceTexts puts marks into the strings outside the members in within, which have marks already.
+// Member names, completions and ids cannot hold marks: a sentence in one of them blocks the
+// message.
 func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []string) (edits []edit, err error) {
 	offered := m.payloadValue().Member("completion").Member("values").Kind() == jsonscan.Array
 	short := []string{fmt.Sprintf("[%s %s begin]", untrusted, c.Fence)}
@@ -135,19 +137,22 @@ func isOfRequest(path []string, name string) bool {
 	return name == "method" || name == "params"
 }
 
-// containers are members in prose whose arrays hold ids as often as words, unless they are
-// members of the payload itself.
+// containers are the members in prose whose arrays often contain ids. A string in such an array
+// counts as prose only if the array is a member of the payload itself, or if the string does not
+// look like a word.
 var containers = []string{"content", "data", "body"}
 
 // isServerName reports whether a text is the name by which a client knows the server. Only the
-// first answer of a server introduces it; elsewhere a member of that name is text.
+// answer to initialize or server/discover has this name; in other messages, a member at the same
+// place is text.
 func (m *Message) isServerName(path []string, name, text string) bool {
 	return (m.method == "initialize" || m.method == "server/discover") && len(path) == 2 && path[0] == "serverInfo" && name == "name" && len(text) <= maxWord
 }
 
-// isProse reports whether a string may say something to a reader: a string under a name in prose,
-// also in an array; otherwise one with a blank, with letters outside ASCII, or a long one. Other
-// strings are ids, numbers and list words, which marks would make useless.
+// isProse reports whether a string may say something to a reader. It may if it is longer than
+// maxWord, has a blank or a character outside ASCII, or is the value of a member in prose, directly
+// or in an array. Other strings are ids, numbers and words of lists, which marks would make
+// useless.
 func isProse(path []string, name, text string) bool {
 	if text == "" {
 		return false
@@ -185,8 +190,8 @@ func isName(text string) bool {
 // isOutsideWord reports whether r cannot be part of a word.
 func isOutsideWord(r rune) bool { return r <= ' ' || r > '~' }
 
-// filterCompletions drops completions that are not words: a person would fill in the marks as
-// well.
+// filterCompletions drops completions that are not words: a person who chooses such a completion
+// would fill in the marks, too.
 func (m *Message) filterCompletions() []edit {
 	all := m.payloadValue().Member("completion").Member("values")
 	if all.Kind() != jsonscan.Array {

@@ -50,7 +50,7 @@ func checkAddress(address string, icon bool, server string) string {
 		return ""
 	case icon && (!found || scheme != "https"):
 		return toIcon
-	case found && isWeb(scheme) && web.OriginOf(address) != cmp.Or(web.OriginOf(server), server): // no address has the origin of a server that cannot be compared
+	case found && isWeb(scheme) && web.OriginOf(address) != cmp.Or(web.OriginOf(server), server): // if the server's URL has no origin, no address is of the same origin
 		return toElsewhere
 	}
 	return ""

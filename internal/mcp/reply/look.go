@@ -23,7 +23,7 @@ const (
 	Link   = "link"   // an address that leads into the reader's machine or network, or away from the server's origin
 )
 
-// Limits of one search: beyond them it reports unscreened.
+// Limits of one search: what lies beyond them is reported as unscreened.
 const (
 	maxText   = 4 << 20 // bytes of strings
 	maxFound  = 256     // of one kind: later strings with that kind are not searched fully
@@ -56,7 +56,7 @@ type Wanted struct {
 	Fence  bool
 	Link   bool
 	Server string // the server's URL, for Link; "" for a server without one
-	Schema bool   // for the caller, who has the schemas
+	Schema bool   // not used here: the caller has the schemas and calls CheckSchema
 
 	words []string // all kinds as written; "*" for any
 }
@@ -93,8 +93,8 @@ type Message struct {
 	Findings []Finding
 	raw      []byte
 	root     string        // pointer of the payload: /result
-	payload  span          // an object; for an error, whatever it holds
-	method   string        // the method that it answers, or its own
+	payload  span          // the result, error or params: an object, or any value for an error
+	method   string        // the method that the message answers; the message's own method if it answers none
 	list     mcp.ListShape // zero outside lists
 	whole    bool          // the search reached the end
 	wanted   []string
@@ -108,22 +108,22 @@ func (m *Message) IsWhole() bool { return m.whole && len(m.DoubtfulKinds()) == 0
 // ReachedEnd reports whether the search reached the end of the message.
 func (m *Message) ReachedEnd() bool { return m.whole }
 
-// DoubtfulKinds returns, sorted and without repeats, the kinds that may stand in parts that were
+// DoubtfulKinds returns, sorted and without repeats, the kinds that may occur in parts that were
 // not searched. "*" means all kinds.
 func (m *Message) DoubtfulKinds() (kinds []string) {
 	if !m.whole {
 		kinds = slices.DeleteFunc(slices.Clone(m.wanted), func(k string) bool { return k == Schema }) // the schema check covers the whole message
 	}
 	for i := range m.Findings {
-		if of := m.Findings[i].Of; of != "" {
-			kinds = append(kinds, of)
+		if kind := m.Findings[i].Of; kind != "" {
+			kinds = append(kinds, kind)
 		}
 	}
 	slices.Sort(kinds)
 	return slices.Compact(kinds)
 }
 
-// JudgedKinds returns the kinds that rules judge: found kinds, and kinds that may stand in parts
+// JudgedKinds returns the kinds that rules judge: found kinds, and kinds that may occur in parts
 // that were not searched.
 func (m *Message) JudgedKinds() []string {
 	all := append(m.FoundKinds(), m.DoubtfulKinds()...)
@@ -133,8 +133,8 @@ func (m *Message) JudgedKinds() []string {
 
 type span struct{ start, end int }
 
-// introduces are the methods in whose results a server introduces itself.
-var introduces = map[string]bool{"initialize": true, "server/discover": true}
+// handshakeMethods are the methods in whose results a server describes itself.
+var handshakeMethods = map[string]bool{"initialize": true, "server/discover": true}
 
 // IsList reports whether the answers to a method are lists.
 func IsList(method string) bool { return mcp.ListOf(method) != mcp.ListShape{} }
@@ -159,7 +159,7 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 	}
 	start := m.offsetOf(jsonscan.ValueOf(part))
 	m.payload = span{start, start + len(part)}
-	if m.isList() || introduces[method] {
+	if m.isList() || handshakeMethods[method] {
 		wanted.Texts = wanted.Texts.WithCloseLook()
 	}
 	l := looker{m: m, wanted: wanted, room: maxText}
@@ -177,8 +177,8 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 // errSecondName is the reason against a list that rules cannot judge for every client.
 var errSecondName = errors.New(`the list has a member such as "Name" beside "name", or "Tools": some clients read it as that, so the entries have other names there`)
 
-// hasSecondName reports whether a client that ignores the case of members takes another list, or
-// another name for an entry.
+// hasSecondName reports whether a client that ignores the case of members reads another list, or
+// another name of an entry, than this package.
 func (m *Message) hasSecondName() bool {
 	if !m.isList() {
 		return false
@@ -243,7 +243,7 @@ type looker struct {
 	wanted  Wanted
 	room    int // bytes that may still be searched
 	cut     int // strings that were not searched fully
-	doubted int // start of the last such string; doubts are its kinds
+	doubted int // start of the last such string; doubts are the kinds that it may still hold
 	doubts  []string
 	counts  map[string]int // findings by kind
 	scratch []byte
@@ -365,7 +365,8 @@ func (l *looker) lookFlat(text string) (found []inspect.Found) {
 	return found
 }
 
-// addFindings adds the findings in a token, which begins at offset from of the searched text.
+// addFindings adds the findings that lie in the token t. t begins at the offset from in the text
+// that was searched. addFindings returns false when the search must end.
 func (l *looker) addFindings(at place, t token, from int, found []inspect.Found) bool {
 	for i := range found {
 		start, end := max(found[i].Start-from, 0), min(found[i].End-from, len(t.said))
@@ -390,18 +391,18 @@ func (l *looker) addFindings(at place, t token, from int, found []inspect.Found)
 	return true
 }
 
-// taken is the outcome for one finding.
-type taken int
+// kindOutcome says how setKind has counted a finding.
+type kindOutcome int
 
 const (
-	asFound taken = iota
-	asDoubt       // it stands for a string that was not searched fully for a kind
-	again         // such a string is already reported
-	full          // the limit is reached
+	asFound kindOutcome = iota
+	asDoubt             // it stands for a string that was not searched fully for a kind
+	again               // such a string is already reported
+	full                // the limit is reached
 )
 
 // setKind sets the kind of f from a finding, within the limits.
-func (l *looker) setKind(f *Finding, t token, one *inspect.Found) taken {
+func (l *looker) setKind(f *Finding, t token, one *inspect.Found) kindOutcome {
 	if f.Kind, f.What, f.Of = string(one.Kind), one.What, string(one.Of); one.Kind != inspect.Unscreened {
 		if l.counts == nil {
 			l.counts = map[string]int{}
@@ -438,7 +439,7 @@ func (l *looker) isFixed(path []string) bool {
 	return last >= 0 && (path[0] == "inputRequests" || l.m.isOpaque(path[:last], path[last], ""))
 }
 
-// isBlob reports whether a value stands where servers send base64.
+// isBlob reports whether a value is at a place where servers send base64.
 func (l *looker) isBlob(path []string, name, value token) bool {
 	if name.said != "blob" && name.said != "data" || len(value.said) < 24 {
 		return false
@@ -531,9 +532,9 @@ func ofUTF16(b []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// isTextual reports whether readers may take bytes for text: they drop a few invalid bytes.
+// isTextual reports whether readers may read bytes as text: they drop a few invalid bytes.
 func isTextual(b []byte) bool {
-	const one = 16 // one byte in this many
+	const share = 16 // fewer than one byte in this many may be invalid
 	broken := 0
 	for rest := b; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
@@ -542,5 +543,5 @@ func isTextual(b []byte) bool {
 		}
 		rest = rest[size:]
 	}
-	return broken == 0 || broken*one < len(b)
+	return broken == 0 || broken*share < len(b)
 }

@@ -90,8 +90,8 @@ func findEscapes(text string, shown []string) (found []inspect.Found) {
 	return found
 }
 
-// findMarks finds our marks and their imitations: anything drawn like a mark, with any
-// non-letters in between.
+// findMarks finds our marks and their imitations: any text that looks like a mark, also with other
+// characters than letters in between.
 func findMarks(text string, marker, fence bool) []inspect.Found {
 	var markers, fences bounded
 	for at := 0; at < len(text); {
@@ -117,14 +117,14 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 	return append(markers, fences...)
 }
 
-// beginsText reports whether a string of the message begins at text[at]: it is searched alone, or
-// behind its name.
+// beginsText reports whether a string of the message begins at text[at]: at the start of text, or
+// after the name of the string's member (see nameEnd).
 func beginsText(text string, at int) bool {
 	return at == 0 || text[at-1] == '"' && strings.HasSuffix(text[:at], nameEnd)
 }
 
 // openerAt returns the length of the bracket at text[at], also as an HTML reference; 0 for none.
-// other reports that it is a bracket that texts are full of, or a quotation mark. Few bytes can
+// other is true for a bracket that is frequent in texts, and for a quotation mark. Few bytes can
 // begin a bracket, and most texts have few of them.
 func openerAt(text string, at int) (size int, other bool) {
 	switch c := text[at]; {
@@ -192,9 +192,9 @@ const maxMark = 400
 // spellings are the letters at the start of our marks. I, l and 1 count as one letter.
 var spellings = [...]struct{ word, letters string }{{withheld, "clawalwlthheld"}, {untrusted, "clawaluntrusted"}}
 
-// markAt returns the word of the mark after a bracket, and the mark's end; 0 for none. The mark
-// for a value has a word and a number. Behind an other bracket only a mark of a fence counts, and
-// only with its end.
+// markAt returns the word of the mark after a bracket, and the end of the mark; 0 if there is no
+// mark. A mark for a value has a word and a number. If other is true (see openerAt), only a mark of
+// a fence counts, and only if it has an end.
 func markAt(text string, at int, other bool) (word string, end int) {
 	stop := min(len(text), at+maxMark)
 	var letters [len("clawaluntrusted")]byte
@@ -252,8 +252,8 @@ func markAt(text string, at int, other bool) (word string, end int) {
 	return "", 0
 }
 
-// spellsMark reports whether one of our marks begins with letters; whole is the mark's word if
-// letters spell all of it.
+// spellsMark reports whether letters are the beginning of one of our marks; whole is the mark's
+// word if they are all of it.
 func spellsMark(letters []byte) (fits bool, whole string) {
 	for _, s := range spellings {
 		if strings.HasPrefix(s.letters, string(letters)) {
@@ -270,8 +270,8 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// foldRune returns the letter that a character looks like, in lower case; -1 where nothing is
-// drawn.
+// foldRune returns the letter that a character looks like, in lower case; -1 for a character that
+// is not drawn.
 func foldRune(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf && unicode.IsLetter(r):

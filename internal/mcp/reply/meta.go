@@ -99,8 +99,8 @@ func (m *Message) EntryNames() (names []string, ok bool) {
 	return names, m.isList()
 }
 
-// IsInName reports whether a finding stands in the name of a list entry: without that text,
-// nobody could call the entry any more.
+// IsInName reports whether a finding is in the name of a list entry: without that text, nobody
+// could call the entry any more.
 func (m *Message) IsInName(f *Finding) bool {
 	return m.isList() && f.Pointer == m.EntryAt(f.Entry)+"/"+m.list.Name
 }

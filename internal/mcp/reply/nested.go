@@ -26,8 +26,8 @@ func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 // places maps parts of a JSON string's text to their written form. Calls in ascending order read
 // the string once.
 type places struct {
-	inside   string
-	said, at int // start of the last part: in the text, and in inside
+	inside   string // the string as written, without its quotes
+	said, at int    // start of the last part: in the text, and in inside
 }
 
 // findPart returns where a part is written. A part that ends inside a character includes the

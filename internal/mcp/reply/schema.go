@@ -72,22 +72,22 @@ func (m *Message) HoldNothing() {
 	}
 }
 
-// placed is a part of a message with its place.
-type placed struct {
+// placedPart is a part of a message with its place.
+type placedPart struct {
 	body jsonscan.Value
-	at   string
+	at   string // JSON pointer
 }
 
 // structuredContents returns the structured content of an answer that is no error, and of the
 // task result inside it.
-func (m *Message) structuredContents() (all []placed) {
+func (m *Message) structuredContents() (all []placedPart) {
 	if m.root != "/result" {
 		return nil
 	}
 	body := m.payloadValue()
-	for _, of := range []placed{{body, m.root}, {body.Member("result"), m.root + "/result"}} {
-		if content := of.body.Member(structured); content != "" && of.body.Member("isError") != "true" {
-			all = append(all, placed{content, of.at + "/" + structured})
+	for _, outer := range []placedPart{{body, m.root}, {body.Member("result"), m.root + "/result"}} {
+		if content := outer.body.Member(structured); content != "" && outer.body.Member("isError") != "true" {
+			all = append(all, placedPart{content, outer.at + "/" + structured})
 		}
 	}
 	return all
@@ -96,11 +96,11 @@ func (m *Message) structuredContents() (all []placed) {
 const structured = "structuredContent"
 
 // toolAnswer returns a tool's answer and its place; "" if there is none yet. The answer of a task
-// may stand inside the message about the task.
+// may be inside the message about the task.
 func (m *Message) toolAnswer() (body jsonscan.Value, at string) {
 	body, at = m.payloadValue(), m.root
-	if is := body.Member("result"); is.Kind() == jsonscan.Object && body.Member("content") == "" {
-		body, at = is, at+"/result"
+	if inner := body.Member("result"); inner.Kind() == jsonscan.Object && body.Member("content") == "" {
+		body, at = inner, at+"/result"
 	}
 	kind := body.Member("resultType")
 	if m.root != "/result" || kind != "" && kind.Text() != "complete" || body.Member("task") != "" || body.Member("taskId") != "" || body.Member("isError") == "true" {

@@ -9,9 +9,9 @@ import (
 
 // token is a string or a number of a message.
 type token struct {
-	start, end int // offsets in the message, with the quotes
-	said       string
-	escaped    bool // its written form has escapes
+	start, end int    // offsets in the message, with the quotes; end is 0 for a zero token
+	said       string // the decoded text
+	escaped    bool   // its written form has escapes
 	number     bool
 	places     places // places of the text's parts
 }
@@ -25,7 +25,8 @@ type walker struct {
 	// string nor a number. It returns the name's form in the pointers of nested values; false
 	// ends the walk.
 	see func(name, value token) (segment string, ok bool)
-	// pass reports whether a text or a number needs no search; rest begins with it.
+	// pass reports whether a text or a number needs no search; rest is the JSON that begins with
+	// its value.
 	pass func(path []string, name, rest string) bool
 }
 

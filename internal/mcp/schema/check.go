@@ -9,7 +9,7 @@ import (
 
 // check is one check of a value.
 type check struct {
-	left      int // steps
+	left      int // number of steps that may still be made
 	depth     int
 	unchecked string   // the first reason why a part was not checked
 	unfit     string   // the last keyword that did not fit
@@ -40,7 +40,7 @@ func bothVerdicts(a, b Verdict) Verdict {
 }
 
 // checkNode checks whether a value fits a schema.
-func (c *check) checkNode(n *node, v jsonscan.Value) (is Verdict) {
+func (c *check) checkNode(n *node, v jsonscan.Value) (verdict Verdict) {
 	if c.left -= 1 + len(v)/64; c.left < 0 {
 		return Unchecked
 	}
@@ -50,28 +50,28 @@ func (c *check) checkNode(n *node, v jsonscan.Value) (is Verdict) {
 		return Unchecked
 	}
 	defer func() { c.depth-- }()
-	is = Fits
+	verdict = Fits
 	if n.unknown != "" {
 		c.setUnchecked(n.unknown)
-		is = Unchecked
+		verdict = Unchecked
 	}
-	if n.nothing {
+	if n.rejectsAll {
 		return c.failKeyword("false")
 	}
-	if is = bothVerdicts(is, c.checkGeneral(n, v)); is == Unfit {
+	if verdict = bothVerdicts(verdict, c.checkGeneral(n, v)); verdict == Unfit {
 		return Unfit
 	}
-	if is = bothVerdicts(is, c.checkKind(n, v)); is == Unfit {
+	if verdict = bothVerdicts(verdict, c.checkKind(n, v)); verdict == Unfit {
 		return Unfit
 	}
-	return bothVerdicts(is, c.checkLogic(n, v))
+	return bothVerdicts(verdict, c.checkLogic(n, v))
 }
 
 // checkGeneral checks the keywords for values of all types.
-func (c *check) checkGeneral(n *node, v jsonscan.Value) (is Verdict) {
-	is = Fits
+func (c *check) checkGeneral(n *node, v jsonscan.Value) (verdict Verdict) {
+	verdict = Fits
 	if n.types != 0 {
-		if is = c.checkTypes(n.types, v); is == Unfit {
+		if verdict = c.checkTypes(n.types, v); verdict == Unfit {
 			return c.failKeyword("type")
 		}
 	}
@@ -81,22 +81,22 @@ func (c *check) checkGeneral(n *node, v jsonscan.Value) (is Verdict) {
 		switch {
 		case !ok:
 			c.setUnchecked("a number is too large")
-			is = Unchecked
+			verdict = Unchecked
 		case !n.enum[string(one)]:
 			return c.failKeyword("enum")
 		}
 	}
 	if n.ref != nil {
-		is = bothVerdicts(is, c.checkNode(n.ref, v))
+		verdict = bothVerdicts(verdict, c.checkNode(n.ref, v))
 	}
-	return is
+	return verdict
 }
 
-func (c *check) checkTypes(of kinds, v jsonscan.Value) Verdict {
-	if of&(1<<v.Kind()) != 0 {
+func (c *check) checkTypes(allowed kinds, v jsonscan.Value) Verdict {
+	if allowed&(1<<v.Kind()) != 0 {
 		return Fits
 	}
-	if v.Kind() == jsonscan.Number && of&(1<<integer) != 0 {
+	if v.Kind() == jsonscan.Number && allowed&(1<<integer) != 0 {
 		d, ok := readNumber(v)
 		switch {
 		case !ok:
@@ -124,7 +124,7 @@ func (c *check) checkKind(n *node, v jsonscan.Value) Verdict {
 	return Fits
 }
 
-func (c *check) checkNumber(n *node, v jsonscan.Value) (is Verdict) {
+func (c *check) checkNumber(n *node, v jsonscan.Value) (verdict Verdict) {
 	if len(n.bounds)+len(n.multiple) == 0 {
 		return Fits
 	}
@@ -135,28 +135,28 @@ func (c *check) checkNumber(n *node, v jsonscan.Value) (is Verdict) {
 	}
 	for i := range n.bounds {
 		b := &n.bounds[i]
-		by := d.compareTo(&b.is)
-		if b.above {
+		by := d.compareTo(&b.limit)
+		if b.upper {
 			by = -by
 		}
-		if by < 0 || by == 0 && b.not {
+		if by < 0 || by == 0 && b.exclusive {
 			return c.failKeyword(b.keyword)
 		}
 	}
-	is = Fits
+	verdict = Fits
 	for i := range n.multiple {
 		switch one := d.multipleOf(&n.multiple[i]); one {
 		case Unfit:
 			return c.failKeyword("multipleOf")
 		case Unchecked:
 			c.setUnchecked("a number is too large")
-			is = Unchecked
+			verdict = Unchecked
 		}
 	}
-	return is
+	return verdict
 }
 
-func (c *check) checkString(n *node, v jsonscan.Value) (is Verdict) {
+func (c *check) checkString(n *node, v jsonscan.Value) (verdict Verdict) {
 	if n.pattern == nil && n.length == (count{}) {
 		return Fits
 	}
@@ -166,13 +166,13 @@ func (c *check) checkString(n *node, v jsonscan.Value) (is Verdict) {
 			return c.failKeyword(n.length.failedKeyword(long, "minLength", "maxLength"))
 		}
 	}
-	is = Fits
+	verdict = Fits
 	if n.pattern != nil {
-		if is = n.pattern.matchText(c, text); is == Unfit {
+		if verdict = n.pattern.matchText(c, text); verdict == Unfit {
 			return c.failKeyword("pattern")
 		}
 	}
-	return is
+	return verdict
 }
 
 // isWithin reports whether n is within the limits; most is one more than the maximum, or 0 for
@@ -186,29 +186,29 @@ func (o count) failedKeyword(n int, least, most string) string {
 	return most
 }
 
-func (c *check) checkArray(n *node, v jsonscan.Value) (is Verdict) {
-	if len(n.prefix) == 0 && n.items == nil && n.some == nil && !n.unique && n.size == (count{}) {
+func (c *check) checkArray(n *node, v jsonscan.Value) (verdict Verdict) {
+	if len(n.prefix) == 0 && n.items == nil && n.containsSchema == nil && !n.unique && n.size == (count{}) {
 		return Fits
 	}
-	is = Fits
+	verdict = Fits
 	i, sure, perhaps := 0, 0, 0
 	var seen map[string]bool
 	for e := range v.Elements() {
 		if c.left--; c.left < 0 {
 			return Unchecked
 		}
-		of := n.items
+		sub := n.items
 		if i < len(n.prefix) {
-			of = n.prefix[i]
+			sub = n.prefix[i]
 		}
-		if of != nil {
-			if is = bothVerdicts(is, c.checkNode(of, e)); is == Unfit {
+		if sub != nil {
+			if verdict = bothVerdicts(verdict, c.checkNode(sub, e)); verdict == Unfit {
 				c.at = append(c.at, strconv.Itoa(i))
 				return Unfit
 			}
 		}
-		if n.some != nil {
-			switch c.checkNode(n.some, e) {
+		if n.containsSchema != nil {
+			switch c.checkNode(n.containsSchema, e) {
 			case Fits:
 				sure++
 			case Unchecked:
@@ -222,7 +222,7 @@ func (c *check) checkArray(n *node, v jsonscan.Value) (is Verdict) {
 			switch {
 			case !ok:
 				c.setUnchecked("a number is too large")
-				is = Unchecked
+				verdict = Unchecked
 			case seen[string(one)]:
 				return c.failKeyword("uniqueItems")
 			case seen == nil:
@@ -237,8 +237,8 @@ func (c *check) checkArray(n *node, v jsonscan.Value) (is Verdict) {
 	if !n.size.isWithin(i) {
 		return c.failKeyword(n.size.failedKeyword(i, "minItems", "maxItems"))
 	}
-	if n.some == nil {
-		return is
+	if n.containsSchema == nil {
+		return verdict
 	}
 	switch o := n.contains; {
 	case sure+perhaps < o.least || o.most > 0 && sure >= o.most:
@@ -246,21 +246,21 @@ func (c *check) checkArray(n *node, v jsonscan.Value) (is Verdict) {
 	case !o.isWithin(sure) || !o.isWithin(sure+perhaps):
 		return Unchecked
 	}
-	return is
+	return verdict
 }
 
-func (c *check) checkObject(n *node, v jsonscan.Value) (is Verdict) {
+func (c *check) checkObject(n *node, v jsonscan.Value) (verdict Verdict) {
 	if n.properties == nil && len(n.patterns) == 0 && n.others == nil && n.names == nil && len(n.required) == 0 && n.members == (count{}) {
 		return Fits
 	}
-	is = Fits
+	verdict = Fits
 	required, many := 0, 0 // names are unique
 	for name, value := range v.Members() {
 		if c.left--; c.left < 0 {
 			return Unchecked
 		}
 		word := name.Text()
-		if is = bothVerdicts(is, c.checkMember(n, name, word, value)); is == Unfit {
+		if verdict = bothVerdicts(verdict, c.checkMember(n, name, word, value)); verdict == Unfit {
 			return Unfit
 		}
 		if n.required[word] {
@@ -274,32 +274,32 @@ func (c *check) checkObject(n *node, v jsonscan.Value) (is Verdict) {
 	if !n.members.isWithin(many) {
 		return c.failKeyword(n.members.failedKeyword(many, "minProperties", "maxProperties"))
 	}
-	return is
+	return verdict
 }
 
 // checkMember checks one member against an object's schema.
-func (c *check) checkMember(n *node, name jsonscan.Value, word string, value jsonscan.Value) (is Verdict) {
-	is = Fits
+func (c *check) checkMember(n *node, name jsonscan.Value, word string, value jsonscan.Value) (verdict Verdict) {
+	verdict = Fits
 	if n.names != nil {
-		if is = c.checkNode(n.names, name); is == Unfit {
+		if verdict = c.checkNode(n.names, name); verdict == Unfit {
 			return Unfit
 		}
 	}
-	inside := func(of *node) bool {
-		if is = bothVerdicts(is, c.checkNode(of, value)); is == Unfit {
+	inside := func(sub *node) bool {
+		if verdict = bothVerdicts(verdict, c.checkNode(sub, value)); verdict == Unfit {
 			c.at = append(c.at, word)
 		}
-		return is != Unfit
+		return verdict != Unfit
 	}
-	of, known := n.properties[word]
-	if known && !inside(of) {
+	sub, known := n.properties[word]
+	if known && !inside(sub) {
 		return Unfit
 	}
 	doubt := n.vague
 	for _, p := range n.patterns {
 		switch p.form.matchText(c, word) {
 		case Fits:
-			if known = true; !inside(p.of) {
+			if known = true; !inside(p.schema) {
 				return Unfit
 			}
 		case Unchecked:
@@ -310,12 +310,12 @@ func (c *check) checkMember(n *node, name jsonscan.Value, word string, value jso
 	switch {
 	case doubt:
 		c.setUnchecked("a pattern is about plain ASCII alone")
-		return bothVerdicts(is, Unchecked)
+		return bothVerdicts(verdict, Unchecked)
 	case !known && n.others != nil && !inside(n.others):
-		if n.others.nothing {
+		if n.others.rejectsAll {
 			c.unfit = "additionalProperties"
 		}
 		return Unfit
 	}
-	return is
+	return verdict
 }

@@ -5,9 +5,9 @@ import "github.com/clawai/clawai/internal/wire/jsonscan"
 // keyword is a keyword that restricts values.
 type keyword struct {
 	read func(r *reader, n *node, v jsonscan.Value) (ok bool)
-	// since means that draft 7 lacks the keyword, until that draft 2020-12 lacks it. Readers that
-	// ignore the dialect then see another schema than readers that follow it.
-	since, until bool
+	// notInDraft7 means that draft 7 lacks the keyword, onlyInDraft7 that draft 2020-12 lacks it.
+	// Readers that ignore the dialect then see another schema than readers that follow it.
+	notInDraft7, onlyInDraft7 bool
 }
 
 // notes are keywords that every value satisfies. The schemas in $defs are read when they are
@@ -30,13 +30,13 @@ func init() { // avoids an initialization cycle
 
 		"minimum": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readBound(n, bound{keyword: "minimum"}, v) }},
 		"maximum": {read: func(r *reader, n *node, v jsonscan.Value) bool {
-			return r.readBound(n, bound{keyword: "maximum", above: true}, v)
+			return r.readBound(n, bound{keyword: "maximum", upper: true}, v)
 		}},
 		"exclusiveMinimum": {read: func(r *reader, n *node, v jsonscan.Value) bool {
-			return r.readBound(n, bound{keyword: "exclusiveMinimum", not: true}, v)
+			return r.readBound(n, bound{keyword: "exclusiveMinimum", exclusive: true}, v)
 		}},
 		"exclusiveMaximum": {read: func(r *reader, n *node, v jsonscan.Value) bool {
-			return r.readBound(n, bound{keyword: "exclusiveMaximum", above: true, not: true}, v)
+			return r.readBound(n, bound{keyword: "exclusiveMaximum", upper: true, exclusive: true}, v)
 		}},
 		"multipleOf": {read: (*reader).multipleOf},
 
@@ -46,8 +46,8 @@ func init() { // avoids an initialization cycle
 		"maxItems":      {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readMost(&n.size.most, v) }},
 		"minProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readCount(&n.members.least, v) }},
 		"maxProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readMost(&n.members.most, v) }},
-		"minContains":   {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readCount(&n.contains.least, v) }},
-		"maxContains":   {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readMost(&n.contains.most, v) }},
+		"minContains":   {notInDraft7: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readCount(&n.contains.least, v) }},
+		"maxContains":   {notInDraft7: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readMost(&n.contains.most, v) }},
 		"pattern": {read: func(r *reader, n *node, v jsonscan.Value) bool {
 			n.pattern = r.readPattern(n, v.Text())
 			return v.Kind() == jsonscan.String
@@ -62,18 +62,18 @@ func init() { // avoids an initialization cycle
 		"patternProperties":    {read: (*reader).readPatterns},
 		"additionalProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.others, v) }},
 		"propertyNames":        {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.names, v) }},
-		"prefixItems":          {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchemas(&n.prefix, v) }},
+		"prefixItems":          {notInDraft7: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchemas(&n.prefix, v) }},
 		"items":                {read: (*reader).readItems},
-		"additionalItems":      {until: true, read: (*reader).additionalItems},
-		"contains":             {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.some, v) }},
+		"additionalItems":      {onlyInDraft7: true, read: (*reader).additionalItems},
+		"contains":             {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.containsSchema, v) }},
 
 		"allOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchemas(&n.all, v) }},
 		"anyOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchemas(&n.any, v) }},
 		"oneOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchemas(&n.one, v) }},
 		"not":   {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.not, v) }},
-		"if":    {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.when, v) }},
-		"then":  {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.yes, v) }},
-		"else":  {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.otherwise, v) }},
+		"if":    {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.condition, v) }},
+		"then":  {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.thenSchema, v) }},
+		"else":  {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.elseSchema, v) }},
 	}
 }
 
@@ -88,16 +88,16 @@ func (r *reader) multipleOf(n *node, v jsonscan.Value) bool {
 
 func (r *reader) readProperties(n *node, v jsonscan.Value) bool {
 	n.properties = map[string]*node{}
-	return r.readNamed(v, func(name string, of *node) bool {
-		n.properties[name], r.names[name] = of, true
+	return r.readNamed(v, func(name string, sub *node) bool {
+		n.properties[name], r.names[name] = sub, true
 		return true
 	})
 }
 
 func (r *reader) readPatterns(n *node, v jsonscan.Value) bool {
-	return r.readNamed(v, func(name string, of *node) bool {
+	return r.readNamed(v, func(name string, sub *node) bool {
 		if form := r.readPattern(n, name); form != nil {
-			n.patterns = append(n.patterns, patterned{form, of})
+			n.patterns = append(n.patterns, patternSchema{form, sub})
 		} else {
 			n.vague = true
 		}
@@ -115,4 +115,6 @@ func (r *reader) readItems(n *node, v jsonscan.Value) bool {
 }
 
 // additionalItems has a meaning only beside an array of items.
-func (r *reader) additionalItems(n *node, v jsonscan.Value) bool { return r.readSchema(&n.behind, v) }
+func (r *reader) additionalItems(n *node, v jsonscan.Value) bool {
+	return r.readSchema(&n.additionalItems, v)
+}

@@ -3,10 +3,10 @@ package schema
 import "github.com/clawai/clawai/internal/wire/jsonscan"
 
 // checkLogic checks a value against the other schemas that apply to it.
-func (c *check) checkLogic(n *node, v jsonscan.Value) (is Verdict) {
-	is = Fits
-	for _, of := range n.all {
-		if is = bothVerdicts(is, c.checkNode(of, v)); is == Unfit {
+func (c *check) checkLogic(n *node, v jsonscan.Value) (verdict Verdict) {
+	verdict = Fits
+	for _, sub := range n.all {
+		if verdict = bothVerdicts(verdict, c.checkNode(sub, v)); verdict == Unfit {
 			return Unfit
 		}
 	}
@@ -16,7 +16,7 @@ func (c *check) checkLogic(n *node, v jsonscan.Value) (is Verdict) {
 		case open == 0:
 			return c.failKeyword("anyOf")
 		default:
-			is = Unchecked
+			verdict = Unchecked
 		}
 	}
 	if len(n.one) > 0 {
@@ -24,7 +24,7 @@ func (c *check) checkLogic(n *node, v jsonscan.Value) (is Verdict) {
 		case fits > 1, fits+open == 0:
 			return c.failKeyword("oneOf")
 		case open > 0:
-			is = Unchecked
+			verdict = Unchecked
 		}
 	}
 	if n.not != nil {
@@ -32,21 +32,21 @@ func (c *check) checkLogic(n *node, v jsonscan.Value) (is Verdict) {
 		case Fits:
 			return c.failKeyword("not")
 		case Unchecked:
-			is = Unchecked
+			verdict = Unchecked
 		case Unfit:
 		}
 	}
-	if n.when != nil {
-		is = bothVerdicts(is, c.checkBranch(n, v))
+	if n.condition != nil {
+		verdict = bothVerdicts(verdict, c.checkBranch(n, v))
 	}
-	return is
+	return verdict
 }
 
 // countFits returns the number of schemas that a value fits, up to enough, and the number of
 // schemas for which that is unknown.
 func (c *check) countFits(all []*node, v jsonscan.Value, enough int) (fits, open int) {
-	for _, of := range all {
-		switch c.checkNode(of, v) {
+	for _, sub := range all {
+		switch c.checkNode(sub, v) {
 		case Fits:
 			if fits++; fits == enough {
 				return fits, 0
@@ -62,20 +62,20 @@ func (c *check) countFits(all []*node, v jsonscan.Value, enough int) (fits, open
 // checkBranch returns the verdict of then or else, or the common verdict of both if the condition
 // is unknown.
 func (c *check) checkBranch(n *node, v jsonscan.Value) Verdict {
-	side := func(of *node) Verdict {
-		if of == nil {
+	side := func(sub *node) Verdict {
+		if sub == nil {
 			return Fits
 		}
-		return c.checkNode(of, v)
+		return c.checkNode(sub, v)
 	}
-	switch c.checkNode(n.when, v) {
+	switch c.checkNode(n.condition, v) {
 	case Fits:
-		return side(n.yes)
+		return side(n.thenSchema)
 	case Unfit:
-		return side(n.otherwise)
+		return side(n.elseSchema)
 	case Unchecked:
 	}
-	if a, b := side(n.yes), side(n.otherwise); a == b {
+	if a, b := side(n.thenSchema), side(n.elseSchema); a == b {
 		return a
 	}
 	return Unchecked

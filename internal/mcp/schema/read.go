@@ -10,9 +10,9 @@ import (
 
 // node is one schema: all its conditions must hold. The zero value accepts all values.
 type node struct {
-	nothing bool   // no value fits
-	unknown string // reason why a part of the schema is not checked
-	ref     *node
+	rejectsAll bool   // no value fits
+	unknown    string // reason why a part of the schema is not checked
+	ref        *node
 
 	types             kinds // none means any
 	enum              map[string]bool
@@ -23,34 +23,34 @@ type node struct {
 	pattern           *pattern
 	unique            bool
 
-	prefix               []*node
-	items                *node // elements after prefix
-	some                 *node // contains
-	required             map[string]bool
-	properties           map[string]*node
-	patterns             []patterned
-	vague                bool  // some patterns are not checked
-	others               *node // additionalProperties
-	names                *node
-	all, any, one        []*node
-	not                  *node
-	when, yes, otherwise *node // if, then, else
-	behind               *node // additionalItems
+	prefix                            []*node // prefixItems
+	items                             *node   // elements after prefix
+	containsSchema                    *node   // contains
+	required                          map[string]bool
+	properties                        map[string]*node
+	patterns                          []patternSchema // patternProperties
+	vague                             bool            // some patterns are not checked
+	others                            *node           // additionalProperties
+	names                             *node           // propertyNames
+	all, any, one                     []*node         // allOf, anyOf, oneOf
+	not                               *node
+	condition, thenSchema, elseSchema *node // if, then, else
+	additionalItems                   *node
 }
 
 // bound is an upper or lower limit of a number.
 type bound struct {
-	keyword    string
-	is         decimal
-	above, not bool // upper limit; the limit itself is excluded
+	keyword          string
+	limit            decimal
+	upper, exclusive bool // upper limit; the limit itself is excluded
 }
 
 // count is a range for a number of things.
 type count struct{ least, most int }
 
-type patterned struct {
-	form *pattern
-	of   *node
+type patternSchema struct {
+	form   *pattern
+	schema *node
 }
 
 // kinds is a set of types: a bit for each jsonscan.ValueKind, and one for integers.
@@ -66,8 +66,8 @@ var kindOf = map[string]kinds{
 // reader reads one schema document.
 type reader struct {
 	src   jsonscan.Value
-	old   bool // draft 7
-	left  int  // steps
+	old   bool // the schema is of draft 7
+	left  int  // number of steps that may still be made
 	depth int
 	refs  map[string]*node // by their references
 	names map[string]bool  // names of all properties
@@ -90,7 +90,7 @@ func (r *reader) readNode(n *node, v jsonscan.Value) {
 	case r.depth > maxLevels:
 		n.unknown = "schemas nest too deep"
 	case v == "false":
-		n.nothing = true
+		n.rejectsAll = true
 	case v == "true":
 	case v.Kind() != jsonscan.Object:
 		n.unknown = "what stands for a schema is none"
@@ -113,7 +113,7 @@ func (r *reader) readKeywords(n *node, v jsonscan.Value) {
 		case notes[word], strings.HasPrefix(word, "x-"):
 		case !known:
 			n.unknown = "a keyword is not known, or not checked"
-		case k.since && r.old, k.until && !r.old:
+		case k.notInDraft7 && r.old, k.onlyInDraft7 && !r.old:
 			n.unknown = word + " is not of this dialect"
 		case !k.read(r, n, value):
 			*n = node{unknown: "a keyword has a value that it cannot have"}
@@ -127,7 +127,7 @@ func (r *reader) readKeywords(n *node, v jsonscan.Value) {
 		*n = node{unknown: "what stands beside $ref is read in two ways"}
 	}
 	if len(n.prefix) > 0 && n.items == nil {
-		n.items = n.behind
+		n.items = n.additionalItems
 	}
 	if !least {
 		n.contains.least = 1
@@ -193,7 +193,7 @@ func (r *reader) readMost(to *int, v jsonscan.Value) bool {
 }
 
 func (r *reader) readBound(n *node, b bound, v jsonscan.Value) (ok bool) {
-	if b.is, ok = readNumber(v); ok {
+	if b.limit, ok = readNumber(v); ok {
 		n.bounds = append(n.bounds, b)
 	}
 	return ok

@@ -67,7 +67,7 @@ func ReadSchema(text []byte) *Schema {
 	return s
 }
 
-// HasProperty reports whether a property of that name stands anywhere in the schema.
+// HasProperty reports whether a property of that name occurs anywhere in the schema.
 func (s *Schema) HasProperty(property string) bool { return s.names[property] }
 
 // dialects are the known dialects; true means draft 7.

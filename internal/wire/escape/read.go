@@ -45,8 +45,9 @@ func readUnit(s []byte) (r rune, ok bool) {
 // short maps the second byte of a two-byte escape to its character.
 var short = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// UndoEscapes appends the decoded inside of a JSON string. A backslash that begins no
-// escape, and half of a surrogate pair, stay as they are written.
+// UndoEscapes appends s, the text between the quotes of a JSON string, decoded. A
+// backslash that begins no escape, and half of a surrogate pair, stay as they are
+// written.
 func UndoEscapes(dst, s []byte) []byte {
 	for {
 		i := bytes.IndexByte(s, '\\')
@@ -62,8 +63,9 @@ func UndoEscapes(dst, s []byte) []byte {
 	}
 }
 
-// DecodeString appends the decoded inside of a JSON string. It returns false when a
-// backslash begins no escape. Half of a surrogate pair becomes U+FFFD.
+// DecodeString appends inside, the text between the quotes of a JSON string, decoded.
+// It returns false when a backslash begins no escape. Half of a surrogate pair becomes
+// U+FFFD.
 func DecodeString(dst []byte, inside string) ([]byte, bool) {
 	s := unsafe.Slice(unsafe.StringData(inside), len(inside)) // only read
 	if len(s) > cap(dst)-len(dst) {

@@ -7,9 +7,9 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendEscaped appends s as the inside of a JSON string in printable ASCII. Every
-// control, bidi mark, line separator and terminal escape is escaped. A byte that is
-// not UTF-8 becomes the text \xNN.
+// AppendEscaped appends s as the text between the quotes of a JSON string, in printable
+// ASCII. Every control, bidi mark, line separator and terminal escape is escaped. A
+// byte that is not UTF-8 becomes the text \xNN.
 func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	plain := 0 // s[plain:i] needs no escape
 	for i := 0; i < len(s); {
@@ -67,8 +67,9 @@ func appendUnit(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// ReadableJSON replaces each \uXXXX in JSON from the record by its character beyond
-// ASCII. Controls stay escaped, so that the result is the same JSON.
+// ReadableJSON returns JSON from the record with each \uXXXX of a character beyond
+// ASCII replaced by the character. The escapes of ASCII characters stay, so that the
+// result is the same JSON.
 func ReadableJSON(args []byte) string {
 	var dst []byte
 	for i := 0; i < len(args); {

@@ -29,7 +29,7 @@ func removeBadEntries(line []byte, l Limits) []byte {
 // the blanks before each; none when all are good.
 func keepGoodEntries(line []byte, list jsonscan.Value, l Limits) []Edit {
 	var good []byte
-	first, last, bad := 0, 0, false // where the entries so far begin and end
+	first, last, bad := 0, 0, false // offsets in line of the beginning and the end of the entries so far
 	for e := range list.Elements() {
 		from := int(byteAddress(e.Bytes()) - byteAddress(line))
 		before := line[last:from]
@@ -52,8 +52,8 @@ func keepGoodEntries(line []byte, list jsonscan.Value, l Limits) []Edit {
 	return []Edit{{Part: line[first:last], Token: good}}
 }
 
-// isGoodEntry reports whether an entry can stay in its list. Other faults than these do
-// not concern the entry alone.
+// isGoodEntry reports whether an entry can stay in its list. Only these three faults
+// remove an entry: any other fault concerns the whole line.
 func isGoodEntry(entry []byte, l Limits) bool {
 	const inList = 3 // the envelope, the result and the list
 	s := scanner{b: entry, depth: max(l.MaxDepth, l.MaxResult)}

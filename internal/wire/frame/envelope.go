@@ -35,7 +35,7 @@ type envelope struct {
 	*Frame
 	token [members][]byte // the value of each member, as written; nil when absent
 	at    [members]int    // offset of the value, or of the envelope when the member is absent
-	seen  [members]int    // number of occurrences; a case variant counts twice
+	seen  [members]int    // number of occurrences; a case variant counts as two
 }
 
 // scanEnvelope scans the object at i as one message and notes its faults.
@@ -187,8 +187,8 @@ func stringText(token []byte) []byte {
 	return escape.UndoEscapes(nil, text)
 }
 
-// claimRequest stores in a refusal that the frame is a request, and its id, where both
-// are certain. The frame was read to its end.
+// claimRequest stores in a refusal that the frame is a request, and the request's id,
+// where these are certain. The frame must have been read to its end.
 func (e *envelope) claimRequest(r *Refusal) {
 	if e.Method == "" || e.seen[mResult]+e.seen[mError] > 0 || e.seen[mID] == 0 {
 		return

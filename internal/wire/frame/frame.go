@@ -1,7 +1,7 @@
 // Package frame reads JSON-RPC messages from a byte stream, one per line, so that no
 // other parser can read them differently: it refuses everything that two parsers could
-// read in different ways. It is pure and judges nothing; internal/mcp interprets a
-// frame. docs/frames.md has the rules.
+// read in different ways. It has no side effects and makes no decision about a frame;
+// internal/mcp interprets frames. docs/frames.md has the rules.
 package frame
 
 import "github.com/clawai/clawai/internal/wire/jsonscan"
@@ -31,8 +31,8 @@ type Frame struct {
 
 	// Index is the index of Params, Result or Error, whichever is present.
 	Index jsonscan.Index
-	// Unambiguous means that CheckFolded accepts the member arguments of Params. False
-	// means that CheckFolded has not been called or finds a fault.
+	// Unambiguous means that CheckFolded accepts the member "arguments" of Params.
+	// False means that CheckFolded has not been called or finds a fault.
 	Unambiguous bool
 
 	Elements []Frame // of a Batch, in order

@@ -19,8 +19,9 @@ func validID(token []byte) bool {
 	return validInt(token)
 }
 
-// validInt reports whether a token is an integer literal that every reader keeps. Some
-// readers read 1.0 and 1e0 as 1, and -0 as 0.
+// validInt reports whether a token is an integer literal that every reader reads as the
+// same number. It does not accept 1.0, 1e0 and -0, because only some readers read them
+// as 1, 1 and 0.
 func validInt(token []byte) bool {
 	digits := bytes.TrimPrefix(token, []byte("-"))
 	if len(digits) == 0 || len(bytes.Trim(digits, "0123456789")) > 0 || string(token) == "-0" {

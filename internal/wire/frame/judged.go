@@ -1,10 +1,10 @@
 package frame
 
 // CheckFolded checks the params of a judged call more strictly than Parse, because
-// servers bind params to types. It refuses two names that differ only in case, at any
-// depth; a member of the outermost object that is a case variant of a name in known;
-// and a number that some readers round. raw is a value that Parse admitted. Do not use
-// it for results and schemas: there, case variants are data.
+// servers decode params into typed values. It refuses two names that differ only in
+// case, at any depth; a member of the outermost object that is a case variant of a name
+// in known; and a number that some readers round. raw is a value that Parse admitted.
+// Do not use it for results and schemas: there, case variants are data.
 func CheckFolded(raw []byte, known ...string) *Refusal {
 	s := scanner{b: raw, depth: maxDepth, params: true, judged: true}
 	i := s.skipBlank(0)

@@ -24,11 +24,12 @@ type names struct {
 	many map[uint64]uint32 // offsets by seeded hash, so that no choice of names makes it slow
 }
 
-// slot is one name. Its offset is never 0, because a quote precedes the name.
+// slot is one name. at, the offset of the name, is never 0, because a quote precedes
+// the name.
 type slot struct{ tag, at uint32 }
 
-// addName notes the faults of a name and adds it to its object's set. With fold, a
-// difference in case only from another name is a fault too.
+// addName notes the faults of a name and adds it to its object's set. With fold, two
+// names that differ only in case are a fault, too.
 func (s *scanner) addName(seen *names, n name, fold bool) {
 	tag, odd := quickHash(s.b[n.from:n.to])
 	if n.escaped || odd || s.params && n.to-n.from == len("__proto__") && s.b[n.from] == '_' {

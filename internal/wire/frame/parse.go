@@ -9,7 +9,7 @@ import (
 type Limits struct {
 	MaxBytes   int  // longest line, without its LF
 	MaxDepth   int  // deepest nesting, envelope included; at most 1000
-	MaxResult  int  // the same for a result, when larger: trees that tools return are data
+	MaxResult  int  // deepest nesting of a result, if larger than MaxDepth: tools return deep trees as data
 	AllowBatch bool // the session negotiated 2025-03-26, the only version with batches
 }
 
@@ -37,7 +37,7 @@ func (f *Frame) Parse(line []byte, l Limits) error {
 	if len(line) > l.MaxBytes || uint64(len(line)) > math.MaxUint32 {
 		return refuseAt(CodeTooLong, 0)
 	}
-	// Windows ends a line with CR LF. A CR anywhere else splits frames.
+	// Windows ends a line with CR LF. Some readers end a line at a CR anywhere else.
 	b := bytes.TrimRight(bytes.TrimSuffix(line, []byte("\r")), " \t")
 	s := scanner{b: b, depth: l.MaxDepth, result: max(l.MaxDepth, l.MaxResult)}
 	from := s.skipBlank(0)

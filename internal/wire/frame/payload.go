@@ -23,9 +23,10 @@ func (s *scanner) payloadMember(n name, v int) (end int) {
 	return end
 }
 
-// scanArguments scans the value at v with the rules of CheckFolded, so that it need
-// not be read again. When these rules find a fault, the value is scanned again like
-// any other, because it is not known here whether servers bind this call to types.
+// scanArguments scans the value at v with the rules of CheckFolded, so that it need not
+// be read again. When these rules find a fault, the value is scanned again like any
+// other, because it is not known here whether this is a call, whose arguments servers
+// decode into typed values.
 func (s *scanner) scanArguments(v int) int {
 	before := s.noted
 	s.judged = true

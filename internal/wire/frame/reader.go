@@ -7,7 +7,7 @@ import (
 
 const (
 	chunkSize = 64 << 10 // the most that one read of a pipe returns
-	minRead   = 4 << 10  // a read is not worth less room than this
+	minRead   = 4 << 10  // the least room for one read
 	maxChunk  = 4 << 20  // the largest chunk of a long line
 	maxHead   = 1 << 10  // how much of a refused line is kept to identify it
 )

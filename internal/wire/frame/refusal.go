@@ -11,8 +11,8 @@ type Refusal struct {
 	// Otherwise the frame can only be dropped.
 	ID []byte
 
-	Request bool // the frame has a method and an id, of any shape
-	Offset  int  // byte offset in the given line; 0 for the whole line
+	Request bool // the frame has a method and an id; the id may be invalid
+	Offset  int  // byte offset in the line; 0 for the whole line
 }
 
 // Error returns the reason.

@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Pending are the requests that a line may answer. Their ids are as the requests have
-// them.
+// Pending are the requests that a line may answer. Their ids are tokens in the form
+// that the requests have.
 type Pending struct {
 	Only []byte // the only request that a line without an id can answer; nil for none
 	// Waiting returns the only waiting request whose id has the LooseID of this token, or

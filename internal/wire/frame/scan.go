@@ -20,7 +20,7 @@ const maxDepth = jsonscan.MaxDepth
 type scanner struct {
 	b      []byte
 	depth  int    // deepest nesting allowed
-	result int    // the same for a result
+	result int    // deepest nesting allowed in a result
 	high   uint64 // all words of text, or-ed: non-ASCII bytes set a bit in highs
 
 	payload payload // the params, result or error being read
@@ -84,8 +84,8 @@ func invalidOffset(b []byte) int {
 	}
 }
 
-// skipBlank skips the white space that every reader skips. A CR here would split the
-// frame in two for readers with universal newlines.
+// skipBlank skips the white space that every reader skips. It does not skip a CR:
+// readers with universal newlines would split the frame there.
 func (s *scanner) skipBlank(i int) int {
 	for i < len(s.b) && (s.b[i] == ' ' || s.b[i] == '\t') {
 		i++

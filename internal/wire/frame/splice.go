@@ -6,12 +6,13 @@ import (
 	"unsafe"
 )
 
-// Edit replaces Part, some of a message's own bytes (as the fields of a Frame are of
-// its Raw), with Token.
+// Edit replaces Part with Token. Part is a slice of the message's own bytes, as the
+// fields of a Frame are slices of its Raw.
 type Edit struct{ Part, Token []byte }
 
 // SplicePart returns raw with token in place of part; every other byte is unchanged.
-// part must be some of raw's own bytes; anything else is a defect and panics.
+// part must be a slice of raw's own bytes; otherwise SplicePart panics, because the
+// caller is wrong.
 func SplicePart(raw, part, token []byte) []byte { return SpliceAll(raw, Edit{part, token}) }
 
 // SpliceAll is SplicePart for several parts, which must not overlap.

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
+	ones  = 0x0101010101010101 // the lowest bit of each byte
+	highs = 0x8080808080808080 // the highest bit of each byte
 )
 
 // specialBytes marks the bytes of w that end a run of plain string text: a quote, a
-// backslash, a control byte. Its lowest set bit is exact; a borrow may set wrong bits
-// above it, never below.
+// backslash, a control byte. The lowest set bit of the result is exact; a borrow may
+// set wrong bits above it, never below.
 func specialBytes(w uint64) uint64 {
 	quote := w ^ ones*'"'
 	slash := w ^ ones*'\\'

@@ -23,10 +23,10 @@ const MaxDepth = 1000
 type Cursor struct {
 	Src   string
 	At    int // offset in Src
-	Depth int // how many arrays and objects At is inside
+	Depth int // number of arrays and objects around At
 
-	// Room, if not nil, is the buffer for unescaped texts, one after the other. The
-	// texts are valid until the buffer is reused.
+	// Room, if not nil, is the buffer to which decoded strings with escapes are
+	// appended. These strings are valid until the buffer is reused.
 	Room *[]byte
 }
 
@@ -66,7 +66,7 @@ func (c *Cursor) EnterContainer(open byte) (more, ok bool) {
 		return false, false
 	}
 	c.SkipBlanks()
-	if c.TakeByte(open + 2) { // } after {, ] after [
+	if c.TakeByte(open + 2) { // in ASCII, } is { plus 2, and ] is [ plus 2
 		c.Depth--
 		return false, true
 	}

@@ -98,10 +98,11 @@ func (x *Index) AddMember(s Span) {
 	}
 }
 
-// IndexedMembers returns Members of the object that the index belongs to.
+// IndexedMembers is Members for the object that the index x belongs to: it does not
+// scan the members in x again.
 func (v Value) IndexedMembers(x *Index) iter.Seq2[Value, Value] {
 	return func(yield func(name, value Value) bool) {
-		if v == "" { // the index belongs to another part of the message
+		if v == "" { // an absent value: x belongs to another part of the message
 			return
 		}
 		c := Cursor{Src: string(v)}

@@ -25,8 +25,8 @@ type Reader struct {
 	afterCR bool
 }
 
-// large is the event size from which the buffer has this size. Most streams have no
-// such event.
+// large is the size in bytes of the reader's buffer after an event that is longer than
+// this. Most streams have no such event, and their buffer stays small.
 const large = 64 << 10
 
 // NewReader returns a Reader that limits an event to max bytes, all its lines

@@ -15,7 +15,8 @@ const Max Left = 1 << 30
 // TooMuch is the reason for refusing a call because of its cost.
 const TooMuch = "call that takes too long to judge"
 
-// shortText is the length up to which the cost of a match is part of the cost of its pattern.
+// shortText is the length of a text up to which MatchGlob spends nothing: the caller pays for
+// the pattern.
 const shortText = 64
 
 // Spend subtracts n units.

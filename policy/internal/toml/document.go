@@ -45,8 +45,8 @@ func (d *Document) RestartAt(offset int) {
 }
 
 // PositionAt returns the line and the column of an offset, counted from 1; columns count
-// characters, as editors do. It goes on from its last result, because most questions are about
-// a place that is near the last one.
+// characters, as editors do. It counts from its last result, because most offsets are near the
+// last one.
 func (d *Document) PositionAt(offset int) (line, column int) {
 	line, column, from := d.line, d.column, d.offset
 	switch {

@@ -60,7 +60,7 @@ func (v Value) EachPair(f func([]KeyPart, Value)) {
 	}
 }
 
-// DescribeKind returns the kind of a value in a person's words.
+// DescribeKind returns the kind of a value in words for people.
 func (v Value) DescribeKind() string {
 	switch v.node.Kind {
 	case unstable.String:

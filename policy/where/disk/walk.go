@@ -102,7 +102,7 @@ func (w *walker) takeStep(name string) error {
 	above := w.at[len(w.at)-1].info
 	if name == ".." {
 		if above != nil && !above.IsDir() {
-			return errUndecided // an error to a kernel, but the parent of the file by text
+			return errUndecided // file/.. is an error to a kernel, and by text the folder of the file
 		}
 		w.at = w.at[:max(1, len(w.at)-1)]
 		return nil

@@ -57,8 +57,8 @@ func (c ofType) JudgeValue(v where.Value, _ bool) where.Match {
 func (ofType) JudgeCost(n int) int { return 20 + 20*n }
 
 // NewPresent returns a constraint that holds for arguments that the call has, or, with
-// false, for arguments that it does not have. null is a maybe, because servers differ
-// on it.
+// want false, for arguments that it does not have. null is a maybe, because servers
+// differ on it.
 func NewPresent(want bool) where.Constraint { return present(want) }
 
 type present bool

@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Bounds of a regex, which the owner writes. The cost of a regex is its size times the
-// text.
+// Bounds of a regex, which the author of the policy writes. The cost of a regex is its
+// size times the text.
 const (
 	maxExpr    = 4096
 	maxProgram = 4096 // instructions
@@ -83,9 +83,9 @@ func (s asciiSet) containsAll(text string) bool {
 	return true
 }
 
-// freeCharacters returns ASCII characters of which every text matches, in any order
-// and number: a and b for (?:[ab]|c.*)*. Such a text is judged without the compiled
-// program, so a hook need not compile it for one call.
+// freeCharacters returns ASCII characters for which every text of only these characters
+// matches: a and b for (?:[ab]|c.*)*. Such a text is judged without the compiled
+// program, so a hook process need not compile it for one call.
 func freeCharacters(re *syntax.Regexp) (free asciiSet) {
 	if re.Op != syntax.OpStar {
 		return free

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// readAwk reads the words of awk. Its program may run commands, read and write
-// files.
+// readAwk reads the words of awk. The awk program in them may run commands, and read
+// and write files.
 func readAwk(words []word) effect {
 	at := 1
 	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
@@ -52,7 +52,8 @@ type awkLexer struct {
 	refused bool
 }
 
-// takeToken takes one token. It returns false at the end and at a refused text.
+// takeToken reads one token and removes it from rest. It returns false at the end and
+// at a refused text.
 func (l *awkLexer) takeToken() bool {
 	l.rest = strings.TrimLeft(l.rest, " \t")
 	if l.rest == "" {
@@ -88,8 +89,8 @@ func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A'
 
 func (l *awkLexer) consumeText(n int, token string) { l.rest, l.last = l.rest[n:], token }
 
-// Words after which an expression begins (opens), and words after which awks differ or
-// no slash can follow (noOperands).
+// opens are words after which an expression begins. After the words in noOperands no
+// slash can follow, or awks read it in different ways.
 const (
 	opens      = "do else in return exit case"
 	noOperands = " length next nextfile break continue delete BEGIN END BEGINFILE ENDFILE default if while for switch function func"
@@ -114,7 +115,7 @@ func (l *awkLexer) takeName() {
 	}
 }
 
-// takeSlash takes a division after an operand, and a regular expression where an
+// takeSlash reads a slash: a division after an operand, a regular expression where an
 // operand begins.
 func (l *awkLexer) takeSlash() {
 	switch {
@@ -127,7 +128,7 @@ func (l *awkLexer) takeSlash() {
 	}
 }
 
-// takeQuoted takes a string or a regular expression. It refuses a slash in brackets,
+// takeQuoted reads a string or a regular expression. It refuses a slash in brackets,
 // where some awks end the expression.
 func (l *awkLexer) takeQuoted(expression bool) {
 	end, brackets := l.rest[0], false

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// readComputing reads the words of test, [ and printf. ksh and zsh evaluate their
-// numbers as arithmetic, and bash does so with the name after -v. In arithmetic,
+// readComputing reads the words of test, [ and printf. ksh and zsh evaluate the numbers
+// in these words as arithmetic, and bash does so with the name after -v. In arithmetic,
 // a[$(id)] runs id.
 func readComputing(words []word) effect {
 	numeric := false

@@ -17,7 +17,7 @@ type core struct {
 	nested int    // number of open substitutions
 	depth  int    // number of open lists
 	words  int    // read so far
-	mark   string // mark of the here-document that begins at the next line break
+	mark   string // mark of the here-document that begins at the next line break; "" for none
 	raw    bool   // the mark is quoted: nothing in the document is expanded
 }
 
@@ -57,7 +57,8 @@ func (c *core) takeText(s string) bool {
 	return true
 }
 
-// isDelimiter reports whether a character ends a word. The end of the text does.
+// isDelimiter reports whether a character ends a word. The end of the text, which
+// peekByte returns as 0, ends a word too.
 func isDelimiter(b byte) bool { return strings.IndexByte("\x00 \t\n;&|<>()", b) >= 0 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
@@ -71,8 +72,8 @@ func (c *core) bareText() string {
 	return c.text[c.at:end]
 }
 
-// skipGap skips blanks, a comment, an escaped line break after a blank, and, with
-// lines, line breaks.
+// skipGap skips blanks, a comment, an escaped line break after a blank, and, if lines
+// is true, line breaks. It returns false for a text that is not in the core.
 func (c *core) skipGap(lines bool) bool {
 	for {
 		blank := c.at > 0 && isBlank(c.text[c.at-1])
@@ -97,9 +98,9 @@ func (c *core) skipGap(lines bool) bool {
 	}
 }
 
-// readList reads commands up to one of the words in ends, and takes that word. Each
-// command needs its own separator, except the last command of a text or before a
-// parenthesis.
+// readList reads commands up to one of the words in ends, and that word; "" in ends is
+// the end of the text. Each command needs its own separator, except the last command of
+// a text or before a parenthesis.
 func (c *core) readList(ends ...string) (end string, ok bool) {
 	if c.depth++; c.depth > maxLists {
 		return "", false
@@ -124,8 +125,8 @@ func (c *core) readList(ends ...string) (end string, ok bool) {
 	}
 }
 
-// readSeparator takes the separator after a command. It does not take the end of the
-// list.
+// readSeparator reads the separator after a command. It leaves the end of the list to
+// readList.
 func (c *core) readSeparator(ends []string) bool {
 	switch b := c.peekByte(); {
 	case b == 0 || b == '\n':

@@ -86,7 +86,7 @@ func (c *core) finishCommand(slot int, words []word, assigned []assignment) bool
 	c.assigned = append(c.assigned, assigned...)
 	c.commands[slot].words = words
 	if len(words) == 2 && strings.HasSuffix(strings.TrimRight(c.text[:c.at], " \t"), words[0].text+" $?") {
-		return true // the exit code of the last command
+		return true // $? is the exit code of the last command, which is a number
 	}
 	return !listedIn(computing, words[0].text) || !slices.ContainsFunc(words[1:], func(w word) bool { return !w.known || strings.Contains(w.text, "[") })
 }
@@ -146,7 +146,8 @@ func (c *core) readRedirect() bool {
 	return false
 }
 
-// readTarget reads the file of a redirection. <1-2> is a glob in zsh, and >! writes.
+// readTarget reads the file of a redirection. In zsh <1-2> is a glob, and >! writes a
+// file.
 func (c *core) readTarget() bool {
 	if strings.IndexByte("<>&|(!", c.peekByte()) >= 0 || c.peekByte() >= '0' && c.peekByte() <= '9' || !c.skipGap(false) {
 		return false

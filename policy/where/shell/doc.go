@@ -5,7 +5,7 @@
 // the core (core.go). Every simple command in the text is compared with the patterns:
 // the commands in pipes, lists, subshells, loops and substitutions, and the commands
 // that other commands run (env, xargs, find -exec, sh -c, eval and similar). A rule
-// that allows needs all of them to match; a rule that denies or asks needs any. When
+// that allows needs all of them to match; a rule that denies or asks needs one. When
 // the two readings differ, or the core cannot read the text, every rule gets a Maybe.
 //
 // # Patterns

@@ -14,20 +14,20 @@ import (
 // Doubts holds what a shell text may do beyond what its words show. Each field holds
 // the first words that raise the doubt, or "".
 type Doubts struct {
-	Shut    string // it may show or change a file that the words do not name
-	Unread  string // it runs a text, or code, that is not read here
-	Deletes string // it may delete a folder, or an unknown number of files
+	Shut    string // the text may show or change a file that the words do not name
+	Unread  string // the text runs a text, or code, that is not read here
+	Deletes string // the text may delete a folder, or an unknown number of files
 }
 
 // removing are programs that delete the files in their operands.
 const removing = "rm grm unlink shred srm rmdir rd del trash trash-put"
 
-// maxItems is the number of loop words that may replace the loop variable.
+// maxItems is the largest number of words in a loop that is unrolled.
 const maxItems = 16
 
-// DoubtsOf returns the doubts about a text that an answer for another text would
-// allow. The person did not mean anything that the words do not show. A text that is
-// not a shell text is doubted as a whole.
+// DoubtsOf returns the doubts about a text. It is for a text that a person's answer
+// about another text would allow: the person did not agree to anything that the words
+// do not show. A text that is not a shell text is doubted as a whole.
 func DoubtsOf(text string) Doubts {
 	d := doubter{budget: 4 * maxText}
 	d.readText(text, 0)
@@ -80,7 +80,7 @@ func namesNarrowly(words []word) bool {
 	case !words[0].known, r.looksWide() != where.No, slices.ContainsFunc(words, func(w word) bool { return w.isComputed() || textclass.NamesShut(w.text) }):
 		return false
 	case r.name == "rg", sub == "grep":
-		return true // they leave out hidden and ignored files
+		return true // rg and git grep leave out hidden and ignored files
 	case strings.HasSuffix(r.name, "find"):
 		return r.narrowsFiles()
 	}
@@ -97,7 +97,7 @@ func (d *doubter) noteDoubt(at *string, words string) {
 	}
 }
 
-// unrollLoop takes the first loop over known words. It returns the text without the
+// unrollLoop removes the first loop over known words. It returns the text without the
 // loop's body, and the body once for each word. It returns the text unchanged and no
 // bodies when no such loop is left.
 func unrollLoop(text string) (rest string, bodies []string) {
@@ -167,8 +167,9 @@ const (
 	ofXargs                    // xargs supplies them, from its input
 )
 
-// readCommand checks one command and the commands that it runs. narrow means that its
-// input names no file with a secret.
+// readCommand checks one command and the commands that it runs. by is the program that
+// supplies its last words. narrow means that the command's input names no file with a
+// secret.
 func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	if depth > maxDepth || !words[0].known {
 		d.noteDoubt(&d.Unread, words[0].text)

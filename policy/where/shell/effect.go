@@ -7,21 +7,21 @@ import (
 
 // effect is what a command does beyond its name, as far as its words show it.
 type effect struct {
-	// inner are the commands it runs, each as words; texts are the shell texts it
-	// runs.
+	// inner are the commands that the command runs, each as words; texts are the shell
+	// texts that it runs.
 	inner [][]word
 	texts []string
-	// hidden means that it may run something that its words do not show. Only a
+	// hidden means that the command may run something that its words do not show. Only a
 	// pattern without wildcards covers it.
 	hidden bool
-	// handed means that its words, or its input, are a command or a text in a language
-	// that is not read here.
+	// handed means that the command's words, or its input, are a command or a text in a
+	// language that is not read here.
 	handed bool
-	// strange means that no table has the program. The pattern must name every word of
-	// it.
+	// strange means that no table has the program. The pattern must name every word of the
+	// command.
 	strange bool
-	// stays are the indexes of words that may make it run a program or write a file. A
-	// wildcard must not match them.
+	// stays are the indexes of words that may make the command run a program or write a
+	// file. A wildcard must not match them.
 	stays []int
 	// named are the indexes of words that name the program or script to run. A bare
 	// wildcard must not match them.
@@ -30,9 +30,10 @@ type effect struct {
 	// own row. filed are those that are a file or a task, which may have the name of a
 	// program.
 	launched, filed []int
-	// loose means that an unknown word may be such an option.
+	// loose means that an unknown word may be an option that belongs in stays.
 	loose bool
-	// assigned are the variables that it sets for the commands it runs, as NAME=value.
+	// assigned are the variables that the command sets for the commands it runs, as
+	// NAME=value.
 	assigned []string
 }
 
@@ -70,9 +71,9 @@ func hiddenEffect() effect { return effect{hidden: true, handed: true} }
 // takers are the builtins that accept any word as a program or a file.
 const takers = ". source eval exec command builtin noglob nocorrect -"
 
-// deaf are shells of busybox, and programs that read their input like them. They do
-// not have the option --version and run their input.
-const deaf = "sh ash hush tcl tclsh wish expect"
+// noVersion are programs that do not have the option --version, and run their input
+// even with it: shells of busybox, and programs that read their input as these do.
+const noVersion = "sh ash hush tcl tclsh wish expect"
 
 // commandEffects returns the effect of a command, including the programs that it
 // launches.
@@ -97,7 +98,7 @@ func lookUp(words []word) effect {
 	}
 	name := canonicalName(words[0].text)
 	hidden, handed := isOpaque(name)
-	if len(words) == 2 && words[1].known && !listedIn(takers, name) && !listedIn(deaf, name) && isKnownProgram(name) && !handed && (words[1].text == "--version" || words[1].text == "--help") {
+	if len(words) == 2 && words[1].known && !listedIn(takers, name) && !listedIn(noVersion, name) && isKnownProgram(name) && !handed && (words[1].text == "--version" || words[1].text == "--help") {
 		return effect{}
 	}
 	if hidden {

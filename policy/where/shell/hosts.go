@@ -10,13 +10,13 @@ import (
 // contact describes which words of a program are the hosts it contacts.
 type contact struct {
 	names string
-	// first means that the first operand is a host, whatever it looks like; other
-	// operands may be hosts too. operands means that each operand is a URL, with or
-	// without a scheme. Without both, a host is the text before a colon. remote means
-	// that the operands after the first are a command to run there.
+	// first means that the first operand is a host, whatever it looks like; other operands
+	// may be hosts too. operands means that each operand is a URL, with or without a
+	// scheme. Without both, a host is the text before a colon. remote means that the
+	// operands after the first are a command to run on that host.
 	first, operands, remote bool
-	// plain are options whose value is not a host. follows are options that make the
-	// program go where an answer sends it.
+	// plain are options whose value is not a host. follows are options with which the
+	// program also contacts hosts that an answer names (a redirect, a link).
 	plain, follows string
 }
 
@@ -44,8 +44,8 @@ func contactOf(called word) *contact {
 	return nil
 }
 
-// judgeHosts reports whether the hosts in a command are among the rule's: every
-// possible host for a rule that opens, any host for another rule.
+// judgeHosts reports whether the hosts in a command are among the rule's. In a rule
+// that allows, every possible host must be; in another rule one host is enough.
 func (j *judge) judgeHosts(words []word) where.Match {
 	switch {
 	case j.hosts == nil:

@@ -37,17 +37,17 @@ func (c *commands) judgeCommands(v where.Value, opens bool) where.Match {
 type judge struct {
 	*commands
 	base    string // the folder in which the text starts; "" when unknown
-	opens   bool
-	budget  int  // bytes of shell text that may still be read
-	expands bool // the text may use variables
-	loops   bool // the text may have loops
+	opens   bool   // the rule would allow the call
+	budget  int    // bytes of shell text that may still be read
+	expands bool   // the text may use variables
+	loops   bool   // the text may have loops
 	moves
 	asked, askedBytes int // number of resolved paths, and their length
 }
 
 // moves holds the folders in which a command of a text may run.
 type moves struct {
-	starts    []string // folders in which relative paths may begin, each with its slash
+	starts    []string // folders in which relative paths may begin, each with a slash at its end
 	lost      bool     // the folders are unknown
 	redirects []file   // redirections of the enclosing texts and of this text
 }

@@ -8,8 +8,8 @@ import "strings"
 type launcher struct {
 	names  string
 	flags  string // options that do not change what is run
-	module string // option before the operand after which a program's name follows
-	subs   string // words before the operand
+	module string // option, before the operand, that is followed by the name of a program
+	subs   string // words that may stand before the operand
 	runs   target // what the operand names
 	shows  string // options that only print, in every vendor's version; other options may read a program from the input
 }

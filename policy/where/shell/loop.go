@@ -16,8 +16,8 @@ const settingWords = "read mapfile readarray getopts printf let declare typeset 
 // writeOut replaces the first loop over plain words by its commands, once for each
 // word, so that the judge sees the value of "$f". It takes a text on which both
 // readings agree. It returns "" when there is no such loop or the result is not
-// certain. For a file of a wildcard it writes the wildcard in place of the quoted
-// variable.
+// certain. If a word of the loop is a wildcard for files, it writes the wildcard in
+// place of the quoted variable.
 func writeOut(text string, p *program) (written string) {
 	if parsed, err := parseShell(text, syntax.LangBash); err != nil || !p.equalProgram(parsed) || len(p.assigned) > 0 ||
 		slices.ContainsFunc(p.commands, func(s simple) bool { return !s.words[0].known || listedIn(settingWords, s.words[0].text) }) {

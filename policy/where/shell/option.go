@@ -8,9 +8,9 @@ import (
 )
 
 // hasOption reports whether a command has one of some options, in any position: Yes
-// when every reading of its words finds one, No when none does. After "--" follow
-// operands. A word that may be the value of another option may also be an option. An
-// operand with the effect of an option counts as that option.
+// when every reading of its words finds one, No when none does. The words after "--"
+// are operands. A word that may be the value of another option may also be an option.
+// An operand with the effect of an option counts as that option.
 func hasOption(words []word, names []string) where.Match {
 	v := where.No
 	r := rowOf(words)

@@ -25,12 +25,12 @@ const (
 type pattern struct {
 	source string
 	texts  []string // of the words
-	rest   bool     // any further words, none included
+	rest   bool     // the pattern ends in **: further words, or none, may follow
 	globs  atomic.Pointer[[]*glob.Pattern]
 }
 
-// words returns the globs. They are compiled at the first use: most patterns of a policy
-// never meet a command that begins as they do.
+// words returns the globs. They are compiled at the first use: most patterns of a
+// policy are never compared with a command that begins as they do.
 func (p *pattern) words() []*glob.Pattern {
 	if globs := p.globs.Load(); globs != nil {
 		return *globs
@@ -168,8 +168,8 @@ func (p *pattern) matchWords(words []word) where.Match {
 	return where.Yes
 }
 
-// opensOption reports whether the pattern names word i of a command: its word has no
-// wildcard, or names the option, as --output=* does.
+// opensOption reports whether the pattern names word i of a command: word i of the
+// pattern has no wildcard, or names the option, as --output=* does.
 func (p *pattern) opensOption(i int, text string) bool {
 	if i >= len(p.texts) || !p.words()[i].HasWildcard() {
 		return i < len(p.texts)

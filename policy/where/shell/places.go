@@ -83,9 +83,9 @@ func parsePlaces(list []string, resolve func(path, base string) (string, string,
 	return p, nil
 }
 
-// judgePaths reports whether paths lie in places: all of them for a rule that opens,
-// any for another rule. An empty list, and a path that cannot be resolved, are a
-// Maybe.
+// judgePaths reports whether paths lie in places. In a rule that allows, all of them
+// must; in another rule one is enough. An empty list, and a path that cannot be
+// resolved, are a Maybe.
 func (j *judge) judgePaths(paths []string, p *places) where.Match {
 	if len(paths) == 0 {
 		return where.Maybe
@@ -194,8 +194,8 @@ func (j *judge) wordPaths(w *word) []string {
 	return all
 }
 
-// judgeFiles reports whether the words of a command that may be paths lie in the
-// places of the rule: all of them for a rule that opens, any for another rule.
+// judgeFiles reports whether the words of a command that may be paths lie in the places
+// of the rule. In a rule that allows, all of them must; in another rule one is enough.
 func (j *judge) judgeFiles(words []word) where.Match {
 	if j.files == nil {
 		return where.Yes
@@ -360,7 +360,8 @@ func (j *judge) judgeWorkFolder(p *program) where.Match {
 }
 
 // judgeRedirects reports whether the files that a text reads or writes by redirection
-// are in the rule's places: all of them for a rule that opens, any for another rule.
+// are in the rule's places. In a rule that allows, all of them must be; in another rule
+// one is enough.
 func (j *judge) judgeRedirects() where.Match {
 	if j.redirect == nil {
 		return where.MatchOf(len(j.redirects) == 0 || !j.opens)

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// readEffects reads the words of a program from index from; the words before are
-// already read.
+// readEffects returns the effect of the words of a program from index from on. The
+// words before that index have been read.
 func (r *row) readEffects(words []word, from int) effect {
 	if r.subs == nil && !r.closed && r.runs == "" && r.opaque == "" && r.launches == "" {
 		e := effect{}
@@ -186,13 +186,13 @@ func isNumber(text string) bool {
 	return digits != text && (digits == "" || len(digits) == 1 && isLetter(digits[0]) || strings.HasPrefix(text, "0x") && strings.Trim(digits[1:], "0123456789abcdefABCDEF") == "")
 }
 
-// addUnsure adds a word that may become any option.
+// addUnsure adds to e a word that may become any option.
 func (r *row) addUnsure(i int, e *effect) {
 	r.addStay(i, e)
 	e.loose = e.loose || !r.all
 }
 
-// addStay adds a word that a wildcard must not match, unless every option of the
+// addStay adds to e a word that a wildcard must not match, unless every option of the
 // program is harmless.
 func (r *row) addStay(i int, e *effect) {
 	if !r.all {
@@ -210,7 +210,7 @@ func (r *row) readOperand(words []word, i int, operands *int, e *effect) {
 	case !w.known && !w.owner:
 		shown = w.head
 	case !w.known && shown == "":
-		shown = "$" // a value of the owner's environment
+		shown = "$" // an unknown value of the owner's environment
 	}
 	if r.operands == "one" && (*operands > 1 || w.many) || !r.harmless(shown) {
 		e.stays = append(e.stays, i)
@@ -262,7 +262,8 @@ func (r *row) findOption(text string) (ok bool, takes value) {
 	return true, none
 }
 
-// holdsValue reports whether the text after the beginning of an option is its value.
+// holdsValue reports whether the text that follows head, the beginning of an option, is
+// the option's value.
 func (r *row) holdsValue(head string) bool {
 	if strings.Contains(head, "=") {
 		return true

@@ -2,9 +2,10 @@ package shell
 
 import "slices"
 
-// The programs whose words are read by code stand in lists: of names, and of readers, wrappers
-// and launchers with their names. All other programs are rows of options.txt. A list is searched,
-// because a hook judges one command, and making maps of the lists costs more than the judgement.
+// The programs whose words are read by code are in lists: handing and opaque hold
+// names, and wordReaders, wrappers and launchers hold names with readers. All other
+// programs are rows of options.txt. The lists are searched, because a hook process
+// judges one command, and making maps of the lists costs more than the judgement.
 
 // wordReaders are the programs whose words have a reader of their own.
 var wordReaders = []wordReader{
@@ -19,8 +20,8 @@ type wordReader struct {
 	read  func([]word) effect
 }
 
-// isOpaque reports whether what a program runs cannot be read, and whether this is so for a rule
-// that denies, too.
+// isOpaque reports whether what a program runs cannot be read (hidden), and whether
+// even a rule that denies cannot read it (handed).
 func isOpaque(name string) (hidden, handed bool) {
 	handed = listedIn(handing, name)
 	return handed || listedIn(opaque, name), handed

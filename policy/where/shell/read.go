@@ -36,16 +36,16 @@ type program struct {
 	commands []simple
 	assigned []assignment
 	files    []file
-	// doubt means that the text does more than that: it assigns a variable of the
-	// shell itself.
+	// doubt means that the text also assigns a variable of the shell itself.
 	doubt bool
 	// steered means that the text sets a variable by which a shell or a program
 	// decides what to run.
 	steered bool
 }
 
-// sortByPlace uses package sort, because slices would be compiled for each type
-// (TestSize of clawai-hook).
+// sortByPlace sorts the assignments and the files by their offset. It uses package
+// sort, because functions of package slices would be compiled for each type, and
+// clawai-hook must stay small (its TestSize).
 func (p *program) sortByPlace() {
 	sort.SliceStable(p.assigned, func(i, j int) bool { return p.assigned[i].at < p.assigned[j].at })
 	sort.SliceStable(p.files, func(i, j int) bool { return p.files[i].at < p.files[j].at })

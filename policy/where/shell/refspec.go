@@ -13,7 +13,7 @@ func isSafeRemote(text string) bool {
 }
 
 // isSafePush reports whether an operand of git push neither forces (+main) nor deletes
-// (:main). An unknown word may begin with either.
+// (:main). An unknown word may begin with + or :.
 func isSafePush(text string) bool {
 	return text != "" && text[0] != '+' && text[0] != ':' && isSafeRemote(text)
 }

@@ -9,16 +9,16 @@ import (
 
 // Run is a command that a shell text runs, as far as its words show it. Program is the
 // program's name without its folder, or "" for words that the text keeps in a variable
-// or a list. Words are the other words; of a word that the text makes, the readable
-// part.
+// or a list. Words are the other words; of a word that is known only when the text
+// runs, the readable part.
 type Run struct {
 	Program string
 	Words   []string
 }
 
 // RunsOf returns the commands of a shell text, also those within substitutions and
-// behind programs that start others. hidden means that it may run something that its
-// words do not show: a program whose name the text makes, a shell that reads what it
+// behind programs that start others. hidden means that the text may run something that
+// its words do not show: a program whose name is computed, a shell that reads what it
 // runs from its input, or a text that cannot be read whole. A text that is no shell
 // text is one Run of its words.
 func RunsOf(text string) (runs []Run, hidden bool) {
@@ -83,8 +83,8 @@ func (r *runner) addRun(program string, words []word) {
 	r.runs = append(r.runs, one)
 }
 
-// given is what a command reads from its input, as far as the text holds it.
-type given struct {
+// inputText is what a command reads from its input, as far as the text holds it.
+type inputText struct {
 	text  string
 	known bool // whether it comes from the text, or from a file that the text names
 }
@@ -99,20 +99,20 @@ func (r *runner) readCall(text string, call *syntax.CallExpr, redirects []*synta
 		r.addRun(baseName(words[0].text), words[1:])
 		return
 	}
-	var input given
+	var input inputText
 	for _, to := range redirects {
 		switch {
 		case to.Hdoc != nil:
 			input.known = true
 			for _, part := range to.Hdoc.Parts {
-				if lit, is := part.(*syntax.Lit); is { // its place includes the mark
+				if lit, is := part.(*syntax.Lit); is { // the offsets of a Lit would include the mark of the here-document
 					input.text += lit.Value
 				} else {
 					input.text += text[part.Pos().Offset():part.End().Offset()]
 				}
 			}
 		case to.Op == syntax.RdrIn && readWord(to.Word).known && !isDevice(readWord(to.Word).text):
-			input.known = true // a script of the project, which is not read when it is named, either
+			input.known = true // the input is a file of the project, which is not read here, just as a script that a word names
 		}
 	}
 	if i := slices.IndexFunc(words, func(w word) bool { return isShellOption(w.text, 'c') }); isShell(words[0].text) && i > 0 && i+1 < len(words) && !words[i+1].known {
@@ -124,7 +124,7 @@ func (r *runner) readCall(text string, call *syntax.CallExpr, redirects []*synta
 }
 
 // readCommand reads a command and those that it runs.
-func (r *runner) readCommand(words []word, input given, depth int) {
+func (r *runner) readCommand(words []word, input inputText, depth int) {
 	if depth > maxDepth || !words[0].known && !words[0].home {
 		r.hidden = true
 		return
@@ -171,8 +171,8 @@ func firstOperand(words []word) int {
 	return len(words)
 }
 
-// isMade reports whether the text makes the name of a program: a variable or a
-// substitution stands behind the last slash.
+// isMade reports whether the name of a program is computed: a variable or a
+// substitution follows its last slash.
 func isMade(w *syntax.Word) (made bool) {
 	var look func(parts []syntax.WordPart)
 	look = func(parts []syntax.WordPart) {
@@ -198,8 +198,8 @@ func isShell(called string) bool {
 	return listedIn("sh bash dash zsh ash ksh mksh pdksh yash posh rbash hush fish csh tcsh elvish xonsh nu pwsh powershell", canonicalName(called))
 }
 
-// isShellOption reports whether a word is a letter of options to a shell, or a bundle
-// that ends with it.
+// isShellOption reports whether a word is the option of a shell with this letter, or a
+// bundle of options that ends with the letter.
 func isShellOption(text string, letter byte) bool {
 	return len(text) > 1 && text[0] == '-' && text[1] != '-' && text[len(text)-1] == letter
 }

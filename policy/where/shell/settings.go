@@ -30,7 +30,7 @@ type Ports struct {
 	Windows bool
 }
 
-// commands is the constraint.
+// commands is the constraint `command`.
 type commands struct {
 	windows          bool
 	patterns, not    []*pattern

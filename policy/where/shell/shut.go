@@ -59,7 +59,8 @@ const handling = "cat tac head tail less more most bat batcat nl od xxd hexdump 
 	"jq yq dd curl wget scp rsync cp mv ln tee install touch tar gtar bsdtar zip 7z 7za 7zz gzip bzip2 xz zcat bzcat xzcat zless " +
 	"openssl gpg vim vi nano ed pico emacs source . envsubst xargs"
 
-// gitHandling are the subcommands of git that do the same.
+// gitHandling are the subcommands of git that show, copy or change the contents of
+// files.
 const gitHandling = "show diff log blame cat-file grep archive hash-object apply checkout restore mv"
 
 // handlesFiles reports whether a program shows, copies or changes the contents of the
@@ -81,7 +82,8 @@ const (
 	gitNamesOnly = "check-ignore check-attr ls-files status rev-parse branch tag remote describe merge-base"
 )
 
-// namesShut reports whether a word may name a place of secrets to a program that shows it.
+// namesShut reports whether word i may name a place of secrets whose contents the
+// program shows.
 func (r *reader) namesShut(i int) bool {
 	w, sub := &r.words[i], r.gitSubcommand()
 	option, _, valued := strings.Cut(w.text, "=")
@@ -260,7 +262,7 @@ func (r *reader) narrowsFiles() bool {
 	for i := 1; i < len(r.words); i++ {
 		option, value, valued := strings.Cut(r.words[i].text, "=")
 		if listedIn("-o -or -not ! ,", option) {
-			return false // these also select other files
+			return false // these options also select other files
 		}
 		if !listedIn("--include -g --glob --iglob -name -iname", option) {
 			continue

@@ -24,14 +24,14 @@ type row struct {
 	single                 bool                      // -run is one option, as in Go's flags, and not a bundle
 	mixed                  bool                      // "--" does not end the options
 	script                 bool                      // the words after "--" go to another program
-	named                  bool                      // it does more than look: a pattern must name the subcommand
+	named                  bool                      // the subcommand does more than look: a pattern must name the subcommand
 	closed                 bool                      // a wildcard does not match the words of a subcommand without a row
-	any                    bool                      // no word makes it do more than its name says
+	any                    bool                      // no word makes the program do more than its name says
 	signed                 bool                      // a value may be a signed number
-	tasks                  bool                      // it launches a task of the project, not a program
-	published              bool                      // its options are from a manual and were never tried
-	tests                  bool                      // its words select tests of an unknown script
-	greedy                 bool                      // it takes options after the program that it launches, up to "--"
+	tasks                  bool                      // the program launches a task of the project, not a program
+	published              bool                      // the options are from a manual and were never tried
+	tests                  bool                      // the words select tests of an unknown script
+	greedy                 bool                      // the program takes options after the program that it launches, up to "--"
 }
 
 // value says whether an option has a value, and where.
@@ -166,10 +166,10 @@ func attachSubcommand(table map[string]*row, name string) {
 	i := strings.LastIndexByte(name, ' ')
 	parent := table[name[:i]]
 	if parent == nil {
-		return // a test reports this
+		return // a test reports a subcommand whose program has no row
 	}
 	if parent.subs == nil {
-		alone := *parent // other names share the row
+		alone := *parent // a copy, because other names share the row
 		alone.subs = map[string]*row{}
 		parent = &alone
 		table[name[:i]] = parent
@@ -230,7 +230,8 @@ var operandKinds = map[string]func(text string) bool{
 	"process": func(text string) bool {
 		return len(text) > 8 || !strings.Contains(text, "e") || strings.Trim(text, processLetters) != ""
 	},
-	// Addresses of proxies may contain passwords, and the value of GOAUTH commands.
+	// Addresses of proxies may contain passwords, and the value of GOAUTH may contain
+	// commands.
 	"setting": func(text string) bool {
 		return !listedIn("GOPROXY GOAUTH GONOSUMDB", text) && !strings.Contains(text, "=")
 	},

@@ -79,7 +79,8 @@ func countBlanks(text string) (n int) {
 	return n
 }
 
-// allowsAssigned reports the same for all assignments of a program.
+// allowsAssigned reports whether a rule that allows accepts all assignments of a
+// program.
 func (j *judge) allowsAssigned(p *program) bool {
 	for _, a := range p.assigned {
 		if !a.value.known || !j.allowsVariable(a.name, a.value.text) {

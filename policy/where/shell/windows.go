@@ -2,9 +2,9 @@ package shell
 
 import "strings"
 
-// plainToAll reports whether cmd.exe and PowerShell find the same commands and words
-// in a text as the shells of Unix. cmd.exe reads a single quote as a letter, and
-// PowerShell a backslash. Both expand texts that the other shells do not.
+// plainToAll reports whether cmd.exe and PowerShell find the same commands and words in
+// a text as the shells of Unix. To cmd.exe a single quote is an ordinary character, and
+// to PowerShell a backslash is. Both expand texts that the other shells do not.
 func plainToAll(text string) bool {
 	quote := byte(0)
 	for i := 0; i < len(text); i++ {

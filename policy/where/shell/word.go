@@ -15,9 +15,9 @@ type word struct {
 	head  string
 	known bool
 	many  bool // may become several words, or none
-	split bool // its expansions are split at blanks: any of them may be an option
-	// owner means that the word begins with a value of the owner, not of the text: his
-	// home, or a quoted variable of the environment. Such a word is not an option.
+	split bool // its expansions are split at blanks: any part may be an option
+	// owner means that the word begins with a value of the owner, not of the text: the
+	// owner's home, or a quoted variable of the environment. Such a word is not an option.
 	owner bool
 	home  bool // "~/" and a known text: a path in the home folder
 	fed   bool // xargs puts the word here, from its input

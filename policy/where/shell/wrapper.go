@@ -7,7 +7,7 @@ import "strings"
 type wrapper struct {
 	name          string
 	flags, valued string // options without and with a value in the next word
-	operands      int    // words before the command
+	operands      int    // number of words before the command
 }
 
 var wrappers = []wrapper{
@@ -77,9 +77,9 @@ options:
 	return at, true
 }
 
-// isIdle reports whether a word after an option is not the name of a command: it is a
-// number, a sign, or capital letters. Another vendor's program may read that word as
-// the command.
+// isIdle reports whether a word after an option is a number, a sign or capital letters,
+// and so not the name of a command. This matters because another vendor's program may
+// read that word as the command.
 func (w *word) isIdle() bool {
 	return w.known && (isNumber(w.text) || w.isValue() && (len(w.text) == 1 || !strings.ContainsAny(w.text, lowercase+`/\`)))
 }
@@ -183,8 +183,8 @@ func isDelimiterWord(w *word) bool {
 	return w.known && (len(w.text) == 1 || strings.HasPrefix(w.text, `\`) && len(w.text) < 6)
 }
 
-// replaceMark makes the words unknown in which a program replaces a mark by another
-// text.
+// replaceMark returns the words, and makes each word with the mark unknown: a program
+// (xargs, find) replaces the mark in it by another text.
 func replaceMark(words []word, mark string) []word {
 	inner := make([]word, 0, len(words)+1)
 	for _, w := range words {
@@ -203,7 +203,7 @@ func readFind(words []word) effect {
 	r := programRow("find")
 	for i := 1; i < len(words); i++ {
 		if !listedIn("-exec -execdir -ok -okdir", words[i].text) || !words[i].known {
-			end := i + 1 // up to the next such word
+			end := i + 1 // up to the next -exec or similar option
 			for end < len(words) && !listedIn("-exec -execdir -ok -okdir", words[end].text) {
 				end++
 			}
@@ -220,8 +220,8 @@ func readFind(words []word) effect {
 		}
 		inner := replaceMark(words[i+1:end], "{}")
 		for at := range inner {
-			// The word begins with a path as find was given it, so it is not an
-			// option.
+			// find puts a path, as its operand spells it, at the beginning of the word, so the
+			// word is not an option.
 			inner[at].owner = strings.HasPrefix(inner[at].text, "{}") && !strings.HasSuffix(words[i].text, "dir")
 		}
 		if words[end].text == "+" {

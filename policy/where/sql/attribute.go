@@ -129,8 +129,8 @@ func (s *statement) tooManyScans() bool {
 
 func (s *statement) maxScans() int { return 4096 + 8*len(s.toks) }
 
-// mayNameFunction reports whether the name at i may be a function in a FROM, or its
-// alias.
+// mayNameFunction reports whether the name at i may be a function in a FROM, or the
+// alias of such a function.
 func (s *statement) mayNameFunction(i int) bool {
 	if !s.hashed {
 		s.hashed = true

@@ -62,8 +62,9 @@ func (s *statement) judgeWord(i int) {
 	}
 }
 
-// judgeRows judges the name at i when the name stands for rows. SQLite calls a
-// function there by its name, with or without arguments, in quotes and in strings.
+// judgeRows judges the name at i when the name may stand for rows. In such a place
+// SQLite also calls a function: by its bare name, with or without arguments, in quotes
+// and in strings.
 func (s *statement) judgeRows(i int) {
 	var name string
 	switch s.toks[i].kind {
@@ -170,8 +171,8 @@ func (s *statement) judgeVariable(i int) {
 	}
 }
 
-// judgeCall judges the parenthesis at i by the token before it. There is always one,
-// because the first word of a statement is never part of a body.
+// judgeCall judges the parenthesis at i by the token before it. There is always such a
+// token, because the first word of a statement is never part of a body.
 func (s *statement) judgeCall(i int) {
 	t := &s.toks[i-1]
 	switch {
@@ -179,7 +180,7 @@ func (s *statement) judgeCall(i int) {
 		return
 	case s.wordAt(i-2) == "as":
 		return // an alias with its columns, or a type with its length
-	case s.hasOnlyNames(i) && (s.isMark(i-2, ")") && s.gaveRows(i-2) || s.isAliased(i-1)):
+	case s.hasOnlyNames(i) && (s.isMark(i-2, ")") && s.closesTable(i-2) || s.isAliased(i-1)):
 		return // an alias with its columns
 	case s.wordAt(i-2) == "tablesample" && (s.wordAt(i-1) == "system" || s.wordAt(i-1) == "bernoulli"):
 		return
@@ -263,10 +264,10 @@ func (s *statement) isAliased(i int) bool {
 	return before == "from" || before == "join"
 }
 
-// gaveRows reports whether the parenthesis closed at i is a table of a FROM: a
-// subquery or a function call. DISTINCT ON (…) and TOP (…) are followed by
-// expressions.
-func (s *statement) gaveRows(i int) bool {
+// closesTable reports whether the parenthesis that is closed at i is a table in a FROM:
+// a subquery or a function call. DISTINCT ON (…) and TOP (…) are no tables: an
+// expression follows them.
+func (s *statement) closesTable(i int) bool {
 	open := i + int(s.toks[i].match)
 	if before := s.wordAt(open - 1); before != "" {
 		return s.classifyFunction(before) == reads || before == "from" || before == "join" || before == "lateral" || before == "apply"

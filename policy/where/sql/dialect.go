@@ -10,7 +10,7 @@ import (
 // words that the server knows.
 type dialect struct {
 	readings []lexis
-	// heads are the words with which a reading statement may begin.
+	// heads are the words with which a statement that only reads may begin.
 	heads set
 	// keywords may precede a parenthesis without being a function.
 	keywords set
@@ -18,14 +18,14 @@ type dialect struct {
 	catalogs []catalog
 	// callable are keywords that may also be names of functions.
 	callable set
-	// never are bare words that a reading statement does not contain. writers are
-	// words with which a statement that does not read may begin.
+	// never are bare words that no statement that only reads contains. writers are words
+	// with which other statements begin.
 	never, writers set
 	// effects are words that have an effect even after a dot: seq.nextval.
 	effects set
 	// hints are table hints that take locks.
 	hints set
-	// splits means that a statement ends where the next one begins.
+	// splits means that a statement ends where the next one begins, without a semicolon.
 	splits bool
 }
 
@@ -106,14 +106,14 @@ var dialects = sync.OnceValue(func() map[string]*dialect {
 	return d
 })
 
-// mergeDialects returns the dialect of a server that could be any of those: all
-// readings and all words of each. If one dialect knows that a function acts, the
-// function acts in the merged dialect.
-func mergeDialects(of ...*dialect) *dialect {
+// mergeDialects returns the dialect of a server that could speak any of several
+// dialects: all readings and all words of each. If one dialect knows that a function
+// acts, the function acts in the merged dialect.
+func mergeDialects(parts ...*dialect) *dialect {
 	all := &dialect{
 		heads: set{}, keywords: set{}, callable: set{}, never: set{}, writers: set{}, effects: set{}, hints: set{},
 	}
-	for _, d := range of {
+	for _, d := range parts {
 		all.readings = append(all.readings, d.readings...)
 		all.catalogs = append(all.catalogs, d.catalogs...)
 		all.splits = all.splits || d.splits
@@ -129,7 +129,7 @@ func mergeDialects(of ...*dialect) *dialect {
 			maps.Copy(p.into, p.from)
 		}
 	}
-	for _, d := range of {
+	for _, d := range parts {
 		for w := range all.keywords {
 			if !d.keywords[w] {
 				all.callable[w] = true // not a keyword in d, so perhaps a function

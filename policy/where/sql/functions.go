@@ -64,14 +64,15 @@ type catalog struct {
 	// classify other names by their beginning.
 	function *lists
 	prefixes []prefix
-	// schema contains only the engine's own functions.
+	// schema is the name of the schema that contains only the engine's own functions; ""
+	// if there is none.
 	schema string
 	// table and tablePrefixes classify names in a FROM that are not tables.
 	table         *lists
 	tablePrefixes []prefix
-	// columns returns the columns, between blanks, of the rows that a function
-	// returns. operator reports whether an operator is built in. Both are nil when a
-	// dot and an operator call no function.
+	// columns returns the columns, between blanks, of the rows that a function returns.
+	// operator reports whether an operator is built in. Both are nil for an engine in
+	// which neither a dot nor an operator can call a function.
 	columns  func(string) string
 	operator func(string) bool
 }

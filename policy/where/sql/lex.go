@@ -42,7 +42,7 @@ type lexis struct {
 	// transact means SQL Server: $ begins a number, and the client (sqlcmd) treats a
 	// line that begins with a colon as its own command.
 	transact bool
-	// differs is the byte without which the setting changes nothing.
+	// differs is a byte: the setting changes nothing in a text without it.
 	differs byte
 	// bracket is how […] is read.
 	bracket bracket
@@ -54,10 +54,10 @@ type lexis struct {
 type bracket uint8
 
 const (
-	noBracket bracket = iota // not allowed
-	subscript                // as punctuation
-	name                     // as an identifier, to the first ]
-	nameTwice                // as an identifier; ]] stands for ]
+	noBracket bracket = iota // square brackets are not allowed
+	subscript                // punctuation
+	name                     // quotes around an identifier, which ends at the first ]
+	nameTwice                // quotes around an identifier, in which ]] stands for ]
 )
 
 type lexer struct {
@@ -65,8 +65,8 @@ type lexer struct {
 	src  string
 	pos  int
 	toks []token
-	// escaped is the number of tokens just after an E'…' string. A string that follows
-	// may continue it and have its escapes.
+	// escaped is len(toks) right after an E'…' string, and -1 before the first one. A
+	// string that follows directly may continue that string and have its escapes.
 	escaped int
 }
 
@@ -186,7 +186,7 @@ func (x *lexer) lexWord() flaw {
 			if x.backslash {
 				return broken // refused without standard_conforming_strings
 			}
-			x.pos++ // the characters behind the escapes do not matter; none of them is a quote
+			x.pos++ // the characters that the escapes stand for do not matter; none of them is a quote
 			return x.lexQuoted(text, '\'', false)
 		}
 	}

@@ -43,8 +43,8 @@ type constraint struct{ d *dialect }
 
 // JudgeValue returns Yes for a text whose every statement certainly only reads, No for
 // a text that certainly does not or is not SQL, and Maybe otherwise. When opens is
-// false, one reading statement is enough for Yes, and a text that cannot be parsed is
-// a Maybe.
+// false, one statement that only reads is enough for Yes, and a text that cannot be
+// parsed is a Maybe.
 func (c constraint) JudgeValue(v where.Value, opens bool) where.Match {
 	if v.Kind != where.String {
 		return where.No
@@ -73,7 +73,8 @@ func (c constraint) JudgeValue(v where.Value, opens bool) where.Match {
 	return first.verdict
 }
 
-// JudgeCost bounds the work of JudgeValue by the slowest readings of each byte.
+// JudgeCost bounds the work of JudgeValue, as if each reading took the longest measured
+// time for each byte.
 func (c constraint) JudgeCost(n int) int {
 	if n > maxText {
 		return 1
@@ -88,7 +89,8 @@ const nanosPerByte = 100
 // are equal.
 type outcome struct {
 	verdict where.Match
-	// cuts is a hash of where strings, quoted identifiers and statements end.
+	// cuts is a hash of the positions where strings, quoted identifiers and statements
+	// end.
 	cuts uint64
 	// refused means that the part before the flaw only reads and the server refuses
 	// the rest.
@@ -136,8 +138,9 @@ func hashCuts(src string, toks []token) uint64 {
 	return h
 }
 
-// toVerdict returns the verdict for a text with flaw f. A text that no server accepts
-// does not hold, but a rule that denies or asks should not rely on that.
+// toVerdict returns the verdict for a text with flaw f. No server accepts a broken
+// text, so an allow does not match it. But a rule that denies or asks should not rely
+// on that.
 func (f flaw) toVerdict(opens bool) where.Match {
 	if f == broken && opens {
 		return where.No

@@ -6,14 +6,16 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// statement is one statement being judged.
+// statement is one statement being judged. In its methods, i and the other positions
+// are indexes in toks.
 type statement struct {
 	*dialect
 	src  string
 	toks []token
 	// worst is the lowest verdict so far.
 	worst where.Match
-	// postgres is set when a name that looks like a column may call a function.
+	// postgres is set when a name that looks like a column may call a function; else it is
+	// nil.
 	postgres *catalog
 	// aliases are the possible names of functions in a FROM; hashed reports whether
 	// they were collected. scans counts the tokens that were searched for the meaning
@@ -21,7 +23,8 @@ type statement struct {
 	aliases nameSet
 	hashed  bool
 	scans   int
-	// unnamed is set when such a function has a name that the text does not show.
+	// unnamed is set when the server chooses the name of a function in a FROM, so that the
+	// text does not show the name.
 	unnamed bool
 }
 
@@ -82,7 +85,7 @@ func (s *statement) judgeHead() {
 	}
 }
 
-// rejectStatement judges a statement that is not one of the reading ones.
+// rejectStatement judges a statement that does not begin like one that only reads.
 func (s *statement) rejectStatement(i int) {
 	if s.writers[s.wordAt(i)] {
 		s.lowerVerdict(where.No)

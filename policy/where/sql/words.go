@@ -5,8 +5,8 @@ import "sync"
 // queries are the words with which a query begins.
 var queries = lazySet("select with values table")
 
-// neverAnywhere are words that no reading statement contains at any place. SELECT …
-// INTO creates a table or a file, and a common table expression of Postgres may
+// neverAnywhere are words that a statement that only reads contains at no place. SELECT
+// … INTO creates a table or a file, and a common table expression of Postgres may
 // contain a writing statement.
 const neverAnywhere = `
 	into insert update delete merge replace drop alter create truncate grant revoke
@@ -41,7 +41,8 @@ var starters = sync.OnceValue(func() map[string]string {
 // locks are the words after FOR that lock rows.
 var locks = lazySet("update share no key")
 
-// lockHints are the table hints of T-SQL that take locks for which others must wait.
+// lockHints are the table hints of T-SQL that take locks, for which other statements
+// may have to wait.
 const lockHints = "holdlock paglock rowlock serializable tablock tablockx updlock xlock"
 
 // explainOptions are the parenthesized options of Postgres' EXPLAIN.
@@ -49,10 +50,9 @@ var explainOptions = lazySet(`
 	analyze verbose costs settings generic_plan buffers wal timing summary memory serialize format
 	text xml json yaml on off true false none binary`)
 
-// pragmasRead are the pragmas of SQLite that only return a value when they get none.
-// pragmasLookUp take as argument what they look up (sqlite.org/pragma.html).
-// journal_mode and similar pragmas are missing, because reading them opens the
-// journal.
+// pragmasRead are the pragmas of SQLite that, without an argument, only return a value.
+// pragmasLookUp have an argument that says what they look up (sqlite.org/pragma.html).
+// journal_mode and similar pragmas are missing, because reading them opens the journal.
 var (
 	pragmasRead = lazySet(`
 		application_id auto_vacuum automatic_index busy_timeout cache_size cache_spill collation_list
@@ -97,8 +97,9 @@ const callablePostgres = `
 	like materialized minus natural notnull nvarchar ordinality outer over overlaps partition
 	passing path repeatable rollup rows second sets similar timetz top varbinary varying within xor`
 
-// callableMySQL are the same for MySQL and MariaDB: keywords for which MariaDB accepts
-// a CREATE FUNCTION and calls it.
+// callableMySQL are those of the keywords above that may be the name of a function in
+// MySQL or MariaDB: MariaDB accepts a CREATE FUNCTION with such a name and calls the
+// function.
 const callableMySQL = `
 	against array asymmetric bernoulli bpchar columns cube duplicate escape exclude filter full
 	lateral materialized member minus notnull numrange of only ordinality overlaps passing
@@ -144,8 +145,9 @@ var valueWords = lazySet(`
 	current_catalog current_date current_role current_schema current_time current_timestamp
 	current_user localtime localtimestamp session_user system_user user`)
 
-// notFunctions are words before a parenthesis after which the alias of a table may
-// follow, or of an XMLTABLE, whose columns are in the parenthesis.
+// notFunctions are words before a parenthesis that are no functions. After the
+// parenthesis the alias of a table may follow, or of an XMLTABLE, whose columns are in
+// the parenthesis.
 var notFunctions = lazySet("from join lateral only using xmltable json_table")
 
 // notAliases are reserved words that may follow a call.

@@ -7,9 +7,9 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// closed4 holds the blocks that the internet does not route, or routes to no host of
-// its own: the IANA special-purpose registries (RFC 6890, as of 2025), with multicast
-// (RFC 5771) and the future class E (RFC 1112).
+// closed4 holds the blocks that the internet does not route, or not to a single host:
+// the IANA special-purpose registries (RFC 6890, as of 2025), with multicast (RFC 5771)
+// and the future class E (RFC 1112).
 var closed4 = parsePrefixes(
 	"0.0.0.0/8",        // this network
 	"10.0.0.0/8",       // private (RFC 1918)

@@ -97,8 +97,8 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 }
 
 // publicName reports whether a name belongs to the public internet. The meaning of a
-// single label depends on the machine's search list, and so does a domain that the
-// internet does not have.
+// single label depends on the machine's search list, and so does the meaning of a name
+// whose top-level domain does not exist.
 func publicName(name string) where.Match {
 	for rest, more := name, true; more; _, rest, more = strings.Cut(rest, ".") {
 		if v, listed := judgeReserved(rest); listed {

@@ -11,7 +11,7 @@ import (
 // network is a block of addresses in the notation of RFC 4632, such as 10.0.0.0/8.
 type network struct {
 	netip.Prefix
-	own bool // the internet does not route some of its addresses, so private names may lead there
+	private bool // the internet does not route some addresses of the block, so private names may lead there
 }
 
 // parseNetwork parses a block. found is false when the text does not have the form of
@@ -30,7 +30,7 @@ func parseNetwork(text string) (n network, found bool, err error) {
 	case n.Masked() != n.Prefix:
 		return n, true, fmt.Errorf("%q has bits behind its network: write %q, or the address alone", text, n.Masked())
 	}
-	n.own = overlapsAny(closed4(), n.Prefix) || n.Addr().Is6() && (overlapsAny(closed6(), n.Prefix) || overlapsAny(translated6(), n.Prefix) || n.Bits() < global6.Bits() || !global6.Contains(n.Addr()))
+	n.private = overlapsAny(closed4(), n.Prefix) || n.Addr().Is6() && (overlapsAny(closed6(), n.Prefix) || overlapsAny(translated6(), n.Prefix) || n.Bits() < global6.Bits() || !global6.Contains(n.Addr()))
 	return n, true, nil
 }
 
@@ -54,7 +54,7 @@ func (n network) match(h host) where.Match {
 		return where.Yes
 	case h.embedded.IsValid() && n.Contains(h.embedded):
 		return where.Maybe
-	case h.Addr.IsValid() || !n.own || publicName(h.Name) == where.Yes:
+	case h.Addr.IsValid() || !n.private || publicName(h.Name) == where.Yes:
 		return where.No
 	case h.Name == "localhost" || strings.HasSuffix(h.Name, ".localhost"): // RFC 6761, section 6.3
 		return min(where.Maybe, where.MatchOf(overlapsAny(loopback(), n.Prefix)))

@@ -12,14 +12,14 @@ import (
 // carry are shorter.
 const maxURL = 1 << 16
 
-// hostKind is the type of host that a text has.
+// hostKind tells whether a text has a host, and how certain the host is.
 type hostKind uint8
 
 const (
 	none     hostKind = iota // no URL
 	hostless                 // a URL without a host, such as data: or file:///
 	plain                    // one host, in every reading
-	foreign                  // one host, which the scheme may use for something else
+	foreign                  // one text in the place of the host, which the scheme may use for something else
 	doubtful                 // there may be a host, but readers differ on which one
 )
 
@@ -28,7 +28,7 @@ type url struct {
 	hostKind hostKind
 	scheme   string // in lower case; "" when readers differ on it
 	host     host   // set when hostKind is plain or foreign
-	guessed  bool   // it has no scheme: programs that add one read it like this
+	guessed  bool   // the text has no scheme: this is how programs that add a scheme read it
 }
 
 // limitVerdict lowers a verdict to Maybe when only some programs read the text as a
@@ -69,7 +69,7 @@ func parseURL(v where.Value) url {
 	case startsWithSlashes(rest), strings.Contains(text, "://"), namesHost(u.scheme, rest):
 		return url{hostKind: doubtful} // jar:http://host, c://host, user:password@host
 	case n == 1:
-		return url{} // a drive
+		return url{} // C: is a drive
 	default:
 		u.hostKind = hostless
 	}

@@ -45,9 +45,9 @@ func (c scheme) JudgeValue(v where.Value, _ bool) where.Match {
 func (c scheme) JudgeCost(n int) int { return parseCost(n) + 20*len(c) }
 
 // NewPublic returns a constraint that holds for URLs whose host the whole internet can
-// reach, as far as the text shows. With false it holds for URLs whose host certainly
-// is not public. A host that encodes an address in another form is a maybe in both
-// cases.
+// reach, as far as the text shows. With want false it holds for URLs whose host
+// certainly is not public. A host that encodes an address in another form is a maybe in
+// both cases.
 func NewPublic(want bool) where.Constraint { return public(want) }
 
 type public bool

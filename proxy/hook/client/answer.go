@@ -12,9 +12,9 @@ type Answer struct {
 	Code           int
 }
 
-// AnswerAllow lets the tool run, and answers any other event. It is empty where the client takes
-// silence for an answer: then the client's own rules and questions still apply, which an explicit
-// "allow" may turn off.
+// AnswerAllow returns the answer that lets the tool run, or the answer to an event without a
+// decision. It is empty where the client treats no output as permission: then the client's own
+// rules and questions still apply, which an explicit "allow" may turn off.
 func (r *Row) AnswerAllow(e Event) Answer {
 	text := r.Allow
 	if e.Kind != Before {
@@ -28,17 +28,17 @@ func (r *Row) AnswerAllow(e Event) Answer {
 	return Answer{Stdout: []byte(text + "\n")}
 }
 
-// Exit codes. Clients take any other code for a failed hook, and most of them then run the tool.
+// Exit codes. Clients treat any other code as a failed hook, and most of them then run the tool.
 const (
 	exitSilent = 0
 	exitDenied = 2
 )
 
-// maxReason is the length in bytes of a reason that clients show.
+// maxReason is the largest length in bytes of a reason; a longer reason is cut.
 const maxReason = 500
 
-// AnswerDeny denies the call in every form that the client understands, because clients and
-// versions differ in the form that counts.
+// AnswerDeny returns a denial in every form that the client may read (stdout, stderr, exit code),
+// because clients and their versions differ in the form that counts.
 func (r *Row) AnswerDeny(e Event, reason string) Answer {
 	reason = singleLine(reason)
 	a := Answer{Stderr: []byte(reason + "\n"), Code: exitDenied}
@@ -74,7 +74,7 @@ func (r *Row) AnswerAsk(e Event, reason string) (Answer, bool) {
 	return Answer{}, false
 }
 
-// IsDenial reports whether the client takes the answer for a denial.
+// IsDenial reports whether the client treats the answer as a denial.
 func (r *Row) IsDenial(a Answer) bool {
 	if a.Code == exitDenied {
 		return true

@@ -11,10 +11,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// named is a server's tool. wraps means that its arguments are inside the arguments of a built-in
-// tool that calls it. spelled means that the server's name was cut out of the tool's name, where
-// a client may replace characters.
-type named struct {
+// serverTool is a server's tool. wraps means that its arguments are inside the arguments of a
+// built-in tool that calls it. spelled means that the server's name was cut out of the tool's name,
+// where a client may replace characters.
+type serverTool struct {
 	server, tool   string
 	wraps, spelled bool
 }
@@ -23,7 +23,7 @@ var errNoServer = errors.New("it does not say of which server the tool is")
 
 // splitTool returns the server tools that a tool name may mean: none for a built-in tool, several
 // if the name can be split in more than one way.
-func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]named, error) {
+func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]serverTool, error) {
 	server, _, err := root.readText(r.MCPServer)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]name
 		if server == "" || own == "" {
 			return nil, missingError([]string{"the server, or its tool,"}, nil)
 		}
-		return []named{{server: server, tool: own, wraps: true}}, nil
+		return []serverTool{{server: server, tool: own, wraps: true}}, nil
 	}
 	if builtin.FindTool(r.ID, tool).Class != "" {
 		return nil, nil
@@ -51,16 +51,16 @@ func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]name
 	case single:
 		switch {
 		case server != "" && own != "":
-			return []named{{server: server, tool: own}}, nil
+			return []serverTool{{server: server, tool: own}}, nil
 		case server != "", own != "", strings.HasPrefix(tool, "mcp_"):
 			return nil, errNoServer
 		}
 	case colon:
 		if rest, found := strings.CutPrefix(tool, "MCP:"); found {
-			return []named{{tool: rest}}, nil
+			return []serverTool{{tool: rest}}, nil
 		}
 		if e.Name == "beforeMCPExecution" {
-			return []named{{tool: tool}}, nil
+			return []serverTool{{tool: tool}}, nil
 		}
 	case slashed:
 		if rest, found := strings.CutPrefix(tool, "@"); found {
@@ -68,7 +68,7 @@ func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]name
 			if !found || server == "" || own == "" {
 				return nil, errNoServer
 			}
-			return []named{{server: server, tool: own}}, nil
+			return []serverTool{{server: server, tool: own}}, nil
 		}
 	case extension:
 		if strings.Contains(tool, "__") {
@@ -89,8 +89,8 @@ func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]name
 // callers are built-in tools that call a server's tool named in their arguments.
 var callers = []string{"call_mcp_tool", "use_mcp_tool", "mcp_call_tool", "use_tool"}
 
-// parseCalledTool returns the server's tool that the arguments of such a tool name.
-func parseCalledTool(input []byte) ([]named, error) {
+// parseCalledTool returns the server's tool that the arguments of one of the callers name.
+func parseCalledTool(input []byte) ([]serverTool, error) {
 	if input == nil {
 		return nil, errNoServer
 	}
@@ -104,7 +104,7 @@ func parseCalledTool(input []byte) ([]named, error) {
 	case err != nil || tool == "":
 		return nil, missingError([]string{"the server's tool"}, err)
 	case server != "":
-		return []named{{server: server, tool: tool, wraps: true}}, nil
+		return []serverTool{{server: server, tool: tool, wraps: true}}, nil
 	}
 	all, err := (&Row{}).cutToolName(strings.TrimPrefix(tool, "mcp__"), "__", "")
 	for i := range all {
@@ -113,10 +113,11 @@ func parseCalledTool(input []byte) ([]named, error) {
 	return all, err
 }
 
-// cutToolName splits SERVER__TOOL at every possible place. server is the name in a separate
-// member, perhaps with other characters, or "". The server of a plugin keeps its prefix, which
-// distinguishes it from an owner's server with the same name.
-func (r *Row) cutToolName(rest, mark, server string) (all []named, err error) {
+// cutToolName splits SERVER__TOOL at every possible place. mark is the separator between the two
+// names. server is the server's name from a separate member of the payload, perhaps with other
+// characters; "" if there is none. The server of a plugin keeps its prefix, which distinguishes it
+// from an owner's server with the same name.
+func (r *Row) cutToolName(rest, mark, server string) (all []serverTool, err error) {
 	if strings.HasPrefix(rest, "plugin_") {
 		server = ""
 	}
@@ -124,15 +125,15 @@ func (r *Row) cutToolName(rest, mark, server string) (all []named, err error) {
 		if rest[at:at+len(mark)] != mark {
 			continue
 		}
-		n := named{server: rest[:at], tool: rest[at+len(mark):], spelled: true}
+		n := serverTool{server: rest[:at], tool: rest[at+len(mark):], spelled: true}
 		switch {
 		case slices.Contains(r.Servers, n.server):
 			n.spelled = false
-			return []named{n}, nil
+			return []serverTool{n}, nil
 		case server == "":
 			all = append(all, n)
 		case slices.Contains(r.spellServer(server), n.server):
-			return []named{{server: server, tool: n.tool}}, nil
+			return []serverTool{{server: server, tool: n.tool}}, nil
 		}
 	}
 	switch {
@@ -147,10 +148,10 @@ func (r *Row) cutToolName(rest, mark, server string) (all []named, err error) {
 // maxCuts is the largest number of ways to split a name. No known tool has so many.
 const maxCuts = 32
 
-// NarrowServers sets the server names of the calls to those in the owner's files, and keeps only
-// the splits with such a server. If no such server is known, it keeps all. Servers that others
-// may have named are added: a rule that denies or asks for such a server counts, but a rule that
-// allows is not sufficient.
+// NarrowServers replaces the server names of the calls with the names in the owner's files
+// (owners), and keeps only the splits with such a server; if there is none, it keeps all the
+// splits. It also adds the splits with a server that an agent may have named (others): a rule that
+// denies or asks for such a server counts, but a rule that allows is not sufficient.
 func (req *Request) NarrowServers(owners, others []string) {
 	if !req.spelled {
 		return
@@ -182,7 +183,8 @@ func (req *Request) renameServers(servers []string, same func(written, name stri
 }
 
 // isNumbered reports whether written is name with a number appended: VS Code does this to
-// distinguish servers with the same written name. It shortens a long name for the number.
+// distinguish servers with the same written name. If the name is long, VS Code also shortens it to
+// make room for the number.
 func isNumbered(written, name string) bool {
 	base := strings.TrimRight(written, "0123456789")
 	return base != "" && base != written && (name == base || len(written) == shortServer && strings.HasPrefix(name, base))
@@ -193,8 +195,8 @@ func isNumbered(written, name string) bool {
 func (req *Request) HasSpelledServer() bool { return req.spelled }
 
 // IsCertain reports whether the call's server has this name in the client's files, whatever the
-// files contain: its name was not cut out of the tool's name, or it can be cut in only one way
-// and holds no replaced characters.
+// files contain: its name was not cut out of the tool's name, or it can be cut in only one way and
+// has no "_", which may be a replaced character.
 func (req *Request) IsCertain() bool {
 	if !req.spelled {
 		return true

@@ -37,7 +37,7 @@ func (o object) readText(places []string) (s string, there bool, err error) {
 }
 
 // textAt returns the words that a person typed: a string, or a list of parts with a text each. It
-// returns "" if this version does not know the place.
+// returns "" if the value is missing or has another form.
 func (o object) textAt(places []string) string {
 	v := o.findValue(places)
 	switch v.Kind() {
@@ -99,7 +99,7 @@ func (o object) readInput(places []string) ([]byte, error) {
 	return args.Bytes(), nil
 }
 
-// envelopeNames are the members that Cursor's events for a single tool have beside the arguments.
+// envelopeNames are the members, other than the arguments, of Cursor's events for a single tool.
 var envelopeNames = []string{"hook_event_name", "conversation_id", "generation_id", "session_id", "workspace_roots", "model", "cursor_version", "user_email", "transcript_path",
 	"tool_use_id", "attachments", "content", "sandbox"}
 

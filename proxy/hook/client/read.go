@@ -27,9 +27,9 @@ type Request struct {
 	Call    string // the client's id of the call
 	Cwd     string
 	Mode    string // the client's permission mode, if it states one
-	Said    string // the user's words in a Prompt; "" if this version does not know the place
+	Said    string // the user's words in a Prompt event; "" if no known place has them
 	Cleared bool   // the session begins because the earlier one was cleared
-	Newer   string // a warning if the client is newer than its row; "" if it is not, or states no version
+	Newer   string // a warning that the client is newer than its row; "" if it is not newer, or states no version
 
 	// Calls are the calls that the rules judge; the strictest decision counts. There are several
 	// if the tool's name can be split in more than one way. MCP means that they are for a
@@ -43,9 +43,9 @@ type Request struct {
 // Limit is the largest size of a payload in bytes.
 const Limit = 32 << 20
 
-// Read parses a payload strictly: an ambiguous or incomplete payload is an error. The error is
-// for the agent. registered is the event in the command line, for clients whose payloads name
-// none; "" for none.
+// Read parses a payload strictly: an ambiguous or incomplete payload is an error. The error is for
+// the agent. registered is the event in the command line, for clients whose payloads name no event;
+// "" if it gives none.
 func (r *Row) Read(payload []byte, registered string) (req Request, err error) {
 	req.Row = r
 	if len(payload) > Limit {
@@ -91,7 +91,7 @@ func stripByteOrderMark(payload []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// readEnvelope reads the members beside the call.
+// readEnvelope reads the members of the payload other than the tool and its arguments.
 func (r *Row) readEnvelope(root object, req *Request) (err error) {
 	var there bool
 	if req.Session, there, err = root.readText(r.Session); err != nil || r.NeedSession && (!there || req.Session == "") {
@@ -175,7 +175,7 @@ func (r *Row) readCalls(root object, req *Request) error {
 // toolSpelling returns how the client has changed the name of a server's tool.
 func (r *Row) toolSpelling(tool string) policy.Spelling {
 	switch {
-	case r.NameLimit == 0 || len(tool) > r.NameLimit: // this client does not write names longer than its limit
+	case r.NameLimit == 0 || len(tool) > r.NameLimit: // the client has not cut a name that is longer than its limit
 		return policy.AsWritten
 	case len(tool) == r.NameLimit:
 		return policy.Cut
@@ -213,7 +213,8 @@ func (r *Row) completeBuiltin(req *Request) error {
 	return nil
 }
 
-// asCall returns the calls that the proxy would read from a tools/call with this tool and input.
+// asCall returns the calls that the proxy would read from a tools/call request with this tool and
+// these arguments.
 func asCall(server, tool string, input []byte) ([]policy.Call, error) {
 	line := escape.AppendEscaped([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`), tool)
 	line = append(line, '"')

@@ -10,14 +10,14 @@ import (
 // Each row states the version at which this was observed, and how.
 type Row struct {
 	ID   string // id in wrap's catalogue
-	Like bool   // takes the missing fields from likeClaude
+	Like bool   // takes the fields that are not set from likeClaude
 	Seen string // the version that the row was written for
 	From Source // how the row was learned
 
 	// Places in the payload; the first existing place counts. A dot separates the members of
 	// nested objects.
 	Event, Session, Call, Cwd, Tool, Input, MCPServer, MCPTool []string
-	NeedSession, NeedCall                                      bool     // a payload without it is refused
+	NeedSession, NeedCall                                      bool     // a payload without a session id (call id) is refused
 	Version                                                    []string // place of the client's version; nil: the payload has none
 
 	// Marks are members that no other client with the same events writes. A payload with more of
@@ -25,8 +25,8 @@ type Row struct {
 	// may combine members: "a&!b" is a without b.
 	Marks, Without []string
 
-	// Begun are the places of the reason for which a session begins. As measured, "clear" also
-	// ends the earlier session in the same process.
+	// Begun are the places of the reason why a session begins. The reason "clear" means that the
+	// user cleared the earlier session: as measured, that session ends, in the same process.
 	Begun []string
 
 	Events []Event
@@ -39,15 +39,15 @@ type Row struct {
 	Deny  Dress
 	Allow string // output that lets a tool run; "": no output
 	Pass  string // output for every other event; "": no output
-	// Exit0 means that a denial has exit code 0: this client takes any other code for a failed
-	// hook and then runs the tool.
+	// Exit0 means that a denial has exit code 0: this client treats any other code as a failed hook
+	// and then runs the tool.
 	Exit0 bool
-	Asks  bool // "ask" shows the person the client's own dialog (measured)
+	Asks  bool // after the answer "ask" the client shows the person its own dialog (measured)
 	// Modes are the permission modes in which Asks is known to hold; "" is a payload without a
 	// mode.
 	Modes []string
-	// Attended is the environment variable that is 0 when nobody watches the client. Project
-	// lists the variables that hold the folder in which the client was started.
+	// Attended names the environment variable that is 0 when nobody watches the client; "": there
+	// is none. Project lists the variables that hold the folder in which the client was started.
 	Attended string
 	Project  []string
 }
@@ -70,7 +70,7 @@ type Event struct {
 	// members of the payload or of Input.
 	Tool string
 	Asks bool // Row.Asks for this event only
-	// By is the member that shows the event if a payload names none.
+	// By is a member whose presence shows that it is this event, in a payload that names no event.
 	By   string
 	Pass string // Row.Pass for this event only
 }
@@ -132,8 +132,9 @@ func FindRow(id string) *Row {
 	return nil
 }
 
-// Unnamed is the client if the command line names none: other clients start, without arguments,
-// an entry that an older clawai wrote into Claude Code's file. The payload then shows the client.
+// Unnamed is the client that is assumed if the command line names none. An older clawai wrote such
+// a command into Claude Code's file, and other clients run the commands in that file too; the
+// payload then shows which client it is.
 const Unnamed = "claude-code"
 
 // completeRow returns a row with the fields that it takes from likeClaude.

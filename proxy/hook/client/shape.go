@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// A hook is registered for one client, but other clients read the same files. So the row whose
-// shape fits the payload is used: the members that name the event, the event itself, and the
-// members that only one client writes. If several rows fit equally, the tool's name decides, and
-// then the registration.
+// A hook is registered in the file of one client, but other clients read the same file. So the
+// payload's shape decides which row is used: which members name the event, which event it is, and
+// which members only one client writes. If several rows fit equally, the row that knows the tool's
+// name is used, and then the row of the registered client.
 
 // members holds the top-level members of a payload, parsed once.
 type members []struct {
@@ -87,7 +87,7 @@ func (r *Row) matchShape(m members, registered string) (event *Event, score int)
 func (m members) hasOne(places []string) bool { return slices.ContainsFunc(places, m.hasMember) }
 
 // identifyEvent returns the event that a payload names, or else the registered event, or else the
-// event that its members show. A payload that asks for a tool is never taken for another event.
+// event that its members show. A payload that asks for a tool is never treated as another event.
 func (r *Row) identifyEvent(m members, registered string) *Event {
 	for _, place := range r.Event {
 		switch v := m.memberValue(place); v.Kind() {
@@ -117,8 +117,8 @@ func (r *Row) identifyEvent(m members, registered string) *Event {
 	return told
 }
 
-// taken is a row that fits a payload.
-type taken struct {
+// candidate is a row that fits a payload.
+type candidate struct {
 	row   *Row
 	event *Event
 	score int
@@ -126,8 +126,8 @@ type taken struct {
 
 // recognizeRow returns the row and the event for a payload. The error is for the agent.
 func (r *Row) recognizeRow(m members, registered string) (*Row, *Event, error) {
-	var best []taken
-	var own *taken
+	var best []candidate
+	var own *candidate
 	for i := range rows {
 		row, name := r, registered
 		if rows[i].ID != r.ID {
@@ -137,7 +137,7 @@ func (r *Row) recognizeRow(m members, registered string) (*Row, *Event, error) {
 		if event == nil {
 			continue
 		}
-		t := taken{row, event, score}
+		t := candidate{row, event, score}
 		if row == r {
 			own = &t
 		} else if score < 0 {
@@ -154,7 +154,7 @@ func (r *Row) recognizeRow(m members, registered string) (*Row, *Event, error) {
 		return nil, nil, r.unknownShapeError(m)
 	}
 	registeredFits := own != nil && own.score == best[0].score
-	knowing := slices.IndexFunc(best, func(t taken) bool { return t.knowsTool(m) })
+	knowing := slices.IndexFunc(best, func(t candidate) bool { return t.knowsTool(m) })
 	if registeredFits && own.score < 0 && own.event.Kind == Before && !own.knowsTool(m) && hasAnothersTool(m) {
 		return nil, nil, r.unknownShapeError(m) // neither the shape nor the tool belongs to this client
 	}
@@ -175,12 +175,12 @@ func hasAnothersTool(m members) bool {
 	return slices.ContainsFunc(rows, func(row Row) bool {
 		whole := completeRow(&row)
 		event := whole.identifyEvent(m, "")
-		return event != nil && event.Kind == Before && (&taken{row: whole, event: event}).bringsTool(m)
+		return event != nil && event.Kind == Before && (&candidate{row: whole, event: event}).bringsTool(m)
 	})
 }
 
 // bringsTool reports whether the payload's tool is built into the client.
-func (t *taken) bringsTool(m members) bool {
+func (t *candidate) bringsTool(m members) bool {
 	return slices.ContainsFunc(t.row.Tool, func(place string) bool {
 		v := m.memberValue(place)
 		return v.Kind() == jsonscan.String && builtin.FindTool(t.row.ID, v.Text()).Class != ""
@@ -189,7 +189,7 @@ func (t *taken) bringsTool(m members) bool {
 
 // knowsTool reports whether the payload's tool is built into the client, or is a server's tool in
 // the form in which the client writes it.
-func (t *taken) knowsTool(m members) bool {
+func (t *candidate) knowsTool(m members) bool {
 	if t.event.Kind != Before || t.event.Tool != "" {
 		return t.event.Tool != ""
 	}

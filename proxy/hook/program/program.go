@@ -1,6 +1,6 @@
-// Package program holds the parts that both hook programs share: the small one, which clients
-// start, and clawai hook, which can ask. It parses the command line and reads the payload, and
-// makes sure that there is always an answer.
+// Package program holds the parts that both hook programs share: clawai-hook, the small program
+// that clients start, and clawai hook, which can ask a person. It parses the command line and reads
+// the payload, and makes sure that there is always an answer.
 package program
 
 import (
@@ -29,7 +29,7 @@ import (
 // Line is a parsed command line: CLIENT, and options of clawai proxy.
 type Line struct {
 	Client string
-	Event  string   // event in the client's file; "" for none
+	Event  string   // name of the event, from the command in the client's file; "" if it names none
 	Words  []string // the whole command line
 	// Held is the size of the payload if standard input stays open after the payload; the end of
 	// the input then means that the client is gone. 0: the input ends with the payload.
@@ -40,8 +40,8 @@ type Line struct {
 	proxyargs.Line
 }
 
-// taken are the options of clawai proxy that a hook accepts.
-var taken = []string{"policy", "layer", "state", "ask", "ask-timeout", "redact", "sync", "observe"}
+// hookOptions are the options of clawai proxy that a hook accepts.
+var hookOptions = []string{"policy", "layer", "state", "ask", "ask-timeout", "redact", "sync", "observe"}
 
 const (
 	heldOption  = "--held="
@@ -84,8 +84,8 @@ func Parse(words []string) (Line, error) {
 		return l, fmt.Errorf("what is %q?", rest[0])
 	}
 	for _, s := range line.Settings {
-		if !slices.Contains(taken, s.Name) {
-			return l, fmt.Errorf("--%s is no option of a hook; those are --%s", s.Name, strings.Join(taken, ", --"))
+		if !slices.Contains(hookOptions, s.Name) {
+			return l, fmt.Errorf("--%s is no option of a hook; those are --%s", s.Name, strings.Join(hookOptions, ", --"))
 		}
 	}
 	return l, nil
@@ -138,9 +138,9 @@ func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err
 	return o, err
 }
 
-// readPatience is the time limit for reading a payload, and stopPatience the time that a
-// judgement gets to end after a signal. usual is the time within which a call ends if it waits
-// for nobody.
+// readPatience is the time limit for reading a payload. stopPatience is how long a judgement may
+// continue after a signal. usual is the time within which a call ends if it does not wait for a
+// person or another program.
 const (
 	readPatience = 10 * time.Second
 	stopPatience = 2 * time.Second
@@ -150,8 +150,8 @@ const (
 // Judge judges a payload. It calls waits before an operation that may take long.
 type Judge func(ctx context.Context, payload []byte, waits func()) client.Answer
 
-// Run reads a payload, writes the answer and returns the exit code: 0 or 2, because clients take
-// any other code for a failed hook.
+// Run reads a payload, writes the answer and returns the exit code: 0 or 2, because clients treat
+// any other code as a failed hook.
 //
 // Listening to signals costs a tenth of a quick call. So the terminating signals are ignored at
 // first, and the answer is still written. Only a call that takes longer listens to them.
@@ -194,7 +194,7 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // never true, because a used array would be cleared
+	if used { // never true: to call this function is enough to make room for the array, which would otherwise be cleared
 		var stack [48 << 10]byte
 		last = stack[os.Getpid()&1]
 	}
@@ -239,7 +239,7 @@ func refuseUnreadable(l Line, err error) client.Answer {
 	return NewRefusal(l, "the client's request cannot be read: "+err.Error())
 }
 
-// NewRefusal returns a denial before, or in place of, a judgement.
+// NewRefusal returns the denial of a call that could not be judged.
 func NewRefusal(l Line, why string) client.Answer {
 	text := "Refused: clawai cannot judge it: " + why + "."
 	if r := client.FindRow(l.Client); r != nil {

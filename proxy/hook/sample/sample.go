@@ -1,5 +1,5 @@
 // Package sample holds one request of each client to run a shell command, in the client's current
-// form. doctor sends it through the entry of an installed client.
+// form. The command doctor passes it to the hook command in the file of an installed client.
 package sample
 
 import "strings"

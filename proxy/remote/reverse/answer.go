@@ -62,7 +62,7 @@ func isUnnamedAnswer(line []byte) bool {
 	return frame.IsUnnamed(line)
 }
 
-// noteNamed records an error that was given the id of the request it came with.
+// noteNamed records that an error without an id got the id of the request that it came with.
 func (rh *requestHandler) noteNamed(line, named []byte) {
 	_ = rh.agent.gate.Session.NoteEvents(&event.Event{
 		Kind: event.Passed, Stage: "frame", Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "repaired",
@@ -122,7 +122,7 @@ func (rh *requestHandler) signInHint(resp *http.Response) string {
 	return "; sign in with: " + signInWith
 }
 
-// signInWith is the hint for a client that cannot sign in here.
+// signInWith says how to sign in, because a client cannot do it here.
 const signInWith = "clawai auth login, or give the client an Authorization header"
 
 // answerUnreachable answers in place of the server. The answer passes the gate like any answer,
@@ -197,8 +197,8 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 		}
 		switch {
 		case e.HasData && (e.Name == "" || e.Name == "message") && len(bytes.TrimSpace(e.Data)) > 0:
-			done, crossed := out.replays.claimEvent(rh.r.Context(), e, rh.resumes)
-			if crossed {
+			done, replayed := out.replays.claimEvent(rh.r.Context(), e, rh.resumes)
+			if replayed {
 				rh.noteReplay(e)
 				err = out.writeReplay(e)
 				break
@@ -222,7 +222,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 const leastRetry = 250
 
 // raiseRetry raises a retry time below leastRetry: if a server sends 0 and ends its streams at
-// once, the client would return without a pause.
+// once, the client would connect again without a pause.
 func raiseRetry(e *sse.Event) {
 	if e.Retry >= 0 && e.Retry < leastRetry {
 		e.Retry, e.Plain = leastRetry, false // the event must be encoded again

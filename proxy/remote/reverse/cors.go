@@ -34,7 +34,8 @@ func CheckOrigin(origin string) error {
 }
 
 // allowOrigin allows a page of a configured origin to read the answer, without cookies and other
-// credentials. The guard has checked the request.
+// credentials. The guard has checked the request. named reports whether the page has a configured
+// origin.
 func (g *guard) allowOrigin(h http.Header, r *http.Request) (named bool) {
 	if len(g.origins) == 0 {
 		return false

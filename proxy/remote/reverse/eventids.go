@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// eventIDs holds the events that a client was sent. A client may resume its streams only after
-// one of these: the id of an event names a stream at the server (MCP 2025-11-25
-// basic/transports), and some servers do not check whose stream it is.
+// eventIDs remembers the ids of the events that a client was sent. A client may resume its streams
+// only after one of these: the id of an event identifies a stream at the server (MCP 2025-11-25
+// basic/transports), and some servers do not check which client the stream belongs to.
 type eventIDs struct {
 	mu   sync.Mutex
 	last []sentEvent
-	next int
+	next int // index in last of the oldest event, when last is full
 }
 
 // sentEvent is an event that a client was sent.

@@ -112,8 +112,8 @@ func (rh *requestHandler) relaySessionless(resp *http.Response) {
 	}
 }
 
-// handleEndpoint stores the server's address for messages, and sends the client this server's
-// address.
+// handleEndpoint stores the server's address for messages, and sends the client an address of this
+// server in its place.
 func (rh *requestHandler) handleEndpoint(e *sse.Event) error {
 	at, err := url.Parse(strings.TrimSpace(string(e.Data)))
 	if err != nil {
@@ -143,15 +143,16 @@ func (rh *requestHandler) handleEndpoint(e *sse.Event) error {
 }
 
 // hasDotSegment reports whether a path has a segment "." or ".." (WHATWG URL, section 4.4,
-// double-dot segments). A client would resolve it, and appended to this server's path it could
-// lead to another server.
+// double-dot segments). A client would resolve such a segment, and a path with it, appended to the
+// path of this server, could lead to another server.
 func hasDotSegment(path string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }), func(segment string) bool {
 		return segment == "." || segment == ".."
 	})
 }
 
-// messageURL returns the server's address for messages that a path of this server stands for.
+// messageURL returns the server's address for messages, from the part of the request's path after
+// /~.
 func (rh *requestHandler) messageURL() *url.URL {
 	at, err := url.Parse(rh.messagePath)
 	if err != nil {

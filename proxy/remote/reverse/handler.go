@@ -23,14 +23,14 @@ type requestHandler struct {
 	r           *http.Request
 	route       route
 	backend     *backend
-	messagePath string // address for messages of a server of 2024-11-05
+	messagePath string // part of the path after /~: the address for messages at a server of 2024-11-05; "": not such a request
 
 	agent       *agentSession
 	session     *mcpSession // nil: the message belongs to no session
-	scope       string
+	scope       string      // scope of the message in the proxy session; "" in an MCP session
 	frame       frame.Frame
 	resumes     bool   // the request resumes a cut stream
-	lastEventID string // the last event before the cut
+	lastEventID string // id of the last event before the cut
 
 	forwarded http.Header      // the client's headers that are passed on unchanged
 	withheld  []string         // names of dropped headers that the server may want
@@ -141,8 +141,8 @@ func (rh *requestHandler) awaitAnswer(unreadable error) {
 	}
 }
 
-// awaitEnd waits for the answer to a call whose invocation has ended: the call to the server and
-// the question to a person are cancelled, and the client gets this as its answer.
+// awaitEnd waits for the answer to a call whose invocation has ended. The end cancels the call to
+// the server and the question to a person, and the client gets an answer that says so.
 func (rh *requestHandler) awaitEnd() {
 	if rh.s.ctx.Err() != nil {
 		return
@@ -164,9 +164,9 @@ func (rh *requestHandler) awaitStreamEnd() {
 	}
 }
 
-// clientGone handles a client that has hung up: the server's request is aborted too. Since
-// 2026-07-28 this cancels the call. In earlier versions a call that waits for a person goes on
-// waiting, and the client can resume the stream to get its answer.
+// clientGone handles a client that has hung up (has closed its HTTP request): the request to the
+// server is aborted too. In 2026-07-28 hanging up cancels the call. In earlier versions a call that
+// waits for a person continues to wait, and the client can resume the stream to get its answer.
 func (rh *requestHandler) clientGone() {
 	if rh.confirmed.Modern {
 		rh.from.WithdrawRequest(rh.frame.ID)
@@ -175,8 +175,8 @@ func (rh *requestHandler) clientGone() {
 	rh.out.abortCall()
 }
 
-// acknowledgeMessage answers a message without an answer of its own: with the server's status if
-// that comes within Patience, otherwise with 202.
+// acknowledgeMessage answers the HTTP request of a message that has no JSON-RPC answer: with the
+// server's status if it comes within Patience, otherwise with 202.
 func (rh *requestHandler) acknowledgeMessage() {
 	select {
 	case <-rh.out.relayDone():
@@ -212,7 +212,8 @@ func (rh *requestHandler) readMessage() ([]byte, bool) {
 
 func (rh *requestHandler) refuseRequest(status int, why string) { writeRefusal(rh.w, status, why) }
 
-// writeRefusal also ends the connection: the next bytes on it may be part of the refused message.
+// writeRefusal answers with a status and a reason, and ends the connection, because the next bytes
+// on it may be part of the refused message.
 func writeRefusal(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Connection", "close")
 	http.Error(w, why, status)
@@ -227,7 +228,7 @@ func (rh *requestHandler) refuseHeader(name, why string) {
 }
 
 // refuseMessage answers a message with a JSON-RPC error, and ends the connection as writeRefusal
-// does. Without an id the error names none.
+// does. If id is nil, the error has the id null.
 func (rh *requestHandler) refuseMessage(status int, id []byte, code int, text string) {
 	if id == nil {
 		id = []byte("null")

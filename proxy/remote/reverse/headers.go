@@ -13,10 +13,10 @@ import (
 )
 
 // This file builds the headers of a request to a server: from the session, from the message, and
-// from the client's headers that this list allows. Other client headers, such as those about the
-// target or the sender of the request, are dropped.
+// from the client's headers that the lists below allow. Other client headers, such as those about
+// the target or the sender of the request, are dropped.
 
-// commonHeaders are the headers that clients commonly send.
+// commonHeaders are the headers that clients commonly send, with their treatment.
 var commonHeaders = map[string]disposition{
 	"Accept": forward, "Accept-Language": forward, "Authorization": forward, "Baggage": forward, "Traceparent": forward, "Tracestate": forward, "User-Agent": forward,
 	"Accept-Encoding": withhold, "Cache-Control": withhold, "Connection": withhold, "Content-Length": withhold, "Content-Type": withhold, "Dnt": withhold,
@@ -24,16 +24,17 @@ var commonHeaders = map[string]disposition{
 	"Pragma": withhold, "Priority": withhold, "Range": withhold, "Save-Data": withhold, "Upgrade-Insecure-Requests": withhold, "X-Requested-With": withhold,
 }
 
-// Shapes of header names with which clients' configurations carry keys and settings for a server:
-// the end of the last word (or "id" as the last word), and the start of the name.
+// Header names with which clients' configurations send keys and settings to a server:
+// forwardSuffixes end the last word of the name, and forwardPrefixes begin the name. A name with
+// the last word "id" is forwarded, too.
 var (
 	forwardSuffixes = []string{"key", "token", "secret"}
 	forwardPrefixes = []string{"x-mcp-"}
 )
 
-// neverForwarded are the headers that are never forwarded, whatever their shape and even if they
-// are configured: HTTP's own headers, headers from which a program on the way takes an address, a
-// method or a caller, and MCP's headers, which are built here.
+// neverForwarded are the headers that are never forwarded, whatever the form of their names, and
+// even if they are configured: HTTP's own headers, headers from which a program between here and
+// the server takes an address, a method or a caller, and MCP's headers, which are built here.
 var neverForwarded = []string{
 	"accept-encoding", "connection", "cookie", "date", "expect", "forwarded", "from", "host", "keep-alive", "last-event-id",
 	"origin", "proxy-authenticate", "proxy-authorization", "proxy-connection", "referer", "te", "trailer", "transfer-encoding",
@@ -103,8 +104,8 @@ func (s *Server) headerDisposition(name string) disposition {
 }
 
 // filterHeaders stores the client's headers to forward. It returns the name of a single-valued
-// header that is there more than once, or "": a server may use another of the values than this
-// package, or may read two names as one.
+// header that occurs more than once, or "". Such a request is refused: a server may use another of
+// the values than this package does, or may read two names (with _ and with -) as one.
 func (rh *requestHandler) filterHeaders() (twice string) {
 	from := rh.r.Header
 	rh.forwarded = make(http.Header, len(from))

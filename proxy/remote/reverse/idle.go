@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// maxIdle is the number of connections of one peer without a request. One more closes the oldest;
-// its client can open another.
+// maxIdle is the largest number of idle connections (without a request) from one address. One more
+// closes the oldest of them; its client can connect again.
 const maxIdle = 128
 
-// idle holds the connections without a request, by the address of the peer.
-type idle struct {
+// idleConns holds the connections without a request, by the address of the peer.
+type idleConns struct {
 	mu       sync.Mutex
-	peers    map[netip.Addr]*list.List
-	elements map[net.Conn]*list.Element
+	peers    map[netip.Addr]*list.List  // a peer's connections, the oldest first
+	elements map[net.Conn]*list.Element // a connection's element in the list of its peer
 }
 
 // ConnState is a callback for http.Server: it limits the idle connections of a peer.
@@ -37,7 +37,7 @@ func (s *Server) ConnState(c net.Conn, state http.ConnState) {
 
 // addConn adds a connection and returns the oldest connection if there are too many, otherwise
 // nil.
-func (i *idle) addConn(peer netip.Addr, c net.Conn) (oldest net.Conn) {
+func (i *idleConns) addConn(peer netip.Addr, c net.Conn) (oldest net.Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	all := i.peers[peer]
@@ -55,7 +55,7 @@ func (i *idle) addConn(peer netip.Addr, c net.Conn) (oldest net.Conn) {
 	return oldest
 }
 
-func (i *idle) removeConn(peer netip.Addr, c net.Conn) {
+func (i *idleConns) removeConn(peer netip.Addr, c net.Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	e, all := i.elements[c], i.peers[peer]

@@ -11,11 +11,11 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// Invocations configures the invocations: agent runs of an owner with several of them behind one
-// server, at /secret/mcp/group/invocation, with names that the owner chooses. A PUT there with
-// the owner's token begins an invocation, and a DELETE ends it. Its clients use the servers below
-// this path. All the clients of an invocation share one state; invocations share nothing with
-// each other.
+// Invocations configures invocations: separate runs of an owner's agents behind one Server. An
+// invocation has the path /secret/mcp/group/invocation; the owner chooses both names. A PUT to this
+// path with the owner's token begins the invocation, and a DELETE ends it. The invocation's clients
+// use the servers below this path. All the clients of an invocation share one state; two
+// invocations share nothing.
 type Invocations struct {
 	Token string // at least 16 characters, for Authorization: Bearer
 	// Begin begins the invocation "group/invocation". It is called with a lock held and must not
@@ -60,8 +60,8 @@ func (in *invocation) uncountRequest(now time.Time) {
 	}
 }
 
-// refuseInvocation answers a client without a running invocation, under its request's id so that
-// the client sees the error.
+// refuseInvocation answers a request whose invocation does not run. The answer has the id of the
+// request, so that the client sees the error.
 func (rh *requestHandler) refuseInvocation() {
 	var id []byte
 	if rh.r.Method == http.MethodPost {
@@ -168,7 +168,7 @@ func (s *Server) endInvocation(name string) (over <-chan struct{}) {
 	return run.over
 }
 
-// dropInvocation removes an invocation, cancels its work, and discards its state when that has
+// dropInvocation removes an invocation, cancels its work, and discards its state when the work has
 // ended. s.mu is held, and the server is not closed.
 func (s *Server) dropInvocation(name string, run *invocation) {
 	delete(s.invocations, name)
@@ -197,8 +197,8 @@ func (s *Server) dropInvocation(name string, run *invocation) {
 	})
 }
 
-// hasShare reports whether an invocation has reached its share of the MCP sessions. Then it must
-// not displace those of others. s.mu is held.
+// hasShare reports whether an invocation has reached its share of the MCP sessions. Then a new
+// session may replace only one of its own. s.mu is held.
 func (s *Server) hasShare(in *lifetime) bool {
 	if in == &s.lifetime {
 		return false

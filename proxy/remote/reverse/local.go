@@ -16,10 +16,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Local is a server in this process that speaks the stdio protocol. It carries one MCP session
-// (up to 2025-11-25), or the requests of one caller without a session (2026-07-28). It judges its
-// messages by g. It returns when in or ctx has ended, after everything that it started has ended.
-// It writes whole lines.
+// Local is a server in this process that speaks the stdio protocol. It carries one MCP session (up
+// to 2025-11-25), or the requests of one caller without a session (2026-07-28). The gate g judges
+// its messages. It returns when its input or ctx has ended, after everything that it started has
+// ended. It writes whole lines.
 type Local func(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer)
 
 // localSession is the pair of pipes between an MCP session, or a caller without a session, and a
@@ -29,12 +29,12 @@ type localSession struct {
 	in     *io.PipeWriter
 	over   chan struct{} // closed when the server has ended
 	gate   *gate.Session
-	name   string
+	name   string        // the server's name in the path
 	caller *caller       // nil for an MCP session
 	begins chan struct{} // closed when a session of an earlier process has been reopened; nil: the client begins the session
 
-	leaves sync.Mutex // held while lines are sent; guards what follows
-	part   []byte     // part of an unfinished line
+	sending sync.Mutex // held while lines are sent; guards what follows
+	part    []byte     // part of an unfinished line
 
 	mu      sync.Mutex           // guards what follows
 	version string               // negotiated version; "" before
@@ -48,16 +48,16 @@ type localSession struct {
 // exchange is a POST whose requests are being answered.
 type exchange struct {
 	out     *responder
-	begins  bool // it contains initialize
-	unmet   int  // number of requests without an answer
-	pending []string
-	tokens  []string
+	begins  bool     // one of the requests is initialize
+	unmet   int      // number of requests without an answer
+	pending []string // frame.IDKeys of the requests
+	tokens  []string // frame.IDKeys of the requests' progress tokens
 
 	request  *request      // set for a caller without a session
 	reopened chan struct{} // closed when reopenSession's initialize is answered; nil: a client's exchange
 }
 
-// Limits of a session.
+// Limits of a session: lines that wait for a stream, and streams that the client has opened.
 const (
 	maxHeld    = 64
 	maxStreams = 8
@@ -101,7 +101,8 @@ func (l *localSession) agreedVersion() (version string) {
 }
 
 // reopenSession sends initialize for a client that did so before this process began. The client's
-// capabilities are unknown, so it gets no requests. It returns false if the server refuses.
+// capabilities are unknown, so the server sends it no requests. reopenSession returns false if the
+// server refuses.
 func (l *localSession) reopenSession(ctx context.Context, version string) bool {
 	const id = `"clawai-reopen"`
 	answered := make(chan struct{})
@@ -145,7 +146,7 @@ func (l *localSession) awaitAnswers(x *exchange) bool {
 	return true
 }
 
-// addStream makes out the stream for messages that are not answers.
+// addStream makes the responder `out` the newest stream for messages that are not answers.
 func (l *localSession) addStream(out *responder) {
 	l.mu.Lock()
 	l.streams = append(l.streams, out)
@@ -176,8 +177,8 @@ func (l *localSession) flushWaiting() {
 	if !waits {
 		return
 	}
-	l.leaves.Lock()
-	defer l.leaves.Unlock()
+	l.sending.Lock()
+	defer l.sending.Unlock()
 	l.mu.Lock()
 	held := l.held
 	l.held = nil
@@ -187,10 +188,10 @@ func (l *localSession) flushWaiting() {
 	}
 }
 
-// Write takes the server's output. Only one goroutine may call it at a time.
+// Write receives the server's output. Only one goroutine may call it at a time.
 func (l *localSession) Write(b []byte) (int, error) {
-	l.leaves.Lock()
-	defer l.leaves.Unlock()
+	l.sending.Lock()
+	defer l.sending.Unlock()
 	for rest := b; ; {
 		line, after, ended := bytes.Cut(rest, []byte("\n"))
 		if !ended {
@@ -220,7 +221,7 @@ func (l *localSession) deliverAnswer(id string, m jsonscan.Value, line []byte) {
 	l.mu.Lock()
 	x := l.awaited[id]
 	if x != nil && x.begins && l.version == "" {
-		l.version = strings.Clone(mcp.NegotiatedVersion(m.Member("result").Bytes())) // the line's buffer belongs to the caller
+		l.version = strings.Clone(mcp.NegotiatedVersion(m.Member("result").Bytes())) // cloned, because the buffer of line is reused
 	}
 	last := x != nil && l.meetRequest(x, id)
 	l.mu.Unlock()

@@ -15,15 +15,16 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// A message of 2026-07-28 belongs to no session. A local server still belongs to one caller: its
-// servers are started in the name of a client and must not be shared with another. So messages at
-// one path, from one address, with the same client description, belong to one caller. Its clients
-// number their requests freely, perhaps each from 1. Therefore each request gets an id and a
-// progress token that are unique for the caller at the local server.
+// A message of 2026-07-28 belongs to no session. But a local server (a hub) starts its own servers
+// in the name of one client and must not be shared with another client. So all messages to one
+// path, from one address, with the same client description, belong to one caller, which has its own
+// local session. The programs of one caller choose their request ids independently, perhaps each
+// from 1. Therefore each request gets an id and a progress token that are unique in the caller's
+// local session.
 
 // caller is the owner of a local session that is not an MCP session.
 type caller struct {
-	tools *remote.Tools // the tools in the lists that it got
+	tools *remote.Tools // the tools in the lists that the caller got
 	asked atomic.Int64  // number of requests so far
 }
 
@@ -122,8 +123,8 @@ func (c *caller) rewriteAnswer(x *exchange, m jsonscan.Value, line []byte) []byt
 	}
 	x.out.setHeader(nil, r.answerStatus(string(m.Member("error").Member("code"))))
 	edits := []frame.Edit{{Part: m.Member("id").Bytes(), Token: r.id}}
-	if of := m.Member("result").Member("_meta").Member(subscriptionID); of != "" && r.method == "subscriptions/listen" {
-		edits = append(edits, frame.Edit{Part: of.Bytes(), Token: r.id})
+	if subscription := m.Member("result").Member("_meta").Member(subscriptionID); subscription != "" && r.method == "subscriptions/listen" {
+		edits = append(edits, frame.Edit{Part: subscription.Bytes(), Token: r.id})
 	}
 	return frame.SpliceAll(line, edits...)
 }

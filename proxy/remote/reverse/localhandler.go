@@ -71,7 +71,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	told = l.agreedVersion() != "" && rh.out.hasAnswered() // also true if the client has hung up since
 }
 
-// findLocal finds the session of the message, or begins a new one; begins reports the latter.
+// findLocal finds the session of the message, or begins a new one; then begins is true.
 func (rh *requestHandler) findLocal() (begins, ok bool) {
 	id, said := rh.r.Header.Get("Mcp-Session-Id"), rh.r.Header.Get("Mcp-Protocol-Version")
 	switch {
@@ -208,8 +208,8 @@ func (rh *requestHandler) withdrawLocal() {
 	}
 }
 
-// getLocal opens a stream for messages that are not answers. It has no event ids, because its
-// messages are on no other stream.
+// getLocal opens a stream for messages that are not answers. Its events have no ids, because a
+// message that was sent is not sent again.
 func (rh *requestHandler) getLocal() {
 	id := rh.r.Header.Get("Mcp-Session-Id")
 	if id == "" {

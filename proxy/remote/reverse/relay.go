@@ -17,13 +17,13 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// serverSink is the handler as the sink for messages to the server.
+// serverSink is a requestHandler as the sink for messages to the server.
 type serverSink requestHandler
 
 var _ proxy.Sink = (*serverSink)(nil)
 
-// Add sends the message to the server. The client's own request carries the answer back if it has
-// nothing else to do; otherwise a task does.
+// Add sends the message to the server. The goroutine of the client's request relays the answer if
+// it has nothing else to do (inlineTask); otherwise a new task does.
 func (f *serverSink) Add(line []byte) error {
 	rh := (*requestHandler)(f)
 	rh.waiter = rh.answerWaiter()
@@ -44,9 +44,10 @@ func (f *serverSink) Add(line []byte) error {
 	return nil
 }
 
-// upstreamContext returns the context of the server's request. For a message without an answer it
-// ends after Patience, as the client's wait does. For a call whose answer comes on the session's
-// stream it ends with that stream, because some servers acknowledge a call only when it is done.
+// upstreamContext returns the context of the HTTP request to the server. For a message without an
+// answer it ends after Patience, as the client's wait does. For a call whose answer comes on the
+// session's stream it ends with that stream, because some servers acknowledge a call only when it
+// is done.
 func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc) {
 	switch {
 	case rh.out.id == "":
@@ -101,7 +102,7 @@ func (f *ownMessageSink) Add(line []byte) error {
 // Flush does nothing.
 func (f *ownMessageSink) Flush() {}
 
-// relayMessage posts the message and carries the answer back.
+// relayMessage posts the message to the server and relays the answer.
 func (rh *requestHandler) relayMessage(ctx context.Context, line []byte) {
 	resp, err := rh.sendToServer(ctx, http.MethodPost, line)
 	if err != nil {
@@ -243,9 +244,9 @@ func (rh *requestHandler) copyHeader(resp *http.Response, out *responder) {
 }
 
 // clientStatus returns the status for the client. It replaces 202 and 204 by 200 for a request,
-// because no client looks for an answer in the body then. It replaces a 401 for a client without
-// credentials, because the client would try to sign in here, which is not possible; the body
-// holds the explanation.
+// because with these codes no client looks for an answer in the body. It replaces a 401 by 200 or
+// 502 for a client without credentials, because the client would try to sign in here, which is not
+// possible; the body holds the explanation.
 func (rh *requestHandler) clientStatus(resp *http.Response) int {
 	switch {
 	case rh.frame.Kind == frame.Request && resp.StatusCode > 200 && resp.StatusCode < 300:

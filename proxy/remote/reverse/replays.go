@@ -9,15 +9,16 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// replays remembers the last events with an id that crossed in a session. A client whose stream
-// broke resumes it after the last event that it got, and the server sends the later events again
-// (MCP 2025-11-25 basic/transports). For the proxy session each would be a second answer, or a
-// request whose id is in use.
+// replays remembers the last events with an id that were forwarded in a session. A client whose
+// stream broke resumes it after the last event that it got, and the server sends the later events
+// again (MCP 2025-11-25 basic/transports). For the proxy session each would be a second answer, or
+// a request whose id is in use.
 type replays struct {
 	mu   sync.Mutex
 	last [256][sha256.Size]byte
 	next int
-	// events that are crossing now; closed when the event has crossed or was refused
+	// events that are at the gate now; the channel is closed when the event was forwarded or
+	// refused
 	inProgress map[[sha256.Size]byte]chan struct{}
 }
 
@@ -46,11 +47,11 @@ func (r *replays) releaseWaiters(m [sha256.Size]byte) {
 	}
 }
 
-// claimEvent claims an event until done is called. On a resumed stream, crossed is true if an
-// identical event has crossed before. If another stream, which the client has given up, is
-// passing on the same event, claimEvent waits for the result, because the answer is already
-// claimed there. When ctx ends nobody reads any more, and crossed is true.
-func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (done func(), crossed bool) {
+// claimEvent claims an event until done is called. On a resumed stream, replayed is true if an
+// identical event was forwarded before. If the same event is at the gate on another stream, which
+// the client has given up, claimEvent waits for the result there, because a second answer would be
+// refused. When ctx ends nobody reads any more, and replayed is true.
+func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (done func(), replayed bool) {
 	if r == nil || e.ID == "" {
 		return func() {}, false
 	}
@@ -69,10 +70,10 @@ func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (d
 		select {
 		case <-inProgress:
 		case <-ctx.Done():
-			crossed = true
+			replayed = true
 		}
 		r.mu.Lock()
-		if crossed {
+		if replayed {
 			return func() {}, true
 		}
 	}

@@ -23,7 +23,7 @@ type responder struct {
 	ctl           *http.ResponseController
 	id            string        // frame.IDKey of the request; "" for a separate stream, "[" for a batch
 	status        int           // 0 means 200
-	headerWritten bool          // the header has been written
+	headerWritten bool          // the status and the header have been written
 	events        bool          // the server sends an event stream, so this response is one too
 	stream        bool          // the response is an event stream
 	hungUp        bool          // the client does not read any more
@@ -35,7 +35,7 @@ type responder struct {
 	ended         chan struct{} // closed after the answer, or when the client does not read any more
 
 	relayed chan struct{} // closed when the server's answer has been passed on; nil before the server is asked
-	abort   func()        // ends the request to the server; nil like relayed
+	abort   func()        // ends the request to the server; nil before the server is asked
 }
 
 var _ proxy.Sink = (*responder)(nil)
@@ -54,7 +54,7 @@ func (a *responder) Add(line []byte) (err error) {
 	whole := last && !a.headerWritten && !a.events
 	var block []byte
 	if !whole {
-		block = a.eventBytes(line, last) // also after a hang-up: the event has crossed
+		block = a.eventBytes(line, last) // also after a hang-up, to note in replays that the gate let the event through
 	}
 	if a.hungUp {
 		return errHungUp
@@ -70,7 +70,7 @@ func (a *responder) Add(line []byte) (err error) {
 		return a.writeBytes(line)
 	}
 	if !a.headerWritten {
-		if last && a.final && a.event == nil { // a server with a known length sends it at once, too
+		if last && a.final && a.event == nil { // the server's stream has a known length and ends here, so the length of this one is known too
 			a.w.Header().Set("Content-Length", strconv.Itoa(len(block)))
 		}
 		a.beginStream()
@@ -102,9 +102,9 @@ func (a *responder) isFinalAnswer(line []byte) bool {
 	return id != nil && frame.IDKey(id) == a.id
 }
 
-// eventBytes returns the event for a frame. It keeps the server's bytes if the frame is the same
-// and every reader parses the event alike. A client that has lost its stream may get the event
-// again.
+// eventBytes returns the event for a frame. If the gate has not changed the frame and every reader
+// parses the server's event in the same way, it returns the server's bytes. It adds an unchanged
+// event to replays, because a client that has lost its stream may get the event again.
 func (a *responder) eventBytes(line []byte, last bool) []byte {
 	if e := a.event; e != nil {
 		same := bytes.Equal(e.Data, line)
@@ -166,7 +166,7 @@ func (a *responder) relayEvent(e *sse.Event, final bool, relay func()) {
 	}
 }
 
-// writeReplay writes an event that has crossed before.
+// writeReplay writes an event that was forwarded before.
 func (a *responder) writeReplay(e *sse.Event) error {
 	return a.writeBlock((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: e.Data, HasData: true}).AppendBlock(nil))
 }
@@ -299,14 +299,15 @@ func (a *responder) signalEnd() {
 	}
 }
 
-// beginRelay notes that the server is asked.
+// beginRelay notes that the server has been asked.
 func (a *responder) beginRelay(relayed chan struct{}, abort func()) {
 	a.mu.Lock()
 	a.relayed, a.abort = relayed, abort
 	a.mu.Unlock()
 }
 
-// relayDone returns a channel that is closed when no answer is being passed on.
+// relayDone returns a channel that is closed when the server's answer has been passed on, or at
+// once if the server was not asked.
 func (a *responder) relayDone() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()

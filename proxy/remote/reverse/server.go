@@ -20,7 +20,8 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// Options of New. Upstreams or Local, and the next four, are required.
+// Options are the parameters of New. Secret, Port and Hosts are required, and also at least one of
+// Upstreams and Local, and one of Gate and Invocations.
 type Options struct {
 	Upstreams map[string]remote.Options // by the name in the path
 	Local     map[string]Local          // by the name in the path
@@ -33,7 +34,7 @@ type Options struct {
 	// Invocations replaces Gate: it admits only clients that name an invocation.
 	Invocations *Invocations
 
-	Pass        []string // client headers to forward beside the standard ones; see CheckPassed
+	Pass        []string // client headers to forward in addition to the standard ones; see CheckPassed
 	Origins     []string // origins of web pages that may use this server
 	Limits      frame.Limits
 	DenyAsError bool
@@ -54,7 +55,7 @@ type Server struct {
 	guard    guard
 	backends map[string]*backend
 	passed   map[string]bool // Options.Pass, by foldName
-	idle     idle
+	idle     idleConns
 	closed   sync.Once
 	lifetime
 
@@ -64,7 +65,7 @@ type Server struct {
 	mu          sync.Mutex
 	agents      map[route]*agentSession
 	sessions    map[string]*mcpSession // by server and session id
-	ended       map[string]bool        // ended sessions, by their key
+	ended       map[string]bool        // ended sessions, by mcpSession.key
 	invocations map[string]*invocation
 	scopes      int // number of scopes, for requests without a session
 
@@ -83,7 +84,7 @@ type lifetime struct {
 type backend struct {
 	o     remote.Options
 	http  *http.Client
-	local Local // used in place of an address
+	local Local // a server in this process, in place of a remote one; nil: none
 }
 
 // route is an agent session and a server, as named in a path.
@@ -111,7 +112,7 @@ func New(o Options) (*Server, error) {
 		o: o, guard: guard{hosts: o.Hosts, origins: o.Origins, port: o.Port},
 		backends: make(map[string]*backend), agents: make(map[route]*agentSession), sessions: make(map[string]*mcpSession), ended: make(map[string]bool),
 		invocations: make(map[string]*invocation),
-		idle:        idle{peers: make(map[netip.Addr]*list.List), elements: make(map[net.Conn]*list.Element)},
+		idle:        idleConns{peers: make(map[netip.Addr]*list.List), elements: make(map[net.Conn]*list.Element)},
 	}
 	for _, origin := range o.Origins {
 		if err := CheckOrigin(origin); err != nil {

@@ -22,8 +22,8 @@ import (
 type agentSession struct {
 	gate       Gate
 	makes      func(server string) (Gate, error) // makes the gate of a session of a local server
-	in         *lifetime
-	pump       *proxy.Session // for messages without a session
+	in         *lifetime                         // lifetime of the server or of the invocation
+	pump       *proxy.Session                    // for messages without a session
 	tools      remote.Tools
 	sentEvents eventIDs // in streams without a session
 
@@ -37,7 +37,7 @@ type agentSession struct {
 type mcpSession struct {
 	agent      *agentSession
 	pump       *proxy.Session
-	key        string
+	key        string // sessionKey; "" until addSession
 	replays    replays
 	sentEvents eventIDs
 
@@ -83,7 +83,7 @@ func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err er
 	}
 	a = s.agents[route]
 	if a == nil {
-		if run == nil && len(s.agents) >= s.o.Sessions { // an invocation has one agent session for each server
+		if run == nil && len(s.agents) >= s.o.Sessions { // an invocation has only one agent session for each server
 			return nil, nil, fmt.Errorf("there are %d agent sessions already", s.o.Sessions)
 		}
 		g, err := makes(route.server)
@@ -108,8 +108,8 @@ func (s *Server) newPump(g *gate.Session, server string) *proxy.Session {
 	return proxy.NewSession(proxy.Options{Gate: g, Name: server, Limits: s.o.Limits, DenyAsError: s.o.DenyAsError})
 }
 
-// expireIdle removes what was not used for Options.Idle. It searches only now and then, because
-// there may be many entries. s.mu is held.
+// expireIdle removes the sessions, agent sessions and invocations that were not used for
+// Options.Idle. It searches only now and then, because there may be many entries. s.mu is held.
 func (s *Server) expireIdle() {
 	now := time.Now()
 	if now.Sub(s.lastExpiry) < s.o.Idle/64 {
@@ -224,14 +224,14 @@ func (rh *requestHandler) findRemote(id string) bool {
 func (s *Server) knowsSession(server, id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	behind := "\x00" + server + "\x00" + id
+	suffix := "\x00" + server + "\x00" + id
 	for key := range s.sessions {
-		if strings.HasSuffix(key, behind) {
+		if strings.HasSuffix(key, suffix) {
 			return true
 		}
 	}
 	for key := range s.ended {
-		if strings.HasSuffix(key, behind) {
+		if strings.HasSuffix(key, suffix) {
 			return true
 		}
 	}
@@ -255,7 +255,7 @@ func (s *Server) sessionInfo(sess *mcpSession) (id, version string) {
 	return sess.id, sess.version
 }
 
-// firstWithheld reports whether this dropped header of a's client is new.
+// firstWithheld reports whether this dropped header is new for the agent session a, and notes it.
 func (s *Server) firstWithheld(a *agentSession, header string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,17 +2,17 @@ package reverse
 
 import "sync"
 
-// inlineTask lets the goroutine of the client's request relay the answer, if the call went on at
-// once; otherwise it would only wait. A new goroutine would cost a switch and a growing stack for
-// every call.
+// inlineTask lets the goroutine of the client's request relay the server's answer, if the call was
+// forwarded at once: that goroutine would only wait. A new goroutine would cost a switch and a
+// growing stack for every call.
 type inlineTask struct {
 	mu   sync.Mutex
-	open bool // it can still take a task
+	open bool // a task can still be offered
 	task func()
 }
 
-// offerTask leaves a task of this lifetime to the goroutine. It returns false if the goroutine
-// cannot take it.
+// offerTask passes a task of this lifetime to the goroutine of the client's request. It returns
+// false if that goroutine cannot take it.
 func (t *inlineTask) offerTask(s *Server, in *lifetime, task func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -23,7 +23,7 @@ func (t *inlineTask) offerTask(s *Server, in *lifetime, task func()) bool {
 	return true
 }
 
-// takeTask returns the task that was left, or nil. Later tasks are not accepted.
+// takeTask returns the offered task, or nil. Later tasks are not accepted.
 func (t *inlineTask) takeTask() (task func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

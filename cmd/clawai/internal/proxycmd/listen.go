@@ -24,6 +24,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/session/metrics"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/proxy/hub"
@@ -37,6 +38,8 @@ type listenRun struct {
 	run       *proxyRun
 	out       io.Writer
 	address   string
+	operator  string           // address of /healthz and /metrics; "" for none
+	metrics   *metrics.Metrics // nil without an operator
 	upstreams map[string]remote.Options
 	hosts     []string
 	origins   []string
@@ -54,12 +57,12 @@ func runListen(c *cli.Context) error {
 	}
 	l := &listenRun{
 		run: &proxyRun{}, out: c.App.Writer, address: c.String("listen"),
-		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"), owned: c.Bool("invocations"),
+		operator: c.String("metrics"), hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"), owned: c.Bool("invocations"),
 	}
 	if err := checkServed(c); err != nil {
 		return err
 	}
-	if err := l.checkAddress(c.String("tls-cert") != ""); err != nil {
+	if err := l.checkAddresses(c.String("tls-cert") != ""); err != nil {
 		return err
 	}
 	for _, origin := range l.origins {
@@ -76,8 +79,15 @@ func runListen(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if l.operator != "" {
+		l.metrics = metrics.New(l.run.spec.Program)
+		l.run.spec.Through = l.metrics.CountRecords
+	}
 	if l.sessions, err = session.Listen(c.Context, l.run.spec); err != nil {
 		return openError(l.run.secrets.hideInError(err))
+	}
+	if l.metrics != nil {
+		l.metrics.Sessions = l.sessions.CountOpen
 	}
 	if l.hub != nil {
 		l.hub.all = l.sessions
@@ -154,9 +164,9 @@ func (l *listenRun) readCertificate(cert, key string) error {
 }
 
 func (l *listenRun) serveListener(ctx context.Context) error {
-	in, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.address)
+	in, err := l.openListener(ctx, l.address)
 	if err != nil {
-		return fmt.Errorf("cannot listen: %w", err)
+		return err
 	}
 	defer func() { _ = in.Close() }()
 	handler, err := l.newServer(in.Addr())
@@ -164,15 +174,17 @@ func (l *listenRun) serveListener(ctx context.Context) error {
 		return err
 	}
 	defer handler.Close()
-	server := &http.Server{
-		Handler: handler, ConnState: handler.ConnState, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: log.New(io.Discard, "", 0), // its errors are about clients that disconnect, not about us
-	}
-	if l.cert != nil {
-		in = tls.NewListener(in, &tls.Config{Certificates: []tls.Certificate{*l.cert}, MinVersion: tls.VersionTLS12})
-	}
-	done := make(chan error, 1)
+	server := newHTTPServer(handler)
+	server.ConnState = handler.ConnState
+	done := make(chan error, 2)
 	go func() { done <- server.Serve(in) }()
+	if l.metrics != nil {
+		operator, err := l.serveOperator(ctx, done)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = operator.Close() }()
+	}
 	if err := l.announceServers(handler, in.Addr()); err != nil {
 		return err
 	}
@@ -192,16 +204,77 @@ func (l *listenRun) serveListener(ctx context.Context) error {
 	return err
 }
 
-// checkAddress refuses an address that other machines can reach without TLS.
-func (l *listenRun) checkAddress(secured bool) error {
-	host, _, err := net.SplitHostPort(l.address)
+// openListener listens at an address, with TLS if there is a certificate.
+func (l *listenRun) openListener(ctx context.Context, address string) (net.Listener, error) {
+	in, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return cmdline.Usagef("--listen is ADDRESS:PORT, as in 127.0.0.1:8808")
+		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
-	if !secured && !httpproxy.IsLoopback(host) {
-		return cmdline.Usagef("--listen %s can be reached by other machines; that needs --tls-cert and --tls-key", l.address)
+	if l.cert != nil {
+		in = tls.NewListener(in, &tls.Config{Certificates: []tls.Certificate{*l.cert}, MinVersion: tls.VersionTLS12})
+	}
+	return in, nil
+}
+
+func newHTTPServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: log.New(io.Discard, "", 0), // its errors are about clients that disconnect, not about us
+	}
+}
+
+// serveOperator serves the operator's address. An error of the server is sent to done.
+func (l *listenRun) serveOperator(ctx context.Context, done chan<- error) (*http.Server, error) {
+	in, err := l.openListener(ctx, l.operator)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics: %w", err)
+	}
+	hosts, port, err := l.listHosts(l.operator, in.Addr())
+	if err != nil {
+		_ = in.Close()
+		return nil, err
+	}
+	server := newHTTPServer(&reverse.Operator{Hosts: hosts, Port: port, Failure: l.metrics.Failure, Write: func(w io.Writer) error {
+		_, err := l.metrics.WriteTo(w)
+		return err
+	}})
+	server.ReadTimeout, server.WriteTimeout = time.Minute, time.Minute
+	go func() { done <- server.Serve(in) }()
+	l.operator = in.Addr().String()
+	return server, nil
+}
+
+// checkAddresses refuses addresses that other machines can reach without TLS.
+func (l *listenRun) checkAddresses(secured bool) error {
+	for _, of := range []struct{ option, address, example string }{{"listen", l.address, "127.0.0.1:8808"}, {"metrics", l.operator, "127.0.0.1:9808"}} {
+		if of.address == "" && of.option == "metrics" {
+			continue
+		}
+		host, _, err := net.SplitHostPort(of.address)
+		if err != nil {
+			return cmdline.Usagef("--%s is ADDRESS:PORT, as in %s", of.option, of.example)
+		}
+		if !secured && !httpproxy.IsLoopback(host) {
+			return cmdline.Usagef("--%s %s can be reached by other machines; that needs --tls-cert and --tls-key", of.option, of.address)
+		}
 	}
 	return nil
+}
+
+// listHosts returns the names by which an address is reached, and its port.
+func (l *listenRun) listHosts(address string, at net.Addr) (hosts []string, port string, err error) {
+	if _, port, err = net.SplitHostPort(at.String()); err != nil {
+		return nil, "", err
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, "", err
+	}
+	hosts = append([]string{strings.ToLower(host)}, l.hosts...)
+	if httpproxy.IsLoopback(host) {
+		hosts = append(hosts, "localhost", "127.0.0.1", "::1")
+	}
+	return hosts, port, nil
 }
 
 // newServer returns the handler, which has a gate for each agent session.
@@ -210,17 +283,9 @@ func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, port, err := net.SplitHostPort(at.String())
+	hosts, port, err := l.listHosts(l.address, at)
 	if err != nil {
 		return nil, err
-	}
-	host, _, err := net.SplitHostPort(l.address)
-	if err != nil {
-		return nil, err
-	}
-	hosts := append([]string{strings.ToLower(host)}, l.hosts...)
-	if httpproxy.IsLoopback(host) {
-		hosts = append(hosts, "localhost", "127.0.0.1", "::1")
 	}
 	o := reverse.Options{
 		Upstreams: l.upstreams, Secret: secret, Port: port, Hosts: hosts, Origins: l.origins, Pass: l.pass,
@@ -305,6 +370,9 @@ func (l *listenRun) announceServers(handler *reverse.Server, at net.Addr) error 
 	base := url.URL{Scheme: scheme, Host: at.String()}
 	for _, name := range names {
 		fmt.Fprintf(l.out, "%s  %s\n", name, base.JoinPath(handler.ServerPath(name)))
+	}
+	if l.metrics != nil {
+		fmt.Fprintf(l.out, "metrics  %s\n", (&url.URL{Scheme: scheme, Host: l.operator}).JoinPath("metrics"))
 	}
 	return nil
 }

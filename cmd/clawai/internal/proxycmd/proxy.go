@@ -68,7 +68,7 @@ const (
 func runProxy(c *cli.Context) error {
 	given := c.LocalFlagNames() // IsSet matches every flag's names against a pattern at every call
 	listens := slices.Contains(given, "listen")
-	for _, name := range []string{"upstream", "hub", "only", "invocations", "host", "origin", "pass-header", "tls-cert", "tls-key"} {
+	for _, name := range []string{"upstream", "hub", "only", "invocations", "host", "metrics", "origin", "pass-header", "tls-cert", "tls-key"} {
 		if slices.Contains(given, name) && !listens {
 			return cmdline.Usagef("--%s belongs to --listen ADDRESS:PORT", name)
 		}

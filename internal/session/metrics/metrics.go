@@ -1,0 +1,284 @@
+// Package metrics counts what the sessions of one process decide, and prints the figures in the
+// text format of Prometheus (version 0.0.4). No label holds an argument, a URI or a session id.
+package metrics
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/mcp"
+)
+
+// Limits of memory. A server beyond maxServers counts as "other"; a call beyond maxOpen is counted
+// but not timed.
+const (
+	maxServers = 500
+	maxOpen    = 10_000
+)
+
+const other = "other"
+
+// secondsOfCalls, secondsOfPeople and secondsOfRecord are the upper bounds of the histograms'
+// buckets, in seconds.
+var (
+	secondsOfCalls  = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
+	secondsOfPeople = []float64{0.1, 1, 2, 5, 10, 20, 30, 45, 60, 120, 300}
+	secondsOfRecord = []float64{0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 1}
+)
+
+// Metrics is a recorder that counts what passes it. Its methods are safe for concurrent use.
+type Metrics struct {
+	program string
+	now     func() time.Time
+
+	// Sessions returns the number of open sessions and of questions that wait for a person. It is
+	// set before the first WriteTo.
+	Sessions func() (open, waiting int)
+
+	mu        sync.Mutex // guards the fields below
+	failure   error      // of the last write of the record
+	failed    time.Time  // when it failed
+	failures  uint64
+	servers   map[string]bool
+	methods   map[string]bool
+	decisions map[decision]uint64
+	errors    map[string]uint64 // failed calls, by server
+	dropped   map[string]uint64 // messages that were not forwarded, by server
+	calls     map[string]*histogram
+	answers   map[string]*histogram // by answer
+	record    histogram
+	open      map[string]call // by record id of the decision
+}
+
+type decision struct{ server, method, decision, stage string }
+
+// call is a forwarded request without its answer.
+type call struct {
+	server string
+	since  time.Time
+}
+
+// New returns metrics of a program, which is "clawai VERSION".
+func New(program string) *Metrics {
+	m := &Metrics{
+		program: program, now: time.Now, servers: map[string]bool{}, methods: map[string]bool{}, decisions: map[decision]uint64{},
+		errors: map[string]uint64{}, dropped: map[string]uint64{}, calls: map[string]*histogram{}, answers: map[string]*histogram{},
+		record: histogram{bounds: secondsOfRecord}, open: map[string]call{},
+	}
+	for _, method := range mcp.Methods() {
+		m.methods[method.Name] = true
+	}
+	return m
+}
+
+// recorder counts the events that it passes on.
+type recorder struct {
+	gate.Recorder
+	m *Metrics
+}
+
+// CountRecords returns a recorder in front of next. Its form is that of session.Spec.Through.
+func (m *Metrics) CountRecords(next gate.Recorder) gate.Recorder { return &recorder{next, m} }
+
+// Record implements gate.Recorder.
+func (r *recorder) Record(events ...*event.Event) error {
+	began := r.m.now()
+	err := r.Recorder.Record(events...)
+	r.m.countEvents(events, began, err)
+	return err
+}
+
+// countEvents counts events whose write began at a time and ended with err. A decision whose
+// record failed is not counted: the call is refused.
+func (m *Metrics) countEvents(events []*event.Event, began time.Time, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	m.record.addValue(now.Sub(began))
+	if m.failure = err; err != nil {
+		m.failed = now
+		m.failures++
+		return
+	}
+	for _, ev := range events {
+		m.countEvent(ev, now)
+	}
+}
+
+func (m *Metrics) countEvent(ev *event.Event, now time.Time) {
+	switch ev.Kind {
+	case event.Decision:
+		server, method := m.serverLabel(ev.Server), ev.Method
+		if !m.methods[method] {
+			method = other
+		}
+		m.decisions[decision{server, method, ev.Decision, ev.Stage}]++
+		if ev.Decision == "allow" && len(ev.ID) > 0 && len(m.open) < maxOpen {
+			m.open[ev.Record] = call{server, now}
+		}
+	case event.Outcome:
+		if of, ok := m.open[ev.Ref]; ok {
+			delete(m.open, ev.Ref)
+			histogramOf(m.calls, of.server, secondsOfCalls).addValue(now.Sub(of.since))
+		}
+		if ev.IsError {
+			m.errors[m.serverLabel(ev.Server)]++
+		}
+	case event.Answered:
+		histogramOf(m.answers, ev.Answer, secondsOfPeople).addValue(ev.Waited)
+	case event.Dropped:
+		m.dropped[m.serverLabel(ev.Server)] += uint64(max(1, ev.Folded))
+	}
+}
+
+// serverLabel returns the label of a server.
+func (m *Metrics) serverLabel(name string) string {
+	if !m.servers[name] {
+		if len(m.servers) >= maxServers {
+			return other
+		}
+		m.servers[name] = true
+	}
+	return name
+}
+
+// failureLasts is how long a failed write counts when no other write follows. Whoever sends no
+// calls to a process that is not healthy could not learn otherwise that it is healthy again.
+const failureLasts = time.Minute
+
+// Failure returns the error of the last write of the record; nil when it succeeded. While writes
+// fail, every call is refused.
+func (m *Metrics) Failure() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.now().Sub(m.failed) > failureLasts {
+		return nil
+	}
+	return m.failure
+}
+
+// WriteTo prints all figures.
+func (m *Metrics) WriteTo(w io.Writer) (int64, error) {
+	open, waiting := m.Sessions()
+	var p page
+	m.mu.Lock()
+	p.addFamily("clawai_build_info", "gauge", "The program, as a label.")
+	p.addSample("clawai_build_info", 1, "version", strings.TrimPrefix(m.program, "clawai "))
+	p.addFamily("clawai_sessions", "gauge", "Sessions that are open.")
+	p.addSample("clawai_sessions", float64(open))
+	p.addFamily("clawai_questions_waiting", "gauge", "Questions that wait for a person's answer.")
+	p.addSample("clawai_questions_waiting", float64(waiting))
+	p.addFamily("clawai_decisions_total", "counter", "Judged messages, by server, MCP method, decision (allow or deny) and the stage that decided.")
+	for _, d := range slices.SortedFunc(maps.Keys(m.decisions), compareDecisions) {
+		p.addSample("clawai_decisions_total", float64(m.decisions[d]), "server", d.server, "method", d.method, "decision", d.decision, "stage", d.stage)
+	}
+	p.addCounts("clawai_call_errors_total", "Answers of servers that are errors.", m.errors)
+	p.addCounts("clawai_dropped_messages_total", "Messages that were not forwarded and were no call: unreadable, unsolicited, late.", m.dropped)
+	p.addHistograms("clawai_call_duration_seconds", "Time from the decision about a request until its answer.", "server", m.calls)
+	p.addHistograms("clawai_answer_duration_seconds", "Time that a question waited, by the person's answer.", "answer", m.answers)
+	p.addHistograms("clawai_record_duration_seconds", "Time of one write of the record.", "", map[string]*histogram{"": &m.record})
+	p.addFamily("clawai_record_errors_total", "counter", "Writes of the record that failed.")
+	p.addSample("clawai_record_errors_total", float64(m.failures))
+	m.mu.Unlock()
+	n, err := w.Write(p.text)
+	return int64(n), err
+}
+
+func compareDecisions(a, b decision) int {
+	return strings.Compare(a.server+"\x00"+a.method+"\x00"+a.decision+"\x00"+a.stage, b.server+"\x00"+b.method+"\x00"+b.decision+"\x00"+b.stage)
+}
+
+// histogram counts durations by their size.
+type histogram struct {
+	bounds []float64 // upper bounds of the buckets, in seconds
+	counts []uint64  // by bucket; the last has no bound
+	sum    float64   // in seconds
+}
+
+// histogramOf returns the histogram of a key, and makes it on first use.
+func histogramOf(all map[string]*histogram, key string, bounds []float64) *histogram {
+	if all[key] == nil {
+		all[key] = &histogram{bounds: bounds}
+	}
+	return all[key]
+}
+
+func (h *histogram) addValue(d time.Duration) {
+	if h.counts == nil {
+		h.counts = make([]uint64, len(h.bounds)+1)
+	}
+	seconds := max(0, d.Seconds())
+	i, _ := slices.BinarySearch(h.bounds, seconds)
+	h.counts[i]++
+	h.sum += seconds
+}
+
+// page is a text in Prometheus's format.
+type page struct{ text []byte }
+
+func (p *page) addFamily(name, kind, help string) {
+	p.text = fmt.Appendf(p.text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+}
+
+// labelEscapes are the three escapes of the format.
+var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+// addSample adds one value; labels are names and values in turn.
+func (p *page) addSample(name string, value float64, labels ...string) {
+	p.text = append(p.text, name...)
+	for i := 0; i < len(labels); i += 2 {
+		before := byte(',')
+		if i == 0 {
+			before = '{'
+		}
+		p.text = append(p.text, before)
+		p.text = append(p.text, labels[i]...)
+		p.text = append(p.text, `="`...)
+		p.text = append(p.text, labelEscapes.Replace(strings.ToValidUTF8(labels[i+1], "\ufffd"))...)
+		p.text = append(p.text, '"')
+	}
+	if len(labels) > 0 {
+		p.text = append(p.text, '}')
+	}
+	p.text = append(p.text, ' ')
+	p.text = strconv.AppendFloat(p.text, value, 'g', -1, 64)
+	p.text = append(p.text, '\n')
+}
+
+// addCounts adds a family of counters by server.
+func (p *page) addCounts(name, help string, counts map[string]uint64) {
+	p.addFamily(name, "counter", help)
+	for _, server := range slices.Sorted(maps.Keys(counts)) {
+		p.addSample(name, float64(counts[server]), "server", server)
+	}
+}
+
+// addHistograms adds a family of histograms by one label; "" means no label.
+func (p *page) addHistograms(name, help, label string, all map[string]*histogram) {
+	p.addFamily(name, "histogram", help)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		h, labels := all[key], []string{label, key}
+		if label == "" {
+			labels = nil
+		}
+		var total uint64
+		for i, n := range h.counts {
+			total += n
+			bound := "+Inf"
+			if i < len(h.bounds) {
+				bound = strconv.FormatFloat(h.bounds[i], 'g', -1, 64)
+			}
+			p.addSample(name+"_bucket", float64(total), append(slices.Clone(labels), "le", bound)...)
+		}
+		p.addSample(name+"_sum", h.sum, labels...)
+		p.addSample(name+"_count", float64(total), labels...)
+	}
+}
