@@ -25,7 +25,7 @@ type Log struct {
 		enc encoder
 	}
 
-	mu        sync.Mutex // guards the fields below, up to closing
+	mu        sync.Mutex // guards the fields below up to nextCheck, and closing
 	enc       encoder
 	chain     chain
 	seg       *segment  // nil when closed

@@ -15,7 +15,7 @@ type Report struct {
 	Segments int    `json:"segments"`
 	Records  uint64 `json:"records"` // number of lines in all segments
 	Bytes    int64  `json:"bytes"`
-	Head     string `json:"head"` // hash of the ledger's last line; who keeps a copy in another place can detect any change of the lines up to it
+	Head     string `json:"head"` // hash of the ledger's last line; with a copy in another place, a later Verify detects any change of these lines
 	// Findings are problems that cannot occur if only clawai wrote the files.
 	Findings []Finding `json:"findings"`
 	// Notes are observations that do not prove a manipulation: crashes, running sessions.

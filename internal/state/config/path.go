@@ -69,7 +69,7 @@ func (w *walk) walkPath(path string) (t resolvedPath, err error) {
 				return t, nil
 			}
 			continue
-		case "..": // from a link's target; at has no links, so its parent is lexical
+		case "..": // only in the target of a link; at has no links, so filepath.Dir returns its parent
 			at = filepath.Dir(at)
 			continue
 		}

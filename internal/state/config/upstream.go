@@ -33,7 +33,7 @@ type Upstream struct {
 	URL     string // address of a remote server; "" for a server with a command
 	SSE     bool   // try the transport of MCP 2024-11-05 first
 	Env     map[string]string
-	Header  map[string]string // for a remote server
+	Header  map[string]string // HTTP headers for a remote server
 	Dir     string            // folder in which it is started; "" means ours
 	Tools   []*glob.Pattern   // the tools that it offers; empty means all
 	Hide    []*glob.Pattern   // tools that it does not offer

@@ -34,7 +34,7 @@ type Ledger struct {
 	mu    sync.Mutex // guards the fields below
 	name  string     // current file name
 	j     *journal
-	stand []gate.Entry // only if of is set: entries that were read and not taken back
+	stand []gate.Entry // entries that were read and not taken back; not used if the file name never changes
 	ended []gate.Entry // entries that a clear has ended and Append has not yet returned
 }
 

@@ -53,7 +53,7 @@ func EachSession(state string) iter.Seq2[Shown, error] {
 			}
 			info, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // it was swept meanwhile
+				continue // another process has swept the file meanwhile
 			}
 			if err != nil {
 				yield(Shown{}, err)
@@ -109,7 +109,7 @@ func (f *found) collectSession(all map[string]*found) (s Shown, err error) {
 		}
 		one.told = true
 		if one.content, err = readJournal(one.path); errors.Is(err, fs.ErrNotExist) {
-			continue // it was swept meanwhile
+			continue // another process has swept the file meanwhile
 		} else if err != nil {
 			return s, err
 		}

@@ -29,7 +29,7 @@ type marks struct {
 	last [record]byte // the record that was read last: it must not change in the file
 	buf  [512]byte
 
-	of     map[mark]uint8 // the marks read so far, each with the number of its source in from
+	of     map[mark]uint8 // the marks read so far, each with the number of its source
 	number uint8          // number of the source of the next marks
 	from   []mark         // hashes of sources, by number
 	open   map[mark]bool  // messages that a process has begun to mark

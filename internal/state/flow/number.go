@@ -86,8 +86,8 @@ const leastCalled = 3
 // counts.
 func visitNumbers(text string, called bool, visit func(number string)) (end int) {
 	var digits [maxDigits]byte
-	var sizes [maxDigits]int // of the groups
-	var between [maxDigits]byte
+	var sizes [maxDigits]int    // number of digits of each group
+	var between [maxDigits]byte // the character before each group
 	n, groups, i := 0, 0, len(text)-len(strings.TrimLeft(text, "+("))
 	told := text[0] == '+' || text[0] == '(' || text[0] == '0' // it begins as a telephone number
 	for {

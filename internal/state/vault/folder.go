@@ -16,7 +16,7 @@ var (
 	// interpreters run the file that their first operand names, or code that may load files from
 	// that folder.
 	interpreters = strings.Fields("node nodejs tsx ts-node python pythonw pypy py ruby perl php lua luajit java bash dash zsh ksh fish ash pwsh powershell rscript julia elixir erl osascript wscript cscript groovy tclsh expect")
-	// shells run the text behind -c.
+	// shells run the text after -c.
 	shells = strings.Fields("sh bash dash zsh ksh fish ash")
 	// projectTools run what the project in the folder specifies.
 	projectTools = strings.Fields("npm pnpm yarn bun deno uv poetry pipenv hatch pdm rye cargo go make gmake just task dotnet mvn gradle rake bundle composer mix docker-compose mise pixi nix")
