@@ -18,8 +18,8 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -29,8 +29,9 @@ type asking struct {
 	folders  config.Folders
 	server   string // the server's name for people
 	view     view.Options
-	by       string // the account that answers at our terminal
-	session  string // id of the session in the queue
+	by       string               // the account that answers at our terminal
+	session  string               // id of the session in the queue
+	known    func() *redact.Known // returns the values that the queue must not store
 	desktop  *notify.Desktop
 	relay    *ask.StderrRelay
 	keeper   *remember.Writer // writes the rule for an answer "always"
@@ -49,15 +50,13 @@ type asking struct {
 func (s *Sessions) newAsking(server string, loaded *config.Loaded) *asking {
 	a := &asking{
 		relay: s.relay, settings: s.settings, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
-		session: rand.Text(), desktop: notify.New(notify.Options{}), shared: make(chan struct{}, 1), over: make(chan struct{}),
+		session: rand.Text(), known: s.hidden.Load, desktop: notify.New(notify.Options{}), shared: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	if len(a.settings.Order.Is) == 0 {
 		return a
 	}
-	a.keeper = &remember.Writer{
-		Policy: loaded.Path, Options: loaded.Options(),
-		Denied: deniedCalls{base.RecordDir(a.folders.State)}, View: a.view, Wrote: s.edits.NoteEdit,
-	}
+	a.keeper = NewRuleWriter(loaded.Path, loaded.Options(), a.folders, a.view)
+	a.keeper.Wrote = s.edits.NoteEdit
 	a.chain = ask.NewChain(ask.ChainOptions{
 		Channels: a.makeChannels(), Queue: a.queueClient(), RuleWriter: a.keeper, Wait: a.settings.Nobody.Is == "wait",
 		Risk: a.isRisky, Project: a.view.Project, Notify: a.notifyQuestion, OnError: a.onError,
@@ -180,7 +179,7 @@ func (a *asking) newEnqueuer() (ask.Enqueuer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := q.Attach(queue.Session{ID: a.session, Server: a.server, Project: a.view.Project})
+	p, err := q.Attach(queue.Session{ID: a.session, Server: a.server, Project: a.view.Project, Known: a.known})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -91,6 +92,8 @@ type Sessions struct {
 	ctx, working  context.Context    // ctx is for messages, working for tasks; working ends first
 	stop, endWork context.CancelFunc // stop ends a ctx that listens to signals, endWork ends working
 	tasks         sync.WaitGroup     // what Go has started
+
+	hidden atomic.Pointer[redact.Known] // secret values that must be stored nowhere; nil for none
 
 	mu     sync.Mutex     // guards the fields below
 	policy *config.Loaded // the policy in force; o.Policy is nil, so that the first policy can be freed
@@ -187,6 +190,7 @@ func (s *Sessions) openRecord() (err error) {
 			return err
 		}
 	}
+	s.hidden.Store(hidden)
 	if s.o.Recorder == nil {
 		if s.record, err = base.OpenRecord(s.o.Folders.State, s.o.Redact, s.o.Sync); err != nil {
 			return err
@@ -258,8 +262,11 @@ func (s *Sessions) CountOpen() (sessions, waiting int) {
 	return len(s.open), waiting
 }
 
-// HideValues hides values in everything that is recorded from now on.
-func (s *Sessions) HideValues(k *redact.Known) { s.record.HideValues(k) }
+// HideValues hides values in everything that is recorded or kept from now on.
+func (s *Sessions) HideValues(k *redact.Known) {
+	s.hidden.Store(k)
+	s.record.HideValues(k)
+}
 
 // Stderr returns the standard error for a server that we start. If the server's output goes to the
 // terminal, it is kept back while a question is open there. Call CloseServerEnd after the server

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/clawai/clawai/internal/mcp/pin"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -233,6 +234,7 @@ type Page struct {
 // JudgeEntries returns the results for the entries of one page of a list, in order. After an error
 // none of the entries may pass.
 func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.EntryKind, raw [][]byte, which Page) ([]Fate, error) {
+	raw = maskEntries(s.store.knownValues(), raw)
 	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -286,6 +288,19 @@ func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.Entry
 		s.askDifferences(server, mode, one)
 	}
 	return fates, nil
+}
+
+// maskEntries returns the entries with known secret values masked, so that the state does not store
+// these values.
+func maskEntries(k *redact.Known, raw [][]byte) [][]byte {
+	if k == nil {
+		return raw
+	}
+	masked := make([][]byte, len(raw))
+	for i, entry := range raw {
+		masked[i] = k.MaskJSON(entry)
+	}
+	return masked
 }
 
 // markSighted notes that the server has listed a kind. It returns true the first time.
@@ -366,6 +381,8 @@ func putEntry(to *pin.SelfDescription, e pin.Entry) (changed bool) {
 // JudgeInstructions returns the result for a server's instructions: class says how they differ from
 // the approved ones (0 if they do not), and with replaces them (nil means no change).
 func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructions, version string) (class pin.Class, with *string, err error) {
+	k := s.store.knownValues()
+	instructions, version = k.MaskText(instructions), k.MaskText(version)
 	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -399,6 +416,7 @@ func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructi
 // ShownEntry returns an entry in the form in which the client sees it; known is false if the client
 // sees no such entry.
 func (s *ClientPins) ShownEntry(server string, mode policy.Pin, kind pin.EntryKind, name string) (text []byte, known bool) {
+	name = s.store.knownValues().MaskText(name)
 	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -432,6 +450,7 @@ func (s *ClientPins) BlockReason(server string, mode policy.Pin, kind pin.EntryK
 	if mode <= policy.PinRecord {
 		return ""
 	}
+	name = s.store.knownValues().MaskText(name)
 	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()

@@ -82,11 +82,16 @@ func (s *segment) appendLines(lines []byte) (n int, err error) {
 	return n, err
 }
 
-// close closes the file and cuts it at the end of its records.
-func (s *segment) close() error {
+// close cuts the file at the end of its records and closes it. ended means that the ledger says that
+// the segment is closed; then close first sets the file mode that says so. The mode is set after the
+// cut, so that no file with this mode has reserved space.
+func (s *segment) close(ended bool) error {
 	var err error
 	if s.mem != nil {
 		err = s.mem.truncateFile()
+	}
+	if ended && err == nil {
+		err = s.file.Chmod(closedMode)
 	}
 	return errors.Join(err, s.file.Close())
 }
@@ -96,7 +101,7 @@ func (s *segment) isLost() bool { return s.mem != nil && s.mem.lost }
 
 // discard removes a segment that holds no event.
 func (s *segment) discard() error {
-	return errors.Join(s.close(), os.Remove(s.path))
+	return errors.Join(s.close(false), os.Remove(s.path))
 }
 
 func (s *segment) fileName() string { return filepath.Base(s.path) }
@@ -117,8 +122,6 @@ func (s *segment) closingMark(c *chain) mark {
 // closedMode is the file mode of a segment that the ledger has closed. The mode is only a quick
 // hint; the ledger decides.
 const closedMode fs.FileMode = 0o400
-
-func (s *segment) markClosed() error { return s.file.Chmod(closedMode) }
 
 // rotateSegment continues in a new segment. If the new segment cannot be created, the old segment
 // grows, and Record tries the rotation again later: a session never stops because of a rotation.
@@ -146,8 +149,7 @@ func (l *Log) rotateSegment(now time.Time) {
 	if l.o.Sync != SyncNone {
 		_ = l.seg.file.Sync() // for the records of the last second with SyncInterval; with SyncEach they are on the disk
 	}
-	_ = l.seg.markClosed() // may fail: the ledger says that the segment is closed, and the file mode is only a hint
-	_ = l.seg.close()
+	_ = l.seg.close(true) // an error does no harm: the ledger says that the segment is closed, and the file mode is only a hint
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
 	l.cleanUp()
 }

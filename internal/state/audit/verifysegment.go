@@ -20,7 +20,12 @@ type tally struct {
 	restLine    int    // number of the line with which these bytes begin
 	restBroken  bool   // these bytes contain a whole line
 	live        bool   // a process writes to the segment
+	zeros       int64  // number of zero bytes at the end
+	readOnly    bool   // the file mode says that the segment is closed
 }
+
+// maxReserved is a size in bytes. A session never reserves so much space after its records.
+const maxReserved = 512 << 10
 
 // checkSegment checks one file by itself, against the ledger, and against the previous segment of
 // the same session. last holds, by session, the last hash of the latest segment checked so far.
@@ -86,6 +91,15 @@ func (v *verifier) readLines(f *os.File, name, session, before string, known boo
 	t.restBroken = broken
 	t.rest, t.restDigest = s.digestRest()
 	t.restLine = s.gap.line
+	end, _, err := lookBehind(f, s.end)
+	if err != nil {
+		return t, err
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		return t, err
+	}
+	t.zeros, t.readOnly = fi.Size()-end, isClosed(fi)
 	free, err := tryLock(f, true)
 	t.live = err == nil && !free
 	return t, nil
@@ -132,6 +146,13 @@ func (v *verifier) checkEnding(name string, known *statement, t tally) {
 		return
 	}
 	end := known.end
+	switch {
+	case t.zeros == 0 || t.live:
+	case t.readOnly || t.zeros > maxReserved:
+		v.addFinding(name, 0, "%d zero bytes were put behind its end", t.zeros)
+	default:
+		v.addNote(name, 0, "the last %d bytes are reserved room: its process died before it gave them back, and the next session cuts them off", t.zeros)
+	}
 	if t.lines != end.Lines || t.last != end.Last {
 		v.addFinding(name, 0, "%s (line %d of the ledger)", lengthsText(t.lines, end.Lines), end.position)
 	}
