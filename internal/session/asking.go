@@ -23,31 +23,31 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// asking is how one session asks a person. It opens nothing before the first question.
+// asking holds what one session needs to ask a person. It opens nothing before the first question.
 type asking struct {
 	settings config.Ask
 	folders  config.Folders
 	server   string // the server's name for people
 	view     view.Options
-	by       string
-	session  string
-	known    func() *redact.Known // values that the queue may not keep
+	by       string               // the account that answers at our terminal
+	session  string               // id of the session in the queue
+	known    func() *redact.Known // returns the values that the queue must not store
 	desktop  *notify.Desktop
 	relay    *ask.StderrRelay
-	keeper   *remember.Writer
-	chain    *ask.Chain // nil: nobody is ever asked
-	guard    *Session   // set once, before the first question
+	keeper   *remember.Writer // writes the rule for an answer "always"
+	chain    *ask.Chain       // nil: nobody is ever asked
+	guard    *Session         // the session that asks; set before the first question
 
 	mu     sync.Mutex // guards the fields below
 	queue  *queue.Queue
 	proxy  *queue.Proxy
 	tasks  sync.WaitGroup
 	shared chan struct{} // wakes the goroutine that publishes the session's grants
-	over   chan struct{}
+	over   chan struct{} // closed when the session ends
 }
 
-// newAsking returns the asking for the settings.
-func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
+// newAsking returns the asking for a session with a server. loaded is the policy in force.
+func (s *Sessions) newAsking(server string, loaded *config.Loaded) *asking {
 	a := &asking{
 		relay: s.relay, settings: s.settings, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
 		session: rand.Text(), known: s.hidden.Load, desktop: notify.New(notify.Options{}), shared: make(chan struct{}, 1), over: make(chan struct{}),
@@ -55,7 +55,7 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	if len(a.settings.Order.Is) == 0 {
 		return a
 	}
-	a.keeper = NewRuleWriter(under.Path, under.Options(), a.folders, a.view)
+	a.keeper = NewRuleWriter(loaded.Path, loaded.Options(), a.folders, a.view)
 	a.keeper.Wrote = s.edits.NoteEdit
 	a.chain = ask.NewChain(ask.ChainOptions{
 		Channels: a.makeChannels(), Queue: a.queueClient(), RuleWriter: a.keeper, Wait: a.settings.Nobody.Is == "wait",
@@ -64,7 +64,7 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	return a
 }
 
-// queueClient returns the queue, or nil if nobody could answer there in time.
+// queueClient returns the client of the queue, or nil if the settings let nobody answer there.
 func (a *asking) queueClient() *ask.QueueClient {
 	queued := func(name string) bool { return findChannel(name).queued }
 	if a.settings.Nobody.Is == "deny" && !slices.ContainsFunc(a.settings.Order.Is, queued) {
@@ -81,8 +81,9 @@ func (a *asking) makeChannels() (all []ask.Channel) {
 	return all
 }
 
-// listReach tells the client's form how far an answer for the session can reach. For a risky call
-// the answer cannot reach beyond that call, because nobody knows who answers there.
+// listReach returns the scopes that the client's form may offer for an answer that holds for the
+// session, besides the exact call. A risky call has none, because it is not known who answers in
+// the client's form.
 func (a *asking) listReach(q gate.Question) (all []elicit.Reach) {
 	if a.isRisky(q) {
 		return nil
@@ -117,19 +118,20 @@ func (a *asking) isRisky(q gate.Question) bool {
 	return ask.IsDangerous(q, a.view)
 }
 
-// notifyQuestion tells a person that a question waits and nobody is looking.
+// notifyQuestion shows a desktop notification that a question waits and no channel is available.
 func (a *asking) notifyQuestion(q gate.Question) {
 	if a.settings.Notify.Is {
 		a.desktop.NotifyQuestion(q.Server, q.Calls)
 	}
 }
 
-// onError writes an error to the record only, because the question itself has an answer.
+// onError only records an error, because the error does not change the answer to a question.
 func (a *asking) onError(err error) {
 	_ = a.guard.noteServerEvents(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
 }
 
-// notifyMuted tells the owner that a server asks too much.
+// notifyMuted shows a desktop notification that the server caused too many questions, and that
+// nobody is asked for a while.
 func (a *asking) notifyMuted(int, time.Time) {
 	if a.settings.Notify.Is {
 		a.desktop.NotifyMuted(a.server)
@@ -215,7 +217,7 @@ func (a *asking) shareGrants(grants Grants) {
 	}
 }
 
-// close closes what was opened. The gate is closed before, so no question is open.
+// close closes what was opened. The caller has closed the gate, so no question is open.
 func (a *asking) close() {
 	if a.chain != nil {
 		a.chain.Close()

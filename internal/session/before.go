@@ -7,18 +7,19 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// before is an approver that tries to answer a question before the other approver is asked.
-type before struct {
+// quickApprover tries to answer a question with first, and asks the embedded Approver only if first
+// has no answer.
+type quickApprover struct {
 	first func(gate.Question) (gate.Answer, bool)
 	gate.Approver
 	gate.Concluder
 
-	mu       sync.Mutex // guards the fields below
-	answered map[uint64]bool
+	mu       sync.Mutex      // guards the fields below
+	answered map[uint64]bool // numbers of the questions that first answered and that are not concluded
 }
 
-// Ask asks the other approver if first has no answer.
-func (b *before) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+// Ask asks the embedded Approver if first has no answer.
+func (b *quickApprover) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	answer, known := b.first(q)
 	if !known {
 		return b.Approver.Ask(ctx, q)
@@ -32,8 +33,8 @@ func (b *before) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) 
 	return answer, nil
 }
 
-// Concluded informs the other approver, unless first gave the answer.
-func (b *before) Concluded(q gate.Question, v gate.Verdict) {
+// Concluded informs the embedded Concluder, unless first gave the answer.
+func (b *quickApprover) Concluded(q gate.Question, v gate.Verdict) {
 	b.mu.Lock()
 	own := b.answered[q.Number]
 	delete(b.answered, q.Number)

@@ -1,8 +1,8 @@
-// Package session builds the gate session for every program that carries messages. A command fills
-// a Spec. Open opens one session from it, and Listen what many sessions share. They read the
-// settings and the policy, open the record, and set up the ways to ask a person; Close closes all
-// of it in the right order.
+// Package session builds the gate session for every command that carries messages. The command
+// fills in a Spec. Open opens one session from the Spec. Listen opens what many sessions share;
+// Sessions.Open then opens each of them. Open and Listen read the settings and the policy, open the
+// record, and prepare the ways to ask a person. Close closes all of this in the right order.
 //
-// A transport gets the *gate.Session and does not depend on this package. The command reads flags
-// and prints texts.
+// A transport gets the *gate.Session and does not import this package. The command, not this
+// package, reads flags and prints texts.
 package session

@@ -14,9 +14,9 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Limits of what one sender may add to the record with messages that go nowhere: junkOneByOne
-// single records, one more every foldEvery, and for the rest one count every foldEvery. Without a
-// limit, junk would push the records of calls out of the retained record.
+// Limits of the junk (see isJunk) that one sender may add to the record: junkOneByOne records at
+// once and one more every foldEvery. All other junk is counted, with one record of the count every
+// foldEvery. Without a limit, junk would push the records of calls out of the retained record.
 const (
 	junkOneByOne = 256
 	foldEvery    = 10 * time.Second
@@ -35,7 +35,7 @@ type folding struct {
 	timer   *time.Timer
 }
 
-// sender is a sender of messages, with the kind of event.
+// sender identifies a sender of messages, for one kind of event.
 type sender struct {
 	kind                                 event.Kind
 	server, guess, invocation, direction string
@@ -43,32 +43,33 @@ type sender struct {
 
 // junk is the state of one sender.
 type junk struct {
-	left    int       // how many may still be recorded one by one
+	left    int       // how many events may still be recorded one by one
 	filled  time.Time // time at which left last grew
 	told    time.Time // time at which a count was last written
 	record  string    // record id of that count
-	n       int       // number not written yet
-	bytes   int
-	content hash.Hash
+	n       int       // events counted since then
+	bytes   int       // total size of their messages
+	content hash.Hash // digest of these events
 }
 
 func newFolding(all gate.Recorder) *folding {
 	return &folding{Recorder: all, now: time.Now, senders: map[sender]*junk{}}
 }
 
-// isJunk reports whether an event belongs to a message that went nowhere and ends no call. Chatter
-// with a code is our own.
+// isJunk reports whether an event is junk: it is about a message that was not forwarded, and
+// belongs to no other record. A Chatter event with a code is no junk, because clawai itself has
+// caused it.
 func isJunk(ev *event.Event) bool {
 	return ev.Ref == "" && (ev.Kind == event.Dropped || ev.Kind == event.Chatter && ev.Code == "")
 }
 
 // Record implements gate.Recorder. A folded event gets the id of the count that was written last.
 func (f *folding) Record(events ...*event.Event) error {
-	few := f.waits.Load() == 0
+	direct := f.waits.Load() == 0 // nothing to count or to write besides the events
 	for _, ev := range events {
-		few = few && !isJunk(ev)
+		direct = direct && !isJunk(ev)
 	}
-	if few {
+	if direct {
 		return f.Recorder.Record(events...)
 	}
 	f.mu.Lock()
@@ -88,13 +89,14 @@ func (f *folding) Record(events ...*event.Event) error {
 		}
 	}
 	f.resetCounts(counts, now)
-	for ev, of := range folded {
-		ev.Record = of.record
+	for ev, j := range folded {
+		ev.Record = j.record
 	}
 	return nil
 }
 
-// admitEvent reports whether an event is recorded by itself; if not, it is counted.
+// admitEvent reports whether an event is recorded by itself. If not, admitEvent counts the event
+// and adds it to folded.
 func (f *folding) admitEvent(ev *event.Event, now time.Time, folded map[*event.Event]*junk) bool {
 	of := sender{ev.Kind, ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}
 	j := f.senders[of]
@@ -119,7 +121,7 @@ func (f *folding) admitEvent(ev *event.Event, now time.Time, folded map[*event.E
 	return false
 }
 
-// dueCounts returns the counts to write now.
+// dueCounts returns the counts to write now; all also returns counts that are not due yet.
 func (f *folding) dueCounts(now time.Time, all bool) (counts []*event.Event) {
 	for of, j := range f.senders {
 		if j.n == 0 || !all && now.Sub(j.told) < foldEvery {
@@ -134,7 +136,7 @@ func (f *folding) dueCounts(now time.Time, all bool) (counts []*event.Event) {
 	return counts
 }
 
-// resetCounts starts new counts after these were written.
+// resetCounts starts new counts for the senders whose counts were written.
 func (f *folding) resetCounts(counts []*event.Event, now time.Time) {
 	for _, ev := range counts {
 		j := f.senders[sender{ev.Kind, ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}]

@@ -18,22 +18,23 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listed asks a person about changes in what a server lists. No call waits for the answer.
-type listed struct {
+// listAsker asks a person about changes in what a server lists. No call waits for the answer.
+type listAsker struct {
 	asking    *asking
 	approver  gate.Approver
 	concluder gate.Concluder
-	asked     atomic.Uint64
+	asked     atomic.Uint64 // number of questions so far
 }
 
-// ofLists is the first number of these questions; the gate's numbers count from 1.
-const ofLists = 1 << 63
+// listQuestions is added to the number of a question about a list. The gate numbers its own
+// questions from 1, so no two questions have the same number.
+const listQuestions = 1 << 63
 
-func (l *listed) askDifferences(ctx context.Context, server string, all []pin.Difference) (approved, answered bool) {
+func (l *listAsker) askDifferences(ctx context.Context, server string, all []pin.Difference) (approved, answered bool) {
 	call := view.ListedCall(server, shownDifferences(all))
 	now := time.Now()
 	q := gate.Question{
-		Number: ofLists + l.asked.Add(1), Calls: []policy.Call{call}, Digest: sha256.Sum256(call.Args), Reply: true,
+		Number: listQuestions + l.asked.Add(1), Calls: []policy.Call{call}, Digest: sha256.Sum256(call.Args), Reply: true,
 		Asked: now, Deadline: now.Add(cmp.Or(l.asking.settings.Timeout.Is, 45*time.Second)), Server: server,
 		Rule: policy.Rule{Action: policy.Prompt, Pinned: true},
 	}
@@ -75,18 +76,19 @@ func shownDifferences(all []pin.Difference) (shown []view.Listed) {
 	return shown
 }
 
-// entryMembers returns the members of a new entry.
-func entryMembers(of view.Listed, entry json.RawMessage) (all []view.Listed) {
+// entryMembers returns one copy of shown for each member of a new entry, with the member's name
+// and value.
+func entryMembers(shown view.Listed, entry json.RawMessage) (all []view.Listed) {
 	var members map[string]json.RawMessage
-	_ = json.Unmarshal(entry, &members) // we have encoded it ourselves
+	_ = json.Unmarshal(entry, &members) // cannot fail: clawai has encoded the entry
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if name != "name" {
-			of.At, of.Is = name, pin.ValueText(members[name])
-			all = append(all, of)
+			shown.At, shown.Is = name, pin.ValueText(members[name])
+			all = append(all, shown)
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, of)
+		all = append(all, shown)
 	}
 	return all
 }

@@ -15,34 +15,34 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// makeRecorder returns the recorder for sessions of this state.
+// makeRecorder returns the recorder for sessions of this state, which writes to all.
 func (s *State) makeRecorder(all gate.Recorder) gate.Recorder {
 	if s.Invocation == "" {
 		return all
 	}
-	return &ofInvocation{all, s.Invocation}
+	return &invocationRecorder{all, s.Invocation}
 }
 
-// ofInvocation is a recorder that adds the invocation to each event.
-type ofInvocation struct {
+// invocationRecorder is a recorder that adds the invocation to each event.
+type invocationRecorder struct {
 	gate.Recorder
 	name string
 }
 
 // Record implements gate.Recorder.
-func (r *ofInvocation) Record(events ...*event.Event) error {
+func (r *invocationRecorder) Record(events ...*event.Event) error {
 	for _, ev := range events {
 		ev.Invocation = r.name
 	}
 	return r.Recorder.Record(events...)
 }
 
-// NewRuleWriter returns what writes the rules of lasting answers into a policy file.
+// NewRuleWriter returns the writer that adds the rules of "always" answers to the policy file at path.
 func NewRuleWriter(path string, o policy.Options, folders config.Folders, v view.Options) *remember.Writer {
 	return &remember.Writer{Policy: path, Options: o, Denied: deniedCalls{base.RecordDir(folders.State)}, View: v, Journal: filepath.Join(folders.State, "policy-edits")}
 }
 
-// deniedCalls reads the calls that the rules denied from the record.
+// deniedCalls reads from the record the calls that the rules denied.
 type deniedCalls struct{ dir string }
 
 // Calls yields the denied calls, oldest first.
@@ -63,5 +63,6 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 	}
 }
 
-// Redacted reports whether a text of the record may differ from what was sent.
+// Redacted reports whether a text of the record was redacted, so that it may differ from what was
+// sent.
 func (deniedCalls) Redacted(text string) bool { return redact.IsRedacted(text) }

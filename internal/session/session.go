@@ -16,10 +16,10 @@ import (
 type Peer struct {
 	Name  string // its name in rules; "" if it has none
 	Guess string // a name guessed from its command: shown and recorded, never judged
-	Is    string // where it is, for the record: "command ..." or "server ..."
+	Is    string // its command or address, for the record: "command ..." or "server ..."
 
 	Command []string // the command that starts it; nil for a server at an address
-	URL     string   // the address
+	URL     string   // its address; "" for a server that we start
 
 	// URLs returns the addresses of a hub's servers by their names in rules; nil for a single
 	// server.
@@ -40,17 +40,17 @@ func (p *Peer) upstreamKey() string { return fmt.Sprintf("%q %q %q", p.Command, 
 // Session is one connection between a client and a server.
 type Session struct {
 	*gate.Session
-	All     *Sessions // what it shares with the other sessions of the process
-	alone   bool      // it closes them, too
-	server  string    // its name in rules; "" if it has none
+	All     *Sessions // what this session shares with the other sessions of the process
+	alone   bool      // All has only this session, and Close closes All too
+	server  string    // the server's name in rules; "" if it has none
 	asking  *asking
 	pins    *pinning.ClientPins // nil if approvals are not kept
 	release func()              // closes what only this session has open
-	seen    *flow.ServerLabels  // nil if nobody remembers what the agent's session has seen
+	seen    *flow.ServerLabels  // what the agent's session has seen; nil if that is not remembered
 }
 
-// Open builds a session and records its start. An error means that the record cannot be written:
-// then no message may be carried. End and then Close end the session.
+// Open builds a session and records its start. After an error the caller must carry no message.
+// End and then Close end the session.
 func (s *Sessions) Open(p Peer) (*Session, error) { return s.startSession(p, s.o.State) }
 
 func (s *Sessions) startSession(p Peer, in *State) (*Session, error) {
@@ -77,19 +77,19 @@ func (s *Sessions) buildSession(p Peer, under *config.Loaded, in *State) (*Sessi
 	a := s.newAsking(shown, under)
 	approver, concluder := a.makeApprover()
 	if s.o.Before != nil {
-		b := &before{first: s.o.Before, Approver: approver, Concluder: concluder}
+		b := &quickApprover{first: s.o.Before, Approver: approver, Concluder: concluder}
 		approver, concluder = b, b
 	}
 	seen, labels := in.serverLabels(p, shown, under)
 	one := &Session{server: p.Name, All: s, asking: a, seen: seen}
 	if in.Pins != nil {
-		asks := &listed{asking: a, approver: approver, concluder: concluder}
+		asks := &listAsker{asking: a, approver: approver, concluder: concluder}
 		one.pins = pinning.NewSession(in.Pins, asks.askDifferences, one.recordApproval)
 		if s.o.ObserveOnly {
 			one.pins = pinning.NewSession(in.Pins, nil, nil)
 		}
 	}
-	asked, granted := makeLedger(in.Asked), makeLedger(in.Granted)
+	asked, granted := openLedger(in.Asked), openLedger(in.Granted)
 	one.release = func() { closeLedgers(asked, granted) }
 	guard, err := gate.New(gate.Options{
 		Policy: under.Policy, Recorder: in.makeRecorder(s.o.Recorder), Approver: approver, Concluder: concluder,
@@ -125,13 +125,13 @@ func (s *Sessions) inForce() *config.Loaded {
 	return s.policy
 }
 
-// joinSession adds a session, built with the policy under, to the sessions that get policy
-// changes. If the policy changed while the session was built, it gets that change now.
-func (s *Sessions) joinSession(one *Session, under *config.Loaded) {
+// joinSession adds a session to the sessions that get policy changes. loaded is the policy that the
+// session was built with. If the policy has changed since, the session gets the new policy now.
+func (s *Sessions) joinSession(one *Session, loaded *config.Loaded) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[one] = struct{}{}
-	if s.policy != under {
+	if s.policy != loaded {
 		one.reloadPolicy(s.policy, nil)
 	}
 }
@@ -152,7 +152,7 @@ func (s *Session) recordApproval() {
 // End records how a session ended, and our exit code.
 func (s *Session) End(how string, code int) {
 	if s.alone {
-		s.All.stopTasks() // a later change of the policy has no place in the record
+		s.All.stopTasks() // so that no change of the policy is recorded after the end
 	}
 	s.All.mu.Lock()
 	delete(s.All.open, s)
@@ -164,7 +164,7 @@ func (s *Session) End(how string, code int) {
 // that the record could not be closed.
 func (s *Session) Close() error {
 	if s.alone {
-		s.All.stop() // a second signal then ends a Close that hangs
+		s.All.stop() // signals are not caught any more: a further signal ends a Close that hangs
 	}
 	s.Session.Close()
 	if s.pins != nil {
@@ -207,7 +207,7 @@ func (s *Session) reloadPolicy(next *config.Loaded, err error) {
 	_ = s.noteServerEvents(events...) // if the record fails, the next call is refused
 }
 
-// layerEvents returns events about the layers above the policy, and about layers that are ignored.
+// layerEvents returns an event for each layer above the policy, and for each note about layers.
 func layerEvents(l *config.Loaded) (events []*event.Event) {
 	for _, layer := range l.Policy.Layers() {
 		events = append(events, &event.Event{Kind: event.Policy, Code: "layer",

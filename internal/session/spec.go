@@ -26,16 +26,17 @@ import (
 // Spec says what Open and Listen build.
 type Spec struct {
 	Program string // the program that writes the record: "clawai VERSION"
-	Peer    Peer   // the server; Listen gets it later
-	Call    *Call  // set for a session of one call
+	Peer    Peer   // the server; Listen does not use it, because Sessions.Open gets a Peer
+	Call    *Call  // for a session of only one call; nil for any other session
 
 	Folders config.Folders
 	Files   base.Files // where the policy and its layers are, and in which project the client works
 	Redact  redact.Mode
 	Sync    audit.Sync
 
-	// Policy, Recorder and State replace what is otherwise read, opened and shared in the folders.
-	// Whoever sets Recorder closes it after Close. A policy that is set is not watched.
+	// Policy, Recorder and State, where not nil, replace the policy, the record and the shared state
+	// of the folders. The caller that sets Recorder closes it after Close. If Policy is set, no file
+	// is watched for changes.
 	Policy   *config.Loaded
 	Recorder gate.Recorder
 	State    *State
@@ -44,12 +45,12 @@ type Spec struct {
 	// was given. The option's name comes without its dashes. If Ask is nil, the session asks nobody
 	// and reads no settings.
 	Ask    func(option string) (value string, given bool)
-	NoForm bool // the client's own form does not count as a way to ask
+	NoForm bool // do not ask in the client's own form (MCP elicitation)
 
 	// View describes this machine to the code that shows questions. View.Project is the folder in
 	// which we were started. Without it, every write counts as outside the project.
 	View view.Options
-	By   string // who answers at our terminal: an account
+	By   string // the account that answers at our terminal
 
 	// Stderr is the standard error of a server that we start. It is nil if we start none. The
 	// server's output and our questions may share one terminal.
@@ -59,41 +60,43 @@ type Spec struct {
 
 	ObserveOnly bool // as in gate.Options
 
-	// Before is tried before the ways to ask; false passes the question on to them.
+	// Before can answer a question before a person is asked. It returns false if a person must be
+	// asked. nil: every question goes to a person.
 	Before func(gate.Question) (gate.Answer, bool)
 
-	// Prepare is called when the policy is read and nothing is opened yet. It returns the values
-	// that the record must not show. Open returns its error as it is.
+	// Prepare is called after the policy was read and before anything is opened; it may be nil. It
+	// returns the values that the record must not show. Open returns an error of Prepare unchanged.
 	Prepare func() (*redact.Known, error)
-	// Through returns a recorder in front of the record.
+	// Through returns a recorder that wraps the record; it may be nil.
 	Through func(gate.Recorder) gate.Recorder
 }
 
-// Call is the one call of a client's own tool. It has no start and no end in the record.
+// Call describes a session for only one call of the client's own tool. The record has no start and
+// no end of such a session.
 type Call struct {
-	Session string // the client's session; "" for none
-	Labels  bool   // a rule looks at what that session has seen
+	Session string // id of the client's session; "" for none
+	Labels  bool   // whether a rule asks what the client's session has seen
 }
 
-// OptionError is a mistake in an option that Spec.Ask returned.
+// OptionError is a mistake in the value of an option that Spec.Ask returned.
 type OptionError struct{ error }
 
-// Sessions are the sessions of one process. Its methods are safe for concurrent use.
+// Sessions holds the sessions of one process. Its methods are safe for concurrent use.
 type Sessions struct {
 	o        Spec
 	settings config.Ask
 	record   *audit.Log    // nil if Spec.Recorder is set
-	edits    *config.Edits // edits of the policy by answers of a person
+	edits    *config.Edits // edits of the policy file by a person's answers
 	relay    *ask.StderrRelay
 
-	ctx, working  context.Context    // working ends first
-	stop, endWork context.CancelFunc // stop ends only a ctx that listens to signals
+	ctx, working  context.Context    // ctx is for messages, working for tasks; working ends first
+	stop, endWork context.CancelFunc // stop ends a ctx that listens to signals, endWork ends working
 	tasks         sync.WaitGroup     // what Go has started
 
-	hidden atomic.Pointer[redact.Known] // values that nothing may keep; nil for none
+	hidden atomic.Pointer[redact.Known] // secret values that must be stored nowhere; nil for none
 
 	mu     sync.Mutex     // guards the fields below
-	policy *config.Loaded // in force; o.Policy is nil, so that the first policy can be freed
+	policy *config.Loaded // the policy in force; o.Policy is nil, so that the first policy can be freed
 	open   map[*Session]struct{}
 }
 
@@ -119,7 +122,7 @@ func Open(ctx context.Context, o Spec) (*Session, error) {
 }
 
 // Listen opens what many sessions share, for a process that opens a session for each client that
-// comes. Close must be called after all sessions are closed.
+// connects. The caller must call Close after all sessions are closed.
 func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
 	for _, step := range []func() error{s.readSettings, s.readPolicy, s.openRecord} {
@@ -142,7 +145,7 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 	return s, nil
 }
 
-// askOptions are the options about asking a person, by their keys in config.toml.
+// askOptions lists the command-line options about asking a person, with their keys in config.toml.
 var askOptions = []struct{ key, option string }{{"order", "ask"}, {"timeout", "ask-timeout"}}
 
 // readSettings reads how a person is asked. The order of precedence is option, environment, file,
@@ -154,10 +157,10 @@ func (s *Sessions) readSettings() (err error) {
 	if s.settings, err = LoadAsk(s.o.Folders); err != nil {
 		return err
 	}
-	for _, of := range askOptions {
-		if value, given := s.o.Ask(of.option); given {
-			if err := s.settings.Set(of.key, value, "--"+of.option); err != nil {
-				return &OptionError{fmt.Errorf("--%s: %w", of.option, err)}
+	for _, one := range askOptions {
+		if value, given := s.o.Ask(one.option); given {
+			if err := s.settings.Set(one.key, value, "--"+one.option); err != nil {
+				return &OptionError{fmt.Errorf("--%s: %w", one.option, err)}
 			}
 		}
 	}
@@ -203,8 +206,7 @@ func (s *Sessions) openRecord() (err error) {
 	return nil
 }
 
-// openShared opens the state, and the terminal if a server writes there while a question may be
-// open.
+// openShared opens the shared state, and the relay for the server's stderr if sharesTerminal.
 func (s *Sessions) openShared() (err error) {
 	if s.o.State == nil {
 		if err := s.shareState(); err != nil {
@@ -223,27 +225,28 @@ func (s *Sessions) sharesTerminal() bool {
 	return s.o.Stderr != nil && !s.o.ObserveOnly && slices.Contains(s.settings.Order.Is, "terminal")
 }
 
-// watchAfter delays watching the policy file: if it started together with the server, the
-// client would wait for both.
+// watchAfter is the delay before the policy files are watched. Without it, the start of the server,
+// for which the client waits, would take longer.
 const watchAfter = 50 * time.Millisecond
 
 // watchPolicy passes every change of the policy's files to open and future sessions.
 func (s *Sessions) watchPolicy(ctx context.Context) {
-	select { // the server starts first; Watch then reads the present file
+	select { // the server starts first; nothing is missed, because Watch begins by reading the files
 	case <-ctx.Done():
 	case <-time.After(watchAfter):
 		config.Watch(ctx, s.inForce(), s.edits, s.reloadSessions)
 	}
 }
 
-// Context returns the context in which messages are carried. If the session keeps its own record,
-// a signal to stop ends it, so that the end can be recorded.
+// Context returns the context in which messages are carried. If clawai keeps the record itself, a
+// signal to stop the process ends this context, so that the end of the session can be recorded.
 func (s *Sessions) Context() context.Context { return s.ctx }
 
-// Go runs work beside the sessions. Its context ends before a session of Open records its end.
+// Go runs work in its own goroutine. The context of work ends before a session that the function
+// Open has returned records its end.
 func (s *Sessions) Go(work func(context.Context)) { s.tasks.Go(func() { work(s.working) }) }
 
-// stopTasks ends what Go has started.
+// stopTasks ends what Go has started, and waits for it.
 func (s *Sessions) stopTasks() {
 	s.endWork()
 	s.tasks.Wait()
@@ -265,8 +268,9 @@ func (s *Sessions) HideValues(k *redact.Known) {
 	s.record.HideValues(k)
 }
 
-// Stderr returns the standard error for a server that we start: its output waits while a question
-// is open. After the start, or instead of it, call CloseServerEnd.
+// Stderr returns the standard error for a server that we start. If the server's output goes to the
+// terminal, it is kept back while a question is open there. Call CloseServerEnd after the server
+// was started, and also if it is not started.
 func (s *Sessions) Stderr() *os.File {
 	if s.relay != nil {
 		return s.relay.Stderr()
@@ -274,11 +278,12 @@ func (s *Sessions) Stderr() *os.File {
 	return s.o.Stderr
 }
 
-// CloseServerEnd closes our copy of the file that Stderr returned.
+// CloseServerEnd closes the file that Stderr returned, unless that file is Spec.Stderr. The server
+// has its own copy.
 func (s *Sessions) CloseServerEnd() { s.relay.CloseServerEnd() }
 
-// Close releases the terminal. It closes the journals that hold what the agent's session has seen.
-// Last it closes the record, and returns the error if that fails.
+// Close releases the terminal, closes the journals of what the agent's session has seen, and then
+// closes the record. The error says that the record could not be closed.
 func (s *Sessions) Close() error {
 	s.stopTasks()
 	s.stop()

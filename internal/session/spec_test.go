@@ -139,7 +139,7 @@ func TestSingleCall(t *testing.T) {
 		if log != r {
 			t.Error("another recorder")
 		}
-		return &ofInvocation{log, "through"}
+		return &invocationRecorder{log, "through"}
 	}
 	one, err := Open(context.Background(), o)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/internal/state/flow"
 )
 
-// State holds what sessions share and what outlives each of them.
+// State holds what several sessions share. It outlives each of them.
 type State struct {
-	Limits gate.Limits
+	Limits gate.Limits    // counts the calls of all these sessions
 	Pins   *pinning.Store // what was approved of servers; nil if that is not kept
 	Flow   *flow.Session  // what the agent's session has seen; nil if that is not remembered
 
@@ -22,18 +22,18 @@ type State struct {
 	// none.
 	Invocation string
 
-	// Asked and Granted return the ledgers of that name in gate.Options. Each session gets its
-	// own, because each reads the ledger from the beginning. nil means that the session does not
-	// share.
+	// Asked and Granted open the ledgers that gate.Options.Asked and Granted need. Each session
+	// opens its own gate.Ledger, because each reads the ledger from the beginning. nil means that
+	// sessions share no such ledger.
 	Asked, Granted func() gate.Ledger
 }
 
-// makeLedger returns a new ledger; nil if there is no function.
-func makeLedger(of func() gate.Ledger) gate.Ledger {
-	if of == nil {
+// openLedger calls open; it returns nil if open is nil.
+func openLedger(open func() gate.Ledger) gate.Ledger {
+	if open == nil {
 		return nil
 	}
-	return of()
+	return open()
 }
 
 // InMemory returns a State that ends with the process.
@@ -48,10 +48,12 @@ func AgentKeys(project string) []string {
 	return flow.SessionKeys(os.Getenv, project)
 }
 
-// shareState sets the state that this process shares with the others of the agent's session: they
-// count the same calls and questions, and use the same grants. A process that serves many clients
-// shares it with no other. There, a grant holds only in the session in which it was given, but the
-// limit of questions is shared, so that opening sessions one after the other allows no more.
+// shareState sets the state that this process shares with the other processes of the agent's
+// session: all of them count the same calls and questions, and use the same grants.
+//
+// A process without a project serves many clients, and shares calls and grants with no other
+// process: a grant holds only in the session in which a person gave it. But all its sessions count
+// the same questions, so that a client gets no more questions by opening more sessions.
 func (s *Sessions) shareState() (err error) {
 	folder, project, call := s.o.Folders.State, s.o.Files.Project, s.o.Call
 	var f *flow.Session
@@ -77,7 +79,8 @@ func (s *Sessions) shareState() (err error) {
 	return err
 }
 
-// Invocation is what the sessions of one invocation share in this process.
+// Invocation holds what the sessions of one invocation (clawai proxy --invocations) share in this
+// process.
 type Invocation struct {
 	all    *Sessions
 	name   string
@@ -104,11 +107,11 @@ func closeLedgers(all ...gate.Ledger) {
 	}
 }
 
-// End removes the invocation's state. Its sessions must be closed.
+// End removes the invocation's state. All sessions of the invocation must be closed.
 func (i *Invocation) End() error { return i.flow.ForgetSession() }
 
-// Grants shows the answers that hold for a session to other processes, which may revoke them. The
-// queue implements it.
+// Grants shows a session's grants to other processes, and lets them revoke a grant. The queue
+// implements Grants.
 type Grants interface {
 	// SetGrants replaces the list of current grants.
 	SetGrants(ctx context.Context, all []queue.Grant) error

@@ -26,10 +26,10 @@ type Files struct {
 	State   string        // the folder for the record
 	Layers  []string      // further files, which can only tighten
 	Project string        // the folder that the client works in; "" for none
-	Disk    disk.Disk     // of the program that is judged; nil when it is not known
+	Disk    disk.Disk     // the file system of the program that is judged; nil when it is not known
 	Calls   []policy.Call // the calls that the policy is read for; nil means any
-	Hide    bool          // leave out of lists what no rule could allow
-	// Packs reads the packs that policies name; nil means that nothing is searched for.
+	Hide    bool          // leave entries out of servers' lists that no rule could allow or ask about
+	// Packs reads the packs that policies name; nil means that a policy with packs does not load.
 	Packs func(policy.PackFile) (policy.Pack, error)
 }
 
@@ -93,7 +93,7 @@ func PackText(x policy.PackFile) (path string, src []byte, err error) {
 	return path, src, err
 }
 
-// OpenRecord begins the record in the state folder. If this fails, nothing may be started.
+// OpenRecord begins the record in the state folder. After an error the caller must start nothing.
 func OpenRecord(state string, keep redact.Mode, sync audit.Sync) (*audit.Log, error) {
 	return openRecord(state, audit.Options{Redact: keep, Sync: sync})
 }
@@ -109,12 +109,13 @@ func openRecord(state string, o audit.Options) (*audit.Log, error) {
 	return log, nil
 }
 
-// sweeps: one in this many single-call records also cleans up old segments. There are many
-// segments, and each call would have to read all of them.
-const sweeps = 64
+// callsPerCleanup is the average number of single-call records per removal of old segments. A
+// removal reads every segment, and there are many: that is too slow for each call.
+const callsPerCleanup = 64
 
-// OpenCallRecord begins the record of a single call. keep and sync are words from a command line;
-// "" means the default. The calls of an agent's session share a segment; session "" means none.
+// OpenCallRecord begins the record of a single call. keep and sync are the values of the options
+// --redact and --sync; "" means the default. Calls with the same session share a segment of the
+// record; with "", the call has its own segment.
 func OpenCallRecord(state, keep, sync, session string) (*audit.Log, error) {
 	k, err := redact.ParseMode(cmp.Or(keep, "redacted"))
 	if err != nil {
@@ -124,7 +125,7 @@ func OpenCallRecord(state, keep, sync, session string) (*audit.Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--sync: %w", err)
 	}
-	turn := rand.IntN(sweeps) //nolint:gosec // who tidies up is no secret
+	turn := rand.IntN(callsPerCleanup) //nolint:gosec // which call removes segments is no secret
 	return openRecord(state, audit.Options{Redact: k, Sync: s, Brief: turn > 0, Shared: session})
 }
 

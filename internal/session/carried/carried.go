@@ -1,5 +1,5 @@
-// Package carried finds data in a call that rules ask about: keys in its arguments, marks of
-// withheld data. The proxy's gate and the hook's gate use it.
+// Package carried finds data in a call that rules ask about, for example secrets in its arguments,
+// or the marks that stand for withheld data. The proxy's gate and the hook's gate use it.
 package carried
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// FindCarried searches the arguments of a call and its other data, or the texts of a server's
-// request, for what is wanted.
+// FindCarried searches a call for the kinds in wanted: its arguments and other data, or the texts
+// of a server's request.
 func FindCarried(c *policy.Call, wanted reply.Wanted) ([]reply.Finding, error) {
 	return reply.FindInCall([][]byte{c.Args, c.Extra}, c.RequestTexts(), wanted)
 }
 
-// WantedKinds parses kinds, including those of the policy's packs.
+// WantedKinds parses the names of kinds, including the kinds of the policy's packs.
 func WantedKinds(kinds []string, p gate.Policy) (reply.Wanted, error) {
 	var own []*inspect.Pack
 	for _, pack := range p.Packs() {

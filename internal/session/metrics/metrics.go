@@ -17,8 +17,8 @@ import (
 	"github.com/clawai/clawai/internal/mcp"
 )
 
-// Limits of memory. A server beyond maxServers counts as "other"; a call beyond maxOpen is counted
-// but not timed.
+// Limits of the memory use. A server beyond maxServers counts as "other". A call that begins while
+// maxOpen calls are open is counted but not timed.
 const (
 	maxServers = 500
 	maxOpen    = 10_000
@@ -34,7 +34,8 @@ var (
 	secondsOfRecord = []float64{0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 1}
 )
 
-// Metrics is a recorder that counts what passes it. Its methods are safe for concurrent use.
+// Metrics counts the events of the sessions of one process (see CountRecords). Its methods are safe
+// for concurrent use.
 type Metrics struct {
 	program string
 	now     func() time.Time
@@ -43,19 +44,19 @@ type Metrics struct {
 	// set before the first WriteTo.
 	Sessions func() (open, waiting int)
 
-	mu        sync.Mutex // guards the fields below
-	failure   error      // of the last write of the record
-	failed    time.Time  // when it failed
-	failures  uint64
-	servers   map[string]bool
-	methods   map[string]bool
+	mu        sync.Mutex      // guards the fields below
+	failure   error           // error of the last write of the record; nil if it succeeded
+	failed    time.Time       // time of the last failed write
+	failures  uint64          // number of failed writes
+	servers   map[string]bool // servers with a label of their own
+	methods   map[string]bool // the methods of MCP
 	decisions map[decision]uint64
-	errors    map[string]uint64 // failed calls, by server
-	dropped   map[string]uint64 // messages that were not forwarded, by server
-	calls     map[string]*histogram
-	answers   map[string]*histogram // by answer
-	record    histogram
-	open      map[string]call // by record id of the decision
+	errors    map[string]uint64     // failed calls, by server
+	dropped   map[string]uint64     // messages that were not forwarded, by server
+	calls     map[string]*histogram // durations of calls, by server
+	answers   map[string]*histogram // waiting times of questions, by answer
+	record    histogram             // durations of writes of the record
+	open      map[string]call       // by record id of the decision
 }
 
 type decision struct{ server, method, decision, stage string }
@@ -66,7 +67,7 @@ type call struct {
 	since  time.Time
 }
 
-// New returns metrics of a program, which is "clawai VERSION".
+// New returns the metrics of a program; program is "clawai VERSION".
 func New(program string) *Metrics {
 	m := &Metrics{
 		program: program, now: time.Now, servers: map[string]bool{}, methods: map[string]bool{}, decisions: map[decision]uint64{},
@@ -85,7 +86,8 @@ type recorder struct {
 	m *Metrics
 }
 
-// CountRecords returns a recorder in front of next. Its form is that of session.Spec.Through.
+// CountRecords returns a recorder that counts events and passes them to next. It is meant for
+// session.Spec.Through.
 func (m *Metrics) CountRecords(next gate.Recorder) gate.Recorder { return &recorder{next, m} }
 
 // Record implements gate.Recorder.
@@ -96,8 +98,8 @@ func (r *recorder) Record(events ...*event.Event) error {
 	return err
 }
 
-// countEvents counts events whose write began at a time and ended with err. A decision whose
-// record failed is not counted: the call is refused.
+// countEvents counts events whose write began at began and ended with err. After an error it counts
+// only the failed write, because the calls are refused.
 func (m *Metrics) countEvents(events []*event.Event, began time.Time, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,9 +127,9 @@ func (m *Metrics) countEvent(ev *event.Event, now time.Time) {
 			m.open[ev.Record] = call{server, now}
 		}
 	case event.Outcome:
-		if of, ok := m.open[ev.Ref]; ok {
+		if c, ok := m.open[ev.Ref]; ok {
 			delete(m.open, ev.Ref)
-			histogramOf(m.calls, of.server, secondsOfCalls).addValue(now.Sub(of.since))
+			histogramOf(m.calls, c.server, secondsOfCalls).addValue(now.Sub(c.since))
 		}
 		if ev.IsError {
 			m.errors[m.serverLabel(ev.Server)]++
@@ -139,7 +141,7 @@ func (m *Metrics) countEvent(ev *event.Event, now time.Time) {
 	}
 }
 
-// serverLabel returns the label of a server.
+// serverLabel returns the label of a server: its name, or "other" beyond maxServers.
 func (m *Metrics) serverLabel(name string) string {
 	if !m.servers[name] {
 		if len(m.servers) >= maxServers {
@@ -150,8 +152,8 @@ func (m *Metrics) serverLabel(name string) string {
 	return name
 }
 
-// failureLasts is how long a failed write counts when no other write follows. Whoever sends no
-// calls to a process that is not healthy could not learn otherwise that it is healthy again.
+// failureLasts is how long a failed write counts if no other write follows. Without this limit, a
+// process to which nobody sends calls any more would count as unhealthy for ever.
 const failureLasts = time.Minute
 
 // Failure returns the error of the last write of the record; nil when it succeeded. While writes
@@ -199,8 +201,8 @@ func compareDecisions(a, b decision) int {
 // histogram counts durations by their size.
 type histogram struct {
 	bounds []float64 // upper bounds of the buckets, in seconds
-	counts []uint64  // by bucket; the last has no bound
-	sum    float64   // in seconds
+	counts []uint64  // number of durations by bucket; the last bucket has no bound
+	sum    float64   // sum of all durations, in seconds
 }
 
 // histogramOf returns the histogram of a key, and makes it on first use.
@@ -231,7 +233,7 @@ func (p *page) addFamily(name, kind, help string) {
 // labelEscapes are the three escapes of the format.
 var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// addSample adds one value; labels are names and values in turn.
+// addSample adds one value; labels holds names and values alternately.
 func (p *page) addSample(name string, value float64, labels ...string) {
 	p.text = append(p.text, name...)
 	for i := 0; i < len(labels); i += 2 {

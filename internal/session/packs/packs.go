@@ -1,5 +1,5 @@
-// Package packs reads the packs that a policy names: what an owner wants found in addition to what
-// is built in. It reads them as carefully as the policy itself.
+// Package packs reads the packs that a policy names. A pack is a file with kinds of findings that
+// are not built in. Like a policy, it is refused if another user could have written the file.
 package packs
 
 import (

@@ -9,8 +9,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// UnseenDifferences returns the differences in what a server has listed last that a person has not
-// yet looked at. Refused entries are included, so that they can be counted.
+// UnseenDifferences returns the differences between approved and served that need approval. It
+// omits those that a person has seen and not approved, whose digests are in kept. It includes
+// entries of class Refused, so that they can be counted.
 func UnseenDifferences(approved, served *pin.SelfDescription, kept []string) (all []pin.Difference) {
 	for _, d := range pin.CompareServers(approved, served) {
 		if d.Class.NeedsApproval() && !slices.Contains(kept, differenceDigest(&d, served)) {
@@ -20,7 +21,8 @@ func UnseenDifferences(approved, served *pin.SelfDescription, kept []string) (al
 	return all
 }
 
-// differenceDigest returns the digest of what is asked about: the entry as it is served.
+// differenceDigest returns the digest of the text that a difference is about: the served entry, or
+// the served instructions.
 func differenceDigest(d *pin.Difference, served *pin.SelfDescription) string {
 	if d.Kind == pin.Itself {
 		sum := sha256.Sum256([]byte(served.Instructions))
@@ -30,21 +32,21 @@ func differenceDigest(d *pin.Difference, served *pin.SelfDescription) string {
 	return e.TextDigest()
 }
 
-// ApproveDifferences marks these differences as approved, and returns how many. Refused entries
-// stay as they were.
-func ApproveDifferences(st *pin.State, served *pin.SelfDescription, all []pin.Difference) (taken int) {
+// ApproveDifferences copies the served side of these differences to the approved side of the
+// state, and returns how many. It skips entries of class Refused.
+func ApproveDifferences(st *pin.State, served *pin.SelfDescription, all []pin.Difference) (count int) {
 	for _, d := range all {
 		if d.Class == pin.Refused {
 			continue
 		}
-		taken++
+		count++
 		if d.Kind == pin.Itself {
 			st.Approved.Instructions, st.Approved.Version = served.Instructions, served.Version
 		} else if e, there := served.FindEntry(d.Kind, d.Name); there {
 			st.Approved.PutEntry(e)
 		}
 	}
-	return taken
+	return count
 }
 
 // askSafely asks a person. A panic counts as no answer.
@@ -57,8 +59,9 @@ func (s *ClientPins) askSafely(server string, open []pin.Difference) (approved, 
 	return s.ask(s.ctx, server, open)
 }
 
-// askDifferences asks a person about differences, each only once: it does not ask about what this
-// session or another proxy already asks about. The caller holds the lock of the sight.
+// askDifferences asks a person about the differences in what a server lists. It skips a difference
+// that this session has asked about before, and asks nothing while another process asks about the
+// same server. The caller holds one.mu.
 func (s *ClientPins) askDifferences(server string, mode policy.Pin, one *sight) {
 	if one.asking || s.ask == nil || s.ctx.Err() != nil {
 		return
@@ -97,7 +100,7 @@ func (s *ClientPins) askDifferences(server string, mode policy.Pin, one *sight) 
 		done()
 		one.mu.Lock()
 		one.asking = false
-		s.askDifferences(server, mode, one) // for changes that came meanwhile
+		s.askDifferences(server, mode, one) // the lists may have changed during the question
 		one.mu.Unlock()
 		if approved && answered {
 			s.told()

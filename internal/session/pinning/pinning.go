@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Ask shows a person the differences in a server's lists. answered is false if nobody has
-// answered.
+// Ask asks a person to approve the differences in a server's lists. answered is false if nobody
+// has answered.
 type Ask func(ctx context.Context, server string, all []pin.Difference) (approved, answered bool)
 
 // ClientPins compares the servers of one client with what was approved. It is safe for concurrent
@@ -22,38 +22,39 @@ type Ask func(ctx context.Context, server string, all []pin.Difference) (approve
 type ClientPins struct {
 	store *Store
 	ask   Ask
-	told  func() // called when lists pass differently from now on
+	told  func() // called when a person has approved something
 	ctx   context.Context
-	end   context.CancelFunc
-	asks  sync.WaitGroup
+	end   context.CancelFunc // ends ctx
+	asks  sync.WaitGroup     // the goroutines that wait for a person
 
-	mu      sync.Mutex // guards the fields below; nobody waits while holding it
+	mu      sync.Mutex // guards the fields below
 	servers map[string]*sight
 }
 
-// sight is what one client has been shown of a server. Each server has its own lock, so that a
-// slow server does not delay the others.
+// sight holds what one server has listed to one client. Each server has its own mutex, so that a
+// slow server does not delay other servers.
 type sight struct {
 	mu     sync.Mutex // guards the fields below
 	served pin.SelfDescription
 	unwritten
-	page   [len(pin.Kinds)]map[string]bool // names of the current list so far
-	first  [len(pin.Kinds)]bool            // the current list is the first that anybody has seen
+	page   [len(pin.Kinds)]map[string]bool // per kind: names on the pages so far of the current list; nil between lists
+	first  [len(pin.Kinds)]bool            // per kind: the current list is the first of this server on this machine
 	asked  map[string]bool                 // digests that this session has asked about
-	asking bool
+	asking bool                            // a question about this server waits for a person
 }
 
-// unwritten is the part of a list in pages that the state does not have yet. It is written when it
-// has as many pages as were written before, so that the cost of a list grows only with its length.
+// unwritten is the part of a paged list that is not in the state file yet. It is written when as
+// many pages wait as are already written, so that the total cost is linear in the length of the
+// list.
 type unwritten struct {
 	listed   []pin.Entry
-	approved pin.SelfDescription // approved because the first list had them
-	pages    int
-	written  int // pages of the list that are in the state
+	approved pin.SelfDescription // entries approved because the server's first list had them
+	pages    int                 // pages that wait
+	written  int                 // pages of the list that are in the state file
 }
 
-// isDue reports whether the state is written with this page: after the first page, the last page,
-// and when as many pages wait as were written.
+// isDue counts one page and reports whether the state must be written now: after the first page,
+// after the last page, and when as many pages wait as are written.
 func (u *unwritten) isDue(begins, last bool) bool {
 	if begins {
 		u.written = 0
@@ -62,7 +63,8 @@ func (u *unwritten) isDue(begins, last bool) bool {
 	return begins || last || u.pages >= u.written
 }
 
-// mergeInto adds the unwritten part to a state, which may have changed since the list was read.
+// mergeInto adds the unwritten part to a state. If the state is too large, mergeInto keeps only the
+// entries in kept.
 func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed bool) {
 	for _, e := range u.listed {
 		changed = putEntry(&st.Served, e) || changed
@@ -74,7 +76,7 @@ func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed
 				changed = true
 			}
 		}
-		if st.Served.Len(kind) > maxServed || st.Served.Size() > maxBytes { // endless lists of many sessions
+		if st.Served.Len(kind) > maxServed || st.Served.Size() > maxBytes { // other sessions have added to an endless list
 			changed = st.Served.RetainEntries(kind, func(name string) bool {
 				_, shown := kept.FindEntry(kind, name)
 				return shown
@@ -84,7 +86,8 @@ func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed
 	return changed
 }
 
-// hasDifference reports whether a state differs from the unwritten part, or from the whole list.
+// hasDifference reports whether a state lacks something of the unwritten part. whole holds the
+// names of a list that is complete, nil before the last page: the state must not have more entries.
 func (u *unwritten) hasDifference(st *pin.State, kind pin.EntryKind, whole map[string]bool) bool {
 	for _, e := range u.listed {
 		if was, had := st.Served.FindEntry(e.Kind, e.Name); !had || !bytes.Equal(was.Text(), e.Text()) {
@@ -99,18 +102,18 @@ func (u *unwritten) hasDifference(st *pin.State, kind pin.EntryKind, whole map[s
 	return whole != nil && st.Served.Len(kind) != len(whole)
 }
 
-// markWritten notes that the state has the unwritten part.
+// markWritten notes that the unwritten part is in the state file now.
 func (u *unwritten) markWritten() { *u = unwritten{written: u.written + u.pages} }
 
-// NewSession returns the pins of one client. It asks through ask, and calls told when an answer
-// has changed what passes.
+// NewSession returns the pins of one client. They ask a person through ask, and call told when the
+// person has approved something. If ask is nil, nobody is asked.
 func NewSession(store *Store, ask Ask, told func()) *ClientPins {
 	s := &ClientPins{store: store, ask: ask, told: told, servers: map[string]*sight{}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
 }
 
-// Close cancels open questions, and returns when nobody asks any more.
+// Close cancels open questions, waits until they have ended, and writes unfinished lists.
 func (s *ClientPins) Close() {
 	s.end()
 	s.asks.Wait()
@@ -118,36 +121,37 @@ func (s *ClientPins) Close() {
 	defer s.mu.Unlock()
 	for server, one := range s.servers {
 		one.mu.Lock()
-		if one.pages > 0 { // an unfinished list; if it cannot be written, it is new next time
+		if one.pages > 0 { // if they cannot be written, these pages are new in the next session
 			_ = s.store.ChangeState(server, func(st *pin.State) (bool, error) { return one.mergeInto(st, &one.served), nil })
 		}
 		one.mu.Unlock()
 	}
 }
 
-// Fate is the result for one entry of a list. The zero value passes.
+// Fate is the result for one entry of a list. The zero value lets the entry pass unchanged.
 type Fate struct {
-	Class pin.Class // how it differs from what was approved; 0 if it does not
+	Class pin.Class // how the entry differs from the approved one; 0 if it does not
 	Out   bool      // the entry is left out
 	With  []byte    // text that replaces the entry; nil for no change
 }
 
-// maxServed limits the stored entries of each kind for a server, and maxBytes those of all kinds.
+// For each server, maxServed limits the number of stored entries of a kind, and maxBytes the total
+// size of the stored entries of all kinds.
 const (
 	maxServed = 10_000
 	maxBytes  = 8 << 20
 )
 
-// base is the state with which lists are compared.
+// base is what lists are compared with.
 type base struct {
 	mode     policy.Pin
 	approved pin.SelfDescription
-	first    *pin.SelfDescription // approved because the first list had it, but not in the state yet; nil for none
+	first    *pin.SelfDescription // entries approved because the server's first list had them, and not in the state yet; nil for none
 	lock     bool                 // approved is from a project's lock: nobody is asked
 	state    *pin.State
 }
 
-// approvedEntry returns an entry as it was approved.
+// approvedEntry returns an entry as it was approved; had is false if it was not.
 func (b *base) approvedEntry(kind pin.EntryKind, name string) (e pin.Entry, had bool) {
 	if e, had = b.approved.FindEntry(kind, name); !had && b.first != nil && !b.lock && b.mode == policy.PinFirst {
 		e, had = b.first.FindEntry(kind, name)
@@ -166,7 +170,7 @@ func (s *ClientPins) loadBase(server string, mode policy.Pin) (base, error) {
 // makeBase returns what lists are compared with in a mode.
 func (s *ClientPins) makeBase(state *pin.State, mode policy.Pin) (b base, err error) {
 	b = base{mode: mode, state: state}
-	if mode == policy.PinRecord { // compare with the last list
+	if mode == policy.PinRecord { // this mode only reports changes since the last list
 		b.approved = state.Served
 		return b, nil
 	}
@@ -181,7 +185,7 @@ func (b *base) asksPerson() bool {
 	return !b.lock && (b.mode == policy.PinAsk || b.mode == policy.PinFirst)
 }
 
-// entryFate returns the result for an entry.
+// entryFate returns the result for an entry. among holds the entries that the server has listed.
 func (b *base) entryFate(e pin.Entry, among *pin.SelfDescription) Fate {
 	was, had := b.approvedEntry(e.Kind, e.Name)
 	var changes []pin.Change
@@ -196,7 +200,7 @@ func (b *base) entryFate(e pin.Entry, among *pin.SelfDescription) Fate {
 	f := Fate{Class: pin.GravestClass(changes)}
 	switch {
 	case b.mode == policy.PinRecord || !f.Class.NeedsApproval():
-	case had && isFrozen(changes):
+	case had && changesOnlyTexts(changes):
 		f.With = was.Text()
 	default:
 		f.Out = true
@@ -204,9 +208,9 @@ func (b *base) entryFate(e pin.Entry, among *pin.SelfDescription) Fate {
 	return f
 }
 
-// isFrozen reports whether only texts for the model have changed, and nothing in how a tool uses
-// its arguments: a call still means the same to the server.
-func isFrozen(changes []pin.Change) bool {
+// changesOnlyTexts reports whether the changes that need approval are only in texts for the model.
+// A call still means the same to the server, so the client can use the approved entry.
+func changesOnlyTexts(changes []pin.Change) bool {
 	return !slices.ContainsFunc(changes, func(c pin.Change) bool { return c.Class.NeedsApproval() && c.Class != pin.Text })
 }
 
@@ -221,8 +225,7 @@ func (s *ClientPins) serverSight(server string) *sight {
 	return one
 }
 
-// Page is the position of a page in a list. The zero value is the first page, with others to
-// follow.
+// Page is the position of a page in a list. The zero value is the first page of several.
 type Page struct {
 	Further bool // the client has asked for a page after the first
 	Last    bool // no page follows
@@ -253,7 +256,9 @@ func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.Entry
 		return nil, err
 	}
 	var whole map[string]bool
-	known := slices.Contains(st.Sighted, kind) // otherwise this may be the first list, which must be decided under the store's lock
+	// If not known, this may be the first list, which PinFirst approves: it must be judged under the
+	// store's lock.
+	known := slices.Contains(st.Sighted, kind)
 	if known {
 		if whole, err = read(st); err != nil {
 			return nil, err
@@ -285,7 +290,8 @@ func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.Entry
 	return fates, nil
 }
 
-// maskEntries returns the entries without known values, which would stay in the state.
+// maskEntries returns the entries with known secret values masked, so that the state does not store
+// these values.
 func maskEntries(k *redact.Known, raw [][]byte) [][]byte {
 	if k == nil {
 		return raw
@@ -297,7 +303,7 @@ func maskEntries(k *redact.Known, raw [][]byte) [][]byte {
 	return masked
 }
 
-// markSighted notes that a kind has been seen. It returns true the first time.
+// markSighted notes that the server has listed a kind. It returns true the first time.
 func markSighted(st *pin.State, kind pin.EntryKind) (first bool) {
 	if slices.Contains(st.Sighted, kind) {
 		return false
@@ -306,18 +312,18 @@ func markSighted(st *pin.State, kind pin.EntryKind) (first bool) {
 	return true
 }
 
-// readPage returns the results for the entries of a page, and the names of the readable ones. It
-// notes entries that are approved because the first list has them.
+// readPage returns the results for the entries of a page, and the names of the accepted entries. It
+// adds to one.approved the entries that are approved because the server's first list has them.
 func (one *sight) readPage(b *base, kind pin.EntryKind, raw [][]byte, further bool) (fates []Fate, names map[string]bool) {
 	fates, names = make([]Fate, len(raw)), make(map[string]bool, len(raw))
 	one.first[kind] = one.first[kind] || !slices.Contains(b.state.Sighted, kind)
-	var all []pin.Entry // entries of a later page, which is short
+	var all []pin.Entry // the entries of a later page; nil for the first page
 	if begun := one.page[kind]; begun != nil {
 		for i := range raw {
 			e, _ := pin.Read(kind, raw[i])
 			all, further = append(all, e), further && !begun[e.Name]
 		}
-		if !further { // the list begins again, so it is not the first any more
+		if !further { // the client reads the list anew, so this is not the first list any more
 			one.page[kind], one.first[kind] = nil, false
 		}
 	}
@@ -334,7 +340,7 @@ func (one *sight) readPage(b *base, kind pin.EntryKind, raw [][]byte, further bo
 		}
 		names[e.Name] = true
 		if was, had := b.state.Served.FindEntry(kind, e.Name); had && bytes.Equal(was.Text(), e.Text()) {
-			e = was // keep only one copy in memory
+			e = was // so that memory holds only one copy of the text
 		}
 		one.served.PutEntry(e)
 		one.listed = append(one.listed, e)
@@ -348,7 +354,8 @@ func (one *sight) readPage(b *base, kind pin.EntryKind, raw [][]byte, further bo
 	return fates, names
 }
 
-// turnPage adds the names of a page. With the last page it returns all names of the list.
+// turnPage adds the names of a page to the current list. With the last page it ends the list and
+// returns all its names; before, it returns nil.
 func (one *sight) turnPage(kind pin.EntryKind, page map[string]bool, last bool) (whole map[string]bool) {
 	if one.page[kind] == nil {
 		one.page[kind] = page
@@ -371,8 +378,8 @@ func putEntry(to *pin.SelfDescription, e pin.Entry) (changed bool) {
 	return true
 }
 
-// JudgeInstructions returns the result for a server's instructions: with replaces them; nil means
-// no change.
+// JudgeInstructions returns the result for a server's instructions: class says how they differ from
+// the approved ones (0 if they do not), and with replaces them (nil means no change).
 func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructions, version string) (class pin.Class, with *string, err error) {
 	k := s.store.knownValues()
 	instructions, version = k.MaskText(instructions), k.MaskText(version)
@@ -406,8 +413,8 @@ func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructi
 	return class, with, err
 }
 
-// ShownEntry returns an entry as the client is shown it now or was shown it last; known is false
-// if there is none.
+// ShownEntry returns an entry in the form in which the client sees it; known is false if the client
+// sees no such entry.
 func (s *ClientPins) ShownEntry(server string, mode policy.Pin, kind pin.EntryKind, name string) (text []byte, known bool) {
 	name = s.store.knownValues().MaskText(name)
 	one := s.serverSight(server)
@@ -437,8 +444,8 @@ func (s *ClientPins) ShownEntry(server string, mode policy.Pin, kind pin.EntryKi
 	return is.Text(), true
 }
 
-// BlockReason returns why a tool or a prompt may not be called; "" if it may. An entry that this
-// client was not shown yet is judged as the server listed it last.
+// BlockReason returns why a tool or a prompt may not be called; "" if it may. If the server has not
+// listed the entry to this client, BlockReason judges the entry in the state.
 func (s *ClientPins) BlockReason(server string, mode policy.Pin, kind pin.EntryKind, name string) (why string) {
 	if mode <= policy.PinRecord {
 		return ""
@@ -465,7 +472,7 @@ func (s *ClientPins) BlockReason(server string, mode policy.Pin, kind pin.EntryK
 		is, listed = b.state.Served.FindEntry(kind, name)
 	}
 	changes := pin.DiffEntries(was, is)
-	if !listed || !pin.GravestClass(changes).NeedsApproval() || len(changes) == 0 || isFrozen(changes) {
+	if !listed || !pin.GravestClass(changes).NeedsApproval() || len(changes) == 0 || changesOnlyTexts(changes) {
 		return ""
 	}
 	return fmt.Sprintf("the server's %s is not the one that the owner has approved; %s", kind, how)

@@ -24,28 +24,29 @@ import (
 // several processes.
 type Store struct {
 	dir  string // folder of the states
-	lock string // path of the project's lock; "" for none
+	lock string // path of the project's lock file; "" for none
 
-	// Known returns the values that no state may hold; nil for none.
+	// Known returns the values that no state may contain; nil for none.
 	Known func() *redact.Known
 
-	mu     sync.Mutex // guards the fields below
-	states map[string]*cached
+	mu     sync.Mutex         // guards the fields below
+	states map[string]*cached // by the server's name
 	locked struct {
-		at   stamp
-		lock pin.Lock
+		at   stamp    // of the file of trusted texts, when lock was read
+		lock pin.Lock // nil if the project's lock is not trusted
 	}
 }
 
-// cached is a parsed file with its stamp.
+// cached is a parsed state with the stamp of its file.
 type cached struct {
-	at stamp
-	of *pin.State
+	at    stamp
+	state *pin.State
 }
 
-// stamp shows whether a file may have changed; each of our writes creates another file.
+// stamp identifies a version of a file: another stamp means that the content may have changed. Each
+// of our writes replaces the file by a new file, and so changes the stamp.
 type stamp struct {
-	info fs.FileInfo
+	info fs.FileInfo // nil: there is no file
 }
 
 func stampOf(path string) (stamp, error) {
@@ -73,7 +74,7 @@ func NewStore(state, project string) *Store {
 	return s
 }
 
-// knownValues returns the values that no state may hold.
+// knownValues returns the values that no state may contain; nil for none.
 func (s *Store) knownValues() *redact.Known {
 	if s.Known == nil {
 		return nil
@@ -84,12 +85,12 @@ func (s *Store) knownValues() *redact.Known {
 // PinsDir returns the folder of the states and of the trusted locks.
 func PinsDir(state string) string { return filepath.Join(state, "pins") }
 
-// LockFile returns the path of the lock for the project that a folder belongs to: next to the
-// project's policy, in the nearest folder upwards that has a .clawai. The home folder does not
-// count.
-func LockFile(from string) string {
+// LockFile returns the path of the lock file for the project that a folder belongs to. The file is
+// next to the project's policy, in the nearest folder upwards that has a .clawai; if none has, in
+// the given folder. The search ends below the home folder.
+func LockFile(folder string) string {
 	home, _ := os.UserHomeDir()
-	for dir := from; dir != home; dir = filepath.Dir(dir) {
+	for dir := folder; dir != home; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(filepath.Join(dir, ".clawai")); err == nil && info.IsDir() {
 			return filepath.Join(dir, ".clawai", "tools.lock")
 		}
@@ -97,11 +98,11 @@ func LockFile(from string) string {
 			break
 		}
 	}
-	return filepath.Join(from, ".clawai", "tools.lock")
+	return filepath.Join(folder, ".clawai", "tools.lock")
 }
 
-// stateFile returns the path of a server's state. A person can recognize the name, and no two
-// servers share a file.
+// stateFile returns the path of a server's state. The file's name shows a person the server's name,
+// and no two servers share a file.
 func (s *Store) stateFile(server string) string {
 	plain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' {
@@ -124,7 +125,7 @@ func (s *Store) LoadState(server string) (*pin.State, error) {
 	known := s.states[server]
 	s.mu.Unlock()
 	if known != nil && known.at.isSame(now) {
-		return known.of, nil
+		return known.state, nil
 	}
 	state, err := readState(path, server)
 	if err != nil {
@@ -162,22 +163,22 @@ func (s *Store) ListServers() (names []string, err error) {
 		return nil, err
 	}
 	for _, path := range files {
-		var of struct{ Server string }
+		var state struct{ Server string }
 		src, err := config.ReadFile(path)
 		if err == nil {
-			err = json.Unmarshal(src, &of)
+			err = json.Unmarshal(src, &state)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s cannot be read: %w", path, err)
 		}
-		names = append(names, of.Server)
+		names = append(names, state.Server)
 	}
 	slices.Sort(names)
 	return names, nil
 }
 
-// ChangeState changes the state of a server while no other process can. change returns whether
-// there is anything to write.
+// ChangeState changes the state of a server under a lock that excludes other processes. change
+// edits the state and returns whether the state must be written.
 func (s *Store) ChangeState(server string, change func(*pin.State) (bool, error)) error {
 	if err := config.PrivateFolder(s.dir); err != nil {
 		return err
@@ -205,7 +206,8 @@ func (s *Store) ChangeState(server string, change func(*pin.State) (bool, error)
 	return nil
 }
 
-// claimQuestion lets only one process ask about a server; ours is false if another process does.
+// claimQuestion lets only one process at a time ask about a server. ours is false if another
+// process asks now; otherwise the caller must call done after the question.
 func (s *Store) claimQuestion(server string) (done func(), ours bool) {
 	lock := flock.New(s.stateFile(server)+".ask", flock.SetPermissions(0o600))
 	if ok, err := lock.TryLock(); err != nil || !ok {
@@ -215,30 +217,31 @@ func (s *Store) claimQuestion(server string) (done func(), ours bool) {
 	return func() { _ = lock.Close() }, true
 }
 
-// LoadLock returns the server's entries in the project's lock, if that lock is trusted.
-func (s *Store) LoadLock(server string) (is pin.SelfDescription, known bool, err error) {
+// LoadLock returns a server's block in the project's lock; known is false if the lock is not
+// trusted or has no such block.
+func (s *Store) LoadLock(server string) (block pin.SelfDescription, known bool, err error) {
 	if s.lock == "" {
-		return is, false, nil
+		return block, false, nil
 	}
 	now, err := stampOf(filepath.Join(s.dir, "trust.json"))
 	if err != nil {
-		return is, false, err
+		return block, false, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.locked.at.isSame(now) {
 		text, err := config.TrustedText(s.dir, s.lock)
 		if err != nil {
-			return is, false, err
+			return block, false, err
 		}
 		var lock pin.Lock
 		if text != nil {
 			if lock, err = pin.ReadLock(text); err != nil {
-				return is, false, fmt.Errorf("the lock that you trusted cannot be read: %w; look at it again with: clawai lock trust", err)
+				return block, false, fmt.Errorf("the lock that you trusted cannot be read: %w; look at it again with: clawai lock trust", err)
 			}
 		}
 		s.locked.at, s.locked.lock = now, lock
 	}
-	is, known = s.locked.lock[server]
-	return is, known, nil
+	block, known = s.locked.lock[server]
+	return block, known, nil
 }

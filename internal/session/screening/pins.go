@@ -12,14 +12,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// pinned are the lists that are compared with what was approved.
+// pinned maps the methods whose lists are compared with the approved entries to the kind of entry.
 var pinned = map[string]pin.EntryKind{"tools/list": pin.Tool, "prompts/list": pin.Prompt, "resources/templates/list": pin.Template}
 
 var errNoPins = errors.New("what was approved of servers is not kept here")
 
 // applyPins compares a list, or a server's introduction, with what was approved. It returns the
-// message that goes on. Rules must judge that message; otherwise an approved text could bring back
-// what the rules remove.
+// message with approved texts in place of changed ones. The rules must judge the returned message,
+// because an approved text can contain what the rules remove.
 func (in *inspector) applyPins(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection, wanted reply.Wanted) (*reply.Message, error) {
 	if err := m.CheckMembers(); err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func (in *inspector) applyPins(m *reply.Message, c *reply.Change, x *gate.Exchan
 	return reply.InspectMessage(&f, x.Event.Method, wanted)
 }
 
-// holdList removes from a list what was not approved, and returns the approved entries that
-// replace changed ones.
+// holdList adds to c.LeftOut the entries that must not pass, and returns the approved texts that
+// replace changed entries, by the entry's index.
 func (in *inspector) holdList(m *reply.Message, kind pin.EntryKind, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (instead map[int][]byte, err error) {
 	if in.pins == nil {
 		return nil, errNoPins
@@ -78,7 +78,8 @@ func (in *inspector) holdList(m *reply.Message, kind pin.EntryKind, c *reply.Cha
 	return instead, nil
 }
 
-// holdInstructions returns the approved instructions if the server's are different.
+// holdInstructions returns the approved instructions if they must replace the server's; nil
+// otherwise.
 func (in *inspector) holdInstructions(m *reply.Message, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (with *string, err error) {
 	if in.pins == nil {
 		return nil, errNoPins
@@ -97,7 +98,8 @@ func (in *inspector) holdInstructions(m *reply.Message, x *gate.Exchange, p gate
 	return with, nil
 }
 
-// Bars returns why calls may not be made because of what their servers list; "" if they may.
+// Bars returns why calls may not be made: a tool or prompt is not as it was approved. "" means that
+// they may be made.
 func (in *inspector) Bars(cs []policy.Call, p gate.Policy) string {
 	for i := range cs {
 		c := &cs[i]

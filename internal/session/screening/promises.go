@@ -16,44 +16,44 @@ import (
 // Limits of what is kept about tool schemas. A tool beyond the limits is treated like a tool that
 // no list has named.
 const (
-	maxPromises     = 1 << 12
-	maxPromiseBytes = 4 << 20 // total size of their names and schemas
+	maxPromises     = 1 << 12 // tools
+	maxPromiseBytes = 4 << 20 // total size of the tools' names and schemas
 )
 
 // promises holds the schemas that the servers of a session have listed, as the client was shown
 // them. The caller holds the inspector's lock.
 type promises struct {
-	of    map[toolOf]*promise
-	bytes int
+	tools map[toolKey]*promise
+	bytes int // the sum of their sizes
 }
 
-// toolOf is one tool of one server.
-type toolOf struct{ server, name string }
+// toolKey identifies one tool of one server.
+type toolKey struct{ server, name string }
 
 // promise holds the schemas of one tool; a missing schema is nil.
 type promise struct {
-	size          int
+	size          int // bytes of the tool's name and schemas
 	input, output *schema.Schema
 }
 
 // putPromise stores the schemas of a tool, and replaces earlier ones.
 func (ps *promises) putPromise(server string, p reply.Promise) {
-	key, size := toolOf{server, strings.Clone(p.Tool)}, len(p.Tool)+len(p.Input)+len(p.Output)
+	key, size := toolKey{server, strings.Clone(p.Tool)}, len(p.Tool)+len(p.Input)+len(p.Output)
 	ps.forgetPromise(key)
-	if len(ps.of) == maxPromises || ps.bytes+size > maxPromiseBytes {
+	if len(ps.tools) == maxPromises || ps.bytes+size > maxPromiseBytes {
 		return
 	}
-	if ps.of == nil {
-		ps.of = map[toolOf]*promise{}
+	if ps.tools == nil {
+		ps.tools = map[toolKey]*promise{}
 	}
-	ps.of[key] = readPromise(&p, size)
+	ps.tools[key] = readPromise(&p, size)
 	ps.bytes += size
 }
 
-func (ps *promises) forgetPromise(key toolOf) {
-	if before := ps.of[key]; before != nil {
+func (ps *promises) forgetPromise(key toolKey) {
+	if before := ps.tools[key]; before != nil {
 		ps.bytes -= before.size
-		delete(ps.of, key)
+		delete(ps.tools, key)
 	}
 }
 
@@ -94,14 +94,14 @@ func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Poli
 		said[one.Tool] = text
 		in.promises.putPromise(x.Event.Server, one)
 	}
-	for name, is := range torn {
-		if is { // it is unknown which of them the client uses
-			in.promises.forgetPromise(toolOf{x.Event.Server, name})
+	for name, differ := range torn {
+		if differ { // two schemas under one name: it is not known which one the client uses
+			in.promises.forgetPromise(toolKey{x.Event.Server, name})
 		}
 	}
 }
 
-// needsPromises reports whether rules may ask for the schemas of tools.
+// needsPromises reports whether rules may need the schemas of tools.
 func needsPromises(p gate.Policy) bool {
 	if _, replies := p.Screens(policy.OnReply); replies {
 		return true
@@ -110,16 +110,16 @@ func needsPromises(p gate.Policy) bool {
 	return slices.Contains(kinds, reply.Schema)
 }
 
-// findPromise returns the schemas of the tool that these calls name. tool reports whether they are
-// tool calls at all; a nil result means that the schemas are not known.
+// findPromise returns the schemas of the tool that these calls name; nil if the schemas are not
+// known, or if the calls name several tools. tool reports whether there is a tool call at all.
 func (in *inspector) findPromise(cs []policy.Call, p gate.Policy) (one *promise, tool bool) {
-	var key toolOf
+	var key toolKey
 	for i := range cs {
 		c := &cs[i]
 		if c.Subject != policy.ToolSubject || len(c.Names) != 1 {
 			continue
 		}
-		next := toolOf{c.Server, c.Names[0]}
+		next := toolKey{c.Server, c.Names[0]}
 		if tool && next != key {
 			return nil, true
 		}
@@ -130,18 +130,18 @@ func (in *inspector) findPromise(cs []policy.Call, p gate.Policy) (one *promise,
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if one = in.promises.of[key]; one == nil && in.pins != nil && p.Pin(key.server) > policy.PinOff {
+	if one = in.promises.tools[key]; one == nil && in.pins != nil && p.Pin(key.server) > policy.PinOff {
 		if entry, known := in.pins.ShownEntry(key.server, p.Pin(key.server), pin.Tool, key.name); known {
 			was := reply.ReadPromise(entry)
 			in.promises.putPromise(key.server, was)
-			one = in.promises.of[key]
+			one = in.promises.tools[key]
 		}
 	}
 	return one, true
 }
 
-// holdToPromise adds the findings of checking an answer against its tool's output schema, and
-// returns that schema.
+// holdToPromise checks an answer against the output schema of its tool and adds the findings to m.
+// It returns the schema; nil if there is none or it is not known.
 func (in *inspector) holdToPromise(m *reply.Message, wanted reply.Wanted, x *gate.Exchange, p gate.Policy) *schema.Schema {
 	one, tool := in.findPromise(x.Answered, p)
 	switch {
@@ -158,8 +158,8 @@ func (in *inspector) holdToPromise(m *reply.Message, wanted reply.Wanted, x *gat
 	return one.output
 }
 
-// argumentFindings returns the findings of checking the arguments of a call against its tool's
-// input schema.
+// argumentFindings checks the arguments of a call against the input schema of its tool and returns
+// the findings.
 func (in *inspector) argumentFindings(c *policy.Call, p gate.Policy) []reply.Finding {
 	one, tool := in.findPromise([]policy.Call{*c}, p)
 	switch {

@@ -27,22 +27,22 @@ import (
 
 // inspector is the gate.Inspector of one session.
 type inspector struct {
-	server string // name in marks, for a server that has no name in rules
-	at     func(server string) string
-	pins   *pinning.ClientPins
-	mu     sync.Mutex
-	same   *reply.Numbers
+	server string                     // the server's name in our marks if it has no name in rules
+	at     func(server string) string // returns the URL of a server by its name in rules; may be nil
+	pins   *pinning.ClientPins        // nil if approvals are not kept
+	mu     sync.Mutex                 // guards same and promises
+	same   *reply.Numbers             // gives equal withheld values the same number in our marks
 
 	promises promises
 	searches searches
 }
 
-// New returns the Inspector of one session with a server of this name. It compares lists with what
-// pins holds as approved. at returns the URL of a server by its name in rules, or "" if it has
-// none; at may be nil.
+// New returns the Inspector of one session. server is the name in our marks of a server that has no
+// name in rules. at returns the URL of a server by its name in rules, or "" if it has none; at may
+// be nil. pins compares lists with what was approved; nil if approvals are not kept.
 func New(server string, at func(string) string, pins *pinning.ClientPins) gate.Inspector {
 	key := make([]byte, sha256.Size)
-	_, _ = rand.Read(key) // it never fails
+	_, _ = rand.Read(key) // never fails
 	return &inspector{server: server, at: at, pins: pins, same: reply.NewNumbers(func(value string) (sum [32]byte) {
 		h := hmac.New(sha256.New, key)
 		h.Write([]byte(value))
@@ -51,7 +51,7 @@ func New(server string, at func(string) string, pins *pinning.ClientPins) gate.I
 	})}
 }
 
-// frameLimits returns the limits of every transport.
+// frameLimits returns the limits with which every transport reads frames, and allows batches.
 func frameLimits() frame.Limits {
 	l := frame.DefaultLimits()
 	l.AllowBatch = true
@@ -88,7 +88,8 @@ func (in *inspector) Inspect(x *gate.Exchange, p gate.Policy) (gate.Inspection, 
 	return all, err
 }
 
-// mergeInspection adds the result for one message of a batch: the strictest decision wins.
+// mergeInspection adds to all, the inspection of a batch, the inspection of one of its messages.
+// The strictest decision wins.
 func mergeInspection(all, one *gate.Inspection) {
 	alters := append(all.Decision.Alters, one.Decision.Alters...)
 	if one.Decision.Action < all.Decision.Action || all.Decision.Rule == nil && one.Decision.Action == all.Decision.Action {
@@ -121,7 +122,8 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 	return i, err
 }
 
-// judgeMessage inspects a message for which there are rules or pins.
+// judgeMessage inspects a message that rules judge, or whose instructions are compared with the
+// approved ones (introduces).
 func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool) (gate.Inspection, error) {
 	method := x.Event.Method
 	search := in.searches.forRules(on, p)
@@ -157,7 +159,7 @@ func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Polic
 		filterEntries(m, &c, x, p, &i)
 	} else {
 		i.Decision = p.DecideReply(on, answeredCalls(x, p), m.JudgedKinds())
-		if x.Event.Direction == clientSays { // there is no model on the other side
+		if x.Event.Direction == clientSays { // the server reads the answer, not a model: only redactions apply
 			i.Decision.Alters = slices.DeleteFunc(i.Decision.Alters, func(a policy.Alteration) bool { return a.Rule.Action != policy.Redact })
 		}
 		i.Altered = append(i.Altered, m.PlanChange(&c, replyAlterations(i.Decision.Alters), fenceID)...)
@@ -182,11 +184,12 @@ func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Polic
 	return i, nil
 }
 
-// clientSays is the direction of the client's answers to a server.
+// clientSays is the value of Event.Direction for a message from the client to a server.
 const clientSays = "client"
 
-// answeredCalls returns the calls that a message answers. If no rule governs the method, the call
-// has only the method's name. Only an unasked message answers an unknown call.
+// answeredCalls returns the calls that a message answers. For the answer to a method that no rule
+// governs, it returns a call with only the server and the method. For a message that answers no
+// call, it returns a call with only the server.
 func answeredCalls(x *gate.Exchange, p gate.Policy) []policy.Call {
 	cs := x.Answered
 	switch {
@@ -218,21 +221,21 @@ func replyAlterations(alters []policy.Alteration) (all []reply.Alteration) {
 // fenceID returns a random id that nobody can know before the message is sent.
 func fenceID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
+	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// filterEntries removes from a list what rules deny or ask about, and redacts findings in the
-// other entries.
+// filterEntries plans the changes of a list: it leaves out entries that rules deny or ask about,
+// and redacts findings in the entries that remain.
 func filterEntries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) {
 	d := &i.Decision
 	d.Action = policy.Allow
 	names, _ := m.EntryNames()
-	within := make(map[int][]int, len(names)) // findings by entry
+	within := make(map[int][]int, len(names)) // by the entry's index (-1: outside the entries), the indexes of its findings
 	for f := range m.Findings {
 		within[m.Findings[f].Entry] = append(within[m.Findings[f].Entry], f)
 	}
-	if c.Redact = within[-1]; len(c.Redact) > 0 { // outside the entries: no call depends on it
+	if c.Redact = within[-1]; len(c.Redact) > 0 { // no call depends on a text outside the entries
 		i.Altered = append(i.Altered, "redact beside the entries")
 	}
 	held := c.LeftOut
@@ -261,8 +264,8 @@ func filterEntries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.P
 	slices.Sort(c.LeftOut)
 }
 
-func kindsOf(m *reply.Message, of []int) (kinds []string) {
-	for _, i := range of {
+func kindsOf(m *reply.Message, findings []int) (kinds []string) {
+	for _, i := range findings {
 		for _, k := range []string{m.Findings[i].Kind, m.Findings[i].Of} {
 			if k != "" && !slices.Contains(kinds, k) {
 				kinds = append(kinds, k)
@@ -286,7 +289,7 @@ func entryCall(x *gate.Exchange, name string) policy.Call {
 	return c
 }
 
-// Alter removes findings from a request that a server makes.
+// Alter implements gate.Inspector: it removes findings from a server's request to the client.
 func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.Policy) ([]byte, []string, error) {
 	var f frame.Frame
 	if err := f.Parse(x.OriginalRaw(), frameLimits()); err != nil {
@@ -315,8 +318,8 @@ func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.
 	return sent, words, err
 }
 
-// Carries searches the arguments of a call and its other data, or the texts and the form of a
-// server's request.
+// Carries implements gate.Inspector: it searches the arguments of a call and its other data, or the
+// texts of a server's request.
 func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	search := in.searches.forRules(policy.OnCall, p)
 	if search.err != nil {
@@ -343,8 +346,8 @@ func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error
 	return sum, nil
 }
 
-// shownEscapes returns the escapes under which characters were shown in what this session has
-// read.
+// shownEscapes returns the escapes, such as <U+200B>, that replaced characters in the messages of
+// this session.
 func (in *inspector) shownEscapes() []string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -353,7 +356,7 @@ func (in *inspector) shownEscapes() []string {
 
 // jsonEscape returns the JSON form of an escape such as <U+200B>.
 func jsonEscape(escape string) string {
-	n, _ := strconv.ParseInt(strings.Trim(escape, "<U+>"), 16, 32) // we have written the escape ourselves
+	n, _ := strconv.ParseInt(strings.Trim(escape, "<U+>"), 16, 32) // cannot fail: clawai wrote the escape
 	var b strings.Builder
 	for _, unit := range utf16.Encode([]rune{rune(n)}) {
 		fmt.Fprintf(&b, `\u%04x`, unit)

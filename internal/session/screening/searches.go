@@ -10,11 +10,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// searches keeps one search for each policy of a session, because to prepare a search costs more
-// than to search one message.
+// searches caches the search for calls, for replies and for lists under the session's current
+// policy, because preparing a search costs more than searching one message.
 type searches [policy.OnList + 1]atomic.Pointer[search]
 
-// search holds the kinds that the rules of a policy name for calls, for replies or for lists.
+// search holds the kinds that the rules of a policy name: for calls, for replies or for lists.
 type search struct {
 	rules  gate.Policy
 	kinds  []string // never changed: inspections share them
@@ -22,8 +22,8 @@ type search struct {
 	err    error
 }
 
-// forRules returns the search for the rules of a policy. In replies and lists it also covers marks
-// that imitate our fence.
+// forRules returns the search for the rules of a policy. In replies and lists the search also finds
+// texts that imitate our fence.
 func (s *searches) forRules(on policy.On, p gate.Policy) *search {
 	if ready := s[on].Load(); ready != nil && ready.rules == p {
 		return ready

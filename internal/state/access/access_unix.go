@@ -11,8 +11,8 @@ import (
 )
 
 // CheckOpen returns an error for a file or folder that belongs to another user or that another
-// user can open, to read or to write. POSIX ACL entries appear in the group bits; those of macOS
-// ACLs do not appear.
+// user can open, to read or to write. It notices entries of POSIX ACLs, which appear in the group
+// bits, but not those of macOS ACLs.
 func CheckOpen(path string, fi fs.FileInfo) error {
 	if _, err := checkOwner(path, fi, "can open it"); err != nil {
 		return err
@@ -24,8 +24,8 @@ func CheckOpen(path string, fi fs.FileInfo) error {
 }
 
 // CheckChange returns an error for a file or folder that somebody other than us and root can
-// write. POSIX ACL entries are covered: the group bits then are the most that any entry grants. A
-// group that has only us as a member may write.
+// write. It also notices entries of POSIX ACLs: with an ACL, the group bits are the most that any
+// entry grants. A group whose only member we are may write.
 func CheckChange(path string, fi fs.FileInfo) error {
 	st, err := checkOwner(path, fi, "could change it")
 	if err != nil {
@@ -33,7 +33,7 @@ func CheckChange(path string, fi fs.FileInfo) error {
 	}
 	mode := fi.Mode()
 	switch {
-	case mode&fs.ModeSymlink != 0: // a link has no mode of its own
+	case mode&fs.ModeSymlink != 0: // the mode of a link means nothing
 	case mode.IsDir() && mode&fs.ModeSticky != 0:
 	case mode.Perm()&0o022 == 0:
 	case mode.Perm()&0o002 == 0 && privateGroup(path, st.Gid):
@@ -44,7 +44,8 @@ func CheckChange(path string, fi fs.FileInfo) error {
 	return nil
 }
 
-// checkOwner returns an error for a file that belongs to somebody other than us and root.
+// checkOwner returns an error for a file that belongs to somebody other than us and root. who ends
+// the error's "another user, who ...".
 func checkOwner(path string, fi fs.FileInfo, who string) (*syscall.Stat_t, error) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {

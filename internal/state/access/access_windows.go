@@ -10,16 +10,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Rights of files and folders (winnt.h). The same bit means another right for a folder.
+// Rights of files and folders (winnt.h). The same bit means different rights on a file and on a
+// folder.
 const (
 	writeData   = 0x2  // for a folder: add a file
 	appendData  = 0x4  // for a folder: add a folder
 	readData    = 0x1  // for a folder: list it
 	deleteChild = 0x40 // for a folder: delete its content, regardless of the rights on that content
 
-	replace = windows.DELETE | windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_ALL
-	change  = replace | writeData | appendData | windows.GENERIC_WRITE
-	opened  = change | deleteChild | readData | windows.GENERIC_READ
+	replace = windows.DELETE | windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_ALL // rights to remove the file, or to take every other right
+	change  = replace | writeData | appendData | windows.GENERIC_WRITE                       // rights to change the file in any way
+	opened  = change | deleteChild | readData | windows.GENERIC_READ                         // rights to open it for reading or writing
 )
 
 // CheckChange returns an error for a file or folder that belongs to another user or that another
@@ -46,8 +47,8 @@ func CheckOwner(path string) error {
 	return err
 }
 
-// readOwner returns the security descriptor of a file that belongs to this user or to an account
-// that isTrusted accepts, and this user's SID.
+// readOwner returns the security descriptor of a file, and this user's SID. It returns an error if
+// isTrusted does not accept the owner. verb ends the error's "who may ... it".
 func readOwner(path, verb string) (sd *windows.SECURITY_DESCRIPTOR, me *windows.SID, err error) {
 	sd, err = windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
@@ -134,7 +135,7 @@ func isTrusted(sid, me *windows.SID) bool {
 // SIDs").
 const trustedInstaller = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464"
 
-// user returns the user of this process, who does not change.
+// user returns the SID of this process's user, which never changes.
 var user = sync.OnceValues(func() (*windows.SID, error) {
 	u, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {

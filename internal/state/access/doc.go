@@ -1,6 +1,6 @@
-// Package access reports who else can change or open a file: by its mode bits, and on Windows by
-// its access list.
+// Package access reports whether other users can change or open a file, judged by the file's mode
+// bits, and on Windows by its access list.
 //
-// The system and its administrators can open everything; they are not reported, just as root is
-// not on other systems. A denying entry in an access list does not make a file safe.
+// It does not report root, or on Windows the system and its administrators, because they can open
+// every file. A denying entry in an access list does not make a file safe.
 package access

@@ -13,9 +13,10 @@ import (
 // The files that list groups and users. Only tests change these variables.
 var groupFile, userFile = "/etc/group", "/etc/passwd"
 
-// privateGroup reports whether a group has only us as a member. Some systems give each user a
-// group of their own and create files that this group can write (umask 002). If this is uncertain,
-// the group is not private: it is not listed here, or an access list may name others.
+// privateGroup reports whether we are the only member of a group. Some systems give each user a
+// private group and create files that this group can write (umask 002). In doubt, privateGroup
+// returns false: for example if the group is not in groupFile, or if the file at path has an access
+// list, which may name other users.
 func privateGroup(path string, gid uint32) bool {
 	if int(gid) != os.Getegid() || hasAccessList(path) {
 		return false
@@ -57,7 +58,8 @@ func eachLine(path string, see func(fields []string)) error {
 	return lines.Err()
 }
 
-// hasAccessList reports whether a file has an access list. It returns true if it cannot find out.
+// hasAccessList reports whether a file has an access list. It returns true if that cannot be found
+// out.
 func hasAccessList(path string) bool {
 	_, err := unix.Lgetxattr(path, "system.posix_acl_access", nil)
 	return !errors.Is(err, unix.ENODATA) && !errors.Is(err, unix.ENOTSUP)

@@ -2,5 +2,6 @@
 
 package access
 
-// privateGroup returns false: these systems put all users into one group.
+// privateGroup returns false: these systems have no private groups, but put all users into one
+// group.
 func privateGroup(string, uint32) bool { return false }

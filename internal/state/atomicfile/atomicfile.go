@@ -1,5 +1,5 @@
-// Package atomicfile replaces the whole content of a file or nothing. A reader sees the old bytes
-// or the new ones, even after a crash. It must never leave half a file, replace a symlink itself
+// Package atomicfile replaces the whole content of a file, or nothing: a reader sees the old bytes
+// or the new bytes, even after a crash. The package must never leave half a file, replace a symlink
 // instead of its target, or loosen a file's mode.
 //
 // Extended attributes, ACLs and other hard links of the old file are lost.
@@ -40,7 +40,8 @@ func Write(path string, data []byte, o Options) error {
 	}, o)
 }
 
-// WriteFrom is like Write, but a function writes the content, which need not be in memory.
+// WriteFrom is like Write, but calls write to produce the content, so that it need not be in memory
+// as a whole.
 func WriteFrom(path string, write func(io.Writer) error, o Options) error {
 	target, old, err := resolveTarget(path)
 	if err != nil {
@@ -90,7 +91,8 @@ func readBack(target string, sum []byte) error {
 	return nil
 }
 
-// resolveTarget finds the regular file that path means; info is nil when there is none yet.
+// resolveTarget returns the regular file that path leads to; info is nil if that file does not
+// exist yet.
 func resolveTarget(path string) (target string, info fs.FileInfo, err error) {
 	target, err = filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,8 +142,8 @@ func fillTemp(target string, write func(io.Writer) error, old fs.FileInfo, mode 
 			return "", fmt.Errorf("keep its owner: %w", err)
 		}
 	}
-	// After the owner, because chown may clear mode bits. Before the content, so that the content
-	// is never readable under a looser mode than the file's.
+	// Set the mode after the owner, because chown may clear mode bits, and before the content, so
+	// that the content is never readable under a looser mode.
 	if err := f.Chmod(mode.Perm()); err != nil {
 		return "", err
 	}

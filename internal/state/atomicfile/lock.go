@@ -8,12 +8,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockWait limits the wait for another process that changes the file, which takes milliseconds.
+// lockWait limits the wait for another process that has the lock. A change takes milliseconds.
 const lockWait = 5 * time.Second
 
-// Lock keeps other processes that lock the file from changing it, from the caller's reading to its
-// Write: otherwise one of two changes at the same moment would be lost. The lock is the file
-// path.lock; it is free once its process ends, also when it is killed.
+// Lock locks a file against changes by other callers of Lock. A caller that reads a file, changes
+// the content and writes it must hold the lock all the time; otherwise one of two simultaneous
+// changes would be lost. The lock is on the file path.lock. The system releases it when the process
+// ends, even if it is killed.
 func Lock(path string) (unlock func(), err error) {
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeoutCause(context.Background(), lockWait, fmt.Errorf("another process has held its lock for %v", lockWait))

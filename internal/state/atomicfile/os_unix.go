@@ -26,7 +26,7 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 }
 
 // syncDir makes the rename durable. Some file systems cannot sync a directory and return EINVAL;
-// there the rename is as durable as the file system makes it.
+// that is no error, because nothing more can be done.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

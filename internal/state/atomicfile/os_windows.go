@@ -16,13 +16,14 @@ func keepOwner(*os.File, fs.FileInfo) error { return nil }
 // syncDir does nothing: Windows cannot open a directory for a sync.
 func syncDir(string) error { return nil }
 
-// A file that was just written is often open for a moment in the indexer or a virus scanner.
+// How long replaceFile tries, and the pause between its attempts: the indexer or a virus scanner
+// often opens a new file for a moment.
 const (
 	patience = time.Second
 	pause    = 20 * time.Millisecond
 )
 
-// replaceFile renames a file over another one. Windows refuses this while the other file is open.
+// replaceFile renames tmp to target. Windows refuses this while another program has target open.
 func replaceFile(tmp, target string) error {
 	for late := time.Now().Add(patience); ; time.Sleep(pause) {
 		err := os.Rename(tmp, target)
@@ -35,7 +36,8 @@ func replaceFile(tmp, target string) error {
 	}
 }
 
-// openElsewhere reports whether another program has the file open and does not allow deletion.
+// openElsewhere reports whether another program has the file open in a mode that prevents its
+// deletion.
 func openElsewhere(path string) bool {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 // hashLen is the length of a hash as written: 64 hexadecimal digits.
 const hashLen = 2 * sha256.Size
 
-// noHash is the prev of a line that has no line before it.
+// noHash is the value of "prev" in a line that has no line before it.
 const noHash = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// The members that close every line. Their position is fixed and counted from the end of the line,
-// so that text inside a line cannot be taken for them.
+// The last members of every line. A reader finds them at a fixed distance from the end of the line,
+// so that it cannot mistake other text in the line for them.
 const (
 	prevMember = `,"prev":"`
 	hashMember = `","hash":"`
@@ -25,18 +25,17 @@ const (
 	sealedTail = tailLen - len(prevMember) - hashLen - 1 // from the comma before "hash" to the end
 )
 
-// chain is the place in a file where the next line goes: the line's number and the hash of the
-// line before it.
+// chain is the position of the next line in a chain of lines.
 type chain struct {
-	next uint64
-	prev [hashLen]byte
+	next uint64        // number of the next line, from 1
+	prev [hashLen]byte // hash of the line before it
 
 	second int64                 // Unix time that is written in date
 	date   [len(dateLayout)]byte // date and time in dateLayout; date[0] is 0 before the first use
 }
 
 // dateLayout is RFC 3339 in UTC up to the second. All nine digits of the nanosecond follow it, so
-// that times compare as text.
+// that times can be compared as texts.
 const dateLayout = "2006-01-02T15:04:05"
 
 func newChain() chain {
@@ -99,7 +98,7 @@ func hexDigits(n uint32) uint64 {
 	return w + 0x3030303030303030 + letters*('a'-'0'-10)
 }
 
-// link is the place in the chain that a line claims for itself.
+// link is the position in the chain that a line states for itself.
 type link struct {
 	seq        uint64
 	prev, hash []byte // hexadecimal, inside the line

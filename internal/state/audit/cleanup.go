@@ -11,13 +11,13 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// cleanupAfter delays the cleanup: the session's server is just starting, and its caller should
-// not wait for a cleanup.
+// cleanupAfter is the delay of the cleanup: the session's server is just starting, and the cleanup
+// must not slow down that start.
 const cleanupAfter = 50 * time.Millisecond
 
-// cleanUp takes care of the other segments in the background: it closes segments of crashed
-// sessions and removes segments that are too old. Close waits for it. Errors are recorded but do
-// not affect the calls of this session.
+// cleanUp works on the segments of other sessions in the background: it closes segments of crashed
+// sessions and removes segments that are too old. Log.Close waits until it has ended. Errors are
+// recorded, but do not affect the calls of this session.
 func (l *Log) cleanUp() {
 	if l.closing {
 		return
@@ -29,11 +29,11 @@ func (l *Log) cleanUp() {
 		}
 		l.cleanupMu.Lock()
 		defer l.cleanupMu.Unlock()
-		all, err := listSegments(l.dir) // one listing: there may be thousands
+		all, err := listSegments(l.dir) // one listing for both steps: there may be thousands of segments
 		if errors.Is(err, fs.ErrNotExist) {
-			return // the next record finds that the folder is missing, and reports it
+			return // the next Record notices that the folder is missing, and reports it
 		}
-		if err = errors.Join(err, closeLeft(l.dir, all, l.o), removeOld(l.dir, all, l.o)); err != nil {
+		if err = errors.Join(err, closeAbandoned(l.dir, all, l.o), removeOld(l.dir, all, l.o)); err != nil {
 			_ = l.Record(&event.Event{Kind: event.Upkeep, Detail: err.Error()})
 		}
 	})
@@ -52,7 +52,7 @@ func listSegments(dir string) ([]fs.FileInfo, error) {
 		}
 		fi, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // retention removed it first
+			continue // another session has removed it meanwhile
 		}
 		if err != nil {
 			return nil, err
@@ -64,26 +64,26 @@ func listSegments(dir string) ([]fs.FileInfo, error) {
 
 func isClosed(fi fs.FileInfo) bool { return fi.Mode().Perm()&0o200 == 0 }
 
-// closeLeft closes in the ledger every segment whose writer is gone. It records where the whole
-// lines end and what follows them. It does not change the records in the file. A shared segment
-// stays open until its day is over.
-func closeLeft(dir string, all []fs.FileInfo, o Options) error {
+// closeAbandoned writes to the ledger a closing mark for every open segment that has no writer any
+// more. The mark says where the whole lines end and what follows them. The records in the file stay
+// unchanged. A shared segment stays open until its day is over.
+func closeAbandoned(dir string, all []fs.FileInfo, o Options) error {
 	var errs []error
 	for _, fi := range all {
 		if !isClosed(fi) && !acceptsCalls(fi.Name(), o.Now()) {
-			errs = append(errs, closeIfLeft(filepath.Join(dir, fi.Name()), o))
+			errs = append(errs, closeIfAbandoned(filepath.Join(dir, fi.Name()), o))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func closeIfLeft(path string, o Options) error {
+func closeIfAbandoned(path string, o Options) error {
 	f, err := openFree(path)
 	if f == nil {
 		return err
 	}
-	// The ledger's lock must be taken first, as in a session that begins: under that lock no
-	// segment is between its creation and its lock.
+	// Take the ledger's lock before the segment's, as a session does that begins a segment. Under
+	// the ledger's lock, every new segment is already locked by its writer.
 	f.Close()
 	return withLedger(filepath.Dir(path), o.Now, func(led *ledger) error {
 		f, err := openFree(path)
@@ -96,7 +96,7 @@ func closeIfLeft(path string, o Options) error {
 			return err
 		}
 		if len(marks) == 0 || marks[len(marks)-1].Kind == opened {
-			m, err := markLeft(f)
+			m, err := abandonedMark(f)
 			if err != nil {
 				return err
 			}
@@ -124,8 +124,8 @@ func cutReserved(f *os.File, path string) error {
 	return os.Truncate(path, end)
 }
 
-// openFree opens a segment and takes its lock. It returns nil when the segment has a writer or is
-// missing. Closing the file releases the lock.
+// openFree opens a segment that has no writer and takes its lock. It returns nil when the segment
+// has a writer or is missing. Closing the file releases the lock.
 func openFree(path string) (*os.File, error) {
 	f, err := openPrivate(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,9 +141,9 @@ func openFree(path string) (*os.File, error) {
 	return f, nil
 }
 
-// markLeft reads a segment without a writer and returns its mark: crashed, or closed for a shared
-// segment that is whole.
-func markLeft(f *os.File) (mark, error) {
+// abandonedMark reads a segment without a writer and returns its closing mark. The kind is crashed,
+// or closed for a shared segment that ends with a whole line.
+func abandonedMark(f *os.File) (mark, error) {
 	m := mark{Kind: crashed, Segment: filepath.Base(f.Name())}
 	s, _, err := readSegment(f, func(it item) {
 		if it.raw == nil {

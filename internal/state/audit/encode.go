@@ -22,18 +22,18 @@ type encoder struct {
 	*redact.Redactor
 	session  string
 	unquoted []byte // scratch space
-	written  []byte // the next event's arguments as already encoded by Log.longArgs; nil if they are not
-	said     [2]lately
-	last     *lately // the element of said in use: 1 for replies, 0 for other events
+	written  []byte // the next event's arguments, if Log.longArgs has already encoded them; otherwise nil
+	caches   [2]lineCache
+	last     *lineCache // the element of caches in use: 1 for events with a Ref, 0 for other events
 }
 
-// lately caches the members of the last lines that rarely change.
-type lately struct {
-	method, subject, name said
-	facts                 []said // of policy.TextFacts
-	sender                together[sender]
-	verdict               together[verdict]
-	assurances            together[policy.Assurances]
+// lineCache caches members of the last line that rarely change from one line to the next.
+type lineCache struct {
+	method, subject, name cachedText
+	facts                 []cachedText // of policy.TextFacts
+	sender                cachedGroup[sender]
+	verdict               cachedGroup[verdict]
+	assurances            cachedGroup[policy.Assurances]
 	looked                list
 }
 
@@ -43,10 +43,10 @@ type list struct {
 	text   []byte
 }
 
-// together caches members that stand side by side and change together. Their values must not point
-// into a message, because the cache would keep the message in memory.
-type together[of comparable] struct {
-	values of
+// cachedGroup caches neighbouring members that change together, as values and as written. The
+// values must not point into a message, because the cache would keep the message in memory.
+type cachedGroup[V comparable] struct {
+	values V
 	text   []byte
 }
 
@@ -58,18 +58,18 @@ type verdict struct {
 	rule                                            string
 }
 
-// said is a value and its member as it was written.
-type said struct{ value, text []byte }
+// cachedText is a value and its member as it was written.
+type cachedText struct{ value, text []byte }
 
 // shortText is the maximum size, in bytes, of a value or a group of members that is cached for the
 // next line.
 const shortText = 1 << 10
 
-// appendEvent appends ev as a line without its closing members.
+// appendEvent appends ev as a line without its last members, which sealLine appends.
 func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
-	e.last = &e.said[0]
+	e.last = &e.caches[0]
 	if ev.Ref != "" {
-		e.last = &e.said[1]
+		e.last = &e.caches[1]
 	}
 	dst = e.appendCommon(dst, c, ev.Time, ev.Kind, ev.Record)
 	dst = appendCached(dst, &e.last.sender, sender{ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}, e.appendSender)
@@ -88,7 +88,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 	}
 	dst = appendCached(dst, &e.last.assurances, ev.Assurances, e.appendAssurances)
 	if len(ev.Extra) > 0 {
-		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // the digest of the message covers what was left out
+		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // a cut is not reported: the digest of the message covers all of it
 	}
 	if ev.Digest != [sha256.Size]byte{} {
 		dst = append(dst, `,"digest":"`...)
@@ -135,7 +135,7 @@ var factKeys = func() (keys []string) {
 // appendFacts appends the facts that are plain texts.
 func (e *encoder) appendFacts(dst []byte, facts *policy.Facts) []byte {
 	if e.last.facts == nil {
-		e.last.facts = make([]said, len(factKeys))
+		e.last.facts = make([]cachedText, len(factKeys))
 	}
 	for i, f := range policy.TextFacts() {
 		dst = e.appendTextMember(dst, &e.last.facts[i], factKeys[i], *f.Field(facts), theirs)
@@ -143,13 +143,12 @@ func (e *encoder) appendFacts(dst []byte, facts *policy.Facts) []byte {
 	return dst
 }
 
-// appendAssurances appends words of our own.
-func (e *encoder) appendAssurances(dst []byte, of policy.Assurances) []byte {
-	return e.appendList(dst, "annotations", of.AssuranceWords(), 1)
+func (e *encoder) appendAssurances(dst []byte, a policy.Assurances) []byte {
+	return e.appendList(dst, "annotations", a.AssuranceWords(), 1)
 }
 
-// appendLooked appends the kinds that were looked for, which seldom change. It keeps the strings of
-// the list, which belong to the rules, and not the list.
+// appendLooked appends the kinds that were searched for, which rarely change. The cache keeps the
+// strings, which belong to the rules, but not the caller's slice.
 func (e *encoder) appendLooked(dst []byte, kinds []string) []byte {
 	last := &e.last.looked
 	if slices.Equal(kinds, last.values) {
@@ -175,7 +174,7 @@ func (e *encoder) appendVerdict(dst []byte, v verdict) []byte {
 }
 
 // appendCached appends members. It copies the last text if the values are the same.
-func appendCached[of comparable](dst []byte, last *together[of], values of, write func([]byte, of) []byte) []byte {
+func appendCached[V comparable](dst []byte, last *cachedGroup[V], values V, write func([]byte, V) []byte) []byte {
 	if values == last.values {
 		return append(dst, last.text...)
 	}
@@ -188,16 +187,16 @@ func appendCached[of comparable](dst []byte, last *together[of], values of, writ
 }
 
 // appendCommon appends the members that every line of a segment has; id is the record's id.
-func (e *encoder) appendCommon(dst []byte, c *chain, at time.Time, of event.Kind, id string) []byte {
+func (e *encoder) appendCommon(dst []byte, c *chain, at time.Time, kind event.Kind, id string) []byte {
 	dst = c.beginLine(dst, at)
 	dst = append(dst, `,"session":"`...)
 	dst = append(dst, e.session...)
 	dst = append(dst, `","record":"`...)
 	dst = append(append(dst, id...), `","kind":"`...)
-	return append(escape.AppendEscaped(dst, string(of)), '"')
+	return append(escape.AppendEscaped(dst, string(kind)), '"')
 }
 
-// appendRecordID appends the id of a line, which a denial shows to the owner.
+// appendRecordID appends the record id of line seq. A denial quotes this id.
 func (e *encoder) appendRecordID(dst []byte, seq uint64) []byte {
 	dst = append(dst, e.session...)
 	dst = append(dst, '-')
@@ -217,8 +216,8 @@ func (e *encoder) appendHeader(dst []byte, c *chain, at time.Time, file string) 
 	return c.sealLine(append(dst, '"'), start)
 }
 
-// appendRecovery appends the line that accounts for a failed write: the fragment that it left, if
-// any, and the number of refused records.
+// appendRecovery appends the line that reports a failed write: the fragment that the write left in
+// the file, if any, and the number of refused records.
 func (e *encoder) appendRecovery(dst []byte, c *chain, at time.Time, f *failure) []byte {
 	start := len(dst)
 	dst = e.appendCommon(dst, c, at, event.Recovery, string(e.appendRecordID(nil, c.next)))
@@ -226,12 +225,13 @@ func (e *encoder) appendRecovery(dst []byte, c *chain, at time.Time, f *failure)
 	return c.sealLine(dst, start)
 }
 
-// The origin of a text: our own texts are escaped, but neither redacted nor cut.
+// The origin of a text, for appendTextMember: our own texts are escaped, but neither redacted nor
+// cut.
 const ours, theirs = true, false
 
 // appendTextMember appends a member unless its value is empty, and reuses the last text if the
 // value is the same. key is the beginning of the member, up to the quote before its value.
-func (e *encoder) appendTextMember(dst []byte, last *said, key, value string, our bool) []byte {
+func (e *encoder) appendTextMember(dst []byte, last *cachedText, key, value string, our bool) []byte {
 	if value == "" {
 		return dst
 	}
@@ -277,9 +277,9 @@ func (e *encoder) appendID(dst, token []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendList appends texts. The first own words of each text are ours and are not redacted: kinds
-// of findings look like a name with its value. When the list is too long, one last element gives
-// the number of texts and a digest of all of them.
+// appendList appends texts. own is the number of words at the start of each text that are ours and
+// must not be redacted: a kind of finding can look like a name with a secret value. When the list
+// is too long, its last element gives the number of texts and a digest of all of them.
 func (e *encoder) appendList(dst []byte, name string, values []string, own int) []byte {
 	if len(values) == 0 {
 		return dst
@@ -296,8 +296,8 @@ func (e *encoder) appendList(dst []byte, name string, values []string, own int) 
 			dst = append(dst, '"')
 			break
 		}
-		said := wordsLength(v, own)
-		dst = e.AppendString(escape.AppendEscaped(dst, v[:said]), v[said:])
+		plain := wordsLength(v, own)
+		dst = e.AppendString(escape.AppendEscaped(dst, v[:plain]), v[plain:])
 		dst = append(dst, '"')
 	}
 	return append(dst, ']')
@@ -316,8 +316,8 @@ func wordsLength(s string, n int) int {
 	return at
 }
 
-// appendArgs appends the arguments. When parts were left out, it also appends their full length
-// and digest.
+// appendArgs appends the arguments. When parts were left out, it also appends the length and the
+// digest of the full arguments.
 func (e *encoder) appendArgs(dst, args []byte) []byte {
 	if len(args) == 0 {
 		return dst

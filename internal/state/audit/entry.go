@@ -93,23 +93,24 @@ func parseEntry(file string, it item) (event.Entry, error) {
 type Filter struct {
 	Server   func(string) bool // matches the server's name, or its guessed name if it has none
 	Tool     func(string) bool // matches a tool's name
-	Decision string            // allow or deny: what was done, or would have been done; prompt: what the rules decided
+	Decision string            // "allow" or "deny": the final decision, or the one that an observing session did not enforce; "prompt": records whose rules decided to prompt; "": any
 	Session  string            // session id or the beginning of one
-	Record   string            // this record and the records that refer to it
+	Record   string            // record id: matches this record and the records that refer to it
 	Kinds    []event.Kind
 	Rule     func(*event.Entry) bool // matches a record that a rule decided
 	Find     string                  // a kind of finding in the message; "*" matches any
 	Since    time.Time
 	Until    time.Time // excluded; zero means no end
 	Last     int       // only this many latest records; 0 means all
-	Replies  bool      // also all replies within the times and the session, not counted by Last, so that a reader can match them to calls
+	Replies  bool      // also all replies that match Since, Until and Session, so that a reader can find the reply to a call; Last does not count them
 	Headers  bool      // also the first line of each segment, if Kinds is empty
 }
 
-// matchesEntry reports whether a reader wants a record.
+// matchesEntry reports whether a record matches the filter, Replies included.
 func (f *Filter) matchesEntry(e *event.Entry) bool { return f.Replies && f.isReply(e) || f.Takes(e) }
 
-// isReply reports whether a record is a reply to another record, within the times and the session.
+// isReply reports whether a record is the reply to another record and matches Since, Until and
+// Session.
 func (f *Filter) isReply(e *event.Entry) bool {
 	return e.Ref != "" && (e.Kind == event.Outcome || e.Kind == event.Listed) && f.matchesPeriod(e)
 }
@@ -118,7 +119,7 @@ func (f *Filter) matchesPeriod(e *event.Entry) bool {
 	return !e.Time.Before(f.Since) && (f.Until.IsZero() || e.Time.Before(f.Until)) && strings.HasPrefix(e.Session, f.Session)
 }
 
-// Takes reports whether a record matches the filter, without Replies.
+// Takes reports whether a record matches the filter, Replies not considered.
 func (f *Filter) Takes(e *event.Entry) bool {
 	if !f.matchesPeriod(e) || !f.matchKind(e.Kind) {
 		return false

@@ -9,16 +9,17 @@ import (
 )
 
 // failure describes the failed writes since the last successful write. The next successful write
-// begins with a line that reports them, so that after half a line the reader learns what happened.
+// begins with a line that reports them, so that a reader who finds half a line learns the reason.
 type failure struct {
 	fragment []byte // bytes that the failed writes left after the last whole line
 	unended  bool   // the last whole line lacks its LF
 	refused  int    // records that were refused
-	recorded int    // how many of these are in the log as whole lines
+	recorded int    // how many of the refused records are in the file as whole lines
 	reason   string
 }
 
-// appendSeparator appends the LF that must stand between a fragment and the next line.
+// appendSeparator appends the LF that is needed before the next line, if the file does not end with
+// one.
 func (f *failure) appendSeparator(dst []byte) []byte {
 	if f.unended || len(f.fragment) > 0 {
 		return append(dst, '\n')
@@ -40,8 +41,8 @@ func (f *failure) appendFailure(dst []byte) []byte {
 	return append(dst, '"')
 }
 
-// noteTornWrite notes that only the first n bytes of buf, which holds this many events, were
-// written. It moves c past the lines that were written whole.
+// noteTornWrite notes that only the first n bytes of buf were written. events is the number of
+// events in buf. noteTornWrite moves c past the lines that were written whole.
 func (f *failure) noteTornWrite(c *chain, buf []byte, n, events int) {
 	healing := f.refused > 0 // buf begins with the line that reports the earlier failure
 	if healing && n > 0 && buf[0] == '\n' {

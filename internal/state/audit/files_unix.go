@@ -41,7 +41,7 @@ func tryLock(f *os.File, shared bool) (bool, error) {
 	return err == nil && lockErr == nil, errors.Join(err, lockErr)
 }
 
-// unlockFile releases the lock on f before f is closed.
+// unlockFile releases the lock on f, which stays open.
 func unlockFile(f *os.File) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -52,14 +52,14 @@ func unlockFile(f *os.File) error {
 	return errors.Join(err, lockErr)
 }
 
-// isSpoiled reports whether a file was removed or is shorter than size: nobody will read what is
-// written to it.
+// isSpoiled reports whether a file was removed or is shorter than size: then nobody will read what
+// is written to it.
 func isSpoiled(f *os.File, size int64) bool {
 	var st unix.Stat_t
 	return unix.Fstat(int(f.Fd()), &st) == nil && (st.Nlink == 0 || st.Size < size)
 }
 
-// fileNode returns the inode number of a file: a copy has another one.
+// fileNode returns the inode number of a file. A copy of the file has a different number.
 func fileNode(fi fs.FileInfo) uint64 {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -29,13 +29,13 @@ func tryLock(f *os.File, shared bool) (bool, error) {
 	return err == nil, err
 }
 
-// unlockFile releases the lock on f before f is closed.
+// unlockFile releases the lock on f, which stays open.
 func unlockFile(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: lockAt})
 }
 
-// isSpoiled reports whether a file is shorter than size. The file cannot have been removed:
-// Windows keeps an open file.
+// isSpoiled reports whether a file is shorter than size. The file cannot have been removed, because
+// Windows does not remove an open file.
 func isSpoiled(f *os.File, size int64) bool {
 	fi, err := f.Stat()
 	return err == nil && fi.Size() < size
@@ -44,5 +44,5 @@ func isSpoiled(f *os.File, size int64) bool {
 // checkPrivate returns an error for a file or folder that another user owns or may write.
 func checkPrivate(path string, _ fs.FileInfo) error { return access.CheckWrite(path) }
 
-// fileNode returns 0: Windows needs an open file for this number.
+// fileNode returns 0: Windows tells this number only for an open file.
 func fileNode(fs.FileInfo) uint64 { return 0 }

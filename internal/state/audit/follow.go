@@ -17,9 +17,9 @@ import (
 	"github.com/clawai/clawai/internal/state/filewatch"
 )
 
-// Follow is like Read but does not end: after the existing records it returns new ones as they are
-// written. Records of one wake-up are ordered by time. It ends without an error when ctx ends, or
-// with an error. The directory must exist.
+// Follow is like Read, but after the existing records it also returns new records as they are
+// written. New records that it finds together are ordered by time. It ends when ctx ends, or after
+// returning an error other than a *Damage. The directory must exist.
 func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		// The watch begins before the listing, so that no change is missed between the two.
@@ -60,14 +60,14 @@ var errStopped = errors.New("stopped")
 type follower struct {
 	dir     string
 	f       Filter
-	sources map[string]*source
-	dirty   map[string]bool
-	left    []*source // sources whose file was replaced; they are read to their end
+	sources map[string]*source // by the segment's file name
+	dirty   map[string]bool    // file names of the segments that may have new records
+	left    []*source          // sources whose file was replaced; they are read to their end
 	poll    *time.Ticker
 }
 
-// pollEvery is how often segments with a living writer are read. A watch does not report data that
-// is stored into a mapped file.
+// pollEvery is the interval at which unfinished segments are read. Reading on events alone is not
+// enough, because the system reports no event for data that is stored into a mapped file.
 const pollEvery = 100 * time.Millisecond
 
 func (fl *follower) close() {
@@ -80,7 +80,7 @@ func (fl *follower) close() {
 	}
 }
 
-// yieldBacklog yields the existing records.
+// yieldBacklog yields the existing records. It returns errStopped if the caller wants no more.
 func (fl *follower) yieldBacklog(yield func(event.Entry, error) bool) error {
 	list, err := listSources(fl.dir, true)
 	if err != nil {
@@ -103,7 +103,7 @@ func (fl *follower) yieldBacklog(yield func(event.Entry, error) bool) error {
 			s.close()
 			continue
 		}
-		// Records that the backlog skipped as too old must not appear as new.
+		// Skip the records that the backlog has left out as too old: they must not appear as new.
 		for s.limit != noLimit {
 			if _, err := s.nextEntry(&fl.f); errors.Is(err, io.EOF) {
 				s.limit = noLimit
@@ -111,7 +111,7 @@ func (fl *follower) yieldBacklog(yield func(event.Entry, error) bool) error {
 				return err
 			}
 		}
-		fl.dirty[name] = true // it may have grown since it was listed
+		fl.dirty[name] = true // the segment may have grown since it was listed
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (fl *follower) awaitChange(ctx context.Context, watch *filewatch.Watcher) e
 	case ev := <-watch.Events():
 		switch {
 		case ev.Lost():
-			return fl.changedAll()
+			return fl.markAll()
 		case ev.Err != nil:
 			return fmt.Errorf("watch %q: %w", fl.dir, ev.Err)
 		}
@@ -154,7 +154,7 @@ func (fl *follower) handleChange(ev filewatch.Event) error {
 	if s == nil || ev.Has(fsnotify.Create) {
 		fi, err := os.Lstat(ev.Name)
 		if err != nil || !fi.Mode().IsRegular() {
-			return nil // it is missing, or not a segment
+			return nil // the file is gone, or is no segment
 		}
 		if s != nil && !s.readsFile(fi) {
 			fl.left = append(fl.left, s)
@@ -168,8 +168,8 @@ func (fl *follower) handleChange(ev filewatch.Event) error {
 	return nil
 }
 
-// changedAll marks all segments as changed, because the system has dropped events.
-func (fl *follower) changedAll() error {
+// markAll marks all segments as changed, because the system has dropped events.
+func (fl *follower) markAll() error {
 	list, err := listSources(fl.dir, false)
 	for _, s := range list {
 		name := filepath.Base(s.path)

@@ -38,14 +38,14 @@ type mark struct {
 	Keep     int64     `json:"keep"`     // of a removal: the retention in force, in bytes; 0 keeps all
 	KeepFor  int64     `json:"keep_for"` // of a removal: the retention in force, in seconds; 0 keeps all
 	Node     uint64    `json:"node"`     // inode number of the file, if the system has one; not set when its writer closes it
-	position int       // line number in the ledger
+	position int       // number of this line in the ledger
 }
 
 // ledger is the locked ledger of one directory.
 type ledger struct {
 	file  *os.File
 	chain chain
-	heal  *failure
+	heal  *failure // what a crash left at the end of the file, for the next line to report; nil for nothing
 	now   func() time.Time
 }
 
@@ -72,8 +72,8 @@ func withLedger(dir string, now func() time.Time, do func(*ledger) error) (err e
 	return do(l)
 }
 
-// lockFile waits for the lock on f, but not forever: a stopped process may hold it. The pauses
-// stay short, because a waiter that tries rarely loses to newcomers.
+// lockFile waits for the lock on f, but not forever: a stopped process may hold the lock. The
+// pauses stay short, because a process that tries rarely loses against processes that come later.
 func lockFile(f *os.File, shared bool) error {
 	for patience, pause := lockPatience, 50*time.Microsecond; ; pause = min(2*pause, 2*time.Millisecond) {
 		ok, err := tryLock(f, shared)
@@ -90,8 +90,8 @@ func lockFile(f *os.File, shared bool) error {
 	}
 }
 
-// seekEnd finds the place of the next line: from the last line if it is sound, or else by reading
-// the whole file.
+// seekEnd sets the chain to the end of the ledger: from the last line if it is sound, or else by
+// reading the whole file.
 func (l *ledger) seekEnd() error {
 	fi, err := l.file.Stat()
 	if err != nil {
@@ -102,7 +102,7 @@ func (l *ledger) seekEnd() error {
 		return nil
 	}
 	var tail []byte
-	for _, size := range [...]int64{1 << 10, 4 << 10} { // a line that reports a failure is longer than others
+	for _, size := range [...]int64{1 << 10, 4 << 10} { // a line that reports a failure is longer than other lines
 		tail = make([]byte, min(fi.Size(), size))
 		if _, err := l.file.ReadAt(tail, fi.Size()-int64(len(tail))); err != nil {
 			return fmt.Errorf("read %q: %w", l.file.Name(), err)
@@ -116,8 +116,9 @@ func (l *ledger) seekEnd() error {
 	return l.seekAll(tail[len(tail)-1] == '\n')
 }
 
-// seekAll reads the whole ledger. If the last line has no LF, a crash left it, and the next line
-// will account for it. Other errors stay in the file.
+// seekAll sets the chain by reading the whole ledger. ended says whether the file ends with an LF.
+// If not, a crash left the bytes at the end, and the next line will report them. Other damage stays
+// in the file, for Verify.
 func (l *ledger) seekAll(ended bool) error {
 	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
 	s.expectChain(l.chain)
@@ -160,7 +161,7 @@ func (l *ledger) appendMark(m mark) error {
 	dst = appendWord(dst, "detail", m.Detail)
 	dst = appendNumber(dst, "keep", m.Keep)
 	dst = appendNumber(dst, "keep_for", m.KeepFor)
-	dst = appendNumber(dst, "node", int64(m.Node)) //nolint:gosec // a number that is too large for one is read as it is written
+	dst = appendNumber(dst, "node", int64(m.Node)) //nolint:gosec // fileNode returns no number above the maximum of int64
 	if _, err := l.file.Write(c.sealLine(dst, start)); err != nil {
 		return fmt.Errorf("the ledger: %w", err)
 	}

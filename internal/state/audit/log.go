@@ -19,19 +19,19 @@ type Log struct {
 	dir string
 	o   Options
 
-	// long encodes long arguments outside mu, so that other records need not wait.
+	// long encodes long arguments without mu, so that other records need not wait.
 	long struct {
 		sync.Mutex
 		enc encoder
 	}
 
-	mu        sync.Mutex
+	mu        sync.Mutex // guards the fields below up to nextCheck, and closing
 	enc       encoder
 	chain     chain
-	seg       *segment // nil when closed
-	rotateAt  int64
-	buf       []byte
-	ids       []byte
+	seg       *segment  // nil when closed
+	rotateAt  int64     // when seg has this size, a new segment begins
+	buf       []byte    // the lines of the current write
+	ids       []byte    // memory for the next record ids
 	failed    failure   // failed writes; reset by the next successful write
 	unsynced  bool      // a background sync failed; Record must sync first
 	nextLook  time.Time // when to check again whether the file is still whole
@@ -54,11 +54,11 @@ func (l *Log) HideValues(k *redact.Known) {
 	defer l.mu.Unlock()
 	l.enc.HideKnown(k)
 	l.long.enc.HideKnown(k)
-	l.enc.said = [2]lately{} // the cached texts may contain such values
+	l.enc.caches = [2]lineCache{} // the cached texts may contain such values
 }
 
-// Record writes events in order with one write and sets their ids. On an error the caller must not
-// act on any of them; their ids are empty.
+// Record writes the events in order with one write and sets their ids. After an error the caller
+// must not act on any of the events.
 func (l *Log) Record(events ...*event.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -105,8 +105,8 @@ func (l *Log) Record(events ...*event.Event) error {
 	return nil
 }
 
-// longArgs encodes the arguments of events whose arguments are long: 64 MiB take 50 ms to redact
-// and hash.
+// longArgs encodes the arguments of the events whose arguments are long, before Record takes mu:
+// redacting and hashing 64 MiB takes 50 ms.
 func (l *Log) longArgs(events []*event.Event) (written map[*event.Event][]byte) {
 	const long = 256 << 10
 	for _, ev := range events {
@@ -142,8 +142,8 @@ func (l *Log) writeBuffer(c chain, events []*event.Event) error {
 	return fmt.Errorf("the record: %w", err)
 }
 
-// recordID returns the id of line seq. Many ids share one block of memory that is never written
-// again.
+// recordID returns the id of line seq. Many ids share one block of memory, whose bytes are written
+// only once.
 func (l *Log) recordID(seq uint64) string {
 	const longest, many = 32, 64
 	if cap(l.ids)-len(l.ids) < longest {
@@ -166,8 +166,8 @@ func (l *Log) releaseBuffers() {
 	l.enc.ReleaseScratch(usual)
 }
 
-// Close ends the session's record. An error from Close does not undo any record. If the last write
-// failed and fails again here, the next session accounts for it.
+// Close ends the session's record. After an error the written records are still valid. If the last
+// write failed and Close cannot report that in the file, the next session reports it.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	if !l.closing {
@@ -191,7 +191,7 @@ func (l *Log) close() error {
 	seg := l.seg
 	err := l.writeRecovery()
 	if err == nil && l.o.Sync == SyncInterval {
-		err = seg.file.Sync() // records since the last periodic sync
+		err = seg.file.Sync() // for the records since the last periodic sync
 	}
 	ended := false
 	if (err == nil || seg.isLost()) && !seg.shared { // if the file is lost, the mark shows that its records are missing
@@ -205,7 +205,7 @@ func (l *Log) close() error {
 	return errors.Join(err, seg.close(ended))
 }
 
-// writeRecovery writes only the line that accounts for an earlier failure.
+// writeRecovery writes the line that reports an earlier failure, if there was one.
 func (l *Log) writeRecovery() error {
 	if l.failed.refused == 0 {
 		return nil

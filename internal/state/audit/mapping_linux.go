@@ -16,14 +16,14 @@ import (
 // reserveRoom and never a fault. Reserved space reads as zeros.
 type mapping struct {
 	file   *os.File
-	window []byte // the mapped part of the file, from base on
-	base   int64  // offset in the file, a multiple of the page size
-	end    int64  // end of the stored data
+	window []byte // the mapped part of the file
+	base   int64  // offset of window in the file, a multiple of the page size
+	end    int64  // offset in the file of the end of the stored data
 	lost   bool   // the file has been cut short, or its disk failed
 }
 
-// room is how much space is reserved at once: about 400 records.
-const room = 256 << 10
+// reserveStep is how much space is reserved at once: about 400 records.
+const reserveStep = 256 << 10
 
 // mappable holds the file systems on which reserved space is really available and all readers see
 // what is stored. Network and FUSE file systems are not among them.
@@ -48,7 +48,7 @@ func newMapping(f *os.File) (*mapping, error) {
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EPERM) {
 		return nil, f.Truncate(0)
 	}
-	if err == nil { // O_APPEND must go: appended data would land after the reserved space
+	if err == nil { // clear O_APPEND: with it, writeBytes would write after the reserved space
 		_, err = unix.FcntlInt(f.Fd(), unix.F_SETFL, openFlags)
 	}
 	return m, err
@@ -65,7 +65,7 @@ func (m *mapping) appendBytes(p []byte) (int, error) {
 		}
 	}
 	put := m.storeLines
-	if len(p) >= many {
+	if len(p) >= largeSize {
 		put = m.writeBytes
 	}
 	if err := put(p); err != nil {
@@ -76,15 +76,16 @@ func (m *mapping) appendBytes(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// reservedSize returns the size of the file, unless somebody else has changed it.
+// reservedSize returns the size of the file with its reserved space. A smaller file was cut short
+// by somebody else.
 func (m *mapping) reservedSize() int64 { return m.base + int64(len(m.window)) }
 
-// reserveRoom reserves space for n bytes and room more, or only for n bytes if the disk has no
-// more space.
+// reserveRoom reserves space for n bytes and reserveStep more, or only for n bytes if the disk has
+// no more space.
 func (m *mapping) reserveRoom(n int) error {
 	page := int64(os.Getpagesize())
 	need := (m.end + int64(n) + page - 1) / page * page
-	size := need + room
+	size := need + reserveStep
 	err := allocateRange(m.file, m.reservedSize(), size)
 	if err != nil && need > m.reservedSize() {
 		size = need
@@ -112,12 +113,12 @@ func allocateRange(f *os.File, from, to int64) error {
 	}
 }
 
-// many is the number of bytes from which on one system call is cheaper than the page faults of a
+// largeSize is the number of bytes from which one system call is cheaper than the page faults of a
 // mapping (BenchmarkRecord).
-const many = 8 << 10
+const largeSize = 8 << 10
 
-// writeBytes writes p with a system call to the place where storeLines would store it; the mapping
-// shows it too.
+// writeBytes writes p with a system call to the place where storeLines would store p. The mapping
+// shows the written bytes too.
 func (m *mapping) writeBytes(p []byte) error {
 	for at := m.end; len(p) > 0; {
 		n, err := unix.Pwrite(int(m.file.Fd()), p, at)
@@ -137,9 +138,9 @@ func (m *mapping) writeBytes(p []byte) error {
 
 var errLost = errors.New("its file is gone under it: it was cut short, or its disk fails")
 
-// storeLines copies p line by line. If the process is killed, the file has whole lines and at most
-// one line with zeros in it, which is the last. If somebody cuts the file short or the disk fails,
-// the fault becomes an error.
+// storeLines copies p into the mapping line by line. If the process is killed meanwhile, only the
+// last line in the file can be incomplete. If somebody cuts the file short or the disk fails, the
+// memory fault becomes an error.
 func (m *mapping) storeLines(p []byte) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -17,13 +17,13 @@ type Options struct {
 	MaxBytes int64 // when a segment reaches this size, it is closed and a new one begins; 0 means 32 MiB
 	Retention
 	Sync
-	KeyFile string // key for keyed digests; "" means record.key next to dir
-	Now     func() time.Time
-	// Brief is for a record of one call: Open and Close do not look at other segments and leave
-	// them to sessions that have more time.
+	KeyFile string           // path of the key for keyed digests; "" means record.key next to dir
+	Now     func() time.Time // nil means time.Now
+	// Brief is for a record of one call: Open leaves the cleanup of other segments to sessions that
+	// have more time.
 	Brief bool
-	// Shared names the agent's session to which the one call of this record belongs. All calls of
-	// that session share a segment (shared.go). "" is for a record of many calls, or of a call
+	// Shared names the agent's session, if this record is for one call of that session. All such
+	// calls of a day share a segment (shared.go). "" is for a record of many calls, or of a call
 	// that belongs to no session.
 	Shared string
 }
@@ -83,7 +83,7 @@ func (l *Log) beginSession(session, file string) error {
 		if err := l.useKey(session, loadKey); err != nil {
 			return err
 		}
-		c := newChain() // a copy: a failure leaves the log unchanged, so that another session may begin
+		c := newChain() // not yet l.chain: if this fails, the log must stay unchanged, so that openRecord can begin another session
 		seg, err := newSegment(l.dir, file, &l.enc, &c, l.o.Now(), l.isBrief())
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func (l *Log) beginSession(session, file string) error {
 	})
 }
 
-// isBrief reports whether only few records will come.
+// isBrief reports whether this log will write only few records.
 func (l *Log) isBrief() bool { return l.o.Brief || l.o.Shared != "" }
 
 // useKey creates the encoders, with the key that read returns.
@@ -140,7 +140,7 @@ func checkDir(dir string) error {
 		return err
 	}
 	if fi.Mode()&(fs.ModeSticky|fs.ModeSymlink) != 0 {
-		return nil // others cannot rename our files in a sticky folder; a link is the owner's choice
+		return nil // in a sticky folder others cannot rename ours; a symbolic link is the owner's choice
 	}
 	return checkPrivate(parent, fi)
 }

@@ -30,8 +30,8 @@ func Read(dir string, f Filter) iter.Seq2[event.Entry, error] {
 	}
 }
 
-// readBacklog reads the current records of the sources. It passes each source to drained at its
-// end, so that few files are open at once.
+// readBacklog reads the current records of the sources. It calls drained with each source that it
+// has read to its end, so that the caller can close the file.
 func readBacklog(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	if f.Last > 0 {
 		return readLatest(list, f, drained)
@@ -39,12 +39,12 @@ func readBacklog(list []*source, f *Filter, drained func(*source)) iter.Seq2[eve
 	return mergeSources(list, f, drained)
 }
 
-// clockSlack is how much earlier than its last record a file's modification time may be: the
-// system updates that time in coarse steps.
+// clockSlack is how much a file's modification time may be earlier than the file's last record: the
+// system updates the modification time in coarse steps.
 const clockSlack = time.Minute
 
-// mergeSources yields records by time. It opens a source only when the other sources have reached
-// the time at which that source began.
+// mergeSources yields the records of all sources, ordered by time. It opens a source only when the
+// merge has reached the time at which the source began.
 func mergeSources(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		m := merger{yield: yield, f: f, drained: drained}
@@ -71,7 +71,7 @@ type merger struct {
 	drained func(*source)
 }
 
-// addSource opens a source. It returns false when the merge must end.
+// addSource adds a source to the heap. It returns false when the merge must end.
 func (m *merger) addSource(s *source) bool {
 	ok, more := m.fetchHead(s)
 	if ok {
@@ -80,7 +80,7 @@ func (m *merger) addSource(s *source) bool {
 	return more
 }
 
-// yieldHead yields the earliest record.
+// yieldHead yields the earliest record. It returns false when the merge must end.
 func (m *merger) yieldHead() bool {
 	s := m.open[0]
 	if !m.yield(s.head, nil) {
@@ -136,7 +136,7 @@ func (h *byHead) Pop() any {
 	return s
 }
 
-// isEarlier orders records by time, and records of one session also by number.
+// isEarlier orders records by time; records of one session with equal times, by number.
 func isEarlier(a, b *event.Entry) bool { return compareEntries(a, b) < 0 }
 
 func compareEntries(a, b *event.Entry) int {
@@ -149,8 +149,8 @@ func compareEntries(a, b *event.Entry) int {
 	return int(min(max(int64(a.Seq)-int64(b.Seq), -1), 1))
 }
 
-// readLatest yields the f.Last newest records. It reads the sources by their last write, newest
-// first, and stops when no other source can have a newer record.
+// readLatest yields the f.Last newest records. It reads the sources in the order of their last
+// write, newest first, and stops when no remaining source can have a newer record.
 func readLatest(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		newest := slices.Clone(list)
@@ -191,7 +191,8 @@ func readLatest(list []*source, f *Filter, drained func(*source)) iter.Seq2[even
 	}
 }
 
-// trimEntries sorts the records and keeps the last f.Last, with the replies among them.
+// trimEntries sorts the records and keeps the newest: f.Last that Last counts, and the replies that
+// come after the oldest of these. It removes the other records from calls.
 func (f *Filter) trimEntries(kept []event.Entry, calls map[string]bool) []event.Entry {
 	slices.SortStableFunc(kept, func(a, b event.Entry) int { return compareEntries(&a, &b) })
 	first, n := len(kept), 0

@@ -9,14 +9,14 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// look is how long it may take to notice that a mapped file was removed or cut short. A system
-// call for each record would double the cost of a record.
-const look = time.Millisecond
+// lookEvery is how often Record checks whether a mapped file was removed or cut short. A check for
+// each record would double the cost of a record.
+const lookEvery = time.Millisecond
 
-// reopenIfMoved begins a new segment if the file is not where readers look for it: nobody will
-// read a file that was removed, cut short or moved. It notices a removed or cut file at once, or
-// within look for a mapped file. It notices within a second that the file or a folder above it was
-// moved, because that check walks the path.
+// reopenIfMoved begins a new segment if the file was removed, cut short or moved, because nobody
+// would read the file. It checks for each record whether the file was removed or cut short; for a
+// mapped file, every lookEvery. It checks only once a second whether the file or a folder above it
+// was moved, because the system must walk the path for that.
 func (l *Log) reopenIfMoved(now time.Time) error {
 	size, lost := l.seg.size, false
 	if mem := l.seg.mem; mem != nil {
@@ -27,11 +27,11 @@ func (l *Log) reopenIfMoved(now time.Time) error {
 	}
 	gone := lost || isSpoiled(l.seg.file, size)
 	if !gone && now.Before(l.nextCheck) {
-		l.nextLook = now.Add(look)
+		l.nextLook = now.Add(lookEvery)
 		return nil
 	}
 	if !gone && l.seg.atPath() {
-		l.nextLook, l.nextCheck = now.Add(look), now.Add(time.Second)
+		l.nextLook, l.nextCheck = now.Add(lookEvery), now.Add(time.Second)
 		return nil
 	}
 	if err := l.reopenSegment(now); err != nil {
@@ -40,8 +40,8 @@ func (l *Log) reopenIfMoved(now time.Time) error {
 	return nil
 }
 
-// atPath reports whether the path still leads to the open file. If it cannot find out, it returns
-// true.
+// atPath reports whether the path still leads to the open file. It returns true if that cannot be
+// found out.
 func (s *segment) atPath() bool {
 	at, err := os.Lstat(s.path)
 	if err != nil {

@@ -93,7 +93,7 @@ func TestARecordThatCannotBeBegunAnew(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(state), os.WriteFile(state, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * look)
+	time.Sleep(2 * lookEvery)
 	for range 2 {
 		ev := usual(1)
 		if err := l.Record(ev); err == nil || ev.Record != "" || !strings.Contains(err.Error(), "was removed, moved or cut short while it was in use, and no other can be begun") {
@@ -103,7 +103,7 @@ func TestARecordThatCannotBeBegunAnew(t *testing.T) {
 	if err := os.Remove(state); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * look)
+	time.Sleep(2 * lookEvery)
 	if err := l.Record(usual(2)); err != nil {
 		t.Fatal(err)
 	}

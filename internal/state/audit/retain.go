@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Retention defines which closed segments are kept. The zero value is the product's default.
+// Retention says which closed segments are kept. The zero value is the product's default.
 type Retention struct {
 	Keep    int64         // total bytes of closed segments; 0 means 1 GiB, negative keeps all
 	KeepFor time.Duration // time since a segment was closed; 0 means 90 days, negative keeps it forever
@@ -33,7 +33,7 @@ func removeOld(dir string, all []fs.FileInfo, o Options) error {
 		return nil
 	}
 	return withLedger(dir, o.Now, func(led *ledger) error {
-		all, err := listSegments(dir) // another session may have removed some meanwhile
+		all, err := listSegments(dir) // again, because another session may have removed segments meanwhile
 		if err != nil {
 			return err
 		}
@@ -50,8 +50,9 @@ func removeOld(dir string, all []fs.FileInfo, o Options) error {
 	})
 }
 
-// mayRemove lets most sessions skip reading the ledger: a segment is closed after it is begun, and
-// its name contains the time at which it was begun.
+// mayRemove reports, from the listing alone, whether a segment may have to be removed. If not, the
+// session need not read the ledger. A segment's name contains the time at which it was begun, which
+// is before the time at which it was closed.
 func (r Retention) mayRemove(all []fs.FileInfo, now time.Time) bool {
 	var total int64
 	for _, fi := range all {
@@ -107,7 +108,7 @@ func (r Retention) tooOld(closed, now time.Time) bool {
 	return r.KeepFor > 0 && now.Sub(closed) > r.KeepFor
 }
 
-// readEnds returns the closing mark of each segment.
+// readEnds returns the closing mark of each closed segment, by the segment's file name.
 func (l *ledger) readEnds() (map[string]mark, error) {
 	ends := map[string]mark{}
 	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))

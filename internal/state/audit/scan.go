@@ -23,7 +23,7 @@ type item struct {
 	line    int    // line number, from 1
 	link    link
 	problem string // what is wrong at this line
-	healed  int    // bytes of a failed write that this line accounts for
+	healed  int    // bytes before this line that a failed write left and that this line reports
 }
 
 // scanner reads lines and checks the chain from one to the next.
@@ -33,21 +33,21 @@ type scanner struct {
 	at    int   // buf[at:] is unread
 	end   int64 // offset in src after the last good line
 	read  int64 // offset in src of buf[at:]
-	taken int64 // bytes read from src; set by src
-	line  int
-	over  bool // the scanner is inside a line longer than maxLine
-	chain chain
-	begun bool // chain is known
-	gap   gap
-	held  *item // a good line to return after a problem
+	taken int64 // number of bytes that source.Read has returned, if src is a source
+	line  int   // number of the last line read
+	over  bool  // the scanner is inside a line longer than maxLine
+	chain chain // the position that the next line must have
+	begun bool  // chain is set
+	gap   gap   // the bad lines since the last good line
+	held  *item // a good line to return after the problem before it
 }
 
 // gap is a run of lines that are not records.
 type gap struct {
-	sum  hash.Hash
-	size int
-	line int  // number of the first of these lines
-	part bool // the last line has no end yet
+	sum  hash.Hash // SHA-256 of the lines; nil: no lines
+	size int       // length of the lines in bytes
+	line int       // number of the first of these lines
+	part bool      // the last line has no end yet
 }
 
 func (g *gap) addBytes(b []byte, line int) {
@@ -66,7 +66,7 @@ func (g *gap) digestText() string { return "sha256:" + hex.EncodeToString(g.sum.
 
 func newScanner(src io.Reader) *scanner { return &scanner{src: src} }
 
-// eachItem visits all items that are left.
+// eachItem visits all remaining items.
 func (s *scanner) eachItem(visit func(item)) error {
 	for {
 		it, err := s.nextItem()
@@ -115,7 +115,8 @@ func (s *scanner) holdItem(it item) {
 	}
 }
 
-// acceptLine checks whether a line that is sound in itself fits into the chain.
+// acceptLine checks whether a line that is sound in itself fits into the chain. It returns the line,
+// or the problem before the line; then it holds the line for the next call of nextItem.
 func (s *scanner) acceptLine(it item) item {
 	fits := !s.begun || it.link.seq == s.chain.next && string(it.link.prev) == string(s.chain.prev[:])
 	s.chain.next = it.link.seq + 1
@@ -141,7 +142,7 @@ func (g *gap) problemText() string {
 	return fmt.Sprintf("%d bytes here are no record, or one that was changed", g.size)
 }
 
-// accountsFor reports whether line is the writer's own report of the gap.
+// accountsFor reports whether line is the writer's report of a failed write that left the gap.
 func accountsFor(line []byte, g *gap) bool {
 	var w struct {
 		Kind   event.Kind
@@ -163,7 +164,7 @@ func (s *scanner) digestRest() (int, string) {
 	return s.gap.size, s.gap.digestText()
 }
 
-// addRest adds data that could not be read as lines to the rest after the last good line.
+// addRest adds the data of r, which cannot be read as lines, to the rest after the last good line.
 func (s *scanner) addRest(r io.Reader) error {
 	s.gap.addBytes(s.buf[s.at:], s.line+1)
 	s.at = len(s.buf)
@@ -196,8 +197,8 @@ func (s *scanner) readLine() ([]byte, error) {
 	}
 }
 
-// endLongLine returns a normal line. It adds the end of an overlong line to the gap and returns
-// nil.
+// endLongLine returns a line as it is. But if the line is the end of an overlong line, endLongLine
+// adds it to the gap and returns nil.
 func (s *scanner) endLongLine(line []byte) []byte {
 	if !s.over {
 		return line
@@ -207,7 +208,7 @@ func (s *scanner) endLongLine(line []byte) []byte {
 	return nil
 }
 
-// fillBuffer reads more data after the unread data, which it first moves to the front.
+// fillBuffer moves the unread data to the front of buf and reads more data behind it.
 func (s *scanner) fillBuffer() error {
 	if s.at > 0 {
 		s.buf = s.buf[:copy(s.buf, s.buf[s.at:])]
@@ -228,7 +229,7 @@ func (s *scanner) fillBuffer() error {
 	return err
 }
 
-// expectChain sets the place in the chain at which the first line must be.
+// expectChain sets the position in the chain that the first line must have.
 func (s *scanner) expectChain(c chain) { s.chain, s.begun = c, true }
 
 // lastLink returns the link of the last line in tail, if that line is whole and sound.

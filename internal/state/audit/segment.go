@@ -18,7 +18,7 @@ type segment struct {
 	size   int64    // bytes of all records
 	begin  uint64   // number of its first line
 	first  string   // hash of its first line
-	shared bool     // other processes continue it, so it is left open
+	shared bool     // later processes may continue the file, so that Log.Close does not close it in the ledger
 }
 
 const (
@@ -26,7 +26,7 @@ const (
 	segmentTime = "20060102T150405.000000000Z"
 )
 
-// segmentName returns the file name of a session that begins at t. Names sort by time.
+// segmentName returns the file name of a segment that begins at t. Names sort by time.
 func segmentName(t time.Time, session string) string {
 	return t.UTC().Format(segmentTime) + "-" + session + segmentEnd
 }
@@ -45,9 +45,9 @@ func parseSegmentName(name string) (began time.Time, session string, ok bool) {
 	return began, session, err == nil
 }
 
-// newSegment creates the next file of the session, called name, and writes its first line. The
-// caller holds the ledger's lock. c changes only on success. brief means that few records will
-// come: writing them costs less than reserving space and freeing it.
+// newSegment creates the next segment of the session, a file called name, and writes its first
+// line. The caller holds the ledger's lock. c changes only on success. brief means that few records
+// will follow: then no space is reserved, because that would cost more than writing the records.
 func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief bool) (*segment, error) {
 	s := &segment{path: filepath.Join(dir, name), begin: c.next}
 	f, err := openPrivate(s.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
@@ -82,8 +82,9 @@ func (s *segment) appendLines(lines []byte) (n int, err error) {
 	return n, err
 }
 
-// close closes the file and cuts it at the end of its records. If the ledger has closed it, the
-// mode says so: it is set last, so that no closed file has reserved space.
+// close cuts the file at the end of its records and closes it. ended means that the ledger says that
+// the segment is closed; then close first sets the file mode that says so. The mode is set after the
+// cut, so that no file with this mode has reserved space.
 func (s *segment) close(ended bool) error {
 	var err error
 	if s.mem != nil {
@@ -95,7 +96,7 @@ func (s *segment) close(ended bool) error {
 	return errors.Join(err, s.file.Close())
 }
 
-// isLost reports whether the mapped file was cut short or its disk failed.
+// isLost reports whether the file is mapped and was cut short, or its disk failed.
 func (s *segment) isLost() bool { return s.mem != nil && s.mem.lost }
 
 // discard removes a segment that holds no event.
@@ -113,7 +114,7 @@ func (s *segment) openingMark() mark {
 	return m
 }
 
-// closingMark returns the closing mark of a segment whose last line is before c.
+// closingMark returns the closing mark of a segment. c is the chain after the segment's last line.
 func (s *segment) closingMark(c *chain) mark {
 	return mark{Kind: closed, Segment: s.fileName(), First: s.first, Last: string(c.prev[:]), Lines: c.next - s.begin, Size: s.size}
 }
@@ -122,8 +123,8 @@ func (s *segment) closingMark(c *chain) mark {
 // hint; the ledger decides.
 const closedMode fs.FileMode = 0o400
 
-// rotateSegment continues in a new segment. If that cannot be created, the old segment grows and
-// the rotation is tried again later: a session never stops because of a rotation.
+// rotateSegment continues in a new segment. If the new segment cannot be created, the old segment
+// grows, and Record tries the rotation again later: a session never stops because of a rotation.
 func (l *Log) rotateSegment(now time.Time) {
 	if l.failed.refused > 0 {
 		return
@@ -139,16 +140,16 @@ func (l *Log) rotateSegment(now time.Time) {
 			return errors.Join(err, begun.discard())
 		}
 		next = begun
-		return led.appendMark(next.openingMark()) // if this fails, the closing mark names the segment too
+		return led.appendMark(next.openingMark()) // if this fails, the ledger first names the new segment in its closing mark
 	})
 	if next == nil {
 		l.rotateAt = l.seg.size + max(l.o.MaxBytes/32, 1)
 		return
 	}
 	if l.o.Sync != SyncNone {
-		_ = l.seg.file.Sync() // already synced, except for the last second in SyncInterval
+		_ = l.seg.file.Sync() // for the records of the last second with SyncInterval; with SyncEach they are on the disk
 	}
-	_ = l.seg.close(true) // the ledger has closed it; the mode is only a hint
+	_ = l.seg.close(true) // an error does no harm: the ledger says that the segment is closed, and the file mode is only a hint
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
 	l.cleanUp()
 }

@@ -15,21 +15,23 @@ import (
 
 // An agent starts a process for each call of its own tools. A segment per call would add a file
 // and two ledger lines for each call, which every listing, verification and cleanup would have to
-// read. So the calls of one agent's session share one segment per day. Each call finds the segment
-// by name, continues after its last line, and leaves it open. A later cleanup closes the segment
-// in the ledger when the day is over.
+// read. So the calls of one agent's session share one segment per day. The process of each call
+// finds the segment by name, continues after its last line, and does not close it in the ledger. A
+// later cleanup does that when the day is over.
 
 const day = 24 * time.Hour
 
 // sharedSession returns the session id for the calls of one day (UTC), and the time in the name of
-// their segment. The redaction mode is part of the id, because a segment states it once.
+// their segment. The id depends on the redaction mode, because a segment states its mode only in
+// the first line.
 func sharedSession(name string, keep redact.Mode, now time.Time) (session string, began time.Time) {
 	began = now.UTC().Truncate(day)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", began.Format(time.DateOnly), keep, name))
 	return sessionID([10]byte(sum[:])), began
 }
 
-// isShared reports whether a segment is shared by the calls of a day, by the time in its name.
+// isShared reports whether a segment is shared by the calls of a day: the time in its name is then
+// the beginning of the day.
 func isShared(began time.Time) bool { return began.Equal(began.Truncate(day)) }
 
 // acceptsCalls reports whether calls may still be added to a segment that has no writer.
@@ -38,14 +40,15 @@ func acceptsCalls(name string, now time.Time) bool {
 	return isShared(began) && now.Before(began.Add(day))
 }
 
-// errTaken means that the segment cannot take this call.
+// errTaken means that this call cannot be recorded in the shared segment.
 var errTaken = errors.New("the segment is in use, closed, or not whole")
 
-// shareSegment continues the segment that belongs to name, or begins it.
+// shareSegment continues the shared segment for the calls of an agent's session, or begins it. name
+// is the name of that session.
 func (l *Log) shareSegment(name string) error {
 	session, began := sharedSession(name, l.o.Redact, l.o.Now())
 	file := segmentName(began, session)
-	err := l.goOn(session, filepath.Join(l.dir, file))
+	err := l.continueSegment(session, filepath.Join(l.dir, file))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = l.beginSession(session, file)
 	}
@@ -55,9 +58,10 @@ func (l *Log) shareSegment(name string) error {
 	return err
 }
 
-// goOn continues a segment at its end. It does not use the ledger, because a segment with only one
-// line may be missing there.
-func (l *Log) goOn(session, path string) error {
+// continueSegment continues a segment at its end. It refuses a segment with only one line, which
+// may be missing in the ledger. The ledger names every longer segment, so continueSegment need not
+// read the ledger.
+func (l *Log) continueSegment(session, path string) error {
 	f, err := openPrivate(path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return err
@@ -76,7 +80,8 @@ func (l *Log) goOn(session, path string) error {
 	return nil
 }
 
-// lockAndReadLast takes the lock, and finds the last line and the size.
+// lockAndReadLast takes the lock, sets the size and returns the last line. It refuses a segment of
+// more than most bytes.
 func (s *segment) lockAndReadLast(most int64) (link, error) {
 	if ours, err := tryLock(s.file, false); err != nil || !ours {
 		return link{}, errors.Join(errTaken, err)

@@ -17,18 +17,19 @@ type source struct {
 	began time.Time
 	wrote time.Time   // time of the last write, from the listing
 	file  *os.File    // nil before the first nextEntry and after close
-	is    fs.FileInfo // info of the opened file
+	info  fs.FileInfo // of the opened file
 	bytes written
 	scan  *scanner
-	limit int64 // bytes to read before io.EOF
-	ended bool  // it had no writer when it was listed
-	done  bool
+	limit int64       // bytes to read before io.EOF; noLimit for all
+	ended bool        // the segment was closed when it was listed
+	done  bool        // nothing more will be read
 	head  event.Entry // the next record, for the merge
 }
 
 const noLimit = 1<<63 - 1
 
-// listSources lists the segments of dir, oldest first. A missing directory has none.
+// listSources lists the segments of dir, oldest first. A missing directory has none. limited means
+// that a source ends where its records end now.
 func listSources(dir string, limited bool) ([]*source, error) {
 	all, err := listSegments(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +57,7 @@ func newSource(path string) *source {
 	return &source{path: path, began: began, limit: noLimit}
 }
 
-// Read passes the file's bytes to the scanner, up to the limit.
+// Read implements io.Reader for the scanner: it reads the file up to the limit.
 func (s *source) Read(p []byte) (int, error) {
 	left := s.limit - s.scan.taken
 	if left <= 0 {
@@ -76,13 +77,13 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	if s.file == nil {
 		file, err := os.OpenFile(s.path, os.O_RDONLY|openFlags, 0)
 		if errors.Is(err, fs.ErrNotExist) {
-			s.done = true // retention removed it first
+			s.done = true // another session has removed it meanwhile
 			return event.Entry{}, io.EOF
 		}
 		if err != nil {
 			return event.Entry{}, err
 		}
-		if s.is, err = file.Stat(); err != nil {
+		if s.info, err = file.Stat(); err != nil {
 			return event.Entry{}, errors.Join(err, file.Close())
 		}
 		s.file, s.bytes, s.scan = file, written{file: file}, newScanner(s)
@@ -103,16 +104,17 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	}
 }
 
-// readsFile reports whether the source has read, reads or will read this file, which now has the
-// source's path.
+// readsFile reports whether the source has read, reads or will read the file that is at the
+// source's path now. If not, that file is another one than before.
 func (s *source) readsFile(fi fs.FileInfo) bool {
-	if s.is == nil {
+	if s.info == nil {
 		return !s.done || s.ended
 	}
-	return os.SameFile(s.is, fi)
+	return os.SameFile(s.info, fi)
 }
 
-// tailDamage returns damage after the last sound line, when everything has been read.
+// tailDamage returns the damage after the last sound line; nil if there is none, or if not all of
+// the file is read.
 func (s *source) tailDamage() *event.Damage {
 	if s.limit != noLimit || s.scan == nil || s.scan.gap.sum == nil {
 		return nil
@@ -128,7 +130,7 @@ func (s *source) close() {
 	s.file, s.bytes, s.scan, s.done = nil, written{}, nil, true
 }
 
-// isFinished reports whether everything was read and nobody will write to the file any more.
+// isFinished reports whether everything was read and the segment is closed.
 func (s *source) isFinished() bool {
 	if s.file == nil {
 		return s.done

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Sync defines when a log waits for the disk. Without waiting, a power failure may lose data that
+// Sync says when a log waits for the disk. Without waiting, a power failure may lose data that
 // the system has not written yet. If only the process ends or is killed, nothing is lost.
 type Sync uint8
 
@@ -26,11 +26,12 @@ func ParseSync(word string) (Sync, error) {
 	return 0, fmt.Errorf("%q is none of none, interval, each", word)
 }
 
-// syncEvery is the maximum time whose records SyncInterval may lose.
+// syncEvery is the interval between syncs with SyncInterval. A power failure can lose the records
+// of at most this time.
 const syncEvery = time.Second
 
-// syncOften does the work of SyncInterval until the log is closed. If the disk fails, the next
-// Record tries again and returns the error.
+// syncOften syncs in the background, as SyncInterval says, until the log is closed. If the disk
+// fails, the next Record syncs again and returns the error.
 func (l *Log) syncOften() {
 	l.cleanups.Go(func() {
 		tick := time.NewTicker(syncEvery)
@@ -47,8 +48,8 @@ func (l *Log) syncOften() {
 	})
 }
 
-// syncOnce writes the records since line synced to the disk, and returns the line up to which it
-// did. Other records may be written meanwhile.
+// syncOnce syncs the file if there are records from line synced on, and returns the number of the
+// first line that may not be on the disk. Other records may be written meanwhile.
 func (l *Log) syncOnce(synced uint64) uint64 {
 	l.mu.Lock()
 	seg, next := l.seg, l.chain.next
@@ -59,6 +60,6 @@ func (l *Log) syncOnce(synced uint64) uint64 {
 	err := seg.file.Sync()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unsynced = l.unsynced || err != nil && l.seg == seg // a segment that was rotated away is already closed
+	l.unsynced = l.unsynced || err != nil && l.seg == seg // if the log has rotated meanwhile, Sync failed only because the old file is closed
 	return next
 }

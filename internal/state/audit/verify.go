@@ -15,10 +15,10 @@ type Report struct {
 	Segments int    `json:"segments"`
 	Records  uint64 `json:"records"` // number of lines in all segments
 	Bytes    int64  `json:"bytes"`
-	Head     string `json:"head"` // hash of the ledger's last line; a copy kept elsewhere protects all lines before it
+	Head     string `json:"head"` // hash of the ledger's last line; with a copy in another place, a later Verify detects any change of these lines
 	// Findings are problems that cannot occur if only clawai wrote the files.
 	Findings []Finding `json:"findings"`
-	// Notes are observations that prove nothing: crashes, running sessions.
+	// Notes are observations that do not prove a manipulation: crashes, running sessions.
 	Notes []Finding `json:"notes"`
 }
 
@@ -32,10 +32,10 @@ type Finding struct {
 	What string `json:"what"`
 }
 
-// Verify reads the ledger and every segment of dir. It checks each line against the next, and each
-// file against the ledger. It changes nothing. head, when not empty, is the Head of an earlier
-// report and must still be in the ledger; removals since then are reported as notes. Each removal
-// is checked against the retention. A missing directory is an empty record.
+// Verify reads the ledger and every segment of dir. It checks each line against the next line, each
+// file against the ledger, and each removal against the retention r. It changes nothing. head, when
+// not empty, is the Head of an earlier report and must still be in the ledger; removals since then
+// are reported as notes. A missing directory is an empty record.
 func Verify(dir, head string, r Retention) (Report, error) {
 	v := newVerifier(dir, r)
 	files, err := v.readSnapshot(head)
@@ -54,17 +54,17 @@ func Verify(dir, head string, r Retention) (Report, error) {
 	return v.report, nil
 }
 
-// statement is the ledger's information about one segment.
+// statement is what the ledger says about one segment.
 type statement struct {
-	first   string
-	end     *mark // the mark of kind closed or crashed
-	node    uint64
+	first   string // hash of the segment's first line
+	end     *mark  // the mark of kind closed or crashed; nil if there is none
+	node    uint64 // inode number of the file; 0 if it is not known
 	removed bool
-	line    int
+	line    int // number of the ledger's first line about the segment
 }
 
-// copied explains what it means when a segment is another file.
-const copied = "a copy took its place, and what was recorded from then on is not here"
+// copyMeaning says, in a finding, what it means that a segment is not the file that was begun.
+const copyMeaning = "a copy took its place, and what was recorded from then on is not here"
 
 // isOther reports whether a file is not the one that was originally created.
 func (s *statement) isOther(node uint64) bool { return s.node != 0 && node != 0 && s.node != node }
@@ -73,8 +73,8 @@ type verifier struct {
 	dir        string
 	report     Report
 	statements map[string]*statement
-	order      []string // segments in the order in which the ledger first names them
-	bySession  map[string][]string
+	order      []string            // segments in the order in which the ledger first names them
+	bySession  map[string][]string // by session id: its segments, in the same order
 	removals
 }
 
@@ -114,7 +114,7 @@ func (v *verifier) readSnapshot(head string) ([]fs.FileInfo, error) {
 	if err := lockFile(f, true); err != nil {
 		return nil, err
 	}
-	defer unlockFile(f) //nolint:errcheck // closing gives it back too
+	defer unlockFile(f) //nolint:errcheck // closing the file releases the lock too
 	if err := v.checkLedger(f, head); err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (v *verifier) checkLedger(f io.Reader, head string) error {
 	return nil
 }
 
-// checkLine reports problems and oddities of one line of any file.
+// checkLine reports the problem of one line of any file, and a failed write before the line.
 func (v *verifier) checkLine(file string, it item) {
 	if it.problem != "" {
 		v.addFinding(file, it.line, "%s", it.problem)
@@ -160,7 +160,7 @@ func (v *verifier) checkLine(file string, it item) {
 	}
 }
 
-// addMark adds one mark. Two contradicting marks are a finding.
+// addMark adds one mark to the statements. A mark that contradicts an earlier one is a finding.
 func (v *verifier) addMark(m mark) {
 	known := v.statements[m.Segment]
 	if known == nil {
@@ -180,7 +180,7 @@ func (v *verifier) addMark(m mark) {
 			v.addFinding(ledgerName, m.position, "the segment %q is closed twice, or begins differently than line %d says", m.Segment, known.line)
 		}
 		if known.isOther(m.Node) {
-			v.addFinding(ledgerName, m.position, "the segment %q was another file by then than line %d began: %s", m.Segment, known.line, copied)
+			v.addFinding(ledgerName, m.position, "the segment %q was another file by then than line %d began: %s", m.Segment, known.line, copyMeaning)
 		}
 		known.end = &m
 		v.addSize(&m)
@@ -192,7 +192,7 @@ func (v *verifier) addMark(m mark) {
 	}
 }
 
-// checkMissing reports segments that the ledger names but that are missing.
+// checkMissing reports segments that the ledger names and that neither exist nor were removed.
 func (v *verifier) checkMissing(present map[string]bool) {
 	for _, name := range v.order {
 		if !present[name] && !v.statements[name].removed {

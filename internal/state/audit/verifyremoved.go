@@ -10,23 +10,23 @@ type removals struct {
 	unsized bool  // a line of an older version does not contain the size of its segment
 }
 
-// ahead is how wrong clocks may be.
-const ahead = 24 * time.Hour
+// clockTolerance is how far in the future the time of a mark may be, because clocks can be wrong.
+const clockTolerance = 24 * time.Hour
 
 func (r *removals) addSize(m *mark) {
 	r.total += m.Size
 	r.unsized = r.unsized || m.Size == 0
 }
 
-// checkRemoval reports a removal that retention did not require. Anybody who can write the ledger
-// could have written the removal line, but such a line does not fit the retention.
+// checkRemoval reports a removal that retention did not require: somebody who deleted a segment
+// could have written the removal to the ledger to hide the deletion.
 func (v *verifier) checkRemoval(known *statement, m *mark) {
 	end := known.end
 	switch {
 	case end == nil:
 		v.addFinding(ledgerName, m.position, "the segment %q is removed, and was never closed", m.Segment)
 		return
-	case m.Time.After(v.now.Add(ahead)):
+	case m.Time.After(v.now.Add(clockTolerance)):
 		v.addFinding(ledgerName, m.position, "the segment %q is removed at a time that has not come, %s", m.Segment, m.Time.Format(time.DateTime))
 	case m.isTighter(v.keep):
 		v.addFinding(ledgerName, m.position, "the segment %q is removed by a retention that is not in force: %s", m.Segment, m.Detail)

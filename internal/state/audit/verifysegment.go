@@ -14,21 +14,21 @@ import (
 // tally holds the counts and hashes that were read from a segment.
 type tally struct {
 	lines       uint64
-	first, last string
-	rest        int // number of bytes after the last whole line
-	restDigest  string
-	restLine    int
-	restBroken  bool  // the rest contains a whole line
-	live        bool  // a process writes to it
-	zeros       int64 // number of zero bytes at the end
-	readOnly    bool  // its mode says that it is closed
+	first, last string // hashes of the first and the last line
+	rest        int    // number of bytes after the last good line
+	restDigest  string // digest of these bytes
+	restLine    int    // number of the line with which these bytes begin
+	restBroken  bool   // these bytes contain a whole line
+	live        bool   // a process writes to the segment
+	zeros       int64  // number of zero bytes at the end
+	readOnly    bool   // the file mode says that the segment is closed
 }
 
-// maxReserved is more than a session reserves behind its records.
+// maxReserved is a size in bytes. A session never reserves so much space after its records.
 const maxReserved = 512 << 10
 
 // checkSegment checks one file by itself, against the ledger, and against the previous segment of
-// the same session.
+// the same session. last holds, by session, the last hash of the latest segment checked so far.
 func (v *verifier) checkSegment(fi fs.FileInfo, last map[string]string) error {
 	name := fi.Name()
 	_, session, _ := parseSegmentName(name)
@@ -64,14 +64,14 @@ func (v *verifier) checkSegment(fi fs.FileInfo, last map[string]string) error {
 		v.addFinding(name, 1, "the ledger names another first record for this segment (line %d)", known.line)
 	}
 	if known != nil && known.end == nil && known.isOther(fileNode(fi)) {
-		v.addFinding(name, 0, "is another file than line %d of the ledger began: %s", known.line, copied)
+		v.addFinding(name, 0, "is another file than line %d of the ledger began: %s", known.line, copyMeaning)
 	}
 	v.checkEnding(name, known, t)
 	return nil
 }
 
-// readLines reads the file. before is the last hash of the session's previous segment; known is
-// false if no such segment is known.
+// readLines reads the file and checks its lines. before is the last hash of the session's previous
+// segment; known is false if no such segment is known.
 func (v *verifier) readLines(f *os.File, name, session, before string, known bool) (tally, error) {
 	var t tally
 	s, broken, err := readSegment(f, func(it item) {
@@ -170,8 +170,8 @@ func (v *verifier) checkEnding(name string, known *statement, t tally) {
 	}
 }
 
-// removedBefore returns the last hash of the session's previous segment from the ledger, for a
-// segment that retention removed.
+// removedBefore returns, from the ledger, the last hash of the session's segment before name. It is
+// for a previous segment that was removed.
 func (v *verifier) removedBefore(name, session string) (last string, ok bool) {
 	var latest string
 	for _, other := range v.bySession[session] {

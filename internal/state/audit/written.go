@@ -10,18 +10,18 @@ import (
 	"sort"
 )
 
-// A segment that is written through a mapping ends with reserved space: zeros. No record contains
-// a zero byte, so the first zero is the current end of the records.
+// A segment that is written through a mapping ends with reserved space, which reads as zeros. No
+// record contains a zero byte, so the first zero byte is the current end of the records.
 
 // written reads a segment up to its first zero byte. When that byte has been overwritten, reading
 // continues from there.
 type written struct {
 	file io.ReaderAt
-	at   int64
+	at   int64 // offset of the next byte to read
 }
 
 func (w *written) Read(p []byte) (int, error) {
-	// This is called often, and one byte is enough to see whether there is new data.
+	// Read is called often, and one byte is enough to see whether there is new data.
 	if n, err := w.file.ReadAt(p[:min(len(p), 1)], w.at); n == 0 || p[0] == 0 {
 		return 0, cmp.Or(err, io.EOF)
 	}
@@ -33,8 +33,8 @@ func (w *written) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// movedOn reports whether the zero byte at which reading ended has been overwritten. If so, the
-// data seen after it was stored later.
+// movedOn reports whether the zero byte at which reading ended has been overwritten. If so, a writer
+// has also stored the data behind that byte meanwhile.
 func (w *written) movedOn() bool {
 	var b [1]byte
 	n, _ := w.file.ReadAt(b[:], w.at)
@@ -71,13 +71,13 @@ func (s splitAtZeros) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lookBehind reads the reserved space from the first zero byte on. It returns the place after the
-// last byte that is not zero, and whether there is a sound record, which no writer leaves after a
+// lookBehind reads the reserved space, which begins at offset start. It returns the offset after
+// the last byte that is not zero, and whether there is a sound record: no writer leaves one after a
 // zero byte.
-func lookBehind(f *os.File, from int64) (end int64, record bool, err error) {
-	end = from
+func lookBehind(f *os.File, start int64) (end int64, record bool, err error) {
+	end = start
 	buf := make([]byte, 64<<10)
-	for at := from; ; {
+	for at := start; ; {
 		n, err := f.ReadAt(buf, at)
 		if last := len(bytes.TrimRight(buf[:n], "\x00")); last > 0 {
 			end = at + int64(last)
@@ -90,13 +90,13 @@ func lookBehind(f *os.File, from int64) (end int64, record bool, err error) {
 			return end, false, err
 		}
 	}
-	s := newScanner(splitAtZeros{io.NewSectionReader(f, from, end-from)})
+	s := newScanner(splitAtZeros{io.NewSectionReader(f, start, end-start)})
 	err = s.eachItem(func(it item) { record = record || it.raw != nil })
 	return end, record, err
 }
 
-// readSegment visits the lines of a segment, and adds the data after them to the scanner's rest.
-// broken means that this data contains a whole line.
+// readSegment visits the lines of a segment, and adds the data after the last line to the scanner's
+// rest. broken means that this data contains a whole line.
 func readSegment(f *os.File, visit func(item)) (s *scanner, broken bool, err error) {
 	w := &written{file: f}
 	s = newScanner(w)

@@ -1,8 +1,8 @@
-// Package catalogue stores the lists of the hub's servers from one session to the next, in one
-// file each that only its owner can open. A file is found by how its server was started. Its name
-// does not reveal this: names are keyed digests, and the same key authenticates the files.
+// Package catalogue stores the lists of the hub's servers from one session to the next. Each server
+// has one file, which only its owner can open. The file's name is a keyed digest of how the server
+// is started, so that the name does not reveal it. The same key authenticates the content.
 //
-// A file that cannot be trusted, read or written counts as missing: then the server is asked.
+// A file that cannot be trusted, read or written counts as missing: then the hub asks the server.
 package catalogue
 
 import (
@@ -24,9 +24,9 @@ import (
 
 // Limits of what is stored.
 const (
-	maxText  = 8 << 20
-	maxFiles = 256
-	unusedIn = 30 * 24 * time.Hour
+	maxText   = 8 << 20 // bytes in one file
+	maxFiles  = 256
+	maxUnused = 30 * 24 * time.Hour // time since the last use of a file
 )
 
 // ListFile is the file for the lists of one server that is started in one way.
@@ -35,9 +35,10 @@ type ListFile struct {
 	key       []byte
 }
 
-// NewEntry returns the file for identity in state, clawai's own folder; nil when there can be
-// none. The key is the digest under the record's key of a text with a zero byte. No text that the
-// record digests has a zero byte, so the key cannot appear in the record.
+// NewEntry returns the file for a server. state is clawai's state folder, and identity says how the
+// server is started. NewEntry returns nil if the record's key cannot be read. The key of the files
+// is a digest, under the record's key, of a text with a zero byte. No text that the record digests
+// has a zero byte, so the key of the files cannot appear in the record.
 func NewEntry(state string, identity []byte) *ListFile {
 	key, err := config.ReadSecret(filepath.Join(state, "record.key"))
 	if err != nil || len(key) < sha256.Size {
@@ -49,14 +50,14 @@ func NewEntry(state string, identity []byte) *ListFile {
 	return e
 }
 
-func (e *ListFile) keyedDigest(of ...string) []byte {
+func (e *ListFile) keyedDigest(parts ...string) []byte {
 	h := hmac.New(sha256.New, e.key)
-	h.Write([]byte(strings.Join(of, "\x00")))
+	h.Write([]byte(strings.Join(parts, "\x00")))
 	return h.Sum(nil)
 }
 
-// Load returns the text that was stored last; nil when there is none, or when others have changed
-// the file.
+// Load returns the text that Keep has stored last; nil when there is none, or when somebody else
+// has changed the file.
 func (e *ListFile) Load() []byte {
 	path := filepath.Join(e.dir, e.name)
 	src, err := config.ReadSecret(path)
@@ -72,8 +73,8 @@ func (e *ListFile) Load() []byte {
 	return text
 }
 
-// Keep replaces the stored text, and the file with its mode and owner. If text is empty, too long
-// or cannot be written, no file remains.
+// Keep replaces the stored text. It creates a new file, so that the mode and owner are ours. If
+// text is empty, too long or cannot be written, no file remains.
 func (e *ListFile) Keep(text []byte) {
 	path := filepath.Join(e.dir, e.name)
 	_ = os.Remove(path)
@@ -87,9 +88,9 @@ func (e *ListFile) Keep(text []byte) {
 	sweepFiles(e.dir)
 }
 
-// sweepFiles removes files that were not used for a long time, and the oldest if there are too
-// many. It removes only files that Keep has written, because the folder may be a link to another
-// folder of the owner.
+// sweepFiles removes files that were not used for maxUnused, and the least recently used files if
+// there are more than maxFiles. It removes only files with a name that Keep gives, because the
+// folder may be a link to another folder of the owner.
 func sweepFiles(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -97,19 +98,20 @@ func sweepFiles(dir string) {
 	}
 	var files []fs.FileInfo
 	for _, one := range entries {
-		if info, err := one.Info(); err == nil && info.Mode().IsRegular() && written().MatchString(one.Name()) {
+		if info, err := one.Info(); err == nil && info.Mode().IsRegular() && fileNames().MatchString(one.Name()) {
 			files = append(files, info)
 		}
 	}
 	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for i, info := range files {
-		if i >= maxFiles || time.Since(info.ModTime()) > unusedIn {
+		if i >= maxFiles || time.Since(info.ModTime()) > maxUnused {
 			_ = os.Remove(filepath.Join(dir, info.Name()))
 		}
 	}
 }
 
-// written matches the names of files that Keep has written, or left when it was interrupted.
-var written = sync.OnceValue(func() *regexp.Regexp {
+// fileNames matches the names of files that Keep writes, and of temporary files that remain if Keep
+// is interrupted.
+var fileNames = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9a-f]{32}\.list|\.[0-9a-f]{32}\.list\.[0-9]+\.tmp)$`)
 })

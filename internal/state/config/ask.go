@@ -131,7 +131,7 @@ func tomlError(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// keyLines returns the line of each key in a TOML text.
+// keyLines returns the line of each key in a TOML text, by the full key, such as "ask.order".
 func keyLines(src []byte) map[string]int {
 	lines, table := map[string]int{}, ""
 	var p unstable.Parser

@@ -19,8 +19,8 @@ import (
 // confirmations maps paths to confirmed texts: a SHA-256 in hexadecimal, or "gone".
 type confirmations map[string]string
 
-// removed is the confirmation for a file that no longer exists.
-const removed = "gone"
+// confirmedGone is the confirmation that a file no longer exists.
+const confirmedGone = "gone"
 
 func (c confirmations) isConfirmed(path string, src []byte) bool {
 	sum := sha256.Sum256(src)
@@ -29,8 +29,8 @@ func (c confirmations) isConfirmed(path string, src []byte) bool {
 
 func confirmPath(state string) string { return filepath.Join(state, "confirmed.json") }
 
-// readConfirmations returns no confirmations if it cannot read them or another user could have
-// written them: then the policy in force stays.
+// readConfirmations reads the confirmations. It returns none if they cannot be read or if another
+// user could have written them: then the policy in force stays.
 func readConfirmations(state string) (confirmations, resolvedPath) {
 	src, t, err := readPolicy(confirmPath(state))
 	var c confirmations
@@ -50,8 +50,8 @@ func (s *layerStack) loadConfirmations(state string) {
 	s.paths = append(s.paths, t)
 }
 
-// ConfirmPolicy confirms a policy as it is now: with this text, or nil for a file that was
-// removed. A running proxy then uses it.
+// ConfirmPolicy confirms a policy file as it is now. text is the content of the file, or nil if the
+// file was removed. A running proxy then puts the change into force.
 func ConfirmPolicy(state, path string, text []byte) error {
 	if err := PrivateFolder(state); err != nil {
 		return err
@@ -64,11 +64,11 @@ func ConfirmPolicy(state, path string, text []byte) error {
 	old, _ := readConfirmations(state)
 	c := confirmations{}
 	for at, sum := range maps.All(old) {
-		if _, err := os.Lstat(at); err == nil || sum == removed {
+		if _, err := os.Lstat(at); err == nil || sum == confirmedGone {
 			c[at] = sum
 		}
 	}
-	if c[path] = removed; text != nil {
+	if c[path] = confirmedGone; text != nil {
 		sum := sha256.Sum256(text)
 		c[path] = hex.EncodeToString(sum[:])
 	}

@@ -16,9 +16,9 @@ func ReadFile(path string) ([]byte, error) {
 	return readFile(t.file)
 }
 
-// ReferencePath returns the path of a file that another file names. "~/" means the home folder; a
-// relative path begins at the folder of the other file.
-func ReferencePath(named, path string) (string, error) {
+// ReferencePath returns the path of a file that another file refers to as path. "~/" means the home
+// folder; a relative path begins at the folder of the referring file.
+func ReferencePath(referring, path string) (string, error) {
 	switch rest, home := strings.CutPrefix(path, "~/"); {
 	case home:
 		folders, err := ReadFolders()
@@ -27,16 +27,17 @@ func ReferencePath(named, path string) (string, error) {
 		}
 		return filepath.Join(folders.Home, rest), nil
 	case !filepath.IsAbs(path):
-		return filepath.Join(filepath.Dir(named), path), nil
+		return filepath.Join(filepath.Dir(referring), path), nil
 	}
 	return path, nil
 }
 
-// ClientsFile returns the path of the user's own part of the catalogue of client files.
+// ClientsFile returns the path of the file with which the user extends the catalogue of client
+// files.
 func (f Folders) ClientsFile() string { return filepath.Join(f.Config, "clients.toml") }
 
-// ReadPinned reads a file whose content the caller compares with a digest, so that it does not
-// matter who can write the file.
+// ReadPinned reads a file that anybody may be able to write, because the caller compares the content
+// with a digest.
 func ReadPinned(path string) ([]byte, error) {
 	src, err := projectText(path)
 	switch {

@@ -9,9 +9,9 @@ import (
 
 // Folders are the folders of clawai's files. All paths are absolute; the folders need not exist.
 type Folders struct {
-	Config string // policy.toml
-	State  string // audit/
-	Home   string // meaning of ~ in a policy; "" when unknown
+	Config string // folder of policy.toml and config.toml
+	State  string // folder of the record and of all other files that clawai writes
+	Home   string // the home folder, ~ in a policy; "" when unknown
 }
 
 // PolicyFile returns the path of the policy that is read when the command line names none.
@@ -44,8 +44,9 @@ type finder struct {
 	getenv     func(string) string
 }
 
-// findFolder tries the variables in order. A relative value is an error: its meaning would depend
-// on the folder in which the client starts us.
+// findFolder returns the folder that the first set variable names; without one, the folder below in
+// the home folder. A relative value is an error: its meaning would depend on the folder in which
+// the client starts us.
 func (f finder) findFolder(own, xdg, windows, below string) (string, error) {
 	type source struct{ name, under string }
 	sources := []source{{own, ""}, {xdg, "clawai"}}

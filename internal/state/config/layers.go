@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Layers are the policies above the owner's policy; they can only tighten it. The zero value has
-// none.
+// Layers names the policies above the owner's policy, which can only tighten it. The zero value
+// names none.
 type Layers struct {
 	// Org is the organisation's file; it need not exist. If it exists and cannot be used, loading
 	// fails.
@@ -45,8 +45,8 @@ func orgPolicy(goos string, getenv func(string) string) string {
 type layerStack struct {
 	sources   []layer
 	paths     []resolvedPath
-	notes     []string      // notes for the owner; sources hold what is in force
-	confirmed confirmations // confirmations, read again on reload
+	notes     []string      // notes for the owner about layers
+	confirmed confirmations // nil until loadConfirmations
 }
 
 // project is the name of the layer for a project's policy that the owner has trusted.
@@ -60,7 +60,7 @@ type layer struct {
 	rules      *policy.Policy // nil until compiled
 }
 
-// layersDigest returns a digest of the texts of all layers.
+// layersDigest returns a digest of the texts of all layers and their packs.
 func (s *layerStack) layersDigest() (sum [sha256.Size]byte) {
 	h := sha256.New()
 	for _, l := range s.sources {
@@ -70,8 +70,8 @@ func (s *layerStack) layersDigest() (sum [sha256.Size]byte) {
 	return sum
 }
 
-// readLayers reads every existing layer with one walk. The paths in s are valid also when there is
-// an error.
+// readLayers reads every existing layer with one walk. Even after an error, s.paths has the paths
+// that were read.
 func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 	add := func(name, path string, src []byte) {
 		l := layer{name: name, path: path, src: src}
@@ -89,7 +89,7 @@ func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 		case err == nil:
 			add("organisation", l.Org, src)
 		case !errors.Is(err, fs.ErrNotExist):
-			// If there is no file, the owner of the folders on the way does not matter.
+			// If there is no file, it does not matter who owns the folders on the way.
 			if _, missing := os.Stat(l.Org); !errors.Is(missing, fs.ErrNotExist) {
 				return s, fmt.Errorf("the organisation's policy cannot be used: %w", err)
 			}
@@ -105,7 +105,7 @@ func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 	}
 	if l.Dir != "" && l.State != "" {
 		trust, t, err := w.readTrust(l.State)
-		s.paths = append(s.paths, t) // trust.json decides; a project's own file puts nothing in force
+		s.paths = append(s.paths, t) // only a change of trust.json can change the text in force, not a change of the project's file
 		if err != nil {
 			return s, err
 		}
@@ -131,7 +131,7 @@ func (l Layers) LoadAbove(o policy.Options) (above []*policy.Policy, notes []str
 	return o.Above, s.notes, err
 }
 
-// compileOptions returns the options of a policy below these layers.
+// compileOptions compiles the layers and returns the options of a policy below them.
 func (s *layerStack) compileOptions(o policy.Options) (policy.Options, error) {
 	o.Above = nil
 	for i := range s.sources {

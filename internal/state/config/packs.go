@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// packTexts holds the digests of the packs that a policy names, or why they cannot be read. A
-// changed pack makes it another policy.
+// packTexts holds the digests of the packs that a policy names, or why a pack cannot be read. If
+// packTexts changes, the policy must be loaded again.
 type packTexts string
 
 // readPacks reads the packs that the policy at path names, and their paths. It does not check

@@ -14,7 +14,7 @@ import (
 
 // resolvedPath is a path with the file that it leads to.
 type resolvedPath struct {
-	file string // symlinks resolved
+	file string // path of the file, without symlinks
 	// entries are the directory entries whose change could lead the path to another file: each
 	// symlink, and the file itself or the entry that is missing.
 	entries []string
@@ -26,16 +26,17 @@ const maxLinks = 40
 // resolvePath finds the file that path means, and returns an error if another user could change
 // the result. Each folder and symlink on the way, including those of link targets, must belong to
 // us or root, and nobody else may write to it. A sticky folder is allowed, because others cannot
-// touch our files there. The caller must open and check the file itself. The result is valid for
-// the part that was walked, even if there is an error.
+// touch our files there. The caller must open and check the file itself. Even after an error,
+// t.entries has the entries that were found so far.
 func resolvePath(path string) (t resolvedPath, err error) { return new(walk).walkPath(path) }
 
-// walk resolves several paths and checks a folder that they share only once.
+// walk resolves several paths and checks each folder only once.
 type walk struct {
 	sound []string // checked folders without links, each after its parent
 }
 
-// findSoundFolder returns the nearest checked folder above path.
+// findSoundFolder returns the nearest checked folder above path, and the rest of path below it. If
+// there is none, it checks the root.
 func (w *walk) findSoundFolder(path string) (at, rest string, err error) {
 	for _, dir := range slices.Backward(w.sound) {
 		if rest, below := strings.CutPrefix(path, strings.TrimSuffix(dir, separator)+separator); below {
@@ -68,7 +69,7 @@ func (w *walk) walkPath(path string) (t resolvedPath, err error) {
 				return t, nil
 			}
 			continue
-		case "..": // from a link's target; at has no links, so its parent is lexical
+		case "..": // only in the target of a link; at has no links, so filepath.Dir returns its parent
 			at = filepath.Dir(at)
 			continue
 		}
@@ -114,7 +115,8 @@ func splitRoot(path string) (at, rest string, err error) {
 	return at, rest, access.CheckChange(at, info)
 }
 
-// followLink continues the walk at the target of a symlink.
+// followLink returns where the walk continues at a symlink in the folder at: the folder, and the
+// rest of the path below it.
 func followLink(link string, info fs.FileInfo, at, rest string) (string, string, error) {
 	if err := access.CheckChange(link, info); err != nil {
 		return "", "", err

@@ -13,21 +13,21 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxPolicy limits how much is read into memory; 100,000 rules take about a fifth of it.
+// maxPolicy is the maximum size of a file in bytes; 100,000 rules take about a fifth of it.
 const maxPolicy = 64 << 20
 
 // Loaded is a policy with its origin.
 type Loaded struct {
 	Policy *policy.Policy
-	Path   string // as given
-	Source []byte // as read
+	Path   string // path of the file, as the command line or the default names it
+	Source []byte // text of the file
 	// Notes are messages for the owner about the layers, for example that one is ignored or has
 	// changed.
 	Notes []string
 	// News are the notes that the previous policy did not have.
 	News []string
 
-	options policy.Options // with the layers above
+	options policy.Options // the options for parsing, including the layers above
 	layers  Layers
 	packs   packTexts
 	above   layerStack // the layers in force
@@ -37,8 +37,8 @@ type Loaded struct {
 func (l *Loaded) Options() policy.Options { return l.options }
 
 // LoadPolicyFor reads the policy at path once. It returns an error if other users can write the
-// file or lead path elsewhere. o describes the place that the policy governs. The error says what
-// to do; of several mistakes in the text it shows the first.
+// file or make path lead to another file. o describes the machine and the program that the policy
+// governs. The error says what to do; of several mistakes in the text it shows only the first.
 func LoadPolicyFor(path string, o policy.Options) (*Loaded, error) {
 	return Layers{}.Load(path, o)
 }
@@ -73,7 +73,8 @@ func (l Layers) parsePolicy(path string, o policy.Options, src []byte, above lay
 	}, nil
 }
 
-// readPolicy returns the content of a file that nobody else could have written.
+// readPolicy returns the content of a file. It returns an error if another user could have written
+// the file.
 func readPolicy(path string) ([]byte, resolvedPath, error) { return new(walk).readPolicyFile(path) }
 
 func (w *walk) readPolicyFile(path string) ([]byte, resolvedPath, error) {
@@ -100,7 +101,8 @@ func (m missing) Error() string {
 
 func (missing) Unwrap() error { return fs.ErrNotExist }
 
-// unreadableError names the file only once, even if the system's error names it too.
+// unreadableError adds the path to an error, and removes it from the system's error so that it does
+// not appear twice.
 func unreadableError(path string, err error) error {
 	if again, ok := errors.AsType[*fs.PathError](err); ok && again.Path == path {
 		err = again.Err
@@ -108,7 +110,8 @@ func unreadableError(path string, err error) error {
 	return fmt.Errorf("policy %s: %w", path, err)
 }
 
-// readFile checks and reads the same open file, so that it cannot be replaced in between.
+// readFile checks and reads the same open file, so that nobody can replace the file between the
+// check and the reading.
 func readFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, openFlags, 0)
 	if err != nil {
@@ -133,7 +136,8 @@ func readFile(path string) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// brokenError puts the mistakes of a policy on one line.
+// brokenError returns an error of one line with the first mistake of a policy and the number of the
+// other mistakes.
 func brokenError(path string, err error) error {
 	all, ok := errors.AsType[policy.Errors](err)
 	if !ok || len(all) == 0 {

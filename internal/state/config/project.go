@@ -26,14 +26,14 @@ import (
 
 // Project is the policy of the project that a folder belongs to.
 type Project struct {
-	Path    string    // path of the file; "" when there is neither a file nor a trusted one
+	Path    string    // path of the file; "" when there is neither a file nor a trusted text
 	Text    []byte    // current text of the file; nil when it is missing
 	Trusted []byte    // the text in force; nil when it was never trusted
 	Since   time.Time // when it was trusted
-	bad     error     // why the file cannot be read
+	bad     error     // why the file cannot be read; nil if it can, or if it is missing
 }
 
-// projectFile is where a project keeps its policy.
+// projectFile is the path of a project's policy, from the project's folder.
 var projectFile = filepath.Join(".clawai", "policy.toml")
 
 // noteText returns a note for the owner about a project's policy; "" if there is nothing to note.
@@ -52,8 +52,8 @@ func (p *Project) noteText() string {
 	return p.Path + " has changed since you trusted it; the text from then stays in force" + again
 }
 
-// FindProject finds the policy of the project to which dir belongs: the nearest folder upwards
-// that has a policy or a trusted one. The home folder does not count.
+// FindProject finds the policy of the project to which dir belongs: that of the nearest folder
+// upwards that has a policy file or a trusted text. The search ends below the home folder.
 func FindProject(state, dir string) (Project, error) {
 	trust, _, err := readTrust(state)
 	if err != nil {
@@ -71,8 +71,8 @@ func FindProject(state, dir string) (Project, error) {
 
 // projectsOf lists the policies in the folders from dir upwards, up to the first trusted one. An
 // untrusted policy in a nearer folder does not hide a trusted one; otherwise an agent could remove
-// the rules by putting an empty file below them. A folder may have several names, so the search
-// follows the given path and also the path without links.
+// the rules by putting an empty file into a folder below. A folder may have several paths, so the
+// search follows dir as given and also without links.
 func projectsOf(trust trusts, dir string) (all []Project) {
 	home, _ := os.UserHomeDir()
 	ends := []string{home, withoutLinks(home)}
@@ -135,9 +135,8 @@ func (known trusts) findSameFolder(dir, path string) (string, trustEntry, bool) 
 	return path, trustEntry{}, false
 }
 
-// projectText reads a project's file; nil when there is none. It does not matter who may write the
-// file, because the file counts only after somebody has looked at it. Others may replace the file
-// while it is read.
+// projectText reads a project's file; nil when there is none. It does not check who may write the
+// file, because the text counts only after the owner has trusted it.
 func projectText(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, lookFlags, 0)
 	switch {
@@ -178,8 +177,8 @@ type trustEntry struct {
 
 func trustPath(state string) string { return filepath.Join(state, "trust.json") }
 
-// readTrust returns an error if others could have written the store or if the store is damaged:
-// then the layers above the owner's policy are not known.
+// readTrust reads trust.json. It returns an error if another user could have written the file or if
+// it is damaged: then the layers above the owner's policy are not known.
 func readTrust(state string) (trusts, resolvedPath, error) { return new(walk).readTrust(state) }
 
 func (w *walk) readTrust(state string) (trusts, resolvedPath, error) {
@@ -233,7 +232,8 @@ func DistrustProject(state, path string) (ended bool, err error) {
 	return ended, err
 }
 
-// DistrustText ends the trust in a text that is no policy.
+// DistrustText ends the trust in the text of a file that is no policy, for example a lock. It
+// reports whether the text was trusted.
 func DistrustText(state, path string) (ended bool, err error) {
 	err = changeTrust(state, func(known trusts) {
 		_, ended = known[path]

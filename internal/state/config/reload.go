@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// endMark is a last line by which a policy shows that it is complete. If a file had this line and
-// now has not, somebody is still writing it.
+// endMark is the last line with which a policy file can show that it is complete. If a file had
+// this line and does not have it now, somebody is still writing the file.
 const endMark = "# end"
 
 func hasEndMark(src []byte) bool {
@@ -36,17 +36,18 @@ type Edits struct {
 	next map[[sha256.Size]byte][sha256.Size]byte
 }
 
-// NoteEdit notes that after replaced before.
-func (e *Edits) NoteEdit(before, after []byte) {
+// NoteEdit notes that this process has replaced oldText by newText.
+func (e *Edits) NoteEdit(oldText, newText []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.next == nil {
 		e.next = map[[sha256.Size]byte][sha256.Size]byte{}
 	}
-	e.next[sha256.Sum256(before)] = sha256.Sum256(after)
+	e.next[sha256.Sum256(oldText)] = sha256.Sum256(newText)
 }
 
-// explainsChange reports whether these changes alone lead from one text to the other.
+// explainsChange reports whether edits of this process alone lead from one text to the other. from
+// and to are digests of the texts.
 func (e *Edits) explainsChange(from, to [sha256.Size]byte) bool {
 	if e == nil {
 		return false
@@ -63,7 +64,8 @@ func (e *Edits) explainsChange(from, to [sha256.Size]byte) bool {
 }
 
 // reloadPolicy loads a changed policy and its layers. loosens means that a call may get a wider
-// answer than before, and that nothing confirms that the new text is complete.
+// answer than before, and that it is not certain that the new texts are complete. own holds the
+// edits of this process, which are complete.
 func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *Loaded, loosens bool, err error) {
 	if err := checkEndMark(l.Path, l.Source, src, above.confirmed); err != nil {
 		return nil, false, err
@@ -90,15 +92,16 @@ func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *L
 	return next, loosens, nil
 }
 
-// keepLost keeps a layer in force that is missing or has lost rules, until somebody confirms the
-// change. unsure means that a layer has changed in another way and may not be completely written:
-// half of a denying rule would be a lost rule too.
+// keepLost keeps a previous layer in force that is missing now or has lost rules, until somebody
+// confirms the change. was holds the previous layers. unsure means that a layer has changed in
+// another way and may not be completely written: when the rest of a rule is written, the half rule
+// would count as a lost rule.
 func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, err error) {
 	for i := range was.sources {
 		old := &was.sources[i]
 		at := slices.IndexFunc(s.sources, func(l layer) bool { return l.name == old.name && l.path == old.path })
 		if at < 0 {
-			if s.confirmed[old.path] != removed {
+			if s.confirmed[old.path] != confirmedGone {
 				s.sources = slices.Insert(s.sources, min(i, len(s.sources)), *old)
 				s.notes = append(s.notes, keptNote(old, "is gone"))
 			}
@@ -113,7 +116,7 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 			}
 			continue
 		}
-		if now.name == project { // the owner has looked at this text
+		if now.name == project { // the owner has trusted exactly this text
 			continue
 		}
 		if err := checkEndMark(now.path, old.src, now.src, s.confirmed); err != nil {
@@ -146,10 +149,10 @@ func keptNote(l *layer, why string) string {
 		l.path, why, strconv.Quote(l.path))
 }
 
-// newNotes returns the notes that before does not have.
-func (l *Loaded) newNotes(before *Loaded) (notes []string) {
+// newNotes returns the notes that the previous policy does not have.
+func (l *Loaded) newNotes(previous *Loaded) (notes []string) {
 	for _, n := range l.Notes {
-		if !slices.Contains(before.Notes, n) {
+		if !slices.Contains(previous.Notes, n) {
 			notes = append(notes, n)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/state/access"
 )
 
-// ReadSecret is like ReadFile, but requires that nobody but its owner may open the file.
+// ReadSecret is like ReadFile, but also returns an error if anybody but the owner can open the file.
 func ReadSecret(path string) ([]byte, error) {
 	src, err := ReadFile(path)
 	if err != nil {
@@ -22,7 +22,8 @@ func ReadSecret(path string) ([]byte, error) {
 	return src, nil
 }
 
-// SignIns returns the path of the sign-ins at remote servers, and of their lock files.
+// SignIns returns the folder of the sign-ins at remote servers. With a suffix, the path also names
+// their lock files.
 func (f Folders) SignIns() string { return f.State + string(os.PathSeparator) + "oauth" }
 
 // VaultFolder returns the folder of the vault: it holds the encrypted file, or the names of the

@@ -17,7 +17,7 @@ type Value[T any] struct {
 	From string
 }
 
-// Never is the word for asking nobody.
+// Never, in place of channels, means that nobody is asked.
 const Never = "never"
 
 // Ask holds the settings for asking a person. docs/approvals.md describes each setting.
@@ -98,8 +98,8 @@ func setOrder(a *Ask, text, from string) error {
 	return nil
 }
 
-// replacePopup replaces the former channel "popup" by "console", whose queue it used, so that an
-// order from an earlier clawai still loads.
+// replacePopup replaces the channel "popup" of earlier versions by "console", which uses the same
+// queue, so that an old setting still loads.
 func replacePopup(order []string) []string {
 	i := slices.Index(order, "popup")
 	switch {
@@ -129,13 +129,13 @@ func setNobody(a *Ask, text, from string) error {
 	return nil
 }
 
-func setCount(of func(*Ask) *Value[int]) func(*Ask, string, string) error {
+func setCount(field func(*Ask) *Value[int]) func(*Ask, string, string) error {
 	return func(a *Ask, text, from string) error {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return fmt.Errorf("%q is no number of questions; write 1 or more", text)
 		}
-		*of(a) = Value[int]{n, from}
+		*field(a) = Value[int]{n, from}
 		return nil
 	}
 }

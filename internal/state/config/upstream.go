@@ -28,21 +28,22 @@ type Hub struct {
 // Upstream is one server of a hub, with variables expanded.
 type Upstream struct {
 	ID      string // its name in rules
-	Prefix  string // prefix of its tools: its alias, or its id; "" when they have none
+	Prefix  string // prefix of the names of its tools: its alias, or its id; "" when the names have none
 	Command []string
-	URL     string // of a remote server, instead of a command
-	SSE     bool   // try the transport of 2024-11-05 first
+	URL     string // address of a remote server; "" for a server with a command
+	SSE     bool   // try the transport of MCP 2024-11-05 first
 	Env     map[string]string
-	Header  map[string]string // for a remote server
+	Header  map[string]string // HTTP headers for a remote server
 	Dir     string            // folder in which it is started; "" means ours
 	Tools   []*glob.Pattern   // the tools that it offers; empty means all
 	Hide    []*glob.Pattern   // tools that it does not offer
 
 	Disabled bool
 	Idle     time.Duration // time without a call after which it is stopped; 0 means never
-	Timeout  time.Duration // for its start
+	Timeout  time.Duration // limit for its start
 
-	// Unusable is why the server cannot be started: a variable is not set.
+	// Unusable is the reason why the server cannot be started, which is a variable that is not set;
+	// nil if it can be started.
 	Unusable error
 }
 
@@ -134,7 +135,7 @@ func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, e
 	return h, nil
 }
 
-// tableLine returns the line of the first key in a table.
+// tableLine returns the line of the first key in a table; 0 if there is none.
 func tableLine(lines map[string]int, table string) (first int) {
 	for key, line := range lines {
 		if (key == table || strings.HasPrefix(key, table+".")) && (first == 0 || line < first) {
@@ -237,7 +238,7 @@ func (t upstreamTable) readCommand() (words []string, err error) {
 // expander expands variables.
 type expander struct {
 	lookup     func(string) (string, bool)
-	home, base string // meaning of ~, and the base of relative folders
+	home, base string // the home folder for ~, and the folder at which relative paths begin
 }
 
 // expandVariables expands variables in the fields that may have them. The error names the key

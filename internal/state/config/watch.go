@@ -12,25 +12,26 @@ import (
 )
 
 const (
-	// A change counts when the file reads the same twice, this far apart and with no event in
-	// between. So the steps of an editor are one change, and a half-written rule is not taken for
-	// a wider one.
+	// A change counts when two readings at this distance give the same text, with no event in
+	// between. So several steps of an editor are one change, and a half-written rule, which may be
+	// wider than the whole rule, does not count.
 	quietDelay = 100 * time.Millisecond
 	// If an edit may give a call a wider answer, we wait longer, because the writer may only have
 	// paused: what a half-written file allows must not be in force.
 	widenDelay = 2 * time.Second
-	// If a folder is moved with its parent, there is no event, and the system may have no watch
-	// left for us. Then polling is the only way.
+	// The intervals of reading without an event. If a folder is moved with its parent, there is no
+	// event, and the system may not let us watch every folder.
 	pollWatched   = 30 * time.Second
 	pollUnwatched = 2 * time.Second
 )
 
-// Watch calls onChange whenever the policy of from changes, until ctx ends. It returns after the
-// last call. An error means that the file is missing or broken and the last good policy should
-// stay; it is reported once. If the last good policy comes back, that is reported too. The edits
-// in own are complete and are used at once; own may be nil.
-func Watch(ctx context.Context, from *Loaded, own *Edits, onChange func(*Loaded, error)) {
-	w := &watcher{good: from, own: own, tell: onChange, widenDelay: widenDelay, pollWatched: pollWatched, pollUnwatched: pollUnwatched}
+// Watch calls onChange whenever the files of a loaded policy change, until ctx ends. It returns
+// after the last call. An error means that a file is missing or broken: then the caller should keep
+// the last good policy. The same error is reported only once. If the last good policy comes back,
+// that is reported too. own holds the edits of this process, which are complete and count at once;
+// own may be nil.
+func Watch(ctx context.Context, loaded *Loaded, own *Edits, onChange func(*Loaded, error)) {
+	w := &watcher{good: loaded, own: own, tell: onChange, widenDelay: widenDelay, pollWatched: pollWatched, pollUnwatched: pollUnwatched}
 	w.watchPolicy(ctx)
 }
 
@@ -45,12 +46,12 @@ func (w *watcher) watchPolicy(ctx context.Context) {
 
 type watcher struct {
 	fs        *filewatch.Watcher // nil: not available
-	folders   map[string]bool    // currently watched
-	entries   []string           // entries whose change matters
-	good      *Loaded
+	folders   map[string]bool    // the watched folders
+	entries   []string           // paths whose change matters
+	good      *Loaded            // the last good policy
 	own       *Edits
 	last      string    // digest or error of the last reading
-	since     time.Time // time at which that was first read
+	since     time.Time // time of the first reading that gave last
 	lastError string    // the last reported error; "" if there is none
 	tell      func(*Loaded, error)
 
@@ -68,7 +69,7 @@ func (w *watcher) run(ctx context.Context) {
 			return
 		case ev := <-w.fs.Events():
 			if ev.Err != nil {
-				w.last = ev.Err.Error() // events were lost: look whether the file is another one
+				w.last = ev.Err.Error() // events were lost: the next reading counts as a change
 			}
 			if ev.Err != nil || w.folders[ev.Name] || slices.Contains(w.entries, ev.Name) {
 				again.Reset(quietDelay)
@@ -79,7 +80,8 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// pollFiles reads the file, reports changes, and returns when to look again if there is no event.
+// pollFiles reads the files, reports changes, and returns after what time to read again if there is
+// no event.
 func (w *watcher) pollFiles() time.Duration {
 	if w.look != nil {
 		return w.look()
@@ -135,7 +137,8 @@ func (w *watcher) applyPolicy(next *Loaded, err error) {
 	}
 }
 
-// watchFolders watches exactly the folders of the path. It returns true when one of them is new.
+// watchFolders watches exactly the folders of t.entries. It returns true when one of them was not
+// watched before.
 func (w *watcher) watchFolders(t resolvedPath) (fresh bool) {
 	w.entries = t.entries
 	if w.fs == nil {
@@ -146,7 +149,7 @@ func (w *watcher) watchFolders(t resolvedPath) (fresh bool) {
 		dir := filepath.Dir(turn)
 		fresh = fresh || !w.folders[dir]
 		wanted[dir] = true
-		_ = w.fs.Add(dir) // also a watched folder: another one may have taken its place
+		_ = w.fs.Add(dir) // also if it is watched, because another folder may be at this path now
 	}
 	for _, dir := range w.fs.WatchList() {
 		if !wanted[dir] {
@@ -157,7 +160,7 @@ func (w *watcher) watchFolders(t resolvedPath) (fresh bool) {
 	return fresh
 }
 
-// watchesAll reports whether every folder of the path is watched.
+// watchesAll reports whether every folder of t.entries is watched.
 func (w *watcher) watchesAll(t resolvedPath) bool {
 	if w.fs == nil || len(t.entries) == 0 {
 		return false

@@ -1,9 +1,9 @@
 // Package filewatch reports changes of files and folders.
 //
-// It stands in front of fsnotify. On Windows, Add and Close of fsnotify wait for its reader, and
-// the reader waits until somebody takes its event or its error. A caller that adds a folder and
-// takes events in one goroutine can so wait for itself for ever. Here a goroutine takes
-// everything at once.
+// It wraps fsnotify. On Windows, Add and Close of fsnotify wait for its reader goroutine, and that
+// goroutine waits until the caller receives its event or its error. A caller that adds a folder and
+// receives events in the same goroutine can therefore block for ever. In this package, a goroutine
+// of the Watcher receives every event and error at once.
 package filewatch
 
 import (
@@ -14,22 +14,25 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// maxWaiting bounds the events that wait for the caller. Above it they count as lost.
+// maxWaiting is the maximum number of events that wait for the caller. If there are more, all of
+// them count as lost.
 const maxWaiting = 4096
 
-// closePatience is how long Close waits for the system. fsnotify on Windows can forget a Close
-// that meets an error of its reader.
+// closePatience is how long Close waits for fsnotify. On Windows, fsnotify can lose the request to
+// close if its reader has an error at the same time.
 const closePatience = time.Second
 
 // Event is a change of a watched file or folder, or of an entry of a watched folder.
 type Event struct {
 	fsnotify.Event
 
-	// Err is why changes were not seen; then Name is "", and anything may have changed.
+	// Err is the reason why changes were missed; nil for a change. If Err is not nil, Name is "",
+	// and any file may have changed.
 	Err error
 }
 
-// Lost reports whether the events were too many. Every other Err is a failure of the system.
+// Lost reports whether changes were missed because there were too many. Every other Err is a
+// failure of the system.
 func (e Event) Lost() bool { return errors.Is(e.Err, fsnotify.ErrEventOverflow) }
 
 // Watcher reports changes until Close. Events and Close are for one goroutine; the other methods
@@ -41,7 +44,7 @@ type Watcher struct {
 	once   sync.Once
 }
 
-// New returns a watcher of nothing yet. It fails where the system allows no more watchers.
+// New returns a watcher without paths. It returns an error if the system allows no more watchers.
 func New() (*Watcher, error) {
 	notes, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -60,17 +63,17 @@ func (w *Watcher) Events() <-chan Event {
 	return w.events
 }
 
-// Add watches a file, or a folder with its direct entries. If it is watched, Add starts anew:
-// another file may have taken its place.
+// Add watches a file, or a folder with its direct entries. If the path is watched already, Add
+// starts the watch again, because another file may be at the path now.
 func (w *Watcher) Add(path string) error { return w.fs.Add(path) }
 
-// Remove ends the watch of a path. It fails if the path is not watched.
+// Remove ends the watch of a path. It returns an error if the path is not watched.
 func (w *Watcher) Remove(path string) error { return w.fs.Remove(path) }
 
 // WatchList returns the paths that the system watches.
 func (w *Watcher) WatchList() []string { return w.fs.WatchList() }
 
-// Close ends the watcher. It returns when the system has released it, or after closePatience.
+// Close ends the watcher. It returns when fsnotify has closed, or after closePatience.
 func (w *Watcher) Close() {
 	w.once.Do(func() {
 		close(w.closed)
@@ -86,7 +89,8 @@ func (w *Watcher) Close() {
 	})
 }
 
-// pump takes what fsnotify reports, at once, and passes it on, until fsnotify has ended.
+// pump receives every event and error of fsnotify at once, and passes it to the caller when the
+// caller is ready. It ends when fsnotify has closed.
 func (w *Watcher) pump() {
 	var waiting []Event
 	for {
@@ -111,8 +115,8 @@ func (w *Watcher) pump() {
 	}
 }
 
-// enqueueEvent adds an event to those that wait. If they are too many, one that says so takes
-// their place.
+// enqueueEvent adds an event to the waiting events. If too many wait, it replaces all of them by
+// one event whose Err says so.
 func enqueueEvent(waiting []Event, e Event) []Event {
 	if len(waiting) >= maxWaiting {
 		return []Event{{Err: fsnotify.ErrEventOverflow}}

@@ -24,8 +24,8 @@ const (
 // maxScheme is longer than any scheme name, in bytes.
 const maxScheme = 32
 
-// trimSchemes returns a word without the schemes and slashes in front of an address. A file path,
-// a time and a host with its port have no such prefix.
+// trimSchemes returns a word without the schemes and slashes in front of an address, and the kind
+// of that prefix. A file path, a time and a host with its port have no such prefix.
 func trimSchemes(word string) (rest string, by lead) {
 	for rest = word; ; {
 		if countSlashes(rest) >= 2 {
@@ -74,8 +74,7 @@ func schemeLength(word string) int {
 	return n
 }
 
-// calls holds the schemes of telephone numbers. Without it, such a number would be taken for a
-// port.
+// calls holds the schemes of telephone numbers. A number after such a scheme is not a port.
 var calls = map[string]bool{"tel": true, "sms": true, "callto": true, "fax": true}
 
 // isPort reports whether a text begins with a port that is followed by nothing or by a path.
@@ -94,8 +93,9 @@ func isService(port string) bool {
 }
 
 // parseAddress reports whether a word is an address that data can be sent to: mail, web, account
-// or telephone. When more text follows the host, before is the word up to the end of the host, and
-// host is the host alone. Each is "" when it adds nothing to the word.
+// or telephone. by is the kind of prefix that the word had. When more text follows the host, before
+// is the word up to the end of the host, and host is the host alone. before and host are "" when
+// they are the same as the word.
 func parseAddress(word string, by lead) (before, host string, is bool) {
 	end := strings.IndexAny(word, `/?#\`)
 	if end < 0 {
@@ -156,8 +156,8 @@ func parseAddress(word string, by lead) (before, host string, is bool) {
 }
 
 // findAddressHint returns the index of the first hint of an address in a text, or -1. Hints are:
-// an @, a digit, a dot or a colon with something after it, two slashes, a wide letter or mark, and
-// the Chinese full stop between plain letters, which browsers read as a dot.
+// an @, a digit, a dot or a colon with something after it, two slashes, a fullwidth letter or mark,
+// and the Chinese full stop between plain letters, which browsers read as a dot.
 func findAddressHint(text string) int {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -184,8 +184,8 @@ func findAddressHint(text string) int {
 	return -1
 }
 
-// visitAddresses visits the addresses in a text: the whole address, its beginning up to the end of
-// the host, and the host.
+// visitAddresses visits the addresses in a text. For each address, word is the whole address, then
+// its beginning up to the end of the host, then the host alone; whole is always the whole address.
 func visitAddresses(text string, visit func(word, whole string)) {
 	addressesIn(text, visit, true, false)
 }
@@ -201,7 +201,7 @@ func visitCarried(text string, visit func(word, whole string)) {
 }
 
 // addressesIn visits the addresses in a text. If further is true, it also visits the addresses in
-// the plain forms of each word.
+// the plain forms of each word. carried means a text that a call carries, as for visitCarried.
 func addressesIn(text string, see func(word, whole string), further, carried bool) {
 	visit := func(word, whole string) {
 		see(word, whole)

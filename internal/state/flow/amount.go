@@ -10,11 +10,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// An owner may say that arguments of a tool weigh: an amount that the user has not typed is asked
-// about, although its recipient is the user's. Amounts are compared as numbers: 1,300.50 is
-// 1.300,50 and 1300.5.
+// The owner can list the arguments of a tool that weigh. A person is asked about an amount in such
+// an argument that the user has not typed, even if the user has named the recipient. Amounts are
+// compared as numbers: 1,300.50 is 1.300,50 and 1300.5.
 
-// visitAmounts visits the numbers in a text, each in every way in which a reader could take it.
+// visitAmounts visits the numbers in a text, each with every value that a reader could give it: for
+// 1.300, the values 1300 and 1.3.
 func visitAmounts(text string, visit func(amount string)) {
 	for i := 0; i < len(text); {
 		if !isDigit(text[i]) {
@@ -45,9 +46,9 @@ func amountGap(text string) int {
 	return size
 }
 
-// readAmount visits the values of digits with marks between them: the last mark may begin the
-// fraction, and marks before groups of three digits may mean nothing. Blanks may also stand between
-// two amounts.
+// readAmount visits the values of digits with marks between them. The last mark may begin the
+// fraction, and marks before groups of three digits may only separate thousands. A blank may also
+// separate two amounts.
 func readAmount(digits string, visit func(amount string)) {
 	groups := strings.FieldsFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
 	thousands := len(groups[0]) <= 3
@@ -83,10 +84,10 @@ func plainAmount(whole, fraction string) string {
 	return whole
 }
 
-// amountMark is the text under which an amount of the user is marked.
+// amountMark returns the text that is marked for an amount that the user has typed.
 func amountMark(amount string) []byte { return []byte("=" + amount) }
 
-// visitWeights visits the values of the arguments that weigh.
+// visitWeights visits the values of the arguments whose names are in weighs.
 func visitWeights(weighs []string, c *policy.Call, visit func(value string)) {
 	visitArguments(weighs, c, func(_ string, value jsonscan.Value) {
 		leaf := func(leaf jsonscan.Value) {
@@ -102,8 +103,8 @@ func visitWeights(weighs []string, c *policy.Call, visit func(value string)) {
 	})
 }
 
-// isTypedAmount reports whether the user has typed every amount in a value, in every way in which
-// it could be taken. A value without an amount has to be the user's as any other.
+// isTypedAmount reports whether the user has typed every amount in a value, with every value that a
+// reader could give it. If there is no amount, it reports whether the user has named the value.
 func (k *known) isTypedAmount(value string) bool {
 	if strings.ContainsAny(value, "eE") { // 1e3
 		if number, err := strconv.ParseFloat(value, 64); err == nil {

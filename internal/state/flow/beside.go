@@ -13,8 +13,8 @@ import (
 const maxHost = 256
 
 // addressesBeside visits the addresses inside a word that has other text around them: after "to="
-// or "?u=https://", or between letters of a language that writes no blanks. mail is true for mail
-// addresses, which are always whole.
+// or "?u=https://", or between letters of a language that writes no blanks. mail is true for a mail
+// address, which is always visited as a whole. carried means a text that a call carries.
 func addressesBeside(word string, carried bool, visit func(address string, mail bool)) {
 	for i := 0; i < len(word); i++ {
 		switch word[i] {
@@ -104,8 +104,8 @@ func hostLength(text string) int {
 	return n
 }
 
-// hostBehind visits the host at the beginning of a text that follows slashes. A host without a
-// domain counts only after a scheme (led).
+// hostBehind visits the host at the beginning of a text that follows slashes. led means that the
+// slashes follow a scheme; only then a host without a domain counts.
 func hostBehind(text string, led bool, visit func(host string)) {
 	end := min(len(text), maxHost)
 	if i := strings.IndexAny(text[:end], `/?#\`); i >= 0 {

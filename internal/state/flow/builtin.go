@@ -67,8 +67,8 @@ func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	return t, decides, true
 }
 
-// sharedTexts returns the texts of an argument, given by the name that its class uses, and the
-// tool's own names for that argument.
+// sharedTexts returns the texts of an argument of a call, and the names under which the call has
+// that argument. name is the argument's name in the tool's class.
 func sharedTexts(tool builtin.Tool, c *policy.Call, name string) (texts, names []string) {
 	for key, value := range jsonscan.ValueOf(c.Args).Members() {
 		own := key.Text()
@@ -163,7 +163,7 @@ var variables = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[|&;(\n])\s*(?:\S*/)?(?:printenv\b|(?:env|set|export|export\s+-p|declare\s+-\w*[px]\w*)\s*(?:[|&;>)\n]|$))`)
 })
 
-// maxBraced is how many of the words that braces produce are looked at.
+// maxBraced is the maximum number of words that expandBraces makes of one word.
 const maxBraced = 64
 
 // expandBraces returns the words that a shell makes of one word with braces.
@@ -185,7 +185,7 @@ func expandBraces(word string) (all []string) {
 	return all
 }
 
-// secretNames returns the file names that by themselves mean a place of secrets.
+// secretNames returns the file names that mean a place of secrets in any folder.
 var secretNames = sync.OnceValue(func() (names []string) {
 	for i := range textclass.SecretPlaces {
 		place := &textclass.SecretPlaces[i]
@@ -251,7 +251,7 @@ func setOf(text string) map[string]bool {
 // reachesNetwork reports whether a shell text names a program or an address that may reach beyond
 // this machine, or hides what it runs. It cannot see what a script does by itself.
 func reachesNetwork(command string) bool {
-	if hides().MatchString(command) || strings.Contains(command, "system(") || strings.Contains(command, "--headless") { // awk; a browser of whatever name
+	if hides().MatchString(command) || strings.Contains(command, "system(") || strings.Contains(command, "--headless") { // awk runs a program; a browser opens a page
 		return true
 	}
 	bare := bareOf(command)
@@ -268,7 +268,7 @@ func reachesNetwork(command string) bool {
 	return hidden || slices.ContainsFunc(runs, func(r shell.Run) bool { return !staysLocal(r) && slices.ContainsFunc(r.Words, namesHost) })
 }
 
-// contacts matches addresses of schemes without slashes, such as mailto:, behind which a program
+// contacts matches addresses with a scheme but without slashes, such as mailto:, with which a program
 // writes to somebody.
 var contacts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:mailto|tel|sms|callto|sips?|xmpp|skype|facetime|whatsapp|magnet):[^\s:]`)
@@ -281,9 +281,10 @@ var local = sync.OnceValue(func() map[string]bool {
 	touch chmod chown test [ true false : diff cmp comm jq yq column basename dirname realpath readlink date sleep which type seq nl tac rev fold fmt md5sum sha256sum`)
 })
 
-// staysLocal reports whether the words of a command are data to it.
+// staysLocal reports whether a command contacts no host that its words name, because they are data
+// or local names for it.
 func staysLocal(r shell.Run) bool {
-	if r.Program == "go" && len(r.Words) > 0 { // packages have the names of hosts
+	if r.Program == "go" && len(r.Words) > 0 { // the names of packages look like hosts
 		return slices.Contains([]string{"test", "build", "vet", "doc", "fmt", "env", "version", "list", "tool"}, r.Words[0])
 	}
 	return local()[r.Program]
@@ -327,7 +328,7 @@ func isHostName(word string) bool {
 	return host[0] >= 'a' && !files()[last] && isPort(port) && isService(port)
 }
 
-// hostEndings are endings of hosts that files have now and then, but words of commands rarely.
+// hostEndings are endings of hosts that some files have too, but rarely files that a command names.
 var hostEndings = [...]string{"xyz", "info", "dev", "app", "ai", "top", "site", "live", "club", "icu"}
 
 // hides matches a text that a pipe, a here-string or a substitution passes to a shell, quoted
@@ -355,7 +356,8 @@ var defaults = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 var bared = strings.NewReplacer("\\\r\n", "", "\\\n", "", `"`, "", "'", "", `\`, "")
 
-// bareOf returns a shell text without its quotes, and then again with its expansions filled in.
+// bareOf returns a shell text without its quotes. If the text has expansions, bareOf appends two
+// copies: one without the expansions, and one with the default texts of the expansions.
 func bareOf(command string) string {
 	bare := bared.Replace(command)
 	if !strings.ContainsAny(bare, "$`") {

@@ -59,7 +59,7 @@ func RecogniseServer(command []string, url string) *Known {
 	rows, err := catalogue()
 	i := slices.IndexFunc(rows, func(r row) bool { return r.ID == s.ID })
 	if err != nil || i < 0 {
-		return nil // for an unknown server the caller assumes everything
+		return nil // for an unknown server the caller assumes the worst
 	}
 	return rows[i].joinTools(s)
 }
@@ -111,8 +111,8 @@ func (k *Known) toolTraits(tool string) (t policy.Traits) {
 func (k *Known) Version() string { return k.row.Version }
 
 // Tool is what is known about one tool of a server. Decides takes effect only after the owner has
-// written it into the policy: if another version gave an argument another name, its calls would
-// count as always going to the same place and nobody would be asked.
+// written it into the policy: another version of the server might give an argument another name, and
+// then every call would count as going to the same place, so that nobody would be asked.
 type Tool struct {
 	Name    string
 	Traits  policy.Traits

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// When a client is cleared, it begins another conversation in the same process and keeps its
-// servers. Only a hook reports this. The hook writes it into the journal of the client's process.
-// Everything that this process started then continues with the journal that is named there last,
-// which begins empty. Nothing is removed: whoever names the earlier conversation joins everything
-// that was linked with it.
+// When the user clears a client, the client begins another conversation in the same process and
+// keeps its servers. Only a hook reports this. The hook adds an e line to the journal of the
+// client's process. Every proxy and hook that this process started then continues with the journal
+// that the last e line names, which begins empty. Nothing is removed: a client that names the
+// earlier conversation joins all that was linked with it.
 
 // FollowClient makes the session follow the clears of the client that started us. When the owner
 // has named the session, several clients may share it, and no client ends it.
@@ -39,7 +39,7 @@ func (c *content) lastEnd() string {
 	return ""
 }
 
-// openOnce opens a journal, or takes s.root if that is the same journal.
+// openOnce opens a journal. If it is s.root, openOnce returns s.root instead of opening it twice.
 func (s *Session) openOnce(name string) (*journal, error) {
 	if j := s.root; j != nil && j.name == name {
 		s.root, j.read = nil, 0
@@ -48,7 +48,7 @@ func (s *Session) openOnce(name string) (*journal, error) {
 	return openJournal(s.dir, name)
 }
 
-// turnedBefore applies the clears from before we were started.
+// turnedBefore applies the clears that were reported before this process started.
 func (s *Session) turnedBefore() error {
 	if s.client == "" {
 		return nil
@@ -65,7 +65,8 @@ func (s *Session) turnedBefore() error {
 	return err
 }
 
-// moveIfCleared moves to another journal if the journal of the client's process says so.
+// moveIfCleared moves to another journal if root, the journal of the client's process, has a new
+// clear.
 func (s *Session) moveIfCleared(root *journal) (moved bool, err error) {
 	if root == nil {
 		return false, nil
@@ -78,13 +79,14 @@ func (s *Session) moveIfCleared(root *journal) (moved bool, err error) {
 }
 
 // leadsElsewhere reports whether the new lines in the journal of the client's process lead to
-// another journal. After a torn or changed line nothing does.
+// another journal. It returns false if any journal has a torn or changed line.
 func (s *Session) leadsElsewhere(c *content) bool {
 	to := c.lastEnd()
 	return to != "" && to != s.at && !s.labels.isDistrusted()
 }
 
-// moveTo closes all journals except that of the client's process, and begins with another.
+// moveTo closes all journals except that of the client's process, and continues with another one.
+// to is the file name of that one.
 func (s *Session) moveTo(to string) error {
 	j, err := openJournal(s.dir, to)
 	if err != nil {
@@ -107,9 +109,9 @@ func (s *Session) moveTo(to string) error {
 	return s.refreshLabels()
 }
 
-// ClearLabels ends what the session has seen: the client has begun a conversation with this key,
-// and the earlier one is over. The labels stay, and why is not empty, when something else may have
-// seen the same data.
+// ClearLabels lets the session begin anew without labels, because the client has begun a
+// conversation with this key and the earlier conversation is over. If that is not certain, or
+// something else may have seen the same data, the labels stay, and why is the reason.
 func (s *Session) ClearLabels(key string) (why string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,8 +186,8 @@ func (s *Session) currentJournal() string {
 	return s.at
 }
 
-// CurrentKeys returns the current keys of the session that was started with some keys. They change
-// after a clear.
+// CurrentKeys returns the current keys of the session that was started with some keys. After a
+// clear, a session has other keys.
 func CurrentKeys(state string, keys []string, getenv func(string) string) []string {
 	s := New(state, keys)
 	if s.FollowClient(getenv); s.client == "" {
@@ -199,8 +201,8 @@ func CurrentKeys(state string, keys []string, getenv func(string) string) []stri
 	return keys
 }
 
-// lastOf returns the journal of a key. For the key of a client's process, that is the journal that
-// the last clear has led to.
+// lastOf returns the file name of a key's journal. For the key of a client's process, that is the
+// journal that the last clear has led to.
 func lastOf(dir, key string) string {
 	name := fileOf(key)
 	if !strings.HasPrefix(key, byProcess) {

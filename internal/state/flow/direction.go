@@ -7,9 +7,9 @@ import (
 )
 
 // traitsOf returns the traits of a call: the owner's settings come first, then the catalogue, then
-// the cautious default. Between layers of the policy the stricter value wins. It also returns
-// two lists of arguments: decides are those that say where the call goes, nil if nobody has named
-// them, and weighs are those whose amounts the user must have typed.
+// the cautious default. Between layers of the policy the stricter value wins. traitsOf also returns
+// two lists of argument names: decides are the arguments that say where the call goes, nil if they
+// are not known, and weighs are the arguments whose amounts the user must have typed.
 func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Traits, decides, weighs []string) {
 	server, known := s.callServer(c)
 	said := p.ToolTrust(server, toolNames(c))
@@ -21,7 +21,7 @@ func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Trai
 		return t.FillUnsaid(own).Join(said.Floor), decides, said.Weighs
 	}
 	switch {
-	case c.Subject == policy.NoSubject, c.Subject == policy.ResourceSubject && len(c.Names) == 0: // a list of them
+	case c.Subject == policy.NoSubject, c.Subject == policy.ResourceSubject && len(c.Names) == 0: // a list of resources
 		t = t.FillUnsaid(known.toolTraits(""))
 	case c.Subject == policy.ToolSubject && len(c.Names) == 1 && c.Names[0] != "":
 		t = t.FillUnsaid(known.toolTraits(c.Names[0]))
@@ -29,8 +29,8 @@ func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Trai
 	return t.FillUnsaid(cautiousTraits(c)).Join(said.Floor), said.Decides, said.Weighs
 }
 
-// callServer returns the name of a call's server and what the catalogue knows about it. A server
-// of a hub, which has many, is known by its name alone.
+// callServer returns the name of a call's server and what the catalogue says about the server; nil
+// for a server of a hub, of which only the name is known here.
 func (s *ServerLabels) callServer(c *policy.Call) (name string, known *Known) {
 	if c.Server == "" || c.Server == s.name {
 		return s.name, s.known()
@@ -38,7 +38,8 @@ func (s *ServerLabels) callServer(c *policy.Call) (name string, known *Known) {
 	return c.Server, nil
 }
 
-// toolNames returns the names for tables about tools.
+// toolNames returns the names of a called tool, for the policy's tables about tools; nil for any
+// other call.
 func toolNames(c *policy.Call) []string {
 	if c.Subject == policy.ToolSubject {
 		return c.Names
@@ -46,7 +47,7 @@ func toolNames(c *policy.Call) []string {
 	return nil
 }
 
-// cautiousTraits returns the traits of a call for which nothing is set.
+// cautiousTraits returns the traits that are assumed of a call of which nothing is known.
 func cautiousTraits(c *policy.Call) policy.Traits {
 	t := policy.Traits{PublicSource: policy.Yes, SecretData: policy.Yes, PublicSink: policy.No, DangerousWrites: policy.No}
 	switch c.Subject {
@@ -57,7 +58,7 @@ func cautiousTraits(c *policy.Call) policy.Traits {
 		}
 	case policy.ResourceSubject:
 		t.SecretData = policy.Private
-		for _, uri := range c.Names { // reading an address sends what is written in it
+		for _, uri := range c.Names { // a request sends the text of the address to its host
 			if scheme, _, _ := strings.Cut(strings.TrimSpace(uri), ":"); !strings.EqualFold(scheme, "file") {
 				t.PublicSink = policy.Yes
 			}

@@ -3,6 +3,6 @@
 // leave. It judges the calls that could carry such data out (docs/flow.md).
 //
 // The memory is one journal for each key of the session: a file to which lines are only added.
-// There is no lock and no daemon: labels only grow, so the order of lines does not matter, and a
-// repeated line does no harm.
+// Writers need no lock and no daemon: the set of labels only grows, so the order of lines does not
+// matter, and a repeated line does no harm.
 package flow

@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// Whoever has a domain has every host in it: a stranger's evil.example is also behind
-// "your-data.evil.example", and www.evil.example is the same host to people. So beside each address
-// of a stranger its domain is marked, and the hosts and mail addresses of a call are compared by
-// their domains, too. This only finds more: what the user names counts as it is written.
+// The owner of a domain controls every host in it: if a stranger owns evil.example, the stranger
+// also gets what is sent to "your-data.evil.example". So for each address that a stranger wrote, the
+// domain is marked too, and the hosts and mail addresses of a call are also compared by their
+// domains. This can only add questions.
 //
-// golang.org/x/net/publicsuffix knows for each ending where domains begin, but it links net/http
-// into the hook. Here a domain is the last two names of a host, and the last three below the
-// endings of countries that are made so (co.uk).
+// golang.org/x/net/publicsuffix knows for each ending where domains begin, but it would link
+// net/http into the hook. Here a domain is the last two names of a host; the last three if the host
+// ends like co.uk.
 
 // domainOf returns the domain of a host or a mail address; "" for any other word. mail reports
-// whether it is that of a mail address.
+// whether the word is a mail address.
 func domainOf(word string) (domain string, mail bool) {
 	if len(word) > maxHost || strings.ContainsAny(word, `/?#\:`) {
 		return "", false
@@ -37,8 +37,8 @@ func domainOf(word string) (domain string, mail bool) {
 	return host[start:], mail
 }
 
-// belowCountries are the names below the endings of countries under which domains are registered:
-// co.uk, com.au, or.jp.
+// belowCountries are the names between a domain and the ending of a country: the co of co.uk, the
+// com of com.au, the or of or.jp.
 var belowCountries = [...]string{"co", "com", "org", "net", "edu", "gov", "ac", "or", "ne", "go", "gob", "gouv"}
 
 // domainMark returns the text that is marked for the domain of an address; "" for none.
@@ -57,8 +57,8 @@ var shared = sync.OnceValue(func() map[string]bool {
 	web.de t-online.de proton.me protonmail.com mail.com mail.ru yandex.ru qq.com 163.com 126.com zoho.com fastmail.com orange.fr free.fr laposte.net libero.it naver.com`)
 })
 
-// foreignDomain returns the mark by which the domain of an address is one that others wrote; "" if
-// it is not, or if the user named an address in it.
+// foreignDomain returns the domainMark of an address, if others have written an address in that
+// domain and the user has not; otherwise "".
 func (k *known) foreignDomain(word string) string {
 	if domain := domainMark(word); domain != "" && hasMark(k.results, oddWord, []byte(domain)) && !k.isMentioned(domain) {
 		return domain

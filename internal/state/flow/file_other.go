@@ -10,7 +10,7 @@ import (
 
 const noFollow = 0
 
-// holdJournal does nothing: on these systems an open file is not removed.
+// holdJournal does nothing, because these systems do not remove an open file.
 func holdJournal(*os.File) (gone bool, err error) { return false, nil }
 
 func lockIdle(*os.File) bool { return true }

@@ -11,9 +11,9 @@ import (
 
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 
-// holdJournal keeps an open journal from being swept. gone means that the file is not in the
-// folder any more. A sweep releases its lock at once; another holder of the lock must not block a
-// call forever.
+// holdJournal takes a shared lock, which keeps an open journal from being swept. gone means that the
+// file is not in the folder any more. A sweep holds its lock only for a moment. If another program
+// holds a lock for longer, holdJournal returns an error instead of blocking the call forever.
 func holdJournal(f *os.File) (gone bool, err error) {
 	for range 100 {
 		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
@@ -31,8 +31,8 @@ func holdJournal(f *os.File) (gone bool, err error) {
 	return st.Nlink == 0, nil
 }
 
-// readOnce reads a file from an offset with one system call. os.File.ReadAt makes a second call
-// when the file ends before the buffer does, and a journal nearly always does.
+// readOnce reads a file from an offset with one system call. os.File.ReadAt would make a second
+// call when less data is left than the buffer can hold, which is nearly always so in a journal.
 func readOnce(f *os.File, buf []byte, from int64) (n int, err error) {
 	for {
 		if n, err = syscall.Pread(int(f.Fd()), buf, from); !errors.Is(err, syscall.EINTR) {

@@ -2,9 +2,9 @@ package flow
 
 import "os"
 
-// HearIn endorses what the user's text names. This holds for the proxies of the session that a
-// client names, and for the proxies that the same client process has started: they may not know
-// the session's name.
+// HearIn endorses what the user's text (said) names: for the proxies of the session that the client
+// names, and for the proxies that the client's process has started, which may not know the
+// session's name.
 func HearIn(state, session, said string) error {
 	if err := CheckStarter(); err != nil {
 		return err
@@ -23,7 +23,7 @@ func OfHook(state, project, session string) (*Session, error) {
 	one.ListenKeys(ClientKeys()...)
 	one.FollowClient(os.Getenv)
 	if session == "" {
-		_, err := one.Seen() // opens the journals and so joins the keys
+		_, err := one.Seen() // opens the journals, which joins the keys
 		return one, err
 	}
 	return one, one.JoinKey(IDKey(session))

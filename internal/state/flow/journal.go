@@ -17,8 +17,9 @@ import (
 	"github.com/clawai/clawai/internal/state/access"
 )
 
-// maxJournal is more bytes than the labels of any session need, even if all its processes write
-// them at once. A longer journal is not read; every label then holds.
+// maxJournal is the maximum size of a journal, in bytes. The labels of a session never need so much,
+// even if all its processes write them at once. A longer journal is not read; every label then
+// holds.
 const maxJournal = 1 << 20
 
 // journal is the file of one key: a line for the key, one for each label, and one for each other
@@ -33,14 +34,14 @@ const maxJournal = 1 << 20
 // In the journal of a client's process, an e line means that the client was cleared, and names the
 // journal that the process uses from then on (clear.go).
 //
-// A line is written in one piece, after a line end. The line end closes a line that another writer
-// left torn. A torn line is not valid and makes every label hold.
+// A line is written in one piece, after a line end. The line end completes a line that another
+// writer has written only in part. Such a torn line is not valid and makes every label hold.
 type journal struct {
 	name  string // file name
 	f     *os.File
-	most  int64 // maximum bytes to read; we never write a longer file
-	read  int64 // bytes read so far; the last of them is a line end
-	links map[string]bool
+	most  int64           // maximum bytes to read; we never write a longer file
+	read  int64           // bytes read so far; the last of them is a line end
+	links map[string]bool // names of the journals that this journal has a link to
 	buf   [512]byte
 
 	marks *marks // marks of texts; nil until they are needed
@@ -73,7 +74,7 @@ func openJournal(dir, name string) (*journal, error) {
 		case err != nil:
 			_ = f.Close()
 			return nil, err
-		case gone: // it was swept meanwhile
+		case gone: // another process has swept the file meanwhile
 			_ = f.Close()
 			continue
 		}
@@ -98,8 +99,8 @@ func checkFile(f *os.File) error {
 // errCut means that a journal was shortened, changed, or grew too long.
 var errCut = errors.New("the journal of the session was changed by others")
 
-// readNext returns the whole lines that were added since the last call. If there are none, it
-// reads only one byte: the last byte known must still be a line end.
+// readNext returns the whole lines that were added since the last call. It begins with the last byte
+// that was read before, which must still be a line end: otherwise the file was changed.
 func (j *journal) readNext() (lines []byte, err error) {
 	from := max(j.read-1, 0)
 	buf := j.buf[:]
@@ -125,7 +126,7 @@ func (j *journal) readNext() (lines []byte, err error) {
 	return got[:end], nil
 }
 
-// writeLines adds lines. Either all of them count or none.
+// writeLines adds lines with one write.
 func (j *journal) writeLines(lines ...string) error {
 	if len(lines) == 0 {
 		return nil
@@ -168,10 +169,10 @@ func labelLine(s Seen) string {
 // content is the parsed lines of a journal.
 type content struct {
 	keys  []string
-	links []string
+	links []string // names of other journals, from l lines
 	seen  []Seen
-	ends  []string
-	torn  bool // some line is not valid
+	ends  []string // names of other journals, from e lines
+	torn  bool     // some line is not valid
 }
 
 func parseLines(lines []byte) (c content) {

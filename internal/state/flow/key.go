@@ -14,15 +14,15 @@ import (
 const (
 	bySession    = "session:"    // an id from the client: in a message, to a hook, or in the environment
 	byProcess    = "process:"    // the client's process
-	byInvocation = "invocation:" // an invocation that an owner began at a listening process; nothing else belongs to it
+	byInvocation = "invocation:" // an invocation that was begun at clawai proxy --listen; it shares nothing
 	byFolder     = "folder:"     // the user and the folder: two clients in one folder share this key
 )
 
 // sessionVars are the environment variables that name the session; the owner's variable is first.
 var sessionVars = []string{"CLAWAI_SESSION", "CLAUDE_CODE_SESSION_ID"}
 
-// SessionKeys returns the session keys of whoever started us: the ids in the environment, or else
-// the client's process, or else the user and the folder.
+// SessionKeys returns the keys of the agent's session that started us: from the ids in the
+// environment, or else from the client's process, or else from the user and the folder dir.
 func SessionKeys(getenv func(string) string, dir string) (keys []string) {
 	for _, name := range sessionVars {
 		if id := getenv(name); id != "" {
@@ -74,12 +74,12 @@ func shortID(id string) string {
 // between holds programs that may run between a client and a server that it starts.
 var between = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "env", "npx", "uvx", "uv", "npm", "timeout", "nice", "clawai", "clawai-hook"}
 
-// ourClient returns the client of this process. It is found once, because our parent may change
-// later.
+// ourClient returns the key of the client process that started us; "" if it cannot be found. It
+// searches only once, because our parent process may change later.
 var ourClient = sync.OnceValue(func() string { return findClient(os.Getppid()) })
 
-// findClient returns the first ancestor, from pid on, that is not one of the programs in between.
-// It returns "" if there is no such ancestor or it cannot be found.
+// findClient returns the uniqueKey of the first process, from pid upwards, whose program is not in
+// between. It returns "" if there is no such process or it cannot be found.
 func findClient(pid int) string {
 	for range 32 {
 		p := readStat(pid)
@@ -95,8 +95,8 @@ func findClient(pid int) string {
 	return ""
 }
 
-// processKey names a running process uniquely until the machine restarts. It returns "" for a
-// process that has ended, even if its parent has not waited for it yet.
+// processKey returns the uniqueKey of the process pid. It returns "" for a process that has ended,
+// even if its parent has not waited for it yet.
 func processKey(pid int) string { return readStat(pid).uniqueKey() }
 
 // running is what the system reports about a process; the zero value means no process.
@@ -105,7 +105,8 @@ type running struct {
 	name, state, start string
 }
 
-// uniqueKey returns pid, start time and boot id, because the system reuses pids.
+// uniqueKey returns a name of the process that is never reused: pid, start time and boot id. The pid
+// alone would be reused.
 func (p running) uniqueKey() string {
 	if p.start == "" || p.state == "Z" || p.state == "X" || boot() == "" {
 		return ""

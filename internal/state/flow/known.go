@@ -8,10 +8,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listened is a file of the user's words for a key whose labels do not belong to the session.
+// listened is a journal of which the session uses only the user's words, not the labels.
 type listened struct {
-	name  string
-	marks *marks
+	name  string // file name of the journal
+	marks *marks // nil until there are marks
 }
 
 // ListenKeys adds keys under which hooks store the user's words.
@@ -30,13 +30,13 @@ func (s *Session) marksOf(j *journal, begin bool) (m *marks, err error) {
 	return j.marks, err
 }
 
-// known holds the marks of a session at one moment, by which texts are recognized.
+// known holds the marks of a session at one moment, with which texts are recognized.
 type known struct {
-	results []*marks // of all journals of the session
-	user    []*marks // of the session's own keys, and of listened keys
-	doubt   bool     // everything counts as known from texts that others wrote
+	results []*marks // the marks of all journals of the session
+	user    []*marks // the marks of the session's own keys, and of listened keys
+	doubt   bool     // every text counts as one that others have written
 	labels  labels
-	room    []piece
+	room    []piece // reused memory of isEndorsed
 }
 
 // recallMarks fills k with the current marks.
@@ -53,7 +53,7 @@ func (s *Session) recallMarks(k *known) error {
 		}
 		m.refreshMarks()
 		sure = sure && m.isComplete()
-		if m.texts { // if no text was marked, nobody knows what was read
+		if m.texts { // without any marked text, it is not known what was read
 			k.doubt = false
 		}
 		k.results = append(k.results, m)
@@ -65,7 +65,7 @@ func (s *Session) recallMarks(k *known) error {
 	for i := range s.said {
 		l := &s.said[i]
 		if l.marks == nil {
-			l.marks, _ = openMarks(s.dir, l.name, false) // words that cannot be read endorse nothing
+			l.marks, _ = openMarks(s.dir, l.name, false) // if this fails, the user's words are not known and endorse nothing
 		}
 		if l.marks != nil {
 			l.marks.refreshMarks()
@@ -75,9 +75,10 @@ func (s *Session) recallMarks(k *known) error {
 	return nil
 }
 
-func hasMark(in []*marks, word byte, of []byte) bool {
+// hasMark reports whether one of the files has the mark of a value, of this kind of record.
+func hasMark(in []*marks, kind byte, value []byte) bool {
 	for _, m := range in {
-		if len(m.of) > 0 && m.containsMark(m.hashMark(word, of)) {
+		if len(m.of) > 0 && m.containsMark(m.hashMark(kind, value)) {
 			return true
 		}
 	}
@@ -92,8 +93,7 @@ func (k *known) isAllowed(what []byte) bool {
 // isMentioned reports whether the user has written a word.
 func (k *known) isMentioned(word string) bool { return hasMark(k.user, said, []byte(word)) }
 
-// isEndorsed reports whether the user has named exactly this value. The value without its
-// punctuation does not count.
+// isEndorsed reports whether the user has named exactly this value, with its punctuation.
 func (k *known) isEndorsed(value string) bool {
 	return k.isTyped(value) || norm.NFKC.IsNormalString(value) && plainHost(value) != value && k.isTyped(plainHost(value))
 }
@@ -117,13 +117,13 @@ func (k *known) isTyped(value string) bool {
 	return true
 }
 
-// mayBeForeign reports whether an address may stand in a text that others wrote.
+// mayBeForeign reports whether an address may be from a text that others have written.
 func (k *known) mayBeForeign(word string) bool {
 	return k.doubt || hasMark(k.results, oddWord, []byte(word))
 }
 
-// findRepeat reports whether texts share a run of characters with a text that was read, and
-// returns the source of that text.
+// findRepeat reports whether one of the texts (of) shares a run of characters with a text that was
+// read, and returns the source of that text; "" if it is not known. word is the kind of record.
 func (k *known) findRepeat(word byte, of []string) (from string, found bool) {
 	for _, text := range of {
 		visitRuns(text, func(run uint64) {
@@ -170,7 +170,7 @@ func fromText(source string) string {
 	return " from " + source
 }
 
-// markSource returns the source of a mark, if the labels contain that source.
+// markSource returns the source of a mark; "" if no label has that source.
 func (k *known) markSource(m *marks, r mark) string {
 	if i := int(m.of[r]); i < len(m.from) {
 		for _, one := range k.labels.listNewest(policy.SeenWords()...) {

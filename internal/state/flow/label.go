@@ -19,10 +19,10 @@ const (
 // maxSources is how many sources of one kind are remembered by name.
 const maxSources = 32
 
-// others is the source of labels for which there is no more room.
+// others is the source under which further labels are stored when a kind has maxSources sources.
 const others = "others"
 
-// unknown is the source of all labels when a journal was changed by others.
+// unknown is the source of the labels that are added when a journal was changed by others.
 const unknown = "a journal of the session that is not as it was written"
 
 // Seen is one thing that a session has seen, with the time at which it was first seen.
@@ -45,7 +45,8 @@ func (l labels) hasLabel(kind, source string) bool {
 	return folded && len(of) >= maxSources
 }
 
-// addLabel adds a label, and returns the source under which the label is stored.
+// addLabel adds a label, and returns the source under which the label is stored. grown is false if
+// the set already covered the label.
 func (l labels) addLabel(s Seen) (source string, grown bool) {
 	if l.hasLabel(s.Kind, s.Source) {
 		return s.Source, false

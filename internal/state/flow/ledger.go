@@ -17,22 +17,24 @@ import (
 )
 
 // Ledger is a file next to a session's journal in which the session's processes count; it
-// implements gate.Ledger. The file is opened on first use. A line is
+// implements gate.Ledger. The file is opened on first use. A line has an entry's key, id, time and
+// period in nanoseconds, amount and process:
 //
 //	c 00112233445566778899aabbccddeeff 9e3779b97f4a7c15 1795430000000000000 60000000000 1 ""
 //
 // A line with b instead of c takes the entry back. Any other line makes the whole ledger unusable,
-// and every call fails. A torn line of ours belongs to a call that was never made, but another
-// writer may have removed an entry.
+// and every call fails: it may be a torn line of a call that was never made, but it may also mean
+// that somebody has removed entries.
 type Ledger struct {
-	dir, by string
+	dir     string
+	by      string // the process that writes the entries, for a ledger of grants; "" for any other
 	session *Session
 	of      func() string // returns the current file name, which a clear changes; nil: the name never changes
 
-	mu    sync.Mutex // guards what follows
-	name  string
+	mu    sync.Mutex // guards the fields below
+	name  string     // current file name
 	j     *journal
-	stand []gate.Entry // only if of is set: entries that were read and not taken back
+	stand []gate.Entry // entries that were read and not taken back; not used if the file name never changes
 	ended []gate.Entry // entries that a clear has ended and Append has not yet returned
 }
 
@@ -45,11 +47,11 @@ const (
 	grantedEnd = ".granted"
 )
 
-// maxLedger is about 150,000 lines, in bytes.
+// maxLedger is the maximum size of a ledger in bytes: about 150,000 lines.
 const maxLedger = 16 << 20
 
-// newLedger returns a ledger for the session's first key: all processes that one client has
-// started share this key.
+// newLedger returns a ledger for the session's first key, which all processes that one client has
+// started have in common.
 func (s *Session) newLedger(end string) *Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +176,7 @@ func (l *Ledger) Alive(by string) bool {
 	return err == nil && processKey(n) == by
 }
 
-// Close closes the file before the session is closed.
+// Close closes the file. Session.Close also does this.
 func (l *Ledger) Close() error {
 	l.close()
 	l.session.mu.Lock()

@@ -21,7 +21,7 @@ type Shown struct {
 	Used time.Time `json:"used"`           // when something was last added
 }
 
-// ListSessions returns the sessions whose journals lie in a state folder, the last used first. It
+// ListSessions returns the sessions that have journals in a state folder, the last used first. It
 // changes nothing.
 func ListSessions(state string) (sessions []Shown, err error) {
 	for s, err := range EachSession(state) {
@@ -53,7 +53,7 @@ func EachSession(state string) iter.Seq2[Shown, error] {
 			}
 			info, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // it was swept meanwhile
+				continue // another process has swept the file meanwhile
 			}
 			if err != nil {
 				yield(Shown{}, err)
@@ -79,8 +79,8 @@ func EachSession(state string) iter.Seq2[Shown, error] {
 type found struct {
 	content
 	path string
-	used time.Time
-	told bool
+	used time.Time // time of the last change
+	told bool      // the journal is part of a session that was already yielded
 }
 
 func readJournal(path string) (c content, err error) {
@@ -109,7 +109,7 @@ func (f *found) collectSession(all map[string]*found) (s Shown, err error) {
 		}
 		one.told = true
 		if one.content, err = readJournal(one.path); errors.Is(err, fs.ErrNotExist) {
-			continue // it was swept meanwhile
+			continue // another process has swept the file meanwhile
 		} else if err != nil {
 			return s, err
 		}

@@ -15,38 +15,38 @@ import (
 	"path/filepath"
 )
 
-// marks are hashes by which texts of a session are recognized. They lie in a file next to the
-// journal of a key, to which records are only added. The file has its own key, followed by records
-// of eight bytes: one byte for the kind and seven bytes of a keyed hash, never a text.
+// marks are hashes with which texts of a session are recognized. They are in a file next to the
+// journal of a key. The file has its own key for the hashes, followed by records of eight bytes: one
+// byte for the kind and seven bytes of a keyed hash, never a text. Records are only added.
 //
-// A process that adds the marks of a text writes a record before (begun) and after (ended).
-// Between the two, and forever if the file was changed by others, everything counts as known: this
-// can only lead to more questions.
+// A process that adds the marks of a message writes a record before them (begun) and after them
+// (ended). Between these two records, and forever if the file was changed by others, everything
+// counts as known: this can only lead to more questions.
 type marks struct {
 	hasher
 	f    *os.File
-	read int64
-	last [record]byte // the record read last: it must not change
+	read int64        // offset in the file after the record that was read last
+	last [record]byte // the record that was read last: it must not change in the file
 	buf  [512]byte
 
-	of     map[mark]uint8 // marks read, each with the number of its source in from
-	number uint8
-	from   []mark        // hashes of sources, by number
-	open   map[mark]bool // messages that a process has begun to mark
-	texts  bool          // some text was to be marked
-	lets   bool          // a person has allowed something
-	full   bool          // everything counts as known
-	torn   bool          // the last record is not complete: for now, everything counts as known
+	of     map[mark]uint8 // the marks read so far, each with the number of its source
+	number uint8          // number of the source of the next marks
+	from   []mark         // hashes of sources, by number
+	open   map[mark]bool  // messages that a process has begun to mark
+	texts  bool           // a process has marked a message, or has begun to
+	lets   bool           // a person has allowed something
+	full   bool           // everything counts as known, for good
+	torn   bool           // the last record is not complete: for now, everything counts as known
 
 	abandoned map[mark]bool // open messages that no call waits for any more
 }
 
 const (
-	record   = 8
-	header   = 24 // the format and the key
-	maxMarks = 2 << 20
-	marksEnd = ".marks"
-	marksAre = "clawai:1"
+	record   = 8          // bytes of a record
+	header   = 24         // bytes of marksAre and the key, at the beginning of the file
+	maxMarks = 2 << 20    // maximum bytes of all records
+	marksEnd = ".marks"   // ending of the file name
+	marksAre = "clawai:1" // the format of the file
 )
 
 // mark is a record: its lowest byte is the kind.
@@ -58,11 +58,11 @@ const (
 	ended     = 'e'
 	everyone  = 'f' // everything counts as known
 	source    = 's' // the source of the records after it
-	openRun   = 'u' // earlier versions write it; it says nothing
+	openRun   = 'u' // written by earlier versions, and ignored
 	secretRun = 'x' // a run of a text that must not leave
-	oddWord   = 't' // an address, a name or the like from a text that anybody may have written
+	oddWord   = 't' // an address or a name (isOdd) from a text that anybody may have written
 	said      = 'w' // a word or an address from the user
-	typed     = 'p' // a phrase of the user, exactly or as folded by foldPhrase
+	typed     = 'p' // a phrase of the user, after foldPhrase
 	allowed   = 'o' // something that a person has allowed
 )
 
@@ -110,7 +110,7 @@ func beginMarks(path string) error {
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	head := append([]byte(marksAre), make([]byte, header-len(marksAre))...)
-	_, _ = rand.Read(head[len(marksAre):]) // it never fails
+	_, _ = rand.Read(head[len(marksAre):]) // never fails
 	_, err = f.Write(head)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
@@ -128,7 +128,7 @@ func readMarks(f *os.File) *marks {
 	m.read = header
 	copy(m.last[:], head[header-record:])
 	m.full = n < header || string(head[:len(marksAre)]) != marksAre
-	m.block, _ = aes.NewCipher(head[len(marksAre):]) // 16 bytes are a key
+	m.block, _ = aes.NewCipher(head[len(marksAre):]) // cannot fail for a key of 16 bytes
 	return m
 }
 
@@ -138,24 +138,24 @@ type hasher struct {
 	room  [aes.BlockSize]byte
 }
 
-// hashMark returns the mark of a value.
-func (h *hasher) hashMark(word byte, of []byte) mark {
+// hashMark returns the mark of a value, with this kind of record.
+func (h *hasher) hashMark(kind byte, value []byte) mark {
 	b := h.room[:]
-	if len(of) < len(b) {
-		clear(b[copy(b, of):])
+	if len(value) < len(b) {
+		clear(b[copy(b, value):])
 	} else {
-		sum := sha256.Sum256(of)
+		sum := sha256.Sum256(value)
 		copy(b, sum[:])
 	}
-	b[aes.BlockSize-1] = word
+	b[aes.BlockSize-1] = kind
 	h.block.Encrypt(b, b)
-	return mark(binary.LittleEndian.Uint64(b)<<8 | uint64(word))
+	return mark(binary.LittleEndian.Uint64(b)<<8 | uint64(kind))
 }
 
-func (h *hasher) hashRun(word byte, run uint64) mark {
+func (h *hasher) hashRun(kind byte, run uint64) mark {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], run)
-	return h.hashMark(word, b[:])
+	return h.hashMark(kind, b[:])
 }
 
 // refreshMarks reads the records that were added since the last call.
@@ -166,7 +166,7 @@ func (m *marks) refreshMarks() {
 		m.full = true
 		return
 	case n < record || !bytes.Equal(m.buf[:record], m.last[:]):
-		m.full = true // it was cut or replaced
+		m.full = true // the file was cut or changed
 		return
 	case n == record:
 		m.torn = false
@@ -194,17 +194,17 @@ func (m *marks) refreshMarks() {
 
 // applyRecord applies one record.
 func (m *marks) applyRecord(r mark) {
-	switch byte(r) { //nolint:gosec // the word is the lowest byte
+	switch byte(r) { //nolint:gosec // the lowest byte of a mark is its kind
 	case begun:
 		m.open[r>>8], m.texts = true, true
 	case ended:
 		delete(m.open, r>>8)
 	case source:
 		m.from = append(m.from, r)
-		m.number = uint8(min(len(m.from)-1, 255)) //nolint:gosec // it is no more
+		m.number = uint8(min(len(m.from)-1, 255)) //nolint:gosec // at most 255
 	case openRun:
 	case secretRun, oddWord, said, typed, allowed:
-		m.lets = m.lets || byte(r) == allowed //nolint:gosec // the word is the lowest byte
+		m.lets = m.lets || byte(r) == allowed //nolint:gosec // the lowest byte of a mark is its kind
 		if _, known := m.of[r]; !known {
 			m.of[r] = m.number
 		}
@@ -213,7 +213,8 @@ func (m *marks) applyRecord(r mark) {
 	}
 }
 
-// writeMarks writes records in one piece. Either all of them count or none.
+// writeMarks writes records with one write. If the file would become too long, it writes only the
+// record everyone.
 func (m *marks) writeMarks(all ...mark) error {
 	if gone, err := holdJournal(m.f); err != nil || gone {
 		return errors.Join(err, errCut)
@@ -243,7 +244,8 @@ func (m *marks) containsMark(r mark) bool {
 	return known
 }
 
-// isComplete reports whether a text that has no mark here was certainly not read.
+// isComplete reports whether all marks are in the file: then a text without a mark was certainly not
+// read.
 func (m *marks) isComplete() bool { return !m.full && !m.torn && len(m.open) == 0 }
 
 func (m *marks) close() { _ = m.f.Close() }

@@ -15,13 +15,13 @@ import (
 // known.
 const maxWaiting = 4 << 20
 
-// RememberTexts marks the texts of a message so that they are recognized later. It returns when
-// all processes that share the session can see that marking has begun; the marking itself
-// continues in the background. Until it ends, everything counts as known. If all is false, the
-// texts are not marked, and everything counts as known for good.
+// RememberTexts marks the texts of a message so that they are recognized later. of holds the labels
+// of the message. It returns when all processes that share the session can see that the marking has
+// begun; the marking itself continues in the background. Until the marking ends, everything counts
+// as known. If all is false, the texts are not marked, and everything counts as known for good.
 func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error {
 	if !slices.ContainsFunc(of, func(l gate.Label) bool { return l.Kind != private }) {
-		return nil // no call is recognized by private data
+		return nil // no call is compared with data that is only private
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error
 		return m.writeMarks(everyone)
 	}
 	var id [8]byte
-	_, _ = rand.Read(id[:]) // it never fails
+	_, _ = rand.Read(id[:]) // never fails
 	number := binary.LittleEndian.Uint64(id[:]) << 8
 	if err := m.writeMarks(mark(number | begun)); err != nil {
 		return err
@@ -56,15 +56,15 @@ func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error
 		s.bytes -= len(text)
 		delete(s.turns, turn)
 		s.done.Broadcast()
-		if s.journals != nil { // without the ended record, everything still counts as known
+		if s.journals != nil { // if this write fails, there is no ended record, and everything still counts as known
 			_ = m.writeMarks(append(m.freshMarks(marked), mark(number|ended))...)
 		}
 	})
 	return nil
 }
 
-// awaitMarks waits until the messages that this process got before are marked. The caller holds
-// the lock.
+// awaitMarks waits until the messages that this process has received so far are marked. The caller
+// holds s.mu.
 func (s *Session) awaitMarks() {
 	upto := s.last
 	waits := func() bool {
@@ -80,16 +80,16 @@ func (s *Session) awaitMarks() {
 	}
 }
 
-// Bounds of the wait for another process.
+// The wait of awaitOthers.
 const (
-	othersTime  = time.Second
-	othersEvery = 2 * time.Millisecond
+	othersTime  = time.Second          // maximum wait
+	othersEvery = 2 * time.Millisecond // pause between two looks at the marks
 )
 
-// awaitOthers waits until the messages that other processes of the session got before are marked.
-// Until then everything counts as known, so a question would name other reasons than a moment
-// later, and its answer would be too old. A process that died leaves its message unmarked, so the
-// wait is bounded, and no later call waits for the same message.
+// awaitOthers waits until the messages that other processes of the session have received so far are
+// marked. Until then everything counts as known, so that a question would name wrong reasons, and
+// the answer would be to another question than the one that is right a moment later. A process that
+// dies leaves its message unmarked, so the wait is limited, and no later call waits for that message.
 func (s *Session) awaitOthers(k *known) error {
 	for waited := time.Duration(0); k.isMarking(); waited += othersEvery {
 		if waited >= othersTime {
@@ -118,7 +118,7 @@ func (k *known) isMarking() bool {
 	})
 }
 
-// abandonOpen ends the wait for the messages that are not marked yet.
+// abandonOpen notes that no call waits any more for the messages that are not marked yet.
 func (k *known) abandonOpen() {
 	for _, m := range k.results {
 		for id := range m.open {
@@ -130,7 +130,8 @@ func (k *known) abandonOpen() {
 	}
 }
 
-// freshMarks returns the marks that are not in the file yet, each once, after their source.
+// freshMarks returns the marks that are not in the file yet, each once, after the first mark, which
+// is that of their source. It returns nil if all marks are in the file.
 func (m *marks) freshMarks(all []mark) (some []mark) {
 	seen := map[mark]bool{}
 	for i, r := range all {
@@ -145,7 +146,8 @@ func (m *marks) freshMarks(all []mark) (some []mark) {
 	return some
 }
 
-// messageMarks returns the marks of a message's texts, after the mark of their source.
+// messageMarks returns the mark of a message's source, and then the marks of the message's texts. of
+// holds the labels of the message.
 func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 	open, closed := false, false
 	for _, l := range of {
@@ -182,7 +184,7 @@ func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 	return all
 }
 
-// maxWord is longer than any address, in bytes.
+// maxWord is the maximum length, in bytes, of a word that is marked. No address is longer.
 const maxWord = 2048
 
 // cutPicture returns a text, or only its beginning when the text is a picture or a sound. A model
@@ -196,7 +198,7 @@ func cutPicture(text string) string {
 	return text
 }
 
-// isPicture reports whether a text is nothing but the base64 of a picture or a sound.
+// isPicture reports whether a text is only the base64 of a picture or a sound.
 func isPicture(text string) bool {
 	if head, data, is := strings.Cut(text, ";base64,"); is && strings.HasPrefix(head, "data:") {
 		text = data
@@ -233,7 +235,7 @@ func visitTexts(message string, visit func(text string)) {
 	}
 }
 
-// HearUser endorses everything that the user's text names, in the sessions of some keys.
+// HearUser marks as named by the user all that the user's text names, in the sessions of some keys.
 func HearUser(state string, keys []string, text string) error {
 	if len(text) > maxSaid {
 		return nil
@@ -254,7 +256,7 @@ func HearUser(state string, keys []string, text string) error {
 			all = append(all, m.hashMark(said, []byte(word)))
 		}
 		visitAddresses(text, func(word, whole string) {
-			if word == whole { // naming an address does not endorse all addresses at its host
+			if word == whole { // otherwise, naming one address would endorse all addresses at its host
 				all = append(all, m.hashMark(said, []byte(word)))
 			}
 			if domain := domainMark(word); domain != "" {
@@ -277,6 +279,6 @@ func HearUser(state string, keys []string, text string) error {
 	return nil
 }
 
-// maxSaid is the longest text that a person types. A longer text was pasted and may hold what
-// others have written.
+// maxSaid is the maximum length, in bytes, of a text that a person types. A longer text was probably
+// pasted, and others may have written it.
 const maxSaid = 2 << 10

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxDigits is more digits than a telephone or account number has.
+// maxDigits is the maximum number of digits in a number. Telephone and account numbers have fewer.
 const maxDigits = 20
 
-// numbersIn visits the numbers of telephones and accounts that begin in the first bytes of a text,
-// as digits alone, without what separates their groups. rowEnd is the length of the text after the
-// last row of digits. Inside that row, a number begins only where its form shows it. text is the
-// end of whole.
+// numbersIn visits the telephone and account numbers that begin in the first bytes (first) of text.
+// It visits only the digits, without the characters between their groups. text is the end of whole.
+// rowEnd is the length of the text after the last row of digits that was visited; numbersIn returns
+// it anew. Inside that row, a number can begin only where its form shows that it is a number.
 func numbersIn(whole, text string, first, rowEnd int, visit func(number string)) (end int) {
 	for i := 0; i < first; i++ {
 		if c := text[i]; c < '0' || c > '9' {
@@ -34,7 +34,7 @@ func numbersIn(whole, text string, first, rowEnd int, visit func(number string))
 	return rowEnd
 }
 
-// isCalled reports whether the text before a number ends with a scheme for numbers, such as
+// isCalled reports whether before, the text before a number, ends with a scheme for numbers, such as
 // "tel:".
 func isCalled(before string) bool {
 	name, is := strings.CutSuffix(strings.TrimRight(before[max(0, len(before)-maxScheme):], "(+ "), ":")
@@ -86,8 +86,8 @@ const leastCalled = 3
 // counts.
 func visitNumbers(text string, called bool, visit func(number string)) (end int) {
 	var digits [maxDigits]byte
-	var sizes [maxDigits]int // of the groups
-	var between [maxDigits]byte
+	var sizes [maxDigits]int    // number of digits of each group
+	var between [maxDigits]byte // the character before each group
 	n, groups, i := 0, 0, len(text)-len(strings.TrimLeft(text, "+("))
 	told := text[0] == '+' || text[0] == '(' || text[0] == '0' // it begins as a telephone number
 	for {
@@ -132,9 +132,9 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 // maxCountry is the length of the longest code of a country.
 const maxCountry = 3
 
-// visitTails visits the forms in which a telephone number is the same with and without its country:
-// the digits behind each code that it may begin with, or behind the zero in front. A "-" stands
-// before them, because a number of that form may be another one.
+// visitTails visits the forms of a telephone number that are the same with and without the code of
+// its country: the digits after each possible code, or after the zero in front. whole means that the
+// number begins with a code. Each form begins with "-", because other numbers can have the same form.
 func visitTails(number []byte, whole bool, visit func(number string)) {
 	const least, most = 7, 15 // digits of a telephone number
 	if len(number) > most {

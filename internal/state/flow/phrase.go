@@ -19,7 +19,7 @@ const maxPhrase = 8
 type piece struct {
 	from, end    int
 	starts, ends []int
-	glued        bool // its path continues after the blank
+	glued        bool // the piece is in a path that continues after the blank
 }
 
 // splitPieces returns the pieces of a text. For a value, which is compared exactly, places is
@@ -67,7 +67,7 @@ func gluePaths(text string, all []piece) {
 // openQuote is a quote that contains a path, or follows one, and is not closed yet; the zero value
 // means no quote.
 type openQuote struct {
-	by      string // the characters that close it
+	by      string // the characters that close the quote
 	escapes bool   // a backslash before a closing character keeps the quote open; not in a Windows path
 }
 
@@ -212,8 +212,8 @@ func (p *piece) findPlaces(text string) {
 	}
 }
 
-// goesOn reports whether the path between two places of the text continues after the one character
-// that follows it: yes in "/a/b,c" and "/a/<b>/c", no in "/a/b,/a/c".
+// goesOn reports whether the path between two places of the text continues after the character
+// that follows the path: yes in "/a/b,c" and "/a/<b>/c", no in "/a/b,/a/c".
 func (p *piece) goesOn(text string, from, end int) bool {
 	word := text[from:end]
 	if end == p.end {
@@ -252,9 +252,9 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	return !list || !isPathLead(next) && (isPathLead(word) || !strings.ContainsAny(next, `/\`))
 }
 
-// joinsQuote reports whether the text directly after a closing quote belongs to the quoted text.
-// The end of a sentence does not, nor does the next item of a list or a tag, an "s", or a word of
-// a language without blanks.
+// joinsQuote reports whether next, the text directly after a closing quote, belongs to the quoted
+// text. The end of a sentence does not belong to it, nor does the next item of a list, a tag, an
+// "s", or a word of a language without blanks.
 func joinsQuote(next string) bool {
 	if next[0] == ':' {
 		return len(next) > 1 && next[1] >= '0' && next[1] <= '9' // a port
@@ -270,8 +270,8 @@ func joinsQuote(next string) bool {
 	return !stands || rest[0] < utf8.RuneSelf
 }
 
-// isPattern reports whether the characters after a closing quote make a pattern of the quoted
-// text. The end of a sentence does not, nor does a mark of emphasis.
+// isPattern reports whether next, the text directly after a closing quote, makes a pattern of the
+// quoted text. The end of a sentence and a mark of emphasis do not.
 func (p *piece) isPattern(text, next string) bool {
 	switch next[0] {
 	case '*':
@@ -286,8 +286,8 @@ func (p *piece) isPattern(text, next string) bool {
 // filters holds programs that people write after a pipe.
 var filters = setOf("awk bat cat column cut diff fgrep egrep grep head jq less md more nl od paste perl rev rg sed sort tac tail tee tr uniq wc xargs xxd yq")
 
-// continuesPath reports whether the text between two places is the rest of a path, as after the
-// quote or bracket in "<a>/b". The next item of a list and a value are not.
+// continuesPath reports whether the text between two places is the rest of a path, as the "/b" in
+// "<a>/b". The next item of a list is no rest of a path, nor is the value after ":" or "=".
 func (p *piece) continuesPath(text string, before, from, end int) bool {
 	place := strings.TrimPrefix(text[from:end], ":") // "ana@nas":/srv is on another machine
 	if before == p.from || place == "" || place[0] != '/' && place[0] != '\\' || strings.IndexByte(":=", text[before-1]) >= 0 {
@@ -320,8 +320,8 @@ func skipBrackets(text string, i, end int) int {
 	return end
 }
 
-// addWord adds the places at both ends of a word: with and without the punctuation around it, and
-// after its scheme. It adds none at an end where the path continues.
+// addWord adds the places at both ends of a word: with and without the punctuation around the word,
+// and after its scheme. It adds no place at an end where the path continues (continues, goesOn).
 func (p *piece) addWord(text string, from, end int, continues, goesOn bool) {
 	starts, ends := p.starts, p.ends
 	defer func() {
@@ -458,7 +458,7 @@ func visitPhrases(text string, visit func(phrase string)) {
 		for j := i + 1; j < len(all) && j < i+maxPhrase; j++ {
 			ends, glued := all[j].ends, slices.ContainsFunc(all[i:j], func(one piece) bool { return one.glued })
 			starts := p.starts
-			if j == i+maxPhrase-1 { // part of a longer value
+			if j == i+maxPhrase-1 { // the phrase may be part of a longer value
 				starts, ends = addPlace(slices.Clip(starts), p.from), addPlace(slices.Clip(ends), all[j].end)
 			}
 			for _, from := range starts[:min(len(starts), edges)] {

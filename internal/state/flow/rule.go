@@ -9,15 +9,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// going is what a call carries. Its memory is reused for every call.
+// going holds what a call carries, and where the call goes. Its memory is reused for every call.
 type going struct {
 	what  []byte   // the server, the tool and the deciding values, exactly
 	to    []string // the values that decide where the call goes
-	loose bool     // the call does not say where it goes
+	loose bool     // nothing in the call says where it goes
 	texts []string // all texts in the call, also decoded as JSON or HTML
 }
 
-// clearCall drops all references to a call, because the call's memory is reused.
+// clearCall drops all references to the last call, because the memory of that call is reused.
 func (g *going) clearCall() {
 	clear(g.to)
 	clear(g.texts)
@@ -48,7 +48,7 @@ func (g *going) readCall(server string, decides, weighs []string, c *policy.Call
 		g.to = append(g.to, c.Names...)
 	case c.Subject != policy.ToolSubject:
 		g.loose = true
-	case decides == nil: // then every argument may decide
+	case decides == nil: // every argument may decide where the call goes
 		for _, all := range [...]jsonscan.Value{args, extra} {
 			for key, value := range all.Members() {
 				name := key.Text()
@@ -69,7 +69,7 @@ func (g *going) readCall(server string, decides, weighs []string, c *policy.Call
 			g.addDestination(name, value)
 			given = given || value.Kind() != jsonscan.Null // some clients send null for a missing argument
 			if len(g.to) == known && !isEmpty(value) {
-				g.to = append(g.to, string(value)) // true, or a record that names nobody
+				g.to = append(g.to, string(value)) // the value is true or false, or a record without values
 			}
 		})
 		g.loose = g.loose || given && len(g.to) == 0
@@ -99,7 +99,7 @@ func isEmpty(value jsonscan.Value) bool {
 	return false
 }
 
-// visitArguments visits the arguments with some names; letter case does not matter.
+// visitArguments visits the arguments with these names; the case of letters does not matter.
 func visitArguments(names []string, c *policy.Call, visit func(name string, value jsonscan.Value)) {
 	for key, value := range jsonscan.ValueOf(c.Args).Members() {
 		name := key.Text()
@@ -213,10 +213,10 @@ const (
 	sameAgain = "a person let the same go there before"
 )
 
-// weighCall reports whether a call needs no question. That is so when a person has allowed the
-// same call before, when the user has named where the call goes, or when it has none of the
+// weighCall judges whether a call needs a question. A call needs none when a person has allowed the
+// same call before, when the user has named where the call goes, or when the call has none of the
 // arguments that the owner lists as deciding. In addition, the call must not carry an address that
-// others have written and the user has not, or secret data. weighCall uses the labels as they were
+// others have written and the user has not, nor secret data. weighCall uses the labels as they were
 // last read.
 func (s *Session) weighCall(server string, decides, weighs []string, c *policy.Call) (o opinion, err error) {
 	s.mu.Lock()
@@ -325,7 +325,7 @@ func (g *going) addressKey(word string) []byte {
 // weightKey returns the key under which a person's consent to an amount in this call is stored.
 func (g *going) weightKey(value string) []byte { return g.addressKey("=" + value) }
 
-// allowCall stores that a person has allowed a call: the same call may go there again.
+// allowCall stores that a person has allowed a call. The same call then needs no question.
 func (s *Session) allowCall(server string, decides, weighs []string, c *policy.Call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

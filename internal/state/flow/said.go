@@ -9,18 +9,19 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// A server may label its own results in _meta, as GitHub's does:
+// A server may label its own results in _meta, as GitHub's server does:
 //
 //	"_meta": {"ifc": {"integrity": "untrusted", "confidentiality": ["ana", "bob"]}}
 //
-// Its word can only add labels. That it calls something trusted or public says nothing here, and a
-// value that is not known counts as the stricter.
+// Such a label can only add labels of ours. If the server labels a result as trusted or public, that
+// changes nothing. An unknown value of integrity counts as untrusted, and one of confidentiality as
+// private.
 
 // labelKeys are the members of _meta that hold such labels, without a prefix such as
 // "example.org/".
 var labelKeys = [...]string{"ifc", "difc", "label", "labels", "security_label", "securityLabel"}
 
-// saidLabels returns the kinds of labels that a message of a server has for itself.
+// saidLabels returns the kinds of labels that the server itself has put on a message.
 func saidLabels(message []byte) (kinds []string) {
 	if !bytes.Contains(message, []byte(`"_meta"`)) || !bytes.Contains(message, []byte("ntegrity")) && !bytes.Contains(message, []byte("onfidentiality")) {
 		return nil
@@ -48,8 +49,8 @@ func visitMeta(v jsonscan.Value, add func(kind string)) {
 	}
 }
 
-// readMeta reads the labels in a part of a _meta. named reports whether this part stands under one of
-// labelKeys. Without such a key, a lone integrity may be a checksum.
+// readMeta reads the labels in a part of a _meta. named means that this part is inside a member of
+// labelKeys. In any other part, an integrity without confidentiality may be a checksum.
 func readMeta(v jsonscan.Value, named bool, add func(kind string)) {
 	integrity, readers := v.Member("integrity"), v.Member("confidentiality")
 	if integrity != "" && (named || readers != "") && !isOneOf(integrity, "trusted", "high") {
@@ -75,8 +76,7 @@ func isOneOf(v jsonscan.Value, words ...string) bool {
 	return v.Kind() == jsonscan.String && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, v.Text()) })
 }
 
-// isPublic reports whether everybody may read a result: its readers are "public", and nobody is
-// named beside them.
+// isPublic reports whether everybody may read a result: "public" is the only reader that it names.
 func isPublic(readers jsonscan.Value) bool {
 	n := 0
 	for one := range readers.Elements() {
@@ -87,8 +87,8 @@ func isPublic(readers jsonscan.Value) bool {
 	return n > 0 || isOneOf(readers, "public")
 }
 
-// addSaid adds the labels that a message has for itself, unless the session gets as much from it
-// anyway.
+// addSaid adds the labels that the server itself has put on a message, unless the message already
+// has that label or a stricter one.
 func addSaid(all []gate.Label, kinds []string, source string) []gate.Label {
 	for _, kind := range kinds {
 		if !slices.ContainsFunc(all, func(l gate.Label) bool { return l.Kind == kind || kind == private && l.Kind == secret }) {

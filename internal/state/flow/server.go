@@ -13,12 +13,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// ServerLabels is one server of a session; it implements gate.Labels. It is safe for concurrent
-// use.
+// ServerLabels implements gate.Labels for one server of a session. It is safe for concurrent use.
 type ServerLabels struct {
 	session *Session
-	name    string // its name in rules; "" if it has none
-	shown   string
+	name    string        // the server's name in rules; "" if it has none
+	shown   string        // the server's name for people
 	known   func() *Known // called only when needed, because it reads a table
 	policy  atomic.Pointer[policy.Policy]
 
@@ -79,7 +78,7 @@ func (s *ServerLabels) keepLabels(all []gate.Label, message []byte, known bool) 
 		if err != nil {
 			return fmt.Errorf("what the session has seen cannot be kept: %w", err)
 		}
-		if s.session.gen.Load() == gen { // otherwise a clear came meanwhile: repeat in the new journal
+		if s.session.gen.Load() == gen { // otherwise there was a clear meanwhile: repeat in the new journal
 			return nil
 		}
 	}
@@ -129,8 +128,9 @@ var silent = map[string]bool{
 	"notifications/tools/list_changed":         true, "notifications/prompts/list_changed": true, "notifications/resources/list_changed": true,
 }
 
-// Brought returns the labels that a message of the server adds: those of the calls that it
-// answers, or those of the server if it answers none, and those that the server itself puts on it.
+// Brought returns the labels that a message of the server adds: the labels of the calls that the
+// message answers, or those of the server if it answers none, and the labels that the server itself
+// has put on the message.
 func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 	p := s.policy.Load()
 	if !usesLabels(p) {
@@ -149,7 +149,7 @@ func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 	return all
 }
 
-// assumedLabels returns the labels of a message by what is known of its server.
+// assumedLabels returns the labels of a message that follow from what is known of its server.
 func (s *ServerLabels) assumedLabels(p *policy.Policy, x *gate.Exchange) (all []gate.Label) {
 	for _, one := range x.Replies { // of a JSON-RPC batch
 		all = append(all, s.Brought(one)...)
@@ -177,8 +177,8 @@ func (s *ServerLabels) assumedLabels(p *policy.Policy, x *gate.Exchange) (all []
 	return all
 }
 
-// listsResources reports whether a message lists resources: files, pages, issues, whose names and
-// descriptions others may have written. A list without entries tells nothing.
+// listsResources reports whether a message is a list of resources with at least one entry. Others
+// may have written the names and descriptions of resources, such as files, pages or issues.
 func listsResources(x *gate.Exchange) bool {
 	if x.Event.Method != "resources/list" {
 		return false
@@ -201,8 +201,8 @@ func (s *ServerLabels) callLabels(p *policy.Policy, c *policy.Call) (all []gate.
 	return all
 }
 
-// Called adds the labels of answers that we will not see, such as answers of an agent's own tools,
-// before the calls go. Texts of such answers are not marked.
+// Called adds, before the calls are made, the labels of their answers. It is for calls whose answers
+// we will not see, such as calls of an agent's own tools. The texts of such answers are not marked.
 func (s *ServerLabels) Called(cs []policy.Call) error {
 	p := s.policy.Load()
 	if !usesLabels(p) {
@@ -382,7 +382,7 @@ func destinationText(names []string, c *policy.Call) string {
 	return strings.Join(parts, ", ")
 }
 
-// joinSessions joins the sessions that calls name.
+// joinSessions joins this session with the sessions that calls name.
 func (s *ServerLabels) joinSessions(cs []policy.Call) error {
 	for i := range cs {
 		id := cs[i].Session

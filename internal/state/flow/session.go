@@ -24,31 +24,31 @@ type Session struct {
 	dir     string
 	keys    []string
 	written *written      // files into which sessions with labels wrote
-	alone   bool          // messages cannot link it with other sessions
-	gen     atomic.Uint64 // generation of the labels; a clear begins another
+	alone   bool          // messages cannot link this session with other sessions
+	gen     atomic.Uint64 // generation of the labels; a clear begins the next generation
 
 	mu       sync.Mutex // guards the fields below
 	journals []*journal
-	own      int // number of leading journals that use this session's keys
+	own      int // the first own journals are those of this session's keys
 	labels   labels
 	err      error
-	said     []listened      // where the user's words are, besides our own keys
-	turns    map[uint64]bool // messages that are being marked
-	last     uint64          // number of the last such message
-	bytes    int             // total size of these messages
+	said     []listened      // other journals that have the user's words
+	turns    map[uint64]bool // numbers of the messages that are being marked
+	last     uint64          // number of the last message that was to be marked
+	bytes    int             // total size of the messages that are being marked
 	done     *sync.Cond      // signals that a message is marked
 	known    known           // reused memory for the marks
 	going    going           // reused memory for the content of a call
 	ledgers  map[*Ledger]bool
 	process  string   // the key of the client's process; "" if clears are ignored
-	client   string   // name of that process's journal
-	root     *journal // that journal, if it is not among journals
-	at       string   // the journal that the last clear has led to; "" before the first
+	client   string   // name of the journal of the client's process; "" if clears are ignored
+	root     *journal // the journal of the client's process, if it is not in journals
+	at       string   // name of the journal that the last clear has led to; "" before the first clear
 
 	tasks sync.WaitGroup
 }
 
-// New returns the session of some keys, whose journals lie in a folder of the state folder.
+// New returns the session of some keys. Their journals are in a folder of the state folder.
 func New(state string, keys []string) *Session {
 	s := &Session{dir: dirOf(state), keys: keys, labels: labels{}, written: newWritten(dirOf(state)), turns: map[uint64]bool{}, ledgers: map[*Ledger]bool{}}
 	s.done = sync.NewCond(&s.mu)
@@ -92,7 +92,8 @@ func (s *Session) openJournals() error {
 	return nil
 }
 
-// makeFolder creates a folder that only this user can open, or checks that it is one.
+// makeFolder creates a folder that only this user can open. It returns an error if the path exists
+// and is no such folder.
 func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -107,8 +108,8 @@ func makeFolder(dir string) error {
 	return access.CheckOpen(dir, info)
 }
 
-// linkKey links one more key: its labels become labels of the session, and the session's labels
-// become labels of the key.
+// linkKey links one more key: the labels of its journal become labels of the session, and the labels
+// of the session become labels of the key.
 func (s *Session) linkKey(key string) error {
 	name, gen := fileOf(key), s.gen.Load()
 	known := slices.IndexFunc(s.journals, func(j *journal) bool { return j.name == name })
@@ -152,7 +153,7 @@ func (s *Session) linkKey(key string) error {
 	return s.refreshLabels()
 }
 
-// readNew returns what others have added to a journal.
+// readNew returns what other processes have added to a journal.
 func (s *Session) readNew(j *journal) (c content, err error) {
 	lines, err := j.readNext()
 	if errors.Is(err, errCut) {
@@ -167,7 +168,7 @@ func (s *Session) readNew(j *journal) (c content, err error) {
 	return c, nil
 }
 
-// refreshLabels reads what others have added to all journals.
+// refreshLabels reads what other processes have added to all journals.
 func (s *Session) refreshLabels() error {
 	if moved, err := s.moveIfCleared(s.root); moved || err != nil {
 		return err
@@ -203,8 +204,8 @@ func (s *Session) refreshLabels() error {
 	return nil
 }
 
-// mendJournal repairs a journal that others have changed. It makes every label hold and writes all
-// known labels again, so that a new reader does not find less than earlier readers.
+// mendJournal repairs a journal that somebody else has changed. It makes every label hold and writes
+// all known labels again, so that a new reader finds at least as many labels as earlier readers.
 func (s *Session) mendJournal(j *journal) error {
 	s.labels.distrustEverything(time.Now())
 	info, err := j.f.Stat()
@@ -213,7 +214,7 @@ func (s *Session) mendJournal(j *journal) error {
 	}
 	j.read = 0
 	if info.Size() > maxJournal {
-		j.read = info.Size() // every other reader finds it too long as well
+		j.read = info.Size() // nothing need be written: for every reader the journal is too long, and every label holds
 		return nil
 	}
 	var lines []string
@@ -227,8 +228,9 @@ func (s *Session) mendJournal(j *journal) error {
 // label holds.
 const maxJournals = 64
 
-// Add adds labels to the session. When it returns, every process that shares the session sees them
-// with its next call. The exception is a clear in the meantime: then gen changes.
+// Add adds labels to the session. When it returns, every process that shares the session sees the
+// labels with its next call. But if there is a clear meanwhile, the labels are in the old journal,
+// and gen has changed.
 func (s *Session) Add(all []Seen) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,7 +263,7 @@ func (s *Session) Add(all []Seen) error {
 	for _, one := range grown.listNewest(policy.SeenWords()...) {
 		s.labels.addLabel(one)
 	}
-	return s.refreshLabels() // labels that others added meanwhile would be missed
+	return s.refreshLabels() // other processes may have added labels meanwhile
 }
 
 // JoinKey links a key that a message names.
@@ -280,7 +282,7 @@ func (s *Session) JoinKey(key string) error {
 			return nil
 		}
 		gen := s.gen.Load()
-		s.err = s.linkKey(key) // a half-finished link would hide from others what was seen before
+		s.err = s.linkKey(key) // an error is kept: with half a link, other processes would miss earlier labels
 		if s.err != nil || s.gen.Load() == gen {
 			return s.err
 		}
@@ -374,7 +376,7 @@ func (s *Session) Close() {
 	ledgers := slices.Collect(maps.Keys(s.ledgers))
 	defer func() {
 		s.mu.Unlock()
-		for _, l := range ledgers { // outside the lock, because a ledger asks us for its file name
+		for _, l := range ledgers { // without s.mu, because a ledger takes s.mu to get its file name
 			l.close()
 		}
 	}()
@@ -408,9 +410,9 @@ func (s *Session) ForgetSession() error {
 	return errors.Join(failed...)
 }
 
-// sweepJournals removes files that nobody has open and nobody has written to since a time.
+// sweepJournals removes files that no process has open and that were last written before a time.
 func sweepJournals(dir string, before time.Time) {
-	entries, _ := os.ReadDir(dir) // the rest is swept another time
+	entries, _ := os.ReadDir(dir) // after an error, the other files are swept another time
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || len(e.Name()) < 32 || !isName(e.Name()[:32]) || !info.Mode().IsRegular() || info.ModTime().After(before) {

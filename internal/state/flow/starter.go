@@ -10,21 +10,23 @@ import (
 	"strings"
 )
 
-// A hook's word is the client's: what the user has typed, and that a conversation is over. A program
-// that the agent starts could say the same to the same hook. So such a word counts only if the
-// client itself has started the hook, as far as the system tells: on Linux, by the chain of parents.
+// A hook reports, for the client, what the user has typed and that a conversation is over. A program
+// that the agent starts could call the hook with a false report. So a report counts only if the
+// client itself has started the hook. Only Linux shows this, by the chain of parent processes; on
+// other systems every report counts.
 
 var (
 	errByShell  = errors.New("a shell's command or script has started the hook, and not the client")
 	errByOthers = errors.New("another program than the session's client has started the hook")
 )
 
-// CheckStarter returns an error if a shell's pipe or script has started this process rather than
-// the client. It returns nil where the system does not tell.
+// CheckStarter returns an error if a shell's pipe or script has started this process, and not the
+// client. It returns nil if the system does not show what has started it.
 func CheckStarter() error { return checkStarter(os.Getppid()) }
 
-// checkStarter looks at the processes between us and the client, from pid on. A hook's command
-// replaces the shell that a client starts it with (exec), or is all that the shell runs.
+// checkStarter checks the processes between us and the client, from pid upwards. If a client starts
+// a hook with a shell, the hook's command replaces the shell (exec), or is the only command that the
+// shell runs.
 func checkStarter(pid int) error {
 	for range 32 {
 		p := readStat(pid)
@@ -48,13 +50,13 @@ func runsOneCommand(pid int) bool {
 	return err == nil && len(words) > 1 && bytes.Contains(last, []byte("clawai")) && !bytes.ContainsAny(last, "|<>;&\n`$(")
 }
 
-// checkClient returns an error if a program that the session's client has started, and not the
-// client, has started us.
+// checkClient returns an error if we were not started by the session's client, but by a program
+// that this client has started. session is the key of the session, and pid our parent process.
 func checkClient(dir, session string, pid int) error {
 	own := findClient(pid)
 	found, err := readJournal(filepath.Join(dir, fileOf(session)))
 	if own == "" || err != nil {
-		return nil // the system tells nothing, or it is the first word of the session
+		return nil // the client cannot be found, or this is the first report of the session
 	}
 	for range 32 {
 		p := readStat(pid)

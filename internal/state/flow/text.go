@@ -28,8 +28,8 @@ func visitReadings(text string, visit func(text string)) {
 	}
 }
 
-// decodeText returns a text with one level of JSON and HTML escapes decoded, wide letters made
-// plain, and invisible characters removed.
+// decodeText returns a text with one level of JSON and HTML escapes decoded, fullwidth letters
+// replaced by plain ones, and invisible characters removed.
 func decodeText(text string) string {
 	if strings.IndexByte(text, '\\') >= 0 {
 		text = string(escape.UndoEscapes(nil, []byte(text)))
@@ -40,8 +40,8 @@ func decodeText(text string) string {
 	return foldForms(text)
 }
 
-// foldForms returns a text with plain characters in place of wide and similar forms, and without
-// invisible characters. The result is never longer.
+// foldForms returns a text with plain characters in place of fullwidth and similar forms, and
+// without invisible characters. The result is never longer than the text.
 func foldForms(text string) string {
 	var room [utf8.UTFMax]byte
 	return strings.Map(func(r rune) rune {
@@ -163,8 +163,8 @@ func countLetters(text string) (n int, digits bool) {
 	return n, digits
 }
 
-// isTelling reports whether a value is long enough that it cannot stand in a text by chance: "13"
-// is not.
+// isTelling reports whether a value is so long that it does not occur in a text by chance: "13" is
+// not.
 func isTelling(value string) bool {
 	n, digits := countLetters(value)
 	return n >= 5 || n == 4 && !digits

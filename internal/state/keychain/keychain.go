@@ -35,8 +35,8 @@ var ErrTooLarge = errors.New("it is too large for this system's keychain")
 // timeout limits the wait for a keychain that somebody must unlock.
 const timeout = 20 * time.Second
 
-// Get returns the text under a name. It asks the keychain only if the index has the name, so that
-// a locked, slow or missing keychain is not asked for nothing.
+// Get returns the text under a name. It asks the keychain only if the index has the name, because
+// the keychain may be locked, slow or missing.
 func (k Keychain) Get(name string) (string, error) {
 	known, err := k.Names()
 	if err != nil {
@@ -55,8 +55,8 @@ func (k Keychain) Get(name string) (string, error) {
 	return text, nil
 }
 
-// SetText puts the text into the keychain. It first adds the name to the index: an entry whose
-// name is unknown would never be found again.
+// SetText puts the text into the keychain. It first adds the name to the index: without its name,
+// an entry could never be found again.
 func (k Keychain) SetText(name, text string) error {
 	fresh := false
 	err := k.changeIndex(func(names []string) []string {
@@ -88,7 +88,7 @@ func (k Keychain) Delete(name string) error {
 		return errors.Join(ErrNone, k.forgetName(name)) // somebody removed it by hand
 	}
 	if err != nil {
-		// If there is no keychain, nothing was put into it, and the index does not have the name.
+		// On a system without a keychain, no entry was ever stored, so that the index is empty.
 		if known, unread := k.Names(); unread == nil && !slices.Contains(known, name) {
 			return ErrNone
 		}

@@ -6,32 +6,32 @@ import (
 	"runtime/metrics"
 )
 
-// manyBytes is the size from which a heap is large: then frequent collections save more memory
-// than they cost in time.
+// manyBytes is the size from which a heap counts as large: for a large heap, the memory that
+// frequent collections save is worth their time.
 const manyBytes = 4 << 20
 
-// SetHeapPace lets a large heap grow by few per cent of its live data between collections, and a
-// small heap by many per cent.
+// SetHeapPace sets by how many per cent of its live data the heap may grow between collections:
+// many for a small heap, few for a large heap.
 func SetHeapPace(many, few int) {
 	debug.SetGCPercent(many)
 	awaitCycle(&pace{many: many, few: few, live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}})
 }
 
 type pace struct {
-	many, few int
-	is        bool // few is set now
+	many, few int  // per cent, as for debug.SetGCPercent
+	large     bool // few is in force, because the heap was large at the last collection
 	live      []metrics.Sample
 }
 
-// cycle becomes garbage at once, so that the next collection runs its finalizer.
+// cycle is an object that becomes garbage at once, so that each collection runs its finalizer.
 type cycle struct{ *pace }
 
 func awaitCycle(p *pace) { runtime.SetFinalizer(&cycle{p}, (*cycle).endCycle) }
 
 func (c *cycle) endCycle() {
 	metrics.Read(c.live)
-	if large := c.live[0].Value.Uint64() >= manyBytes; large != c.is {
-		c.is = large
+	if large := c.live[0].Value.Uint64() >= manyBytes; large != c.large {
+		c.large = large
 		debug.SetGCPercent(map[bool]int{true: c.few, false: c.many}[large])
 	}
 	awaitCycle(c.pace)

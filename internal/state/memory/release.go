@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The runtime collects when nothing large has been dropped for quietDelay, and at the latest
-// maxDelay after the first drop.
+// Memory is released when ReleaseSoon was not called for quietDelay, and at the latest maxDelay
+// after the first call.
 const (
 	quietDelay = time.Second
 	maxDelay   = 3 * time.Second
@@ -19,11 +19,11 @@ const (
 var pending struct {
 	sync.Mutex
 	timer *time.Timer
-	since time.Time // time of the first waiting drop; zero: none
+	since time.Time // time of the first call of ReleaseSoon since the last release; zero: no call
 }
 
-// ReleaseSoon must be called when something large has been dropped. It neither blocks nor, after
-// the first call, allocates.
+// ReleaseSoon must be called when something large has become garbage. It does not block, and only
+// its first call allocates.
 func ReleaseSoon() {
 	pending.Lock()
 	defer pending.Unlock()
@@ -44,6 +44,6 @@ func releaseMemory() {
 	pending.Lock()
 	pending.since = time.Time{}
 	pending.Unlock()
-	runtime.GC() // objects in a sync.Pool survive one collection
+	runtime.GC() // FreeOSMemory collects a second time, because objects in a sync.Pool survive one collection
 	debug.FreeOSMemory()
 }

@@ -12,13 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settleAfter is the time after which a start is over.
+// settleAfter is the time after which the start of the program is certainly over.
 const settleAfter = time.Second
 
-// SettleSoon releases, once, the pages of the program's own file that the start has loaded: code
-// and tables that are read once. They are three quarters of the memory that an idle proxy is
-// charged with. The pages stay in the system's cache, and a page that is used again comes from
-// there, even if the file was removed meanwhile. If this is not certain, nothing is released.
+// SettleSoon releases the pages of the program file that the start has loaded: code and tables that
+// are used only once. The system counts them as memory of the process, and in an idle proxy they
+// are three quarters of its memory. The pages stay in the system's cache. A page that is used again
+// comes from the cache or from the file, even if the file was removed meanwhile. If that is not
+// certain, nothing is released.
 func SettleSoon() { time.AfterFunc(settleAfter, func() { releaseProgram() }) }
 
 // remote holds the file systems on which a released page may not be available again: another
@@ -32,10 +33,10 @@ var remote = []uint32{
 // isLocal reports whether the file at a path is on a disk of this machine.
 func isLocal(path string) bool {
 	var fs unix.Statfs_t
-	return unix.Statfs(path, &fs) == nil && comesAgain(uint32(fs.Type)) //nolint:gosec,unconvert // its type is the machine's, its value has 32 bits
+	return unix.Statfs(path, &fs) == nil && isLocalType(uint32(fs.Type)) //nolint:gosec,unconvert // the Go type depends on the machine, but the values have 32 bits
 }
 
-func comesAgain(magic uint32) bool { return !slices.Contains(remote, magic) }
+func isLocalType(magic uint32) bool { return !slices.Contains(remote, magic) }
 
 // releaseProgram returns how many bytes of the program's mappings it released.
 func releaseProgram() (given int) {
@@ -56,15 +57,17 @@ func releaseProgram() (given int) {
 				place = string(line)
 			}
 		case place != "" && bytes.HasPrefix(line, []byte("Anonymous: ")) && bytes.HasSuffix(line, []byte(" 0 kB")):
-			given += giveBack(place)
+			given += releaseMapping(place)
 		}
 	}
 	return given
 }
 
-// giveBack releases a mapping that is not writable. The caller has checked that nobody, such as
-// the linker, has written to the mapping before, so the pages can be read from the file again.
-func giveBack(place string) int {
+// releaseMapping releases a mapping that is not writable, and returns its size in bytes; 0 if the
+// mapping was not released. place is the first line of the mapping in /proc/self/smaps. The caller
+// has checked that the mapping was never written to, for example by the dynamic linker, so that the
+// system can read its pages from the file again.
+func releaseMapping(place string) int {
 	addresses, rest, _ := strings.Cut(place, " ")
 	access, _, _ := strings.Cut(rest, " ")
 	low, high, _ := strings.Cut(addresses, "-")

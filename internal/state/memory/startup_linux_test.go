@@ -50,7 +50,7 @@ func TestSettleGivesBackTheFile(t *testing.T) {
 // Nothing that can be written to is let go, whoever asks.
 func TestGiveBackLeavesWhatIsWritten(t *testing.T) {
 	for _, place := range []string{"", "x", "c000000000-c000400000 rw-p 00000000 00:00 0", "c000000000-c000400000 r-xs 0 0:0 0 /x", "zz-c000400000 r-xp 0", "1000 r-xp 0", "1001-2000 r-xp 0"} {
-		if n := giveBack(place); n != 0 {
+		if n := releaseMapping(place); n != 0 {
 			t.Errorf("%q: %d bytes", place, n)
 		}
 	}
@@ -65,7 +65,7 @@ func TestPagesThatMayNotComeAgainStay(t *testing.T) {
 		"ext4": {0xef53, true}, "tmpfs": {0x01021994, true}, "overlay": {0x794c7630, true}, "xfs": {0x58465342, true},
 		"nfs": {0x6969, false}, "cifs": {0xff534d42, false}, "smb2": {0xfe534d42, false}, "9p": {0x01021997, false}, "fuse": {0x65735546, false},
 	} {
-		if comesAgain(tt.magic) != tt.comes {
+		if isLocalType(tt.magic) != tt.comes {
 			t.Errorf("%s: comes again %v", name, !tt.comes)
 		}
 	}

@@ -2,5 +2,5 @@
 
 package memory
 
-// SettleSoon does nothing here: it is not possible to find the pages of the file.
+// SettleSoon does nothing on this system, which offers no way to find the pages of the program file.
 func SettleSoon() {}

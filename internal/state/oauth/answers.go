@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// answerTransport passes JSON to the libraries in the form that they accept. They reject a whole
-// answer because of its Content-Type, a number with a fraction, or a malformed member that nobody
-// needs. If such an answer belongs to a refresh, the new refresh token in it would be lost.
+// answerTransport changes JSON answers into the form that the libraries accept. The libraries
+// reject a whole answer because of its Content-Type, a number with a fraction, or a malformed
+// member that nobody needs. If that happened in a refresh, the new refresh token would be lost.
 type answerTransport struct{ next http.RoundTripper }
 
 // textMembers are the text members that clawai or a library reads from an answer to a registration
@@ -23,7 +23,7 @@ var textMembers = []string{
 	"access_token", "token_type", "refresh_token", "scope", "error", "error_description", "error_uri",
 }
 
-// RoundTrip reads the whole answer; an answer that breaks off is an error.
+// RoundTrip reads the whole answer. An incomplete answer is an error.
 func (a answerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := cmp.Or(a.next, http.DefaultTransport).RoundTrip(r)
 	if err != nil {
@@ -47,7 +47,8 @@ func (a answerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// plainAnswer returns an answer with only the members that are read, in the expected types.
+// plainAnswer returns the answer as JSON with only the members that are read, in the types that the
+// libraries expect.
 func plainAnswer(doc map[string]json.RawMessage) []byte {
 	plain := make(map[string]any)
 	for _, name := range textMembers {
@@ -59,12 +60,12 @@ func plainAnswer(doc map[string]json.RawMessage) []byte {
 	if seconds, ok := wholeSeconds(doc["expires_in"]); ok {
 		plain["expires_in"] = seconds
 	}
-	body, _ := json.Marshal(plain) // texts and a number always encode
+	body, _ := json.Marshal(plain) // cannot fail for texts and a number
 	return body
 }
 
-// wholeSeconds parses a time to live; some servers write it as a text. It drops a fraction of a
-// second, but returns 1 for less than a second: 0 would mean no expiry.
+// wholeSeconds parses a time to live in seconds, which some servers write as a text. It drops a
+// fraction of a second, but returns 1 for less than a second, because 0 would mean no expiry.
 func wholeSeconds(written json.RawMessage) (int64, bool) {
 	seconds, err := strconv.ParseFloat(strings.Trim(string(written), `"`), 64)
 	if err != nil || math.IsNaN(seconds) {

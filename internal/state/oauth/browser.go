@@ -25,8 +25,8 @@ func OpenBrowser(ctx context.Context, name, page string) error {
 			name = "xdg-open"
 		}
 	}
-	// The program may be the browser itself and stay open, so we do not wait for its end. It
-	// continues after we end, also after a Ctrl-C.
+	// The program may be the browser itself and run for long, so we do not wait for its end. It
+	// continues to run after we end, even after Ctrl-C.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), name, args...)
 	detachProcess(cmd)
 	if err := cmd.Start(); err != nil {

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// detachProcess starts the program in a process group of its own.
+// detachProcess makes cmd start in a new process group, so that Ctrl-C does not end it.
 func detachProcess(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -12,11 +12,12 @@ import (
 
 const callbackPath = "/callback"
 
-// callback is the data that the browser brings back.
+// callback is the data that the browser brings back: the code, and the issuer or "".
 type callback struct{ code, issuer string }
 
-// authorize sends the owner's browser to page and waits for it to come back with a code, at a
-// loopback address that exists only during this call (RFC 8252, section 7.3).
+// authorize sends the owner's browser to page, and waits until the browser comes back with a code.
+// It comes back to back, a loopback listener that exists only for this sign-in (RFC 8252, section
+// 7.3).
 func (c *Client) authorize(ctx context.Context, page string, back net.Listener) (callback, error) {
 	asked, err := url.Parse(page)
 	if err != nil {
@@ -53,8 +54,8 @@ func (c *Client) authorize(ctx context.Context, page string, back net.Listener) 
 	}
 }
 
-// callbackHandler returns the page that the browser comes back to. Only a request with our state
-// ends the waiting, because any program on this machine can send another request.
+// callbackHandler returns the handler of the page to which the browser comes back. Only a request
+// with our state ends the wait, because any program on this machine can send requests.
 func callbackHandler(host, state string, came chan<- callback, refused chan<- error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -24,24 +24,24 @@ import (
 type Options struct {
 	Server *url.URL
 	Store  Store
-	Lock   string // beginning of the names of files that all processes of this user share: for each server, only one process at a time signs in or refreshes
+	Lock   string // prefix of the paths of lock files that all processes of this user share: for each server, only one process at a time signs in or refreshes
 
 	// Browse opens the sign-in page for the owner. The address is http or https, and comes from
 	// the server.
 	Browse func(ctx context.Context, page string) error
 
-	// ClientID and ClientSecret belong to a client that the owner registered; the id may also be
-	// the https address of a client metadata document. If ClientID is "", the client of the
-	// earlier sign-in is used if the owner had registered it. Otherwise a new client is
-	// registered.
+	// ClientID and ClientSecret belong to an OAuth client that the owner has registered. ClientID
+	// may also be the https address of a client metadata document. If ClientID is "" and the owner
+	// had registered the client of the earlier sign-in, that client is used. Otherwise clawai
+	// registers a new client.
 	ClientID, ClientSecret string
 
 	// Anew makes SignIn ignore the earlier sign-in, which is kept until there is a new one.
 	Anew bool
 
-	// Pages is the minimum time between two sign-in pages that a server opens, and between two
-	// pages for a wider scope. Default 1 min; negative means no minimum, for an owner who asks for
-	// the page.
+	// Pages is the minimum time between two sign-in pages that a server can open, and between two
+	// pages for a wider scope. The default is 1 min. A negative value means no minimum, for a
+	// sign-in that the owner has started.
 	Pages time.Duration
 
 	HTTP *http.Client  // for discovery and tokens; the default connects only to addresses that a server may choose
@@ -51,14 +51,14 @@ type Options struct {
 // Client holds the owner's sign-in at one server. It is safe for concurrent use.
 type Client struct {
 	o   Options
-	key string
+	key string // ServerKey of the server
 
 	mu     sync.Mutex // guards entry, loaded and barred
 	entry  StoredSignIn
-	loaded bool
-	barred barrier
+	loaded bool    // entry is loaded; then an entry without a server means that there is none
+	barred barrier // the last 403 that asked for no sign-in
 
-	signing chan struct{} // held by whoever signs in or refreshes
+	signing chan struct{} // holds one element while a goroutine signs in or refreshes
 	last    outage        // guarded by signing
 }
 
@@ -75,8 +75,8 @@ func New(o Options) *Client {
 	return &Client{o: o, key: ServerKey(o.Server), signing: make(chan struct{}, 1)}
 }
 
-// Apply adds the token to a request to the server, and refreshes the token if it has expired.
-// Without a sign-in it adds nothing: the server's answer shows whether it wants one.
+// Apply adds the token to a request to the server, and refreshes the token first if it has expired.
+// Without a sign-in it adds nothing: the server's answer shows whether the server wants a sign-in.
 func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 	if r.URL.Scheme != c.o.Server.Scheme || r.URL.Host != c.o.Server.Host {
 		return errors.New("a token was about to leave the server it is for")
@@ -136,9 +136,9 @@ func (c *Client) reloadEntry() (StoredSignIn, error) {
 	return c.currentEntry()
 }
 
-// Challenged handles a 401 or 403. It refreshes a token that has become invalid. Otherwise the
-// owner signs in, for the wider scope if the server wants one. The sign-in may continue after the
-// request of this answer has ended.
+// Challenged handles the answer 401 or 403. It refreshes a token that has become invalid. If that
+// does not help, the owner signs in, for a wider scope if the server wants one. again means that the
+// request should be sent again. The sign-in may continue after ctx has ended.
 func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
 	used := bearerToken(resp.Request)
 	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}
@@ -146,7 +146,7 @@ func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again boo
 }
 
 // runOn runs do and waits for it. When ctx ends, runOn returns and do continues, for at most
-// bound: the answer to its request may hold a token that the server gives only once.
+// bound: the answer to a request of do may hold a token that the server issues only once.
 func runOn[T any](ctx context.Context, bound time.Duration, do func(context.Context) (T, error)) (got T, err error) {
 	type outcome struct {
 		got T
@@ -167,8 +167,8 @@ func runOn[T any](ctx context.Context, bound time.Duration, do func(context.Cont
 	}
 }
 
-// Accepted notes that the server has accepted the token of r. If the server refuses that token
-// later, a refresh may help. Without this note, a server that refuses every token would cause a
+// Accepted notes that the server has accepted the token of r. Only if the server refuses such a
+// token later, the token is refreshed. Otherwise a server that refuses every token would cause a
 // refresh for each call.
 func (c *Client) Accepted(r *http.Request) {
 	used := bearerToken(r)
@@ -180,7 +180,7 @@ func (c *Client) Accepted(r *http.Request) {
 	}
 	now, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	_ = c.withLock(now, func() error { // if this fails, another sign-in is under way and brings another token
+	_ = c.withLock(now, func() error { // if the lock is not free in time, another sign-in is in progress and will store another token
 		e, err := c.reloadEntry()
 		if err != nil || e.AccessToken != used {
 			return err
@@ -204,7 +204,7 @@ func (c *Client) answerChallenge(ctx context.Context, resp *http.Response, used 
 	}
 	e, err := c.reloadEntry()
 	if err == nil && e.AccessToken != used && e.AccessToken != "" {
-		return true, nil // another call or process has already done it
+		return true, nil // another call or process has stored a new token meanwhile
 	}
 	if resp.StatusCode == http.StatusUnauthorized && used != "" {
 		if err == nil && e.Unproven {
@@ -245,9 +245,9 @@ func (c *Client) lockName() string {
 	return c.o.Lock + "." + hex.EncodeToString(sum[:8])
 }
 
-// sanitizeError keeps texts of a server away from people and their terminals. Answers of its
-// endpoints may repeat a secret or tell people what to do, so only the error codes of RFC 6749 are
-// kept. Other text is shortened, and control characters in it are made visible.
+// sanitizeError returns an error without texts of a server, for people and their terminals. A
+// server's text may repeat a secret or tell people what to do, so only standard error codes remain.
+// Any other error text is shortened, and its control characters are made visible.
 func sanitizeError(err error) error {
 	if moved, ok := errors.AsType[*issuerChangedError](err); ok {
 		return moved
@@ -264,7 +264,7 @@ func sanitizeError(err error) error {
 	}
 	text := err.Error()
 	for _, quoting := range []string{"failed to decode successful registration response", "failed to decode registration error response", "registration failed with status"} {
-		if strings.Contains(text, quoting) { // the error quotes the whole body
+		if strings.Contains(text, quoting) { // this error quotes the whole body of the answer
 			return errors.New("client registration was refused")
 		}
 	}
@@ -274,7 +274,7 @@ func sanitizeError(err error) error {
 	return &shownError{term.VisibleText(truncateText(text)), err}
 }
 
-// errorCodes are the errors that an authorization server may name (RFC 6749, sections
+// errorCodes are the standard error codes of an authorization server (RFC 6749, sections
 // 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707, section 2; OpenID Connect Core,
 // section 3.1.2.6).
 var errorCodes = []string{
@@ -283,8 +283,8 @@ var errorCodes = []string{
 	"server_error", "temporarily_unavailable", "unapproved_software_statement", "unauthorized_client", "unsupported_grant_type", "unsupported_response_type",
 }
 
-// errorCode returns the code if it is a standard one, and otherwise the other text: a server can
-// write anything as a code.
+// errorCode returns code if it is a standard error code, and else otherwise, because a server can
+// write any text as a code.
 func errorCode(code, otherwise string) string {
 	if slices.Contains(errorCodes, code) {
 		return code
@@ -304,8 +304,8 @@ func (t *shownError) Unwrap() error { return t.err }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// mergeScopes returns the scopes to ask for: those granted before and the new ones (MCP 2025-11-25
-// basic/authorization, step-up).
+// mergeScopes returns the scopes to request: the scopes granted before and the new scopes (MCP
+// 2025-11-25 basic/authorization, step-up).
 func mergeScopes(had, wanted []string) []string {
 	all := slices.Clone(had)
 	for _, s := range wanted {

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// newHTTP returns an HTTP client for addresses that a server's challenge and metadata name, which
-// the server chose. It follows no redirection to another origin, because the request may contain a
-// code or a refresh token. A server on the Internet cannot send it into the owner's own network
-// (MCP security best practices, server-side request forgery).
+// newHTTP returns an HTTP client for addresses in a server's challenge and metadata, which the
+// server can choose freely. The client follows no redirection to another origin, because the
+// request may contain a code or a refresh token. It does not connect to the owner's own network if
+// the server is on the Internet (MCP security best practices, server-side request forgery).
 func newHTTP(server *url.URL) *http.Client {
 	g := &dialGuard{server: server}
 	direct := http.DefaultTransport.(*http.Transport).Clone()
@@ -39,8 +39,8 @@ func newHTTP(server *url.URL) *http.Client {
 	}
 }
 
-// proxyTransport skips the address check for requests that go through a proxy from the
-// environment: the proxy then makes or refuses the connection.
+// proxyTransport skips the address check for requests through a proxy that the environment names:
+// then the proxy makes or refuses the connection to the address.
 type proxyTransport struct{ direct, proxied *http.Transport }
 
 func (s proxyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -61,11 +61,11 @@ type dialGuard struct {
 	server *url.URL
 
 	once    sync.Once
-	private bool // the server itself is on this machine or in the owner's network
+	private bool // the server itself is on this machine or in a private network
 }
 
-// checkAddress checks the address after name resolution, so that no name can hide a forbidden
-// address.
+// checkAddress returns an error for a forbidden address. The dialer calls it after name resolution,
+// so that no name can hide a forbidden address.
 func (g *dialGuard) checkAddress(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -88,8 +88,8 @@ func (g *dialGuard) serverIsPrivate(ctx context.Context) bool {
 	return g.private
 }
 
-// allPrivate reports whether a server has only private addresses: a server on the Internet can
-// list a private address next to its own.
+// allPrivate reports whether all addresses of a server are private. One private address proves
+// nothing, because a server on the Internet can list one next to its own address.
 func allPrivate(ips []netip.Addr) bool {
 	return len(ips) > 0 && !slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !isPrivate(unmapIP(ip)) })
 }
@@ -121,8 +121,8 @@ func isPrivate(ip netip.Addr) bool {
 	return ip.IsLoopback() || ip.IsPrivate() || sharedSpace.Contains(ip)
 }
 
-// isReserved reports whether no sign-in server can have an address: for example, the metadata
-// services of clouds are link-local.
+// isReserved reports whether an address is of a kind that no sign-in server has. For example, the
+// metadata services of clouds have link-local addresses.
 func isReserved(ip netip.Addr) bool {
 	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || !ip.IsLoopback() &&
 		slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) })

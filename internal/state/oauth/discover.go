@@ -14,23 +14,22 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// resource is what a token is requested for, with its authorization server.
+// resource is the resource that a token is requested for, with its authorization server.
 type resource struct {
-	id     string // RFC 8707: the token request names it
-	server string // issuer of the authorization server
-	scopes []string
+	id     string   // the "resource" of the token request (RFC 8707)
+	server string   // issuer of the authorization server
+	scopes []string // the scopes that the metadata lists
 }
 
-// discovery looks for metadata. dropped holds the reasons why documents were not followed; they
-// explain a sign-in that fails later. astray means that a document described another resource.
+// discovery finds and reads metadata.
 type discovery struct {
 	http    *http.Client
-	server  *url.URL
-	dropped []string
-	astray  bool
+	server  *url.URL // the MCP server
+	dropped []string // why documents were not used, each reason once; explains a sign-in that fails later
+	astray  bool     // a document described another resource than the server
 }
 
-// drop notes once why a document was not followed.
+// drop notes why a document was not used.
 func (d *discovery) drop(reason error) {
 	if text := reason.Error(); !slices.Contains(d.dropped, text) {
 		d.dropped = append(d.dropped, text)
@@ -45,15 +44,15 @@ func (d *discovery) explainError(err error) error {
 	return fmt.Errorf("%w (not followed: %s)", err, strings.Join(d.dropped, "; "))
 }
 
-// findResource reads the server's metadata (RFC 9728): at the address that its challenge names, at
-// the address for its path, and at the address for its origin. If none describes this server, ok
-// is false, and the server's own origin is the authorization server, as in MCP 2025-03-26.
+// findResource reads the server's metadata (RFC 9728) at the address that its challenge names, at
+// the address for its path, or at the address for its origin. If no document describes this server,
+// ok is false, and the server's own origin is the authorization server, as in MCP 2025-03-26.
 func (d *discovery) findResource(ctx context.Context, challenges []oauthex.Challenge) (found resource, ok bool, err error) {
 	root := url.URL{Scheme: d.server.Scheme, Host: d.server.Host}
 	for _, at := range resourceAddresses(challenges, d.server) {
 		var doc oauthex.ProtectedResourceMetadata
 		if err := d.readMetadata(ctx, at, &doc); err != nil {
-			if !errors.Is(err, errAbsent) { // most servers have it at only one of the addresses
+			if !errors.Is(err, errAbsent) { // absence is normal: most servers have metadata at only one of the addresses
 				d.drop(err)
 			}
 			continue
@@ -95,7 +94,7 @@ func resourceAddresses(challenges []oauthex.Challenge, server *url.URL) (all []s
 	return all
 }
 
-// metadataAddress returns the metadata address that a challenge names.
+// metadataAddress returns the first metadata address that a challenge names; "" if there is none.
 func metadataAddress(challenges []oauthex.Challenge) string {
 	for _, c := range challenges {
 		if at := c.Params["resource_metadata"]; at != "" {
@@ -105,10 +104,10 @@ func metadataAddress(challenges []oauthex.Challenge) string {
 	return ""
 }
 
-// matchResource compares the resource in the metadata with the server. The token for this resource
-// goes to the server, so the resource must have the server's origin, and its path must be the
-// server's path or a folder above it (RFC 9728 section 3.3; MCP clients accept folders). A slash
-// at the end makes no difference.
+// matchResource returns an error if the metadata describes another resource than the server. The
+// token for the resource will be sent to the server, so the resource must have the server's origin,
+// and its path must be the server's path or a folder above that path (RFC 9728 section 3.3; MCP
+// clients accept folders). A slash at the end makes no difference.
 func matchResource(id string, server *url.URL) error {
 	u, err := url.Parse(id)
 	switch {
@@ -124,7 +123,7 @@ func matchResource(id string, server *url.URL) error {
 	return nil
 }
 
-// originOf returns the origin of an address, by which servers are compared.
+// originOf returns the origin of an address in a form that can be compared.
 func originOf(u *url.URL) string { return ServerKey(&url.URL{Scheme: u.Scheme, Host: u.Host}) }
 
 // findIssuer reads the metadata of an authorization server (RFC 8414, OpenID Connect Discovery).
@@ -169,8 +168,8 @@ func issuerAddresses(issuer string) []string {
 // errAbsent means that there is no document at an address.
 var errAbsent = errors.New("there is no metadata")
 
-// readMetadata reads one metadata document. Its error names the address without the query, which
-// may contain the owner's secrets.
+// readMetadata reads one metadata document. Its error names the address without the query, because
+// the query may contain the owner's secrets.
 func (d *discovery) readMetadata(ctx context.Context, at string, into any) error {
 	if err := checkEndpoint(at); err != nil {
 		return err

@@ -14,12 +14,12 @@ import (
 // StoredSignIn is the stored data of one sign-in.
 type StoredSignIn struct {
 	Server       string           `json:"server"`             // the server's address
-	Resource     string           `json:"resource,omitempty"` // resource that the sign-in named; "" in an entry of an earlier version
+	Resource     string           `json:"resource,omitempty"` // the "resource" of the token request; "" in an entry of an earlier version
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"client_secret,omitempty"`
 	ByHand       bool             `json:"by_hand,omitempty"` // the owner registered this client
 	AuthStyle    oauth2.AuthStyle `json:"auth_style,omitempty"`
-	Issuer       string           `json:"issuer,omitempty"` // of the authorization server; "" when it has no metadata
+	Issuer       string           `json:"issuer,omitempty"` // issuer of the authorization server; "" in an entry of an earlier version
 	AuthURL      string           `json:"auth_url,omitempty"`
 	TokenURL     string           `json:"token_url"`
 	Scopes       []string         `json:"scopes,omitempty"`
@@ -73,7 +73,7 @@ func (e *StoredSignIn) setToken(t *oauth2.Token) {
 }
 
 // encodeEntry encodes an entry for a store, including its secrets.
-func encodeEntry(e StoredSignIn) ([]byte, error) { return json.Marshal(e) } //nolint:gosec // a store is where they belong
+func encodeEntry(e StoredSignIn) ([]byte, error) { return json.Marshal(e) } //nolint:gosec // only a store gets the secrets
 
 func decodeEntry(data []byte) (e StoredSignIn, err error) {
 	if err = json.Unmarshal(data, &e); err != nil || e.Server == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/state/atomicfile"
 )
 
-// Files keeps entries in one folder, one file per server, which only their owner can read.
+// Files keeps entries in one folder: one file per server, which only the owner can read.
 type Files struct {
 	Dir string
 	// Private creates the folder, and returns an error if others can change it.

@@ -10,15 +10,17 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// issuerCheck compares the authorization server with the one at which the owner's own client is
-// registered, as stored at sign-in. The server's metadata may later name another authorization
-// server, and the client's secret would go there (RFC 9700, section 4.4: mix-up).
+// issuerCheck compares the authorization server with the one at which the owner has registered a
+// client, as stored at the earlier sign-in. Without the check, the server's metadata could later
+// name another authorization server, and the client's secret would be sent there (RFC 9700, section
+// 4.4: mix-up).
 type issuerCheck struct {
 	next  http.RoundTripper
-	entry StoredSignIn // the earlier sign-in; if its client is not the owner's own, nothing is checked
+	entry StoredSignIn // the earlier sign-in; without ByHand, nothing is checked
 }
 
-// issuerChangedError means that the server names another authorization server than before.
+// issuerChangedError means that the server names another authorization server than before. The
+// field what names the value that differs, such as "token endpoint".
 type issuerChangedError struct{ server, what, was, is string }
 
 func (e *issuerChangedError) Error() string {
@@ -35,7 +37,7 @@ func truncateText(s string) string {
 }
 
 // RoundTrip allows requests with the client's secret only to the stored token endpoint. Every POST
-// is such a request, because an owner's client is not registered again.
+// is such a request, because a client that the owner has registered is not registered again.
 func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.User != nil {
 		return nil, errors.New("the server names an address with a name or a password in it")
@@ -48,13 +50,13 @@ func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 	return cmp.Or(p.next, http.DefaultTransport).RoundTrip(r)
 }
 
-// checkUnchanged compares a value with the one stored at sign-in. An entry of an earlier version
-// may not have it.
-func (p *issuerCheck) checkUnchanged(what, was, is string) error {
-	if !p.entry.ByHand || was == "" || was == is {
+// checkUnchanged returns an error if the current value differs from the value that was stored at the
+// earlier sign-in. stored is "" if an earlier version of clawai has not stored the value.
+func (p *issuerCheck) checkUnchanged(what, stored, current string) error {
+	if !p.entry.ByHand || stored == "" || stored == current {
 		return nil
 	}
-	return &issuerChangedError{p.entry.Server, what, was, is}
+	return &issuerChangedError{p.entry.Server, what, stored, current}
 }
 
 // trimQuery returns a page's address without query and fragment.

@@ -59,8 +59,9 @@ func (k Keychain) List() (all []StoredSignIn, err error) {
 	return all, err
 }
 
-// Either looks for an entry in several stores, in order, and saves a new entry in the first store
-// that accepts it: there may be no keychain when a proxy is started without a desktop.
+// Either combines several stores. It loads an entry from the first store that has it, and saves a
+// new entry in the first store that accepts it, because a proxy that is started without a desktop
+// may have no keychain.
 type Either []Store
 
 var _ Store = Either(nil)
@@ -83,8 +84,8 @@ func (s Either) Load(server string) (StoredSignIn, error) {
 	return StoredSignIn{}, failed
 }
 
-// Save stores the entry in the store that already has one, or else in the first store that accepts
-// it.
+// Save saves the entry in the first store that already has an entry of the server, or else in the
+// first store that accepts the entry.
 func (s Either) Save(e StoredSignIn) error {
 	for _, store := range s {
 		if _, err := store.Load(e.Server); err == nil {
@@ -102,8 +103,8 @@ func (s Either) Save(e StoredSignIn) error {
 	return failed
 }
 
-// Delete removes the entry from all stores. The error of a store counts only when no other store
-// had an entry.
+// Delete removes the entry from all stores. It returns the error of a store only when no store had
+// an entry that could be removed.
 func (s Either) Delete(server string) error {
 	failed, gone := ErrNone, false
 	for _, store := range s {
@@ -120,7 +121,7 @@ func (s Either) Delete(server string) error {
 	return failed
 }
 
-// List returns the entries of all stores. The error of a store counts only when all stores fail.
+// List returns the entries of all stores. It returns an error only when all stores fail.
 func (s Either) List() (all []StoredSignIn, err error) {
 	ok := false
 	for _, store := range s {

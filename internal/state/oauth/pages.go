@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// pages limits how often a server may open a page: one limit for sign-in and one for a wider
-// scope. The time of the last page is the modification time of a file, so the limit holds for all
-// processes of the owner.
+// pages limits how often a server may open a page, for sign-in or for a wider scope. The time of
+// the last page is the modification time of a file, so that the limit holds for all processes of the
+// owner.
 type pages struct {
-	file  string
-	every time.Duration // 0: no limit
+	file  string        // path of the file
+	every time.Duration // minimum time between two pages; 0 or negative: no limit
 }
 
-// admitPage notes that a page is opened, or returns why it must not be opened.
+// admitPage notes that a page is opened now, or returns an error if no page may be opened yet.
 func (p pages) admitPage(server string) error {
 	if p.every <= 0 {
 		return nil

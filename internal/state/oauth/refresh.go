@@ -13,8 +13,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// OutageError means that a token endpoint currently returns no token. The refresh token is kept:
-// the same call may succeed in a moment, and no page is opened.
+// OutageError means that a token endpoint currently returns no token. The refresh token is kept,
+// because the same call may succeed in a moment. No sign-in page is opened.
 type OutageError struct {
 	Server string
 	Cause  error // with a text that is safe to show
@@ -26,10 +26,10 @@ func (e *OutageError) Error() string {
 
 func (e *OutageError) Unwrap() error { return e.Cause }
 
-// refreshBound is how long a call waits for a token endpoint that fails. A client gives up after a
-// minute, and may ask twice. A single attempt without an answer may use all of this time: the
-// endpoint may have replaced the refresh token and be slow to answer, and a second request with
-// the old refresh token would end the sign-in.
+// refreshBound is how long a call waits for a token endpoint that fails. It is short because an MCP
+// client gives up after a minute, and one call may need two refreshes. One attempt may use all of
+// this time: the endpoint may have replaced the refresh token and be slow to answer, and a second
+// request with the old refresh token would make the sign-in invalid.
 const refreshBound = 15 * time.Second
 
 // refreshWaits are the pauses between the attempts of one call.
@@ -37,39 +37,40 @@ var refreshWaits = []time.Duration{300 * time.Millisecond, 1200 * time.Milliseco
 
 // outage is the last failure of a token endpoint.
 type outage struct {
-	since time.Time
+	since time.Time // time of the failure
 	until time.Time // calls before this time fail with err at once
-	err   error
+	err   error     // nil: no failure
 }
 
-// isRecent reports whether a call that began at the given time fails with this outage, without a
-// request of its own. It does if the outage began while the call waited for the lock, or a moment
-// ago. The moment lasts as long as the failed attempt, so a slow endpoint delays few calls and a
-// quick endpoint is asked again soon.
+// isRecent reports whether a call fails with this outage at once, without a request. began is the
+// time at which the call began to wait for the lock. The call fails if the outage occurred after
+// began, or a short time ago. That time is as long as the failed attempt took, so that a slow
+// endpoint delays few calls, and a fast endpoint is asked again soon.
 func (o outage) isRecent(began time.Time) bool {
 	return o.err != nil && (o.since.After(began) || time.Now().Before(o.until))
 }
 
-// outageFile reports an outage to the owner's other processes by the file's modification time.
-// Otherwise each waiting process would try for as long again, and the client of the last one would
-// give up.
+// outageFile is the path of a file whose modification time tells the owner's other processes the
+// time of the last outage. Otherwise each waiting process would try for the same time again, one
+// after the other, and the client of the last process would give up.
 type outageFile string
 
-// writtenSince reports whether there was an outage since a process began to wait.
+// writtenSince reports whether there was an outage since the time began.
 func (f outageFile) writtenSince(began time.Time) bool {
 	info, err := os.Stat(string(f))
 	return err == nil && info.ModTime().After(began) && !info.ModTime().After(time.Now())
 }
 
-// noteOutage stores the time for the other processes. If this fails, they try themselves.
+// noteOutage stores the time of an outage for the other processes. If that fails, the other
+// processes try by themselves.
 func (f outageFile) noteOutage(at time.Time) {
 	if os.WriteFile(string(f), nil, 0o600) == nil {
 		_ = os.Chtimes(string(f), at, at)
 	}
 }
 
-// refreshToken gets a new access token to replace used, unless another call already has. refused
-// means that the server no longer accepts used.
+// refreshToken gets a new access token in place of used, unless another call or process has already
+// got one. refused means that the server no longer accepts used.
 func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e StoredSignIn, err error) {
 	began := time.Now()
 	err = c.withLock(ctx, func() error {
@@ -107,8 +108,8 @@ func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e
 	return e, err
 }
 
-// renewToken requests a new token. It tries again while the endpoint reports a temporary failure
-// or accepts no connection.
+// renewToken requests a new token. It tries again, at most len(refreshWaits) times, while the
+// endpoint reports a temporary failure or accepts no connection.
 func (c *Client) renewToken(ctx context.Context, e StoredSignIn) (*oauth2.Token, error) {
 	ctx, cancel := context.WithTimeout(ctx, refreshBound)
 	defer cancel()
@@ -155,8 +156,8 @@ func sleepContext(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// revokedCodes are the errors by which a token endpoint reports that a refresh token or its client
-// is no longer valid: the codes of RFC 6749 (section 5.2), and codes that providers use instead.
+// revokedCodes are the error codes with which a token endpoint reports that a refresh token or its
+// client is no longer valid: codes of RFC 6749 (section 5.2), and codes that providers use instead.
 var revokedCodes = []string{
 	"invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type",
 	"bad_refresh_token", "expired_token", "incorrect_client_credentials", "invalid_refresh_token", "invalid_token", "token_expired", "token_revoked",
@@ -170,13 +171,13 @@ func isRevoked(err error) bool {
 	return ok && failed.Response != nil && !isTransient(failed.Response.StatusCode) && slices.Contains(revokedCodes, failed.ErrorCode)
 }
 
-// isTransient reports whether a status may soon be a different one.
+// isTransient reports whether an HTTP status is of a failure that may be over soon.
 func isTransient(status int) bool {
 	return status >= 500 || slices.Contains([]int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}, status)
 }
 
-// isLasting reports whether an outage will probably last longer than some seconds: the endpoint has
-// moved, or a gateway answers in its place.
+// isLasting reports whether an outage will probably last longer than a few seconds: the endpoint has
+// moved, or a gateway answers instead of the endpoint.
 func isLasting(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && failed.Response != nil && !isTransient(failed.Response.StatusCode) &&

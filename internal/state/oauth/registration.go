@@ -19,16 +19,16 @@ const (
 	methodBasic = "client_secret_basic"
 )
 
-// identity is the client that asks for tokens.
+// identity is the OAuth client that requests tokens.
 type identity struct {
-	id, secret string
+	id, secret string // secret is "" for a client without one
 	style      oauth2.AuthStyle
 }
 
-// identifyClient returns the client for an authorization server: the owner's own, or one that is
-// registered now. An id that is an address names a document (MCP 2025-11-25 basic/authorization,
-// client id metadata documents). A server that does not announce support for such documents may
-// still know the id.
+// identifyClient returns the OAuth client for an authorization server: the one with this id and
+// secret, or, if id is "", a client that it registers now. An id that is an https address can name a
+// document (MCP 2025-11-25 basic/authorization, client id metadata documents). A server that does
+// not announce support for such documents may still know the id.
 func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *oauthex.AuthServerMeta, redirect, id, secret string) (identity, error) {
 	if id != "" {
 		if secret == "" || meta.ClientIDMetadataDocumentSupported && isDocument(id) {
@@ -62,9 +62,9 @@ func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *oauthex
 	return identity{}, fmt.Errorf("failed to register client: %w", failed)
 }
 
-// registrationMethods returns the methods to register with, the best first. We run on the owner's
-// machine and cannot hide a secret from the owner, so "none" is right if the server accepts it
-// (RFC 8252 section 8.4).
+// registrationMethods returns the authentication methods to register with, the best first. clawai
+// runs on the owner's machine and cannot hide a client secret there, so "none" is the right method
+// if the server accepts it (RFC 8252 section 8.4).
 func registrationMethods(supported []string) []string {
 	if len(supported) == 0 {
 		return []string{methodNone, methodBasic}
@@ -75,16 +75,16 @@ func registrationMethods(supported []string) []string {
 			all = append(all, method)
 		}
 	}
-	if len(all) == 0 { // the server supports only methods that we do not
+	if len(all) == 0 { // the server supports only methods that clawai does not support
 		return []string{methodNone}
 	}
 	return all
 }
 
-// registeredIdentity returns the client as the server has registered it. The server may have
-// chosen another method than requested. If it names no method but issues a secret to a client that
-// requested none, the client uses a method from the server's list. A client without a secret uses
-// none.
+// registeredIdentity returns the client as the server has registered it. The server may have chosen
+// another authentication method than asked. If asked is "none", but the server names no method and
+// issues a secret, the client uses a method from the list supported. A client without a secret uses
+// the method "none".
 func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, supported []string) identity {
 	method := got.TokenEndpointAuthMethod
 	if method == "" && asked != methodNone {
@@ -99,13 +99,14 @@ func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, s
 	}
 	style := secretStyle(supported)
 	if method == methodNone || style == oauth2.AuthStyleAutoDetect && slices.Contains(supported, methodNone) {
-		inParams.secret = "" // the server's list includes none
+		inParams.secret = "" // the client uses the method "none"
 		return inParams
 	}
 	return identity{got.ClientID, got.ClientSecret, style}
 }
 
-// secretStyle returns how a client sends its secret when the registration does not say.
+// secretStyle returns how a client sends its secret when the registration does not say it. supported
+// lists the methods that the server supports.
 func secretStyle(supported []string) oauth2.AuthStyle {
 	switch {
 	case slices.Contains(supported, methodPost): // preferred by OAuth 2.1
@@ -122,9 +123,10 @@ func isDocument(id string) bool {
 	return err == nil && u.Scheme == "https" && strings.Trim(u.Path, "/") != ""
 }
 
-// unregistered adds advice to the error of a server that does not let clients register. It gives
-// no advice if metadata described another resource, because the server itself may be wrong.
-func (d *discovery) unregistered(err error) error {
+// explainRegistration adds advice to the error of a server that does not let clients register. It
+// gives no advice if metadata described another resource, because then the address of the server may
+// be wrong.
+func (d *discovery) explainRegistration(err error) error {
 	err = sanitizeError(err)
 	if !d.astray {
 		err = fmt.Errorf("%w; register a client at the server and use: clawai auth login --client-id ID", err)

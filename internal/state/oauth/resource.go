@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// resourceTransport adds the token's resource to requests to the token endpoint (RFC 8707): a
-// refresh must name it too, and the library does not add it.
+// resourceTransport adds the "resource" (RFC 8707) to requests to the token endpoint: a refresh must
+// name the resource too, and the library does not add it.
 type resourceTransport struct {
 	next     http.RoundTripper
-	endpoint string
+	endpoint string // URL of the token endpoint
 	resource string
 }
 

@@ -25,7 +25,7 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 			had = StoredSignIn{}
 		}
 		if err == nil && had.AccessToken != used && had.AccessToken != "" {
-			return nil // another call or process signed in while we waited
+			return nil // another call or process has signed in while we waited for the lock
 		}
 		id, secret := c.o.ClientID, c.o.ClientSecret
 		if id == "" && had.ByHand {
@@ -40,12 +40,12 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 	})
 }
 
-// signIn performs the flow of MCP's authorization clauses: discovery, registration, the page, and
-// the exchange of the code for a token. had is the earlier sign-in; id and secret belong to a
-// client that the owner registered.
+// signIn performs MCP's authorization flow: discovery, registration, the sign-in page, and the
+// exchange of the code for a token. had is the earlier sign-in, or the zero value. id and secret
+// belong to a client that the owner has registered; id is "" if there is none.
 func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSignIn, id, secret string) (StoredSignIn, error) {
 	pinned := &issuerCheck{next: c.o.HTTP.Transport, entry: had}
-	if c.o.ClientID != "" { // named again: the client is registered wherever the server leads now
+	if c.o.ClientID != "" { // the owner names the client now, so it is registered at the present authorization server
 		pinned.entry = StoredSignIn{}
 	}
 	client := *c.o.HTTP
@@ -68,7 +68,7 @@ func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSign
 	redirect := "http://" + back.Addr().String() + callbackPath
 	who, err := c.identifyClient(ctx, d, meta, redirect, id, secret)
 	if err != nil {
-		return StoredSignIn{}, d.unregistered(err)
+		return StoredSignIn{}, d.explainRegistration(err)
 	}
 	config := &oauth2.Config{
 		ClientID: who.id, ClientSecret: who.secret, RedirectURL: redirect,
@@ -97,7 +97,8 @@ func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSign
 	return got, nil
 }
 
-// exchangeCode opens the page and exchanges the code that the browser brings back.
+// exchangeCode opens the sign-in page and exchanges the code that the browser brings back for a
+// token.
 func (c *Client) exchangeCode(
 	ctx context.Context, config *oauth2.Config, meta *oauthex.AuthServerMeta, resource string, client *http.Client, opened pages, back net.Listener, pinned *issuerCheck,
 ) (*oauth2.Token, error) {
@@ -127,8 +128,8 @@ func (c *Client) exchangeCode(
 	return token, nil
 }
 
-// checkIssuer compares the issuer in the answer with the one that was asked (RFC 9207). A server
-// may name its issuer without announcing that it does.
+// checkIssuer compares the issuer that the browser brought back with the issuer in the metadata (RFC
+// 9207). A server may name its issuer without announcing that it does.
 func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 	switch {
 	case issuer == "" && meta.AuthorizationResponseIssParameterSupported:
@@ -139,9 +140,9 @@ func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 	return nil
 }
 
-// wantedScopes returns the scopes to ask for: those of the challenge or else of the metadata,
-// those granted before, and offline_access if the server lists it, because some servers issue no
-// refresh token without it.
+// wantedScopes returns the scopes to request: the scopes of the challenge or else of the metadata
+// (listed), the scopes granted before (had), and offline_access if the authorization server supports
+// it (known), because some servers issue no refresh token without it.
 func wantedScopes(challenges []oauthex.Challenge, listed, had, known []string) []string {
 	wanted := listed
 	for _, ch := range challenges {
@@ -157,8 +158,8 @@ func wantedScopes(challenges []oauthex.Challenge, listed, had, known []string) [
 	return wanted
 }
 
-// challengesOf parses the server's challenges. It returns none if they cannot be parsed: the
-// metadata can be found without them.
+// challengesOf parses the server's challenges. It returns none if they cannot be parsed, because the
+// metadata can be found without challenges.
 func challengesOf(resp *http.Response) []oauthex.Challenge {
 	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
 	if err != nil {
@@ -175,11 +176,11 @@ func stepUp(resp *http.Response) bool {
 }
 
 // wantsSignIn reports whether a 403 to a request without a token means that the server wants a
-// sign-in, as a 401 does: the server has metadata that says where to sign in. A 403 of a firewall,
-// or one that no token would change, has none. Because a firewall may delay the metadata request,
-// it has a short timeout and is not repeated for each call.
+// sign-in, as a 401 does: the server has metadata that says where to sign in. There is no metadata
+// if the 403 comes from a firewall, or if no token would change it. Because a firewall may delay the
+// request for the metadata, the request has a short timeout and is not repeated for each call.
 func (c *Client) wantsSignIn(ctx context.Context, resp *http.Response) bool {
-	const bound, holds = 5 * time.Second, time.Minute
+	const timeout, validity = 5 * time.Second, time.Minute
 	challenges := challengesOf(resp)
 	named := metadataAddress(challenges)
 	c.mu.Lock()
@@ -188,27 +189,26 @@ func (c *Client) wantsSignIn(ctx context.Context, resp *http.Response) bool {
 	if known {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, bound)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	d := &discovery{http: c.o.HTTP, server: c.o.Server}
 	if _, ok, err := d.findResource(ctx, challenges); ok && err == nil {
 		return true
 	}
 	c.mu.Lock()
-	c.barred = barrier{named, time.Now().Add(holds)}
+	c.barred = barrier{named, time.Now().Add(validity)}
 	c.mu.Unlock()
 	return false
 }
 
-// barrier is a 403 that asks for no sign-in: the metadata address in its challenge, and how long
-// this result is kept.
+// barrier is the result of wantsSignIn for a 403 that asks for no sign-in.
 type barrier struct {
-	named string
-	until time.Time
+	named string    // the metadata address in the challenge; "" if there is none
+	until time.Time // until when the result counts
 }
 
-// CheckPage returns an error for a page that must not be opened: the address comes from the
-// server, and a browser opens more than web pages (CVE-2025-6514).
+// CheckPage returns an error for a page that must not be opened. The address comes from the server,
+// and the program that opens it can do more than open web pages (CVE-2025-6514).
 func CheckPage(page string) error {
 	u, err := url.Parse(page)
 	switch {

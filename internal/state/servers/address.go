@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// parseRemote parses an address: https, default port, no user.
+// parseRemote parses the address of a remote server. It accepts only https, the default port, and
+// no user.
 func parseRemote(text string) (identity, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || u.Port() != "" && u.Port() != "443" {
@@ -19,7 +20,7 @@ func parseRemote(text string) (identity, bool) {
 	return identity{address, strings.ToLower(u.Hostname()) + strings.TrimRight(u.Path, "/")}, true
 }
 
-// matchesAddress reports whether an address equals one in the catalogue, or lies below it.
-func matchesAddress(to, known string) bool {
-	return to == known || strings.HasPrefix(to, known+"/")
+// matchesAddress reports whether an address equals an address of the catalogue, or is below it.
+func matchesAddress(name, known string) bool {
+	return name == known || strings.HasPrefix(name, known+"/")
 }

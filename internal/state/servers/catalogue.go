@@ -16,10 +16,10 @@ var text []byte
 // KnownServer is a server in the catalogue.
 type KnownServer struct {
 	ID      string `toml:"id"`      // a short name
-	Name    string `toml:"name"`    // its makers' name for it
-	Profile string `toml:"profile"` // the starter policy for it; "" when there is none
+	Name    string `toml:"name"`    // the name that its makers use
+	Profile string `toml:"profile"` // name of the starter policy for it; "" when there is none
 
-	// The ways in which it is run.
+	// The identities under which it is run, by kind (identity.go).
 	NPM     []string `toml:"npm"`
 	PyPI    []string `toml:"pypi"`
 	Module  []string `toml:"module"`
@@ -28,14 +28,14 @@ type KnownServer struct {
 	Repo    []string `toml:"repo"`
 	URL     []string `toml:"url"`
 
-	Checked string `toml:"checked"` // the version of the first npm package that has exactly these tools
+	Checked string `toml:"checked"` // the version of the first package in NPM that has exactly these tools
 	Tools   Tools  `toml:"tools"`
 }
 
-// Tools lists the tools of a server by the most serious thing that they do. A tool that is in no
-// list may do anything.
+// Tools lists the tools of a server by the most serious effect that each can have. A tool that is in
+// no list may have any effect.
 type Tools struct {
-	Read        []string `toml:"read"`        // returns what the server is made to return, and changes nothing
+	Read        []string `toml:"read"`        // returns the data that the server is for, and changes nothing
 	Secrets     []string `toml:"secrets"`     // reads places where secrets may be: any file, variables, pages where a person is signed in
 	Write       []string `toml:"write"`       // adds or changes something that can be undone
 	Sends       []string `toml:"sends"`       // sends its input to a place that the caller chooses, or to people
@@ -53,8 +53,8 @@ type Effect struct {
 	Tools []string
 }
 
-// runsAs returns the identities of a server.
-func (s *KnownServer) runsAs() (all []identity) {
+// identities returns the identities under which a server is run.
+func (s *KnownServer) identities() (all []identity) {
 	for kind, names := range map[kind][]string{
 		npmPackage: s.NPM, pypiPackage: s.PyPI, pythonModule: s.Module, program: s.Program, image: s.Image, repository: s.Repo, address: s.URL,
 	} {
@@ -78,8 +78,8 @@ var catalogue = sync.OnceValues(func() ([]KnownServer, error) {
 // LoadCatalogue returns all known servers.
 func LoadCatalogue() ([]KnownServer, error) { return catalogue() }
 
-// RecogniseServer finds the server that a command line starts or that an address leads to. It
-// returns nil for an unknown server. The error only concerns the catalogue.
+// RecogniseServer finds the server that a command line starts or, if command is "", that has an
+// address. It returns nil for an unknown server. An error means that the catalogue cannot be read.
 func RecogniseServer(command string, args []string, url string) (*KnownServer, error) {
 	all, err := LoadCatalogue()
 	if err != nil {
@@ -93,7 +93,7 @@ func RecogniseServer(command string, args []string, url string) (*KnownServer, e
 		return nil, nil
 	}
 	for i := range all {
-		for _, known := range all[i].runsAs() {
+		for _, known := range all[i].identities() {
 			if id == known || id.kind == address && known.kind == address && matchesAddress(id.name, known.name) {
 				return &all[i], nil
 			}

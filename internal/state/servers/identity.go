@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// kind is the namespace of a name: the same word can be another program elsewhere.
+// kind is the namespace of a name: the same name can belong to different programs in two namespaces.
 type kind string
 
 const (
 	npmPackage   kind = "npm"     // exactly as in the registry
 	pypiPackage  kind = "pypi"    // normalized: a-b for A_b
-	pythonModule kind = "module"  // as given to python -m
+	pythonModule kind = "module"  // as after python -m
 	program      kind = "program" // file name without folders and .exe
 	image        kind = "image"   // without tag, digest and the host docker.io
 	repository   kind = "repo"    // host/owner/name
 	address      kind = "url"     // host or host/path of an https address
 )
 
-// identity is the program or server that a command line or an address leads to.
+// identity is the program or server that a command line starts or that has an address.
 type identity struct {
 	kind kind
 	name string
@@ -32,8 +32,9 @@ func lazyPattern(expr string) func() *regexp.Regexp {
 
 var npmSpec = lazyPattern(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([A-Za-z0-9.^~<>=*|+ _-]*))?$`)
 
-// parseNPMSpec parses the package that npx and similar programs install: a name and a version. A
-// folder, a tarball and an alias are not names of the registry.
+// parseNPMSpec parses the package that npx and similar programs install: a name with an optional
+// version, or a repository of GitHub. It rejects a folder, a tarball and an alias, because these are
+// not names in the npm registry.
 func parseNPMSpec(spec string) (identity, bool) {
 	if m := npmSpec().FindStringSubmatch(spec); m != nil {
 		return identity{npmPackage, m[1]}, true
@@ -46,8 +47,8 @@ var (
 	separated = lazyPattern(`[-_.]+`)
 )
 
-// parseRequirement parses a requirement: a name, extras and a version. It does not accept "name @
-// URL".
+// parseRequirement parses a Python requirement: a name with optional extras and version, or a
+// repository of GitHub. It does not accept "name @ URL".
 func parseRequirement(spec string) (identity, bool) {
 	if m := pypiSpec().FindStringSubmatch(spec); m != nil {
 		return identity{pypiPackage, separated().ReplaceAllString(strings.ToLower(m[1]), "-")}, true
@@ -58,7 +59,7 @@ func parseRequirement(spec string) (identity, bool) {
 
 var ownerAndName = lazyPattern(`^([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]+?)(?:\.git)?(?:[@#][A-Za-z0-9._/-]+)?$`)
 
-// parseRepo parses the text after github.com/.
+// parseRepo parses the text after github.com/. ok is false if there was no such prefix.
 func parseRepo(path string, ok bool) (identity, bool) {
 	m := ownerAndName().FindStringSubmatch(path)
 	if !ok || m == nil {
@@ -69,7 +70,7 @@ func parseRepo(path string, ok bool) (identity, bool) {
 
 var imageReference = lazyPattern(`^([a-z0-9][a-z0-9._-]*(?::[0-9]+)?(?:/[a-z0-9][a-z0-9._-]*)*)(?::[A-Za-z0-9_][A-Za-z0-9_.-]*)?(?:@sha256:[0-9a-f]+)?$`)
 
-// containerImage parses an image reference: a name, a tag and a digest.
+// containerImage parses an image reference: a name with an optional tag and digest.
 func containerImage(reference string) (identity, bool) {
 	m := imageReference().FindStringSubmatch(reference)
 	if m == nil {
@@ -77,7 +78,7 @@ func containerImage(reference string) (identity, bool) {
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(m[1], "index."), "docker.io/")
 	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
-		name = name[:i] // a tag of digits, which looks like a port
+		name = name[:i] // a tag that consists of digits, which the pattern takes for a port
 	}
 	return identity{image, name}, true
 }
@@ -88,7 +89,7 @@ var (
 	linked     = lazyPattern(`(?:^|/)node_modules/\.bin/([^/]+)$`)
 )
 
-// parseFile parses the path of a program, or of a script for node.
+// parseFile parses the path of a program (started), or of a script that node runs.
 func parseFile(path string, started bool) (identity, bool) {
 	path = strings.ReplaceAll(path, `\`, "/")
 	if strings.Contains("/"+path+"/", "/../") {

@@ -9,13 +9,14 @@ import (
 // maxNested limits how deep launchers may start other launchers.
 const maxNested = 8
 
-// parseCommand returns what a command line finally starts; false if it is not understood.
+// parseCommand returns the program or server that a command line finally starts; false if the
+// command line is not understood.
 func parseCommand(words []string, depth int) (identity, bool) {
 	if len(words) == 0 || depth > maxNested {
 		return identity{}, false
 	}
 	if len(words) == 1 && strings.ContainsAny(words[0], " \t") {
-		if _, isFile := parseFile(words[0], false); !isFile { // a whole command line instead of a program
+		if _, isFile := parseFile(words[0], false); !isFile { // the only word is a whole command line, not a program
 			return shellLine(words[0], depth+1)
 		}
 	}
@@ -37,9 +38,10 @@ func programName(word string) string {
 	return name
 }
 
-// options are the options that a launcher accepts before the word that says what it runs. An
-// unlisted option is not understood: it could change the source of packages (--registry,
-// --index-url) or what is run (--call, --entrypoint).
+// options are the options that a launcher may have before the word that names what it runs. The
+// lists are separated by blanks. A command line with any other option is not understood, because
+// the option could change the source of packages (--registry, --index-url) or the program that is
+// run (--call, --entrypoint).
 type options struct {
 	flags  string // options without a value
 	values string // options with a value, as the next word or after =
@@ -48,8 +50,8 @@ type options struct {
 
 // found is the result of parsing a launcher's options.
 type found struct {
-	whats []string
-	rest  []string // from the first word that is not an option
+	whats []string // the values of options.whats
+	rest  []string // the words from the first that is not an option
 }
 
 // parseOptions parses the options; false if one is unknown.
@@ -99,13 +101,16 @@ func allFlags(flags, letters string) bool {
 	return true
 }
 
+// launcher parses the arguments of a program that runs another program, and returns the identity
+// of that other program; false if it does not understand them. depth is the number of launchers
+// around the other program.
 type launcher func(words []string, depth int) (identity, bool)
 
-// launchers are programs that run another program, which is the one that counts.
+// launchers returns the launchers by the program's name.
 var launchers func() map[string]launcher
 
-// The table is made on first use. Some of its functions use the table again, which the compiler
-// would report as an initialization cycle.
+// The table is made on first use, and set in init: some of its functions use the table, which the
+// compiler would otherwise report as an initialization cycle.
 func init() { launchers = sync.OnceValue(makeLaunchers) }
 
 func makeLaunchers() map[string]launcher {
@@ -117,7 +122,7 @@ func makeLaunchers() map[string]launcher {
 		"docker": parseContainer, "podman": parseContainer, "nerdctl": parseContainer,
 		"sh": parseShell, "bash": parseShell, "zsh": parseShell, "dash": parseShell, "ksh": parseShell, "cmd": parseCmd, "powershell": parsePowershell, "pwsh": parsePowershell,
 		"env": parseEnv, "nohup": parseRest, "nice": parseRest, "command": parseRest, "exec": parseRest, "wsl": parseRest,
-		"mise": behindDashes, "op": behindDashes, "doppler": behindDashes, "infisical": behindDashes, "dotenvx": behindDashes,
+		"mise": parseAfterDashes, "op": parseAfterDashes, "doppler": parseAfterDashes, "infisical": parseAfterDashes, "dotenvx": parseAfterDashes,
 	}
 }
 
@@ -130,7 +135,7 @@ func parseSubcommand(commands map[string]launcher) launcher {
 	}
 }
 
-// parseRest parses the command after its options.
+// parseRest parses the command after the launcher's options.
 func parseRest(words []string, depth int) (identity, bool) {
 	f, ok := options{flags: "-e --exec", values: "-n -d --distribution -u --user"}.parseOptions(words)
 	if !ok {
@@ -139,8 +144,8 @@ func parseRest(words []string, depth int) (identity, bool) {
 	return parseCommand(f.rest, depth)
 }
 
-// behindDashes parses the command after --.
-func behindDashes(words []string, depth int) (identity, bool) {
+// parseAfterDashes parses the command after --.
+func parseAfterDashes(words []string, depth int) (identity, bool) {
 	i := slices.Index(words, "--")
 	if i < 0 {
 		return identity{}, false

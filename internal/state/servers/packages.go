@@ -17,7 +17,7 @@ func parseNpx(words []string, _ int) (identity, bool) {
 		what = f.whats[0]
 	case len(f.whats) == 0 && len(f.rest) > 0:
 		what, f.rest = f.rest[0], f.rest[1:]
-	default: // with several packages, it is unknown which has the program
+	default: // with several packages, it is not known which of them contains the program
 		return identity{}, false
 	}
 	id, ok := parseNPMSpec(what)
@@ -49,8 +49,7 @@ func parseBun(words []string, depth int) (identity, bool) {
 	return parseNode(words, depth)
 }
 
-// parseNode parses the script of a node command, which counts only if it is in an installed
-// package.
+// parseNode parses the arguments of node. It accepts only a script in an installed package.
 func parseNode(words []string, _ int) (identity, bool) {
 	var rest []string
 	for i, word := range words {
@@ -60,7 +59,7 @@ func parseNode(words []string, _ int) (identity, bool) {
 		}
 		if !strings.HasPrefix(word, "--") || strings.HasPrefix(word, "--eval") || strings.HasPrefix(word, "--print") ||
 			strings.HasPrefix(word, "--require") || strings.HasPrefix(word, "--import") || strings.HasPrefix(word, "--loader") {
-			return identity{}, false // it runs other code, or other code first
+			return identity{}, false // the option runs other code instead of the script, or before it
 		}
 	}
 	if len(rest) == 0 || !strings.Contains(rest[0], "node_modules") {
@@ -144,7 +143,7 @@ func parsePipx(words []string, _ int) (identity, bool) {
 
 func parsePython(words []string, _ int) (identity, bool) {
 	f, ok := options{flags: "-u -I -E -s -S -B -O -OO -q -P -3", values: "-X -W", whats: "-m"}.parseOptions(words)
-	if !ok || len(f.whats) == 0 { // options after -m belong to the module
+	if !ok || len(f.whats) == 0 { // perhaps because of options after -m, which belong to the module
 		for i, word := range words {
 			if word == "-m" && i+1 < len(words) && allKnown(words[:i]) {
 				return parseModule(words[i+1])

@@ -6,7 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// parseContainer parses the image of a run command.
+// parseContainer parses the arguments of docker and similar programs. It accepts only the command
+// run, and returns the image.
 func parseContainer(words []string, _ int) (identity, bool) {
 	if len(words) > 0 && words[0] == "container" {
 		words = words[1:]
@@ -26,7 +27,7 @@ func parseContainer(words []string, _ int) (identity, bool) {
 	return containerImage(f.rest[0])
 }
 
-// parseShell parses the text after -c, also in the forms -lc and -l -c.
+// parseShell parses the text after the option -c of a shell, also in the forms -lc and -l -c.
 func parseShell(words []string, depth int) (identity, bool) {
 	for i, word := range words {
 		if !strings.HasPrefix(word, "-") {
@@ -71,8 +72,8 @@ func parsePowershell(words []string, depth int) (identity, bool) {
 	return identity{}, false
 }
 
-// shellLine returns what a line finally starts: one command, possibly after others that only
-// prepare (cd, export, source).
+// shellLine returns the program or server that a shell line finally starts: its last command. All
+// commands before it must only prepare (cd, export, source).
 func shellLine(text string, depth int) (identity, bool) {
 	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -97,8 +98,8 @@ func shellLine(text string, depth int) (identity, bool) {
 	return identity{}, false
 }
 
-// listCommands lists the commands of a statement in the order in which they run; false if the
-// statement is more than commands joined by && and ;.
+// listCommands adds the commands of a statement to all, in the order in which they run. It returns
+// false if the statement is more than simple commands joined by &&.
 func listCommands(stmt *syntax.Stmt, all *[][]string) bool {
 	if stmt.Negated || stmt.Background || stmt.Coprocess || !redirectsErrorOnly(stmt.Redirs) {
 		return false
@@ -120,7 +121,7 @@ func listCommands(stmt *syntax.Stmt, all *[][]string) bool {
 	return false
 }
 
-// redirectsErrorOnly reports whether all redirections are of standard error.
+// redirectsErrorOnly reports whether all redirections redirect the standard error.
 func redirectsErrorOnly(redirections []*syntax.Redirect) bool {
 	for _, r := range redirections {
 		if r.N == nil || r.N.Value != "2" {

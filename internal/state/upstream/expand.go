@@ -38,7 +38,7 @@ func ExpandVariables(text string, lookup func(string) (string, bool)) (string, e
 func parseVariable(text string) (name, rest string, err error) {
 	inner, braced := strings.CutPrefix(text, "{")
 	end := 0
-	for end < len(inner) && isNamed(inner[end], end) {
+	for end < len(inner) && isNameByte(inner[end], end) {
 		end++
 	}
 	name, rest = inner[:end], inner[end:]
@@ -54,6 +54,6 @@ func parseVariable(text string) (name, rest string, err error) {
 	return name, rest, nil
 }
 
-func isNamed(c byte, at int) bool {
+func isNameByte(c byte, at int) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || at > 0 && c >= '0' && c <= '9'
 }

@@ -16,8 +16,8 @@ const Separator = "__"
 // Limits of names, in bytes.
 const (
 	maxID = 20
-	// Budget is the length that the strictest clients leave of their 64 bytes after they have
-	// added a prefix of their own with the name of the hub's entry.
+	// Budget is the maximum length of an advertised name. The strictest clients allow 64 bytes, and
+	// use some of them for a prefix with the name of the hub's entry in their configuration.
 	Budget = 50
 )
 
@@ -38,10 +38,11 @@ func CheckID(id string) error {
 
 const idCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// AdvertisedName returns the name under which a client sees a tool or a prompt of the server. The
-// name depends on nothing else: neither on other servers nor on other names. A name that is too
-// long, or that some client could not accept, is cut and gets a digest of the original. So does a
-// name without a prefix that contains a separator, because it could belong to another server.
+// AdvertisedName returns the name under which a client sees a tool or a prompt of a server. The
+// result depends only on the arguments, not on other servers or tools. If the name is too long, or
+// some client could not accept it, AdvertisedName changes it and appends a digest of the original.
+// It also does so if prefix is "" and the name contains a separator, because such a name could
+// belong to another server.
 func AdvertisedName(id, prefix, name string) string {
 	whole := name
 	if prefix != "" {
@@ -74,8 +75,8 @@ func SplitName(advertised string) (prefix, name string, ok bool) {
 	return prefix, name, ok && name != "" && CheckID(prefix) == nil
 }
 
-// CutName removes NAME=. In a path or an address, the text before the first = contains a / and is
-// not a name.
+// CutName splits the text NAME=REST. named is false, and rest is the whole text, if there is no
+// name before the first =. A text with a / is not a name, but the beginning of a path or an address.
 func CutName(text string) (name, rest string, named bool) {
 	name, rest, named = strings.Cut(text, "=")
 	if !named || name == "" || strings.Contains(name, "/") {

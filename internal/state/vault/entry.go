@@ -18,20 +18,20 @@ import (
 type Entry struct {
 	Name     string        `json:"name"`
 	Value    []byte        `json:"value"`
-	Set      time.Time     `json:"set"`
-	MaxAge   time.Duration `json:"max_age,omitempty"` // 0: it never expires
+	Set      time.Time     `json:"set"`               // time at which the value was set
+	MaxAge   time.Duration `json:"max_age,omitempty"` // 0: the entry never expires
 	Bindings []Binding     `json:"bindings,omitempty"`
-	Origins  []Origin      `json:"origins,omitempty"` // places from which wrap has moved it
-	Reveal   bool          `json:"reveal,omitempty"`  // agents may read it through clawai serve
-	Moved    bool          `json:"moved,omitempty"`   // wrap created the entry: it is removed with the last origin
+	Origins  []Origin      `json:"origins,omitempty"` // places from which wrap has moved the value
+	Reveal   bool          `json:"reveal,omitempty"`  // agents may read the value through clawai serve
+	Moved    bool          `json:"moved,omitempty"`   // wrap created the entry, which is removed with its last origin
 }
 
-// Origin is a place in a client's file that now contains a reference, with the value that stood
-// there.
+// Origin is a place in a client's file that now contains a reference, with the value that it
+// contained before.
 type Origin struct {
 	File   string   `json:"file"`
 	Server []string `json:"server"` // the keys that lead to the server
-	Member string   `json:"member"` // name in its environment
+	Member string   `json:"member"` // name of the variable in the server's environment
 	Token  []byte   `json:"token"`  // the value with its quotes and escapes
 }
 
@@ -45,7 +45,8 @@ func (e *Entry) AddOrigin(o Origin) {
 	e.Origins = append(e.Origins, o)
 }
 
-// RemoveOrigin removes an origin. It reports whether the entry is not needed any more.
+// RemoveOrigin removes an origin. It returns true if the entry is not needed any more: wrap created
+// the entry, and no origin is left.
 func (e *Entry) RemoveOrigin(o Origin) (done bool) {
 	e.Origins = slices.DeleteFunc(e.Origins, func(p Origin) bool { return p.isSamePlace(&o) })
 	return e.Moved && len(e.Origins) == 0
@@ -63,22 +64,22 @@ func (e *Entry) FindOrigin(file string, server []string, member string) (o Origi
 
 // Binding allows one server to use an entry.
 type Binding struct {
-	Server  string `json:"server"`  // its name in rules
-	Command string `json:"command"` // CommandDigest of its command or address
+	Server  string `json:"server"`  // the server's name in rules
+	Command string `json:"command"` // CommandDigest of the server's command or address
 	Program string `json:"program"` // first word of the command, for people
-	// Folder is the folder in which the command is started; "" if its words mean the same in
+	// Folder is the folder in which the command is started; "" if the command means the same in
 	// every folder.
 	Folder string `json:"folder,omitempty"`
 }
 
 // Limits of an entry.
 const (
-	MaxValue = 64 << 10 // an environment can hold more, but no secret is longer
-	maxName  = 64
+	MaxValue = 64 << 10 // bytes; an environment can hold more, but no secret is longer
+	maxName  = 64       // bytes
 )
 
 var (
-	// ErrNone means that the vault has no entry of a name.
+	// ErrNone means that the vault has no entry with the name.
 	ErrNone = errors.New("the vault has no such entry")
 	// ErrLocked means that the values cannot be read at the moment.
 	ErrLocked = errors.New("the vault is locked")
@@ -86,8 +87,8 @@ var (
 
 var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`) })
 
-// CheckName returns an error for a name that a client could expand, or that would end a reference
-// early.
+// CheckName returns an error for a name with characters that a client could expand as a variable,
+// or that could not be part of a reference.
 func CheckName(name string) error {
 	if len(name) > maxName || !namePattern().MatchString(name) {
 		return fmt.Errorf("%q is no name for an entry: letters, digits, . _ - are, %d at most, a letter or digit first", name, maxName)
@@ -115,8 +116,8 @@ func CommandDigest(command []string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// BindServer allows a server to use the entry, and reports whether it was not allowed before.
-// Other commands of the same server stay allowed, because clients start a server in different
+// BindServer allows a server to use the entry. It returns false if the server was already allowed.
+// Other commands of the same server stay allowed, because clients may start one server in different
 // ways.
 func (e *Entry) BindServer(r Requester) bool {
 	b := Binding{Server: r.Name, Command: CommandDigest(r.Command), Program: r.Command[0]}
@@ -131,7 +132,8 @@ func (e *Entry) BindServer(r Requester) bool {
 }
 
 // isBound reports whether a server may use the entry. knows reports whether the entry is bound to
-// this server name with any command, and command whether it is with this command in another folder.
+// this server name with any command; command reports whether it is bound to this server name with
+// this command in any folder.
 func (e *Entry) isBound(r Requester) (bound, knows, command bool) {
 	digest, reads, dir := CommandDigest(r.Command), r.ReadsFolder(), realFolder(r.Dir)
 	for _, b := range e.Bindings {
@@ -167,8 +169,8 @@ func decodeEntry(name string, data []byte) (e Entry, err error) {
 	return e, nil
 }
 
-// damagedError returns an error without the data that was read, because that may be part of the
-// value.
+// damagedError returns an error that does not quote the data that was read, because the data may
+// contain the value.
 func damagedError(name string) error {
 	return fmt.Errorf("the entry %q is damaged; set it again: clawai vault set %s", name, name)
 }

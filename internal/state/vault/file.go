@@ -19,13 +19,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// file is a file that age (age-encryption.org/v1) has encrypted with a key. The key is in the same
-// folder, or where the owner keeps it. The file is always written as a whole, by one process at a
-// time.
+// file is the store in one file, encrypted with age (age-encryption.org/v1). The key is in the same
+// folder, or in a place that the owner has chosen. The file is always written as a whole, by one
+// process at a time.
 type file struct {
-	path    string
-	key     string // path of the identity file
-	private func(string) error
+	path    string             // path of the encrypted file
+	key     string             // path of the file with the key
+	private func(string) error // Place.Private
 }
 
 func (file) Kind() StoreKind { return InFile }
@@ -147,7 +147,7 @@ func (f file) writeEntries(text []byte) error {
 	return atomicfile.Write(f.path, sealed.Bytes(), atomicfile.Options{Mode: 0o600})
 }
 
-// readIdentity reads the key: the first line of its file that is not a comment.
+// readIdentity reads the key: the first line of the key file that is not empty or a comment.
 func (f file) readIdentity() (*age.X25519Identity, error) {
 	text, err := readOwn(f.key)
 	if err != nil {
@@ -159,15 +159,15 @@ func (f file) readIdentity() (*age.X25519Identity, error) {
 		}
 		key, err := age.ParseX25519Identity(line)
 		if err != nil {
-			break // its text quotes what was read
+			break // err is not returned, because its text would quote the key
 		}
 		return key, nil
 	}
 	return nil, fmt.Errorf("%w: %s holds no key; put back the one that was there", ErrLocked, f.key)
 }
 
-// makeIdentity creates a key if there is no vault yet. If there is a vault, another key could not
-// open it.
+// makeIdentity creates a key. It returns an error if the encrypted file already exists, because a
+// new key could not decrypt that file.
 func (f file) makeIdentity() (*age.X25519Identity, error) {
 	if _, err := os.Lstat(f.path); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: there is no key at %s; put back the one that was there", ErrLocked, f.key)

@@ -10,35 +10,37 @@ import (
 	"strings"
 )
 
-// The programs by which the meaning of a command depends on the folder in which it is started.
+// Programs and options that decide whether the meaning of a command depends on the folder in which
+// it is started.
 var (
-	// interpreters run the file that their first operand names, or code that may load files from the
-	// folder.
+	// interpreters run the file that their first operand names, or code that may load files from
+	// that folder.
 	interpreters = strings.Fields("node nodejs tsx ts-node python pythonw pypy py ruby perl php lua luajit java bash dash zsh ksh fish ash pwsh powershell rscript julia elixir erl osascript wscript cscript groovy tclsh expect")
-	// shells run the text behind -c.
+	// shells run the text after -c.
 	shells = strings.Fields("sh bash dash zsh ksh fish ash")
-	// projectTools run what the project of the folder says.
+	// projectTools run what the project in the folder specifies.
 	projectTools = strings.Fields("npm pnpm yarn bun deno uv poetry pipenv hatch pdm rye cargo go make gmake just task dotnet mvn gradle rake bundle composer mix docker-compose mise pixi nix")
-	// packageRunners run a package by its name, but prefer one that the folder holds.
+	// packageRunners run a package by its name. They prefer a package of that name in the folder.
 	packageRunners = strings.Fields("npx bunx pnpx")
-	// launchers start the command that follows their options and settings.
+	// launchers start the command that follows their options and variables.
 	launchers = strings.Fields("env nice nohup timeout setsid stdbuf ionice time command exec cmd winpty")
-	// folderOptions are options by which a program of projects, or env, starts in another folder.
+	// folderOptions are options with which a project tool, or env, works in another folder.
 	folderOptions = strings.Fields("-C --directory --cwd --chdir --dir --prefix")
 )
 
-// fileEndings are endings of names by which a word is a file, also one that is not there yet.
+// fileEndings are endings of file names. A word with such an ending counts as the name of a file,
+// even if the file does not exist yet.
 var fileEndings = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .jsx .py .pyw .rb .pl .php .lua .jar .class .sh .bash .zsh .fish .ps1 .bat .cmd .exe .wasm .so .dll .dylib .json .json5 .jsonc .toml .yaml .yml .ini .cfg .conf .env .xml .csproj .sln .db .sqlite")
 
-// readsFolder reports whether the words of a command may mean something else in another folder:
-// they name a file from there, or a program that looks there. dir is the folder in which the
-// command is started; "" if it is not known. It errs towards yes.
+// readsFolder reports whether a command may mean something else in another folder, because it names
+// a file in the folder, or a program that reads files of the folder. dir is the folder in which the
+// command is started; "" if it is not known. In doubt readsFolder returns true.
 func readsFolder(words []string, dir string) bool {
 	for len(words) > 0 && slices.Contains(launchers, programName(words[0])) {
 		if namesFile(words[0], dir) {
 			return true
 		}
-		rest, moved := behindLauncher(words)
+		rest, moved := launchedCommand(words)
 		if moved {
 			return false
 		}
@@ -59,8 +61,8 @@ func readsFolder(words []string, dir string) bool {
 	case slices.Contains(packageRunners, name), runsPackage(name, rest):
 		return holdsPackage(dir, rest) || namesFiles(rest, dir)
 	case slices.Contains(projectTools, name):
-		moved, is := projectFolder(rest)
-		return !is || !filepath.IsAbs(moved)
+		folder, named := projectFolder(rest)
+		return !named || !filepath.IsAbs(folder)
 	case name == "docker" || name == "podman":
 		return slices.Contains(rest, "compose") || slices.Contains(rest, "build") || namesFiles(rest, dir)
 	}
@@ -76,9 +78,10 @@ func programName(word string) string {
 	return strings.TrimRight(name, "0123456789.")
 }
 
-// behindLauncher returns the command that a launcher starts. moved reports whether it starts it in
-// an absolute folder.
-func behindLauncher(words []string) (rest []string, moved bool) {
+// launchedCommand returns the command that a launcher starts. moved means that an option of the
+// launcher names an absolute folder for the command, so that the folder of the launcher does not
+// matter.
+func launchedCommand(words []string) (rest []string, moved bool) {
 	rest = words[1:]
 	for len(rest) > 0 {
 		word := rest[0]
@@ -102,7 +105,7 @@ func behindLauncher(words []string) (rest []string, moved bool) {
 	return nil, false
 }
 
-// textReadsFolder judges the commands of a shell text one by one.
+// textReadsFolder is like readsFolder, for the commands in a shell text.
 func textReadsFolder(text, dir string) bool {
 	for command := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`", r) }) {
 		words := strings.FieldsFunc(command, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`"'<>`, r) })
@@ -113,8 +116,8 @@ func textReadsFolder(text, dir string) bool {
 	return false
 }
 
-// startsAbsolute reports whether the first operand is an absolute path. Code in an option, as in
-// -c, -e and -m, is none.
+// startsAbsolute reports whether the first operand of an interpreter is an absolute path. If an
+// option (-c, -e, -m) names the code instead, startsAbsolute returns false.
 func startsAbsolute(words []string) bool {
 	for _, word := range words {
 		if !strings.HasPrefix(word, "-") {
@@ -127,7 +130,7 @@ func startsAbsolute(words []string) bool {
 	return false
 }
 
-// runsPackage reports whether a program of projects is asked to run a package by its name.
+// runsPackage reports whether a project tool runs a package by its name. words are its arguments.
 func runsPackage(name string, words []string) bool {
 	if len(words) == 0 {
 		return false
@@ -138,13 +141,14 @@ func runsPackage(name string, words []string) bool {
 	case "bun":
 		return words[0] == "x"
 	case "uv":
-		return len(words) > 1 && words[0] == "tool" && words[1] == "run" // it reads no project
+		return len(words) > 1 && words[0] == "tool" && words[1] == "run" // uv tool run ignores the project in the folder
 	}
 	return false
 }
 
-// projectFolder returns the folder in which an option has a program of projects start.
-func projectFolder(words []string) (folder string, is bool) {
+// projectFolder returns the folder that an option of a project tool names; named is false if there
+// is no such option. words are the tool's arguments.
+func projectFolder(words []string) (folder string, named bool) {
 	for i, word := range words {
 		option, value, joined := strings.Cut(word, "=")
 		switch {
@@ -153,14 +157,14 @@ func projectFolder(words []string) (folder string, is bool) {
 		case slices.Contains(folderOptions, option) && i+1 < len(words):
 			return words[i+1], true
 		case !strings.HasPrefix(word, "-") && word != "run" && word != "exec":
-			return "", false // what follows belongs to the program that is run
+			return "", false // the words from here on belong to the program that the tool runs
 		}
 	}
 	return "", false
 }
 
-// holdsPackage reports whether a folder, or one above it, holds a package that a word names, or
-// says from where packages come.
+// holdsPackage reports whether a folder, or a folder above it, may hold a package that one of the
+// words names, or a file that says where packages come from.
 func holdsPackage(dir string, words []string) bool {
 	if dir == "" {
 		return false
@@ -196,8 +200,8 @@ func holdsPackage(dir string, words []string) bool {
 // maxProject is the maximum size of a package.json that is searched, in bytes.
 const maxProject = 1 << 20
 
-// readProject returns the package.json of a folder, or "" if there is none. readable is false for
-// one that cannot be searched: reading a pipe, for example, would never end.
+// readProject returns the package.json of a folder, or "" if there is none. readable is false if the
+// file cannot be searched: for example, reading a pipe would never end.
 func readProject(dir string) (text string, readable bool) {
 	path := filepath.Join(dir, "package.json")
 	info, err := os.Stat(path)
@@ -207,7 +211,7 @@ func readProject(dir string) (text string, readable bool) {
 	if !info.Mode().IsRegular() || info.Size() > maxProject {
 		return "", false
 	}
-	src, err := os.ReadFile(path) //nolint:gosec // it is only compared
+	src, err := os.ReadFile(path) //nolint:gosec // the text is only searched for names
 	return string(src), err == nil
 }
 
@@ -215,8 +219,8 @@ func namesFiles(words []string, dir string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return namesFile(word, dir) })
 }
 
-// namesFile reports whether a word, or the value in an option, is a path from the folder: by its
-// form, or because the folder holds such a file.
+// namesFile reports whether a word, or the value in an option, is a path relative to the folder:
+// because of its form, or because the folder dir contains such a file.
 func namesFile(word, dir string) bool {
 	parts := []string{word}
 	if _, value, is := strings.Cut(word, "="); is {
@@ -244,7 +248,8 @@ func exists(parts ...string) bool {
 	return err == nil
 }
 
-// realFolder returns a folder under the one name by which folders are compared.
+// realFolder returns the path of a folder without symlinks, so that paths of the same folder are
+// equal.
 func realFolder(dir string) string {
 	if dir == "" {
 		return ""

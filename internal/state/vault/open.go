@@ -14,7 +14,7 @@ type Place struct {
 	Dir     string             // folder of the file and of the index of the keychain
 	Key     string             // file with the key; "" means vault.key in Dir
 	Private func(string) error // creates Dir, and returns an error if others can change it
-	// NoKeychain means that the owner does not want a keychain to be used.
+	// NoKeychain means that the owner does not want the keychain to be used.
 	NoKeychain bool
 }
 
@@ -64,8 +64,8 @@ func (p Place) ChooseStore(kind StoreKind) (Store, error) {
 	return p.newStore(kind), nil
 }
 
-// MoveEntries copies every entry to the store of a kind, reads each back, and only then deletes
-// the entries from the old store. It returns the number of entries.
+// MoveEntries copies every entry to the store of a kind, reads each copy back, and only then
+// deletes the entries from the old store. It returns the number of entries.
 func (p Place) MoveEntries(kind StoreKind) (moved int, err error) {
 	from, err := p.Open()
 	if err != nil {

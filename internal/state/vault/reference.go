@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Prefix is the beginning of a reference. It has no character that a client expands.
+// Prefix is the beginning of a reference. No client takes it for a variable to expand.
 const Prefix = "clawai-vault:"
 
 // MakeReference returns the reference to an entry.
@@ -26,12 +26,11 @@ func InHeader(text string) (before, name string, ok bool) {
 // HasReference reports whether a text contains a reference, even an invalid one.
 func HasReference(text string) bool { return strings.Contains(text, Prefix) }
 
-// Requester is the server that asks for values: its name in rules, its command or address, and the
-// folder in which it is started; "" if that is not known.
+// Requester is the server that needs values.
 type Requester struct {
-	Name    string
-	Command []string
-	Dir     string
+	Name    string   // the server's name in rules; "" if it has none
+	Command []string // the words of its command, or its address as the only word
+	Dir     string   // the folder in which the command is started; "" if it is not known
 }
 
 // ReadsFolder reports whether the command may mean something else in another folder.
@@ -41,7 +40,7 @@ func (r Requester) ReadsFolder() bool { return readsFolder(r.Command, realFolder
 type Refusal struct {
 	Entry string
 	Err   error
-	// Bind means that the entry is not bound to this server; the owner can bind it.
+	// Bind means that the entry is not bound to this server. The owner can bind it.
 	Bind bool
 }
 
@@ -49,23 +48,23 @@ func (r *Refusal) Error() string { return fmt.Sprintf("%s%s: %v", Prefix, r.Entr
 
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Resolver gives one server the values that it may use, and remembers them.
+// Resolver resolves the references for one server, and remembers the values.
 type Resolver struct {
-	Open   func() (Store, error)
+	Open   func() (Store, error) // called for the first reference
 	Server Requester
-	Now    time.Time
+	Now    time.Time // the current time, for the expiry of entries
 
-	store Store
-	used  map[string][]byte
+	store Store             // nil before the first reference
+	used  map[string][]byte // by entry name: the values that the server got
 }
 
-// UsedValues returns the values that were given to the server, each once.
+// UsedValues returns the values of the entries that the server got.
 func (r *Resolver) UsedValues() [][]byte {
 	return slices.SortedFunc(maps.Values(r.used), slices.Compare)
 }
 
-// FillEnv replaces the references in an environment by values. Without references it returns the
-// same slice. It never changes that slice.
+// FillEnv returns an environment with values in place of the references. It does not change
+// environ; if that has no references, FillEnv returns environ itself.
 func (r *Resolver) FillEnv(environ []string) ([]string, error) {
 	var filled []string
 	for i, v := range environ {

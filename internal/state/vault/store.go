@@ -15,9 +15,8 @@ import (
 type Store interface {
 	Kind() StoreKind
 	Get(name string) (Entry, error)
-	// Change replaces the entry of a name by the one that the function makes of it. If there is no
-	// entry, the function gets one without a value. If the function returns an error, nothing
-	// changes.
+	// Change lets change edit an entry and stores the result. If there is no entry with the name,
+	// change gets a new one without a value. If change returns an error, nothing is stored.
 	Change(name string, change func(*Entry) error) error
 	Delete(name string) error
 	Names() ([]string, error)
@@ -65,9 +64,9 @@ func ListEntries(s Store) (all []Entry, err error) {
 	return all, err
 }
 
-// chain is the system's keychain.
+// chain is the store in the system's keychain.
 type chain struct {
-	off bool // the owner does not want it to be used
+	off bool // the owner does not want the keychain to be used
 	keychain.Keychain
 }
 
@@ -116,11 +115,11 @@ func (c chain) Delete(name string) error {
 	return adviseError(c.Keychain.Delete(name))
 }
 
-// changing is held while this process changes an entry; a file lock excludes other processes.
+// changing is locked while a goroutine changes an entry. A file lock excludes other processes.
 var changing sync.Mutex
 
-// lockChanges prevents concurrent changes: without it, one process could overwrite the change of
-// another.
+// lockChanges prevents concurrent changes: otherwise one process could overwrite a change of
+// another process.
 func (c chain) lockChanges() (unlock func(), err error) {
 	if c.off {
 		return nil, errOff
@@ -137,7 +136,7 @@ func (c chain) lockChanges() (unlock func(), err error) {
 	return func() { _ = lock.Unlock(); changing.Unlock() }, nil
 }
 
-// adviseError adds advice to the error of a keychain.
+// adviseError returns an error of package keychain as an error of this package, with advice.
 func adviseError(err error) error {
 	switch {
 	case err == nil:

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// loaders are variables that have a program run code which its command does not name. A name that
-// ends with * stands for all names that begin so.
+// loaders are variables that can make a program run code that its command does not name. A name
+// that ends with * stands for all names with that beginning.
 var loaders = strings.Fields(`LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_* GCONV_PATH
 	PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUSERBASE PYTHONBREAKPOINT PYTHONWARNINGS
 	NODE_OPTIONS NODE_PATH BUN_OPTIONS BUN_PRELOAD PERL5LIB PERL5OPT PERL5DB PERLLIB RUBYOPT RUBYLIB BUNDLE_GEMFILE
@@ -20,15 +20,15 @@ var loaders = strings.Fields(`LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_* GCONV_P
 	NPM_CONFIG_REGISTRY NPM_CONFIG_SCRIPT_SHELL NPM_CONFIG_NODE_OPTIONS UV_INDEX* UV_DEFAULT_INDEX UV_EXTRA_INDEX_URL UV_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS
 	GOFLAGS GOPROXY RUSTC_WRAPPER RUSTFLAGS OPENSSL_CONF`)
 
-// harmless matches the values of some of these variables that load nothing.
+// harmless matches NAME=VALUE for values of some of the loaders that load no code.
 var harmless = sync.OnceValue(func() *regexp.Regexp {
 	const word = `--(?:max-old-space-size|max-semi-space-size|max-http-header-size|stack-trace-limit)=\d+|--(?:no-warnings|no-deprecation|trace-warnings|enable-source-maps|use-system-ca)` +
 		`|-X(?:ms|mx|ss)\d+[kKmMgG]?|-Dfile\.encoding=[\w-]+|-Djava\.net\.preferIPv4Stack=true|-mod=(?:mod|readonly|vendor)|-trimpath|-buildvcs=(?:true|false|auto)`
 	return regexp.MustCompile(`^(?:NODE_OPTIONS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|JAVA_OPTS|MAVEN_OPTS|GRADLE_OPTS|GOFLAGS)=\s*(?:(?:` + word + `)(?:\s+|$))*$|^PYTHONWARNINGS=[a-z]+(?:::[A-Z]\w*)?$`)
 })
 
-// LoadsCode reports whether a variable may have a server run code that its command does not name.
-// Case does not count, because it does not on every system.
+// LoadsCode reports whether a variable may make a server run code that its command does not name.
+// It ignores the case of the name, because some systems do.
 func LoadsCode(name, value string) bool {
 	name = strings.ToUpper(name)
 	if value == "" || name == "ENV" && !strings.ContainsAny(value, `/\~$`) { // ENV=production
@@ -40,9 +40,9 @@ func LoadsCode(name, value string) bool {
 	}) && !harmless().MatchString(name+"="+value)
 }
 
-// checkVariables returns an error for a variable beside a reference that may have the server run
-// other code with the value: whoever may write the client's file could take the value with it. A
-// variable that the bound command sets by itself is the owner's.
+// checkVariables returns an error if the environment has a variable that may make the server run
+// other code: somebody who can write the client's file could use it to read the value. A variable
+// that the bound command sets itself is allowed, because the owner has chosen that command.
 func checkVariables(environ, command []string) error {
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
@@ -53,8 +53,8 @@ func checkVariables(environ, command []string) error {
 	return nil
 }
 
-// setsItself reports whether a command begins with env and sets a variable. What is loaded into
-// env itself comes before.
+// setsItself reports whether a command begins with env and sets a variable in this way. It returns
+// false for variables that load code into env itself, because they take effect before env sets them.
 func setsItself(command []string, name string) bool {
 	upper := strings.ToUpper(name)
 	if len(command) == 0 || path.Base(command[0]) != "env" || strings.HasPrefix(upper, "LD_") || strings.HasPrefix(upper, "DYLD_") || upper == "GCONV_PATH" {
