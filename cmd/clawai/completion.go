@@ -97,7 +97,7 @@ func readPlace(cmds []*cli.Command, typed []string) place {
 	at := place{subcommands: cmds}
 	for i, word := range typed {
 		if at.option != nil {
-			at.option = nil // this word is its value
+			at.option = nil // this word is the option's value
 			continue
 		}
 		if i == 0 && word == "help" {

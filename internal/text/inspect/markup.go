@@ -26,7 +26,8 @@ func findTemplateTokens(f *findings) {
 
 var speakers = []string{"<|", "<｜", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]"}
 
-// tokenLen returns the length of a token's rest such as im_start|>; 0 when there is none.
+// tokenLen returns the length of the rest of a token, such as im_start|>, with which rest begins;
+// 0 if there is none.
 func tokenLen(rest string) int {
 	n := strings.IndexFunc(rest, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '▁')
@@ -85,7 +86,7 @@ func findConcealed(f *findings) {
 		if t.start < read || !t.hidden && !t.hidesText() {
 			return
 		}
-		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // an unclosed quote may reach further
+		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // not t.end, which is too far if a quote in the tag is not closed
 		if read = f.bodyEnd(t); from < read && injection.TopScore(f.text[from:read]) >= injection.Likely {
 			f.addFinding(Concealed, "words like those of prompt injections in HTML that its tag hides", t.start, read)
 		}

@@ -15,7 +15,7 @@ type brand struct {
 	name        string
 	from, to    int // range of the first digits; digits is their count
 	digits      int
-	least, most int
+	least, most int // number of digits of the whole number
 }
 
 var brands = []brand{
@@ -41,7 +41,7 @@ var testCards = []string{
 	"30569309025904", "38520000023237", "3056930009020004", "36227206271667", "3530111333300000", "3566002020360505", "6200000000000005", "6205500000000000004",
 }
 
-// Lengths of numbers, without separators; that of a social security number with them.
+// Lengths of numbers without separators, but of a social security number with its dashes.
 const (
 	leastCard = 13
 	leastIBAN = 15
@@ -149,7 +149,7 @@ func isBetween(digits []byte, from, to int) bool {
 	return n >= from && n <= to
 }
 
-// checkLuhn reports whether the last digit is right (ISO/IEC 7812-1, annex B).
+// checkLuhn reports whether the last digit is the right check digit (ISO/IEC 7812-1, annex B).
 func checkLuhn(digits []byte) bool {
 	sum := 0
 	for i := range len(digits) {
@@ -266,7 +266,7 @@ func isVIN(p []byte) bool {
 	return serial && len(bytes.Trim(p[:8], "0123456789")) > 0 && p[8] == "0123456789X"[sum%11]
 }
 
-// Characters of numbers.
+// Sets of the characters that numbers consist of.
 var (
 	digitsOnly    = signSet("")
 	digitsLetters = signSet("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -280,14 +280,14 @@ func signSet(letters string) (of [256]bool) {
 	return of
 }
 
-// visitNumbers visits runs of least to most of the given characters, in groups with one blank or
-// dash between: up to the end of each group, because another number may follow. No such character
-// stands directly before or after a number. Where a number follows a word or another number,
-// inner reports whether a number begins at a group. visit gets the place and the characters
-// without separators, and reports whether it took them.
+// visitNumbers visits possible numbers: least to most characters of the set named of, in groups
+// with one blank or dash between them. A number may end with any group, because another number may
+// follow, so visit is called for each end. The byte before or after a number must not continue it.
+// The first group of a row may always begin a number; a later group may if inner accepts it. visit
+// gets the place and the characters without separators, and reports whether they are a number.
 //
-// Of two adjacent bytes in a row of groups at least one is such a character, so checking a pair
-// at every step of least-1 bytes finds each long enough row.
+// At least one of two adjacent bytes in a row of groups is in the set, so checking one pair every
+// least-1 bytes finds each row that is long enough.
 func (f *findings) visitNumbers(of *[256]bool, least, most int, inner func(group string) bool, visit func(start, end int, plain []byte) bool) {
 	t := f.text
 	for at, done := least-2, 0; at < len(t); at += least - 1 {
@@ -316,7 +316,7 @@ func (f *findings) visitNumbers(of *[256]bool, least, most int, inner func(group
 	}
 }
 
-// groupEnd returns the end of the run of such characters from i.
+// groupEnd returns the end of the run of characters of a set that begins at i.
 func groupEnd(t string, of *[256]bool, i int) int {
 	for i < len(t) && of[t[i]] {
 		i++
@@ -324,8 +324,8 @@ func groupEnd(t string, of *[256]bool, i int) int {
 	return i
 }
 
-// visitGroups visits the numbers that begin at i, and returns the end of the last one that was
-// taken.
+// visitGroups visits the possible numbers that begin at i, and returns the end of the last one
+// that visit accepted; 0 for none.
 func (f *findings) visitGroups(of *[256]bool, i, least, most int, visit func(start, end int, plain []byte) bool) (taken int) {
 	t, plain, digits := f.text, f.plain[:0], 0
 	for at := i; ; at++ {
@@ -352,7 +352,7 @@ func (f *findings) visitGroups(of *[256]bool, i, least, most int, visit func(sta
 
 func isSeparator(c byte) bool { return c == ' ' || c == '-' }
 
-// containsBytes reports whether texts contains that.
+// containsBytes reports whether one of texts equals that.
 func containsBytes(texts []string, that []byte) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return s == string(that) })
 }

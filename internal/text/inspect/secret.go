@@ -11,13 +11,13 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// findSecrets finds secrets that the record would not keep either (internal/text/redact). A
-// secret that only a name announces is merely likely; a documentation placeholder is no secret. A
-// secret with a form of its own is judged by its own letters, whatever the text around it.
+// findSecrets finds secrets as internal/text/redact does. A value that only its name marks as a
+// secret is SecretLikely. A placeholder in documentation is no secret. Whether a secret with a form
+// of its own is an example depends on its own letters, not on the text around it.
 func findSecrets(f *findings) {
 	read := redact.Read(f.text)
 	known := givenSecrets(f, &read)
-	first := 0 // first known secret that ends after at
+	first := 0 // index in known of the first secret that ends after at
 	for at := 0; ; {
 		s, found := read.Find(at)
 		if !found {
@@ -57,7 +57,7 @@ func findSecrets(f *findings) {
 	}
 }
 
-// addSecret adds a finding of a secret; its kind is put into words only if secrets are wanted.
+// addSecret adds a finding of a secret. It builds the description only if secrets are wanted.
 func (f *findings) addSecret(kind string, start, end int) {
 	if f.wanted.hasKind(Secret) {
 		f.addFinding(Secret, "a secret ("+kind+")", start, end)
@@ -68,8 +68,8 @@ func (f *findings) addSecret(kind string, start, end int) {
 // length.
 const maxWithin = 8
 
-// givenSecrets returns, in order, the secrets of a text that no name announces. Another secret
-// may begin inside a secret or an example: it counts if it ends after the secrets before it.
+// givenSecrets returns, in order, the secrets of a text that their form or place reveals. Another
+// secret may begin inside a secret or an example; it counts if it ends after all secrets before it.
 func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
 	end, seen, within := 0, 0, 0 // end of the known secrets, and end of everything read
 	for at := 0; ; {
@@ -158,7 +158,7 @@ var algorithms = []string{"sk-ssh-ed25519", "sk-ssh-ed25519-cert-v01", "sk-ecdsa
 // isExample reports whether a secret with a form of its own is made up: without the example
 // words, the rest no longer has such a form.
 func isExample(secret, kind string) bool {
-	left := madeUp(secret)
+	left := cutExampleWords(secret)
 	switch {
 	case countDistinct(secret) < 6:
 		return true
@@ -177,8 +177,8 @@ func isExample(secret, kind string) bool {
 	return !found || s.Named || s.Placed
 }
 
-// madeUp returns a text without the example words.
-func madeUp(text string) string {
+// cutExampleWords returns a text without the example words.
+func cutExampleWords(text string) string {
 	left := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
 		n := 0
@@ -207,7 +207,7 @@ func standsIn(value string) bool {
 	switch {
 	case isFilled(value), isTag && (before == "" || strings.Contains(tag, ">")):
 		return true
-	case slices.Contains(standins, strings.ToLower(before[strings.LastIndexByte(before, '.')+1:])): // a program may keep it in an object
+	case slices.Contains(standins, strings.ToLower(before[strings.LastIndexByte(before, '.')+1:])): // a member of an object: config.password
 		return true
 	case strings.ContainsAny(value, "0123456789"):
 		return false
@@ -257,10 +257,10 @@ func countDistinct(text string) (n int) {
 
 const (
 	encodedRun  = 80 // base64 letters in a run worth decoding
-	encodedLine = 40 // in one of several lines: PEM has 64, base64(1) 76
+	encodedLine = 40 // minimum in each of several lines: PEM has 64, base64(1) 76
 )
 
-// common are kinds that base64 of pictures and style sheets contains as often as pages do.
+// common are kinds that also occur in the base64 of ordinary pictures and style sheets.
 var common = []Kind{Comment, CSSHidden, ImageLink, Gap, SecretLikely}
 
 // findEncoded searches base64 that decodes to text, one level deep: what it finds there counts as
@@ -307,8 +307,8 @@ func lettersAt(t string) (n int) {
 	return n
 }
 
-// wrappedEnd returns the end of a run of lines that are as long as the first: end includes a
-// shorter last line, full does not.
+// wrappedEnd returns the end of a run of base64 lines of equal length. The first line is
+// t[start:first]. end includes a shorter last line, full does not.
 func wrappedEnd(t string, start, first int) (end, full int) {
 	end, full = first, first
 	for {

@@ -12,8 +12,8 @@ import (
 const (
 	denseRun    = 3   // characters in a row
 	denseMany   = 12  // within denseWithin bytes: pages have at most 10 (docs/detection.md)
-	denseWithin = 128 //
-	spreadMany  = 64  // in one text, anywhere, of two or more sorts
+	denseWithin = 128 // bytes
+	spreadMany  = 64  // anywhere in one text, if they are not all the same character
 	spelledMany = 16  // private-use characters that spell letters: an icon may have any code
 )
 
@@ -24,7 +24,7 @@ type sparse struct {
 	ring  [denseMany]run
 	n     int  // runs
 	zero  int  // characters outside the private use area
-	first rune // the last of the characters that zero counts
+	last  rune // the last of the characters that zero counts
 	mixed bool // zero counts different characters
 
 	variants variants
@@ -37,7 +37,7 @@ type run struct {
 	start, end int
 	count      int
 	what       string
-	found      bool
+	found      bool // it was one of many within denseWithin bytes
 }
 
 // takeRun records a run of count characters.
@@ -45,8 +45,8 @@ func (s *sparse) takeRun(count, start, end int, what string) {
 	for _, r := range s.f.text[start:end] {
 		if !textclass.Private.HasRune(r) {
 			s.zero++
-			s.mixed = s.mixed || s.first != 0 && s.first != r
-			s.first = r
+			s.mixed = s.mixed || s.last != 0 && s.last != r
+			s.last = r
 			continue
 		}
 		s.private++
@@ -81,7 +81,8 @@ func (s *sparse) takeRun(count, start, end int, what string) {
 	}
 }
 
-// leaveRun ends a run that has too few others near it.
+// leaveRun handles a run that leaves the ring. In the second pass it reports the run, if there were
+// too few other runs near it for the first pass.
 func (s *sparse) leaveRun(one *run) {
 	if s.rest && !one.found && one.end > 0 {
 		s.f.addFinding(Hidden, one.what, one.start, one.end)
@@ -97,9 +98,9 @@ func (s *sparse) endText() (again bool) {
 	return !s.rest && (s.zero >= spreadMany && s.mixed || spells)
 }
 
-// isHarmlessAlone reports whether a character hides nothing where it stands alone or in twos. A
-// character that changes the direction of other letters can hide something, and so can one that
-// encodes a letter: a tag, a selector that no picture has.
+// isHarmlessAlone reports whether one or two of a character hide nothing. A character can hide
+// something if it changes the direction of other letters, or if it encodes a letter: a tag, a
+// selector that no picture has.
 func isHarmlessAlone(r rune) bool { return textclass.SingleInPages.HasRune(r) }
 
 func isLoud(r rune) bool { return !isHarmlessAlone(r) }
@@ -107,10 +108,10 @@ func isLoud(r rune) bool { return !isHarmlessAlone(r) }
 // Names contain letters with variation selectors, mostly one of the first few selectors. No
 // ordinary text has as many different ones as a sentence has letters.
 const (
-	closeVariants  = 8 // selectors in a row, of which more than closeDifferent differ,
+	closeVariants  = 8 // selectors within closeWithin bytes are text if more than closeDifferent of them differ
 	closeWithin    = 256
 	closeDifferent = 5
-	manyVariants   = 16 // selectors in a text, of which more than manyDifferent differ
+	manyVariants   = 16 // selectors anywhere are text if more than manyDifferent of them differ
 	manyDifferent  = 8
 )
 
@@ -119,7 +120,7 @@ type variants struct {
 	ring  [closeVariants]struct{ at, bit int }
 	n     int
 	all   uint32 // a bit for each selector seen
-	close bool
+	close bool   // closeVariants selectors spelled a text
 }
 
 func (v *variants) addVariant(r rune, at int) {

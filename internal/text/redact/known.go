@@ -18,7 +18,7 @@ const Shortest = 8
 // encoded twice. It does not change after it is made; nil has no values.
 type Known struct {
 	plain   [][]byte // the values, and the long lines of values with several lines
-	encoded [][]byte // base64 of the values, for each offset
+	encoded [][]byte // base64 of the values at each of three offsets in the encoded data
 	longest int      // bytes of the longest form
 }
 
@@ -196,8 +196,8 @@ func (k *Known) MaskText(s string) string {
 	return string(append(out, rest...))
 }
 
-// replaceKnown appends text with markers to dst. Unless this is the end of a stream, it keeps
-// back an end that may begin a value.
+// replaceKnown appends text with markers to dst. Unless text is the last of a stream, it returns
+// as rest the end of text, in which a value may begin.
 func (k *Known) replaceKnown(dst, text []byte, last bool) (out, rest []byte) {
 	at := 0
 	for {

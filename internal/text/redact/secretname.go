@@ -134,8 +134,8 @@ var wordEnds = sync.OnceValue(func() *[256]uint64 {
 	return ends
 })
 
-// isQuerySecret reports whether a name is that of a secret in a URL's query; elsewhere the name
-// is common.
+// isQuerySecret reports whether a name is that of a secret in a URL's query. Outside a query, such
+// a name often has a harmless value.
 func isQuerySecret(name []byte) bool {
 	switch string(name) {
 	case "key", "sig", "signature", "code", "auth", "sas", "hmac", "X-Amz-Signature", "X-Goog-Signature":

@@ -40,7 +40,7 @@ func inPlace(v jsonscan.Value) bool {
 		return false
 	}
 	text := v.Text()
-	if text == "" { // or it is no text
+	if text == "" { // the string is empty, or it cannot be decoded
 		text = string(v[1 : len(v)-1])
 	}
 	return textclass.HoldsSecrets(text)

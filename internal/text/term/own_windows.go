@@ -18,12 +18,12 @@ const Screens = false
 // slice is how long a read waits before it checks its context.
 const slice = 50 * time.Millisecond
 
-// Tty is the console of this process; it may ask there line by line until Close.
+// Tty is the console of this process, on which the process may ask line by line until Close.
 type Tty struct {
 	*os.File // its output
 	in       *os.File
 	lock     io.Closer
-	before   uint32
+	before   uint32   // the mode that OpenTerminal found; 0 before it is read
 	typed    []uint16 // the line that is being typed
 }
 
@@ -42,7 +42,7 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 		return nil, errors.Join(&NotOwned{NoTerminal, err}, in.Close())
 	}
 	t := &Tty{File: out, in: in}
-	if !IsControlling(os.Stdin) && !isWindowShown() { // a person who types to us sees the console
+	if !IsControlling(os.Stdin) && !isWindowShown() { // if stdin is the console, a person types there and sees it
 		return nil, errors.Join(&NotOwned{Reason: NoTerminal}, t.releaseLock())
 	}
 	if t.lock, err = WaitTurn(ctx, lock); err != nil {
@@ -54,8 +54,8 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	if err := t.readMode(&t.before); err != nil {
 		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.releaseLock())
 	}
-	// A read in line mode could not be cancelled, so lines are assembled here. Ctrl-C stays an
-	// event.
+	// A read in line mode cannot be cancelled, so ReadLine assembles the lines from single keys.
+	// Ctrl-C still sends its event.
 	const theirs = windows.ENABLE_LINE_INPUT | windows.ENABLE_ECHO_INPUT | windows.ENABLE_VIRTUAL_TERMINAL_INPUT
 	err = windows.SetConsoleMode(t.inputHandle(), t.before&^theirs|windows.ENABLE_PROCESSED_INPUT)
 	if err == nil {
@@ -83,8 +83,8 @@ func (t *Tty) inputHandle() windows.Handle { return windows.Handle(t.in.Fd()) }
 
 func (t *Tty) readMode(mode *uint32) error { return windows.GetConsoleMode(t.inputHandle(), mode) }
 
-// IsControlling reports whether f is a console. A process has at most one, so it is this
-// process's.
+// IsControlling reports whether f is a console. A process has at most one console, so f is the
+// console of this process.
 func IsControlling(f *os.File) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// A Place is a set of files that one does not hand out or change like other files.
+// A Place is a set of files that need more care than other files before someone reads or changes
+// them.
 type Place struct {
-	// Names are patterns (path.Match) of a file's or a folder's name, in lower case, separated by
-	// blanks. No rule is learned for a path that contains one.
+	// Names are patterns (path.Match) for the name of a file or folder, in lower case. No rule is
+	// learned for a path with such a name in it.
 	Names []string
-	// Shut are globs below any folder, which learned policies and starters deny. A glob that is
-	// too wide denies files that a person must then allow again, so names that sources have too
-	// are not listed.
+	// Shut are globs below any folder. Learned policies and starter policies deny them. A glob that
+	// is too wide denies files that a person must then allow again, so names that source files also
+	// have are not listed.
 	Shut []string
 	// Path is a sequence of names; * matches any run within a name, and a leading / is the root.
 	// A person is warned when a call touches such a path, so files that mostly hold no secret are
@@ -199,7 +200,7 @@ var SecretPlaces = [...]Place{
 	{Names: is{"key4.db"}, Shut: is{"key4.db"}, Path: "key4.db", Of: Browser, Hit: "/backup/firefox/x/key4.db", Miss: "/p/key.db"},
 }
 
-type is = []string // constant; a call would run at each start
+type is = []string // makes the tables short; a function in its place would run at each start
 
 // Words in the names of arguments, headers, options and variables: values under such names are
 // recorded as secrets (internal/text/redact). A word too many only costs a value in the record.

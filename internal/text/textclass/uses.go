@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// Which code refuses, drops or marks which characters. The unions differ only for the reasons
-// given here.
+// This file says which code refuses, drops or marks which characters. The unions differ only for
+// the reasons given here.
 
 // Nearly all characters are ASCII. The only ASCII characters in a union are the controls, and the
 // blank where the comment mentions it. ASCII characters need no table.
@@ -72,8 +72,8 @@ func IsUndrawn(r rune) bool { return unicode.Is(undrawn(), r) }
 
 var undrawn = lazyUnion(Ignorable, BlankLike)
 
-// IsSeen reports whether a person sees a character: only such characters are learned into a
-// policy or kept of a note. The plain blank is the only blank among them.
+// IsSeen reports whether a person sees a character. Only such characters get into a learned policy
+// or stay in a note. The plain blank is the only blank among them.
 func IsSeen(r rune) bool { return unicode.IsPrint(r) && !IsUndrawn(r) }
 
 // replacement stands for bytes that are not text.

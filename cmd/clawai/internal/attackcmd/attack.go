@@ -21,7 +21,7 @@ type attack struct {
 
 	// The server's part. Its answer to the first call is one of Text, Result and Error.
 	Instructions string   `toml:"instructions"`
-	Lists        []string `toml:"lists"`  // JSON lists of tools beside the harmless one, for the first list and later ones
+	Lists        []string `toml:"lists"`  // JSON arrays of tools: the n-th is added to the harmless tool in the n-th result of tools/list
 	Before       []string `toml:"before"` // messages before the answer; one with an id is a request, whose answer is awaited
 	Text         string   `toml:"text"`
 	Result       string   `toml:"result"`

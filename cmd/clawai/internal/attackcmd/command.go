@@ -165,8 +165,8 @@ func parsePolicy(name string, src []byte) (*config.Loaded, error) {
 	return &config.Loaded{Policy: p, Path: name}, nil
 }
 
-// loadPolicyInForce returns the active policy of this machine, and its home. It does not look
-// at files that the policy's paths name.
+// loadPolicyInForce returns the active policy of this machine, and the owner's home folder. It does
+// not look at the files that paths in the policy name.
 func loadPolicyInForce() (*config.Loaded, string, error) {
 	files := base.Files{Disk: disk.PlainDisk(), Packs: packs.Read}
 	files.Project, _ = os.Getwd()

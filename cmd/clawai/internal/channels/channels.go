@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Open returns the reason why a channel of the settings is not open here now; nil when it is
-// open, and for elicitation, which only a session can check.
+// Open returns the reason why the named channel cannot ask here now. It returns nil if the channel
+// can ask, and for elicitation, which only a session can check.
 func Open(ctx context.Context, folders config.Folders, name string) error {
 	switch name {
 	case "terminal":
@@ -28,7 +28,7 @@ func Open(ctx context.Context, folders config.Folders, name string) error {
 	return nil
 }
 
-// listAnswerers asks the queue, but does not create one.
+// listAnswerers returns who answers questions of the queue now. It does not create a queue.
 func listAnswerers(state string) ([]string, error) {
 	dir := filepath.Join(state, "queue")
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {

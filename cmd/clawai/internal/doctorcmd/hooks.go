@@ -97,7 +97,7 @@ func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []fin
 	return nil
 }
 
-// othersBroken returns findings about others' hooks that the client cannot read.
+// othersBroken returns findings about hooks of other programs that the client cannot read.
 func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		for _, err := range file.Hooked.Broken {
@@ -107,8 +107,8 @@ func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// findRewriters returns findings about others' hooks before a tool: they run beside ours, and
-// may change what ours has judged.
+// findRewriters returns findings about other programs' hooks before a tool: they run beside
+// clawai-hook, and may change the arguments that it has judged.
 func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		var names []string
@@ -126,7 +126,7 @@ func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// findHooklessProfiles returns findings about the client's profiles that run no hook.
+// findHooklessProfiles returns findings about profiles of the client under which no hook runs.
 func findHooklessProfiles(h wrap.Hooks) (all []finding) {
 	for _, why := range h.Without {
 		all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("%s: started with a profile it may run no hook: %s", h.Row.Name, why), Fix: "take that out, or start it without --profile"})

@@ -42,9 +42,9 @@ func isProxied(r *client.Row, server, project string) bool {
 // ownScopes are the scopes of files that only the owner writes.
 var ownScopes = map[catalogue.Scope]bool{catalogue.User: true, catalogue.Local: true, catalogue.Profile: true, catalogue.Managed: true}
 
-// listServers returns the servers that a client's files name. An entry of a project's file
-// belongs to the owner only if wrap has written it: an agent could write one, with a name that
-// makes a tool look like another server's.
+// listServers returns the servers that a client's files name: those of the owner, and all others.
+// An entry in a project's file counts as the owner's only if wrap has written it. An agent could
+// write such an entry, with a name that makes its tools look like those of another server.
 func listServers(r *client.Row, project string) (owners, others []string) {
 	files, judge, err := readFiles(r, project)
 	if err != nil {
