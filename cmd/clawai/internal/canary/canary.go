@@ -195,7 +195,7 @@ func (s *site) runToEnd(ctx context.Context, c *client, command []string, within
 	}
 	late := ctx.Err()
 	done, end := context.WithCancel(context.Background())
-	end() // Close need not wait until processes that the client left end by themselves
+	end() // so that Close ends the processes that the client left at once
 	_ = child.Close(done)
 	switch {
 	case errors.Is(late, context.DeadlineExceeded) && child.WasForced():

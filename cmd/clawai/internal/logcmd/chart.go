@@ -74,8 +74,8 @@ func renderSpan(from, to time.Time) string {
 	return fmt.Sprintf("%s to %s", from.Format(day+" 15:04"), to.Format(day+" 15:04"))
 }
 
-// printTimeline prints a column of one character for each hour, or for each day of a longer
-// time.
+// printTimeline prints one character for each hour, or for each day if the time is long. The height
+// of a character shows the number of calls.
 func (p *statsPrinter) printTimeline(hours []hourDoc) {
 	const most = 48
 	each, word := 3600*time.Second, "hour"

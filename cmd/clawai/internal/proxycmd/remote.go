@@ -19,9 +19,9 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// envReference marks an address that a client's configuration passes in a variable: with --
-// env:NAME, the address is the value of NAME. An address with a secret must not be on a command
-// line, which every process of the machine can read.
+// envReference marks an address that a client's configuration passes in a variable: after
+// "-- env:NAME", the address is the value of NAME. An address with a secret must not be on a
+// command line, which every process of the machine can read.
 const envReference = "env:"
 
 // remoteServer holds the address after "--" and its headers.

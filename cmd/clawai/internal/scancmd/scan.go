@@ -94,7 +94,7 @@ func runScan(c *cli.Context) error {
 	return nil
 }
 
-// readPacks reads packs as beside a policy, but without checking their owner.
+// readPacks reads packs as a policy does, but does not check who owns their files.
 func readPacks(files []string) (own []*inspect.Pack, err error) {
 	for _, name := range files {
 		src, err := readText(name)

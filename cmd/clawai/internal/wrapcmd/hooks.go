@@ -93,8 +93,9 @@ func hookClients(names []string) (words []string, err error) {
 	return words, nil
 }
 
-// meantHooks returns the hooks of the named clients; for a client that runs other clients'
-// hooks, those of the last client that it names.
+// meantHooks returns the hooks of the named clients. A client may run the hooks of other clients
+// (Row.Through). If such a client has no hooks yet, or for unwrap, the hooks of the last of these
+// other clients are also returned.
 func (r *wrapRun) meantHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, error) {
 	if len(words) == 0 {
 		return all, nil
