@@ -64,7 +64,7 @@ func listsName(names, name string) bool {
 const PatchArgument = "input"
 
 // TakesPatch reports whether the tool's argument is the text of a patch. Some clients send that
-// text in place of the arguments.
+// text in place of a JSON object with arguments.
 func (t Tool) TakesPatch() bool { return t.workKind() == patchFiles }
 
 // FindTool returns the table's entry for a client's tool; the zero Tool if there is none.
@@ -113,7 +113,7 @@ var classes = []Class{
 	{"task", nil, "keeps the agent's list of tasks"},
 }
 
-// ToolNames lists the tools of a client that have a class.
+// ToolNames lists the names of a client's tools that have the given class.
 func ToolNames(client, class string) (names []string) {
 	for i := range clients {
 		for _, row := range clients[i].tools {

@@ -191,8 +191,8 @@ func (r *row) findChosen(folders []string, wildcard string) (named []string, wid
 	return named, wide
 }
 
-// splitWildcard lists the wildcards in a text: Claude Code splits a text at blanks, and at commas
-// outside of braces.
+// splitWildcard lists the wildcards that a text may mean: the text as a whole, and its parts,
+// because Claude Code splits a text at blanks, and at commas outside of braces.
 func splitWildcard(text string) []string {
 	all := []string{text}
 	add := func(part string) {
@@ -211,7 +211,7 @@ func splitWildcard(text string) []string {
 	return all
 }
 
-// joinWildcard returns a wildcard relative to a folder.
+// joinWildcard puts a folder before a wildcard, unless the wildcard has a root or begins with "!".
 func joinWildcard(folder, wildcard string) string {
 	if isRooted(wildcard) || strings.HasPrefix(wildcard, "!") {
 		return wildcard

@@ -14,9 +14,9 @@ import (
 // MaxPlaces is the maximum number of files or pages that one call may name.
 const MaxPlaces = 100
 
-// CompleteArguments adds the class's arguments that must be extracted from a text to the
-// arguments of a client's tool. An error, worded for the agent, means that this is impossible: no
-// rule may allow the call. args is one JSON object that a strict reader has accepted, or nil, and
+// CompleteArguments extracts arguments of the class from texts and lists, and adds them to the
+// arguments of a client's tool. An error, worded for the agent, means that this is impossible: then
+// no rule may allow the call. args is one JSON object that a strict reader has accepted, or nil; it
 // is not changed. A second call adds nothing.
 func CompleteArguments(client, tool string, args []byte) ([]byte, error) {
 	t := FindTool(client, tool)

@@ -95,11 +95,11 @@ const (
 
 // Kinds is a set of kinds. The zero value is the set of all kinds.
 type Kinds struct {
-	only []Kind
-	any  bool    // "*": every kind; but a finding counts for a pack too only if the pack is in only
+	only []Kind  // the kinds that the set names; if empty and any is false, the set has all kinds
+	any  bool    // the set has "*": every kind. A finding also counts for a pack if that pack is in only
 	own  []*Pack // the owner's packs
 
-	closely bool
+	closely bool // see WithCloseLook
 
 	packs []Kind  // the packs in only
 	finds *passes // nil for the zero value

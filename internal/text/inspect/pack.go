@@ -28,8 +28,8 @@ type Pack struct {
 	begins *beginnings // index of the near words; findOwn reads it
 }
 
-// Pattern is one form. The regex runs only near certain words, so that ordinary text costs no
-// regular expression.
+// Pattern describes one form of text to find. Its regex runs only near certain words, so that most
+// texts need no run of a regex.
 type Pattern struct {
 	Says  string   `toml:"says"`
 	Near  []string `toml:"near"`  // case does not matter; the form must stand within 96 bytes of one of these words

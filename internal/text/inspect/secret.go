@@ -270,7 +270,7 @@ func findEncoded(f *findings) {
 		return
 	}
 	t := f.text
-	for at := encodedLine - 1; at < len(t); at += encodedLine { // this step hits every run
+	for at := encodedLine - 1; at < len(t); at += encodedLine { // no run is shorter than this step
 		if !base64Letters[t[at]] {
 			continue
 		}

@@ -22,14 +22,16 @@ type sparse struct {
 	f     *findings
 	rest  bool // second pass: report runs that the first pass left out
 	ring  [denseMany]run
-	n     int  // runs
+	n     int  // number of runs so far
 	zero  int  // characters outside the private use area
 	last  rune // the last of the characters that zero counts
 	mixed bool // zero counts different characters
 
 	variants variants
 
-	private, spelled, letters int // private-use characters; those whose last bits are a small letter or a blank; those whose last bits are a letter of any case
+	// private is the number of private-use characters: spelled of them have a small letter or a
+	// blank in their last 7 bits, letters of them a letter of any case or a blank.
+	private, spelled, letters int
 }
 
 // run is a run of characters that are not drawn.
@@ -105,8 +107,8 @@ func isHarmlessAlone(r rune) bool { return textclass.SingleInPages.HasRune(r) }
 
 func isLoud(r rune) bool { return !isHarmlessAlone(r) }
 
-// Names contain letters with variation selectors, mostly one of the first few selectors. No
-// ordinary text has as many different ones as a sentence has letters.
+// Names of people and places in Han letters contain variation selectors, mostly one of the first
+// few selectors. No ordinary text has as many different selectors as a sentence has letters.
 const (
 	closeVariants  = 8 // selectors within closeWithin bytes are text if more than closeDifferent of them differ
 	closeWithin    = 256

@@ -15,7 +15,7 @@ const Shortest = 8
 
 // Known finds values that are known to be secret: plain, in base64 (also inside longer encoded
 // data), URL-encoded and in JSON escapes. It does not find a value that is split, reversed or
-// encoded twice. It does not change after it is made; nil has no values.
+// encoded twice. A Known does not change after NewKnown; a nil Known has no values.
 type Known struct {
 	plain   [][]byte // the values, and the long lines of values with several lines
 	encoded [][]byte // base64 of the values at each of three offsets in the encoded data

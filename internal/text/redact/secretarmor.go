@@ -150,7 +150,7 @@ func isKeyLine(s []byte, from, to int, another bool) bool {
 		return true
 	}
 	changes, mixed := countChanges(run)
-	if !mixed { // but a whole line may have small letters only
+	if !mixed { // a line of its own may lack capitals, small letters or digits
 		return len(run) >= wholeLine && changes > 0 && from > 0 && (s[from-1] == '\n' || s[from-1] == '\\') && (to == len(s) || s[to] == '\n' || s[to] == '\r' || s[to] == '\\')
 	}
 	return another || len(run) >= longLine || changes*20 >= len(run)*9

@@ -173,7 +173,7 @@ func (r *reading) oracleAt(i int) span {
 var servers = [...]string{"server", "data source", "host", "hostname", "hostaddr", "address", "addr", "driver", "endpoint"}
 
 // Limits on the distance between a password and its connection's server, in bytes and in
-// settings. A text with as many other words is no connection.
+// settings. A text with as many words that are no settings is no connection string.
 const (
 	maxConnection = 4 << 10
 	maxSettings   = 16

@@ -17,8 +17,7 @@ const (
 	written          // old or new content of a file: secret if the file is in a secret place
 )
 
-// nameSecrecy returns the secrecy for the name of a member, header, flag or variable, without
-// regard to the value's place.
+// nameSecrecy returns memberSecrecy of a name, but harmless in place of written.
 func nameSecrecy(name []byte) secrecy {
 	if s := memberSecrecy(name); s != written {
 		return s

@@ -30,8 +30,8 @@ type Tty struct {
 // OpenTerminal opens the console if we may use it: a person sees it, it is in line mode, and no
 // other clawai asks on it. lock names a file that all of them share; OpenTerminal waits for the
 // lock until ctx ends. Windows has no foreground process groups. OpenTerminal discards pending
-// input. Otherwise it returns a *NotOwned and leaves the console unchanged. The path is for other
-// systems.
+// input. Otherwise it returns a *NotOwned and leaves the console unchanged. The unnamed argument is
+// a path, which only other systems need.
 func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	in, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {
@@ -102,9 +102,9 @@ func consoleWindow() uintptr {
 	return w
 }
 
-// isWindowShown reports whether the console's window is visible; a terminal program's window is
-// the owner of the console's (learn.microsoft.com, "GetConsoleWindow"). Clients start servers
-// without a window or hide it.
+// isWindowShown reports whether the console's window is visible. If a terminal program shows the
+// console, the window of that program owns the console's window (learn.microsoft.com,
+// "GetConsoleWindow"). Clients start servers without a window, or with a hidden one.
 func isWindowShown() bool {
 	const rootOwner = 3
 	w := consoleWindow()
@@ -210,13 +210,13 @@ func (t *Tty) readKey(ctx context.Context) (uint16, error) {
 	}
 }
 
-// Keys is for systems whose Screens is true.
+// Keys is not supported on this system, see Screens.
 func (t *Tty) Keys() error { return errors.ErrUnsupported }
 
-// ReadContext is for systems whose Screens is true.
+// ReadContext is not supported on this system, see Screens.
 func (t *Tty) ReadContext(context.Context, []byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// Resized is for systems whose Screens is true.
+// Resized does nothing on this system, see Screens.
 func (t *Tty) Resized(context.Context, func(width, height int)) {}
 
 // Lines restores the console's original mode and discards unread input, so that no answer reaches

@@ -54,7 +54,7 @@ func judgeAttack(a *attack, p *exchange) verdict {
 	if v.Outcome == marked && len(seen) > 0 {
 		v.By = slices.DeleteFunc(v.By, func(s string) bool { return !isLabel(s) })
 	} else if others := slices.DeleteFunc(slices.Clone(v.By), isLabel); len(others) > 0 || v.Outcome != withheld {
-		v.By = others // a label on another text stopped nothing
+		v.By = others // the labels are on other texts and did not stop the attack
 	}
 	return v
 }

@@ -122,7 +122,7 @@ func (s *server) answerList(id json.RawMessage) []any {
 	return say
 }
 
-// answerCall answers the first call with the attack, and other calls plainly.
+// answerCall answers the first call with the attack, and later calls with "done".
 func (s *server) answerCall(id json.RawMessage) (say []any) {
 	text := func(text string) any {
 		return newResult(id, map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})

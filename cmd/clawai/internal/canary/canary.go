@@ -1,7 +1,7 @@
 // Package canary makes the user's own client ask for two commands of its shell, one that a
 // policy allows and one that it denies. It then checks whether the hook in the client's
-// settings was asked, and whether the client obeyed its denial. The model is ours, the folders
-// are temporary, and nothing leaves the machine.
+// settings was asked, and whether the client obeyed the hook's denial. The model is ours, the
+// folders are temporary, and nothing leaves the machine.
 package canary
 
 import (

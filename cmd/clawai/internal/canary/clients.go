@@ -125,9 +125,9 @@ func ClientIDs() (ids []string) {
 	return ids
 }
 
-// handedOn lists our variables that a client gets: they locate programs and folders, and hold
-// no key and no address.
-var handedOn = []string{
+// clientVariables lists the variables of our environment that a client gets: they locate programs
+// and folders, and hold no key and no address.
+var clientVariables = []string{
 	"HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "NVM_DIR", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "XDG_DATA_HOME",
 	"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "AppData", "LocalAppData", "ProgramData", "ProgramFiles", "CLAUDE_CODE_GIT_BASH_PATH",
 }
@@ -135,7 +135,7 @@ var handedOn = []string{
 // clientEnv returns the whole environment of the client. The client's HTTP proxy is the door, which
 // refuses all other hosts; the client reaches the model without the proxy.
 func (s *site) clientEnv(c *client) (env []string) {
-	for _, name := range handedOn {
+	for _, name := range clientVariables {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

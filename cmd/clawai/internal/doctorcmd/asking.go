@@ -11,7 +11,7 @@ import (
 )
 
 // checkAsking shows how a person would be asked from here, and the source of each setting. A
-// client may start the proxy elsewhere, so a way that is missing here is not a defect.
+// client may start the proxy elsewhere, so a channel that does not work here is not a defect.
 func checkAsking(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil

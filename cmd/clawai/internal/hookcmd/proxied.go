@@ -13,8 +13,8 @@ import (
 
 // isProxied reports whether our proxy is in front of a server in all of the client's files that
 // name the server. Then every call reaches the proxy's gate, which decides, asks and records.
-// In doubt it returns false: a file cannot be read, an entry is drifted, a proxy enforces
-// nothing, or there is no entry (as for a connector).
+// In doubt it returns false: a file cannot be read, an entry differs from what wrap writes, a
+// proxy enforces nothing, or there is no entry (as for a connector).
 func isProxied(r *client.Row, server, project string) bool {
 	files, judge, err := readFiles(r, project)
 	if err != nil {

@@ -23,11 +23,11 @@ type statsPrinter struct {
 
 // roomFor returns the number of rows for each of the four lists on a screen.
 func roomFor(height int) int {
-	const elsewhere = 4 + 4*2 // the heading and the prompt; and for each list a title and a blank line
+	const otherRows = 4 + 4*2 // the heading and the prompt; and for each list a title and a blank line
 	if height == 0 {
 		return 10
 	}
-	return min(max((height-elsewhere)/4, 3), 10)
+	return min(max((height-otherRows)/4, 3), 10)
 }
 
 func (p *statsPrinter) printStats(w io.Writer, doc *statsDoc) error {

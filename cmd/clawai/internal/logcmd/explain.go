@@ -49,11 +49,11 @@ type comparison struct {
 	Reason   string            `json:"old_reason,omitempty"`
 	Revision string            `json:"old_policy_revision,omitempty"`
 	Policy   string            `json:"policy"`           // the file that decides now
-	Layers   []string          `json:"layers,omitempty"` // the files above it
+	Layers   []string          `json:"layers,omitempty"` // the files of the layers above Policy
 	Now      string            `json:"now"`              // allow, deny, prompt, or unknown
 	Same     bool              `json:"same"`
 	Why      replay.Why        `json:"unknown,omitempty"`        // reason for unknown
-	LeftOut  []ruleDoc         `json:"rules_left_out,omitempty"` // left out since they need data that is not recorded
+	LeftOut  []ruleDoc         `json:"rules_left_out,omitempty"` // rules that were left out, since they need data that is not recorded
 	Explains *explain.Document `json:"explanation"`
 
 	became string

@@ -61,7 +61,7 @@ func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [
 	if err != nil {
 		return nil, nil, err
 	}
-	// Each login has another session id.
+	// Each login has another XDG_SESSION_ID, so it must not count.
 	env = slices.DeleteFunc(slices.Sorted(slices.Values(env)), func(v string) bool { return strings.HasPrefix(v, "XDG_SESSION_ID=") })
 	dir, err := filepath.Abs(s.Dir)
 	if err != nil {

@@ -37,7 +37,7 @@ func isRemote(command []string) bool {
 	return strings.HasPrefix(first, "http://") || strings.HasPrefix(first, "https://") || strings.HasPrefix(first, envReference)
 }
 
-// readRemote reads the address and the headers if the server is remote.
+// readRemote reads the address and the headers if the server is remote; was is the value of --was.
 func (p *proxyRun) readRemote(headerFiles []string, was string) (err error) {
 	if !isRemote(p.command) {
 		if len(headerFiles) > 0 {

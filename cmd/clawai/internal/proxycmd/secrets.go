@@ -64,8 +64,8 @@ func (s secrets) hideInError(err error) error {
 	return errors.New(s.known.MaskText(err.Error()))
 }
 
-// toldWait is how long an ended server's last output may take to be passed on: a process that
-// the server left may hold its stderr open.
+// toldWait is how long we wait until the last output of an ended server is passed on: a process
+// that the server left behind may keep its stderr open.
 const toldWait = time.Second
 
 // screenStderr returns the file that the server writes its stderr to. With values to hide, this

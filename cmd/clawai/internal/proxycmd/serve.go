@@ -195,7 +195,7 @@ type tally struct {
 type counts struct {
 	Allowed int `json:"allowed"`
 	Denied  int `json:"denied"`
-	Asked   int `json:"asked"` // part of Allowed and Denied
+	Asked   int `json:"asked"` // these calls are also counted in Allowed or Denied
 }
 
 // callDoc is one tool call in the status that the agent gets.

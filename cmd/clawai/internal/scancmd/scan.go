@@ -138,7 +138,7 @@ func readText(name string) (string, error) {
 func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	line, column, at := 1, 1, 0
 	hide := secretPlaces{text: text}
-	for _, f := range inspect.SearchDocument(text, wanted) { // in their order
+	for _, f := range inspect.SearchDocument(text, wanted) { // sorted by place
 		before := text[at:f.Start]
 		if n := strings.LastIndexByte(before, '\n'); n >= 0 {
 			line += strings.Count(before, "\n")
@@ -151,7 +151,8 @@ func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	return all
 }
 
-// secretPlaces finds the secrets and likely secrets of a text when an excerpt is first asked for.
+// secretPlaces holds the places of the secrets and likely secrets of a text. The first excerpt
+// searches for them.
 type secretPlaces struct {
 	text  string
 	spans [2][]redact.Span // secrets, and likely secrets; sorted, without overlap

@@ -43,7 +43,7 @@ func Open() (vault.Store, error) {
 // folder; "" means ours.
 func NewResolver(server string, command []string, dir string) *vault.Resolver {
 	if dir == "" {
-		dir, _ = os.Getwd() // "" binds no command that depends on its folder
+		dir, _ = os.Getwd() // on an error dir is "", which matches no binding to a folder
 	}
 	return &vault.Resolver{Open: Open, Server: vault.Requester{Name: server, Command: BoundCommand(command), Dir: dir}, Now: time.Now()}
 }

@@ -60,8 +60,8 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 }
 
 // writePolicyText makes the text: the starter policies, then the rules from the catalogue,
-// those from the servers' own lists, and those for the others. Every rule that does not only
-// deny names its servers or agents.
+// those from the servers' own lists, and those for all other servers. Every rule that is not a
+// deny rule names its servers or agents.
 func (p *starterPlan) writePolicyText() error {
 	parts := []string{"# Written by clawai init. The first rule that matches decides; what none matches\n# is refused.\n"}
 	for _, profile := range fixtures.ListProfiles() {

@@ -155,7 +155,7 @@ func (r *wrapRun) askLine(question string) (string, error) {
 func (f *Found) findUncoverable(id string) []client.Uncoverable {
 	all, err := client.LoadUncoverables()
 	if err != nil {
-		return nil // FindServers has read the same table
+		return nil // cannot happen: FindServers has read the same table
 	}
 	return slices.DeleteFunc(all, func(u client.Uncoverable) bool {
 		if id != "" && id != u.Client {

@@ -51,7 +51,8 @@ func (m *vaultMoves) openVault() (err error) {
 	return err
 }
 
-// TakeSecret decides whether a secret moves, and finds the name of its entry.
+// TakeSecret decides whether a secret moves into the vault, and finds the name of its entry. text
+// is what replaces the secret in the client's file.
 func (m *vaultMoves) TakeSecret(t wrap.Target, s client.Secret) (text string, take bool, err error) {
 	words := []string{t.Entry.URL}
 	if t.Entry.URL == "" {
@@ -145,7 +146,8 @@ next:
 	}
 }
 
-// ReturnToken returns the token for a reference that wrap has written.
+// ReturnToken returns the token of the client's file that replaces a reference that wrap has
+// written: the token that was there before, or the quoted value if the value has changed.
 func (m *vaultMoves) ReturnToken(t wrap.Target, s client.Secret) (token string, give bool, err error) {
 	if vault.CheckName(s.Value) != nil {
 		return "", false, nil
