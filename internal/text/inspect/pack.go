@@ -227,7 +227,7 @@ func (p *Pattern) findPlaces(text string, left *int, visit func(start, end int) 
 		return true
 	}
 	for at := range wordPlaces(text, p.Near) {
-		begin, end := lineOrWord(text, max(0, at-around)), min(len(text), at+around)
+		begin, end := wordStart(text, max(0, at-around)), min(len(text), at+around)
 		if begin > to {
 			if !read() {
 				return
@@ -239,8 +239,8 @@ func (p *Pattern) findPlaces(text string, left *int, visit func(start, end int) 
 	read()
 }
 
-// lineOrWord returns i, or the start of the word around i.
-func lineOrWord(text string, i int) int {
+// wordStart returns the start of the word around i, or i if it is not inside a word.
+func wordStart(text string, i int) int {
 	for n := 0; n < around && i > 0 && partOfNumber(text[i-1]); n++ {
 		i--
 	}

@@ -85,9 +85,9 @@ var carriers = []carrier{
 	{"search", `{"query":"a"}`},
 }
 
-// carrierOf returns the first carrier that a policy allows, or else asks about. It also tries
+// chooseCarrier returns the first carrier that a policy allows, or else asks about. It also tries
 // tools that the policy allows by name.
-func carrierOf(p *policy.Policy, server, home string) (carrier, bool) {
+func chooseCarrier(p *policy.Policy, server, home string) (carrier, bool) {
 	all := slices.Clone(carriers)
 	for _, r := range p.Sources() {
 		if r.Action != policy.Deny && r.Subject == policy.ToolSubject && !strings.ContainsAny(r.Names[0], "*?[{") {

@@ -35,7 +35,7 @@ func under(t *testing.T, text string) map[string]verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	some, _ := carrierOf(loaded.Policy, "scripted", home)
+	some, _ := chooseCarrier(loaded.Policy, "scripted", home)
 	if some.tool == "" {
 		some = carriers[0]
 	}

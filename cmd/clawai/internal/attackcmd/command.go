@@ -148,7 +148,7 @@ func findTarget(name, server string) (t *target, note string, err error) {
 		t.server = "scripted"
 	}
 	var some bool
-	if t.carrier, some = carrierOf(t.policy.Policy, t.server, where); !some {
+	if t.carrier, some = chooseCarrier(t.policy.Policy, t.server, where); !some {
 		note = "It lets none of the calls go by which something could come back, so that most attacks end there."
 		t.carrier = carrier{"read_text_file", `{"path":"` + where + `/projects/app/README.md"}`}
 	}

@@ -157,7 +157,7 @@ func lastFired(p *machine, f *wrapcmd.Found, h wrap.Hooks) []finding {
 	switch {
 	case time.Since(used) < day && fired.Before(used.Add(-day)):
 		return []finding{{Health: doubtful,
-			Text: fmt.Sprintf("%s was used today (%s), and its hook %s", h.Row.Name, used.Format(time.TimeOnly), neverOr(fired)),
+			Text: fmt.Sprintf("%s was used today (%s), and its hook %s", h.Row.Name, used.Format(time.TimeOnly), renderFired(fired)),
 			Fix:  "start it anew, have it run a tool, and look: clawai log --server " + word + "; " + h.Row.After}}
 	case fired.IsZero():
 		return healthyFinding("%s: its hook has not fired yet", h.Row.Name)
@@ -165,7 +165,7 @@ func lastFired(p *machine, f *wrapcmd.Found, h wrap.Hooks) []finding {
 	return healthyFinding("%s: its hook last fired on %s", h.Row.Name, fired.Local().Format(time.DateTime))
 }
 
-func neverOr(fired time.Time) string {
+func renderFired(fired time.Time) string {
 	if fired.IsZero() {
 		return "never fired"
 	}

@@ -108,7 +108,7 @@ func logExplain(c *cli.Context) error {
 	e.Revision = j.Policy().Revision()
 	r := comparison{
 		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason, Policy: path,
-		Revision: revisionThen(dir, entry), became: outcomeText(entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
+		Revision: findRevision(dir, entry), became: outcomeText(entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
 	}
 	if why != "" {
 		r.Now = "unknown"
@@ -173,9 +173,9 @@ func inBrackets(text string) string {
 	return " (" + text + ")"
 }
 
-// revisionThen returns the revision of the policy at the time of a record, as its session
+// findRevision returns the revision of the policy at the time of a record, as its session
 // recorded it; "" when it did not.
-func revisionThen(dir string, entry *event.Entry) string {
+func findRevision(dir string, entry *event.Entry) string {
 	revision := ""
 	f := audit.Filter{Session: entry.Session, Kinds: []event.Kind{event.Start, event.Policy}}
 	for e, err := range audit.Read(dir, f) {

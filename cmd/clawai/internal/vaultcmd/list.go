@@ -64,12 +64,12 @@ func runList(c *cli.Context) error {
 		if e.Expires != nil {
 			expires = e.Expires.Local().Format(time.DateOnly)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, e.Set.Local().Format(time.DateOnly), expires, forWhom(e))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, e.Set.Local().Format(time.DateOnly), expires, renderUsers(e))
 	}
 	return w.Flush()
 }
 
-func forWhom(e entryDoc) string {
+func renderUsers(e entryDoc) string {
 	var all []string
 	if e.Reveal {
 		all = append(all, "agents")

@@ -46,8 +46,8 @@ func (p *starterPlan) folderSpellings() []string {
 	return all
 }
 
-// inFolders replaces ~/projects by the servers' own folders.
-func (p *starterPlan) inFolders(rules string) string {
+// replaceFolder replaces ~/projects by the servers' own folders.
+func (p *starterPlan) replaceFolder(rules string) string {
 	if len(p.folders) == 0 {
 		return rules
 	}

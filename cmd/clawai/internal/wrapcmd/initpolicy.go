@@ -73,7 +73,7 @@ func (p *starterPlan) writePolicyText() error {
 		if err != nil {
 			return err
 		}
-		src, err := policytext.ForServers([]byte(p.inFolders(rules)), names)
+		src, err := policytext.ForServers([]byte(p.replaceFolder(rules)), names)
 		if err != nil {
 			return fmt.Errorf("the starter policy %s: %w", profile.Name, err)
 		}

@@ -59,7 +59,7 @@ func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 		return // the hub cannot only observe
 	}
 	watch := "clawai wrap " + strings.Join(dropRepeats(again), " ") + " --observe"
-	if r.Judge.HTTPProxy.Base != "" && anyLed(changes) {
+	if r.Judge.HTTPProxy.Base != "" && editsRemote(changes) {
 		watch = "clawai proxy --listen " + r.c.String("listen") + " --wrapped --observe"
 	}
 	fmt.Fprintf(r.prose, "  Or watch first: %s\n  And learn from it: clawai policy learn\n", watch)
