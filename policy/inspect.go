@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/clawai/clawai/policy/where"
 )
@@ -27,6 +28,14 @@ type Source struct {
 	From string
 	// Start and End are the offsets of the rule in the file, including its [[rule]] header.
 	Start, End int
+}
+
+// RefusesTheRest reports whether a rule of the file itself denies every call of its subject,
+// whatever else the call is: as the last rule it refuses what no rule above it allows.
+func (s *Source) RefusesTheRest() bool {
+	return s.From == "" && s.Action == Deny && s.Subject != NoSubject &&
+		len(s.Calls)+len(s.Args)+len(s.Where) == 0 && !s.Further.Only && !s.Not.HasExceptions() &&
+		slices.ContainsFunc(s.Names, func(g string) bool { return strings.Trim(g, "*") == "" })
 }
 
 // Exceptions holds the exceptions of a rule: the rule does not match a call that meets one of

@@ -73,6 +73,9 @@ func (rc *receiver) beginBatch(x *gate.Exchange, f *frame.Frame, out gate.Outlet
 	x.Event.Method = "batch"
 }
 
+// unscreenedElement refuses an array with a message that rules look at.
+var unscreenedElement = &frame.Refusal{Code: "unscreened_batch", Reason: "the owner's rules look at what a server sends; this must come in a message of its own"}
+
 // addElement reads one element.
 func (b *requestBatch) addElement(f *frame.Frame) *frame.Refusal {
 	rc := b.rc
@@ -83,6 +86,9 @@ func (b *requestBatch) addElement(f *frame.Frame) *frame.Refusal {
 		}
 		if refusal == nil {
 			refusal = req.admitRequest(f)
+		}
+		if refusal == nil && req.saysMore(f) && rc.s.o.Gate.Screens() {
+			refusal = unscreenedElement
 		}
 		if refusal != nil {
 			return refusal
@@ -100,7 +106,7 @@ func (b *requestBatch) addElement(f *frame.Frame) *frame.Refusal {
 		return &frame.Refusal{Code: "not_in_flight", Reason: why}
 	}
 	if n.x.Unasked && rc.s.o.Gate.Screens() {
-		return &frame.Refusal{Code: "unscreened_batch", Reason: "the owner's rules look at what a server sends; this must come in a message of its own"}
+		return unscreenedElement
 	}
 	b.x.Calls, b.x.Work = append(b.x.Calls, n.x.Calls...), append(b.x.Work, n.x.Work...)
 	return nil

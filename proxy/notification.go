@@ -9,6 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/policy"
 	"github.com/tidwall/gjson"
 )
 
@@ -76,11 +77,19 @@ func mayCarryText(f *frame.Frame) bool {
 	return true
 }
 
-// carriesMore reports whether params has a member other than the ids of these notifications.
+// saysMore reports whether a request of a server holds text that no rule about calls judges. Those
+// about sampling and elicitation judge all of it.
+func (req *request) saysMore(f *frame.Frame) bool {
+	m := req.message.Method
+	judged := m != nil && (m.Subject == policy.SamplingSubject || m.Subject == policy.ElicitationSubject)
+	return req.from == mcp.ServerToClient && !judged && carriesMore(gjson.ParseBytes(f.Params), "")
+}
+
+// carriesMore reports whether params has a member other than ids and tokens.
 func carriesMore(params gjson.Result, within string) (more bool) {
 	params.ForEach(func(name, value gjson.Result) bool {
 		switch within + name.String() {
-		case "requestId", "_meta.io.modelcontextprotocol/subscriptionId":
+		case "requestId", "_meta.io.modelcontextprotocol/subscriptionId", "_meta.progressToken":
 		case "_meta":
 			more = !value.IsObject() || carriesMore(value, "_meta.")
 		default:

@@ -124,6 +124,7 @@ func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 	x.Raw, x.Calls, x.Out, x.Caller = f.Raw, req.calls, req, req
 	req.work = x.Work
 	rc.describeFrame(&x.Event, f, req.calls)
+	x.Unasked = req.saysMore(f)
 	req.waiting = x
 	rc.enqueueExchange(ctx, x, false)
 }
@@ -246,5 +247,5 @@ func (req *request) denialLine(to caller, what []policy.Call, v gate.Verdict, ra
 	}
 	d := v.NewDenial(one)
 	d.AsError, d.Ran = req.rc.s.o.DenyAsError, ran
-	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
+	return req.rc.s.o.Gate.MaskDenial(d).AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
 }

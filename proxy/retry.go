@@ -99,7 +99,7 @@ func (rc *receiver) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
 	if len(m.Calls) > 0 {
 		d.What = m.Calls[0]
 	}
-	rc.answerSender(rc.burst, d.AnswerFrame(mcp.Caller{ID: f.ID, Method: f.Method, Modern: m.Modern}))
+	rc.answerSender(rc.burst, rc.s.o.Gate.MaskDenial(d).AnswerFrame(mcp.Caller{ID: f.ID, Method: f.Method, Modern: m.Modern}))
 }
 
 // withCallerID returns the answer under the id that the returned caller waits for now. No other

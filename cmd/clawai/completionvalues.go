@@ -23,20 +23,23 @@ import (
 // between commands, the key is the command's words and the name. An option that is not listed takes
 // a file, or any value.
 var valuesOf = map[string]func() []string{
-	"server":       serverNames,
-	"client":       clientNames,
-	"profile":      profileNames,
-	"color":        fixedWords(cmdline.Colors...),
-	"decision":     fixedWords("allow", "deny", "prompt"),
-	"kind":         event.KindWords,
-	"rule":         rulePlaces,
-	"record":       recentDecisions,
-	"for":          fixedWords("once", "session", "always"),
-	"decide scope": fixedWords("exact", "folder", "tool"),
-	"scope":        fixedWords("user", "local", "project", "workspace", "profile"),
-	"init mode":    fixedWords("ask", "strict", "observe"),
-	"protect mode": fixedWords("ask", "strict", "observe"),
-	"redact":       fixedWords("redacted", "hash", "full"),
+	"server":             serverNames,
+	"client":             clientNames,
+	"profile":            profileNames,
+	"color":              fixedWords(cmdline.Colors...),
+	"decision":           fixedWords("allow", "deny", "prompt"),
+	"kind":               event.KindWords,
+	"rule":               rulePlaces,
+	"record":             recentDecisions,
+	"for":                fixedWords("once", "session", "always"),
+	"decide scope":       fixedWords("exact", "folder", "tool"),
+	"policy allow scope": fixedWords("exact", "file", "folder", "tool"),
+	"policy deny scope":  fixedWords("exact", "file", "folder", "tool"),
+	"from":               recentDecisions,
+	"scope":              fixedWords("user", "local", "project", "workspace", "profile"),
+	"init mode":          fixedWords("ask", "strict", "observe"),
+	"protect mode":       fixedWords("ask", "strict", "observe"),
+	"redact":             fixedWords("redacted", "hash", "full"),
 }
 
 // argumentsOf has, for the words of a command, one function for each of its arguments.

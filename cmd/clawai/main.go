@@ -102,6 +102,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			if name := c.Args().First(); name != "" {
 				return unknownCommand(c, name)
 			}
+			if shown, err := approvecmd.ShowOverview(c); shown || err != nil {
+				return err
+			}
 			return cli.ShowAppHelp(c)
 		},
 	}

@@ -55,14 +55,6 @@ func offersWithRule(offers []view.Offer, reply gate.Reply) (some []view.Offer) {
 	return some
 }
 
-// scopeLabels are the labels of the scopes where each has one line.
-var scopeLabels = map[string]string{
-	"exact":  "This exact call",
-	"file":   "This file, whatever else",
-	"folder": "Its folder",
-	"tool":   "All of it",
-}
-
 // reachPage returns the page for the scope of an answer for the session.
 func reachPage(offers []view.Offer, foot []string) dialog.Page {
 	all := make([]dialog.Reach, len(offers))
@@ -84,7 +76,7 @@ func scopePage(offers []view.Offer, reply gate.Reply, foot []string) dialog.Page
 	var facts []string
 	for _, o := range offers {
 		facts = append(facts, fmt.Sprintf("%-10s %s", o.Scope, term.VisibleText(o.Title)))
-		p.Choices = append(p.Choices, dialog.Choice{Word: o.Scope, Label: scopeLabels[o.Scope], Lets: reply.Allows()})
+		p.Choices = append(p.Choices, dialog.Choice{Word: o.Scope, Label: view.ScopeLabel(o.Scope), Lets: reply.Allows()})
 	}
 	p.Facts = dialog.TextFacts(facts...)
 	return p

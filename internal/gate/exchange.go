@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -134,6 +135,16 @@ func (v *Verdict) NewDenial(what policy.Call) mcp.Denial {
 	case CodeNotAnswered, CodeNobodyToAsk, CodeTooMany, CodeMuted:
 		d.Unanswered = true
 	}
+	return d
+}
+
+// MaskDenial masks what a refusal quotes of messages.
+func (s *Session) MaskDenial(d mcp.Denial) mcp.Denial {
+	names := slices.Clone(d.What.Names)
+	for i := range names {
+		names[i] = s.o.Mask(names[i])
+	}
+	d.What.Names, d.What.Method, d.Reason = names, s.o.Mask(d.What.Method), s.o.Mask(d.Reason)
 	return d
 }
 

@@ -49,6 +49,10 @@ type Options struct {
 	// when the client declares roots.
 	Facts policy.Facts
 
+	// Mask takes out of a text what no answer of the gate may quote; nil means that there is
+	// nothing.
+	Mask func(string) string
+
 	// OnGrants is called after Grants has changed, perhaps from several goroutines at
 	// once. No lock is held, and the call that caused the change is over.
 	OnGrants func()
@@ -107,6 +111,9 @@ func New(o Options) (*Session, error) {
 	s.pace = pace{limit: cmp.Or(o.AskPerMinute, 30), most: max(s.o.MaxWaiting, atOnce), shared: o.Asked}
 	s.paces = make(map[string]*pace)
 	s.granted.shared, s.granted.server = o.Granted, fmt.Sprintf("%q %q", o.Facts.Cwd, o.Upstream)
+	if s.o.Mask == nil {
+		s.o.Mask = func(text string) string { return text }
+	}
 	if s.o.Limits == nil {
 		s.o.Limits = &Meter{}
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -31,6 +31,7 @@ type asking struct {
 	view     view.Options
 	by       string
 	session  string
+	known    func() *redact.Known // values that the queue may not keep
 	desktop  *notify.Desktop
 	relay    *ask.StderrRelay
 	keeper   *remember.Writer
@@ -49,15 +50,13 @@ type asking struct {
 func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	a := &asking{
 		relay: s.relay, settings: s.settings, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
-		session: rand.Text(), desktop: notify.New(notify.Options{}), shared: make(chan struct{}, 1), over: make(chan struct{}),
+		session: rand.Text(), known: s.hidden.Load, desktop: notify.New(notify.Options{}), shared: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	if len(a.settings.Order.Is) == 0 {
 		return a
 	}
-	a.keeper = &remember.Writer{
-		Policy: under.Path, Options: under.Options(),
-		Denied: deniedCalls{base.RecordDir(a.folders.State)}, View: a.view, Wrote: s.edits.NoteEdit,
-	}
+	a.keeper = NewRuleWriter(under.Path, under.Options(), a.folders, a.view)
+	a.keeper.Wrote = s.edits.NoteEdit
 	a.chain = ask.NewChain(ask.ChainOptions{
 		Channels: a.makeChannels(), Queue: a.queueClient(), RuleWriter: a.keeper, Wait: a.settings.Nobody.Is == "wait",
 		Risk: a.isRisky, Project: a.view.Project, Notify: a.notifyQuestion, OnError: a.onError,
@@ -178,7 +177,7 @@ func (a *asking) newEnqueuer() (ask.Enqueuer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := q.Attach(queue.Session{ID: a.session, Server: a.server, Project: a.view.Project})
+	p, err := q.Attach(queue.Session{ID: a.session, Server: a.server, Project: a.view.Project, Known: a.known})
 	if err != nil {
 		return nil, err
 	}

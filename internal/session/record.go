@@ -2,11 +2,15 @@ package session
 
 import (
 	"iter"
+	"path/filepath"
 
 	"github.com/clawai/clawai/internal/ask/remember"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 )
@@ -33,6 +37,11 @@ func (r *ofInvocation) Record(events ...*event.Event) error {
 	return r.Recorder.Record(events...)
 }
 
+// NewRuleWriter returns what writes the rules of lasting answers into a policy file.
+func NewRuleWriter(path string, o policy.Options, folders config.Folders, v view.Options) *remember.Writer {
+	return &remember.Writer{Policy: path, Options: o, Denied: deniedCalls{base.RecordDir(folders.State)}, View: v, Journal: filepath.Join(folders.State, "policy-edits")}
+}
+
 // deniedCalls reads the calls that the rules denied from the record.
 type deniedCalls struct{ dir string }
 
@@ -47,7 +56,7 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 				Server: e.Server, Method: e.Method, Subject: policy.SubjectOf(e.Subject), Names: e.Names, Args: e.Args,
 				Facts: e.Facts, Finds: e.FoundKinds(),
 			}
-			if !yield(remember.DeniedCall{Call: call, Cut: e.ArgsCut, Looked: e.Looked}, err) || err != nil {
+			if !yield(remember.DeniedCall{Call: call, Cut: e.ArgsCut, Looked: e.Looked, NoRule: e.Code == string(gate.CodeNoRule), Rule: e.RuleText}, err) || err != nil {
 				return
 			}
 		}

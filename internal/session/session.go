@@ -96,6 +96,7 @@ func (s *Sessions) buildSession(p Peer, under *config.Loaded, in *State) (*Sessi
 		Principals: gate.None{}, Inspector: screening.New(shown, p.serverURL, one.pins), Labels: labels,
 		AskTimeout: s.settings.Timeout.Is, AskPerMinute: s.settings.PerMinute.Is, MaxWaiting: s.settings.AtOnce.Is, OnGrants: a.signalGrants, OnMuted: a.notifyMuted,
 		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: asked, Granted: granted, Upstream: p.upstreamKey(), Facts: s.o.Facts,
+		Mask: func(text string) string { return s.hidden.Load().MaskText(text) },
 	})
 	if err != nil {
 		one.release()

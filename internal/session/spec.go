@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -88,6 +89,8 @@ type Sessions struct {
 	ctx, working  context.Context    // working ends first
 	stop, endWork context.CancelFunc // stop ends only a ctx that listens to signals
 	tasks         sync.WaitGroup     // what Go has started
+
+	hidden atomic.Pointer[redact.Known] // values that nothing may keep; nil for none
 
 	mu     sync.Mutex     // guards the fields below
 	policy *config.Loaded // in force; o.Policy is nil, so that the first policy can be freed
@@ -184,6 +187,7 @@ func (s *Sessions) openRecord() (err error) {
 			return err
 		}
 	}
+	s.hidden.Store(hidden)
 	if s.o.Recorder == nil {
 		if s.record, err = base.OpenRecord(s.o.Folders.State, s.o.Redact, s.o.Sync); err != nil {
 			return err
@@ -255,8 +259,11 @@ func (s *Sessions) CountOpen() (sessions, waiting int) {
 	return len(s.open), waiting
 }
 
-// HideValues hides values in everything that is recorded from now on.
-func (s *Sessions) HideValues(k *redact.Known) { s.record.HideValues(k) }
+// HideValues hides values in everything that is recorded or kept from now on.
+func (s *Sessions) HideValues(k *redact.Known) {
+	s.hidden.Store(k)
+	s.record.HideValues(k)
+}
 
 // Stderr returns the standard error for a server that we start: its output waits while a question
 // is open. After the start, or instead of it, call CloseServerEnd.

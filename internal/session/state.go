@@ -66,6 +66,7 @@ func (s *Sessions) shareState() (err error) {
 		f = flow.New(folder, AgentKeys(project))
 	}
 	s.o.State = &State{Limits: &gate.Meter{}, Asked: f.AskedLedger, Flow: f, Pins: pinning.NewStore(folder, project)}
+	s.o.State.Pins.Known = s.hidden.Load
 	if call != nil || project != "" {
 		s.o.State.Limits, s.o.State.Granted = &gate.Meter{Ledger: f.CountsLedger()}, f.GrantedLedger
 	}

@@ -194,8 +194,8 @@ func TestAFileWithMarksCanBeEdited(t *testing.T) {
 	if got := o.writes("/home/user/projects/app/a.md", "about <U+200B> in words"); got != "forward" {
 		t.Errorf("before anything was shown: %s", got)
 	}
-	got, _ := read(t, o.Session, "\ufeffone\u200b\u200b\u200btwo \u200e \U0001d17a \U000f0000\U000f0000\U000f0000")
-	if want := "\ufeffone<U+200B><U+200B><U+200B>two \u200e <U+1D17A> <U+F0000><U+F0000><U+F0000>"; got != want {
+	got, _ := read(t, o.Session, "\ufeffone\u200b\u200b\u200btwo \u200e \U0001d17a \U000f0000\U000f0001\U000f0000\U000f0001")
+	if want := "\ufeffone<U+200B><U+200B><U+200B>two \u200e <U+1D17A> <U+F0000><U+F0001><U+F0000><U+F0001>"; got != want {
 		t.Errorf("read as %q", got)
 	}
 	edit := func(old string) string {

@@ -26,6 +26,28 @@ func InsertAbove(src []byte, index, line int, text string) ([]byte, bool) {
 	return slices.Insert(slices.Clone(src), doc.commentStart(r), []byte(layoutOf(src, r).applyLayout(text))...), true
 }
 
+// InsertBelow puts a text below the last rule, or at the end if there is none. Every byte of src
+// stays; the text takes on src's line ends. The text holds whole lines and no string over several
+// lines.
+func InsertBelow(src []byte, text string) []byte {
+	doc, err := ReadDocument(src)
+	if err != nil {
+		return AppendText(src, text)
+	}
+	rules := doc.Rules()
+	if len(rules) == 0 {
+		return AppendText(src, text)
+	}
+	last := rules[len(rules)-1]
+	end := bytes.IndexByte(src[last.End:], '\n')
+	if end < 0 {
+		return AppendText(src, text)
+	}
+	at := last.End + end + 1
+	eol := LineEnd(src)
+	return slices.Insert(slices.Clone(src), at, []byte(eol+strings.ReplaceAll(text, "\n", eol))...)
+}
+
 // commentStart returns the offset of the first line that belongs to a rule. A comment on the
 // line of the previous statement does not belong to the rule.
 func (d *Document) commentStart(r *Rule) int {

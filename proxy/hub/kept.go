@@ -161,7 +161,9 @@ func (s *server) compareLists() error {
 		l.storeEntries(s, k, entries, nil)
 		l.mu.Unlock()
 		l.recalled = false
-		s.conn.keepList(k, s.conn.takeHeardAnswers(methods[k]))
+		answers := s.conn.takeHeardAnswers(methods[k])
+		l.noteOwn(k, answers)
+		s.conn.keepList(k, answers)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -144,15 +145,21 @@ func TestKeptListsAreCompared(t *testing.T) {
 	if got := w.list(); got != "[a__read a__gone]" || a.starts.Load() != 0 {
 		t.Fatalf("started %d times: %s", a.starts.Load(), got)
 	}
-	if got := w.call("1", "a__gone"); !strings.Contains(got, "a:gone") { // it answers as it does
+	if got := w.call("1", "a__gone"); !strings.Contains(got, `"error"`) || !strings.Contains(got, "it does not list this any more") || a.got("tools/call") != 0 {
+		t.Error(got)
+	}
+	w.next("notifications/tools/list_changed")
+	if got := w.call("2", "a__read"); !strings.Contains(got, "a:read") {
+		t.Error(got)
+	}
+	if got := w.call("3", "a__gone"); !strings.Contains(got, "a:gone") { // a name that no list has is the server's to know
 		t.Error(got)
 	}
 	a.mu.Lock()
-	if last := a.heard[len(a.heard)-1]; !strings.Contains(last, "tools/call") || !strings.Contains(a.heard[len(a.heard)-2], "tools/list") {
+	if last := a.heard[len(a.heard)-1]; !strings.Contains(last, "tools/call") || !slices.ContainsFunc(a.heard, func(line string) bool { return strings.Contains(line, "tools/list") }) {
 		t.Errorf("it was called before it had listed: %s", a.heard)
 	}
 	a.mu.Unlock()
-	w.next("notifications/tools/list_changed")
 	if got := w.list(); got != "[a__read a__secret]" {
 		t.Error(got)
 	}

@@ -53,7 +53,8 @@ type list struct {
 	missed   bool            // the client got a merged list without this list
 	why      error           // error of the last fetch
 	entries  []entry
-	at       map[string]int // index of the entry with this advertised name or URI; -1: two entries have it
+	own      map[string]bool // the names that the server lists, before rules leave any out; nil: not known
+	at       map[string]int  // index of the entry with this advertised name or URI; -1: two entries have it
 
 	recalled bool // the list is the kept one, and the server has not been asked; used only by the server's goroutine
 }
@@ -83,6 +84,7 @@ func (l *list) fetchList(s *server, k kind) <-chan struct{} {
 			entries, err := s.collectPages(on, k, first, s.nextPage)
 			answers := on.takeHeardAnswers(methods[k])
 			l.finishFetch(s, k, entries, err)
+			l.noteOwn(k, answers)
 			on.keepList(k, answers)
 		})
 	}})
@@ -118,6 +120,29 @@ func (l *list) finishFetch(s *server, k kind, entries []entry, err error) {
 	l.storeEntries(s, k, entries, err)
 	close(l.fetching)
 	l.fetching = nil
+}
+
+// noteOwn notes which names the server lists, from its answers before the gate changed them.
+func (l *list) noteOwn(k kind, answers [][]byte) {
+	var own map[string]bool
+	for _, page := range answers {
+		if own == nil {
+			own = map[string]bool{}
+		}
+		for entry := range jsonscan.ValueOf(page).Member(k.shape().Entries).Elements() {
+			own[strings.Clone(entry.Member(k.shape().Name).Text())] = true
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.own = own
+}
+
+// lacks reports whether it is known that the server does not list a name.
+func (l *list) lacks(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.own != nil && !l.own[name]
 }
 
 // storeEntries stores entries without ending a fetch. The caller holds l.mu.

@@ -157,13 +157,13 @@ func (h *hub) findByURI(uri string) (s *server, original string) {
 	if len(servers) == 1 {
 		return servers[0], uri
 	}
-	if one, rest := h.findByURIPrefix(uri); one != nil && one.lists[resources].hasURI(rest) {
+	if one, rest := h.findByURIPrefix(uri); one != nil && one.lists[resources].isListed(rest) {
 		return one, rest
 	}
 	var best *server
 	longest := -1
 	for _, one := range servers {
-		if one.lists[resources].hasURI(uri) {
+		if one.lists[resources].isListed(uri) {
 			return one, uri
 		}
 		if n := one.lists[templates].matchTemplate(uri); n > longest {
@@ -184,10 +184,11 @@ func (h *hub) findByURIPrefix(uri string) (*server, string) {
 	return nil, ""
 }
 
-func (l *list) hasURI(uri string) bool {
+// isListed reports whether the list has an entry with this advertised name or URI.
+func (l *list) isListed(advertised string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, ok := l.at[uri]
+	_, ok := l.at[advertised]
 	return ok
 }
 

@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"errors"
+
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
@@ -11,6 +13,9 @@ import (
 type call struct {
 	id, token []byte // the client's id and progress token; no token: nil
 	key       string // frame.IDKey of the id
+
+	list   kind   // the list of listed
+	listed string // the server's name of what the client calls, if the list that the client got has it
 
 	// Guarded by the hub:
 	server    *server // nil while the hub looks for the server
@@ -81,7 +86,16 @@ func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 		return false
 	}
 	s, original := h.findByName(k, name.Text())
-	return s != nil && h.sendRequest(s, f, frame.Edit{Part: name.Bytes(), Token: quoteJSON(original)})
+	if s == nil {
+		return false
+	}
+	if c := h.registerCall(f); c != nil {
+		if s.lists[k].isListed(name.Text()) {
+			c.list, c.listed = k, original
+		}
+		h.passCall(c, s, f, frame.Edit{Part: name.Bytes(), Token: quoteJSON(original)})
+	}
+	return true
 }
 
 // byURI sends a request to the server of a resource. The URI stays the same, unless it has the
@@ -170,6 +184,9 @@ func (h *hub) passCall(c *call, s *server, f *frame.Frame, edits ...frame.Edit) 
 		return
 	}
 	s.postJob(job{starts: true, run: func(on *conn, err error) {
+		if err == nil && c.listed != "" && s.lists[c.list].lacks(c.listed) {
+			err = errUnlisted
+		}
 		if err != nil {
 			h.failUnavailable(c, f, err)
 			return
@@ -177,6 +194,9 @@ func (h *hub) passCall(c *call, s *server, f *frame.Frame, edits ...frame.Edit) 
 		on.sendRequest(c, f, edits)
 	}})
 }
+
+// errUnlisted is the answer to a call for what a kept list has, when the server lists it no more.
+var errUnlisted = errors.New("it does not list this any more; list again")
 
 // refuseDuplicate refuses a request whose id is in use.
 func (h *hub) refuseDuplicate(f *frame.Frame) {

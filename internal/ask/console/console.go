@@ -27,14 +27,17 @@ type Queue interface {
 // Options configure a console.
 type Options struct {
 	Queue Queue
-	By    string       // the account recorded with answers
-	Only  string       // id of the only request to show; "" shows all
-	Once  bool         // leave after the first answer
-	View  view.Options // only Home, Own and ReadFile are used
-	Color bool
-	Every time.Duration    // interval for checking the queue even without a change; default 5 s
-	Grace time.Duration    // how long a request must be visible before a key answers it; default 300 ms
-	Now   func() time.Time // default time.Now
+	By    string      // the account recorded with answers
+	Only  string      // id of the only request to show; "" shows all
+	Once  bool        // leave after the first answer
+	Calls FollowCalls // nil: there is no tab of calls
+	// CallsFirst begins with the tab of calls if nothing waits.
+	CallsFirst bool
+	View       view.Options // only Home, Own and ReadFile are used
+	Color      bool
+	Every      time.Duration    // interval for checking the queue even without a change; default 5 s
+	Grace      time.Duration    // how long a request must be visible before a key answers it; default 300 ms
+	Now        func() time.Time // default time.Now
 }
 
 // Result is the end of a console that shows one request or leaves after one answer. The zero

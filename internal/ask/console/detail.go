@@ -12,17 +12,17 @@ import (
 
 // refreshDetail lays out the subject under the cursor, and starts anew if it is another subject.
 func (m *model) refreshDetail() {
-	what, r, g := m.cursorSubject()
+	what, s := m.cursorSubject()
 	if m.shown == nil || m.of != what {
 		m.of, m.facts = what, nil
 		m.shown = &dialog.Question{Grace: &m.grace, Letters: true}
-		if r != nil {
+		if s.request != nil {
 			// Changes are compared with the file's content at the time when the request became
 			// visible.
-			m.facts = FactsOf(r, m.o.View)
+			m.facts = FactsOf(s.request, m.o.View)
 		}
 	}
-	m.shown.Page = m.subjectPage(r, g)
+	m.shown.Page = m.subjectPage(s)
 	if m.edit != nil {
 		m.shown.Choices, m.shown.Others = nil, nil
 		m.shown.Hints, m.shown.Prompt = []string{"Return keep it", "Esc leave it as it was"}, m.edit.renderRow(m.width)
@@ -50,20 +50,32 @@ func (m *model) activeQuestion() *dialog.Question {
 	return m.shown
 }
 
-// cursorSubject returns the subject under the cursor: a request, a session answer or nothing.
-func (m *model) cursorSubject() (name string, r *queue.Request, g *queue.Grant) {
+// subject is what the cursor is on: at most one of these.
+type subject struct {
+	request *queue.Request
+	grant   *queue.Grant
+	call    *Call
+}
+
+// cursorSubject returns the subject under the cursor, and its name.
+func (m *model) cursorSubject() (name string, s subject) {
 	if l := m.tabList(); l != nil {
-		if r = l.cursorRequest(); r != nil {
-			name = r.ID
+		if s.request = l.cursorRequest(); s.request != nil {
+			name = s.request.ID
 		}
-	} else if g = m.grants.cursorGrant(); g != nil {
-		name = g.ID
+	} else if m.tab == callsTab {
+		if s.call = m.calls.cursorCall(); s.call != nil {
+			name = s.call.ID
+		}
+	} else if s.grant = m.grants.cursorGrant(); s.grant != nil {
+		name = s.grant.ID
 	}
-	return fmt.Sprint(m.tab, name), r, g
+	return fmt.Sprint(m.tab, name), s
 }
 
 // subjectPage returns the page of the subject under the cursor.
-func (m *model) subjectPage(r *queue.Request, g *queue.Grant) dialog.Page {
+func (m *model) subjectPage(s subject) dialog.Page {
+	r, g := s.request, s.grant
 	move := []string{"↑ ↓ move", "/ filter", "Tab next page", "? help", "q leave"}
 	if m.o.Only != "" {
 		move = []string{"? help", "q leave without an answer"}
@@ -80,6 +92,8 @@ func (m *model) subjectPage(r *queue.Request, g *queue.Grant) dialog.Page {
 			return rows, 0
 		}
 		p.Decision = "This request waits no more: " + StatusText(*r)
+	case s.call != nil:
+		p.Facts, p.Headed = func(width int) ([]string, int) { return s.call.Facts(width), 0 }, true
 	case g != nil:
 		p.Facts = func(width int) ([]string, int) { return grantLines(g, width, m.o.View.Home), 0 }
 	}
@@ -89,6 +103,8 @@ func (m *model) subjectPage(r *queue.Request, g *queue.Grant) dialog.Page {
 	case grantsTab:
 		p.Decision = "Calls like these are let through without asking until their session ends."
 		p.Hints = append([]string{"r take back"}, move[0], move[2], move[3], move[4])
+	case callsTab:
+		p.Decision = "What agents called, the newest first; it goes on by itself."
 	case pendingTab:
 	}
 	return p

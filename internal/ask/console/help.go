@@ -23,7 +23,7 @@ var help = []struct {
 	{"PgUp PgDn", "scroll the request; Home and End go to its ends", true},
 	{"w", "show very long values without a gap", true},
 	{"/", "show only what holds a text; Esc shows all again", false},
-	{"Tab  1 2 3", "go to what waits, the history, the session answers", false},
+	{"Tab  1 2 3 4", "go to what waits, the history, the session answers, the calls", false},
 	{"r", "take a session answer back", false},
 	{"q", "leave; what waits goes on waiting", true},
 }
@@ -33,7 +33,7 @@ func (m *model) startHelp() {
 	lines := []string{"What the keys do", ""}
 	for _, row := range help {
 		if row.alone || m.o.Only == "" {
-			lines = append(lines, fmt.Sprintf("  %-11s %s", row.keys, row.does))
+			lines = append(lines, fmt.Sprintf("  %-12s %s", row.keys, row.does))
 		}
 	}
 	m.openQuestion(&question{Question: dialog.Question{Page: dialog.Page{

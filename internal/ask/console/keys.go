@@ -28,6 +28,8 @@ func (m *model) pressKey(k tea.KeyPressMsg) {
 	case m.shown.PressScrollKey(key), m.navigate(key):
 	case m.tab == grantsTab:
 		m.pressGrant(key)
+	case m.tab == callsTab:
+		m.startGrace()
 	default:
 		m.pressRequest(key)
 	}
@@ -60,10 +62,12 @@ func (m *model) pressTab(key string) bool {
 		m.moveCursor(-1)
 	case "down", "j":
 		m.moveCursor(1)
-	case "1", "2", "3":
-		m.showTab(tab(key[0] - '1'))
+	case "1", "2", "3", "4":
+		if t := tab(key[0] - '1'); int(t) < len(m.tabNames(0)) {
+			m.showTab(t)
+		}
 	case "tab":
-		m.showTab((m.tab + 1) % 3)
+		m.showTab(tab((int(m.tab) + 1) % len(m.tabNames(0))))
 	case "/":
 		m.startFilter()
 	default:
@@ -74,7 +78,9 @@ func (m *model) pressTab(key string) bool {
 
 // moveCursor moves the cursor to another row.
 func (m *model) moveCursor(by int) {
-	if l := m.tabList(); l == nil {
+	if l := m.tabList(); m.tab == callsTab {
+		m.calls.moveCursor(by)
+	} else if l == nil {
 		m.grants.moveCursor(by)
 		m.startGrace()
 	} else if l.moveCursor(by) {
@@ -89,13 +95,15 @@ func (m *model) showTab(t tab) {
 }
 
 func (m *model) startFilter() {
-	l := m.tabList()
-	if l == nil {
+	filter := m.tabFilter()
+	if filter == nil {
 		return
 	}
-	m.edit = &editor{label: "filter:", text: []rune(l.filter), done: func(s string) {
-		l.filter = strings.TrimSpace(s)
-		l.ensureCursor()
+	l := m.tabList()
+	m.edit = &editor{label: "filter:", text: []rune(*filter), done: func(s string) {
+		if *filter = strings.TrimSpace(s); l != nil {
+			l.ensureCursor()
+		}
 	}}
 }
 
@@ -103,6 +111,8 @@ func (m *model) startFilter() {
 func (m *model) clearMarksOrFilter() {
 	l := m.tabList()
 	switch {
+	case m.tab == callsTab:
+		m.calls.filter = ""
 	case l == nil:
 	case len(l.marks) > 0:
 		l.marks = nil

@@ -62,7 +62,7 @@ func readQueue(ctx context.Context, q Queue, at tab, only string, look []string)
 		msg.past, msg.err = q.History(ctx, maxHistory)
 	case grantsTab:
 		msg.grants, msg.err = q.Grants(ctx)
-	case pendingTab:
+	case pendingTab, callsTab:
 	}
 	return msg
 }
@@ -79,10 +79,13 @@ func (m *model) applyState(msg loadedMsg) {
 	}
 	first := !m.loaded
 	m.loaded = true
+	if first && m.o.CallsFirst && m.hasCalls() && len(msg.pending) == 0 {
+		m.showTab(callsTab)
+	}
 	came := m.applyPending(msg)
 	m.reportOutcomes(msg.looked)
 	for i := range came {
-		if !first && m.o.Only == "" && came[i].ID != m.pending.at {
+		if !first && m.o.Only == "" && (m.tab != pendingTab || came[i].ID != m.pending.at) {
 			m.addNews("new: %s", m.requestTitle(&came[i]))
 		}
 	}

@@ -18,6 +18,7 @@ const (
 	pendingTab tab = iota
 	historyTab
 	grantsTab
+	callsTab
 )
 
 // model is the bubbletea model of the console. Only Update changes it.
@@ -28,6 +29,8 @@ type model struct {
 	tab           tab
 	pending, past list
 	grants        grantList
+	calls         callList
+	recordError   string           // why the record is not followed; "" while it is
 	shown         *dialog.Question // the subject under the cursor
 	of            string           // name of that subject
 	facts         *Facts           // of that subject, if it is a request
@@ -91,6 +94,9 @@ func newModel(o Options, beside func(dialog.Task)) *model {
 func (m *model) Init() tea.Cmd {
 	m.loadQueue()
 	m.beside(m.watchQueue)
+	if m.hasCalls() {
+		m.beside(m.followCalls)
+	}
 	m.sendDelayed(time.Second, secondMsg{})
 	return nil
 }
@@ -161,6 +167,13 @@ func (m *model) handleMessage(msg tea.Msg) {
 		m.reportDecision(msg)
 	case revokedMsg:
 		m.reportRevocation(msg)
+	case callsMsg:
+		m.calls.addCalls(msg)
+		if m.tab == callsTab {
+			m.redrawDetail() // the call under the cursor may have its reply now
+		}
+	case recordMsg:
+		m.endRecord(msg.err)
 	case failedMsg:
 		m.err, m.over = msg.err, true
 	}
@@ -178,6 +191,29 @@ func (m *model) addNews(format string, a ...any) {
 	m.news = m.news[max(0, len(m.news)-20):]
 }
 
+// hasCalls reports whether there is a tab of calls.
+func (m *model) hasCalls() bool { return m.o.Calls != nil && m.o.Only == "" }
+
+// tabNames returns the names of the tabs, in order.
+func (m *model) tabNames(waiting int) []string {
+	names := []string{fmt.Sprintf("1 Waiting (%d)", waiting), "2 History", "3 Session answers"}
+	if m.hasCalls() {
+		names = append(names, "4 Calls")
+	}
+	return names
+}
+
+// tabFilter returns the filter of the tab; nil if it has none.
+func (m *model) tabFilter() *string {
+	if m.tab == callsTab {
+		return &m.calls.filter
+	}
+	if l := m.tabList(); l != nil {
+		return &l.filter
+	}
+	return nil
+}
+
 // tabList returns the requests of the tab; nil if it has none.
 func (m *model) tabList() *list {
 	switch m.tab {
@@ -185,7 +221,7 @@ func (m *model) tabList() *list {
 		return &m.pending
 	case historyTab:
 		return &m.past
-	case grantsTab:
+	case grantsTab, callsTab:
 	}
 	return nil
 }

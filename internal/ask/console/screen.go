@@ -37,7 +37,11 @@ func (m *model) layoutWindow() sizes {
 	}
 	if m.o.Only == "" {
 		rest := m.height - 2 - s.news - m.activeQuestion().FixedRows(m.width)
-		s.list = max(1, min(m.countRows(), rest/3))
+		share := 3 // the details of a question need the larger part
+		if m.tab == callsTab {
+			share = 2
+		}
+		s.list = max(1, min(m.countRows(), rest/share))
 	}
 	return s
 }
@@ -45,6 +49,9 @@ func (m *model) layoutWindow() sizes {
 func (m *model) countRows() int {
 	if l := m.tabList(); l != nil {
 		return len(l.matchingRequests())
+	}
+	if m.tab == callsTab {
+		return len(m.calls.matchingCalls())
 	}
 	return len(m.grants.all)
 }
@@ -68,7 +75,7 @@ func (m *model) screenRows() []string {
 	rows := []string{dialog.RenderBold(view.Cut(m.headerLine(), m.width), false)}
 	if m.o.Only == "" {
 		rows = append(rows, dialog.FillRows(m.listRows(size.list), size.list)...)
-		if _, r, g := m.cursorSubject(); r != nil || g != nil || m.ask != nil { // otherwise the next line is a ruler too
+		if _, s := m.cursorSubject(); s != (subject{}) || m.ask != nil { // otherwise the next line is a ruler too
 			rows = append(rows, strings.Repeat("─", m.width))
 		}
 	}
@@ -96,11 +103,15 @@ func (m *model) headerLine() string {
 			waiting++
 		}
 	}
-	names := []string{fmt.Sprintf("1 Waiting (%d)", waiting), "2 History", "3 Session answers"}
+	names := m.tabNames(waiting)
 	names[m.tab] = "[" + names[m.tab] + "]"
 	s := "clawai   " + strings.Join(names, "   ")
-	if l := m.tabList(); l != nil && l.filter != "" {
-		s += fmt.Sprintf("   %d of %d hold %s", len(l.matchingRequests()), len(l.all), term.VisibleValue(l.filter))
+	if filter := m.tabFilter(); filter != nil && *filter != "" {
+		all := len(m.calls.all)
+		if l := m.tabList(); l != nil {
+			all = len(l.all)
+		}
+		s += fmt.Sprintf("   %d of %d hold %s", m.countRows(), all, term.VisibleValue(*filter))
 	}
 	return s
 }
@@ -114,7 +125,10 @@ func (m *model) countdown(r *queue.Request) string {
 
 func (m *model) listRows(n int) []string {
 	l := m.tabList()
-	if l == nil {
+	switch {
+	case m.tab == callsTab:
+		return m.callRows(n)
+	case l == nil:
 		return m.grantRows(n)
 	}
 	var rows []string

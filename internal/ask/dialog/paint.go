@@ -14,8 +14,25 @@ var (
 	red   = lipgloss.NewStyle().Foreground(lipgloss.Color("1"))
 	green = lipgloss.NewStyle().Foreground(lipgloss.Color("2"))
 	alarm = bold.Foreground(lipgloss.Color("1"))
+	amber = lipgloss.NewStyle().Foreground(lipgloss.Color("3"))
 	none  = lipgloss.NewStyle()
 )
+
+// Look is the colour of a decision.
+type Look uint8
+
+// The looks.
+const (
+	LookPlain Look = iota
+	LookAllowed
+	LookAsked
+	LookRefused
+)
+
+// RenderLook returns a word in the colour of its decision.
+func RenderLook(s string, look Look) string {
+	return [...]lipgloss.Style{LookPlain: none, LookAllowed: green, LookAsked: amber, LookRefused: red}[look].Render(s)
+}
 
 // RenderBold returns s in bold, and in red if alarms is set and the screen has colours.
 func RenderBold(s string, alarms bool) string {

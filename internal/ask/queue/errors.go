@@ -12,7 +12,7 @@ import (
 // Errors about an id or a queue.
 var (
 	ErrUnknown   = errors.New("nothing in the queue has this id; see what waits with: clawai approve --list")
-	ErrAmbiguous = errors.New("this could mean several in the queue; give more of the id's characters (at least 8)")
+	ErrAmbiguous = errors.New("this could mean several in the queue; give more of the id's characters (8 are enough)")
 	ErrClosed    = errors.New("the queue is closed")
 	ErrTooLarge  = errors.New("a call of more than 16 MiB cannot wait in the queue")
 	// ErrLocked means that another program holds the database's write lock for longer than we

@@ -51,7 +51,7 @@ func (q *Queue) expireSession(ctx context.Context, session string) error {
 	err = q.writeChange(ctx, func(ctx context.Context, t tx) error {
 		for _, r := range waiting {
 			end := q.finalRequest(r, Expired, Answer{}, itsProxyEnded)
-			if err := t.finishRequest(ctx, &end); err != nil && !errors.Is(err, errLost) {
+			if err := q.finishRequest(ctx, t, &end); err != nil && !errors.Is(err, errLost) {
 				return err
 			}
 		}

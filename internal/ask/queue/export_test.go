@@ -1,5 +1,10 @@
 package queue
 
+import (
+	"context"
+	"testing"
+)
+
 // Step has f called between the steps of every transaction.
 func (o Options) Step(f func(string)) Options { o.step = f; return o }
 
@@ -29,4 +34,17 @@ func (q *Queue) Listening() bool {
 	q.watcher.mu.Lock()
 	defer q.watcher.mu.Unlock()
 	return len(q.watcher.listeners) > 0
+}
+
+// Dir returns the folder.
+func (q *Queue) Dir() string { return q.dir }
+
+// CountKept returns how many requests have what remains of them beside them.
+func (q *Queue) CountKept(tb testing.TB) int {
+	tb.Helper()
+	all, err := q.selectTexts(context.Background(), "SELECT id FROM kept")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return len(all)
 }

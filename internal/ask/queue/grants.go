@@ -56,7 +56,8 @@ func (p *Proxy) SetGrants(ctx context.Context, grants []Grant) error {
 }
 
 func (p *Proxy) saveGrant(ctx context.Context, t tx, g *Grant) error {
-	calls, err := packCalls(scrubCalls(g.Calls))
+	k := p.s.knownValues()
+	calls, err := packCalls(scrubCalls(g.Calls, k))
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func (p *Proxy) saveGrant(ctx context.Context, t tx, g *Grant) error {
 		ON CONFLICT DO UPDATE SET uses = excluded.uses, since = excluded.since`,
 		p.s.ID, g.ID, p.s.Server, p.s.Client, p.s.Project,
 		g.Rule.Action.String(), g.Rule.Pos.File, g.Rule.Pos.Line, g.Rule.Pos.Column, g.Rule.Index, g.Rule.Description,
-		calls, packTime(g.Since), g.Uses, g.Reach)
+		calls, packTime(g.Since), g.Uses, k.MaskText(g.Reach))
 	return err
 }
 

@@ -113,7 +113,10 @@ func (p *Proxy) insertRequest(ctx context.Context, r Request) (*Ticket, error) {
 		if err == nil && n == 0 {
 			return errLost
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return p.keepScrubbed(ctx, tx, &r)
 	})
 	if err != nil {
 		p.forgetTicket(t)

@@ -186,7 +186,7 @@ func TestIDs(t *testing.T) {
 		want error
 	}{
 		{id, nil}, {id[:8], nil}, {id[:12], nil}, {strings.ToUpper(id), nil},
-		{id[:7], queue.ErrAmbiguous}, {"", queue.ErrAmbiguous},
+		{id[:7], nil}, {id[:1], nil}, {"", queue.ErrAmbiguous},
 		{id + "0", queue.ErrUnknown}, {"ffffffff-ffff", queue.ErrUnknown},
 		{"%%%%%%%%", queue.ErrUnknown}, {"' OR 1=1 --", queue.ErrUnknown}, {"\x00\xff\x1b[2J____", queue.ErrUnknown},
 	} {
@@ -219,7 +219,7 @@ func TestAmbiguousID(t *testing.T) {
 	if _, err := db.Exec("UPDATE requests SET id = ? WHERE id = ?", like, second.ID()); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []string{like[:8], like[:35]} {
+	for _, id := range []string{like[:1], like[:8], like[:35]} {
 		if _, err := other.Decide(ctx, id, answer(gate.AllowOnce, "me")); !errors.Is(err, queue.ErrAmbiguous) {
 			t.Error(err)
 		}

@@ -81,8 +81,8 @@ func (q *Queue) History(ctx context.Context, n int) ([]Request, error) {
 	return q.selectRequests(ctx, "WHERE status <> 'pending' ORDER BY changed DESC LIMIT ?", max(n, 0))
 }
 
-// shortest is the length of the shortest prefix that names a request. No two requests share a
-// prefix of this length.
+// shortest is the length of the prefix that names a request for certain: no two requests share one
+// of this length.
 const shortest = 8
 
 const idLetters = "0123456789abcdef-"
@@ -90,16 +90,15 @@ const idLetters = "0123456789abcdef-"
 // isIDPrefix reports whether id may be an id or a long enough prefix of one.
 func isIDPrefix(id string) bool { return len(id) >= shortest && strings.Trim(id, idLetters) == "" }
 
-// Get finds a request by its id, or by a prefix of at least 8 characters. It returns ErrUnknown
-// if none matches and ErrAmbiguous if several do.
+// Get finds a request by its id, or by a prefix of it. It returns ErrUnknown if none matches and
+// ErrAmbiguous if several do.
 func (q *Queue) Get(ctx context.Context, prefix string) (Request, error) {
 	prefix = strings.ToLower(prefix)
 	switch {
-	case isIDPrefix(prefix):
+	case prefix == "":
+		return Request{}, ErrAmbiguous
 	case strings.Trim(prefix, idLetters) != "":
 		return Request{}, ErrUnknown
-	default:
-		return Request{}, ErrAmbiguous
 	}
 	all, err := q.selectRequests(ctx, "WHERE id BETWEEN ? AND ? || 'g' LIMIT 2", prefix, prefix)
 	switch {

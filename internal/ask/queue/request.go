@@ -22,7 +22,7 @@ const (
 // Request is one question with everything that an answerer shows. Its data from the wire (Calls,
 // Client) is hostile.
 type Request struct {
-	ID       string // a random UUID; a prefix of at least 8 characters names it
+	ID       string // a random UUID; a prefix that fits no other names it
 	Session  string // id of the proxy's session; random
 	Created  time.Time
 	Deadline time.Time // by the proxy's clock; only the proxy expires it

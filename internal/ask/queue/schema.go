@@ -15,7 +15,7 @@ type migration struct {
 }
 
 // migrations are in order. A released step never changes.
-var migrations = []migration{{firstStep, 1}, {grantsStep, 1}, {reachStep, 1}}
+var migrations = []migration{{firstStep, 1}, {grantsStep, 1}, {reachStep, 1}, {keptStep, 1}}
 
 const firstStep = `
 CREATE TABLE about (
@@ -95,6 +95,15 @@ CREATE TABLE grants (
 `
 
 const reachStep = `ALTER TABLE grants ADD COLUMN reach TEXT NOT NULL DEFAULT ''`
+
+const keptStep = `
+CREATE TABLE kept (
+	id               TEXT PRIMARY KEY,        -- of the pending request
+	calls            TEXT,                    -- JSON, redacted
+	reason           TEXT NOT NULL,
+	findings         TEXT
+) STRICT, WITHOUT ROWID;
+`
 
 // migrateSchema adds the missing steps to the schema, and refuses a database that this clawai is
 // too old to use.

@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -121,6 +123,89 @@ func TestSecretsGo(t *testing.T) {
 					!strings.Contains(string(r.Calls[0].Args), `"path":"a"`) {
 					t.Fatalf("%+v", r)
 				}
+			}
+		})
+	}
+}
+
+// A value that only its proxy knows to be secret goes as well, whoever resolves the request.
+func TestKnownValuesGo(t *testing.T) {
+	const value = "plain-words-of-the-vault"
+	known := redact.NewKnown([][]byte{[]byte(value)})
+	for name, end := range map[string]func(*queue.Queue, *queue.Proxy, *queue.Ticket) error{
+		"decide": func(q *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
+			_, err := q.Decide(ctx, k.ID(), answer(gate.AllowOnce, "me"))
+			return err
+		},
+		"an older one decides": func(q *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
+			_, err := open(t, q.Dir(), old).Decide(ctx, k.ID(), answer(gate.AllowOnce, "me"))
+			return err
+		},
+		"settle": func(_ *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
+			_, _, err := k.Resolve(ctx, queue.Expired, queue.Answer{}, "")
+			return err
+		},
+		"close": func(_ *queue.Queue, p *queue.Proxy, _ *queue.Ticket) error { return p.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "queue")
+			q, asker := open(t, dir, queue.Options{Check: time.Hour}), open(t, dir, queue.Options{Check: time.Hour})
+			p, err := asker.Attach(queue.Session{ID: "s1", Server: "files", Known: func() *redact.Known { return known }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = p.Close() })
+			r := write(`{"a":"` + value + `","b":"` + base64.StdEncoding.EncodeToString([]byte(value)) + `","path":"kept"}`)
+			r.Calls[0].Names, r.Calls[0].Malformed, r.Reason, r.Findings = []string{"https://h.test/" + value}, "not "+value, "because of "+value, []byte(`["`+value+`"]`)
+			r.Calls = append(r.Calls, policy.Call{Subject: policy.SamplingSubject, Args: []byte(`"` + value + `"`)})
+			if err := p.SetGrants(ctx, []queue.Grant{{ID: "g", Calls: r.Calls, Reach: "all of " + value}}); err != nil {
+				t.Fatal(err)
+			}
+			if g, err := q.Grants(ctx); err != nil || len(g) != 1 || strings.Contains(fmt.Sprintf("%+v %s", g, g[0].Calls[0].Args), value) {
+				t.Errorf("a grant: %+v %v", g, err)
+			}
+			ticket, err := p.Put(ctx, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, err := q.Get(ctx, ticket.ID()); err != nil || !strings.Contains(string(r.Calls[0].Args), value) {
+				t.Fatal("a person sees something else", err)
+			}
+			if err := end(q, p, ticket); err != nil {
+				t.Fatal(err)
+			}
+			past, err := q.History(ctx, 10)
+			if err != nil || len(past) != 1 {
+				t.Fatal(len(past), err)
+			}
+			shown := fmt.Sprintf("%+v %s %s %s", past[0], past[0].Calls[0].Args, past[0].Calls[1].Args, past[0].Findings)
+			if name == "an older one decides" { // it does not know what was kept, which goes with the next request
+				if _, err := q.Decide(ctx, put(t, p, `{}`).ID(), answer(gate.AllowOnce, "me")); err != nil {
+					t.Fatal(err)
+				}
+				q.TidyUp()
+				if n := q.CountKept(t); n != 0 {
+					t.Errorf("%d are kept", n)
+				}
+				return
+			}
+			if strings.Contains(shown, value) || !strings.Contains(shown, `"path":"kept"`) || !strings.Contains(shown, "[redacted:vault:") || len(past[0].Calls) != 2 {
+				t.Error(shown)
+			}
+			asker.TidyUp()
+			q.TidyUp()
+			err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+				if err != nil || e.IsDir() {
+					return err
+				}
+				b, err := os.ReadFile(path)
+				if bytes.Contains(b, []byte(value)) || bytes.Contains(b, []byte(base64.StdEncoding.EncodeToString([]byte(value)))) {
+					t.Errorf("left in %s", e.Name())
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
 			}
 		})
 	}

@@ -3,6 +3,8 @@ package queue
 import (
 	"fmt"
 	"strings"
+
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // Session describes the session that asks.
@@ -12,12 +14,23 @@ type Session struct {
 	Client  string // as for Server
 	Project string // as for Server
 	PID     int    // 0 means this process
+
+	// Known returns the values that must not be kept once a request is resolved; nil for none.
+	Known func() *redact.Known
 }
 
 // isSession reports whether an id is a valid file name on every system.
 func isSession(id string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	return id != "" && len(id) <= 64 && strings.Trim(id, letters+"0123456789-_") == ""
+}
+
+// knownValues returns the values that must not be kept.
+func (s *Session) knownValues() *redact.Known {
+	if s.Known == nil {
+		return nil
+	}
+	return s.Known()
 }
 
 // claimSession claims the session's file, again if somebody removed it. The caller holds p.mu, or

@@ -75,7 +75,10 @@ func (t tx) exec(ctx context.Context, query string, args ...any) (int64, error) 
 const thisChange = "(SELECT value FROM about WHERE name = 'changes')"
 
 // finishRequest stores the end of a request that is still pending.
-func (t tx) finishRequest(ctx context.Context, end *Request) error {
+func (q *Queue) finishRequest(ctx context.Context, t tx, end *Request) error {
+	if err := q.takeKept(ctx, t, end); err != nil {
+		return err
+	}
 	v, err := rowValues(end)
 	if err != nil {
 		return err
@@ -97,7 +100,7 @@ func (q *Queue) resolveRequest(ctx context.Context, id string, s Status, a Answe
 		return r, false, err
 	}
 	end := q.finalRequest(r, s, a, outcome)
-	err = q.writeChange(ctx, func(ctx context.Context, t tx) error { return t.finishRequest(ctx, &end) })
+	err = q.writeChange(ctx, func(ctx context.Context, t tx) error { return q.finishRequest(ctx, t, &end) })
 	if errors.Is(err, errLost) {
 		r, err = q.selectRequest(ctx, id)
 		return r, false, err
@@ -109,12 +112,15 @@ func (q *Queue) resolveRequest(ctx context.Context, id string, s Status, a Answe
 	return end, true, nil
 }
 
+// damagedRow stands in place of a call that cannot be read.
+const damagedRow = "its row in the queue was damaged"
+
 // finalRequest returns a pending request in the form that is kept after its end.
 func (q *Queue) finalRequest(r Request, s Status, a Answer, outcome string) Request {
 	if r.Damage != nil { // the stored row is intact again
-		r.Calls, r.Damage = []policy.Call{{Malformed: "its row in the queue was damaged"}}, nil
+		r.Calls, r.Damage = []policy.Call{{Malformed: damagedRow}}, nil
 	}
-	r = scrubRequest(r)
+	r = scrubRequest(r, nil)
 	r.Status, r.Decided, r.Answer, r.Outcome = s, q.o.Clock(), a, outcome
 	return r
 }

@@ -27,6 +27,8 @@ type DeniedCall struct {
 	Call   policy.Call
 	Cut    bool     // arguments were left out
 	Looked []string // the kinds that were looked for; for other kinds it is unknown whether the call had any
+	NoRule bool     // no rule matched it
+	Rule   string   // the description of the rule that denied it
 }
 
 // checkDenied judges the new policy against the denied calls in the record. An error tells the
@@ -67,10 +69,13 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 	if p.new.Decide(&c).Action != policy.Allow {
 		return false
 	}
-	was := p.old.Decide(&c).Action
+	was := p.old.Decide(&c)
+	if p.rest.hasRefused(&was) && (exact || d.NoRule || d.Rule != "" && d.Rule == p.rest.words) {
+		return false
+	}
 	// For a partly known call, the record's decision to deny is more reliable than a new decision
 	// by the rules.
-	return was == policy.Deny || !exact && was != policy.Allow
+	return was.Action == policy.Deny || !exact && was.Action != policy.Allow
 }
 
 // worstCase returns the recorded call with everything unknown set to the asking call's values.

@@ -29,7 +29,19 @@ func (w witness) isNewlyAllowed(c *policy.Call) bool {
 
 // findExample describes a further call that the rule allows: among those tried, the one least
 // like c; "" when none is found.
-func findExample(w witness, c *policy.Call, n *policy.Narrowed) string {
+func findExample(w witness, c *policy.Call, n *policy.Narrowed) (example string) {
+	w.eachVariant(c, n, func(other *policy.Call, text string) bool {
+		if w.isNewlyAllowed(other) {
+			example = text
+		}
+		return example == ""
+	})
+	return example
+}
+
+// eachVariant calls try with calls that are like c, and their descriptions, the least like c first,
+// until try returns false.
+func (w witness) eachVariant(c *policy.Call, n *policy.Narrowed, try func(other *policy.Call, text string) bool) {
 	on := ""
 	if c.Server != "" {
 		on = " on " + term.VisibleValue(c.Server)
@@ -38,26 +50,25 @@ func findExample(w witness, c *policy.Call, n *policy.Narrowed) string {
 		for _, uri := range w.fillGlob(n.Name, c.Names[0]) {
 			other := *c
 			other.Names = []string{uri}
-			if uri != c.Names[0] && w.isNewlyAllowed(&other) {
-				return term.VisibleValue(uri) + on
+			if uri != c.Names[0] && !try(&other, term.VisibleValue(uri)+on) {
+				return
 			}
 		}
 	}
 	if c.Subject != policy.ToolSubject && c.Subject != policy.PromptSubject {
-		return ""
+		return
 	}
 	args, ok := parseMembers(c.Args)
 	if !ok {
-		return ""
+		return
 	}
 	for _, changed := range w.argumentVariants(args, n) {
 		other := *c
 		other.Args = encodeObject(changed)
-		if w.isNewlyAllowed(&other) {
-			return term.VisibleValue(c.Names[0]) + on + describeArguments(args, changed)
+		if !try(&other, term.VisibleValue(c.Names[0])+on+describeArguments(args, changed)) {
+			return
 		}
 	}
-	return ""
 }
 
 // member is one argument of a call.

@@ -77,8 +77,9 @@ var errHeld = fmt.Errorf("another process has held its lock for %v", patience)
 
 // replaceFile replaces the file's content if it is still that of f. The lock beside the file
 // makes writers wait for each other: without it, one writer could overwrite the change that
-// another made between the check and the rename.
-func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte) (changed bool, err error) {
+// another made between the check and the rename. The replaced text is kept in the journal; undoes
+// names the journal's file that the change uses up, or is "".
+func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte, undoes string) (changed bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errHeld)
 	defer cancel()
 	lock := flock.New(filepath.Join(filepath.Dir(k.Policy), lockName(k.Policy)), flock.SetPermissions(0o600))
@@ -99,6 +100,11 @@ func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte) (changed
 	if !bytes.Equal(now, f.src) {
 		return true, nil
 	}
+	if undoes == "" {
+		if err := k.keepText(f.src, next); err != nil {
+			return false, err
+		}
+	}
 	if k.Wrote != nil { // called first: others may read the file as soon as it is there
 		k.Wrote(f.src, next)
 	}
@@ -108,6 +114,9 @@ func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte) (changed
 		if now, _ := os.ReadFile(k.Policy); bytes.Equal(now, next) {
 			err = nil
 		}
+	}
+	if err == nil && undoes != "" {
+		_ = os.Remove(undoes)
 	}
 	return false, err
 }

@@ -14,8 +14,11 @@ import (
 type proposal struct {
 	call     *policy.Call
 	rule     policy.Rule     // the rule that asked
+	rest     *rest           // what refuses the call, if that is only what refuses everything else
 	stated   []policy.Stated // its conditions on the call, which the new rule has too
-	next     []byte          // the file with the new rule
+	narrowed *policy.Narrowed
+	text     string // the rule with its comment
+	next     []byte // the file with the new rule
 	old, new *policy.Policy
 }
 
@@ -58,7 +61,7 @@ func (k *Writer) writeRule(ctx context.Context, q gate.Question, word string, r 
 		k.noteWrite(f.policy.Revision(), ownWrite{
 			to: p.new.Revision(), index: p.rule.Index, lines: bytes.Count(p.next, []byte("\n")) - bytes.Count(f.src, []byte("\n")),
 		})
-		changed, err := k.replaceFile(ctx, f, p.next)
+		changed, err := k.replaceFile(ctx, f, p.next, "")
 		if err != nil {
 			return "", err
 		}
@@ -72,7 +75,7 @@ func (k *Writer) writeRule(ctx context.Context, q gate.Question, word string, r 
 
 // proposeRule makes the new policy, or a note if the old one already has such a rule.
 func (k *Writer) proposeRule(q gate.Question, f *file, s policy.Scope, action policy.Action) (p *proposal, note string, err error) {
-	rule, d, err := k.findRule(q, f)
+	t, d, err := k.findTarget(q, f)
 	if err != nil {
 		// Another process may have written the same answer in the meantime.
 		if d.Action == action && d.Rule != nil {
@@ -80,27 +83,34 @@ func (k *Writer) proposeRule(q gate.Question, f *file, s policy.Scope, action po
 		}
 		return nil, "", err
 	}
-	p = &proposal{call: &q.Calls[0], rule: rule, stated: f.policy.Sources()[rule.Index].Calls, old: f.policy}
-	n, err := p.old.NarrowRule(rule, p.call, s, action)
+	p, err = k.proposeAt(t, &q.Calls[0], s, action)
+	return p, "", err
+}
+
+// proposeAt makes the new policy with a rule for a call.
+func (k *Writer) proposeAt(t *target, call *policy.Call, s policy.Scope, action policy.Action) (*proposal, error) {
+	p := &proposal{call: call, rule: t.rule, rest: t.rest, stated: t.rules.Sources()[t.rule.Index].Calls, old: t.file.policy}
+	n, err := t.rules.NarrowRule(t.rule, call, s, action)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	what := k.describeRule(p.call, n, s)
+	what := k.describeRule(call, n, s)
 	if action == policy.Deny {
 		what = neverText(what)
 	}
 	n.SetDescription(what)
-	p.next, err = policy.InsertAbove(f.src, rule, k.ruleComment(p.call, n, s, actionReply(action))+n.Text)
-	if err != nil {
-		return nil, "", err
+	p.narrowed = n
+	p.text = k.ruleComment(t, call, n, s, actionReply(action)) + n.Text
+	if p.next, err = t.insertRule(p.text); err != nil {
+		return nil, err
 	}
 	if p.new, err = policy.Parse(k.Policy, p.next, k.Options); err != nil {
-		return nil, "", fmt.Errorf("the policy would not load with the rule: %w", err)
+		return nil, fmt.Errorf("the policy would not load with the rule: %w", err)
 	}
-	if p.new.Decide(p.call).Action != action {
-		return nil, "", errors.New("a rule above still says otherwise")
+	if p.new.Decide(call).Action != action {
+		return nil, errors.New("a rule above still says otherwise")
 	}
-	return p, "", nil
+	return p, nil
 }
 
 func actionReply(a policy.Action) gate.Reply {

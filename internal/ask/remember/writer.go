@@ -23,6 +23,7 @@ type Writer struct {
 	Denied  Denied                     // the calls that must stay denied; required
 	View    view.Options               // facts about this machine, for finding what needs care
 	Wrote   func(before, after []byte) // called with each replaced text and its replacement; may be nil
+	Journal string                     // folder that keeps the replaced texts; "" for none
 	Now     func() time.Time           // nil: time.Now
 
 	writing sync.Mutex // one rule at a time
@@ -77,16 +78,20 @@ func (k *Writer) listOffers(q gate.Question) (offers []view.Offer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	rule, _, err := k.findRule(q, f)
+	t, _, err := k.findTarget(q, f)
 	if err != nil {
 		return nil, err
 	}
-	closed := k.checkRuleWritable(f, rule)
 	_, careless := careReasons(q.Calls, k.View)
-	call := &q.Calls[0]
+	return k.narrowTarget(t, &q.Calls[0], q.Session && careless)
+}
+
+// narrowTarget narrows the rule that asked to each scope.
+func (k *Writer) narrowTarget(t *target, call *policy.Call, session bool) (offers []view.Offer, err error) {
+	closed := k.checkRuleWritable(t)
 	taken, rules := map[string]bool{}, 0
 	for _, s := range policy.AllScopes() {
-		n, failed := f.policy.Grant(rule, call, s)
+		n, failed := t.rules.Grant(t.rule, call, s)
 		if failed != nil {
 			err = errors.Join(err, failed)
 			continue
@@ -96,11 +101,11 @@ func (k *Writer) listOffers(q gate.Question) (offers []view.Offer, err error) {
 		}
 		taken[n.Text] = true
 		o := view.Offer{Scope: s.String(), Title: ruleTitle(call, n, s)}
-		if q.Session && careless && s != policy.Exact {
+		if session && s != policy.Exact {
 			o.Session = k.describeRule(call, n, s)
 		}
 		if closed == nil {
-			k.fillOffer(&o, f, rule, call, n, s)
+			k.fillOffer(&o, t, call, n, s)
 			rules++
 		}
 		if o.Allow != "" || o.Session != "" {
@@ -117,19 +122,19 @@ func (k *Writer) listOffers(q gate.Question) (offers []view.Offer, err error) {
 }
 
 // fillOffer puts the rules that "always" and "deny always" would write into an offer.
-func (k *Writer) fillOffer(o *view.Offer, f *file, rule policy.Rule, call *policy.Call, n *policy.Narrowed, s policy.Scope) {
+func (k *Writer) fillOffer(o *view.Offer, t *target, call *policy.Call, n *policy.Narrowed, s policy.Scope) {
 	n.SetDescription(k.describeRule(call, n, s))
-	o.Allow = k.ruleComment(call, n, s, gate.AllowAlways) + n.Text
-	o.Example = findExample(witness{old: f.policy, new: n.Policy, rule: rule, home: k.Options.Home, reads: onlyReads(call)}, call, n)
-	if d, err := f.policy.NarrowRule(rule, call, s, policy.Deny); err == nil {
+	o.Allow = k.ruleComment(t, call, n, s, gate.AllowAlways) + n.Text
+	o.Example = findExample(witness{old: t.rules, new: n.Policy, rule: t.rule, home: k.Options.Home, reads: onlyReads(call)}, call, n)
+	if d, err := t.rules.NarrowRule(t.rule, call, s, policy.Deny); err == nil {
 		d.SetDescription(neverText(k.describeRule(call, d, s)))
-		o.Deny = k.ruleComment(call, d, s, gate.DenyAlways) + d.Text
+		o.Deny = k.ruleComment(t, call, d, s, gate.DenyAlways) + d.Text
 	}
 }
 
 // checkRuleWritable returns the reason why no rule can be written above a rule; nil when one can.
-func (k *Writer) checkRuleWritable(f *file, rule policy.Rule) error {
-	if from := f.policy.Sources()[rule.Index].From; from != "" {
+func (k *Writer) checkRuleWritable(t *target) error {
+	if from := t.rules.Sources()[t.rule.Index].From; from != "" {
 		return fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", from)
 	}
 	return checkWritable(k.Policy)
@@ -184,6 +189,15 @@ func (k *Writer) findRule(q gate.Question, f *file) (policy.Rule, policy.Decisio
 	return *d.Rule, d, nil
 }
 
+// findTarget returns where an answer to a question goes, and the file's current decision.
+func (k *Writer) findTarget(q gate.Question, f *file) (*target, policy.Decision, error) {
+	rule, d, err := k.findRule(q, f)
+	if err != nil {
+		return nil, d, err
+	}
+	return &target{file: f, rules: f.policy, rule: rule, above: &rule}, d, nil
+}
+
 // decidedBy names the rule of a decision; "" where none matched.
 func decidedBy(d *policy.Decision) string {
 	if d.Rule == nil {
@@ -199,13 +213,19 @@ func isSameRule(a, b policy.Rule) bool {
 	return a == b
 }
 
-// ruleComment returns the comment that tells the file's owner where a rule comes from.
-func (k *Writer) ruleComment(c *policy.Call, n *policy.Narrowed, s policy.Scope, r gate.Reply) string {
-	now := time.Now
+func (k *Writer) now() time.Time {
 	if k.Now != nil {
-		now = k.Now
+		return k.Now()
 	}
-	text := fmt.Sprintf("# Written on %s after the answer %q (%s) to the rule below.\n", now().Format(time.DateOnly), r, s)
+	return time.Now()
+}
+
+// ruleComment returns the comment that tells the file's owner where a rule comes from.
+func (k *Writer) ruleComment(t *target, c *policy.Call, n *policy.Narrowed, s policy.Scope, r gate.Reply) string {
+	text := fmt.Sprintf("# Written on %s after the answer %q (%s) to the rule below.\n", k.now().Format(time.DateOnly), r, s)
+	if t.by != "" {
+		text = fmt.Sprintf("# Written on %s by %s (%s).\n", k.now().Format(time.DateOnly), t.by, s)
+	}
 	if _, only := n.ArgsOnlyNames(); !only && (c.Subject == policy.ToolSubject || c.Subject == policy.PromptSubject) {
 		text += "# Arguments it does not name stay open.\n"
 	}

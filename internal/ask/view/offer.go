@@ -17,6 +17,19 @@ type Offer struct {
 	Example string // another call that the rule would allow; "" when none is known
 }
 
+// ScopeLabel returns the label of a scope where each has one line.
+func ScopeLabel(scope string) string {
+	switch scope {
+	case "exact":
+		return "This exact call"
+	case "file":
+		return "This file, whatever else"
+	case "folder":
+		return "Its folder"
+	}
+	return "All of it"
+}
+
 // RuleText returns the TOML that a lasting answer would write; "" when it cannot be written.
 func (o *Offer) RuleText(allows bool) string {
 	if allows {

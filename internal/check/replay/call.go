@@ -2,6 +2,8 @@ package replay
 
 import (
 	"bytes"
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/event"
@@ -125,4 +127,61 @@ func RebuildCall(e *event.Entry) (c Call, why Why) {
 		c.Args = args
 	}
 	return c, c.Missing.readEntry(e)
+}
+
+// KnownPart returns the call without the arguments that the record does not contain whole, and
+// their names. It returns false if the record does not even contain the call's own name, or the
+// names of its arguments.
+func (c *Call) KnownPart() (part policy.Call, missing []string, ok bool) {
+	part = c.Call
+	m := &c.Missing
+	if m.names != "" {
+		return part, nil, false
+	}
+	for _, g := range m.gaps {
+		if len(g.path) == 0 {
+			return part, nil, false
+		}
+		missing = append(missing, g.path[0])
+	}
+	if m.open && m.last != "" {
+		missing = append(missing, m.last)
+	}
+	slices.Sort(missing)
+	if missing = slices.Compact(missing); len(missing) > 0 {
+		part.Args = withoutMembers(c.Args, missing)
+	}
+	return part, missing, part.Args != nil || len(missing) == 0
+}
+
+// IsCut reports whether the record lacks arguments whose names are not known.
+func (c *Call) IsCut() bool { return c.Missing.open }
+
+// withoutMembers returns a JSON object without some members; nil if it is none.
+func withoutMembers(object []byte, names []string) []byte {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	out := []byte{'{'}
+	for d.More() {
+		t, err := d.Token()
+		var value json.RawMessage
+		if err == nil {
+			err = d.Decode(&value)
+		}
+		name, text := t.(string)
+		if err != nil || !text {
+			return nil
+		}
+		if slices.Contains(names, name) {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		key, _ := json.Marshal(name) // a string can always be encoded
+		out = append(append(append(out, key...), ':'), value...)
+	}
+	return append(out, '}')
 }

@@ -164,6 +164,9 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 	}
 	l := looker{m: m, wanted: wanted, room: maxText}
 	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.ValueOf(part))}, base: start, pass: m.isUnread}
+	if m.isList() && !wanted.Any && !wanted.Marker && !wanted.Link { // only marks, which cost little
+		l.room = len(part)
+	}
 	w.see = func(name, value token) (string, bool) { return l.inspectToken(w.path, name, value) }
 	if !w.walkValue() && m.whole {
 		return nil, errors.New("the message cannot be read as JSON")

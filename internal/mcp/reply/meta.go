@@ -126,11 +126,43 @@ func (m *Message) ReadIntroduction() (instructions, version string) {
 // EntryAt returns the JSON pointer of a list entry.
 func (m *Message) EntryAt(n int) string { return m.root + "/" + m.list.Entries + "/" + strconv.Itoa(n) }
 
+// besideEntries are the members that the protocol has beside the entries of a list.
+var besideEntries = []string{"nextCursor", "_meta", "ttlMs", "cacheScope", "resultType"}
+
+// isForeign reports whether a member stands beside the entries of a list and is none of the
+// protocol's.
+func (m *Message) isForeign(name string) bool {
+	return m.isList() && name != m.list.Entries && !slices.Contains(besideEntries, name)
+}
+
+// HasForeign reports whether something else than the protocol's members stands beside the entries.
+func (m *Message) HasForeign() bool {
+	for name := range m.payloadValue().Members() {
+		if m.isForeign(name.Text()) {
+			return true
+		}
+	}
+	return false
+}
+
+// cutForeign returns edits that remove such members.
+func (m *Message) cutForeign() []edit {
+	var all []span
+	var out []int
+	for name, v := range m.payloadValue().Members() {
+		if m.isForeign(name.Text()) {
+			out = append(out, len(all))
+		}
+		all = append(all, span{m.offsetOf(name), m.offsetOf(v) + len(v)})
+	}
+	return cutSpans(all, out)
+}
+
 // ReplaceEntries returns the message as a line in which these entries, and the instructions if
-// any, are replaced by other JSON. The result must be inspected again, because the forwarded text
-// is judged, not the original.
+// any, are replaced by other JSON, without foreign members beside the entries. The result must be
+// inspected again, because the forwarded text is judged, not the original.
 func (m *Message) ReplaceEntries(entries map[int][]byte, instructions *string) []byte {
-	var edits []edit
+	edits := m.cutForeign()
 	put := func(v jsonscan.Value, to string) {
 		at := m.offsetOf(v)
 		edits = append(edits, edit{span{at, at + len(v)}, to})
@@ -166,13 +198,18 @@ func (m *Message) CheckMembers() error {
 	return nil
 }
 
-// cutEntries returns edits that remove list entries, each with a comma.
-func (m *Message) cutEntries(out []int) (edits []edit) {
+// cutEntries returns edits that remove list entries.
+func (m *Message) cutEntries(out []int) []edit {
 	var all []span
 	for e := range m.listEntries() {
 		at := m.offsetOf(e)
 		all = append(all, span{at, at + len(e)})
 	}
+	return cutSpans(all, out)
+}
+
+// cutSpans returns edits that remove elements or members, each with a comma.
+func cutSpans(all []span, out []int) (edits []edit) {
 	chosen := func(i int) bool { _, ok := slices.BinarySearch(out, i); return ok }
 	for i := 0; i < len(all); i++ {
 		if !chosen(i) {

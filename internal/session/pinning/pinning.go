@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/clawai/clawai/internal/mcp/pin"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -230,6 +231,7 @@ type Page struct {
 // JudgeEntries returns the results for the entries of one page of a list, in order. After an error
 // none of the entries may pass.
 func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.EntryKind, raw [][]byte, which Page) ([]Fate, error) {
+	raw = maskEntries(s.store.knownValues(), raw)
 	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -281,6 +283,18 @@ func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.Entry
 		s.askDifferences(server, mode, one)
 	}
 	return fates, nil
+}
+
+// maskEntries returns the entries without known values, which would stay in the state.
+func maskEntries(k *redact.Known, raw [][]byte) [][]byte {
+	if k == nil {
+		return raw
+	}
+	masked := make([][]byte, len(raw))
+	for i, entry := range raw {
+		masked[i] = k.MaskJSON(entry)
+	}
+	return masked
 }
 
 // markSighted notes that a kind has been seen. It returns true the first time.
@@ -360,6 +374,8 @@ func putEntry(to *pin.SelfDescription, e pin.Entry) (changed bool) {
 // JudgeInstructions returns the result for a server's instructions: with replaces them; nil means
 // no change.
 func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructions, version string) (class pin.Class, with *string, err error) {
+	k := s.store.knownValues()
+	instructions, version = k.MaskText(instructions), k.MaskText(version)
 	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -393,6 +409,7 @@ func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructi
 // ShownEntry returns an entry as the client is shown it now or was shown it last; known is false
 // if there is none.
 func (s *ClientPins) ShownEntry(server string, mode policy.Pin, kind pin.EntryKind, name string) (text []byte, known bool) {
+	name = s.store.knownValues().MaskText(name)
 	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -426,6 +443,7 @@ func (s *ClientPins) BlockReason(server string, mode policy.Pin, kind pin.EntryK
 	if mode <= policy.PinRecord {
 		return ""
 	}
+	name = s.store.knownValues().MaskText(name)
 	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 	"github.com/clawai/clawai/internal/mcp/pin"
 	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // Store keeps what is known of servers on this machine. It is safe for concurrent use, also by
@@ -24,6 +25,9 @@ import (
 type Store struct {
 	dir  string // folder of the states
 	lock string // path of the project's lock; "" for none
+
+	// Known returns the values that no state may hold; nil for none.
+	Known func() *redact.Known
 
 	mu     sync.Mutex // guards the fields below
 	states map[string]*cached
@@ -67,6 +71,14 @@ func NewStore(state, project string) *Store {
 		s.lock = LockFile(project)
 	}
 	return s
+}
+
+// knownValues returns the values that no state may hold.
+func (s *Store) knownValues() *redact.Known {
+	if s.Known == nil {
+		return nil
+	}
+	return s.Known()
 }
 
 // PinsDir returns the folder of the states and of the trusted locks.

@@ -27,12 +27,16 @@ func (in *inspector) applyPins(m *reply.Message, c *reply.Change, x *gate.Exchan
 	var instead map[int][]byte
 	var instructions *string
 	var err error
+	foreign := false
 	if kind, is := pinned[x.Event.Method]; is && p.Pin(x.Event.Server) > policy.PinOff {
+		if foreign = p.Pin(x.Event.Server) > policy.PinRecord && m.HasForeign(); foreign {
+			i.Altered = append(i.Altered, "leave out what stands beside the entries")
+		}
 		instead, err = in.holdList(m, kind, c, x, p, i)
 	} else if !reply.IsList(x.Event.Method) {
 		instructions, err = in.holdInstructions(m, x, p, i)
 	}
-	if err != nil || instead == nil && instructions == nil {
+	if err != nil || instead == nil && instructions == nil && !foreign {
 		return m, err
 	}
 	c.Pinned = true

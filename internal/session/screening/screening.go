@@ -152,7 +152,7 @@ func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Polic
 	}
 	if on == policy.OnList {
 		if !m.ReachedEnd() {
-			return i, errors.New("not all of the list could be looked at")
+			return i, errors.New("one page of the list is longer than 4 MiB, and rules look for something in all of it: the server must list in shorter pages, or the rules look for nothing in this list")
 		}
 		filterEntries(m, &c, x, p, &i)
 	} else {

@@ -193,16 +193,16 @@ func (l *Log) close() error {
 	if err == nil && l.o.Sync == SyncInterval {
 		err = seg.file.Sync() // records since the last periodic sync
 	}
+	ended := false
 	if (err == nil || seg.isLost()) && !seg.shared { // if the file is lost, the mark shows that its records are missing
 		bad := withLedger(l.dir, l.o.Now, func(led *ledger) error {
 			return led.appendMark(seg.closingMark(&l.chain))
 		})
-		if err = errors.Join(err, bad); err == nil {
-			err = seg.markClosed()
-		}
+		err = errors.Join(err, bad)
+		ended = err == nil
 	}
 	l.seg = nil
-	return errors.Join(err, seg.close())
+	return errors.Join(err, seg.close(ended))
 }
 
 // writeRecovery writes only the line that accounts for an earlier failure.

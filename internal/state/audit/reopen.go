@@ -72,7 +72,7 @@ func (l *Log) reopenSegment(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	_ = lost.close()
+	_ = lost.close(false)
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
 	l.failed.fragment, l.failed.unended = nil, false // the fragment of a failed write is lost with the file
 	l.buf, c = l.buf[:0], l.chain

@@ -82,11 +82,15 @@ func (s *segment) appendLines(lines []byte) (n int, err error) {
 	return n, err
 }
 
-// close closes the file and cuts it at the end of its records.
-func (s *segment) close() error {
+// close closes the file and cuts it at the end of its records. If the ledger has closed it, the
+// mode says so: it is set last, so that no closed file has reserved space.
+func (s *segment) close(ended bool) error {
 	var err error
 	if s.mem != nil {
 		err = s.mem.truncateFile()
+	}
+	if ended && err == nil {
+		err = s.file.Chmod(closedMode)
 	}
 	return errors.Join(err, s.file.Close())
 }
@@ -96,7 +100,7 @@ func (s *segment) isLost() bool { return s.mem != nil && s.mem.lost }
 
 // discard removes a segment that holds no event.
 func (s *segment) discard() error {
-	return errors.Join(s.close(), os.Remove(s.path))
+	return errors.Join(s.close(false), os.Remove(s.path))
 }
 
 func (s *segment) fileName() string { return filepath.Base(s.path) }
@@ -117,8 +121,6 @@ func (s *segment) closingMark(c *chain) mark {
 // closedMode is the file mode of a segment that the ledger has closed. The mode is only a quick
 // hint; the ledger decides.
 const closedMode fs.FileMode = 0o400
-
-func (s *segment) markClosed() error { return s.file.Chmod(closedMode) }
 
 // rotateSegment continues in a new segment. If that cannot be created, the old segment grows and
 // the rotation is tried again later: a session never stops because of a rotation.
@@ -146,8 +148,7 @@ func (l *Log) rotateSegment(now time.Time) {
 	if l.o.Sync != SyncNone {
 		_ = l.seg.file.Sync() // already synced, except for the last second in SyncInterval
 	}
-	_ = l.seg.markClosed() // the ledger has closed it; the mode is only a hint
-	_ = l.seg.close()
+	_ = l.seg.close(true) // the ledger has closed it; the mode is only a hint
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
 	l.cleanUp()
 }

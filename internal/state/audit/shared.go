@@ -68,7 +68,7 @@ func (l *Log) goOn(session, path string) error {
 		err = l.useKey(session, readKey)
 	}
 	if err != nil {
-		return errors.Join(errTaken, err, s.close())
+		return errors.Join(errTaken, err, s.close(false))
 	}
 	l.chain.next = last.seq + 1
 	copy(l.chain.prev[:], last.hash)

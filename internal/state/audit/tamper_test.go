@@ -60,6 +60,13 @@ func (r *tampered) lines(path string, change func(lines [][]byte) [][]byte) {
 	must(r.t, os.WriteFile(path, bytes.Join(change(bytes.SplitAfter(text, []byte("\n"))), nil), 0o600))
 }
 
+// zeros lengthens a segment.
+func (r *tampered) zeros(i int, n int64, mode os.FileMode) {
+	r.t.Helper()
+	fi, err := os.Stat(r.paths[i])
+	must(r.t, errors.Join(err, os.Chmod(r.paths[i], 0o600), os.Truncate(r.paths[i], fi.Size()+n), os.Chmod(r.paths[i], mode)))
+}
+
 // says appends a line to the ledger, as clawai would.
 func (r *tampered) says(now time.Time, ms ...mark) {
 	r.t.Helper()
@@ -113,6 +120,18 @@ func TestTampering(t *testing.T) {
 		}, true, true},
 		{"a line doubled", func(r *tampered) {
 			r.lines(r.paths[0], func(l [][]byte) [][]byte { return append(l[:2:2], l[1:]...) })
+		}, true, true},
+		{"a closed segment lengthened by a zero byte", func(r *tampered) { r.zeros(0, 1, closedMode) }, true, true},
+		{"a closed segment lengthened by zero bytes", func(r *tampered) { r.zeros(1, 1<<20, closedMode) }, true, true},
+		{"a crashed segment lengthened by zero bytes", func(r *tampered) { r.zeros(len(r.paths)-2, 8<<10, closedMode) }, true, true},
+		{"a closed segment opened and lengthened by more than a session reserves", func(r *tampered) { r.zeros(0, 1<<20, 0o600) }, true, true},
+		{"a closed segment lengthened by as much as a killed session leaves", func(r *tampered) { r.zeros(0, 100<<10, 0o600) }, false, false},
+		{"a closed segment cut inside its last line and filled with zero bytes", func(r *tampered) {
+			fi, err := os.Stat(r.paths[0])
+			must(r.t, err)
+			must(r.t, os.Chmod(r.paths[0], 0o600))
+			must(r.t, os.Truncate(r.paths[0], fi.Size()-40))
+			r.zeros(0, 40, closedMode)
 		}, true, true},
 		{"segments swapped", func(r *tampered) {
 			must(r.t, errors.Join(os.Rename(r.paths[0], r.paths[0]+"x"), os.Rename(r.paths[1], r.paths[0]), os.Rename(r.paths[0]+"x", r.paths[1])))

@@ -18,9 +18,14 @@ type tally struct {
 	rest        int // number of bytes after the last whole line
 	restDigest  string
 	restLine    int
-	restBroken  bool // the rest contains a whole line
-	live        bool // a process writes to it
+	restBroken  bool  // the rest contains a whole line
+	live        bool  // a process writes to it
+	zeros       int64 // number of zero bytes at the end
+	readOnly    bool  // its mode says that it is closed
 }
+
+// maxReserved is more than a session reserves behind its records.
+const maxReserved = 512 << 10
 
 // checkSegment checks one file by itself, against the ledger, and against the previous segment of
 // the same session.
@@ -86,6 +91,15 @@ func (v *verifier) readLines(f *os.File, name, session, before string, known boo
 	t.restBroken = broken
 	t.rest, t.restDigest = s.digestRest()
 	t.restLine = s.gap.line
+	end, _, err := lookBehind(f, s.end)
+	if err != nil {
+		return t, err
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		return t, err
+	}
+	t.zeros, t.readOnly = fi.Size()-end, isClosed(fi)
 	free, err := tryLock(f, true)
 	t.live = err == nil && !free
 	return t, nil
@@ -132,6 +146,13 @@ func (v *verifier) checkEnding(name string, known *statement, t tally) {
 		return
 	}
 	end := known.end
+	switch {
+	case t.zeros == 0 || t.live:
+	case t.readOnly || t.zeros > maxReserved:
+		v.addFinding(name, 0, "%d zero bytes were put behind its end", t.zeros)
+	default:
+		v.addNote(name, 0, "the last %d bytes are reserved room: its process died before it gave them back, and the next session cuts them off", t.zeros)
+	}
 	if t.lines != end.Lines || t.last != end.Last {
 		v.addFinding(name, 0, "%s (line %d of the ledger)", lengthsText(t.lines, end.Lines), end.position)
 	}

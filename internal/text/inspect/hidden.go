@@ -63,6 +63,8 @@ func readHidden(f *findings, s *sparse) {
 				if isVariant(r) && !s.rest {
 					s.variants.addVariant(r, i)
 				}
+			case !f.wanted.closely && isRating(t[i:end]):
+				s.takeRun(max(1, countChanges(t[i:end])), i, end, what)
 			case count < denseRun && !f.wanted.closely && !strings.ContainsFunc(t[i:end], isLoud):
 				s.takeRun(count, i, end, what)
 			case !s.rest:

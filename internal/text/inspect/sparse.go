@@ -2,6 +2,9 @@ package inspect
 
 import (
 	"math/bits"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/text/textclass"
 )
@@ -29,6 +32,8 @@ type sparse struct {
 
 	variants variants
 
+	matched [longestPeriod + 1]int // by distance: number of runs in a row that equal the run at that distance before them, with the blanks between
+
 	// private is the number of private-use characters: spelled of them have a small letter or a
 	// blank in their last 7 bits, letters of them a letter of any case or a blank.
 	private, spelled, letters int
@@ -42,10 +47,83 @@ type run struct {
 	found      bool // it was one of many within denseWithin bytes
 }
 
+// maxRating and maxChanges limit a row of icons that shows a number, such as five stars.
+const (
+	maxRating  = 10
+	maxChanges = 2
+)
+
+// isRating reports whether a run is a row of icons that shows a number: 3 to 10 icons that change
+// at most maxChanges times.
+func isRating(run string) bool {
+	n := 0
+	for _, r := range run {
+		if !textclass.Private.HasRune(r) {
+			return false
+		}
+		n++
+	}
+	return n >= denseRun && n <= maxRating && countChanges(run) <= maxChanges
+}
+
+// countChanges returns how often a character differs from the one before it.
+func countChanges(run string) (n int) {
+	var before rune
+	for i, r := range run {
+		if i > 0 && r != before {
+			n++
+		}
+		before = r
+	}
+	return n
+}
+
+// longestPeriod is the maximum number of runs that may repeat as a group.
+const longestPeriod = 7
+
+// repeats reports whether a run and the text before it only repeat earlier ones, and so can tell
+// nothing new: the same icon again, after a blank or tags, or more of the filler that mails have
+// after their first words.
+func (s *sparse) repeats(start, end int) bool {
+	t, last := s.f.text, s.lastRun(1)
+	if last == nil {
+		return false
+	}
+	run, gap := t[start:end], t[last.end:start]
+	if r, size := utf8.DecodeRuneInString(run); textclass.Private.HasRune(r) {
+		return size == len(run) && strings.HasSuffix(t[:last.end], run) && (gap == " " || strings.HasPrefix(gap, "<") && strings.HasSuffix(gap, ">"))
+	}
+	blank, goesOn := strings.TrimFunc(gap, unicode.IsSpace) == "", false
+	for p := 1; p <= longestPeriod; p++ {
+		as, before := s.lastRun(p), s.lastRun(p+1)
+		if !blank || as == nil || before == nil || run != t[as.start:as.end] || gap != t[before.end:as.start] {
+			s.matched[p] = 0
+			continue
+		}
+		s.matched[p]++
+		goesOn = goesOn || s.matched[p]+p > denseMany-3
+	}
+	return goesOn
+}
+
+// lastRun returns the n-th run before the present one; nil if there is none.
+func (s *sparse) lastRun(n int) *run {
+	if s.n < n {
+		return nil
+	}
+	return &s.ring[(s.n-n)%denseMany]
+}
+
 // takeRun records a run of count characters.
 func (s *sparse) takeRun(count, start, end int, what string) {
+	if s.repeats(start, end) {
+		count = 0
+	}
 	for _, r := range s.f.text[start:end] {
 		if !textclass.Private.HasRune(r) {
+			if count == 0 {
+				continue
+			}
 			s.zero++
 			s.mixed = s.mixed || s.last != 0 && s.last != r
 			s.last = r
@@ -74,7 +152,7 @@ func (s *sparse) takeRun(count, start, end int, what string) {
 		return
 	}
 	for i := range s.ring {
-		if one := &s.ring[i]; !one.found && one.count > 0 && end-one.start <= denseWithin {
+		if one := &s.ring[i]; !one.found && one.end > 0 && end-one.start <= denseWithin {
 			one.found = true
 			if !s.rest {
 				s.f.addFinding(Hidden, one.what, one.start, one.end)

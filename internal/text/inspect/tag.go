@@ -3,6 +3,7 @@ package inspect
 import (
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -24,7 +25,8 @@ const (
 	longTags  = 8    // budget for longer tags, as a multiple of the text's length
 )
 
-// visitTags visits possible tags that have an attribute style, src or hidden. Tags may be nested.
+// visitTags visits possible tags that have a style, or an attribute src or hidden. Tags may be
+// nested.
 func (f *findings) visitTags(k Kind, visit func(t tag)) {
 	t := f.text
 	f.read, f.tooLong = 0, false
@@ -151,7 +153,20 @@ func (t *tag) noteAttribute(name, value string) {
 		t.styles = append(t.styles, value)
 	case strings.EqualFold(name, "src"):
 		t.src = value
+	case isFolded(svgTags, t.name) && isFolded(svgStyles, name):
+		t.styles = append(t.styles, name+":"+value)
 	}
+}
+
+// svgTags are the tags of SVG that draw text. svgStyles are the attributes of these tags that have
+// the same effect as a style of that name.
+var (
+	svgTags   = strings.Fields("svg g a text tspan textPath tref switch symbol use foreignObject")
+	svgStyles = strings.Fields("display visibility opacity font-size font transform clip-path filter")
+)
+
+func isFolded(among []string, name string) bool {
+	return slices.ContainsFunc(among, func(one string) bool { return strings.EqualFold(one, name) })
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
@@ -172,10 +187,12 @@ type stylesThatHide struct{ hides, empty, cuts *regexp.Regexp }
 var hidingStyles = sync.OnceValue(func() stylesThatHide {
 	const zero = `(?:calc\(\s*)?(?:[+-]?(?:0+(?:[^.0-9]|\.0|$)|\.0)|[0-9]*\.?[0-9]+e-[0-9])`
 	return stylesThatHide{
-		hides: regexp.MustCompile(`(?i)(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*-|(?:font-size|opacity|[^a-z-]scale|^scale)\s*:\s*` + zero +
-			`|\bfont\s*:\s*(?:[a-z0-9-]+\s+)*` + zero + `|transform\s*:[^;]*\bscale(?:x|y|3d)?\(\s*` + zero + `|filter\s*:[^;]*\bopacity\(\s*` + zero +
-			`|clip-path\s*:\s*(?:inset\(\s*(?:[5-9]\d|100)%|circle\(\s*` + zero + `)|\bclip\s*:\s*rect\(\s*0[a-z]*[\s,]+0[a-z]*[\s,]+0|(?:text-indent\s*:\s*-\d{3}|(?:left|top)\s*:\s*-\d{4}))`),
-		empty: regexp.MustCompile(`(?i)(?:^|[;\s])(?:max-)?(?:height|width)\s*:\s*` + zero),
+		hides: regexp.MustCompile(`(?i)(?:display\s*:\s*none|content-visibility\s*:\s*hidden|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*-|(?:font-size|opacity|(?:[^a-z-]|^)zoom)\s*:\s*` + zero +
+			`|(?:[^a-z-]|^)scale\s*:\s*(?:[^;\s]+\s+)?` + zero +
+			`|\bfont\s*:\s*(?:[a-z0-9-]+\s+)*` + zero + `|transform\s*:[^;]*(?:\bscale(?:x|y|3d)?\(\s*(?:[^,()]+,\s*)?` + zero + `|\brotate[xy]\([^)]*\b90deg|\btranslate(?:x|y|3d)?\(\s*-\d{4})|(?:[^a-z-]|^)translate\s*:\s*-\d{4}` + `|filter\s*:[^;]*\bopacity\(\s*` + zero +
+			`|clip-path\s*:\s*(?:inset\(\s*(?:[5-9]\d|100)%|inset\([^)]*\b1\d\d(?:\.\d*)?%|(?:circle|ellipse)\(\s*` + zero + `|ellipse\(\s*[^\s,)]+\s+` + zero +
+			`|polygon\(\s*(?:[a-z]+\s*,\s*)?0[a-z%]*\s+0[a-z%]*\s*(?:,\s*0[a-z%]*\s+0[a-z%]*\s*)*\)|rect\(\s*0[a-z%]*\s+0[a-z%]*\s+0|xywh\(\s*\S+\s+\S+\s+(?:[^\s)]+\s+)?` + zero + `)|\bclip\s*:\s*rect\(\s*0[a-z]*[\s,]+0[a-z]*[\s,]+0|(?:text-indent\s*:\s*-\d{3}|(?:left|top|right)\s*:\s*-\d{4}))`),
+		empty: regexp.MustCompile(`(?i)(?:^|[;\s])(?:max-)?(?:height|width|block-size|inline-size)\s*:\s*` + zero),
 		cuts:  regexp.MustCompile(`(?i)overflow(?:-[xy])?\s*:\s*(?:hidden|clip)`),
 	}
 })

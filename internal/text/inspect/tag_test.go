@@ -45,6 +45,9 @@ func TestStylesThatHide(t *testing.T) {
 		"display:none", "visibility: hidden", "visibility:collapse", "font-size:0", "font-size:0px", "font-size:1e-9px", "font-size:1.5E-9px", "font-size:calc(0px)", "font:0/0 a", "font: italic 400 0px serif", "FONT:0 a",
 		"opacity:0", "opacity:0%", "opacity:1e-9", "opacity:-1", "opacity:0.01", "filter:opacity(0)", "transform:scale(0)", "transform:translate(1px) scale(0, 1)", "transform:scaleX(0)", "scale:0", "color:red;scale: 0",
 		"height:0;overflow:hidden", "overflow:hidden;max-height:0", "width:0px;overflow:clip", "overflow-y:hidden;height:.0em", "clip-path:inset(100%)", "clip-path: inset(50%)", "clip-path:circle(0)",
+		"transform:scale(1,0)", "transform:scale(1, 0)", "transform:scale3d(1,0,1)", "scale:1 0", "transform:rotateX(90deg)", "transform:rotateY(-90deg)", "transform:translateX(-9999px)", "translate:-9999px",
+		"clip-path:inset(0 0 100% 0)", "clip-path:inset(0 100% 0 0 round 2px)", "clip-path:inset(50% 50%)", "clip-path:ellipse(0 0)", "clip-path:ellipse(50% 0 at 0 0)", "clip-path:polygon(0 0)", "clip-path:polygon(0 0, 0 0, 0px 0px)", "clip-path:polygon(evenodd, 0 0, 0% 0%)", "clip-path:rect(0 0 0 0)", "clip-path:xywh(0 0 0 10px)", "clip-path:xywh(0 0 10px 0)",
+		"block-size:0;overflow:hidden", "overflow:clip;max-inline-size:0", "zoom:0", "zoom: 0%", "content-visibility:hidden", "right:-9999px",
 		"position:absolute;clip:rect(0,0,0,0)", "clip: rect(0 0 0 0)", "text-indent:-999px", "position:absolute;left:-9999px",
 	} {
 		if found := SearchText(`<p style="`+style+`">x</p>`, kindsOf([]Kind{CSSHidden})); len(found) != 1 {
@@ -53,10 +56,26 @@ func TestStylesThatHide(t *testing.T) {
 	}
 	for _, style := range []string{
 		"display:block", "visibility:visible", "font-size:10px", "font-size:0.9em", "font:10px/0 a", "font:12px serif", "font:italic 400 10px a", "font-family:a0 b", "opacity:1", "opacity:.9", "transform:scale(0.9)", "transform:rotate(0)", "transform:translate(0) scale(1)",
+		"transform:scale(1,0.9)", "transform:scale3d(1,1,0.5)", "scale:1 0.5", "transform:scale(1) translate(2px,0)", "transform:scale(10)", "transform:rotateX(9deg)", "transform:rotate3d(0,0,1,90deg)", "transform:rotate(90deg)", "clip-path:inset(0 0 10% 0)", "clip-path:ellipse(50% 40%)", "clip-path:polygon(0 0, 100% 0, 0 100%)", "clip-path:rect(0 100px 100px 0)", "clip-path:xywh(0 0 100% 100%)", "clip-path:url(#a)",
+		"block-size:0", "block-size:100px;overflow:hidden", "min-block-size:0;overflow:hidden", "zoom:1", "zoom:0.9", "content-visibility:auto", "translate:0", "transition:transform 0s", "transform:translate(-50%,-50%)",
 		"height:0", "overflow:hidden", "height:100px;overflow:hidden", "height:0.5em;overflow:hidden", "line-height:1.0;overflow:hidden", "clip-path:inset(10%)", "clip:rect(0,10px,10px,0)", "text-indent:-10px", "left:-10px", "grayscale:0", "border-width:0;overflow:hidden", "min-width:0;overflow:hidden", "line-height:0;overflow:hidden", "color:#1e-9",
 	} {
 		if found := SearchText(`<p style="`+style+`">x</p>`, kindsOf([]Kind{CSSHidden})); len(found) > 0 {
 			t.Errorf("%s: %v", style, found)
+		}
+	}
+}
+
+// The attributes of SVG hide as styles do, there alone.
+func TestAttributesThatHide(t *testing.T) {
+	for _, tag := range []string{`<text display="none">x</text>`, `<g visibility='hidden'>x</g>`, `<TSPAN opacity=0>x</TSPAN>`, `<svg display=none>x</svg>`, `<text font-size="0">x</text>`, `<text transform="scale(1,0)">x</text>`, `<textPath clip-path="circle(0)">x</textPath>`} {
+		if found := SearchText(tag, kindsOf([]Kind{CSSHidden})); len(found) != 1 {
+			t.Errorf("%s: %v", tag, found)
+		}
+	}
+	for _, tag := range []string{`<text display="inline" opacity="0.9">x</text>`, `<Box display="none">x</Box>`, `<p visibility="hidden">x</p>`, `<text data-display="none" fill="none">x</text>`, `<g transform="scale(2,1)">x</g>`} {
+		if found := SearchText(tag, kindsOf([]Kind{CSSHidden})); len(found) > 0 {
+			t.Errorf("%s: %v", tag, found)
 		}
 	}
 }

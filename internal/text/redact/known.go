@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
 // Shortest is the minimum length of a known value in bytes: a shorter value would hide ordinary
@@ -194,6 +195,34 @@ func (k *Known) MaskText(s string) string {
 	}
 	out, rest := k.replaceKnown(nil, []byte(s), true)
 	return string(append(out, rest...))
+}
+
+// MaskJSON returns JSON with a marker in place of each known value in its strings and names, and in
+// place of each number that contains a known value.
+func (k *Known) MaskJSON(src []byte) []byte {
+	if !k.ContainsKnown(src) {
+		return src
+	}
+	var out []byte
+	at := 0
+	for c := (jsonscan.Cursor{Src: string(src)}); c.At < len(src); {
+		start, masked := c.At, ""
+		switch inside, ok := c.ReadQuoted(); {
+		case ok:
+			text := string(escape.UndoEscapes(nil, []byte(inside)))
+			if masked = k.MaskText(text); masked == text {
+				continue
+			}
+		case k.ContainsKnown([]byte(c.ReadWord())):
+			masked = knownMark
+		default:
+			c.At = max(c.At, start+1)
+			continue
+		}
+		out = append(append(out, src[at:start]...), escape.QuoteText(masked)...)
+		at = c.At
+	}
+	return append(out, src[at:]...)
 }
 
 // replaceKnown appends text with markers to dst. Unless text is the last of a stream, it returns

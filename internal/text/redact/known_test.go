@@ -120,6 +120,28 @@ func TestKnownInTheRecord(t *testing.T) {
 	}
 }
 
+// JSON stays JSON, whatever a value is and wherever it stands.
+func TestKnownInJSON(t *testing.T) {
+	for _, c := range []struct{ value, in, out string }{
+		{"canary-in-here", `{"a":"it is canary-in-here, yes","canary-in-here":[1,"x"]}`, `{"a":"it is [redacted:vault], yes","[redacted:vault]":[1,"x"]}`},
+		{"canary-in-here", `{"a":"\u0063anary-in-here\n","b":"Y2FuYXJ5LWluLWhlcmU=","c":"\u00e9"}`, `{"a":"[redacted:vault]\n","b":"[redacted:vault]U=","c":"\u00e9"}`},
+		{"n-canary-in-here", `["\n-canary-in-here","an-canary-in-here"]`, `["\n-canary-in-here","a[redacted:vault]"]`},
+		{`canary"in\here`, `["canary\"in\\here"]`, `["[redacted:vault]"]`},
+		{`"type":"x"`, `{"type":"x","a":"\"type\":\"x\""}`, `{"type":"x","a":"[redacted:vault]"}`},
+		{"12345678", `{"a":12345678,"b":[-1,true,-12345678.5]}`, `{"a":"[redacted:vault]","b":[-1,true,"[redacted:vault]"]}`},
+		{"canary-in-here", `{"a":"none"}`, `{"a":"none"}`},
+	} {
+		got := string(NewKnown([][]byte{[]byte(c.value)}).MaskJSON([]byte(c.in)))
+		if got != c.out {
+			t.Errorf("%s: %s, not %s", c.in, got, c.out)
+		}
+	}
+	var none *Known
+	if got := none.MaskJSON([]byte(`{"a":"canary"}`)); string(got) != `{"a":"canary"}` {
+		t.Errorf("without values: %s", got)
+	}
+}
+
 // Both alphabets of base64 in one text, in either order: neither hides the other.
 func TestKnownBothAlphabets(t *testing.T) {
 	k, all := known(canary), forms(canary)

@@ -9,23 +9,31 @@ import (
 
 // newScrubber returns a redactor for stores outside the record. Its key is discarded, so that
 // nobody can guess a cut-off part from its digest in the marker.
-func newScrubber() *Redactor {
+func newScrubber(k *Known) *Redactor {
 	key := make([]byte, sha256.Size)
 	rand.Read(key) // never fails (crypto/rand, since Go 1.24)
-	return New(Redacted, key)
+	r := New(Redacted, key)
+	r.HideKnown(k)
+	return r
 }
 
 // ScrubText returns s as the record keeps a text by default: secrets are replaced by
 // [redacted:KIND:LENGTH], and a long text is cut. Bytes that are not UTF-8 become \xNN.
-func ScrubText(s string) string {
-	return string(escape.UndoEscapes(nil, newScrubber().AppendString(nil, s)))
+func ScrubText(s string) string { return (*Known)(nil).ScrubText(s) }
+
+// ScrubText does the work of the function ScrubText, and also replaces the known values.
+func (k *Known) ScrubText(s string) string {
+	return string(escape.UndoEscapes(nil, newScrubber(k).AppendString(nil, s)))
 }
 
 // ScrubJSON does the same for a JSON value. The result is JSON even if src is not; nil stays nil.
-func ScrubJSON(src []byte) []byte {
+func ScrubJSON(src []byte) []byte { return (*Known)(nil).ScrubJSON(src) }
+
+// ScrubJSON does the work of the function ScrubJSON, and also replaces the known values.
+func (k *Known) ScrubJSON(src []byte) []byte {
 	if src == nil {
 		return nil
 	}
-	dst, _ := newScrubber().AppendJSON(nil, src)
+	dst, _ := newScrubber(k).AppendJSON(nil, src)
 	return []byte(escape.ReadableJSON(dst))
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/choose"
 	"github.com/clawai/clawai/internal/ask/console"
 	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/text/term"
 )
@@ -80,9 +81,38 @@ func runApprove(c *cli.Context) error {
 	case c.Bool("list") || c.Bool("json"):
 		return printPending(c, q, dirs, color)
 	}
-	_, err = openConsole(c, q, dirs, "")
+	_, err = openConsole(c, q, dirs, "", false)
 	return err
 }
+
+// ShowOverview opens the console at the terminal, with the calls of the record if nothing waits.
+// shown is false, and nothing is done, where there is no terminal or no policy yet.
+func ShowOverview(c *cli.Context) (shown bool, err error) {
+	if !choose.HasTerminal(os.Stdin, os.Stdout) {
+		return false, nil
+	}
+	dirs, err := config.ReadFolders()
+	if err != nil {
+		return false, nil // help needs no folders
+	}
+	if _, err := os.Stat(dirs.PolicyFile()); err != nil {
+		return false, nil
+	}
+	if plainTerminal() {
+		fmt.Fprintln(c.App.Writer, "This terminal shows no full screen. Use: clawai approve, clawai log --follow, clawai status. All commands: clawai --help")
+		return true, nil
+	}
+	q, dirs, err := openQueue(overviewCheck)
+	if err != nil {
+		return true, err
+	}
+	defer func() { _ = q.Close() }()
+	_, err = openConsole(c, q, dirs, "", true)
+	return true, err
+}
+
+// overviewCheck is how often the overview looks for questions that nobody announced.
+const overviewCheck = 5 * time.Second
 
 // oneMode refuses options that do not go together.
 func oneMode(c *cli.Context, ids int) error {
@@ -127,16 +157,9 @@ func idError(err error) error {
 	return err
 }
 
-// requestOf returns the request with an id. When nothing waits, it does not ask for more
-// characters of an ambiguous id.
+// requestOf returns the request with an id.
 func requestOf(ctx context.Context, q *queue.Queue, id string) (queue.Request, error) {
 	r, err := q.Get(ctx, id)
-	if !errors.Is(err, queue.ErrAmbiguous) {
-		return r, idError(err)
-	}
-	if waiting, unread := q.Pending(ctx); unread == nil && len(waiting) == 0 {
-		return r, cmdline.Usagef("nothing waits for an answer; to see what was asked before, give at least 8 characters of its id (clawai approve --history 10)")
-	}
 	return r, idError(err)
 }
 
@@ -154,7 +177,7 @@ func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) e
 	case r.Status != queue.Pending:
 		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLateText(r))}
 	}
-	result, err := openConsole(c, q, dirs, r.ID)
+	result, err := openConsole(c, q, dirs, r.ID, false)
 	if err != nil || result.Answered {
 		return err
 	}
@@ -165,13 +188,14 @@ func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) e
 }
 
 // openConsole opens the console, for all requests or for one. A console for all requests counts
-// as an answerer of the queue.
-func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only string) (console.Result, error) {
+// as an answerer of the queue. callsFirst is console.Options.CallsFirst.
+func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only string, callsFirst bool) (console.Result, error) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	o := console.Options{
 		Queue: q, By: cmdline.AccountName(), Only: only, Once: c.Bool("once"), View: cmdline.ViewOptions(dirs),
-		Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Every: time.Duration(c.Int("poll")) * time.Second,
+		Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Every: time.Duration(max(c.Int("poll"), 0)) * time.Second,
+		CallsFirst: callsFirst, Calls: followCalls(base.RecordDir(dirs.State), dirs.Home),
 	}
 	if only == "" {
 		here, err := q.AddAnswerer("console")

@@ -24,7 +24,8 @@ func DecideCommand() *cli.Command {
 		Name:      "decide",
 		Usage:     "answer one waiting call by its id",
 		UsageText: "clawai decide ID allow|deny [-n NOTE] [--for once|session|always] [--scope exact|file|folder|tool] [--json]",
-		Description: "The first 8 characters of the ID are enough; clawai approve --list shows them.\n" +
+		Description: "The beginning of an ID is enough if it fits no other; clawai approve --list shows 8\n" +
+			"characters, which always do.\n" +
 			"Waits up to two seconds for what became of the call. Exits 0 when the answer\n" +
 			"held, 1 when it came too late, somebody else was first, or the call was denied\n" +
 			"all the same, and 2 when no single request has that id.",

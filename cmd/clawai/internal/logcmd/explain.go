@@ -3,7 +3,6 @@ package logcmd
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -81,7 +80,7 @@ func logExplain(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	entry, err := recordedDecision(dir, args[0])
+	entry, err := record.FindDecision(dir, args[0])
 	if err != nil {
 		return err
 	}
@@ -91,12 +90,9 @@ func logExplain(c *cli.Context) error {
 	}
 	path, layers := c.String("policy"), config.Layers{}
 	if path == "" {
-		folders, err := config.ReadFolders()
-		if err != nil {
+		if path, layers, err = policycmd.OwnPolicy(); err != nil {
 			return err
 		}
-		path, layers.Org, layers.State = folders.PolicyFile(), config.OrgPolicy(), folders.State
-		layers.Dir, _ = os.Getwd() // without a folder there is no project
 	}
 	j, err := policycmd.ReplayJudge(c, path, layers)
 	if err != nil {
@@ -128,49 +124,6 @@ func logExplain(c *cli.Context) error {
 		return cmdline.WriteJSON(c.App.Writer, r)
 	}
 	return cmdline.WriteProse(c.App.Writer, explainMarks, func(w io.Writer) error { return r.printComparison(w, e, c.Bool("all")) })
-}
-
-// recordedDecision returns the decision with an id, or the decision that the record with that
-// id belongs to.
-func recordedDecision(dir, id string) (*event.Entry, error) {
-	seen := 0
-	var damage error // returned when nothing is found; otherwise log verify reports it
-	for range 2 {
-		var of string
-		for e, err := range audit.Read(dir, audit.Filter{Record: id}) {
-			if err != nil {
-				damage = err
-			}
-			if err != nil || e.Record != id {
-				continue
-			}
-			if replay.IsJudged(&e) {
-				return &e, nil
-			}
-			seen++
-			if of = e.Ref; of == "" {
-				return nil, cmdline.Usagef("record %s is of kind %s: no rule judged it%s", term.VisibleText(id), term.VisibleText(string(e.Kind)), inBrackets(record.Short(e.Reason+e.Detail, record.MaxText)))
-			}
-		}
-		if of == "" {
-			break
-		}
-		id = of
-	}
-	if seen > 0 {
-		return nil, cmdline.Usagef("the decision that this record belongs to, %s, is gone", term.VisibleText(id))
-	}
-	if damage != nil {
-		return nil, cmdline.Usagef("record %q was not found: %v", id, damage)
-	}
-	return nil, cmdline.Usagef("no record %q in %s; clawai log shows the ids", id, dir)
-}
-
-func inBrackets(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
 }
 
 // findRevision returns the revision of the policy at the time of a record, as its session

@@ -90,7 +90,7 @@ func readNamed(path string) (name string, src []byte, err error) {
 		src, err = io.ReadAll(os.Stdin)
 		return "standard input", src, err
 	}
-	src, err = readSource(path)
+	src, err = readPolicyFile(path)
 	return path, src, err
 }
 

@@ -15,7 +15,7 @@ func coverageCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "coverage",
 		Usage:     "show which rules and conditions the fixtures exercise",
-		UsageText: "clawai policy coverage --policy FILE --fixture FILE... | --fixture-dir DIR [options]",
+		UsageText: "clawai policy coverage [--policy FILE] --fixture FILE... | --fixture-dir DIR [options]",
 		Flags: append(suiteFlags(),
 			&cli.Float64Flag{Name: "min", Usage: "fail below this many `PERCENT`"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"}),
@@ -45,7 +45,7 @@ type suite struct {
 // suiteFlags returns the flags that name a policy and its fixtures.
 func suiteFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "policy", Usage: "the policy `FILE`"},
+		&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours)"},
 		&cli.StringSliceFlag{Name: "fixture", Usage: "a fixture `FILE` (repeatable)"},
 		&cli.StringSliceFlag{Name: "fixture-dir", Usage: "every .json file below `DIR` (repeatable)"},
 		&cli.StringFlag{Name: "server", Usage: "the server `NAME` for fixtures that name none"},
@@ -58,10 +58,10 @@ func suiteFlags() []cli.Flag {
 }
 
 func readSuite(c *cli.Context) (suite, error) {
-	s := suite{file: c.String("policy")}
-	if err := namePolicy(c); err != nil {
-		return s, err
+	if err := nameOwnPolicy(c); err != nil {
+		return suite{}, err
 	}
+	s := suite{file: c.String("policy")}
 	if least := c.Float64("min"); least < 0 || least > 100 {
 		return s, cmdline.Usagef("--min is a percentage, from 0 to 100")
 	}
@@ -70,7 +70,7 @@ func readSuite(c *cli.Context) (suite, error) {
 		return s, err
 	}
 	s.options = cover.Options{Policy: o, Server: c.String("server")}
-	if s.src, err = readSource(s.file); err != nil {
+	if s.src, err = readPolicyFile(s.file); err != nil {
 		return s, err
 	}
 	if s.policy, err = parsePolicy(s.file, s.src, o); err != nil {

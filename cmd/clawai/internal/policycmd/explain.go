@@ -139,12 +139,11 @@ func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
 	layers := config.Layers{More: c.StringSlice("layer")}
 	path := c.String("policy")
 	if path == "" {
-		folders, err := config.ReadFolders()
-		if err != nil {
+		var err error
+		if path, layers, err = OwnPolicy(); err != nil {
 			return nil, err
 		}
-		path, layers.Org, layers.State = folders.PolicyFile(), config.OrgPolicy(), folders.State
-		layers.Dir, _ = os.Getwd() // without a folder there is no project
+		layers.More = c.StringSlice("layer")
 	} else if len(layers.More) == 0 {
 		return lonePolicy(path, o)
 	}
@@ -156,6 +155,17 @@ func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
 		fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: %s\n", note)
 	}
 	return l.Policy, nil
+}
+
+// OwnPolicy returns the path of the person's policy, and the layers above it in this folder.
+func OwnPolicy() (path string, layers config.Layers, err error) {
+	folders, err := config.ReadFolders()
+	if err != nil {
+		return "", layers, err
+	}
+	layers.Org, layers.State = config.OrgPolicy(), folders.State
+	layers.Dir, _ = os.Getwd() // without a folder there is no project
+	return folders.PolicyFile(), layers, nil
 }
 
 // writeExplanation prints a call, and the session that it is in; either may be nil.

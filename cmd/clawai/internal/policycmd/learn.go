@@ -157,7 +157,13 @@ func (r *learnRun) readRecord() error {
 
 func (r *learnRun) composePolicy() error {
 	if len(r.rules) == 0 {
-		r.tellSkipped()
+		if r.c.Bool("json") {
+			if err := r.tellResult(); err != nil {
+				return err
+			}
+		} else {
+			r.tellSkipped()
+		}
 		return errors.New("nothing was learned, and nothing is written")
 	}
 	var err error

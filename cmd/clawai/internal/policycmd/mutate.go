@@ -16,7 +16,7 @@ func mutateCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "mutate",
 		Usage:     "change the policy in every small way, and show which change no fixture notices",
-		UsageText: "clawai policy mutate --policy FILE --fixture FILE... | --fixture-dir DIR [options]",
+		UsageText: "clawai policy mutate [--policy FILE] --fixture FILE... | --fixture-dir DIR [options]",
 		Flags: append(suiteFlags(),
 			&cli.Float64Flag{Name: "min", Value: 100, Usage: "fail when fewer than this many `PERCENT` of the changes are noticed"},
 			&cli.PathFlag{Name: "write", Usage: "save a fixture for each change that is not noticed to `DIR`"},

@@ -14,6 +14,7 @@ func Command() *cli.Command {
 			initCommand(), checkCommand(), lintCommand(), explainCommand(),
 			testCommand(), coverageCommand(), mutateCommand(), fmtCommand(),
 			diffCommand(), replayCommand(), learnCommand(), trustCommand(),
+			allowCommand(), denyCommand(), undoCommand(),
 		},
 	}
 }

@@ -27,9 +27,9 @@ func replayCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "replay",
 		Usage:     "judge recorded calls by another policy and show what would change",
-		UsageText: "clawai policy replay --policy FILE [options]",
+		UsageText: "clawai policy replay [--policy FILE] [options]",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` that is to judge"},
+			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` that is to judge (default: yours, under the layers in force here)"},
 			&cli.StringFlag{Name: "since", Usage: "only records not older than `TIME`: 2h, 7d, 2026-01-31, or RFC 3339"},
 			&cli.StringFlag{Name: "server", Usage: "only the server `NAME` (a glob)"},
 			&cli.IntFlag{Name: "examples", Value: 5, Usage: "show up to `N` calls of each kind of change"},
@@ -47,7 +47,14 @@ func runReplay(c *cli.Context) error {
 	if c.Int("examples") < 0 {
 		return cmdline.Usagef("--examples: %d is no number of calls", c.Int("examples"))
 	}
-	j, err := ReplayJudge(c, c.String("policy"), config.Layers{})
+	path, layers := c.String("policy"), config.Layers{}
+	if path == "" {
+		var err error
+		if path, layers, err = OwnPolicy(); err != nil {
+			return err
+		}
+	}
+	j, err := ReplayJudge(c, path, layers)
 	if err != nil {
 		return err
 	}
@@ -77,9 +84,6 @@ func runReplay(c *cli.Context) error {
 // ReplayJudge reads the policy that judges the record, as a proxy of this machine would read
 // it.
 func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Judge, error) {
-	if path == "" {
-		return nil, cmdline.Usagef("--policy is missing; name the policy file to judge by")
-	}
 	home, err := homeFlag(c)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ func testCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "test",
 		Usage:     "judge fixtures by a policy and compare with what they expect",
-		UsageText: "clawai policy test --policy FILE --fixture FILE... | --fixture-dir DIR [options]",
+		UsageText: "clawai policy test [--policy FILE] --fixture FILE... | --fixture-dir DIR [options]",
 		Flags: slices.Concat(suiteFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "expect", Usage: "the `ACTION` every fixture must get, whatever it expects itself"},
 			&cli.BoolFlag{Name: "watch", Usage: "run again after every change of the policy or a fixture"},
@@ -28,7 +28,7 @@ func testCommand() *cli.Command {
 }
 
 func runTest(c *cli.Context) error {
-	if err := namePolicy(c); err != nil {
+	if err := nameOwnPolicy(c); err != nil {
 		return err
 	}
 	format, err := formatOf(c, testFormats)
@@ -174,21 +174,26 @@ func namePolicy(c *cli.Context) error {
 	return c.Set("policy", args[0])
 }
 
+// nameOwnPolicy is like namePolicy. Without an argument it names the person's own policy.
+func nameOwnPolicy(c *cli.Context) error {
+	if err := namePolicy(c); err != nil || c.String("policy") != "" {
+		return err
+	}
+	path, _, err := OwnPolicy()
+	if err != nil {
+		return err
+	}
+	return c.Set("policy", path)
+}
+
 // readPolicy loads a policy for a check; the exit code is 2 when it cannot be read, with every
 // finding on a line of its own.
 func readPolicy(path string, o policy.Options) (*policy.Policy, error) {
-	src, err := readSource(path)
+	src, err := readPolicyFile(path)
 	if err != nil {
 		return nil, err
 	}
 	return parsePolicy(path, src, o)
-}
-
-func readSource(path string) ([]byte, error) {
-	if path == "" {
-		return nil, cmdline.Usagef("--policy is missing; name the policy file to test")
-	}
-	return readPolicyFile(path)
 }
 
 // readPolicyFile reads the text of a policy named on the command line.

@@ -2,10 +2,8 @@
 package scancmd
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"io/fs"
 	"os"
@@ -16,13 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/session/packs"
 	"github.com/clawai/clawai/internal/text/inspect"
-	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/internal/text/term"
-	"github.com/clawai/clawai/internal/text/textclass"
-	"github.com/clawai/clawai/internal/wire/escape"
 )
 
 // Command returns "clawai scan".
@@ -137,8 +131,9 @@ func readText(name string) (string, error) {
 // findPlaces returns the findings of a text, with the lines and columns where they begin.
 func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	line, column, at := 1, 1, 0
-	hide := secretPlaces{text: text}
-	for _, f := range inspect.SearchDocument(text, wanted) { // sorted by place
+	found := inspect.SearchDocument(text, wanted) // sorted by place
+	shows := showFindings(text, found)
+	for i, f := range found {
 		before := text[at:f.Start]
 		if n := strings.LastIndexByte(before, '\n'); n >= 0 {
 			line += strings.Count(before, "\n")
@@ -146,88 +141,9 @@ func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 		}
 		column += utf8.RuneCountInString(before)
 		at = f.Start
-		all = append(all, place{name, line, column, f.Start, f.End, f.Kind, f.What, hide.excerpt(f)})
+		all = append(all, place{name, line, column, f.Start, f.End, f.Kind, f.What, shows[i]})
 	}
 	return all
-}
-
-// secretPlaces holds the places of the secrets and likely secrets of a text. The first excerpt
-// searches for them.
-type secretPlaces struct {
-	text  string
-	spans [2][]redact.Span // secrets, and likely secrets; sorted, without overlap
-	read  bool
-}
-
-// hasAny reports whether a part of the text contains a secret or a likely secret.
-func (p *secretPlaces) hasAny(start, end int) bool {
-	if !p.read {
-		read := redact.Read(p.text)
-		for i, find := range []func(int) (redact.Span, bool){read.Find, read.FindUnnamed} {
-			for s, found := find(0); found; s, found = find(max(s.End, s.Start+1)) {
-				p.spans[i] = append(p.spans[i], s)
-			}
-		}
-		p.read = true
-	}
-	for _, spans := range p.spans {
-		n, _ := slices.BinarySearchFunc(spans, start, func(s redact.Span, at int) int { return cmp.Compare(s.End, at+1) })
-		if n < len(spans) && spans[n].Start < end {
-			return true
-		}
-	}
-	return false
-}
-
-// maxExcerpt limits how many bytes of a finding are read: an excerpt is one line.
-const maxExcerpt = 4 << 10
-
-// excerpt returns the text of a finding for people, with tag characters as the letters that they
-// stand for. It returns "" if the text contains a secret or a likely secret in any spelling.
-func (p *secretPlaces) excerpt(f inspect.Found) string {
-	text := strings.ToValidUTF8(p.text[f.Start:min(f.End, f.Start+maxExcerpt)], "\ufffd")
-	switch f.Kind {
-	case inspect.Hidden:
-		if strings.HasPrefix(text, `"`) { // a whole JSON string, which may hold other text
-			return ""
-		}
-		if said := decodeTags(text); said != "" {
-			text = `"` + said + `"`
-		}
-	case inspect.Control, inspect.TemplateToken, inspect.Comment, inspect.CSSHidden, inspect.ImageLink:
-	default:
-		return ""
-	}
-	said := html.UnescapeString(string(escape.UndoEscapes(nil, []byte(text))))
-	drawn := strings.Map(func(r rune) rune {
-		if textclass.OddInReply(r) {
-			return -1
-		}
-		return r
-	}, said)
-	for _, reading := range []string{text, said, drawn, decodeTags(said)} {
-		if _, is := redact.FindSecret(reading, 0); is {
-			return ""
-		}
-	}
-	if p.hasAny(f.Start, f.End) {
-		return ""
-	}
-	return view.Cut(term.VisibleText(text), 60)
-}
-
-// decodeTags returns the letters that tags and variation selectors mean to a model.
-func decodeTags(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r >= 0xe0020 && r < 0xe007f:
-			b.WriteRune(r - 0xe0000)
-		case r >= 0xe0100 && r <= 0xe01ef: // hidden bytes 16 to 255
-			b.WriteRune(r - 0xe0100 + 16)
-		}
-	}
-	return b.String()
 }
 
 // kindMark colors the kind of a finding.

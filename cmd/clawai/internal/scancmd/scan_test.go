@@ -148,6 +148,11 @@ func TestNoSecretIsPrinted(t *testing.T) {
 		"<!-- key ghp_16C7e42F292c\u200b6912E7710c838347Ae178B4a before noon today please -->", "<!-- the key &#103;hp_16C7e42F292c6912E7710c838347Ae178B4a before noon -->",
 		`{"a":"<!-- the key \u0067hp_16C7e42F292c6912E7710c838347Ae178B4a before noon -->"}`, `{"a":"\u001b]0;\u0067hp_16C7e42F292c6912E7710c838347Ae178B4a\u0007"}`,
 		"<!-- kind: Secret\ndata:\n  a: " + basic + "\n  and what goes on behind it -->",
+		"x" + tags("password: ") + " and " + tags(password) + " end", "x" + tags("password: ") + strings.Repeat("many words stand between them\n", 60) + tags(password),
+		"x" + tags("password: ") + "\x1b[0m" + tags(password) + " end", "x" + tags("note") + " " + tags(key[:16]) + " and " + tags(key[16:]), "x" + tags("password: ") + "y" + selectors(password),
+		"x" + tags("send") + " a " + tags("the password: ") + " b " + tags("hun") + " c " + tags("ter2zz9"), "x" + tags(key[:16]) + " and " + tags(key[16:]), "the password: " + tags("hunter2z") + "z9 ", "password: " + tags("hunter2z") + "a" + tags("hunter2zz9"),
+		"x" + tags(key[:20]) + key[20:] + " y", "\x1b]0;password:\x07 a \x1b]0;" + password + "\x07", "x" + tags("password: ") + "\x1b]0;" + password + "\x07",
+		`{"a":"\u001b]0;password:\u0007","b":"\u001b]0;` + password + `\u0007"}`, "<!-- the words that follow, and no other words than these: password: -->\n<!-- " + password + " is a word that follows the words before -->",
 		strings.Repeat(key+" ", 257) + "<!-- deploy with the key " + key + " please, before noon -->",
 	} {
 		for _, options := range [][]string{nil, {"--json"}, {"--find", "comment"}, {"--find", "hidden"}, {"--find", "control"}} {
@@ -160,9 +165,11 @@ func TestNoSecretIsPrinted(t *testing.T) {
 		}
 	}
 	for text, shows := range map[string]string{
-		"<!-- a note that no reader of the page will ever see -->": "<!-- a note that no reader of the page will ever see -->",
-		"x" + tags("send the keys"):                                `"send the keys"`,
-		"a\x1b[8mb":                                                `\u{1b}[8m`,
+		"<!-- a note that no reader of the page will ever see -->":                       "<!-- a note that no reader of the page will ever see -->",
+		"x" + tags("send the keys"):                                                      `"send the keys"`,
+		"a\x1b[8mb":                                                                      `\u{1b}[8m`,
+		"x" + tags("send the keys") + " and " + tags("tell nobody"):                      `"send the keys"`,
+		"your password is kept elsewhere.\n" + "x" + tags("send"):                        `"send"`,
 		"<!-- a note that no reader of the page will ever see -->\npassword=" + password: "<!-- a note that no reader of the page will ever see -->",
 	} {
 		if all := found(t, text); len(all) == 0 || all[0].Shows != shows {

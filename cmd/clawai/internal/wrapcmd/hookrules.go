@@ -75,7 +75,8 @@ func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error
 	if m.rules, err = fixtures.ProfileRules(ownTools); err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(standing.Sources(), refusesTheRest); i >= 0 {
+	refusesTools := func(s policy.Source) bool { return s.Subject == policy.ToolSubject && s.RefusesTheRest() }
+	if i := slices.IndexFunc(standing.Sources(), refusesTools); i >= 0 {
 		m.after, err = policy.InsertAbove(m.before, standing.Sources()[i].Rule, m.rules)
 	} else {
 		m.after = append(append(slices.Clip(m.before), "\n\n"...), m.rules...)
@@ -88,12 +89,6 @@ func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error
 	}
 	m.count = len(m.policy.Rules()) - len(standing.Rules())
 	return nil
-}
-
-// refusesTheRest reports whether a rule of the file itself denies every tool of every server.
-func refusesTheRest(s policy.Source) bool {
-	return s.From == "" && s.Action == policy.Deny && s.Subject == policy.ToolSubject && len(s.Calls) == 0 && len(s.ArgumentPaths()) == 0 && !s.Not.HasExceptions() && !s.Further.Only &&
-		slices.ContainsFunc(s.Names, func(g string) bool { return strings.Trim(g, "*") == "" })
 }
 
 // tellRules prints the rules that the policy gets.

@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/clawai/clawai/internal/check/widen"
 	"github.com/clawai/clawai/policy/policytext"
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -19,7 +19,7 @@ const filesystem = "filesystem"
 func (p *starterPlan) noteFolders(e client.Entry, home string) {
 	folders, all := foldersOf(e, home)
 	for _, folder := range folders {
-		if isModestFolder(folder, home) {
+		if widen.IsModestFolder(folder, home) {
 			p.folders = append(p.folders, folder)
 		} else {
 			all = false
@@ -39,9 +39,7 @@ var starterFolder = regexp.MustCompile(`([=\[,]\s*)"~/projects([^"\n]*)"|~/proje
 func (p *starterPlan) folderSpellings() []string {
 	all := slices.Clone(p.folders)
 	for i, folder := range all {
-		if rest, below := strings.CutPrefix(folder, filepath.ToSlash(filepath.Clean(p.home))+"/"); below && p.home != "" {
-			all[i] = "~/" + rest
-		}
+		all[i] = widen.SpellFolder(folder, p.home)
 	}
 	return all
 }
@@ -107,20 +105,4 @@ func foldersOf(e client.Entry, home string) (folders []string, all bool) {
 		}
 	}
 	return folders, all && len(folders) > 0
-}
-
-// isModestFolder reports whether a rule may open a folder without a question: it is not the
-// home folder or above it, and its name is not a pattern and needs no quoting.
-func isModestFolder(folder, home string) bool {
-	rel, err := filepath.Rel(folder, home)
-	if strings.EqualFold(filepath.VolumeName(folder), filepath.VolumeName(home)) {
-		if err != nil || rel == "." || !strings.HasPrefix(rel, "..") {
-			return false
-		}
-	} else if clean := filepath.Clean(folder); filepath.Dir(clean) == clean {
-		return false // the whole of another drive
-	}
-	return !strings.ContainsFunc(folder, func(r rune) bool {
-		return strings.ContainsRune("\"\\*?[]{}$%", r) || !unicode.IsPrint(r)
-	})
 }

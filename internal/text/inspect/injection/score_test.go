@@ -17,18 +17,21 @@ func TestFormHidesNothing(t *testing.T) {
 		t.Fatalf("%d is below %d", want, Strict)
 	}
 	for name, text := range map[string]string{
-		"upper case":       strings.ToUpper(attack),
-		"imitations":       strings.NewReplacer("o", "о", "e", "е", "a", "а", "p", "р", "i", "і", "s", "ѕ").Replace(attack),
-		"zero width":       strings.ReplaceAll(attack, "n", "n\u200b"),
-		"soft hyphens":     strings.ReplaceAll(attack, "re", "r\u00ade"),
-		"a word a line":    strings.ReplaceAll(attack, " ", "\n"),
-		"full width":       strings.ReplaceAll(attack, "I", "Ｉ"),
-		"bold of symbols":  strings.ReplaceAll(attack, "g", "𝐠"),
-		"full width all":   strings.Map(wide, attack),
-		"wide blanks":      strings.ReplaceAll(attack, " ", "\u3000"),
-		"nbsp":             strings.ReplaceAll(attack, " ", "&nbsp;"),
-		"nbsp, unclosed":   strings.ReplaceAll(attack, " ", "&nbsp "),
-		"entities":         strings.NewReplacer("i", "&#105;", "s", "&#x73;", ".", "&period;").Replace(attack),
+		"upper case":         strings.ToUpper(attack),
+		"imitations":         strings.NewReplacer("o", "о", "e", "е", "a", "а", "p", "р", "i", "і", "s", "ѕ").Replace(attack),
+		"zero width":         strings.ReplaceAll(attack, "n", "n\u200b"),
+		"soft hyphens":       strings.ReplaceAll(attack, "re", "r\u00ade"),
+		"a word a line":      strings.ReplaceAll(attack, " ", "\n"),
+		"full width":         strings.ReplaceAll(attack, "I", "Ｉ"),
+		"bold of symbols":    strings.ReplaceAll(attack, "g", "𝐠"),
+		"full width all":     strings.Map(wide, attack),
+		"wide blanks":        strings.ReplaceAll(attack, " ", "\u3000"),
+		"nbsp":               strings.ReplaceAll(attack, " ", "&nbsp;"),
+		"nbsp, unclosed":     strings.ReplaceAll(attack, " ", "&nbsp "),
+		"entities":           strings.NewReplacer("i", "&#105;", "s", "&#x73;", ".", "&period;").Replace(attack),
+		"entities, unclosed": strings.NewReplacer("I", "&#73", "g", "&#x67", "s", "&#0000000000000000000000000000000000000000000115", "&", "&amp").Replace(attack), "names, unclosed": strings.NewReplacer(" ", "&nbsp", "e", "e&shy").Replace(attack),
+		"colors between": strings.ReplaceAll(attack, " ", "\x1b[0m "), "colors in words": strings.ReplaceAll(attack, "re", "r\x1b[1;31me"), "a C1 color": strings.ReplaceAll(attack, "re", "r\u009b38:2:1:2:3me"), "a C1 sign": strings.ReplaceAll(attack, "re", "r\u009be"), "erased lines": strings.ReplaceAll(attack, " ", " \x1b[K\x1b[m"),
+		"noscripts between": strings.ReplaceAll(attack, " ", " <noscript>x y z</noscript> "), "titles between": strings.ReplaceAll(attack, " ", " <title>x y z</title> "), "lists of a form": strings.ReplaceAll(attack, " ", " <datalist><option>so</datalist> "), "in place of a film": strings.ReplaceAll(attack, " ", " <video src=x>your browser</video> "),
 		"tags between":     strings.ReplaceAll(attack, " ", " <b></b> <br> <p class=\"x y\">"),
 		"tags in words":    strings.ReplaceAll(attack, "re", "r<span style=\"color:red\"></span>e"),
 		"comments between": strings.ReplaceAll(attack, " ", " <!-- a note > of more --> "), "comments in words": strings.ReplaceAll(attack, "re", "r<!---->e"), "comments of other ends": strings.ReplaceAll(attack, "re", "r<!-- x --!><!x><?y></ z>e"),
@@ -46,7 +49,7 @@ func TestFormHidesNothing(t *testing.T) {
 
 // A text that is made of starts is read in a time that grows with its length.
 func TestStartsTakeLinearTime(t *testing.T) {
-	for _, unit := range []string{"<!--", "<!-- --!>", "<script>", "<a", "<a =\"", "<a ='x", "</", "<!", "<script></style>", "<a>&", "<" + strings.Repeat("a", 1020) + strings.Repeat("<b", 500) + ">"} {
+	for _, unit := range []string{"<!--", "<!-- --!>", "<script>", "<a", "<a =\"", "<a ='x", "</", "<!", "<script></style>", "<a>&", "&#1", "&a", "\x1b[1;", "<noscript>", "&#" + strings.Repeat("0", 1000), "<" + strings.Repeat("a", 1020) + strings.Repeat("<b", 500) + ">"} {
 		cputime.CheckLinear(t, unit, 32<<10, func(size int) string {
 			return strings.Repeat(unit, size/len(unit))
 		}, func(text string) { TopScore(text) })
@@ -58,6 +61,11 @@ func TestAttributesAreRead(t *testing.T) {
 	for _, text := range []string{"<img alt=\"" + attack + "\">", "<a title='" + attack + "' href=x>y</a>", "<meta content=\"" + attack, "<!-- " + attack + " -->", "<!-- " + strings.ReplaceAll(attack, " ", "&nbsp;") + " -->", "<script>" + strings.ReplaceAll(attack, " ", "&nbsp;") + "</script>"} {
 		if got := TopScore(text); got < Strict {
 			t.Errorf("%s: %d", text, got)
+		}
+	}
+	for _, text := range []string{"<noscript>" + attack + "</noscript>", "<title>" + attack + "</title>", "<video><p>" + strings.ReplaceAll(attack, " ", " <b></b>") + "</video>", "\x1b]0;" + attack + "\a", "\x1b]0;" + attack, strings.ReplaceAll(attack, " ", " \x1b["), "\x1b" + attack} {
+		if got := TopScore(text); got < Strict {
+			t.Errorf("%q: %d", text, got)
 		}
 	}
 }
@@ -77,7 +85,7 @@ func wide(r rune) rune {
 func TestSignsAreRead(t *testing.T) {
 	for text, same := range map[string]string{
 		"Attention: ignore it! Really?": "Attention： ignore it！ Really？", "a < b and c > d": "a ＜ b and c ＞ d",
-		"x &y; z": "x & y; z", "R&amp;D": "R&D", "a &lt;b&gt; c": "a b c", "List<String> of it": "List of it",
+		"x &y; z": "x & y; z", "a?b=1&copy=2&x=3": "a?b=1©=2&x=3", "AT&T &#; &#x; &#xg": "AT&T &#; &#x; &#xg", "&notit; &ampere": "¬it; &ere", "x &semi; y": "x ; y", "R&amp;D": "R&D", "a &lt;b&gt; c": "a b c", "List<String> of it": "List of it",
 	} {
 		a, b := reader{text: text, drawn: true}, reader{text: same, drawn: true}
 		for a.nextWord() {

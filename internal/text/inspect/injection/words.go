@@ -78,6 +78,9 @@ func (r *reader) nextWord() bool {
 		}
 		size, said := 1, rune(c)
 		switch {
+		case c == 0x1b, strings.HasPrefix(r.text[r.at:], "\u009b"):
+			_, size = utf8.DecodeRuneInString(r.text[r.at:])
+			said, size = readEscape(r.text[r.at:], size)
 		case c >= utf8.RuneSelf:
 			said, size = foldRune(r.text[r.at:], r.drawn)
 		case r.page && c == '<':
@@ -232,7 +235,7 @@ type seeker struct {
 
 // unseen are the HTML tags whose content is not drawn. blocks are the tags that end a word.
 var (
-	unseen = [...]string{"script", "style", "template", "iframe", "noembed", "noframes"}
+	unseen = [...]string{"script", "style", "template", "iframe", "noembed", "noframes", "noscript", "title", "datalist", "audio", "video", "canvas", "rp"}
 	blocks = strings.Fields("address article aside blockquote body br button caption center dd details dialog dir div dl dt fieldset figcaption figure footer form frameset " +
 		"h1 h2 h3 h4 h5 h6 head header hgroup hr html img input legend li main menu nav object ol optgroup option p pre search section select summary table tbody td textarea tfoot th thead title tr ul video")
 )
@@ -351,15 +354,12 @@ func wholeTag(s string) (name string, size int) {
 }
 
 // readEntity returns the character of the HTML reference at the start of a text, and the length of
-// the reference. Without a reference it returns '&' and 1.
+// the reference, as browsers read it: some references need no semicolon. Without a reference it
+// returns '&' and 1.
 func readEntity(s string) (rune, int) {
-	const longest = 34 // longest reference by name
-	n := strings.IndexByte(s[:min(len(s), longest)], ';') + 1
+	n := entityLength(s)
 	if n == 0 {
-		if !strings.HasPrefix(s, "&nbsp") {
-			return '&', 1
-		}
-		n = len("&nbsp")
+		return '&', 1
 	}
 	is := html.UnescapeString(s[:n])
 	if is == s[:n] {
@@ -370,6 +370,70 @@ func readEntity(s string) (rune, int) {
 	}
 	said, _ := foldRune(is, true)
 	return said, n
+}
+
+// entityLength returns the length of the HTML reference at the start of a text; 0 if there is none.
+func entityLength(s string) int {
+	const longest = 34 // longest reference by name
+	run := func(from, to int, among string) int {
+		for from < to && strings.IndexByte(among, s[from]|0x20) >= 0 {
+			from++
+		}
+		return from
+	}
+	const digits, letters = "0123456789", "abcdefghijklmnopqrstuvwxyz"
+	if strings.HasPrefix(s, "&#") {
+		from, among := 2, digits
+		if len(s) > 2 && s[2]|0x20 == 'x' {
+			from, among = 3, digits+letters[:6]
+		}
+		end := run(from, len(s), among)
+		switch {
+		case end == from:
+			return 0
+		case end < len(s) && s[end] == ';':
+			end++
+		}
+		return end
+	}
+	end := run(1, min(len(s), longest), digits+letters)
+	if end < len(s) && s[end] == ';' {
+		if is := html.UnescapeString(s[:end+1]); is == ";" || !strings.HasSuffix(is, ";") {
+			return end + 1
+		}
+	}
+	is := html.UnescapeString(s[:end])
+	if is == s[:end] {
+		return 0
+	}
+	_, size := utf8.DecodeRuneInString(is)
+	return end - (len(is) - size) // letters after a name without a semicolon are not part of it
+}
+
+// readEscape returns the character for the terminal escape at the start of a text, and the length of
+// the escape. size is the length of the escape's first character. The character is -1 for an escape
+// that colors or erases (ECMA-48, CSI), so that it does not divide a word.
+func readEscape(s string, size int) (rune, int) {
+	at, alone := size, rune(-1) // U+009B is not drawn
+	if s[0] == 0x1b {
+		if alone = ' '; !strings.HasPrefix(s[at:], "[") {
+			return alone, size
+		}
+		at++
+	}
+	from := at
+	for at < len(s) && s[at] >= '0' && s[at] <= '?' {
+		at++
+	}
+	switch {
+	case at < len(s) && (s[at] == 'm' || s[at] == 'K'):
+		at++
+	case at == from:
+		return alone, size
+	case at < len(s) && s[at] >= '@' && s[at] <= '~':
+		at++
+	}
+	return -1, at
 }
 
 // imitated maps a character below U+0600 to the letter it looks like (UTS 39).

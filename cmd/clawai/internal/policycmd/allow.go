@@ -1,0 +1,398 @@
+package policycmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/internal/ask/choose"
+	"github.com/clawai/clawai/internal/ask/remember"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/check/diff"
+	"github.com/clawai/clawai/internal/check/replay"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/session/packs"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where/disk"
+)
+
+func allowCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "allow",
+		Usage: "open a call of the record, or a folder, by a rule",
+		UsageText: "clawai policy allow --from RECORD [--scope SCOPE] [--yes]\n" +
+			"clawai policy allow FOLDER [--server NAME] [--write] [--yes]",
+		Description: "Shows the rules, where they go, what they open and what stays refused, and asks.\n" +
+			"RECORD is an id that clawai log or a refusal shows, or the beginning of one.\n" +
+			"A FOLDER is opened as the policy opens other folders: for reading, and with --write\n" +
+			"for writing, where the policy asks as it asks there. What a rule denies stays\n" +
+			"denied. To take it back: clawai policy undo",
+		Flags: append(fromFlags("open"),
+			&cli.StringFlag{Name: "server", Usage: "with a folder: only for the server `NAME` (default: for each that has rules about a folder)"},
+			&cli.BoolFlag{Name: "write", Usage: "with a folder: also for what writes there"},
+		),
+		Action: runAllow,
+	}
+}
+
+func denyCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "deny",
+		Usage:     "close a call of the record by a rule",
+		UsageText: "clawai policy deny --from RECORD [--scope SCOPE] [--yes]",
+		Description: "Shows the rule, where it goes and what it closes, and asks. RECORD is an id that\n" +
+			"clawai log shows, or the beginning of one. To take it back: clawai policy undo",
+		Flags: fromFlags("close"),
+		Action: func(c *cli.Context) error {
+			if err := cmdline.NoArguments(c); err != nil {
+				return err
+			}
+			return runFrom(c, policy.Deny)
+		},
+	}
+}
+
+func undoCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "undo",
+		Usage:     "take back the rule that was last written by an answer, allow or deny",
+		UsageText: "clawai policy undo [--yes]",
+		Description: "Gives the policy file back the bytes that it had before. Once more takes back the\n" +
+			"rule before that. A file that was edited since is left as it is.",
+		Flags:  editFlags(),
+		Action: runUndo,
+	}
+}
+
+// editFlags returns the flags of commands that change a policy file.
+func editFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours)"},
+		&cli.BoolFlag{Name: "yes", Usage: "ask nothing"},
+	}
+}
+
+func fromFlags(verb string) []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "from", Usage: verb + " the call of this `RECORD`"},
+		&cli.StringFlag{Name: "scope", Usage: "how far the rule reaches: `SCOPE` exact, file, folder, or tool (default: you are asked; with --yes exact)"},
+	}, editFlags()...)
+}
+
+// policyEdit is one run of a command that changes a policy file.
+type policyEdit struct {
+	c       *cli.Context
+	folders config.Folders
+	file    string
+	writer  *remember.Writer
+}
+
+// newPolicyEdit reads the policy as a proxy in the folder dir would; "" is the present folder.
+func newPolicyEdit(c *cli.Context, dir string) (*policyEdit, error) {
+	folders, err := config.ReadFolders()
+	if err != nil {
+		return nil, err
+	}
+	if dir == "" {
+		dir, _ = os.Getwd() // without a folder there is no project
+	}
+	path := c.String("policy")
+	if path != "" { // proxies that run know it by its whole path
+		if path, err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+	}
+	files := base.Files{Policy: path, Project: dir, Disk: disk.SystemDisk(), Packs: packs.Read}
+	if files.Hide, err = config.LoadHideDenied(folders); err != nil {
+		return nil, cmdline.Usagef("%w", err)
+	}
+	under, err := files.Load(folders)
+	if err != nil {
+		return nil, cmdline.Usagef("nothing was written: %w", err)
+	}
+	return &policyEdit{c: c, folders: folders, file: under.Path, writer: session.NewRuleWriter(under.Path, under.Options(), folders, cmdline.ViewOptions(folders))}, nil
+}
+
+func (e *policyEdit) say(format string, a ...any) {
+	fmt.Fprintf(cmdline.ProseWriter(e.c.App.Writer), format+"\n", a...)
+}
+
+func (e *policyEdit) hasTerminal() bool {
+	return e.c.App.Writer == io.Writer(os.Stdout) && choose.HasTerminal(os.Stdin, os.Stdout)
+}
+
+func runAllow(c *cli.Context) error {
+	args, err := cmdline.ParseArguments(c)
+	switch {
+	case err != nil:
+		return err
+	case len(args) == 0 && (c.IsSet("server") || c.IsSet("write")):
+		return cmdline.Usagef("--server and --write go with a folder")
+	case len(args) == 0:
+		return runFrom(c, policy.Allow)
+	case len(args) > 1:
+		return cmdline.Usagef("one folder at a time, not %s", cmdline.Quote(args))
+	case c.IsSet("from") || c.IsSet("scope"):
+		return cmdline.Usagef("--from and --scope go with no folder")
+	}
+	return openFolder(c, args[0])
+}
+
+// runFrom writes the rule that allows or denies a recorded call.
+func runFrom(c *cli.Context, action policy.Action) error {
+	if c.String("from") == "" {
+		return cmdline.Usagef("policy %s needs --from RECORD; the ids stand in refusals, and the last ones are: clawai log -n 5 | cat", action)
+	}
+	dir, err := record.FindLogDir()
+	if err != nil {
+		return err
+	}
+	entry, err := record.FindDecision(dir, c.String("from"))
+	if err != nil {
+		return err
+	}
+	e, err := newPolicyEdit(c, entry.Cwd)
+	if err != nil {
+		return err
+	}
+	late, err := e.describeRecord(entry, action)
+	if err != nil {
+		return err
+	}
+	offers, err := e.writer.LateOffers(late)
+	if err != nil {
+		return fmt.Errorf("no rule was written: %w", err)
+	}
+	scope, err := e.pickScope(offers, entry.Record, action)
+	if err != nil {
+		return err
+	}
+	plan, err := e.writer.PlanLate(c.Context, late, scope)
+	if err != nil {
+		return fmt.Errorf("no rule was written: %w", err)
+	}
+	e.showPlan(plan, action)
+	if err := e.writePlan(plan, "Write this rule?", []string{"policy", action.String(), "--from", entry.Record, "--scope", scope}); err != nil {
+		return err
+	}
+	e.say("Written. To take it back: clawai policy undo")
+	return nil
+}
+
+// describeRecord tells what was decided, and what the record does not keep of the call.
+func (e *policyEdit) describeRecord(entry *event.Entry, action policy.Action) (*remember.Late, error) {
+	shown := term.VisibleText(entry.Record)
+	call, why := replay.RebuildCall(entry)
+	if why != "" {
+		return nil, fmt.Errorf("no rule can be made of record %s: %s", shown, why)
+	}
+	part, missing, ok := call.KnownPart()
+	if !ok {
+		return nil, fmt.Errorf("no rule can be made of record %s: the record does not keep what the call names", shown)
+	}
+	part.Extra, part.At = entry.Extra, time.Time{}
+	then := "record " + shown + " of " + entry.Time.Local().Format(time.DateTime) + ": " + entry.Policy
+	if entry.RuleLine > 0 {
+		then += fmt.Sprintf(", by %s", renderRule(entry.RuleFile, entry.RuleLine, entry.RuleText))
+	}
+	e.say("%s", then)
+	e.tellDangers(entry, part)
+	if len(missing) > 0 {
+		e.say("The record does not keep the value of %s, so clawai cannot know whether a rule above looks at it:", cmdline.JoinNames(missing))
+		e.say("the call may be refused or asked about all the same.")
+	}
+	if call.IsCut() {
+		e.say("The record does not keep all arguments: further ones are not known.")
+	}
+	if err := e.checkUnrecorded(entry, &call); err != nil {
+		return nil, err
+	}
+	return &remember.Late{
+		Call: part, Part: len(missing) > 0 || call.IsCut(), Action: action,
+		By: "clawai policy " + action.String() + " --from " + entry.Record,
+	}, nil
+}
+
+// tellDangers tells why the call needs care, as its question would.
+func (e *policyEdit) tellDangers(entry *event.Entry, call policy.Call) {
+	o := e.writer.View
+	o.ReadFile, o.Unseen, o.Project = nil, true, entry.Cwd
+	if v, err := view.NewQuestion([]policy.Call{call}, o); err == nil {
+		for _, danger := range v.Dangers {
+			e.say("careful    %s", danger)
+		}
+	}
+}
+
+// checkUnrecorded returns an error if the rule that decided then looks at what the record does not
+// keep, such as what the session had seen: it stands above the new rule, which changes nothing for
+// such a call.
+func (e *policyEdit) checkUnrecorded(entry *event.Entry, call *replay.Call) error {
+	src, err := readPolicyFile(e.file)
+	if err != nil {
+		return err
+	}
+	j, err := replay.NewJudge(e.file, src, e.writer.Options)
+	if err != nil {
+		return cmdline.Usagef("the policy does not load, so nothing was written:\n%w", err)
+	}
+	_, left, _ := j.CertainPolicy(call)
+	for i := range left {
+		if entry.RuleLine > 0 && left[i].Action.String() == entry.Policy && left[i].Description == entry.RuleText && (entry.RuleText != "" || left[i].Pos.Line == entry.RuleLine) {
+			return fmt.Errorf("no rule was written: the rule at %s decided, by what the record does not keep; it stands above what would be written",
+				renderRule(left[i].Pos.File, left[i].Pos.Line, left[i].Description))
+		}
+	}
+	return nil
+}
+
+func renderRule(file string, line int, description string) string {
+	s := fmt.Sprintf("%s:%d", term.VisibleText(file), line)
+	if description != "" {
+		s += fmt.Sprintf(" %q", record.Short(description, record.MaxText))
+	}
+	return s
+}
+
+// errLeft ends a command that a person left.
+func errLeft() error {
+	return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("left; nothing was written")}
+}
+
+// pickScope returns the scope of --scope, or the one that a person picks.
+func (e *policyEdit) pickScope(offers []view.Offer, id string, action policy.Action) (string, error) {
+	var words, titles []string
+	for _, o := range offers {
+		words = append(words, o.Scope)
+		titles = append(titles, fmt.Sprintf("%-10s %s", o.Scope, o.Title))
+	}
+	switch word := e.c.String("scope"); {
+	case slices.Contains(words, word):
+		return word, nil
+	case word != "":
+		return "", cmdline.Usagef("--scope %s is not offered for this call; offered: %s", word, strings.Join(words, ", "))
+	case len(words) == 1:
+		return words[0], nil
+	case e.c.Bool("yes") && words[0] == policy.Exact.String():
+		return words[0], nil
+	case e.c.Bool("yes"):
+		return "", cmdline.Usagef("nothing was written: give a --scope; offered: %s", strings.Join(words, ", "))
+	case e.hasTerminal():
+		answers := []string{"Leave, write nothing"}
+		for _, o := range offers {
+			answers = append(answers, view.ScopeLabel(o.Scope))
+		}
+		picked, err := choose.PickAnswer(e.c.Context, os.Stdin, os.Stdout, capitalize(action.String())+" how much?", strings.Join(titles, "\n"), answers)
+		switch {
+		case errors.Is(err, choose.ErrLeft), err == nil && picked == 0:
+			return "", errLeft()
+		case err != nil:
+			return "", err
+		}
+		return words[picked-1], nil
+	}
+	for _, title := range titles {
+		e.say("%s", title)
+	}
+	e.say("Nothing was written. To see the rule of one of them:")
+	for _, word := range words {
+		e.say("  clawai policy %s --from %s --scope %s", action, id, word)
+	}
+	return "", &cmdline.ExitError{Code: cmdline.ExitFailed}
+}
+
+func capitalize(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// showPlan prints the rules of a plan, where they go, what they change and what stays refused.
+func (e *policyEdit) showPlan(plan *remember.Plan, action policy.Action) {
+	e.say("")
+	e.say("This goes into %s, at line %d:", term.VisibleText(e.file), plan.Line)
+	e.say("")
+	printText(cmdline.ProseWriter(e.c.App.Writer), []byte(plan.Text))
+	e.say("")
+	e.say("%s", map[policy.Action]string{policy.Allow: "It opens", policy.Deny: "It closes"}[action])
+	for i := range plan.Opened {
+		s := &plan.Opened[i]
+		e.say("  %s", s.Text)
+		e.say("    was %s", describeDecision(&s.Old))
+		e.say("    is  %s", describeDecision(&s.New))
+	}
+	if len(plan.Kept) > 0 {
+		e.say("It stays refused")
+	}
+	for i := range plan.Kept {
+		e.say("  %s", plan.Kept[i].Text)
+		e.say("    by  %s", describeDecision(&plan.Kept[i].New))
+	}
+	e.say("Of all calls: %s", diff.ComparePolicies(plan.Old, plan.New).Summary())
+	e.say("")
+}
+
+func describeDecision(d *policy.Decision) string {
+	if d.Rule == nil {
+		return d.Action.String() + ", no rule"
+	}
+	return d.Action.String() + ", " + renderRule(d.Rule.Pos.File, d.Rule.Pos.Line, d.Rule.Description)
+}
+
+// writePlan asks whether to write a plan, and does. Without a terminal it prints the command that
+// writes it.
+func (e *policyEdit) writePlan(plan *remember.Plan, question string, command []string) error {
+	if !e.c.Bool("yes") && !e.hasTerminal() {
+		if path := e.c.String("policy"); path != "" {
+			command = append(command, "--policy", path)
+		}
+		e.say("Nothing was written. To do it: clawai %s --yes", term.VisibleText(cmdline.Quote(command)))
+		return &cmdline.ExitError{Code: cmdline.ExitFailed}
+	}
+	if err := cmdline.ConfirmAction(e.c, question, "Nothing was written.", true); err != nil {
+		return err
+	}
+	if err := e.writer.Apply(e.c.Context, plan); err != nil {
+		return fmt.Errorf("nothing was written: %w", err)
+	}
+	// Proxies that run wait before they take up a text that may be half written, or has lost rules.
+	if err := config.ConfirmPolicy(e.folders.State, e.file, plan.Next()); err != nil {
+		return fmt.Errorf("it is written, and proxies that run may ask you to trust it: %w", err)
+	}
+	return nil
+}
+
+func runUndo(c *cli.Context) error {
+	if err := cmdline.NoArguments(c); err != nil {
+		return err
+	}
+	e, err := newPolicyEdit(c, "")
+	if err != nil {
+		return err
+	}
+	plan, err := e.writer.PlanUndo()
+	if err != nil {
+		return fmt.Errorf("nothing was undone: %w", err)
+	}
+	e.say("%s gets back its text of before %s, without", term.VisibleText(e.file), plan.Time.Local().Format(time.DateTime))
+	e.say("")
+	printText(cmdline.ProseWriter(c.App.Writer), []byte(plan.Text))
+	e.say("")
+	if plan.Old != nil {
+		e.say("Of all calls: %s", diff.ComparePolicies(plan.Old, plan.New).Summary())
+	}
+	if err := e.writePlan(plan, "Take it back?", []string{"policy", "undo"}); err != nil {
+		return err
+	}
+	e.say("Taken back.")
+	return nil
+}

@@ -1,0 +1,74 @@
+package record
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/check/replay"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// FindDecision returns the decision with an id, or the decision that the record with that id
+// belongs to. A beginning of the id is enough if it fits one decision; the number behind its dash
+// is then whole.
+func FindDecision(dir, id string) (*event.Entry, error) {
+	seen := 0
+	var damage error // returned when nothing is found; otherwise log verify reports it
+	for range 2 {
+		var of string
+		for e, err := range audit.Read(dir, audit.Filter{Record: id}) {
+			if err != nil {
+				damage = err
+			}
+			if err != nil || e.Record != id {
+				continue
+			}
+			if replay.IsJudged(&e) {
+				return &e, nil
+			}
+			seen++
+			if of = e.Ref; of == "" {
+				return nil, cmdline.Usagef("record %s is of kind %s: no rule judged it%s", term.VisibleText(id), term.VisibleText(string(e.Kind)), inBrackets(Short(e.Reason+e.Detail, MaxText)))
+			}
+		}
+		if of == "" {
+			break
+		}
+		id = of
+	}
+	if e, err := findBegun(dir, id); seen == 0 && (e != nil || err != nil) {
+		return e, err
+	}
+	if seen > 0 {
+		return nil, cmdline.Usagef("the decision that this record belongs to, %s, is gone", term.VisibleText(id))
+	}
+	if damage != nil {
+		return nil, cmdline.Usagef("record %q was not found: %v", id, damage)
+	}
+	return nil, cmdline.Usagef("no record %q in %s; clawai log shows the ids", id, dir)
+}
+
+// findBegun returns the one decision whose id begins so; nil if there is none. Damage is not
+// reported: the caller has seen it.
+func findBegun(dir, id string) (found *event.Entry, err error) {
+	session, number, whole := strings.Cut(id, "-")
+	for e, err := range audit.Read(dir, audit.Filter{Session: session, Kinds: []event.Kind{event.Decision}}) {
+		if err != nil || !replay.IsJudged(&e) || whole && !strings.HasSuffix(e.Record, "-"+number) {
+			continue
+		}
+		if found != nil {
+			return nil, cmdline.Usagef("%s fits more than one record, such as %s and %s", term.VisibleText(id), term.VisibleText(found.Record), term.VisibleText(e.Record))
+		}
+		found = &e
+	}
+	return found, nil
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}

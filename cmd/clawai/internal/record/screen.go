@@ -1,0 +1,109 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/wire/escape"
+)
+
+// Calls joins calls and their replies for a screen that shows the latest of them.
+type Calls struct {
+	Show func(*Row) // called for each call, and again when its reply has come
+
+	open  map[string]*Row // calls whose reply may come, by record; at most window
+	order []string        // keys of open, the oldest first
+}
+
+// Add takes the next entry of the record.
+func (c *Calls) Add(e *event.Entry) error {
+	if call := c.open[e.Ref]; call != nil && (isReply(e) || judgesReply(e)) {
+		delete(c.open, e.Ref)
+		reply := *e
+		reply.Raw = nil
+		call.Reply = &reply
+		c.Show(call)
+	}
+	if e.Kind != event.Decision {
+		return nil
+	}
+	row := &Row{Entry: *e}
+	row.Entry.Raw = nil
+	if awaitsReply(e) {
+		c.remember(row)
+	}
+	c.Show(row)
+	return nil
+}
+
+func (c *Calls) remember(row *Row) {
+	if c.open == nil {
+		c.open = map[string]*Row{}
+	}
+	if len(c.order) == window {
+		delete(c.open, c.order[0])
+		c.order = c.order[1:]
+	}
+	c.open[row.Entry.Record] = row
+	c.order = append(c.order, row.Entry.Record)
+}
+
+// ScreenLine returns a row on one line without colors, and the word of its decision.
+func ScreenLine(r *Row, width int, home string) (line, word string) {
+	p := Printer{Width: width + 1, Home: home}
+	word, _ = verdictWord(&r.Entry)
+	return p.fitRow(r), word
+}
+
+// WasAsked reports whether the rules asked a person about a call.
+func WasAsked(e *event.Entry) bool { return e.Policy == "prompt" }
+
+// Facts returns everything that the record has of a call, as harmless lines of at most width
+// columns. The first is the call in one line.
+func Facts(r *Row, width int, home string) []string {
+	e := &r.Entry
+	word, _ := verdictWord(e)
+	lines := []string{strings.TrimSpace(word + "  " + toolOf(e) + "  " + term.VisibleText(shortenHome(mainArgument(e.Args), home)))}
+	add := func(label, text string) {
+		if text != "" {
+			lines = append(lines, view.LabelLine(label, text))
+		}
+	}
+	why := e.Reason
+	if why == "" && e.Code == string(gate.CodeNoRule) {
+		why = "no rule allows it"
+	}
+	add("why", Short(why, 10*MaxText))
+	if e.Answer != "" {
+		add("answer", Short(e.Answer, MaxText)+" ("+renderAnswerer(e)+", after "+Duration(e.Waited)+")")
+	}
+	if IsObserved(e) {
+		add("observed", "nothing was enforced; "+Short(wouldText(e), MaxText))
+	}
+	if e.RuleLine > 0 {
+		add("rule", fmt.Sprintf("%s:%d  %s", term.VisibleText(shortenHome(e.RuleFile, home)), e.RuleLine, Short(e.RuleText, 2*MaxText)))
+	}
+	add("found", Short(strings.Join(e.Finds, ", "), 10*MaxText))
+	add("server", serverName(e))
+	add("method", Short(e.Method, MaxText))
+	add("arguments", Short(escape.ReadableJSON(e.Args), 40*MaxText))
+	add("reply", strings.Join(replyParts(r), "; "))
+	if r.Reply != nil {
+		add("", Short(r.Reply.Reason, 10*MaxText))
+		add("found", Short(strings.Join(r.Reply.Finds, ", "), 10*MaxText))
+	}
+	add("time", e.Time.Local().Format(time.DateTime))
+	add("session", term.VisibleText(e.Session))
+	add("folder", term.VisibleText(shortenHome(e.Cwd, home)))
+	add("record", term.VisibleText(e.Record))
+	add("explain", "clawai log explain "+term.VisibleText(e.Record))
+	if e.Decision == "deny" && !judgesReply(e) {
+		add("open", "clawai policy allow --from "+term.VisibleText(e.Record))
+	}
+	return view.Wrap(lines, width)
+}

@@ -1,0 +1,157 @@
+package remember
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// maxEdits is the number of replaced texts that a journal keeps.
+const maxEdits = 32
+
+// edit is one replaced text in the journal. It is written before the policy file is, so the last
+// one may never have happened.
+type edit struct {
+	Time   time.Time `json:"time"`
+	Policy string    `json:"policy"`
+	Before []byte    `json:"before"`
+	After  string    `json:"after"` // SHA-256 of the new text
+
+	name string // of its file
+}
+
+func sumOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// keepText keeps a text that is about to be replaced. The caller holds the lock of the policy file.
+func (k *Writer) keepText(before, after []byte) error {
+	if k.Journal == "" {
+		return nil
+	}
+	path, err := filepath.Abs(k.Policy)
+	if err != nil {
+		return err
+	}
+	now := k.now().UTC()
+	src, err := json.Marshal(edit{Time: now, Policy: path, Before: before, After: sumOf(after)})
+	if err == nil {
+		err = os.MkdirAll(k.Journal, 0o700)
+	}
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(k.Journal, now.Format("20060102T150405.000000000")+"-"+sumOf([]byte(path + "\x00" + sumOf(after)))[:8]+".json"), src, atomicfile.Options{Mode: 0o600})
+	}
+	if err != nil {
+		return fmt.Errorf("the text to undo it with cannot be kept: %w", err)
+	}
+	k.dropEdits()
+	return nil
+}
+
+// dropEdits removes the oldest texts of the journal.
+func (k *Writer) dropEdits() {
+	all, _ := filepath.Glob(filepath.Join(k.Journal, "*.json"))
+	slices.Sort(all)
+	for len(all) > maxEdits {
+		_ = os.Remove(all[0])
+		all = all[1:]
+	}
+}
+
+// lastEdit returns the newest edit of the policy file that led to a text; nil if there is none.
+func (k *Writer) lastEdit(text []byte) (*edit, error) {
+	path, err := filepath.Abs(k.Policy)
+	if err != nil {
+		return nil, err
+	}
+	all, err := filepath.Glob(filepath.Join(k.Journal, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(all)
+	for _, name := range slices.Backward(all) {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		e := &edit{name: name}
+		if json.Unmarshal(src, e) == nil && e.Policy == path && e.After == sumOf(text) && !bytes.Equal(e.Before, text) {
+			return e, nil
+		}
+	}
+	return nil, nil
+}
+
+// PlanUndo makes the change that gives the policy file back the bytes that it had before the last
+// rule was written, by an answer or by a command. An error is one harmless line.
+func (k *Writer) PlanUndo() (*Plan, error) {
+	plan, err := k.planUndo()
+	if err != nil {
+		return nil, errors.New(term.VisibleText(err.Error()))
+	}
+	return plan, nil
+}
+
+func (k *Writer) planUndo() (*Plan, error) {
+	src, err := os.ReadFile(k.Policy)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWritable(k.Policy); err != nil {
+		return nil, err
+	}
+	e, err := k.lastEdit(src)
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return nil, fmt.Errorf("%s has not the text that clawai last wrote, so there is nothing to undo", k.Policy)
+	}
+	plan := &Plan{Time: e.Time, src: src, next: e.Before, undoes: e.name}
+	if plan.New, err = policy.Parse(k.Policy, e.Before, k.Options); err != nil {
+		return nil, fmt.Errorf("the text of before does not load: %w", err)
+	}
+	plan.Old, _ = policy.Parse(k.Policy, src, k.Options) // it may not load; undoing mends that
+	plan.Text = removedText(src, e.Before)
+	return plan, nil
+}
+
+// removedText returns the rules that a text has more than another.
+func removedText(src, before []byte) string {
+	rules, old := ruleTexts(src), ruleTexts(before)
+	var more []string
+	for _, rule := range rules {
+		if len(old) > 0 && old[0] == rule {
+			old = old[1:]
+			continue
+		}
+		more = append(more, rule)
+	}
+	return strings.Join(more, "\n\n") + "\n"
+}
+
+// ruleTexts returns the text of each rule.
+func ruleTexts(src []byte) (all []string) {
+	doc, err := policytext.ReadDocument(src)
+	if err != nil {
+		return nil
+	}
+	for _, r := range doc.Rules() {
+		all = append(all, string(src[r.Start:r.End]))
+	}
+	return all
+}

@@ -1,0 +1,308 @@
+package remember
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// Late is an answer to a call long after it was made: from now on, a rule allows or denies it. It
+// has the bounds of "always". A call that is refused, but by no rule of its own, can be allowed
+// as if the policy asked about it.
+type Late struct {
+	Call   policy.Call   // as far as the record keeps it
+	Part   bool          // the record keeps only a part of it: no rule names the exact call
+	Action policy.Action // allow or deny
+	By     string        // the command, for the comment above the rule
+}
+
+// Plan is a change of the policy file that Apply makes.
+type Plan struct {
+	Text     string // the new rules, with their comments
+	Line     int    // where they begin in the new file, comments included
+	Old, New *policy.Policy
+	Opened   []Shown // calls whose answer changes, the call itself first
+	Kept     []Shown // calls beside it that stay refused
+
+	Time time.Time // of an undo: when the text was replaced
+
+	src, next []byte
+	undoes    string // the journal's file; "" if the plan undoes nothing
+}
+
+// Shown is a call with the answers of the two policies.
+type Shown struct {
+	Call     policy.Call
+	Text     string // for people, harmless
+	Old, New policy.Decision
+}
+
+// target is where a rule goes, and the rule that it narrows.
+type target struct {
+	file  *file
+	rules *policy.Policy // the policy in which rule asks about the call
+	rule  policy.Rule
+	above *policy.Rule // the file's rule that the new rule stands above; nil for the end
+	rest  *rest        // not nil if the call is refused only because no rule allows it
+	by    string       // the command that writes; "" for an answer to a question
+}
+
+func (t *target) insertRule(text string) ([]byte, error) {
+	if t.above != nil {
+		return policy.InsertAbove(t.file.src, *t.above, text)
+	}
+	return policytext.InsertBelow(t.file.src, text), nil
+}
+
+// index returns the place of the new rule among the rules of the new policy.
+func (t *target) index() int {
+	if t.above != nil {
+		return t.above.Index
+	}
+	return countOwnRules(t.file.policy.Sources())
+}
+
+func countOwnRules(sources []policy.Source) (n int) {
+	for i := range sources {
+		if sources[i].From == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// rest is what refuses the calls that no rule allows: a last rule, or the want of any.
+type rest struct {
+	closing *policy.Rule // nil if there is none
+	words   string       // its description, if no other rule has it
+}
+
+// hasRefused reports whether a decision refuses a call only because nothing allows it.
+func (r *rest) hasRefused(d *policy.Decision) bool {
+	return r != nil && d.Action == policy.Deny && (d.Rule == nil && d.Reason == "" || d.Rule != nil && r.closing != nil && *d.Rule == *r.closing)
+}
+
+// findRest returns what refuses the calls of a subject that no rule allows. A rule that refuses
+// everything is one that closes if it is the last about the subject: with rules below it, it was
+// put there to shut them.
+func findRest(p *policy.Policy, subject policy.Subject) (*rest, error) {
+	r := &rest{}
+	sources := p.Sources()
+	for i := range sources {
+		s := &sources[i]
+		switch {
+		case s.Subject != subject:
+		case s.From != "":
+			return nil, errors.New("the policy extends others, whose rules would stand below the new one; write it by hand")
+		case r.closing != nil:
+			return nil, fmt.Errorf("the rule at %s refuses everything, with rules below it", ruleLocation(r.closing))
+		case s.RefusesTheRest():
+			rule := s.Rule
+			r.closing = &rule
+		}
+	}
+	if r.closing == nil {
+		return r, nil
+	}
+	r.words = r.closing.Description
+	for i := range sources {
+		if sources[i].Description == r.words && sources[i].Rule != *r.closing {
+			r.words = ""
+		}
+	}
+	return r, nil
+}
+
+// findLate returns where the rule of a late answer goes.
+func (k *Writer) findLate(l *Late, f *file) (*target, error) {
+	t := &target{file: f, rules: f.policy, by: l.By}
+	d := f.policy.Decide(&l.Call)
+	own := d.Rule == nil || slices.ContainsFunc(f.policy.Rules(), func(r policy.Rule) bool { return r == *d.Rule })
+	switch {
+	case !own:
+		return nil, fmt.Errorf("the rule stands in %s, above the policy: change it there", term.VisibleValue(d.Rule.Pos.File))
+	case d.Action == l.Action:
+		return nil, fmt.Errorf("the policy says %s already%s", d.Action, decidedBy(&d))
+	case d.Action == policy.Prompt && d.Rule != nil:
+		t.rule, t.above = *d.Rule, d.Rule
+		return t, nil
+	case d.Action == policy.Allow && d.Rule != nil:
+		if from := f.policy.Sources()[d.Rule.Index].From; from != "" {
+			return nil, fmt.Errorf("the rule that allows comes from %s, which the policy extends; write one of your own above it", from)
+		}
+		t.above = d.Rule
+		return t, k.askAt(t, l.Call.Subject)
+	case d.Action != policy.Deny:
+		return nil, fmt.Errorf("the policy says %s, and no rule of it", d.Action)
+	case d.Rule == nil && d.Reason != "":
+		return nil, fmt.Errorf("no rule may allow the call: %s", d.Reason)
+	}
+	r, err := findRest(f.policy, l.Call.Subject)
+	if err == nil && !r.hasRefused(&d) {
+		err = errors.New("a rule that denies is never undone by one that allows; if it says too much, change it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the policy denies the call%s: %w", decidedBy(&d), err)
+	}
+	t.rest, t.above = r, r.closing
+	return t, k.askAt(t, l.Call.Subject)
+}
+
+// askAt lets t.rules ask about every call of a subject, at the place of the new rule: what a late
+// answer writes narrows that question.
+func (k *Writer) askAt(t *target, subject policy.Subject) error {
+	asks, err := t.insertRule(policytext.WriteRule(policytext.StringPair("action", policy.Prompt.String()), policytext.StringPair(subject.RuleKey(), "**")))
+	if err != nil {
+		return err
+	}
+	if t.rules, err = policy.Parse(k.Policy, asks, k.Options); err != nil {
+		return err
+	}
+	t.rule = t.rules.Rules()[t.index()]
+	return nil
+}
+
+// loadLate reads the file and finds the place for a late answer.
+func (k *Writer) loadLate(l *Late) (*target, error) {
+	if names := view.UnusualMembers(&l.Call); len(names) > 0 {
+		return nil, fmt.Errorf("beside its arguments the call carries %s, of which no rule can speak", joinWords(argumentWords(names)))
+	}
+	f, err := k.loadPolicy()
+	if err != nil {
+		return nil, err
+	}
+	return k.findLate(l, f)
+}
+
+// LateOffers lists the possible scopes of a late answer, as Offers does for a question. An error
+// is one harmless line.
+func (k *Writer) LateOffers(l *Late) (offers []view.Offer, err error) {
+	t, err := k.loadLate(l)
+	if err == nil {
+		offers, err = k.narrowTarget(t, &l.Call, false)
+	}
+	offers = slices.DeleteFunc(offers, func(o view.Offer) bool {
+		return o.RuleText(l.Action == policy.Allow) == "" || l.Part && o.Scope == policy.Exact.String()
+	})
+	switch {
+	case err != nil:
+		return nil, errors.New(term.VisibleText(err.Error()))
+	case len(offers) == 0:
+		return nil, errors.New("no rule says less than the whole call, which the record does not keep")
+	}
+	return offers, nil
+}
+
+// PlanLate makes the change that writes the rule of a scope that LateOffers lists. An error is one
+// harmless line.
+func (k *Writer) PlanLate(ctx context.Context, l *Late, word string) (*Plan, error) {
+	plan, err := k.planLate(ctx, l, word)
+	if err != nil {
+		return nil, errors.New(term.VisibleText(err.Error()))
+	}
+	return plan, nil
+}
+
+func (k *Writer) planLate(ctx context.Context, l *Late, word string) (*Plan, error) {
+	scope, err := policy.ParseScope(word)
+	if err != nil {
+		return nil, err
+	}
+	if l.Part && scope == policy.Exact {
+		return nil, errors.New("the record does not keep the whole call, so no rule can name it exactly")
+	}
+	t, err := k.loadLate(l)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.checkRuleWritable(t); err != nil {
+		return nil, err
+	}
+	p, err := k.proposeAt(t, &l.Call, scope, l.Action)
+	if err != nil {
+		return nil, err
+	}
+	if l.Action == policy.Allow {
+		if err := k.checkDenied(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	plan := &Plan{Text: p.text, Line: p.new.Rules()[t.index()].Pos.Line - strings.Count(p.text[:strings.Index(p.text, "[[")], "\n"), Old: p.old, New: p.new, src: t.file.src, next: p.next}
+	plan.showCalls(k, p)
+	return plan, nil
+}
+
+// describeCall describes a call with all its arguments; "" as callText for one without.
+func describeCall(c *policy.Call) string {
+	args, ok := parseMembers(c.Args)
+	if !ok || len(args) == 0 || len(c.Names) != 1 {
+		return callText(c)
+	}
+	text := term.VisibleValue(c.Names[0])
+	if c.Server != "" {
+		text += " on " + term.VisibleValue(c.Server)
+	}
+	return text + describeArguments(nil, args)
+}
+
+// maxKept is the maximum number of calls that are shown to stay refused.
+const maxKept = 3
+
+// showCalls finds calls whose answer changes, and calls beside them that stay refused.
+func (plan *Plan) showCalls(k *Writer, p *proposal) {
+	judge := func(c *policy.Call, text string) Shown {
+		return Shown{Call: *c, Text: text, Old: p.old.Decide(c), New: p.new.Decide(c)}
+	}
+	plan.Opened = []Shown{judge(p.call, describeCall(p.call))}
+	w := witness{home: k.Options.Home, reads: onlyReads(p.call)}
+	var further *Shown
+	kept := map[policy.Rule]bool{}
+	w.eachVariant(p.call, p.narrowed, func(c *policy.Call, text string) bool {
+		s := judge(c, text)
+		switch {
+		case s.Old.Action != s.New.Action && further == nil:
+			further = &s
+		case s.New.Action == policy.Deny && s.Old.Action == policy.Deny && s.New.Rule != nil && !kept[*s.New.Rule] && len(kept) < maxKept && !p.rest.hasRefused(&s.Old):
+			kept[*s.New.Rule] = true
+			plan.Kept = append(plan.Kept, s)
+		}
+		return further == nil || len(kept) < maxKept
+	})
+	if further != nil {
+		plan.Opened = append(plan.Opened, *further)
+	}
+}
+
+// Apply writes a plan. It writes nothing if the file has changed since the plan was made. An error
+// is one harmless line.
+func (k *Writer) Apply(ctx context.Context, plan *Plan) error {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	err := checkWritable(k.Policy)
+	if err == nil {
+		var changed bool
+		if changed, err = k.replaceFile(ctx, &file{src: plan.src, policy: plan.Old}, plan.next, plan.undoes); changed {
+			err = errors.New("the policy file has changed meanwhile; nothing was written")
+		}
+	}
+	if err != nil {
+		return errors.New(term.VisibleText(err.Error()))
+	}
+	return nil
+}
+
+// Next returns the new text of the file.
+func (plan *Plan) Next() []byte { return plan.next }
+
+// NewPlan returns the change from one text of the file to another, which has more rules.
+func NewPlan(before, after []byte, rules string) *Plan {
+	return &Plan{Text: rules, src: before, next: after}
+}

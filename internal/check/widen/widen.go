@@ -1,0 +1,356 @@
+// Package widen opens a further folder in a policy: it copies the rules about a folder that the
+// policy has, for the other folder. The copies open nothing that a rule denies: each stands below
+// every rule that denies such calls, but for the one that refuses everything else.
+package widen
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check/diff"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// Options are the options of OpenFolder.
+type Options struct {
+	File    string // name of the policy
+	Parse   policy.Options
+	Folder  string // absolute or below ~/, clean, with slashes
+	Server  string // the only server that gets the folder; "" for each that has one
+	Write   bool   // also what writes
+	Comment string // lines above the rules
+}
+
+// Opening is a policy with the folder opened.
+type Opening struct {
+	Text     string // the new rules
+	Next     []byte // the policy with them
+	Line     int    // of the first new rule's comment
+	Places   int    // how many the rules go to
+	Old, New *policy.Policy
+	Changes  []diff.Change // a call for each class that is answered differently
+	Kept     []Kept
+	Left     []string // rules that were not copied, and why
+}
+
+// Kept is a file of the folder that stays shut.
+type Kept struct {
+	File string
+	Tool string
+	By   policy.Rule
+}
+
+// copied is one rule about a folder, and its copy.
+type copied struct {
+	source *policy.Source
+	args   []policy.ArgSource // the conditions that name folders
+	dirs   []string           // these folders
+	reads  bool
+	except []policy.ArgSource
+	at     int // the place among the rules, before which it goes
+}
+
+// OpenFolder copies the rules. An error means that nothing is opened, and says why.
+func OpenFolder(src []byte, o Options) (*Opening, error) {
+	old, err := policy.Parse(o.File, src, o.Parse)
+	if err != nil {
+		return nil, err
+	}
+	w := &widener{o: o, src: src, old: old, sources: old.Sources()}
+	for i := range w.sources {
+		w.names = append(w.names, addAliases(w.sources[i].Names))
+	}
+	w.closing = slices.IndexFunc(w.sources, func(s policy.Source) bool { return s.Subject == policy.ToolSubject && s.RefusesTheRest() })
+	if w.closing >= 0 && slices.ContainsFunc(w.sources[w.closing+1:], func(s policy.Source) bool { return s.Subject == policy.ToolSubject }) {
+		w.closing = -1 // with rules below it, it was put there to shut them
+	}
+	w.findRules()
+	if len(w.copies) == 0 {
+		return nil, w.noRules()
+	}
+	return w.openFolder()
+}
+
+type widener struct {
+	o       Options
+	src     []byte
+	old     *policy.Policy
+	sources []policy.Source
+	names   [][]string // of each rule, with the other names of agents' tools
+	closing int        // index of the rule that refuses everything else; -1 if there is none
+	copies  []*copied
+	left    []string
+}
+
+func (w *widener) noRules() error {
+	what := "reads in"
+	if w.o.Write {
+		what = "reads or writes in"
+	}
+	whose := "any tool"
+	if w.o.Server != "" {
+		whose = "a tool of " + w.o.Server
+	}
+	text := fmt.Sprintf("no rule of the policy says of a folder that %s %s it, so there is none to copy", whose, what)
+	if len(w.left) > 0 {
+		text += "; " + strings.Join(w.left, "; ")
+	}
+	return errors.New(text)
+}
+
+// findRules finds the rules to copy, and their places.
+func (w *widener) findRules() {
+	var all []*copied
+	for i := range w.sources {
+		if c := w.copyOf(&w.sources[i]); c != nil {
+			all = append(all, c)
+		}
+	}
+	for _, yields := range []func(c, other *copied) bool{liesInside, asksLess} {
+		before := slices.Clone(all)
+		all = slices.DeleteFunc(all, func(c *copied) bool {
+			return slices.ContainsFunc(before, func(other *copied) bool { return other != c && w.shareCalls(c, other) && yields(c, other) })
+		})
+	}
+	for _, c := range all {
+		if w.placeRule(c) {
+			w.copies = append(w.copies, c)
+		}
+	}
+	slices.SortStableFunc(w.copies, func(a, b *copied) int { return a.at - b.at })
+}
+
+// copyOf returns the copy of a rule; nil if the rule opens no folder.
+func (w *widener) copyOf(s *policy.Source) *copied {
+	if s.Subject != policy.ToolSubject || s.From != "" || s.Action != policy.Allow && s.Action != policy.Prompt || s.Pinned {
+		return nil
+	}
+	if slices.ContainsFunc(s.Calls, func(c policy.Stated) bool { return c.Key != "server" }) || slices.ContainsFunc(s.Where, func(c policy.WhereSource) bool { return c.Key == "command" || c.Key == "sql" }) {
+		return nil // a rule about one folder to work in, about findings, or about what a text does
+	}
+	if w.o.Server != "" && s.Servers != nil && !meetAny(s.Servers, []string{w.o.Server}) {
+		return nil
+	}
+	c := &copied{source: s, reads: onlyReads(s.Names)}
+	if executes(s.Names) || !c.reads && !w.o.Write || c.reads && s.Action != policy.Allow {
+		return nil
+	}
+	for _, a := range s.Args {
+		dirs, bare := foldersOf(a.Globs)
+		if len(dirs) == 0 {
+			continue
+		}
+		globs := []string{w.o.Folder + "/**"}
+		if bare || c.reads {
+			globs = []string{w.o.Folder, w.o.Folder + "/**"}
+		}
+		c.args = append(c.args, policy.ArgSource{Path: a.Path, Globs: globs})
+		c.dirs = append(c.dirs, dirs...)
+	}
+	if len(c.args) == 0 {
+		return nil
+	}
+	return c
+}
+
+// shareCalls reports whether two rules may be about the same calls.
+func (w *widener) shareCalls(a, b *copied) bool {
+	return a.reads == b.reads && meetAny(w.names[a.source.Index], w.names[b.source.Index]) && meetServers(a.source, b.source)
+}
+
+// liesInside reports whether a rule is about folders inside another's, as an answer of "always" is:
+// it says nothing of a further folder.
+func liesInside(c, other *copied) bool {
+	return !slices.ContainsFunc(c.dirs, func(dir string) bool {
+		return !slices.ContainsFunc(other.dirs, func(outer string) bool { return strings.HasPrefix(dir, strings.TrimSuffix(outer, "/")+"/") })
+	})
+}
+
+// asksLess reports whether another rule asks where a rule lets something be written: then the copy
+// asks.
+func asksLess(c, other *copied) bool {
+	return !c.reads && c.source.Action == policy.Allow && other.source.Action == policy.Prompt
+}
+
+// placeRule finds the place of a copy: below its rule, and below every rule that denies such calls
+// or asks about them for a reason of its own.
+func (w *widener) placeRule(c *copied) bool {
+	c.at = c.source.Index + 1
+	asks := c.source.Action == policy.Prompt
+	if asks { // at the end, so that it asks about nothing that is allowed
+		c.at = w.restPlace()
+	}
+	for j := c.at; j < len(w.sources); j++ {
+		s := &w.sources[j]
+		if j == w.closing || !shutsSome(s) && !asks || !meetAny(w.names[c.source.Index], w.names[j]) || !w.meetServer(c, s) {
+			continue
+		}
+		if s.From != "" {
+			w.left = append(w.left, fmt.Sprintf("the rule on line %d was not copied: a rule of %s, which the policy extends, would stand below the copy", c.source.Pos.Line, s.From))
+			return false
+		}
+		c.at = j + 1
+	}
+	return true
+}
+
+// restPlace returns the place above the rule that refuses everything else, or the end.
+func (w *widener) restPlace() int {
+	if w.closing >= 0 {
+		return w.closing
+	}
+	return countOwn(w.sources)
+}
+
+func countOwn(sources []policy.Source) (n int) {
+	for i := range sources {
+		if sources[i].From == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *widener) meetServer(c *copied, s *policy.Source) bool {
+	if w.o.Server != "" {
+		return s.Servers == nil || meetAny(s.Servers, []string{w.o.Server})
+	}
+	return meetServers(c.source, s)
+}
+
+// shutsSome reports whether a rule denies calls, or asks about them whatever is allowed elsewhere.
+func shutsSome(s *policy.Source) bool {
+	if s.Subject != policy.ToolSubject {
+		return false
+	}
+	return s.Action == policy.Deny || s.Action == policy.Prompt &&
+		(s.Pinned || slices.ContainsFunc(s.Calls, func(c policy.Stated) bool { return c.Key != "server" && c.Key != "cwd" }))
+}
+
+func meetServers(a, b *policy.Source) bool {
+	return a.Servers == nil || b.Servers == nil || meetAny(a.Servers, b.Servers)
+}
+
+func (w *widener) openFolder() (*Opening, error) {
+	w.shutPlaces()
+	op, err := w.compose()
+	if err != nil {
+		return nil, err
+	}
+	report := diff.ComparePolicies(op.Old, op.New)
+	if err := w.checkChanges(report); err != nil {
+		return nil, err
+	}
+	// A copy that answers no call in another way says nothing.
+	changed := map[int]bool{}
+	for i := range report.Changes {
+		noteRule(changed, report.Changes[i].New.Rule)
+	}
+	for i := range report.Doubts {
+		noteRule(changed, report.Doubts[i].New.Rule)
+	}
+	var kept []*copied
+	for i, c := range w.copies {
+		if changed[c.at+i] {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == 0 {
+		return nil, errors.New("the policy says of the folder already what it says of the others")
+	}
+	if len(kept) < len(w.copies) {
+		w.copies = kept
+		if op, err = w.compose(); err != nil {
+			return nil, err
+		}
+	}
+	op.Changes = report.Changes
+	w.listKept(op)
+	return op, nil
+}
+
+func noteRule(all map[int]bool, r *policy.Rule) {
+	if r != nil {
+		all[r.Index] = true
+	}
+}
+
+// checkChanges returns an error if a call is opened that a rule denied.
+func (w *widener) checkChanges(r *diff.Report) error {
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		if c.Old.Action == policy.Deny && c.Old.Rule != nil && (w.closing < 0 || *c.Old.Rule != w.sources[w.closing].Rule) {
+			return fmt.Errorf("it would open what the rule on line %d denies", c.Old.Rule.Pos.Line)
+		}
+	}
+	return nil
+}
+
+// compose writes the copies into the policy.
+func (w *widener) compose() (op *Opening, err error) {
+	op = &Opening{Old: w.old, Next: w.src, Left: w.left}
+	texts := map[int]string{} // by their places
+	for i, c := range w.copies {
+		text := w.old.CopyRule(c.source.Rule, policy.RuleCopy{
+			Args: c.args, Under: []string{w.o.Folder}, Except: c.except, Server: w.o.Server, Description: w.describeCopy(c),
+		})
+		if i == 0 || texts[c.at] == "" {
+			text = w.o.Comment + text
+		} else {
+			text = "\n" + text
+		}
+		texts[c.at] += text
+	}
+	op.Places = len(texts)
+	own := countOwn(w.sources)
+	for at := len(w.sources); at >= 0; at-- { // the last first, so that the places above stay valid
+		switch text := texts[at]; {
+		case text == "":
+			continue
+		case at >= own:
+			op.Next = policytext.InsertBelow(op.Next, text)
+		default:
+			if op.Next, err = policy.InsertAbove(op.Next, w.sources[at].Rule, text); err != nil {
+				return nil, err
+			}
+		}
+		op.Text = strings.TrimSuffix(texts[at]+"\n"+op.Text, "\n")
+	}
+	op.Text += "\n"
+	if op.New, err = policy.Parse(w.o.File, op.Next, w.o.Parse); err != nil {
+		return nil, fmt.Errorf("the policy would not load with the rules: %w", err)
+	}
+	op.Line = op.New.Rules()[w.copies[0].at].Pos.Line - strings.Count(w.o.Comment, "\n")
+	return op, nil
+}
+
+// describeCopy returns the description of a copy: that of its rule, with the folder.
+func (w *widener) describeCopy(c *copied) string {
+	if c.source.Description == "" {
+		return "In " + w.o.Folder
+	}
+	text, _, _ := strings.Cut(c.source.Description, alsoIn)
+	return text + alsoIn + w.o.Folder
+}
+
+const alsoIn = ", also in "
+
+// onlyReads reports whether the words of every name say that it changes nothing.
+func onlyReads(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		words := textclass.SplitWords(name)
+		says := textclass.EffectsOf(words)
+		return says&textclass.Reads == 0 || says&(textclass.Acts|textclass.Changes|textclass.Executes) != 0
+	})
+}
+
+// executes reports whether a name says that the tool runs, deletes or sends something.
+func executes(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return textclass.RunsText(name) || textclass.EffectsOf(textclass.SplitWords(name))&textclass.Executes != 0
+	})
+}
