@@ -30,3 +30,20 @@ type Facts struct {
 	// follows from the earlier records.
 	Seen Seen `json:"-"`
 }
+
+// TextFact is a fact that is a plain text. Records and fixtures keep it in the member Name.
+type TextFact struct {
+	Name  string
+	Field func(*Facts) *string
+	Valid func(text string) bool // for fixtures; nil admits every text
+	Form  string                 // what a text that is not valid should be: "is ..."
+}
+
+// textFacts has a row for each fact that is a plain text, in the order of the record.
+var textFacts = []TextFact{
+	{"cwd", func(f *Facts) *string { return &f.Cwd }, IsFolder, "is no folder: write an absolute path, or one below ~/"},
+	{"os", func(f *Facts) *string { return &f.OS }, IsOS, `is "windows", "linux" or "darwin"`},
+}
+
+// TextFacts returns the facts that are plain texts.
+func TextFacts() []TextFact { return textFacts }

@@ -24,6 +24,9 @@ import (
 	"github.com/clawai/clawai/internal/check/replay"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where"
 )
@@ -37,7 +40,7 @@ func TestAConditionIsKnownEverywhere(t *testing.T) {
 			for name, test := range map[string]func(*testing.T, bool){
 				"parse": clientParse, "match": clientMatch, "trace": clientTrace, "narrow": clientNarrow, "print": clientPrint,
 				"prove": clientProve, "format": clientFormat, "lint": clientLint, "learn": clientLearn, "remember": clientRemember,
-				"explain": clientExplain, "cover": clientCover, "diff": clientDiff, "replay": clientReplay, "test": clientFixture,
+				"record": clientRecord, "explain": clientExplain, "cover": clientCover, "diff": clientDiff, "replay": clientReplay, "test": clientFixture,
 			} {
 				t.Run(name, func(t *testing.T) { test(t, known) })
 			}
@@ -355,3 +358,84 @@ func TestMeet(t *testing.T) {
 		}
 	}
 }
+
+// A call that arrives as a frame is decided by the condition, and the record says by which rule.
+// What is read from the record is judged alike where records keep what the condition looks at.
+func clientRecord(t *testing.T, recorded bool) {
+	src := askCursor + forClient("deny", "write", "zed") + forClient("allow", "write", "")
+	dir := t.TempDir()
+	log, err := audit.Open(dir, audit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	door, err := gate.New(gate.Options{
+		Policy: clientPolicy(t, src), Recorder: log, Approver: nobody{},
+		Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type decided struct {
+		policy string
+		line   int
+	}
+	want := map[string]decided{"files@cursor-1": {"prompt", 1}, "files@zed": {"deny", 5}, "files@other": {"allow", 10}, "files": {"deny", 5}}
+	for server := range want {
+		f, err := frame.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":{}}}`), frame.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, refusal := mcp.Read(&f, mcp.ClientToServer, server)
+		if refusal != nil {
+			t.Fatal(refusal)
+		}
+		crossed := make(outlet)
+		go door.Do(t.Context(), &gate.Exchange{Raw: f.Raw, Calls: m.Calls, Out: crossed, Event: event.Event{
+			Kind: event.Decision, Server: server, Direction: "client", Method: "tools/call", Subject: "tool", Names: m.Calls[0].Names, Args: m.Calls[0].Args,
+		}})
+		if forwarded := <-crossed; forwarded != (want[server].policy == "allow") {
+			t.Errorf("%s: forwarded %t", server, forwarded)
+		}
+	}
+	door.Close()
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := replay.NewJudge("p.toml", []byte(src), policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range audit.Read(dir, audit.Filter{Kinds: []event.Kind{event.Decision}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (decided{e.Policy, e.RuleLine}); got != want[e.Server] {
+			t.Errorf("want %+v: %s", want[e.Server], e.Raw)
+		}
+		c, why := replay.RebuildCall(&e)
+		if why != "" {
+			t.Fatal(why)
+		}
+		if d, why := j.JudgeCall(&c); recorded && (why != "" || d.Action.String() != e.Policy) {
+			t.Errorf("judged again: %v %q; %s", d, why, e.Raw)
+		}
+		delete(want, e.Server)
+	}
+	if len(want) > 0 {
+		t.Errorf("not recorded: %v", want)
+	}
+}
+
+// nobody is a person who is not there.
+type nobody struct{}
+
+func (nobody) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
+	return gate.Answer{Digest: q.Digest}, errors.New("nobody is there")
+}
+
+// outlet receives whether a call was forwarded.
+type outlet chan bool
+
+func (o outlet) Forward(*gate.Exchange) error        { o <- true; return nil }
+func (o outlet) Refuse(*gate.Exchange, gate.Verdict) { o <- false }
+func (outlet) Waiting(*gate.Exchange, time.Duration) {}

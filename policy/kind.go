@@ -6,20 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/text/inspect"
 	"github.com/clawai/clawai/policy/internal/toml"
 	"github.com/clawai/clawai/policy/policytext"
 	"github.com/clawai/clawai/policy/where"
 )
 
-// findKinds are the kinds of finds that rules can name: the kinds that something looks for. A
-// rule with any other word would never match. A test of internal/check compares these kinds
-// with the detectors.
-var findKinds = []string{
-	"hidden", "control", "template-token", "comment", "css-hidden", "concealed", "image-link", "gap", "encoded",
-	"secret", "secret:likely", "card", "iban", "ssn", "vin", "injection", "injection:strict",
-	"pci", "health:us", "personal:us", "personal:uk", "personal:eu", "government", "legal", "marker", "fence",
-	"schema", "link", "unscreened",
-}
+// findKinds are the kinds of finds that rules can name: those of the detectors, and what the gate
+// finds without one. A rule with any other word would never match.
+var findKinds = func() []string {
+	words := inspect.KindWords()
+	return slices.Insert(words, slices.Index(words, string(inspect.Unscreened)), "marker", "fence", "schema", "link")
+}()
 
 // planned are kinds that the language knows and that nothing finds yet.
 var planned = []string{

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/ask/elicit"
+	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/state/config"
 )
 
@@ -24,14 +25,14 @@ func TestTheDocumentedSettings(t *testing.T) {
 	}
 	none := func(string) string { return "" }
 	file := filepath.Join(dir, "config.toml")
-	want, err := config.LoadAsk(file, none)
+	want, err := config.LoadAsk(file, none, session.ChannelNames())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(file, []byte(block[1]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := config.LoadAsk(file, none)
+	got, err := config.LoadAsk(file, none, session.ChannelNames())
 	if err != nil {
 		t.Fatal(err)
 	}

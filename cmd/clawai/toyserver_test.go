@@ -21,7 +21,13 @@ func toyServer() {
 	pid := flag.String("pid", "", "write the process id to this file")
 	deaf := flag.Bool("deaf", false, "never end by itself")
 	tidies := flag.Duration("tidies", 0, "end this long after the end of the input, with the exit code 7")
+	says := flag.String("says", "", "answer with the text of this file")
 	flag.Parse()
+	content := "[]"
+	if *says != "" {
+		text, _ := os.ReadFile(*says)
+		content = fmt.Sprintf(`[{"type":"text","text":%q}]`, text)
+	}
 	if *deaf {
 		signal.Ignore(syscall.SIGTERM)
 	}
@@ -49,7 +55,7 @@ func toyServer() {
 			continue
 		}
 		for _, id := range held {
-			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", id)
+			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"content":%s}}`+"\n", id, content)
 		}
 		_ = out.Flush()
 		held = held[:0]

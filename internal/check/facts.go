@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -19,13 +20,26 @@ type factMember struct {
 }
 
 // factMembers has an entry for each field of policy.Facts.
-var factMembers = []factMember{
-	{"cwd", readCwd, func(f *policy.Facts) any { return textOrNil(f.Cwd) }},
-	{"os", readOS, func(f *policy.Facts) any { return textOrNil(f.OS) }},
+var factMembers = append(textMembers(), []factMember{
 	{"elsewhere", readElsewhere, writeElsewhere},
 	{"annotations", readAnnotations, writeAnnotations},
 	{"session", readSeen, writeSeen},
 	{"at", readAt, writeAt},
+}...)
+
+// textMembers returns the entries of the facts that are plain texts.
+func textMembers() (all []factMember) {
+	for _, t := range policy.TextFacts() {
+		read := func(f *policy.Facts, value gjson.Result) error {
+			text := value.Str
+			if *t.Field(f) = text; value.Type != gjson.String || t.Valid != nil && !t.Valid(text) {
+				return fmt.Errorf("%q %s", t.Name, cmp.Or(t.Form, "is no text"))
+			}
+			return nil
+		}
+		all = append(all, factMember{t.Name, read, func(f *policy.Facts) any { return textOrNil(*t.Field(f)) }})
+	}
+	return all
 }
 
 func textOrNil(s string) any {
@@ -33,20 +47,6 @@ func textOrNil(s string) any {
 		return nil
 	}
 	return s
-}
-
-func readCwd(f *policy.Facts, value gjson.Result) error {
-	if f.Cwd = value.Str; !policy.IsFolder(f.Cwd) {
-		return errors.New(`"cwd" is no folder: write an absolute path, or one below ~/`)
-	}
-	return nil
-}
-
-func readOS(f *policy.Facts, value gjson.Result) error {
-	if f.OS = value.Str; !policy.IsOS(f.OS) {
-		return errors.New(`"os" is "windows", "linux" or "darwin"`)
-	}
-	return nil
 }
 
 func readElsewhere(f *policy.Facts, value gjson.Result) error {

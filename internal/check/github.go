@@ -16,8 +16,17 @@ var (
 
 var commandWords = map[Severity]string{Error: "error", Warning: "warning", Note: "notice"}
 
-// WriteAnnotations writes one workflow command of GitHub Actions for each finding.
-func WriteAnnotations(w io.Writer, findings []Finding) error {
+func init() {
+	addFormat(Format{Name: "github", Findings: writeWorkflowCommands, Tests: func(w io.Writer, r Run) error {
+		if err := writeWorkflowCommands(w, Tool{}, r.Findings()); err != nil {
+			return err
+		}
+		return WriteText(w, r.Results)
+	}})
+}
+
+// writeWorkflowCommands writes one workflow command of GitHub Actions for each finding.
+func writeWorkflowCommands(w io.Writer, _ Tool, findings []Finding) error {
 	out := bufio.NewWriter(w)
 	for _, f := range findings {
 		word, known := commandWords[f.Severity]
@@ -39,6 +48,3 @@ func WriteAnnotations(w io.Writer, findings []Finding) error {
 }
 
 func escapeProperty(s string) string { return commandProperty.Replace(escapeInvisible(s)) }
-
-// WriteAnnotations writes one workflow command of GitHub Actions for each failed test.
-func (r Run) WriteAnnotations(w io.Writer) error { return WriteAnnotations(w, r.Findings()) }

@@ -49,10 +49,12 @@ type (
 	}
 )
 
-// WriteJUnit writes the run as JUnit XML: one suite with a test for each
+func init() { addFormat(Format{Name: "junit", Tests: writeJUnit}) }
+
+// writeJUnit writes the run as JUnit XML: one suite with a test for each
 // fixture. A fixture without expectation is skipped; an unreadable fixture is
 // an error.
-func (r Run) WriteJUnit(w io.Writer) error {
+func writeJUnit(w io.Writer, r Run) error {
 	s := Summarize(r.Results)
 	suite := junitSuite{
 		Package: "policy", Name: escapeInvisible(slashPath(r.Policy)), Hostname: "localhost",

@@ -73,8 +73,10 @@ const (
 	homepage    = "https://github.com/clawai/clawai"
 )
 
-// WriteSARIF writes the findings as one log of SARIF 2.1.0.
-func WriteSARIF(w io.Writer, tool Tool, findings []Finding) error {
+func init() { addFormat(Format{Name: "sarif", Findings: writeSARIF}) }
+
+// writeSARIF writes the findings as one log of SARIF 2.1.0.
+func writeSARIF(w io.Writer, tool Tool, findings []Finding) error {
 	driver := sarifDriver{Name: tool.Name, Version: tool.Version, InformationURI: homepage, Rules: []sarifRule{}}
 	index := map[string]int{}
 	for _, k := range tool.Kinds {
@@ -96,9 +98,6 @@ func WriteSARIF(w io.Writer, tool Tool, findings []Finding) error {
 	enc.SetIndent("", "  ")
 	return enc.Encode(sarifLog{sarifSchema, "2.1.0", []sarifRun{{sarifTool{driver}, "unicodeCodePoints", results}}})
 }
-
-// WriteSARIF writes the failed tests as one log of SARIF 2.1.0.
-func (r Run) WriteSARIF(w io.Writer) error { return WriteSARIF(w, r.describeTool(), r.Findings()) }
 
 func sarifResultOf(f *Finding, ruleIndex int) sarifResult {
 	result := sarifResult{RuleID: f.Code, RuleIndex: ruleIndex, Level: f.Severity, Message: sarifMessage{escapeInvisible(joinSentences(f))},

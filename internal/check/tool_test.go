@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,14 +78,44 @@ func sarifSchema(t testing.TB) *jsonschema.Schema {
 	return schema
 }
 
+// testsAs returns the writer of a run in a format.
+func testsAs(format string, r check.Run) func(io.Writer) error {
+	return func(w io.Writer) error { return check.FindFormat(format).WriteTests(w, r) }
+}
+
+// findingsAs returns the writer of findings in a format.
+func findingsAs(format string, tool check.Tool, all ...check.Finding) func(io.Writer) error {
+	return func(w io.Writer) error { return check.FindFormat(format).Findings(w, tool, all) }
+}
+
+// A format that only this test has is offered by commands, in its place, and written.
+func TestAFormatIsAFile(t *testing.T) {
+	before := map[bool][]string{true: check.FormatNames(true), false: check.FormatNames(false)}
+	defer check.AddFormat(check.Format{Name: "dots", Findings: func(w io.Writer, _ check.Tool, all []check.Finding) error {
+		_, err := io.WriteString(w, strings.Repeat(".", len(all)))
+		return err
+	}})()
+	for tests, names := range before {
+		if got, want := check.FormatNames(tests), slices.Insert(names, 2, "dots"); !slices.Equal(got, want) {
+			t.Errorf("tests %t: %s", tests, got)
+		}
+	}
+	if text := written(t, testsAs("dots", aRun())); text != ".." {
+		t.Errorf("a run with two failed tests gives %q", text)
+	}
+	if check.FindFormat("text") != nil || check.FindFormat("xml") != nil {
+		t.Error("text and unknown words are formats")
+	}
+}
+
 func TestSARIFIsValid(t *testing.T) {
 	schema := sarifSchema(t)
 	tool := check.Tool{Name: "clawai policy lint", Kinds: []check.FindingKind{{Code: "other", Summary: "s"}}}
 	unknown := check.Finding{Code: "new", Severity: "dreadful", Pos: policy.Position{File: "p"}, Message: "m"}
 	for name, write := range map[string]func(io.Writer) error{
-		"run":      aRun().WriteSARIF,
-		"findings": func(w io.Writer) error { return check.WriteSARIF(w, tool, []check.Finding{sampleFinding(), unknown}) },
-		"nothing":  func(w io.Writer) error { return check.WriteSARIF(w, check.Tool{Name: "x"}, nil) },
+		"run":      testsAs("sarif", aRun()),
+		"findings": findingsAs("sarif", tool, sampleFinding(), unknown),
+		"nothing":  findingsAs("sarif", check.Tool{Name: "x"}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := written(t, write)
@@ -103,10 +134,7 @@ func TestSARIFIsValid(t *testing.T) {
 }
 
 func TestSARIFSaysWhere(t *testing.T) {
-	text := written(t, func(w io.Writer) error {
-		return check.WriteSARIF(w, check.Tool{Name: "lint", Kinds: []check.FindingKind{{Code: "first", Summary: "s"}}},
-			[]check.Finding{sampleFinding()})
-	})
+	text := written(t, findingsAs("sarif", check.Tool{Name: "lint", Kinds: []check.FindingKind{{Code: "first", Summary: "s"}}}, sampleFinding()))
 	var log struct {
 		Runs []struct {
 			Tool struct {
@@ -144,7 +172,7 @@ func TestSARIFSaysWhere(t *testing.T) {
 
 func TestAnnotations(t *testing.T) {
 	plain := check.Finding{Code: "c", Severity: check.Note, Pos: policy.Position{File: `d\a,b:c%.toml`, Line: 7}, Message: "100%\nsure"}
-	text := written(t, func(w io.Writer) error { return check.WriteAnnotations(w, []check.Finding{plain, sampleFinding()}) })
+	text := written(t, findingsAs("github", check.Tool{}, plain, sampleFinding()))
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("%d lines for two findings:\n%s", len(lines), text)
@@ -155,14 +183,14 @@ func TestAnnotations(t *testing.T) {
 	if !strings.HasPrefix(lines[1], "::warning file=a b/policy.toml,line=3,col=2,endLine=4,title=shadowed-rule::the rule") {
 		t.Errorf("got %s", lines[1])
 	}
-	if got := written(t, aRun().WriteAnnotations); strings.Count(got, "\n") != 2 || strings.Count("\n"+got, "\n::error file=fx/") != 2 {
+	if got := written(t, findingsAs("github", check.Tool{}, aRun().Findings()...)); strings.Count(got, "\n") != 2 || strings.Count("\n"+got, "\n::error file=fx/") != 2 {
 		t.Errorf("a run gives\n%s", got)
 	}
 	unprintable(t, text)
 }
 
 func TestJUnit(t *testing.T) {
-	text := written(t, aRun().WriteJUnit)
+	text := written(t, testsAs("junit", aRun()))
 	var doc struct {
 		Suite struct {
 			Name      string `xml:"name,attr"`
@@ -219,20 +247,21 @@ func FuzzReports(f *testing.F) {
 				Error *string `xml:"error"`
 			} `xml:"testsuite>testcase"`
 		}
-		text := written(t, r.WriteJUnit)
+		text := written(t, testsAs("junit", r))
 		if err := xml.Unmarshal([]byte(text), &suites); err != nil || len(suites.Cases) != 1 || suites.Cases[0].Error == nil {
 			t.Errorf("JUnit: %v\n%s", err, text)
 		}
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, r.WriteSARIF)))
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, testsAs("sarif", r))))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := schema.Validate(doc); err != nil {
 			t.Error(err)
 		}
-		if text := written(t, r.WriteAnnotations); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "::error file=") {
+		text = written(t, findingsAs("github", check.Tool{}, r.Findings()...))
+		if strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "::error file=") {
 			t.Errorf("annotations\n%s", text)
 		}
-		unprintable(t, written(t, r.WriteAnnotations))
+		unprintable(t, text)
 	})
 }

@@ -138,6 +138,10 @@ type Labels interface {
 	// object; a reason beside Allow is only recorded. It can only tighten. It does not
 	// keep the slice.
 	Judge(cs []policy.Call) (a policy.Action, why string)
+	// PassFiles notes which files calls read and write, before they go or a person is asked
+	// about them: files keep the labels of the session that wrote them. An error refuses
+	// the calls. It does not keep the slice.
+	PassFiles(cs []policy.Call) error
 	// Allowed is called for calls that Judge asked about and that a person allowed,
 	// before they are forwarded. It does not keep the slice.
 	Allowed(cs []policy.Call)

@@ -76,6 +76,17 @@ func (s *Session) judgeLabels(x *Exchange, v *Verdict) bool {
 	return true
 }
 
+// passFiles refuses calls when the labels of files that they read or write could not be
+// kept.
+func (s *Session) passFiles(x *Exchange, v *Verdict) bool {
+	err := s.o.Labels.PassFiles(x.Calls)
+	if err == nil {
+		return false
+	}
+	v.Action, v.Code, v.Reason, v.owner = policy.Deny, CodeLabels, "the labels of a file could not be kept; tell the owner", err.Error()
+	return true
+}
+
 // fromServer is the Direction of an event whose message the server sent.
 const fromServer = "server"
 
@@ -132,6 +143,9 @@ func (None) Seen([]policy.Call) policy.Seen { return 0 }
 
 // Judge always allows, because there are no labels.
 func (None) Judge([]policy.Call) (policy.Action, string) { return policy.Allow, "" }
+
+// PassFiles does nothing, because there are no labels.
+func (None) PassFiles([]policy.Call) error { return nil }
 
 // Allowed does nothing.
 func (None) Allowed([]policy.Call) {}

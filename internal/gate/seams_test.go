@@ -41,6 +41,7 @@ type seen struct {
 	brings []Label // with each message of the server's
 	labels []Label
 	let    []policy.Call // calls that a person let go
+	lost   error         // labels of files cannot be kept
 	j      *journal
 }
 
@@ -53,6 +54,8 @@ func (l *seen) Add(labels []Label, _ []byte) error {
 }
 
 func (l *seen) Allowed(cs []policy.Call) { l.let = append(l.let, cs...) }
+
+func (l *seen) PassFiles([]policy.Call) error { return l.lost }
 
 func (l *seen) Seen([]policy.Call) policy.Seen { return l.tells }
 
@@ -74,6 +77,8 @@ func TestLabelsOnlyTighten(t *testing.T) {
 		{"allow", seen{says: policy.Deny, why: "it has seen a secret"}, CodeLabels, "decision allow deny labels labels 1"},
 		{"allow", seen{says: 9}, CodeLabels, "decision allow deny labels labels 1"},
 		{"allow", seen{says: policy.Prompt}, "forward", "decision allow allow ask allowed_by_person 1"},
+		{"allow", seen{says: policy.Allow, lost: errors.New("full"), why: "the labels of a file could not be kept; tell the owner"}, CodeLabels, "decision allow deny labels labels 1"},
+		{"prompt", seen{says: policy.Prompt, lost: errors.New("full"), why: "the labels of a file could not be kept; tell the owner"}, CodeLabels, "decision prompt deny labels labels 2"},
 		{"allow", seen{falls: true}, CodePanic, "decision  deny labels panic 0"},
 		{"prompt", seen{says: policy.Allow}, "forward", "decision prompt allow ask allowed_by_person 2"},
 		{"prompt", seen{says: policy.Deny}, CodeLabels, "decision prompt deny labels labels 2"},

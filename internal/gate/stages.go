@@ -56,6 +56,7 @@ var order = []stage{
 	{StagePins, governed, (*Session).judgePins},
 	{StageRate, governed, (*Session).judgeLimits},
 	{StageLabels, governed, (*Session).judgeLabels},
+	{StageLabels, governed, (*Session).passFiles},
 	{StageAsk, governed, (*Session).deniedForGood},
 }
 

@@ -66,8 +66,8 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 
 // queueClient returns the queue, or nil if nobody could answer there in time.
 func (a *asking) queueClient() *ask.QueueClient {
-	order := a.settings.Order.Is
-	if a.settings.Nobody.Is == "deny" && !slices.Contains(order, "console") && !slices.Contains(order, "web") {
+	queued := func(name string) bool { return findChannel(name).queued }
+	if a.settings.Nobody.Is == "deny" && !slices.ContainsFunc(a.settings.Order.Is, queued) {
 		return nil
 	}
 	return ask.NewQueueClient(a.newEnqueuer)
@@ -76,14 +76,7 @@ func (a *asking) queueClient() *ask.QueueClient {
 // makeChannels returns the channels in their order.
 func (a *asking) makeChannels() (all []ask.Channel) {
 	for _, name := range a.settings.Order.Is {
-		switch name {
-		case "terminal":
-			all = append(all, a.newTerminal())
-		case "console", "web":
-			all = append(all, ask.NewQueueChannel(name, a.listAnswerers))
-		case "elicitation":
-			all = append(all, elicit.New(elicit.Options{Project: a.view.Project, Home: a.folders.Home, Reach: a.listReach}))
-		}
+		all = append(all, findChannel(name).make(a))
 	}
 	return all
 }
@@ -155,7 +148,7 @@ func (a *asking) openQueue() (*queue.Queue, error) {
 		return nil, errors.New("the session is over")
 	default:
 	}
-	q, err := queue.Open(filepath.Join(a.folders.State, "queue"), queue.Options{})
+	q, err := queue.Open(queueDir(a.folders), queue.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func (s *Sessions) readSettings() (err error) {
 	if s.o.Ask == nil {
 		return nil
 	}
-	if s.settings, err = config.LoadAsk(s.o.Folders.SettingsFile(), os.Getenv); err != nil {
+	if s.settings, err = LoadAsk(s.o.Folders); err != nil {
 		return err
 	}
 	for _, of := range askOptions {

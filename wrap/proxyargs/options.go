@@ -12,6 +12,9 @@ const (
 	Switch                  // no value, or a boolean after =
 )
 
+// Channels stands in a Usage for the words of all ways to ask a person.
+const Channels = "CHANNELS"
+
 // Option is one option of clawai proxy.
 type Option struct {
 	Name   string
@@ -27,7 +30,7 @@ func ListOptions() []Option {
 		{Name: "server", Usage: "the server's `NAME` in the client's configuration, for rules with a server condition"},
 		{Name: "policy", Usage: "the policy `FILE` (default: policy.toml in the configuration folder)"},
 		{Name: "layer", Kind: List, Usage: "another policy `FILE`, which can only tighten that one; repeat for more"},
-		{Name: "ask", Usage: "the ways to ask a person, first to last: `LIST` of terminal, console, elicitation, web; or never"},
+		{Name: "ask", Usage: "the ways to ask a person, first to last: `LIST` of " + Channels + "; or never"},
 		{Name: "ask-timeout", Usage: "how long a call waits for a person, like `45s`; clients give up at about 60s"},
 		{Name: "max-frame", Preset: "64MiB", Usage: "the longest message that is passed on: `SIZE` in KiB, MiB or bytes"},
 		{Name: "deny-as", Preset: "result", Usage: "answer a denied tool call with a tool `result`, or with a JSON-RPC error"},

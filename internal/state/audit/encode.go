@@ -29,11 +29,12 @@ type encoder struct {
 
 // lately caches the members of the last lines that rarely change.
 type lately struct {
-	method, subject, name, cwd said
-	sender                     together[sender]
-	verdict                    together[verdict]
-	assurances                 together[policy.Assurances]
-	looked                     list
+	method, subject, name said
+	facts                 []said // of policy.TextFacts
+	sender                together[sender]
+	verdict               together[verdict]
+	assurances            together[policy.Assurances]
+	looked                list
 }
 
 // list is a list of our own words and its member as it was written.
@@ -81,8 +82,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 		dst = e.appendList(dst, "names", ev.Names, 0)
 	}
 	dst = e.appendArgs(dst, ev.Args)
-	dst = e.appendTextMember(dst, &e.last.cwd, `,"cwd":"`, ev.Cwd, theirs)
-	dst = appendWord(dst, "os", ev.OS)
+	dst = e.appendFacts(dst, &ev.Facts)
 	if ev.Elsewhere {
 		dst = append(dst, `,"elsewhere":true`...)
 	}
@@ -122,6 +122,25 @@ func (e *encoder) appendSender(dst []byte, s sender) []byte {
 	dst = e.appendMember(dst, "server_guess", s.guess)
 	dst = appendWord(dst, "invocation", s.invocation)
 	return appendWord(dst, "direction", s.direction)
+}
+
+// factKeys holds the beginning of the member of each fact that is a plain text.
+var factKeys = func() (keys []string) {
+	for _, f := range policy.TextFacts() {
+		keys = append(keys, `,"`+f.Name+`":"`)
+	}
+	return keys
+}()
+
+// appendFacts appends the facts that are plain texts.
+func (e *encoder) appendFacts(dst []byte, facts *policy.Facts) []byte {
+	if e.last.facts == nil {
+		e.last.facts = make([]said, len(factKeys))
+	}
+	for i, f := range policy.TextFacts() {
+		dst = e.appendTextMember(dst, &e.last.facts[i], factKeys[i], *f.Field(facts), theirs)
+	}
+	return dst
 }
 
 // appendAssurances appends words of our own.

@@ -19,9 +19,9 @@ func (f Folders) SettingsFile() string { return filepath.Join(f.Config, "config.
 // LoadAsk reads the settings for asking a person from config.toml and from the environment, which
 // takes precedence; the file need not exist. Like a policy, the file is refused if another user
 // could have written it, and refused as a whole if any part is wrong. The error names the file and
-// line, or the variable.
-func LoadAsk(path string, getenv func(string) string) (Ask, error) {
-	a := defaultAsk()
+// line, or the variable. channels are the words of all ways to ask, in the order of the default.
+func LoadAsk(path string, getenv func(string) string, channels []string) (Ask, error) {
+	a := defaultAsk(channels)
 	src, err := ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Ask{}, fmt.Errorf("settings %s: %w", path, err)

@@ -12,12 +12,15 @@ import (
 
 func none(string) string { return "" }
 
+// words are ways to ask a person.
+var words = []string{"terminal", "console", "elicitation", "web"}
+
 func TestAskWithoutAFileIsTheDefault(t *testing.T) {
-	a, err := LoadAsk(filepath.Join(folder(t), "config.toml"), none)
+	a, err := LoadAsk(filepath.Join(folder(t), "config.toml"), none, words)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(a, defaultAsk()) {
+	if !reflect.DeepEqual(a, defaultAsk(words)) {
 		t.Errorf("%+v", a)
 	}
 	if a.Timeout.Is != 45*time.Second || a.Nobody.Is != "wait" || !a.Notify.Is || a.PerMinute.Is != 30 ||
@@ -31,12 +34,12 @@ func TestAskWithoutAFileIsTheDefault(t *testing.T) {
 func TestAskPrecedence(t *testing.T) {
 	path := filepath.Join(folder(t), "config.toml")
 	write(t, path, "# mine\n[ask]\norder = [\"web\", \"terminal\"]\ntimeout = \"20s\"\nnobody = \"deny\"\nask = 1\n")
-	if _, err := LoadAsk(path, none); err == nil {
+	if _, err := LoadAsk(path, none, words); err == nil {
 		t.Fatal("an unknown key loads")
 	}
 	write(t, path, "# mine\n[ask]\norder = [\"web\", \"terminal\"]\ntimeout = \"20s\"\nnobody = \"deny\"\nper_minute = 5\nnotify = true\nat_once = 6\n")
 	env := map[string]string{"CLAWAI_ASK_TIMEOUT": "30s", "CLAWAI_ASK_NOBODY": "wait", "CLAWAI_ASK_PER_MINUTE": ""}
-	a, err := LoadAsk(path, func(name string) string { return env[name] })
+	a, err := LoadAsk(path, func(name string) string { return env[name] }, words)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +47,7 @@ func TestAskPrecedence(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Ask{
+		channels:  words,
 		Order:     Value[[]string]{[]string{"web", "terminal"}, path + ":3"},
 		Timeout:   Value[time.Duration]{40 * time.Second, "--ask-timeout"},
 		Nobody:    Value[string]{"wait", "CLAWAI_ASK_NOBODY"},
@@ -62,11 +66,11 @@ func TestAskPrecedence(t *testing.T) {
 func TestAskDottedKeysAndNever(t *testing.T) {
 	path := filepath.Join(folder(t), "config.toml")
 	write(t, path, "\nask.order = [\"never\"]\n")
-	a, err := LoadAsk(path, none)
+	a, err := LoadAsk(path, none, words)
 	if err != nil || len(a.Order.Is) != 0 || a.Order.From != path+":2" {
 		t.Errorf("%+v, %v", a.Order, err)
 	}
-	a, err = LoadAsk(path, func(name string) string { return map[string]string{"CLAWAI_ASK": "console, web"}[name] })
+	a, err = LoadAsk(path, func(name string) string { return map[string]string{"CLAWAI_ASK": "console, web"}[name] }, words)
 	if err != nil || len(a.Order.Is) != 2 || a.Order.From != "CLAWAI_ASK" {
 		t.Errorf("%+v, %v", a.Order, err)
 	}
@@ -77,7 +81,7 @@ func TestFormerPopup(t *testing.T) {
 	for text, want := range map[string]string{
 		"popup": "console", "terminal,popup,web": "terminal console web", "popup,console": "console", "console,popup": "console",
 	} {
-		a := defaultAsk()
+		a := defaultAsk(words)
 		if err := a.Set("order", text, "--ask"); err != nil || strings.Join(a.Order.Is, " ") != want {
 			t.Errorf("%s: %v, %v", text, a.Order.Is, err)
 		}
@@ -111,7 +115,7 @@ func TestAskRefusals(t *testing.T) {
 	}
 	for _, tt := range tests {
 		write(t, path, tt.text)
-		_, err := LoadAsk(path, none)
+		_, err := LoadAsk(path, none, words)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: got %v, want %q", tt.text, err, tt.want)
 		}
@@ -125,7 +129,7 @@ func TestAskRefusals(t *testing.T) {
 				return text
 			}
 			return ""
-		})
+		}, words)
 		if err == nil || !strings.HasPrefix(err.Error(), name+": ") {
 			t.Errorf("%s=%s: %v", name, text, err)
 		}
@@ -138,7 +142,7 @@ func TestAskRefusesAFileOfOthers(t *testing.T) {
 	if err := accesstest.Share(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadAsk(path, none); err == nil || !strings.Contains(err.Error(), "can write it") {
+	if _, err := LoadAsk(path, none, words); err == nil || !strings.Contains(err.Error(), "can write it") {
 		t.Errorf("a file everybody can write: %v", err)
 	}
 }

@@ -20,9 +20,6 @@ type Value[T any] struct {
 // Never is the word for asking nobody.
 const Never = "never"
 
-// channels are all channels, in the order in which they are tried.
-var channels = []string{"terminal", "console", "elicitation", "web"}
-
 // Ask holds the settings for asking a person. docs/approvals.md describes each setting.
 type Ask struct {
 	Order     Value[[]string]      // the channels, first to last; empty: nobody is ever asked
@@ -31,11 +28,14 @@ type Ask struct {
 	PerMinute Value[int]           // limit of questions per minute, after which nobody is asked; at least 1
 	AtOnce    Value[int]           // questions of one server that may wait at the same time; at least 1
 	Notify    Value[bool]          // show a desktop notification when no channel is available
+
+	channels []string // all channels
 }
 
-func defaultAsk() Ask {
+func defaultAsk(channels []string) Ask {
 	const from = "default"
 	return Ask{
+		channels:  channels,
 		Order:     Value[[]string]{slices.Clone(channels), from},
 		Timeout:   Value[time.Duration]{45 * time.Second, from},
 		Nobody:    Value[string]{"wait", from},
@@ -88,8 +88,8 @@ func setOrder(a *Ask, text, from string) error {
 		switch {
 		case name == Never:
 			return fmt.Errorf("%q stands alone: nobody is asked then", Never)
-		case !slices.Contains(channels, name):
-			return fmt.Errorf("%q is no way of asking; %s", name, suggestWord(name, append(slices.Clone(channels), Never)))
+		case !slices.Contains(a.channels, name):
+			return fmt.Errorf("%q is no way of asking; %s", name, suggestWord(name, append(slices.Clone(a.channels), Never)))
 		case slices.Contains(order[:i], name):
 			return fmt.Errorf("%q stands there twice", name)
 		}

@@ -3,8 +3,11 @@ package flow
 import (
 	"math"
 	"net/netip"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -99,6 +102,9 @@ func parseAddress(word string, by lead) (before, host string, is bool) {
 		end = len(word)
 	}
 	before, more := word[:end], end < len(word)
+	if name, _, jar := strings.Cut(before, "!"); jar && by == slashesOf { // jar:https://host!/file
+		before, more = name, true
+	}
 	if wallet, _, chain := strings.Cut(strings.TrimPrefix(before, "pay-"), "@"); chain && isWallet(wallet) { // EIP-681
 		return wallet, "", true
 	}
@@ -115,7 +121,10 @@ func parseAddress(word string, by lead) (before, host string, is bool) {
 	host = strings.TrimRight(host, ".")
 	switch {
 	case user >= 0 && by != slashesOf && !more: // mail
-		return "", "", true
+		if isNumbered(host) || isIPv6(host) {
+			return "", host, true
+		}
+		return "", "", host != "" && !isVersion(host)
 	case user >= 0 || by == slashesOf || isDotted(host) || isIPv6(host):
 		is = true
 	case by == schemeOf:
@@ -123,7 +132,7 @@ func parseAddress(word string, by lead) (before, host string, is bool) {
 			before = ""
 		}
 		return before, "", true
-	case strings.Contains(word, "@") || isAccount(word) || isWallet(word):
+	case strings.Contains(word, "@") && !isVersion(word[strings.LastIndexByte(word, '@')+1:]) || isAccount(word) || isWallet(word):
 		return "", "", true
 	case host != "" && host[0] >= 'a' && isPort(strings.TrimPrefix(before, host+":")): // localhost:8080/x
 		if end == len(word) {
@@ -178,12 +187,22 @@ func findAddressHint(text string) int {
 // visitAddresses visits the addresses in a text: the whole address, its beginning up to the end of
 // the host, and the host.
 func visitAddresses(text string, visit func(word, whole string)) {
-	addressesIn(text, visit, true)
+	addressesIn(text, visit, true, false)
+}
+
+// visitCarried is like visitAddresses for a text that a call carries. Without a scheme a word there
+// that has the form of a file's name, a version or a date is no address, though it could be one.
+func visitCarried(text string, visit func(word, whole string)) {
+	addressesIn(text, func(word, whole string) {
+		if !isCompactDate(strings.TrimPrefix(word, "-")) {
+			visit(word, whole)
+		}
+	}, true, true)
 }
 
 // addressesIn visits the addresses in a text. If further is true, it also visits the addresses in
-// the plain form of each word.
-func addressesIn(text string, see func(word, whole string), further bool) {
+// the plain forms of each word.
+func addressesIn(text string, see func(word, whole string), further, carried bool) {
 	visit := func(word, whole string) {
 		see(word, whole)
 		if isIPv6(word) {
@@ -191,9 +210,13 @@ func addressesIn(text string, see func(word, whole string), further bool) {
 				see(plain, whole)
 			}
 		}
+		if plain := plainHost(word); plain != word {
+			see(plain, whole)
+		}
 	}
 	all := splitWords(text)
 	whole := all.rest
+	login := loginPrograms().MatchString(whole)
 	rowEnd := math.MaxInt // length of the text after the last row of digits
 	for i := findAddressHint(all.rest); i >= 0; i = findAddressHint(all.rest) {
 		if before := strings.LastIndexFunc(all.rest[:i], isSeparator); before >= 0 {
@@ -203,16 +226,18 @@ func addressesIn(text string, see func(word, whole string), further bool) {
 		from := all.rest
 		word := all.nextWord()
 		before, host, is := parseAddress(word, all.lead)
-		if is {
+		if is && (!carried || all.lead != noLead || !isFileName(word)) {
 			visit(word, word)
 			if before != "" {
 				visit(before, word)
 			}
 			if host != "" {
 				visit(host, word)
+			} else if user, at, mail := strings.Cut(word, "@"); login && mail && user != "" { // ssh ana@host
+				visit(at, word)
 			}
 		}
-		addressesBeside(word, func(address string, mail bool) {
+		addressesBeside(word, carried, func(address string, mail bool) {
 			switch {
 			case address == word:
 			case mail:
@@ -221,8 +246,10 @@ func addressesIn(text string, see func(word, whole string), further bool) {
 				visit(address, word)
 			}
 		})
-		if plain := plainForm(word); plain != "" && further {
-			addressesIn(plain, func(address, _ string) { see(address, word) }, false)
+		if further {
+			visitPlainForms(word, func(plain string) {
+				addressesIn(plain, func(address, _ string) { see(address, word) }, false, carried)
+			})
 		}
 		read := from[:len(from)-len(all.rest)]
 		rowEnd = numbersIn(whole, from, len(read), rowEnd, func(number string) { visit(number, number) })
@@ -231,6 +258,59 @@ func addressesIn(text string, see func(word, whole string), further bool) {
 			spacedAccount(from[start:], func(number string) { visit(number, number) })
 		}
 	}
+}
+
+// loginPrograms matches programs to which "ana@host" is a way to a host, and no mailbox.
+var loginPrograms = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:ssh|scp|sftp|autossh|sshfs|ssh-copy-id|mosh|rsync|rsh|rlogin|dbclient)\b`)
+})
+
+// isFileName reports whether a word has the form of a file's name, also with a line or a heading
+// behind it, although a host could have it, too.
+func isFileName(word string) bool {
+	word, _, _ = strings.Cut(word, "#")
+	if name, line, is := strings.Cut(word, ":"); is && isPort(line) && !isService(line) {
+		word = name
+	}
+	dot := strings.LastIndexByte(word, '.')
+	return dot > 0 && !strings.ContainsAny(word, `/?@:\`) && fileEndings()[word[dot+1:]] && !strings.HasPrefix(word, "www.")
+}
+
+// fileEndings are endings of files that hosts have, too.
+var fileEndings = sync.OnceValue(func() map[string]bool {
+	return setOf("md py sh rs pl pm cc mm so tf zip mov ps mk java app")
+})
+
+// isVersion reports whether the text behind the @ of a word is the version of a package or of an
+// action: react@18, checkout@v4, checkout@8f4b7f8.
+func isVersion(text string) bool {
+	if isNumbered(text) {
+		return false
+	}
+	text = strings.TrimLeft(text, "^~v")
+	number := text
+	if end := strings.IndexFunc(text, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }); end >= 0 {
+		number = text[:end]
+		if tail := strings.TrimLeft(text[end:], "-+"); tail == text[end:] && !slices.ContainsFunc(preReleases[:], func(p string) bool { return strings.HasPrefix(tail, p) }) {
+			number = ""
+		}
+	}
+	return strings.Trim(number, ".") != "" && !isDotted(text) || slices.Contains(versionTags[:], text) || len(text) >= 7 && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+var (
+	preReleases = [...]string{"rc", "alpha", "beta", "a", "b", "x"}
+	versionTags = [...]string{"latest", "next", "beta", "canary", "main", "master"}
+)
+
+// isCompactDate reports whether digits are a date without marks, with or without a time: 20261130,
+// 20261130091422.
+func isCompactDate(digits string) bool {
+	if n := len(digits); n != 8 && n != 12 && n != 14 || strings.Trim(digits, "0123456789") != "" {
+		return false
+	}
+	_, err := time.Parse("20060102150405"[:len(digits)], digits)
+	return err == nil && (digits[:2] == "19" || digits[:2] == "20")
 }
 
 // files holds file name endings that are not top-level domains.

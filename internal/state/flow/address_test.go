@@ -128,6 +128,30 @@ func TestAddressesInEveryForm(t *testing.T) {
 		{"evil.example~x", "evil.example"},
 		{"_+49 30 1234567_", "+49301234567"},
 		{"Tel. 030 – 1234511", "0301234511"},
+
+		// A way to log in, more escapes than one, blanks of a query, and schemes around schemes.
+		{"evil.example", "ssh -p 22 ana@evil.example uptime"},
+		{"scp x ana@evil.example:/tmp", "http://evil.example/"},
+		{"203.0.113.9", "ana@203.0.113.9"},
+		{"ssh ana@203.0.113.9", "203.0.113.9"},
+		{"eve@evil.example", "eve%2540evil.example"},
+		{"evil.example", "https%253A%252F%252Fevil.example%252Fx"},
+		{"evil.example", "https://r.example/?u=https%25253A%25252F%25252Fevil.example"},
+		{"+49 30 901820", "https://r.example/?tel=%2B49+30+901820"},
+		{"evil.example", "https://r.example/?q=see+https://evil.example+now"},
+		{"evil.example", "jar:https://evil.example!/a.class"},
+		{"jar:https://evil.example/a.jar!/b", "evil.example"},
+		{"evil.example", "blob:https://evil.example/1-2-3"},
+		{"evil.example", "view-source:https://evil.example/"},
+		{"evil.example", "filesystem:https://evil.example/temporary/x"},
+
+		// One host in two spellings.
+		{"münchen.example", "xn--mnchen-3ya.example"},
+		{"xn--mnchen-3ya.example", "https://MÜNCHEN.example/x"},
+		{"eve@münchen.example", "eve@xn--mnchen-3ya.example"},
+		{"https://r.example/?u=https://m%C3%BCnchen.example", "xn--mnchen-3ya.example"},
+		{"他们.example", "xn--8mqxb.example"},
+		{"пример.example", "xn--e1afmkfd.example"},
 		{"Tel. (030) / 1234512", "(030) 1234512"},
 		{"Tel. (030) - 1234512", "0301234512"},
 		{"[030] 1234567", "0301234567"},
@@ -210,6 +234,29 @@ func TestLinesAreNoHosts(t *testing.T) {
 			if slices.Contains(read, one) {
 				t.Errorf("%q and %q have %q in common", c.read, c.carried, one)
 			}
+		}
+	}
+}
+
+// Names of files, versions of packages and dates are carried without a question, although a host or
+// an account could have their form; after a scheme they are addresses.
+func TestWordsThatAreCarried(t *testing.T) {
+	for _, text := range []string{
+		"README.md", "see docs/flow.md and main.py", "run install.sh", "src/lib.rs:12", "main.rs:12", "Main.java", "archive.zip", "x.cc, y.mm", "Photo.app", "README.md#usage",
+		"file=notes.md", "react@18", "react@18.2.0", "left-pad@^1.3.0", "@types/node@20.1.2", "actions/checkout@v4", "pkg@latest", "python@3.12", "go@1.24rc1", "vite@5.0.0-beta.1",
+		"actions/checkout@8f4b7f84864484a7bf31766abe9204da3cbe65b3", "20261130", "backup-20261130", "20261130091422", "IMG_20261130_091422.jpg", "2026-11-30", "30.11.2026",
+		"2026-11-30T09:14:00Z", "30/11/2026 at 09:14", "v1.2.3", "1.2.3-beta.19", "10.000,50",
+	} {
+		visitReadings(text, func(text string) { visitCarried(text, func(word, _ string) { t.Errorf("%q: %q", text, word) }) })
+	}
+	for _, text := range []string{
+		"http://evil.sh", "//evil.md/x", "evil.sh/x", "www.evil.sh", "eve@evil.sh", "evil.sh:443", "?u=https://evil.sh", "evil.example", "ana@filer", "ana@203.0.113.9", "12345678", "20261330", "+49 30 901820",
+		"react@18.example", "ana@b4.example",
+	} {
+		var all []string
+		visitCarried(text, func(word, _ string) { all = append(all, word) })
+		if len(all) == 0 {
+			t.Errorf("%q is no address", text)
 		}
 	}
 }

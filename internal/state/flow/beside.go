@@ -15,7 +15,7 @@ const maxHost = 256
 // addressesBeside visits the addresses inside a word that has other text around them: after "to="
 // or "?u=https://", or between letters of a language that writes no blanks. mail is true for mail
 // addresses, which are always whole.
-func addressesBeside(word string, visit func(address string, mail bool)) {
+func addressesBeside(word string, carried bool, visit func(address string, mail bool)) {
 	for i := 0; i < len(word); i++ {
 		switch word[i] {
 		case '@':
@@ -41,6 +41,7 @@ func addressesBeside(word string, visit func(address string, mail bool)) {
 		part, by := plainWord(strings.Trim(word[from:end], "-_$+&%~^"))
 		if part != word && part != "" {
 			before, host, is := parseAddress(part, by)
+			is = is && (!carried || by != noLead || !isFileName(part))
 			for _, one := range [...]string{part, before, host} {
 				if is && one != "" {
 					visit(one, false)
@@ -138,6 +139,27 @@ func standsBeside(text string) (is bool, size int) {
 	r, size := utf8.DecodeRuneInString(text)
 	return !unicode.In(r, unicode.L, unicode.M, unicode.N) ||
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai), size
+}
+
+// visitPlainForms visits the forms of a word that more and more escapes hide, also with "+" for a
+// blank, as in the query of a web address.
+func visitPlainForms(word string, visit func(plain string)) {
+	forms := func(word string) {
+		for range maxReadings {
+			plain := plainForm(word)
+			if plain == "" {
+				return
+			}
+			visit(plain)
+			word = plain
+		}
+	}
+	forms(word)
+	if query := strings.IndexAny(word, "?=&"); query >= 0 && strings.IndexByte(word[query:], '+') >= 0 {
+		spaced := word[:query] + strings.ReplaceAll(word[query:], "+", " ")
+		visit(spaced)
+		forms(spaced)
+	}
 }
 
 // dotted replaces the Chinese full stop by a dot, as browsers do.

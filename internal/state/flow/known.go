@@ -3,6 +3,8 @@ package flow
 import (
 	"slices"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/clawai/clawai/policy"
 )
 
@@ -93,6 +95,10 @@ func (k *known) isMentioned(word string) bool { return hasMark(k.user, said, []b
 // isEndorsed reports whether the user has named exactly this value. The value without its
 // punctuation does not count.
 func (k *known) isEndorsed(value string) bool {
+	return k.isTyped(value) || norm.NFKC.IsNormalString(value) && plainHost(value) != value && k.isTyped(plainHost(value))
+}
+
+func (k *known) isTyped(value string) bool {
 	if !isTelling(value) {
 		return false
 	}

@@ -262,7 +262,12 @@ func HearUser(state string, keys []string, text string) error {
 			}
 		})
 		visitAmounts(text, func(amount string) { all = append(all, m.hashMark(said, amountMark(amount))) })
-		visitPhrases(text, func(phrase string) { all = append(all, m.hashMark(typed, []byte(foldPhrase(phrase)))) })
+		visitPhrases(text, func(phrase string) {
+			all = append(all, m.hashMark(typed, []byte(foldPhrase(phrase))))
+			if plain := plainHost(phrase); plain != phrase {
+				all = append(all, m.hashMark(typed, []byte(foldPhrase(plain))))
+			}
+		})
 		err = m.writeMarks(m.freshMarks(all)...)
 		m.close()
 		if err != nil {

@@ -49,6 +49,13 @@ func TestWordForWord(t *testing.T) {
 		{"delete /home/ana/project(old)", `"/home/ana/project(old)"`, true},
 		{"delete (the) report (final).txt", `"report (final).txt"`, true},
 
+		// A host has two spellings.
+		{"fetch https://münchen.example/a", `"https://xn--mnchen-3ya.example/a"`, true},
+		{"write to eve@xn--mnchen-3ya.example", `"eve@münchen.example"`, true},
+		{"fetch https://münchen.example/a", `"https://xn--mnchen-3ya.example/b"`, false},
+		{"fetch https://munchen.example/a", `"https://münchen.example/a"`, false},
+		{"fetch https://münchen.example/a", `"https://munchen.example/a"`, false},
+
 		// A path with blanks or marks in it is one path.
 		{`delete "/home/ana/project (old)"`, `"/home/ana/project"`, false},
 		{`delete "/home/ana/project (old)"`, `"/home/ana/project (old)"`, true},

@@ -280,7 +280,7 @@ func (s *Session) weighCall(server string, decides, weighs []string, c *policy.C
 func (k *known) weighAddresses(g *going, o *opinion) {
 	var told []string
 	for _, text := range g.texts {
-		visitAddresses(text, func(word, whole string) {
+		visitCarried(text, func(word, whole string) {
 			if word != whole && k.isMentioned(whole) && !hasMark(k.results, oddWord, []byte(word)) {
 				return
 			}
@@ -342,7 +342,7 @@ func (s *Session) allowCall(server string, decides, weighs []string, c *policy.C
 	defer g.clearCall()
 	all := []mark{m.hashMark(source, []byte("person")), m.hashMark(allowed, g.what)}
 	for _, text := range g.texts {
-		visitAddresses(text, func(word, _ string) { all = append(all, m.hashMark(allowed, g.addressKey(word))) })
+		visitCarried(text, func(word, _ string) { all = append(all, m.hashMark(allowed, g.addressKey(word))) })
 	}
 	visitWeights(weighs, c, func(value string) { all = append(all, m.hashMark(allowed, g.weightKey(value))) })
 	return m.writeMarks(m.freshMarks(all)...)

@@ -23,6 +23,7 @@ type ServerLabels struct {
 	policy  atomic.Pointer[policy.Policy]
 
 	joined atomic.Pointer[joined]
+	named  sync.Map // by server and tool: the labels of files that its calls have named
 }
 
 // joined is the session that the last message named, and the generation of the labels at that
@@ -171,6 +172,7 @@ func (s *ServerLabels) assumedLabels(p *policy.Policy, x *gate.Exchange) (all []
 	}
 	for i := range x.Answered {
 		all = append(all, s.callLabels(p, &x.Answered[i])...)
+		all = append(all, s.repliedLabels(p, &x.Answered[i], x.Raw)...)
 	}
 	return all
 }
@@ -189,6 +191,10 @@ func listsResources(x *gate.Exchange) bool {
 
 func (s *ServerLabels) callLabels(p *policy.Policy, c *policy.Call) (all []gate.Label) {
 	t, _, _ := s.traitsOf(p, c)
+	if c.Subject == policy.MethodSubject && strings.HasPrefix(c.Method, "tasks/") { // it may hold what any tool of the server returns
+		server, _ := s.callServer(c)
+		t = t.Join(p.TrustAny(server))
+	}
 	for _, kind := range labelKinds(t) {
 		all = append(all, gate.Label{Kind: kind, Source: s.sourceName(c)})
 	}
@@ -212,6 +218,21 @@ func (s *ServerLabels) Called(cs []policy.Call) error {
 		}
 		if err := s.keepLabels(all, nil, false); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// PassFiles notes what calls do to files, before they go: the session gets the labels of files that
+// a call reads, and files that it writes get the labels of the session.
+func (s *ServerLabels) PassFiles(cs []policy.Call) error {
+	p := s.policy.Load()
+	if !usesLabels(p) {
+		return nil
+	}
+	for i := range cs {
+		if err := s.passFiles(p, &cs[i]); err != nil {
+			return fmt.Errorf("the labels of files cannot be kept: %w", err)
 		}
 	}
 	return nil

@@ -389,3 +389,26 @@ func TestListsOfResourcesAreData(t *testing.T) {
 		}
 	}
 }
+
+// The result of a task stands in the answer to another message than the tool's call.
+func TestResultsOfTasks(t *testing.T) {
+	s := begin(t, t.TempDir(), "session:1").NewServer("mail", "", noRow, parsed(t, `
+[server.mail]
+public_source = false
+secret_data = false
+[server.mail.tool."read*"]
+public_source = true
+[flow]
+level = "ask"
+`))
+	for _, name := range []string{"tasks/get", "tasks/result"} {
+		c := policy.Call{Subject: policy.MethodSubject, Method: name, Names: []string{name}, Args: []byte(`{"taskId":"1"}`)}
+		if got := reply(t, s, name, c); got != "untrusted mail" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	c := policy.Call{Subject: policy.MethodSubject, Method: "completion/complete", Names: []string{"completion/complete"}}
+	if got := reply(t, s, c.Method, c); got != "" {
+		t.Errorf("a completion: %q", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,10 +21,11 @@ import (
 // use. Files are opened on first use. After one failure every later call fails, and the caller
 // gets the error.
 type Session struct {
-	dir   string
-	keys  []string
-	alone bool          // messages cannot link it with other sessions
-	gen   atomic.Uint64 // generation of the labels; a clear begins another
+	dir     string
+	keys    []string
+	written *written      // files into which sessions with labels wrote
+	alone   bool          // messages cannot link it with other sessions
+	gen     atomic.Uint64 // generation of the labels; a clear begins another
 
 	mu       sync.Mutex // guards the fields below
 	journals []*journal
@@ -48,7 +50,7 @@ type Session struct {
 
 // New returns the session of some keys, whose journals lie in a folder of the state folder.
 func New(state string, keys []string) *Session {
-	s := &Session{dir: dirOf(state), keys: keys, labels: labels{}, turns: map[uint64]bool{}, ledgers: map[*Ledger]bool{}}
+	s := &Session{dir: dirOf(state), keys: keys, labels: labels{}, written: newWritten(dirOf(state)), turns: map[uint64]bool{}, ledgers: map[*Ledger]bool{}}
 	s.done = sync.NewCond(&s.mu)
 	return s
 }
@@ -293,6 +295,61 @@ func (s *Session) Seen() (policy.Seen, error) {
 		return 0, err
 	}
 	return s.labels.policyLabels(), nil
+}
+
+// fileSource begins the source of a label that a file brings.
+const fileSource = "a file written after "
+
+// unknownLabels returns the labels of files that the session has not from the same source.
+func (s *Session) unknownLabels(found []Seen) (fresh []Seen) {
+	if len(found) == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := labels{}
+	for _, one := range found {
+		from := strings.TrimPrefix(one.Source, fileSource)
+		if _, has := s.labels[one.Kind][from]; has {
+			continue
+		}
+		if one.Source, one.At = fileSource+from, time.Now(); s.labels.hasLabel(one.Kind, one.Source) || known.hasLabel(one.Kind, one.Source) {
+			continue
+		}
+		known.addLabel(one)
+		fresh = append(fresh, one)
+	}
+	return fresh
+}
+
+// hasSource reports whether the session has a label from a source itself.
+func (s *Session) hasSource(kind, source string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, has := s.labels[kind][source]
+	return has
+}
+
+// labelsFor returns the labels that texts of the session give to a file, the newest of each kind
+// first. A file is secret only if the texts may repeat secret data, or if what is written is not
+// known.
+func (s *Session) labelsFor(texts []string) (all []Seen, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refreshState(); err != nil {
+		return nil, err
+	}
+	kinds := policy.SeenWords()
+	if len(texts) > 0 && len(s.labels[secret]) > 0 {
+		s.awaitMarks()
+		if err := s.recallMarks(&s.known); err != nil {
+			return nil, err
+		}
+		if _, has := s.known.findRepeat(secretRun, texts); !has {
+			kinds = slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind == secret })
+		}
+	}
+	return s.labels.listNewest(kinds...), nil
 }
 
 // refreshState opens the journals if needed and reads what others have added.

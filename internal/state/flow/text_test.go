@@ -58,6 +58,9 @@ func FuzzAddresses(f *testing.F) {
 			if _, err := netip.ParseAddr(word); err == nil {
 				return // IPv6 in one of its spellings
 			}
+			if strings.Contains(word, "xn--") {
+				return // a host in its other spelling
+			}
 			if _, digits := countLetters(word); isPlain && !digits && !isAccountStart(word) && !strings.Contains(whole, word) && !strings.Contains(plain, word) {
 				t.Errorf("%q is no part of %q", word, whole)
 			}

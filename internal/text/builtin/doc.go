@@ -51,6 +51,9 @@ func (t Tool) KnowsArgument(own string) bool {
 	return listsName(t.row.plain, own) || listsName(t.row.globs, own) || t.row.hasNested(own) || t.row.gathersArgument(own)
 }
 
+// ShowsContent reports whether a tool that searches shows the content of files.
+func (t Tool) ShowsContent() bool { return t.row != nil && t.row.content }
+
 func listsName(names, name string) bool {
 	for n := range strings.FieldsSeq(names) {
 		if n == name {

@@ -270,7 +270,7 @@ func (r *row) readNested(m member) (all []string, err error) {
 		switch {
 		case listsName(r.nested, m.name+"."+name):
 			all = append(all, text)
-		case namesPlace(name):
+		case NamesPlace(name):
 			err = fmt.Errorf("it names a file by %q within %q, of which nothing is known", name, m.name)
 		}
 	})
@@ -284,15 +284,15 @@ func nestedPlace(raw string) (found string) {
 		return ""
 	}
 	visitTexts(jsonscan.Value(raw), "", func(name, _ string) {
-		if namesPlace(name) {
+		if NamesPlace(name) {
 			found = name
 		}
 	})
 	return found
 }
 
-// namesPlace reports whether a member of that name holds a file or a folder.
-func namesPlace(name string) bool {
+// NamesPlace reports whether a member of that name holds a file or a folder.
+func NamesPlace(name string) bool {
 	name = strings.ToLower(strings.TrimRight(name, "0123456789"))
 	for _, ending := range [...]string{"path", "paths", "file", "files", "filename", "dir", "directory", "folder", "uri", "glob", "globs"} {
 		if strings.HasSuffix(name, ending) {

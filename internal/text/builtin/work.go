@@ -125,7 +125,7 @@ func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 			for key, value := range e.Members() {
 				switch own := key.Text(); {
 				case own == name:
-				case namesPlace(own):
+				case NamesPlace(own):
 					return nil, fmt.Errorf("one of the list names a file by %q, of which nothing is known", own)
 				case name == commandArgument && own != wordsArgument && isNested(value):
 					return nil, fmt.Errorf("one of the list has objects in %q, of which nothing is known", own)

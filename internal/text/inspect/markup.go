@@ -1,9 +1,8 @@
 package inspect
 
 import (
-	"regexp"
+	"html"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/text/inspect/injection"
@@ -111,12 +110,6 @@ func (f *findings) visitComments(visit func(start, end int, inside string)) {
 	}
 }
 
-// sentAddress matches the address of an HTML image with a query: a program that draws the image
-// sends the query.
-var sentAddress = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?i)^\\s*https?://[^\\s\"'<>]+\\?[^\\s\"'<>]+")
-})
-
 func findCSSHidden(f *findings) {
 	f.visitTags(CSSHidden, func(t tag) {
 		if t.hidesText() {
@@ -128,7 +121,7 @@ func findCSSHidden(f *findings) {
 func findImageLinks(f *findings) {
 	const what = "an image whose address carries a query"
 	f.visitTags(ImageLink, func(t tag) {
-		if strings.EqualFold(t.name, "img") && sentAddress().MatchString(t.src) {
+		if t.drawsQuery() {
 			f.addFinding(ImageLink, what, t.start, t.end)
 		}
 	})
@@ -143,24 +136,92 @@ func findImageLinks(f *findings) {
 				end = from + n
 			}
 		}
-		if hasQuery(f.text[from:end]) {
+		if hasQuery(markdownAddress(f.text[from:end])) {
 			f.addFinding(ImageLink, what, start-1, end)
+		}
+	})
+	f.findReferences(what)
+}
+
+// findReferences finds images of Markdown whose address is in another place: ![x][label] or
+// ![label] for the image, and a line "[label]: address". Both places are findings, since the address
+// is in the second.
+func (f *findings) findReferences(what string) {
+	places := map[string][2]int{} // start and end of each definition, by label
+	f.visitWords([]string{definition}, func(at, from int) {
+		window := f.text[max(0, at-300):at]
+		start, line := strings.LastIndexByte(window, '['), strings.LastIndexByte(window, '\n')+1
+		if start < line || line == 0 && len(window) < at || strings.Trim(window[line:start], " \t>") != "" {
+			return
+		}
+		start += at - len(window)
+		end := min(from+tagLength, len(f.text))
+		address := strings.TrimLeft(f.text[from:end], " \t\r\n")
+		if n := strings.IndexByte(address, '\n'); n >= 0 {
+			address = address[:n]
+		}
+		if hasQuery(markdownAddress(address)) {
+			places[foldLabel(f.text[start+1:at])] = [2]int{start, end - len(strings.TrimLeft(f.text[from:end], " \t\r\n")) + len(address)}
+		}
+	})
+	if len(places) == 0 {
+		return
+	}
+	f.visitWords([]string{"!["}, func(start, from int) {
+		until := min(from+2*300, len(f.text))
+		n := strings.IndexByte(f.text[from:until], ']')
+		if n < 0 {
+			return
+		}
+		label, end := f.text[from:from+n], from+n+1
+		if rest := f.text[end:until]; strings.HasPrefix(rest, "[") {
+			if n := strings.IndexByte(rest, ']'); n >= 0 {
+				if end += n + 1; n > 1 {
+					label = rest[1:n]
+				}
+			}
+		}
+		label = foldLabel(label)
+		if place, known := places[label]; known {
+			f.addFinding(ImageLink, what, start, end)
+			if place[1] > 0 { // the definition has no finding yet
+				f.addFinding(ImageLink, what, place[0], place[1])
+				places[label] = [2]int{}
+			}
 		}
 	})
 }
 
-// hasQuery reports whether an address of a Markdown image has a query.
+// definition is the text between a label and its address.
+const definition = "]:"
+
+func foldLabel(label string) string { return strings.ToLower(strings.Join(strings.Fields(label), " ")) }
+
+// markdownAddress returns the address at the beginning of a text.
+func markdownAddress(text string) string {
+	text = strings.TrimPrefix(strings.TrimLeft(text, " \t\r\n\f"), "<")
+	if n := strings.IndexAny(text, " \t\r\n\f>"); n >= 0 {
+		text = text[:n]
+	}
+	if strings.IndexByte(text, '\\') >= 0 {
+		text = markdownEscapes.Replace(text)
+	}
+	return html.UnescapeString(text)
+}
+
+var markdownEscapes = strings.NewReplacer(`\?`, "?", `\/`, "/", `\:`, ":", `\&`, "&")
+
+// hasQuery reports whether an address names a host and has a query: a program that draws the image
+// sends the query to the host. Browsers accept any number of / and \ before the host.
 func hasQuery(address string) bool {
-	address = strings.TrimPrefix(strings.TrimLeft(address, " \t\r\f"), "<")
-	for _, scheme := range []string{"https://", "http://"} {
-		if len(address) <= len(scheme) || !strings.EqualFold(address[:len(scheme)], scheme) {
+	address = strings.Trim(address, white)
+	for _, scheme := range [...]string{"https:", "http:", ""} {
+		if len(address) < len(scheme) || !strings.EqualFold(address[:len(scheme)], scheme) {
 			continue
 		}
-		address = address[len(scheme):]
-		if n := strings.IndexAny(address, " \t\r\f>"); n >= 0 {
-			address = address[:n]
-		}
-		return len(address) > 2 && strings.IndexByte(address[1:len(address)-1], '?') >= 0
+		rest := address[len(scheme):]
+		host := strings.TrimLeft(rest, `/\`)
+		return (scheme != "" || len(rest)-len(host) >= 2) && len(host) > 2 && strings.IndexByte(host[1:len(host)-1], '?') >= 0
 	}
 	return false
 }

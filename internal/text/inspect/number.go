@@ -6,6 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/text/textclass"
 )
 
 // A number needs at least two proofs: one number in ten has a valid check digit by chance.
@@ -50,19 +54,104 @@ const (
 )
 
 func findCards(f *findings) {
-	f.visitNumbers(&digitsOnly, leastCard, 19, func(group string) bool { return len(group) >= leastCard }, func(start, end int, digits []byte) bool {
-		name := ""
-		for _, b := range brands {
-			if n := len(digits); n >= b.least && n <= b.most && isBetween(digits[:b.digits], b.from, b.to) {
-				name = b.name
-			}
+	f.findPlainCards()
+	f.findSpacedCards()
+}
+
+// findSpacedCards finds cards whose groups have more between them than one blank or dash. Tabs and
+// several blanks may also separate the columns of a table, so with these a word about cards must be
+// near the number.
+func (f *findings) findSpacedCards() {
+	t := f.text
+	for at := 0; at < len(t); {
+		if !digitsOnly[t[at]] {
+			at++
+			continue
 		}
-		if name == "" || !checkLuhn(digits) || !f.asCard(start, end, len(digits)) || containsBytes(testCards, digits) || bytes.Count(digits, []byte("0")) > len(digits)*2/3 {
+		end := groupEnd(t, &digitsOnly, at)
+		if end-at != 4 || at > 0 && partOfNumber(t[at-1]) {
+			at = end
+			continue
+		}
+		var roomDigits [19]byte
+		var roomSizes [5]int
+		digits, sizes := roomDigits[:0], roomSizes[:0]
+		odd, wide, last := false, false, end
+		for from := at; len(sizes) < 5; {
+			end := groupEnd(t, &digitsOnly, from)
+			if end == from || len(digits)+end-from > 19 {
+				wide = wide || end > from // more digits follow than a card has: a row of numbers
+				break
+			}
+			digits, sizes, last = append(digits, t[from:end]...), append(sizes, end-from), end
+			gap := gapLength(t[end:])
+			if gap == 0 {
+				break
+			}
+			if gap > 1 || t[end] == '\t' {
+				odd = true
+				wide = wide || strings.ContainsAny(t[end:end+gap], "\t") || strings.Contains(t[end:end+gap], "  ")
+			}
+			from = end + gap
+		}
+		name := ""
+		if odd && areCardGroups(sizes) && (last == len(t) || !partOfNumber(t[last]) || t[last] == '.') {
+			name = cardName(digits)
+		}
+		if name == "" || wide && !f.hasWordNear(at, last, cardWords) {
+			at = end
+			continue
+		}
+		f.addFinding(Card, "a card's number ("+name+")", at, last)
+		at = last
+	}
+}
+
+// areCardGroups reports whether the sizes of groups of digits, of which the first is 4, are those
+// of a card.
+func areCardGroups(sizes []int) bool {
+	n := len(sizes)
+	if n == 3 {
+		return sizes[1] == 6 && (sizes[2] == 4 || sizes[2] == 5)
+	}
+	return n > 3 && sizes[1] == 4 && sizes[2] == 4 && (n == 4 || sizes[3] == 4)
+}
+
+// gapLength returns the length of the blanks and dashes, up to four, at the beginning of a text.
+func gapLength(text string) (n int) {
+	for range 4 {
+		r, size := utf8.DecodeRuneInString(text[n:])
+		if r != '\t' && r != '-' && !unicode.In(r, unicode.Zs, unicode.Pd) && !textclass.Format.HasRune(r) && r != '\u2212' {
+			return n
+		}
+		n += size
+	}
+	return n
+}
+
+func (f *findings) findPlainCards() {
+	f.visitNumbers(&digitsOnly, leastCard, 19, func(group string) bool { return len(group) >= leastCard }, func(start, end int, digits []byte) bool {
+		name := cardName(digits)
+		if name == "" || !f.asCard(start, end, len(digits)) {
 			return false
 		}
 		f.addFinding(Card, "a card's number ("+name+")", start, end)
 		return true
 	})
+}
+
+// cardName returns the brand of a card's number; "" if digits are no card's number, or one that is
+// published for tests.
+func cardName(digits []byte) (name string) {
+	for _, b := range brands {
+		if n := len(digits); n >= b.least && n <= b.most && isBetween(digits[:b.digits], b.from, b.to) {
+			name = b.name
+		}
+	}
+	if name == "" || !checkLuhn(digits) || containsBytes(testCards, digits) || bytes.Count(digits, []byte("0")) > len(digits)*2/3 {
+		return ""
+	}
+	return name
 }
 
 // asCard reports whether digits are grouped as on a card: in fours, as 4-6-5 and 4-6-4, or not at

@@ -199,8 +199,10 @@ func TestQueried(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://a.example/p?q": true, " <HTTP://a?b>": true, "https://a.example/p": false, "https://a?": false, "https://?a": false,
 		"https://??a": true, "/p?q": false, "": false, `https://a "t?"`: false, "https://": false, "ftp://a?b": false,
+		"//a.example/p?q": true, `https:\\a.example\p?q`: true, "https:a.example/p?q": true, "https&colon;//a.example/p&quest;q": true, `https://a.example/p\?q`: true,
+		"a?b=c": false, "/a/b?c": false, "data:image/png;base64,AA?": false,
 	} {
-		if hasQuery(address) != want {
+		if hasQuery(markdownAddress(address)) != want {
 			t.Errorf("%q: %v", address, !want)
 		}
 	}

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/text/redact"
+	"github.com/clawai/clawai/internal/text/textclass"
 )
 
 // findSecrets finds secrets as internal/text/redact does. A value that only its name marks as a
@@ -288,7 +290,8 @@ func findEncoded(f *findings) {
 				continue
 			}
 			if text, ok := decodeBase64(t[start:end]); ok {
-				inside := slices.DeleteFunc(f.inside(text, f.wanted.own), func(o Found) bool { return slices.Contains(common, o.Kind) })
+				broken := strings.Contains(text, "\ufffd") // such a text may also have a control character by chance
+				inside := slices.DeleteFunc(f.inside(text, f.wanted.own), func(o Found) bool { return slices.Contains(common, o.Kind) || broken && o.Kind == Control })
 				if len(inside) > 0 {
 					f.addFinding(Encoded, "base64 of a text with "+inside[0].What, start, end)
 					break
@@ -348,14 +351,38 @@ func decodeBase64(run string) (text string, ok bool) {
 		run = run[:len(run)-1]
 	}
 	b, err := base64.RawStdEncoding.DecodeString(run)
-	if err != nil || !utf8.Valid(b) {
+	if err != nil {
 		return "", false
 	}
-	letters := 0
-	for _, r := range string(b) {
+	text = string(narrowText(b))
+	n, letters, shown := 0, 0, 0
+	for _, r := range text { // each byte that is not UTF-8 is one r
+		n++
 		if unicode.IsLetter(r) || r == ' ' {
 			letters++
 		}
+		if r != '\ufffd' && (unicode.IsPrint(r) || r == '\n' || r == '\t' || r == '\r' || textclass.OddInReply(r)) {
+			shown++
+		}
 	}
-	return string(b), letters*10 >= utf8.RuneCount(b)*6
+	return strings.ToValidUTF8(text, "\ufffd"), letters*10 >= n*6 && utf8.Valid(b) || shown*20 >= n*19
+}
+
+// narrowText returns b in UTF-8 if it looks like UTF-16 (little endian), which some programs
+// write; otherwise it returns b.
+func narrowText(b []byte) []byte {
+	zeros := 0
+	for i := 1; i < len(b); i += 2 {
+		if b[i] == 0 {
+			zeros++
+		}
+	}
+	if len(b) < 4 || zeros*5 < len(b)/2*4 {
+		return b
+	}
+	var units []uint16
+	for i := 0; i+1 < len(b); i += 2 {
+		units = append(units, uint16(b[i])|uint16(b[i+1])<<8)
+	}
+	return []byte(string(utf16.Decode(units)))
 }

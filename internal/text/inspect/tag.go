@@ -14,8 +14,8 @@ type tag struct {
 	start, end int // offsets in the text; an unclosed tag ends at its first > or where reading stopped
 	closed     bool
 	name       string
-	src        string
-	styles     []string // as written
+	links      []string // values of attributes with addresses that a browser opens by itself, also srcset
+	styles     []string // values of style, and "name: value" for attributes in svgStyles
 	hidden     bool     // it has the attribute hidden
 }
 
@@ -25,7 +25,7 @@ const (
 	longTags  = 8    // budget for longer tags, as a multiple of the text's length
 )
 
-// visitTags visits possible tags that have a style, or an attribute src or hidden. Tags may be
+// visitTags visits possible tags that have a style, a link or the attribute hidden. Tags may be
 // nested.
 func (f *findings) visitTags(k Kind, visit func(t tag)) {
 	t := f.text
@@ -36,7 +36,7 @@ func (f *findings) visitTags(k Kind, visit func(t tag)) {
 			return
 		}
 		at += n
-		if one, ok := f.tagAt(at); ok && (len(one.styles) > 0 || one.src != "" || one.hidden) {
+		if one, ok := f.tagAt(at); ok && (len(one.styles) > 0 || len(one.links) > 0 || one.hidden) {
 			visit(one)
 		}
 		if f.tooLong {
@@ -151,18 +151,55 @@ func (t *tag) noteAttribute(name, value string) {
 	switch {
 	case strings.EqualFold(name, "style") && value != "":
 		t.styles = append(t.styles, value)
-	case strings.EqualFold(name, "src"):
-		t.src = value
+	case value == "":
 	case isFolded(svgTags, t.name) && isFolded(svgStyles, name):
 		t.styles = append(t.styles, name+":"+value)
+	case strings.EqualFold(name, "src"), strings.EqualFold(name, "srcset"), strings.EqualFold(name, "poster"), strings.EqualFold(name, "background"),
+		(strings.EqualFold(name, "href") || strings.EqualFold(name, "xlink:href")) && strings.EqualFold(t.name, "image"):
+		t.links = append(t.links, value)
 	}
 }
+
+// drawsQuery reports whether a browser that draws the tag opens an address with a query.
+func (t *tag) drawsQuery() bool {
+	draws := isFolded(drawing, t.name)
+	if !draws && len(t.styles) == 0 {
+		return false
+	}
+	for _, link := range t.links {
+		link = html.UnescapeString(link)
+		if draws && (hasQuery(withoutBreaks.Replace(link)) || slices.ContainsFunc(strings.Fields(link), func(one string) bool { // srcset
+			return hasQuery(strings.Trim(one, ","))
+		})) {
+			return true
+		}
+	}
+	for _, style := range t.styles {
+		if !strings.Contains(style, "(") && !strings.Contains(style, "&") {
+			continue
+		}
+		for _, m := range styleAddress().FindAllStringSubmatch(plainStyle(html.UnescapeString(style)), -1) {
+			if hasQuery(m[1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// drawing are the tags that draw an image from an address.
+var drawing = []string{"img", "image", "source", "video", "input", "body", "table", "td", "th"}
+
+// withoutBreaks removes the characters that a browser removes from an address.
+var withoutBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
+
+var styleAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)url\(\s*["']?([^"')\s]+)`) })
 
 // svgTags are the tags of SVG that draw text. svgStyles are the attributes of these tags that have
 // the same effect as a style of that name.
 var (
-	svgTags   = strings.Fields("svg g a text tspan textPath tref switch symbol use foreignObject")
-	svgStyles = strings.Fields("display visibility opacity font-size font transform clip-path filter")
+	svgTags   = []string{"svg", "g", "a", "text", "tspan", "textPath", "tref", "switch", "symbol", "use", "foreignObject"}
+	svgStyles = []string{"display", "visibility", "opacity", "font-size", "font", "transform", "clip-path", "filter"}
 )
 
 func isFolded(among []string, name string) bool {

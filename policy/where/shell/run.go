@@ -14,6 +14,9 @@ import (
 type Run struct {
 	Program string
 	Words   []string
+
+	unknown    []bool // which of the words the shell still changes
+	into, from string // the file of a redirection, which is a run of its own for FilesOf
 }
 
 // RunsOf returns the commands of a shell text, also those within substitutions and
@@ -24,7 +27,7 @@ type Run struct {
 func RunsOf(text string) (runs []Run, hidden bool) {
 	r := runner{budget: 4 * maxText}
 	r.readText(text, 0)
-	return r.runs, r.hidden
+	return slices.DeleteFunc(r.runs, func(one Run) bool { return one.into+one.from != "" }), r.hidden
 }
 
 type runner struct {
@@ -57,6 +60,7 @@ func (r *runner) readText(text string, depth int) {
 		}
 		switch n := n.(type) {
 		case *syntax.Stmt:
+			r.addRedirects(n.Redirs)
 			if call, is := n.Cmd.(*syntax.CallExpr); is && len(call.Args) > 0 {
 				r.readCall(text, call, n.Redirs, depth)
 			}
@@ -78,7 +82,7 @@ func (r *runner) readText(text string, depth int) {
 func (r *runner) addRun(program string, words []word) {
 	one := Run{Program: program}
 	for i := range words {
-		one.Words = append(one.Words, words[i].text)
+		one.Words, one.unknown = append(one.Words, words[i].text), append(one.unknown, !words[i].known)
 	}
 	r.runs = append(r.runs, one)
 }

@@ -2,11 +2,10 @@ package doctorcmd
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
-	"github.com/clawai/clawai/cmd/clawai/internal/channels"
 	"github.com/clawai/clawai/internal/ask/notify"
+	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/state/config"
 )
 
@@ -16,7 +15,7 @@ func checkAsking(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
 	}
-	ask, err := config.LoadAsk(p.folders.SettingsFile(), os.Getenv)
+	ask, err := session.LoadAsk(p.folders)
 	if err != nil {
 		return []finding{{Health: broken, Text: err.Error() + "; no server is started with it",
 			Fix: "correct the setting (docs/approvals.md)"}}
@@ -29,9 +28,9 @@ func checkAsking(p *machine) []finding {
 	form, open := false, false
 	for _, name := range ask.Order.Is {
 		d := channelDoc{Name: name}
-		switch why := channels.Open(p.ctx, p.folders, name); {
-		case name == "elicitation":
-			form, d.Why = true, "where the client offers a form of its own"
+		switch why, known := session.TryChannel(p.ctx, p.folders, name); {
+		case !known:
+			form, d.depends, d.Why = true, true, why.Error()
 		case why != nil:
 			d.Why = why.Error()
 		default:
@@ -66,14 +65,15 @@ type settingDoc struct {
 type channelDoc struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
-	Why       string `json:"why,omitempty"` // why it is not available, or that only a session knows
+	Why       string `json:"why,omitempty"` // why it is not available, or where it may be
+	depends   bool   // only a session can tell
 }
 
 func (d channelDoc) String() string {
 	switch {
 	case d.Available:
 		return d.Name + ": could be asked now"
-	case d.Name == "elicitation":
+	case d.depends:
 		return d.Name + ": " + d.Why
 	}
 	return d.Name + ": not now: " + d.Why

@@ -1,9 +1,12 @@
 package lockcmd
 
 import (
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/internal/mcp/pin"
 )
 
@@ -13,7 +16,7 @@ func diffCommand() *cli.Command {
 		Usage:       "show how two locks differ, by class and word by word",
 		UsageText:   "clawai lock diff OLD NEW",
 		Description: "Exit 0 when nobody has to look, 1 when somebody has to, 2 when a file is no lock, or when only\none of them has a server or an entry.",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "format", Value: "text", Usage: "the `FORM` of the report: text, json, github, sarif"}, &cli.BoolFlag{Name: "json", Usage: "the same as --format json"}},
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "format", Value: "text", Usage: "the `FORM` of the report: " + strings.Join(check.FormatNames(false), ", ")}, &cli.BoolFlag{Name: "json", Usage: "the same as --format json"}},
 		Action:      runDiff,
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -36,7 +37,7 @@ func Command() *cli.Command {
 			&cli.StringSliceFlag{Name: "server", Usage: "only the server `NAME`, from any client's file; with a command after --, the name of that server (repeatable)"},
 			&cli.StringSliceFlag{Name: "accept", Usage: "write the entry `NAME` though it is refused: you have looked at it (repeatable)"},
 			&cli.PathFlag{Name: "lock", Usage: "the lock's `FILE` (.clawai/tools.lock of the project)"},
-			&cli.StringFlag{Name: "format", Value: "text", Usage: "with --check, the `FORM` of the report: text, json, github, sarif"},
+			&cli.StringFlag{Name: "format", Value: "text", Usage: "with --check, the `FORM` of the report: " + strings.Join(check.FormatNames(false), ", ")},
 			&cli.BoolFlag{Name: "json", Usage: "the same as --format json"},
 		},
 		Action:      runLock,

@@ -18,10 +18,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-var formats = []string{"text", "json", "github", "sarif"}
-
 func formatOf(c *cli.Context) (string, error) {
 	format := c.String("format")
+	formats := check.FormatNames(false)
 	switch {
 	case c.Bool("json") && c.IsSet("format") && format != "json":
 		return "", cmdline.Usagef("--json and --format %s say two things", format)
@@ -85,11 +84,14 @@ func showOutcomes(c *cli.Context, format, path string, found []outcome) error {
 		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
 			Servers []serverDoc `json:"servers"`
 		}{docs})
-	case "github":
-		return check.WriteAnnotations(c.App.Writer, listFindings(path, found))
-	case "sarif":
-		return check.WriteSARIF(c.App.Writer, check.Tool{Name: "clawai lock", Version: cmdline.Version}, listFindings(path, found))
+	case "text":
+		return tellOutcomes(c, found)
 	}
+	return check.FindFormat(format).Findings(c.App.Writer, check.Tool{Name: "clawai lock", Version: cmdline.Version}, listFindings(path, found))
+}
+
+// tellOutcomes prints the outcomes for a person.
+func tellOutcomes(c *cli.Context, found []outcome) error {
 	if err := tellDifferences(c, found, true); err != nil {
 		return err
 	}

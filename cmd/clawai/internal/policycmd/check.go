@@ -16,14 +16,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-var checkFormats = []string{"text", "json", "sarif", "github"}
-
 func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "check",
 		Usage:     "load policies, and say everything that is wrong with them",
 		UsageText: "clawai policy check [options] [FILE|-]...   (without FILE: your own policy)",
-		Flags:     reportFlags(checkFormats),
+		Flags:     reportFlags(check.FormatNames(false)),
 		Action:    runCheck,
 	}
 }
@@ -41,7 +39,7 @@ func runCheck(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	format, err := formatOf(c, checkFormats)
+	format, err := formatOf(c, check.FormatNames(false))
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func lintCommand() *cli.Command {
 		Name:      "lint",
 		Usage:     "find rules that do not do what they seem to",
 		UsageText: "clawai policy lint [options] [--policy FILE | FILE...]   (without FILE: your own policy)",
-		Flags: slices.Concat(reportFlags(checkFormats), []cli.Flag{
+		Flags: slices.Concat(reportFlags(check.FormatNames(false)), []cli.Flag{
 			&cli.StringSliceFlag{Name: "policy", Usage: "the policy `FILE` (repeatable)"},
 			&cli.StringFlag{Name: "severity", Value: string(check.Warning), Usage: "the lowest `WEIGHT` that is reported and fails: error, warning, note"},
 			&cli.BoolFlag{Name: "record", Usage: "compare with the tools and arguments in the record"},
@@ -48,7 +48,7 @@ func runLint(c *cli.Context) error {
 			return err
 		}
 	}
-	format, err := formatOf(c, checkFormats)
+	format, err := formatOf(c, check.FormatNames(false))
 	if err != nil {
 		return err
 	}

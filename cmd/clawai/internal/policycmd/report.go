@@ -16,9 +16,6 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// testFormats are the formats of a test report; the first one is for people.
-var testFormats = []string{"text", "json", "junit", "sarif", "github"}
-
 // reportFlags returns the flags for the format and the file of a report.
 func reportFlags(formats []string) []cli.Flag {
 	return []cli.Flag{
@@ -68,29 +65,22 @@ func writeTests(format string, p *policy.Policy, run check.Run) func(io.Writer) 
 	run.Version = cmdline.Version
 	run.Revision = p.Revision()
 	run.Duration = time.Since(run.Start)
-	switch format {
-	case "json":
-		return func(w io.Writer) error { return check.WriteJSON(w, p, run.Results) }
-	case "junit":
-		return run.WriteJUnit
-	case "sarif":
-		return run.WriteSARIF
-	case "github":
-		return func(w io.Writer) error {
-			if err := run.WriteAnnotations(w); err != nil {
-				return err
-			}
+	return func(w io.Writer) error {
+		switch format {
+		case "json":
+			return check.WriteJSON(w, p, run.Results)
+		case "text":
 			return check.WriteText(w, run.Results)
 		}
+		return check.FindFormat(format).WriteTests(w, run)
 	}
-	return func(w io.Writer) error { return check.WriteText(w, run.Results) }
 }
 
 // tellBroken reports the errors of a policy if the format can hold findings, and returns the
 // error.
 func tellBroken(c *cli.Context, format string, err error) error {
 	var broken policy.Errors
-	if !errors.As(err, &broken) || format != "sarif" && format != "github" {
+	if f := check.FindFormat(format); !errors.As(err, &broken) || f == nil || f.Findings == nil {
 		return err
 	}
 	if writeErr := writeReport(c, writeFindings(format, loading, loadFindings(broken))); writeErr != nil {
@@ -116,8 +106,5 @@ func loadFindings(broken policy.Errors) []check.Finding {
 
 // writeFindings returns the writer of findings, in a format that can hold them.
 func writeFindings(format string, tool check.Tool, findings []check.Finding) func(io.Writer) error {
-	if format == "sarif" {
-		return func(w io.Writer) error { return check.WriteSARIF(w, tool, findings) }
-	}
-	return func(w io.Writer) error { return check.WriteAnnotations(w, findings) }
+	return func(w io.Writer) error { return check.FindFormat(format).Findings(w, tool, findings) }
 }

@@ -22,7 +22,7 @@ func testCommand() *cli.Command {
 		Flags: slices.Concat(suiteFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "expect", Usage: "the `ACTION` every fixture must get, whatever it expects itself"},
 			&cli.BoolFlag{Name: "watch", Usage: "run again after every change of the policy or a fixture"},
-		}, reportFlags(testFormats)),
+		}, reportFlags(check.FormatNames(true))),
 		Action: runTest,
 	}
 }
@@ -31,7 +31,7 @@ func runTest(c *cli.Context) error {
 	if err := nameOwnPolicy(c); err != nil {
 		return err
 	}
-	format, err := formatOf(c, testFormats)
+	format, err := formatOf(c, check.FormatNames(true))
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,11 @@ package proxycmd
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
@@ -15,6 +17,9 @@ func proxyFlags(names ...string) []cli.Flag {
 	for _, o := range proxyargs.ListOptions() {
 		if names != nil && !slices.Contains(names, o.Name) {
 			continue
+		}
+		if strings.Contains(o.Usage, proxyargs.Channels) {
+			o.Usage = strings.Replace(o.Usage, proxyargs.Channels, strings.Join(session.ChannelNames(), ", "), 1)
 		}
 		switch o.Kind {
 		case proxyargs.Switch:

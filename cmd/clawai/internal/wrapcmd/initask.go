@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/cmd/clawai/internal/channels"
 	"github.com/clawai/clawai/cmd/clawai/internal/demo"
-	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/text/term"
 )
 
@@ -24,7 +23,7 @@ type askDoc struct {
 // readAskSettings reads the settings and finds the ways that are open. A client may start the
 // proxy elsewhere, where it cannot use our terminal.
 func (r *initRun) readAskSettings() (askDoc, error) {
-	ask, err := config.LoadAsk(r.folders.SettingsFile(), os.Getenv)
+	ask, err := session.LoadAsk(r.folders)
 	if err != nil {
 		return askDoc{}, fmt.Errorf("%w; no server is started with it", err)
 	}
@@ -33,7 +32,7 @@ func (r *initRun) readAskSettings() (askDoc, error) {
 		d.Waits = "0s"
 	}
 	for _, name := range ask.Order.Is {
-		if name != "elicitation" && name != "terminal" && channels.Open(r.c.Context, r.folders, name) == nil {
+		if why, known := session.TryChannel(r.c.Context, r.folders, name); known && why == nil && name != "terminal" {
 			d.Open = append(d.Open, name)
 		}
 	}

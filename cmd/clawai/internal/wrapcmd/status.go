@@ -1,12 +1,17 @@
 package wrapcmd
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/ask/choose"
 	"github.com/clawai/clawai/internal/state/flow"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
@@ -17,11 +22,13 @@ func StatusCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "status",
 		Usage:     "show which servers of your MCP clients are behind clawai",
-		UsageText: "clawai status [--json] [--check]\nclawai status --tokens [--json]",
+		UsageText: "clawai status [--json] [--check]\nclawai status --tokens [--json]\nclawai status --forget FILE [--yes]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 			&cli.BoolFlag{Name: "check", Usage: "exit 1 when a server could be wrapped and is not, an installed hook does nothing, or a file cannot be read"},
 			&cli.BoolFlag{Name: "tokens", Usage: "estimate what each server's tools cost the model, by the lists on record"},
+			&cli.StringFlag{Name: "forget", Usage: "end the labels of a FILE into which a session wrote after it had read what strangers wrote"},
+			&cli.BoolFlag{Name: "yes", Usage: "ask nothing"},
 		},
 		Action: runStatus,
 	}
@@ -78,6 +85,9 @@ func runStatus(c *cli.Context) error {
 	if err := cmdline.NoArguments(c); err != nil {
 		return err
 	}
+	if c.String("forget") != "" {
+		return forgetFile(c, c.String("forget"))
+	}
 	if c.Bool("tokens") {
 		if c.Bool("check") {
 			return cmdline.Usagef("--tokens and --check are two questions; ask one")
@@ -105,6 +115,33 @@ func runStatus(c *cli.Context) error {
 	if c.Bool("check") && doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted]+doc.Unreadable+len(doc.Hub) > 0 || c.Bool("check") && hasBrokenHooks(doc.Hooks) {
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
+	return nil
+}
+
+// forgetFile removes the labels of a file, if the owner agrees.
+func forgetFile(c *cli.Context, file string) error {
+	f, err := FindServers()
+	if err != nil {
+		return err
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	shown := term.VisibleText(f.ShortPath(path))
+	question := shown + " may hold what strangers wrote. Treat it as your own?"
+	if err := cmdline.ConfirmAction(c, question, "Nothing was forgotten.", choose.HasTerminal(os.Stdin, os.Stdout)); err != nil {
+		return err
+	}
+	had, err := flow.ForgetFile(f.folders.State, path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("nothing was forgotten: %w", err)
+	case !had:
+		fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "%s has no labels of its own.\n", shown)
+		return nil
+	}
+	fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "The labels of %s are forgotten. Sessions that have read it keep theirs.\n", shown)
 	return nil
 }
 

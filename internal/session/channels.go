@@ -1,0 +1,111 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask"
+	"github.com/clawai/clawai/internal/ask/elicit"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// channelRow is one way to ask a person.
+type channelRow struct {
+	name string // its word in the settings and in the record
+	make func(*asking) ask.Channel
+	// try returns why nobody could be asked from here now. It asks no question and writes no
+	// file. It is nil if only a session can tell; when then says where somebody can be asked.
+	try    func(context.Context, config.Folders) error
+	when   string
+	queued bool // the answer comes through the queue
+}
+
+// channels are all ways to ask a person, in the order in which they are tried.
+var channels = []channelRow{
+	{name: "terminal", make: func(a *asking) ask.Channel { return a.newTerminal() }, try: tryTerminal},
+	queueRow("console"),
+	{name: "elicitation", when: "where the client offers a form of its own", make: func(a *asking) ask.Channel {
+		return elicit.New(elicit.Options{Project: a.view.Project, Home: a.folders.Home, Reach: a.listReach})
+	}},
+	queueRow("web"),
+}
+
+// queueRow returns the row of a kind of answerer that watches the queue.
+func queueRow(kind string) channelRow {
+	return channelRow{
+		name: kind, queued: true,
+		make: func(a *asking) ask.Channel { return ask.NewQueueChannel(kind, a.listAnswerers) },
+		try: func(_ context.Context, f config.Folders) error {
+			return ask.NewQueueChannel(kind, func() ([]string, error) { return listAnswerers(queueDir(f)) }).Open()
+		},
+	}
+}
+
+func findChannel(name string) *channelRow {
+	return &channels[slices.IndexFunc(channels, func(c channelRow) bool { return c.name == name })]
+}
+
+// ChannelNames returns the words of all ways to ask a person, in the order in which they are tried.
+func ChannelNames() (names []string) {
+	for _, c := range channels {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// LoadAsk reads the settings for asking a person from their file and the environment.
+func LoadAsk(f config.Folders) (config.Ask, error) {
+	return config.LoadAsk(f.SettingsFile(), os.Getenv, ChannelNames())
+}
+
+// TryChannel returns why a channel of the settings is not open here now. If only a session can
+// tell, known is false, and why says where the channel is open.
+func TryChannel(ctx context.Context, f config.Folders, name string) (why error, known bool) {
+	c := findChannel(name)
+	if c.try == nil {
+		return errors.New(c.when), false
+	}
+	return c.try(ctx, f), true
+}
+
+func queueDir(f config.Folders) string { return filepath.Join(f.State, "queue") }
+
+// listAnswerers asks the queue, but does not create one.
+func listAnswerers(dir string) ([]string, error) {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	q, err := queue.Open(dir, queue.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = q.Close() }()
+	return q.Answerers()
+}
+
+// tryTerminal opens the terminal as a question would.
+func tryTerminal(ctx context.Context, f config.Folders) error {
+	lock := terminalLock(f)
+	if _, err := os.Stat(f.State); err != nil {
+		dir, err := os.MkdirTemp("", "clawai-terminal-")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		lock = filepath.Join(dir, filepath.Base(lock))
+	}
+	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	defer cancel()
+	tty, err := term.OpenTerminal(ctx, "/dev/tty", lock)
+	if err != nil {
+		return err
+	}
+	return tty.Close()
+}

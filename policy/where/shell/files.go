@@ -1,0 +1,186 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Files are the files that a shell text may read and write, as far as its words show them. A
+// program that keeps a file's name to itself, such as tar, writes more than that.
+type Files struct {
+	Reads   []string // files, or folders of which only the names are read
+	Folders []string // folders of which every file is read
+	Writes  []string
+}
+
+// FilesOf returns the files of a shell text. A path behind a cd is there from the folder of the cd
+// on, and as it is written.
+func FilesOf(text string) (f Files) {
+	r := runner{budget: 4 * maxText}
+	r.readText(text, 0)
+	folder := ""
+	type known struct {
+		to   *[]string
+		name string
+	}
+	seen := map[known]bool{}
+	add := func(to *[]string, name string) {
+		for _, one := range [...]string{name, path.Join(folder, name)} {
+			if rooted := path.IsAbs(name) || strings.HasPrefix(name, "~"); name != "" && !seen[known{to, one}] && (one == name || folder != "" && !rooted) {
+				seen[known{to, one}] = true
+				*to = append(*to, one)
+			}
+		}
+	}
+	for i := range r.runs {
+		one := &r.runs[i]
+		switch {
+		case one.Program == "cd" || one.Program == "pushd":
+			if at := slices.IndexFunc(one.Words, isOperand); at >= 0 {
+				if to := one.Words[at]; path.IsAbs(to) || to[0] == '~' {
+					folder = to
+				} else {
+					folder = path.Join(folder, to)
+				}
+			}
+		case one.into != "":
+			add(&f.Writes, one.into)
+		case one.from != "":
+			add(&f.Reads, one.from)
+		default:
+			one.visitWrites(func(name string) { add(&f.Writes, name) })
+			one.visitReads(func(name string, below bool) {
+				if below {
+					add(&f.Folders, name)
+				} else {
+					add(&f.Reads, name)
+				}
+			})
+		}
+	}
+	return f
+}
+
+func isOperand(word string) bool { return word != "" && word[0] != '-' }
+
+func countOperands(words []string) (n int) {
+	for _, word := range words {
+		if isOperand(word) {
+			n++
+		}
+	}
+	return n
+}
+
+// addRedirects adds the files of redirections as runs of their own.
+func (r *runner) addRedirects(all []*syntax.Redirect) {
+	for _, to := range all {
+		if to.Word == nil {
+			continue
+		}
+		switch name := readWord(to.Word).text; to.Op {
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob, syntax.RdrInOut:
+			r.runs = append(r.runs, Run{into: name})
+		case syntax.DplOut:
+			if strings.Trim(name, "0123456789-") != "" { // >&file
+				r.runs = append(r.runs, Run{into: name})
+			}
+		case syntax.RdrIn:
+			r.runs = append(r.runs, Run{from: name})
+		}
+	}
+}
+
+// visitWrites visits the files that a program writes into.
+func (r *Run) visitWrites(visit func(name string)) {
+	var operands []string
+	for _, word := range r.Words {
+		if isOperand(word) {
+			operands = append(operands, word)
+		}
+	}
+	switch {
+	case r.Program == "tee", r.Program == "truncate":
+		for _, name := range operands {
+			visit(name)
+		}
+	case listedIn("cp mv ln install rsync scp", r.Program) && len(operands) > 1:
+		to := operands[len(operands)-1]
+		visit(to)
+		for _, from := range operands[:len(operands)-1] {
+			visit(path.Join(to, path.Base(from)))
+		}
+	case r.Program == "dd":
+		for _, word := range r.Words {
+			if name, is := strings.CutPrefix(word, "of="); is {
+				visit(name)
+			}
+		}
+	case listedIn("sed perl", r.Program):
+		if slices.ContainsFunc(r.Words, func(w string) bool {
+			return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "--in-place") || w == "-pi"
+		}) {
+			for _, name := range operands {
+				visit(name)
+			}
+		}
+	case listedIn("curl wget", r.Program) && (r.Program == "wget" || slices.ContainsFunc(r.Words, func(w string) bool {
+		return w == "--remote-name" || w[:min(2, len(w))] != "--" && strings.HasPrefix(w, "-") && strings.Contains(w, "O")
+	})):
+		for _, name := range operands { // the last part of the address
+			if name, _, _ = strings.Cut(name, "?"); strings.Contains(name, "/") {
+				visit(path.Base(name))
+			}
+		}
+	}
+	if isTeller(r.Program) || listedIn("grep egrep fgrep rg", r.Program) {
+		return
+	}
+	for i, word := range r.Words { // many programs name their output so
+		name, value, valued := strings.Cut(word, "=")
+		switch {
+		case !listedIn("-o -O --output --out --output-document --outfile", name) && !isShellOption(name, 'o'):
+		case valued:
+			visit(value)
+		case i+1 < len(r.Words):
+			visit(r.Words[i+1])
+		}
+	}
+}
+
+// isTeller reports whether a program shows or changes nothing of a file's content.
+func isTeller(program string) bool {
+	return listedIn("ls rm mkdir rmdir touch chmod chown stat du df test [ echo printf pwd which dirname basename realpath readlink true false sleep date export set unset", program)
+}
+
+// visitReads visits the files that a program may read. below means that name is a folder of which
+// every file may be read.
+func (r *Run) visitReads(visit func(name string, below bool)) {
+	if isTeller(r.Program) || r.Program == "find" {
+		return
+	}
+	deep := listedIn("rg ag ack tar zip 7z", r.Program) || slices.ContainsFunc(r.Words, func(w string) bool {
+		return !isOperand(w) && !strings.HasPrefix(w, "--") && strings.ContainsAny(w, "rR") || w == "--recursive"
+	}) && listedIn("grep egrep fgrep cp rsync", r.Program)
+	if deep && countOperands(r.Words) < 2 {
+		visit(".", true)
+	}
+	for i, word := range r.Words {
+		if at := strings.IndexAny(word, "*?[{"); at >= 0 && (i < len(r.unknown) && r.unknown[i] || word == "{}") { // find puts a file in place of {}
+			visit(path.Dir(word[:at]+"x"), true)
+			continue
+		}
+		visit(word, false)
+		if deep && isOperand(word) {
+			visit(word, true)
+		}
+		if strings.ContainsAny(word, between) {
+			for part := range strings.FieldsFuncSeq(word, func(c rune) bool { return strings.ContainsRune(between, c) }) {
+				visit(part, false)
+			}
+		}
+	}
+}
