@@ -55,8 +55,8 @@ func judgeByClawai(ctx context.Context, line *program.Line, payload []byte) clie
 	return client.Answer{Stdout: said, Stderr: errs.Bytes(), Code: code}
 }
 
-// runWithOpenInput runs a program on a payload and keeps its input open after it, so that the
-// program notices our end in every case.
+// runWithOpenInput runs a program with a payload as its input. The input stays open after the
+// payload, so that the program reads its end only if this process dies.
 func runWithOpenInput(cmd *exec.Cmd, payload []byte) error {
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -65,6 +65,6 @@ func runWithOpenInput(cmd *exec.Cmd, payload []byte) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _, _ = in.Write(payload) }() // a program that reads only half of it does not answer
+	go func() { _, _ = in.Write(payload) }() // on an error the program did not read all, and does not answer
 	return cmd.Wait()
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// detectors look into the arguments of a call, the only content that a hook gets.
+// detectors is the gate's inspector in this program. It looks into the arguments of a call, the
+// only content that a hook gets.
 type detectors struct{ gate.None }
 
-// coversPolicy reports whether the detectors find everything that the rules about calls need:
-// only the large program knows servers' schemas.
+// coversPolicy reports whether the detectors find everything that the rules about calls need. They
+// cannot check a call against a schema: only clawai knows the servers' schemas.
 func coversPolicy(p gate.Policy) bool {
 	kinds, _ := p.Screens(policy.OnCall)
 	return !slices.Contains(kinds, reply.Schema)

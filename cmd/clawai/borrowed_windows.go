@@ -1,4 +1,4 @@
 package main
 
-// checkPowers returns nil: Windows has no such mark.
+// checkPowers returns nil: Windows has no setuid and no file capabilities.
 func checkPowers() error { return nil }

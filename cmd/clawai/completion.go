@@ -97,7 +97,7 @@ func readPlace(cmds []*cli.Command, typed []string) place {
 	at := place{subcommands: cmds}
 	for i, word := range typed {
 		if at.option != nil {
-			at.option = nil // this word is its value
+			at.option = nil // this word is the option's value
 			continue
 		}
 		if i == 0 && word == "help" {
@@ -119,7 +119,7 @@ func readPlace(cmds []*cli.Command, typed []string) place {
 	return at
 }
 
-// findFlag returns the option that a word names, if its value is another word.
+// findFlag returns the option that a word names; nil if the word also has the value (--NAME=VALUE).
 func (at *place) findFlag(word string) cli.DocGenerationFlag {
 	return cmdline.FlagNamed(at.placeFlags(), strings.TrimLeft(word, "-"))
 }

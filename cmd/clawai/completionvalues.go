@@ -19,8 +19,9 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// valuesOf returns the values of an option, by its name, or by the command's words and its name
-// when commands differ. An option that is not listed takes a file, or any value.
+// valuesOf has, for the name of an option, a function that returns its values. If the values differ
+// between commands, the key is the command's words and the name. An option that is not listed takes
+// a file, or any value.
 var valuesOf = map[string]func() []string{
 	"server":             serverNames,
 	"client":             clientNames,
@@ -41,7 +42,7 @@ var valuesOf = map[string]func() []string{
 	"redact":             fixedWords("redacted", "hash", "full"),
 }
 
-// argumentsOf has one function for each argument of a command.
+// argumentsOf has, for the words of a command, one function for each of its arguments.
 var argumentsOf = map[string][]func() []string{
 	"wrap":        {serverNames},
 	"unwrap":      {serverNames},

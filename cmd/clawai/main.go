@@ -58,14 +58,14 @@ func runClawai(args []string, stdout, stderr io.Writer) int {
 		exit = &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
 	}
 	if exit.Err != nil {
-		fmt.Fprintf(cmdline.ProseWriter(stderr), "clawai: %v%s\n", exit.Err, wayOn(exit.Err))
+		fmt.Fprintf(cmdline.ProseWriter(stderr), "clawai: %v%s\n", exit.Err, adviseSharing(exit.Err))
 	}
 	return exit.Code
 }
 
-// wayOn returns advice about a file that another program on Windows keeps open
+// adviseSharing returns advice about a file that another program on Windows keeps open
 // (ERROR_SHARING_VIOLATION, which other systems do not have).
-func wayOn(err error) string {
+func adviseSharing(err error) string {
 	if runtime.GOOS == "windows" && errors.Is(err, syscall.Errno(32)) {
 		return "; another program has it open: close it there and try again"
 	}

@@ -30,7 +30,7 @@ func TestTable(t *testing.T) {
 					t.Errorf("%s %v: %s is not known", c.id, row.names, entry)
 				}
 			}
-			if known := row.class == "read" || row.class == "search" || row.class == "write"; known != row.contract && row.more == nothing {
+			if known := row.class == "read" || row.class == "search" || row.class == "write"; known != row.contract && row.extract == noExtraction {
 				t.Errorf("%s %v: contract is %v", c.id, row.names, row.contract)
 			}
 			for _, name := range row.names {

@@ -1,10 +1,10 @@
-// Package builtin holds tables of the tools that agents bring along and no MCP server offers: the
+// Package builtin holds tables of the tools that are part of an agent, not of an MCP server: the
 // shell, the editor, the web. Each tool has a class. Tools of a class share names for some
-// arguments, so that one rule covers all of them. The tables are data (tools.go). The package is
-// pure.
+// arguments, so that one rule covers all of them. The tables are data (tools.go). The package does
+// no input or output.
 //
-// A client is named as in wrap's catalogue. The tables never apply to a tool of an MCP server,
-// whatever its name is.
+// Clients have the same names as in the catalogue of clawai wrap. The tables never apply to a tool
+// of an MCP server, whatever its name is.
 package builtin
 
 import (
@@ -22,8 +22,8 @@ type Tool struct {
 	row   *row
 }
 
-// SharedName returns the class's name of the tool's own argument. It returns "" where the two
-// names are equal, or the class has no such argument.
+// SharedName returns the name that the tool's class uses for one of the tool's arguments. It
+// returns "" if the two names are equal, or if the class has no such argument.
 func (t Tool) SharedName(own string) string {
 	switch {
 	case t.row == nil:
@@ -41,8 +41,9 @@ func (t Tool) SharedName(own string) string {
 	return ""
 }
 
-// KnowsArgument reports whether everything that an argument of the tool may hold is known: the
-// argument names no place or command, or CompleteArguments has added its places.
+// KnowsArgument reports whether a rule can judge all that an argument of the tool names: the
+// argument never names a file or a command, or CompleteArguments copies the names that it holds
+// into an argument that rules read.
 func (t Tool) KnowsArgument(own string) bool {
 	if t.row == nil || !t.row.contract {
 		return t.row != nil && t.row.gathersArgument(own)
@@ -62,14 +63,14 @@ func listsName(names, name string) bool {
 	return false
 }
 
-// PatchArgument is a name that an argument with the text of a patch may have.
+// PatchArgument is one of the names that clients use for the argument with the text of a patch.
 const PatchArgument = "input"
 
 // TakesPatch reports whether the tool's argument is the text of a patch. Some clients send that
-// text in place of the arguments.
-func (t Tool) TakesPatch() bool { return t.workKind() == patched }
+// text in place of a JSON object with arguments.
+func (t Tool) TakesPatch() bool { return t.workKind() == patchFiles }
 
-// FindTool returns the table's entry for a client's tool.
+// FindTool returns the table's entry for a client's tool; the zero Tool if there is none.
 func FindTool(client, tool string) Tool {
 	for i := range clients {
 		if clients[i].id != client {
@@ -115,7 +116,7 @@ var classes = []Class{
 	{"task", nil, "keeps the agent's list of tasks"},
 }
 
-// ToolNames lists the tools of a client that have a class.
+// ToolNames lists the names of a client's tools that have the given class.
 func ToolNames(client, class string) (names []string) {
 	for i := range clients {
 		for _, row := range clients[i].tools {

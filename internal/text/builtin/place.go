@@ -10,27 +10,28 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Arguments that CompleteArguments adds to a call of a tool whose contract is known. places lists
-// files that the call names outside the class's path argument; they count as the class's path
-// too. reach lists folders or wildcards through which the call reads denied files.
+// Names of arguments that CompleteArguments adds to a call of a tool whose contract is known.
+// "places" lists files that the call names outside the class's path argument; rules treat them as
+// the class's path too. "reach" lists folders or wildcards through which the call reads denied
+// files.
 const (
 	placesArgument = "places"
 	reachArgument  = "reach"
 )
 
-func (t Tool) workKind() worked {
+func (t Tool) workKind() extraction {
 	if t.row == nil {
-		return nothing
+		return noExtraction
 	}
-	return t.row.more
+	return t.row.extract
 }
 
-// isDerived reports whether CompleteArguments adds an argument of that name.
+// isDerived reports whether name is that of an argument that CompleteArguments adds.
 func (t Tool) isDerived(name string) bool {
 	return t.row != nil && t.row.contract && (name == placesArgument || name == reachArgument)
 }
 
-// hasNested reports whether the members of objects in an argument are known.
+// hasNested reports whether the table knows the members of the objects in an argument.
 func (r *row) hasNested(argument string) bool {
 	for entry := range strings.FieldsSeq(r.nested) {
 		if head, _, _ := strings.Cut(entry, "."); head == argument {
@@ -40,8 +41,8 @@ func (r *row) hasNested(argument string) bool {
 	return false
 }
 
-// gathersArgument reports whether an argument is a list of objects that hold the class's
-// argument.
+// gathersArgument reports whether an argument is a list of objects that hold an argument of the
+// class.
 func (r *row) gathersArgument(argument string) bool {
 	for pair := range strings.FieldsSeq(r.args) {
 		if head, _, listed := strings.Cut(pair, "[]."); listed && head == argument {
@@ -51,7 +52,7 @@ func (r *row) gathersArgument(argument string) bool {
 	return false
 }
 
-// addPlaces adds the places that a call names by its contract.
+// addPlaces adds the arguments "places" and "reach" to a call of a tool whose contract is known.
 func (t Tool) addPlaces(args []byte, members object) ([]byte, error) {
 	if t.row == nil || !t.row.contract {
 		return args, nil
@@ -69,7 +70,8 @@ func (t Tool) addPlaces(args []byte, members object) ([]byte, error) {
 	return members.addDerived(args, placesArgument, places)
 }
 
-// addDerived returns args with a list added, which may be empty.
+// addDerived returns args with a list added as a member; an empty list adds nothing. It returns an
+// error if the call already has a member of that name with another value.
 func (o object) addDerived(args []byte, name string, texts []string) ([]byte, error) {
 	if len(texts) > 0 {
 		return o.addMember(args, name, encodeTexts(texts))
@@ -80,11 +82,10 @@ func (o object) addDerived(args []byte, name string, texts []string) ([]byte, er
 	return args, nil
 }
 
-// findPlaces lists the places that a call names outside the class's path, and those that the call
-// reaches.
+// findPlaces returns the lists for the arguments "places" and "reach" of a call.
 func (r *row) findPlaces(t Tool, members object) (places, reach []string, err error) {
 	var folders, globs []string
-	shown := false // the wildcards are themselves the class's path
+	shown := false // whether rules see the wildcards as the class's path already
 	for _, m := range members {
 		switch {
 		case t.isDerived(m.name), r.gathersArgument(m.name):
@@ -163,7 +164,7 @@ func liftsIgnore(name string, v jsonscan.Value) bool {
 	value := strings.ToLower(strings.Trim(string(v), `"`))
 	off := slices.Contains([]string{"false", "0", "no", "null", ""}, value)
 	if !off && !slices.Contains([]string{"true", "1", "yes"}, value) {
-		return false // the search still skips these files
+		return false // not a boolean: the search still skips these files
 	}
 	return off == containsAny(name, "respect", "skip", "exclude", "honor", "obey", "apply", "use")
 }
@@ -173,7 +174,7 @@ func containsAny(text string, parts ...string) bool {
 }
 
 // findChosen returns the denied files that a wildcard names in full, and the wildcard itself if
-// it leaves the folder. wide reports whether a tool that shows file contents may show further
+// it leads out of the folder. wide reports whether the tool shows file contents and may show other
 // denied files.
 func (r *row) findChosen(folders []string, wildcard string) (named []string, wide bool) {
 	if len(folders) == 0 {
@@ -190,8 +191,8 @@ func (r *row) findChosen(folders []string, wildcard string) (named []string, wid
 	return named, wide
 }
 
-// splitWildcard lists the wildcards in a text: Claude Code splits a text at blanks, and at commas
-// outside of braces.
+// splitWildcard lists the wildcards that a text may mean: the text as a whole, and its parts,
+// because Claude Code splits a text at blanks, and at commas outside of braces.
 func splitWildcard(text string) []string {
 	all := []string{text}
 	add := func(part string) {
@@ -210,7 +211,7 @@ func splitWildcard(text string) []string {
 	return all
 }
 
-// joinWildcard returns a wildcard relative to a folder.
+// joinWildcard puts a folder before a wildcard, unless the wildcard has a root or begins with "!".
 func joinWildcard(folder, wildcard string) string {
 	if isRooted(wildcard) || strings.HasPrefix(wildcard, "!") {
 		return wildcard
@@ -276,8 +277,8 @@ func (r *row) readNested(m member) (all []string, err error) {
 	return all, err
 }
 
-// nestedPlace returns the name of the first member of an object in a value that looks like a
-// file's name; "" without one.
+// nestedPlace returns the name of a member, in any object of a JSON value, that looks like the
+// name for a file; "" if there is none.
 func nestedPlace(raw string) (found string) {
 	if !strings.Contains(raw, "{") {
 		return ""

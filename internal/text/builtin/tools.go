@@ -10,27 +10,29 @@ type client struct {
 type row struct {
 	class string
 	names []string
-	// own>shared, for top-level arguments whose names differ; list[].own>shared where an argument
-	// is a list of objects or of texts.
-	args string
-	more worked // which of the class's arguments must be worked out
+	// args maps the tool's names of arguments to the class's names, as words own>shared, for
+	// arguments whose two names differ. list[].own>shared is for an argument that is a list of
+	// objects or of texts.
+	args    string
+	extract extraction // which of the class's arguments CompleteArguments must extract
 
-	// contract reports that the other arguments are known too: which of them name files.
+	// contract is true if the table knows which of the other arguments name files. globs, nested
+	// and plain list names of arguments.
 	contract bool
-	globs    string // wildcards of files below the tool's path
-	nested   string // members of objects in an argument, as edits.filePath
+	globs    string // arguments that hold wildcards of files below the tool's path
+	nested   string // arguments that hold objects: edits.filePath if a member names a file, edits if none does
 	plain    string // arguments that never name a file
 	content  bool   // the tool shows the content of files below its path
 	folder   bool   // without a path the tool searches the folder of the call
 }
 
-// worked names an argument of the class that must be extracted from a text.
-type worked uint8
+// extraction says which argument of the class must be extracted from a text, and how.
+type extraction uint8
 
 const (
-	nothing worked = iota
-	patched        // path: the files of a patch, from the text in content
-	linked         // url: every URL of the prompt
+	noExtraction extraction = iota
+	patchFiles              // path: the files of the patch in content
+	promptURLs              // url: every URL of the prompt
 )
 
 // patchArgs are clients' names for the text of a patch.
@@ -76,7 +78,7 @@ var geminiTools = []row{
 	{class: "search", names: []string{"lsp"}, args: "filePath>path query>pattern", contract: true, plain: "query operation"},
 	{class: "write", names: []string{"notebook_edit"}, args: "notebook_path>path new_source>content", contract: true,
 		plain: "new_source cell_id cell_type edit_mode"},
-	{class: "fetch", names: []string{"web_fetch"}, more: linked},
+	{class: "fetch", names: []string{"web_fetch"}, extract: promptURLs},
 	{class: "websearch", names: []string{"google_web_search", "web_search"}},
 	{class: "agent", names: []string{"invoke_agent", "codebase_investigator", "task", "agent"}},
 	{class: "agent", names: []string{"activate_skill"}, args: "name>prompt"},
@@ -101,7 +103,7 @@ var clients = []client{
 		{class: "read", names: []string{"read_file"}, args: "file_path>path", contract: true},
 		{class: "search", names: []string{"list_dir"}, args: "dir_path>path", contract: true},
 		{class: "search", names: []string{"grep_files"}, contract: true, globs: "include", plain: "pattern", content: true, folder: true},
-		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
+		{class: "write", names: []string{"apply_patch"}, args: patchArgs, extract: patchFiles},
 		{class: "read", names: []string{"view_image"}, contract: true},
 		{class: "agent", names: []string{"spawn_agent", "send_input"}, args: "message>prompt"},
 		{class: "ask", names: []string{"request_user_input"}},
@@ -124,7 +126,7 @@ var clients = []client{
 			contract: true, plain: "contents content old_string new_string explanation instructions code_edit", nested: "edits"},
 		{class: "write", names: []string{"EditNotebook"}, args: "target_notebook>path new_string>content", contract: true,
 			plain: "old_string new_string cell_language cell_idx is_new_cell explanation"},
-		{class: "write", names: []string{"ApplyPatch"}, args: patchArgs, more: patched},
+		{class: "write", names: []string{"ApplyPatch"}, args: patchArgs, extract: patchFiles},
 		{class: "fetch", names: []string{"WebFetch"}},
 		{class: "websearch", names: []string{"WebSearch"}, args: "search_term>query"},
 		{class: "agent", names: []string{"Task"}},
@@ -148,7 +150,7 @@ var clients = []client{
 			contract: true, nested: "replacements.filePath edits.filePath", plain: "content oldString newString code explanation newCode language editType cellId"},
 		{class: "write", names: []string{"create_new_workspace", "create_new_jupyter_notebook", "vscode_renameSymbol", "rename_symbol"}, args: "filePath>path", contract: true,
 			plain: "query symbol newName lineContent"},
-		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
+		{class: "write", names: []string{"apply_patch"}, args: patchArgs, extract: patchFiles},
 		{class: "fetch", names: []string{"fetch_webpage", "fetch", "open_simple_browser", "open_browser_page"}, args: "urls>url"},
 		{class: "agent", names: []string{"runSubagent", "search_subagent", "execution_subagent"}, args: "query>prompt"},
 		{class: "ask", names: []string{"ask_questions", "vscode_askQuestions"}},
@@ -163,7 +165,7 @@ var clients = []client{
 		{class: "search", names: []string{"glob", "Glob"}, args: "paths>path", contract: true, globs: "pattern", folder: true},
 		{class: "write", names: []string{"create", "edit", "str_replace_editor", "Write", "Edit"}, args: "file_path>path file_text>content new_str>content new_string>content",
 			contract: true, plain: "command file_text old_str new_str old_string new_string content"},
-		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
+		{class: "write", names: []string{"apply_patch"}, args: patchArgs, extract: patchFiles},
 		{class: "fetch", names: []string{"web_fetch", "WebFetch"}},
 		{class: "websearch", names: []string{"web_search", "WebSearch"}},
 		{class: "agent", names: []string{"task", "Agent", "Task"}},
@@ -173,7 +175,7 @@ var clients = []client{
 		{class: "plan", names: []string{"exit_plan_mode", "ExitPlanMode"}},
 		{class: "task", names: []string{"update_todo", "report_intent", "read_agent", "list_agents", "read_bash", "stop_bash", "list_bash", "read_powershell", "stop_powershell", "list_powershell", "TodoWrite"}},
 	}},
-	{"windsurf", []row{ // events take the place of tools
+	{"windsurf", []row{ // the names are of events: the hooks of windsurf do not name tools
 		{class: "shell", names: []string{"run_command"}, args: "command_line>command"},
 		{class: "read", names: []string{"read_code"}, args: "file_path>path", contract: true},
 		{class: "write", names: []string{"write_code"}, args: "file_path>path edits>content", contract: true, nested: "edits"},
@@ -195,7 +197,7 @@ var clients = []client{
 		{class: "search", names: []string{"list_files", "list_code_definition_names"}, args: "regex>pattern", contract: true, plain: "task_progress"},
 		{class: "write", names: []string{"write_to_file", "replace_in_file", "new_rule"}, args: "absolutePath>path diff>content", contract: true,
 			plain: "content diff task_progress"},
-		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
+		{class: "write", names: []string{"apply_patch"}, args: patchArgs, extract: patchFiles},
 		{class: "fetch", names: []string{"web_fetch", "browser_action"}},
 		{class: "websearch", names: []string{"web_search"}},
 		{class: "agent", names: []string{"new_task", "use_subagents"}, args: "context>prompt"},
@@ -212,7 +214,7 @@ var clients = []client{
 		{class: "search", names: []string{"LS"}, args: "folder>path directory_path>path", contract: true, plain: "ignorePatterns"},
 		{class: "write", names: []string{"Create", "Edit", "MultiEdit"}, args: "file_path>path new_str>content", contract: true, nested: "changes edits",
 			plain: "content old_str new_str"},
-		{class: "write", names: []string{"ApplyPatch"}, args: patchArgs, more: patched},
+		{class: "write", names: []string{"ApplyPatch"}, args: patchArgs, extract: patchFiles},
 		{class: "fetch", names: []string{"FetchUrl"}},
 		{class: "websearch", names: []string{"WebSearch"}},
 		{class: "agent", names: []string{"Task"}},
@@ -272,7 +274,7 @@ var clients = []client{
 		{class: "search", names: []string{"lsp"}, args: "filePath>path", contract: true, plain: "operation query"},
 		{class: "write", names: []string{"write", "edit", "multiedit"}, args: "filePath>path newString>content", contract: true, nested: "edits.filePath",
 			plain: "content oldString newString"},
-		{class: "write", names: []string{"patch", "apply_patch"}, args: patchArgs, more: patched},
+		{class: "write", names: []string{"patch", "apply_patch"}, args: patchArgs, extract: patchFiles},
 		{class: "fetch", names: []string{"webfetch"}},
 		{class: "websearch", names: []string{"websearch", "codesearch"}},
 		{class: "agent", names: []string{"task"}},
@@ -296,7 +298,7 @@ var clients = []client{
 		{class: "task", names: []string{"TodoList", "SetTodoList", "TaskList", "TaskOutput", "TaskStop", "CreateGoal", "GetGoal", "UpdateGoal", "SetGoalBudget", "WaitFor", "CronList", "CronDelete"}},
 	}},
 	{"grok", []row{
-		// Its sets of tools use names and arguments of other clients.
+		// Grok has several sets of tools, with the names and arguments of other clients.
 		{class: "shell", names: []string{"run_terminal_command", "run_terminal_cmd", "monitor", "bash"}, args: "is_background>background working_directory>cwd"},
 		{class: "read", names: []string{"read_file", "read"}, args: "target_file>path file_path>path filePath>path", contract: true},
 		{class: "search", names: []string{"grep"}, args: "target_directory>path query>pattern", contract: true, globs: "glob include", plain: "pattern query type output_mode",
@@ -306,7 +308,7 @@ var clients = []client{
 		{class: "write", names: []string{"search_replace", "write", "write_file", "delete_file", "edit_file", "edit", "hashline_edit"},
 			args:     "file_path>path target_file>path filePath>path new_string>content newString>content contents>content",
 			contract: true, nested: "edits", plain: "contents content old_string new_string oldString newString"},
-		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
+		{class: "write", names: []string{"apply_patch"}, args: patchArgs, extract: patchFiles},
 		{class: "fetch", names: []string{"web_fetch", "open_page"}},
 		{class: "websearch", names: []string{"web_search", "x_search"}},
 		{class: "agent", names: []string{"spawn_subagent", "task"}},

@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// MaxPlaces is the number of files or pages that one call may name.
+// MaxPlaces is the maximum number of files or pages that one call may name.
 const MaxPlaces = 100
 
-// CompleteArguments adds the class's arguments that must be extracted from a text to the
-// arguments of a client's tool. An error, worded for the agent, means that this is impossible: no
-// rule may allow the call. args is one JSON object that a strict reader has accepted, or nil, and
+// CompleteArguments extracts arguments of the class from texts and lists, and adds them to the
+// arguments of a client's tool. An error, worded for the agent, means that this is impossible: then
+// no rule may allow the call. args is one JSON object that a strict reader has accepted, or nil; it
 // is not changed. A second call adds nothing.
 func CompleteArguments(client, tool string, args []byte) ([]byte, error) {
 	t := FindTool(client, tool)
@@ -33,15 +33,15 @@ func CompleteArguments(client, tool string, args []byte) ([]byte, error) {
 	var name string
 	var all []string
 	switch t.workKind() {
-	case patched:
+	case patchFiles:
 		name = "path"
 		all, err = t.patchPlaces(members)
-	case linked:
+	case promptURLs:
 		name, all = "url", listURLs(members.memberText("prompt"))
 		if len(all) == 0 {
 			err = errors.New("its prompt names no URL")
 		}
-	case nothing:
+	case noExtraction:
 		return t.addPlaces(args, members)
 	}
 	switch {
@@ -53,9 +53,9 @@ func CompleteArguments(client, tool string, args []byte) ([]byte, error) {
 	return members.addMember(args, name, encodeTexts(all))
 }
 
-// gatherArguments adds arguments that stand inside the objects of a list: the paths of several
-// files, the commands of several lines. A list in another form is an error, because a rule would
-// not see its content.
+// gatherArguments adds arguments of the class that are inside the objects of a list: the paths of
+// several files, several commands. A list in another form is an error, because a rule would not
+// see its content.
 func (t Tool) gatherArguments(members object, args []byte) ([]byte, error) {
 	if t.row == nil {
 		return args, nil
@@ -75,7 +75,7 @@ func (t Tool) gatherArguments(members object, args []byte) ([]byte, error) {
 			}
 			v := jsonscan.ValueOf([]byte(m.raw))
 			if t.SharedName(outer) == shared && holdsTexts(v) {
-				continue // a list of texts has the shared name as it is
+				continue // rules read a text, or a list of texts, without this copy
 			}
 			all, err := collectTexts(v, inner)
 			switch {
@@ -152,7 +152,7 @@ func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 	return all, nil
 }
 
-// isNested reports whether a value is an object, or a list with values that are not plain.
+// isNested reports whether a value is an object, or a list that holds an object or a list.
 func isNested(v jsonscan.Value) bool {
 	if v.Kind() == jsonscan.Object {
 		return true
@@ -213,7 +213,8 @@ func (t Tool) checkSingle(members object) error {
 	return nil
 }
 
-// object is the members of an object; text is the value of a string.
+// object holds the members of a JSON object. Of each member, raw is the value as JSON, and text is
+// the decoded value if that is a string, or "".
 type object []member
 
 type member struct{ name, raw, text string }
@@ -248,7 +249,8 @@ func parseMembers(args []byte) (all object, err error) {
 	return all, nil
 }
 
-// addMember adds a member unless it is already present.
+// addMember adds a member to args. If the member is already present, an equal value changes
+// nothing, and another value is an error.
 func (o object) addMember(args []byte, name, value string) ([]byte, error) {
 	for _, m := range o {
 		switch {

@@ -3,7 +3,7 @@ package inspect
 import "strings"
 
 // checks are the checks that patterns of a pack can name. Each gets the found text and checks its
-// letters and digits. An owner's pattern may find a text of any form.
+// letters and digits. It checks the length too, because an owner's pattern may find any text.
 var checks = map[string]func(found string) bool{
 	"luhn": func(s string) bool {
 		s = signsOf(s)
@@ -11,7 +11,8 @@ var checks = map[string]func(found string) bool{
 	},
 	// provider number of the USA (45 CFR 162.406): Luhn after the issuer's prefix
 	"npi": func(s string) bool { s = signsOf(s); return hasShape(s, "##########") && checkLuhn([]byte("80840"+s)) },
-	// DEA number: the first, third and fifth digit, and twice the others
+	// DEA number: the sum of the first, third and fifth digit and twice the others ends with the
+	// last digit
 	"dea": func(s string) bool {
 		return hasShape(s, "??#######") && weightedSum(s[2:8], 1, 2, 1, 2, 1, 2)%10 == int(s[8]-'0')
 	},
@@ -39,7 +40,7 @@ var checks = map[string]func(found string) bool{
 		}
 		return "TRWAGMYFPDXBNJZSQVHLCKE"[n%23] == s[8]
 	},
-	// Germany (ISO 7064 MOD 11,10): among ten digits, one occurs twice or three times
+	// tax number of Germany (ISO 7064 MOD 11,10)
 	"mod11_10": func(s string) bool {
 		s = signsOf(s)
 		if !hasShape(s, "###########") {
@@ -55,7 +56,7 @@ var checks = map[string]func(found string) bool{
 		}
 		return (11-product)%10 == int(s[len(s)-1]-'0')
 	},
-	// France: 97 less the number modulo 97; Corsica counts as 19 and 18
+	// France: 97 less the number modulo 97; 2A and 2B for Corsica count as 19 and 18
 	"nir": func(s string) bool {
 		s = strings.NewReplacer("2A", "19", "2B", "18").Replace(signsOf(s))
 		if !hasShape(s, "###############") {

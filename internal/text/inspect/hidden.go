@@ -24,7 +24,8 @@ func findHidden(f *findings) {
 	}
 }
 
-// addVariants adds the variation selectors that are harmless one by one.
+// addVariants adds findings for the variation selectors that readHidden did not report because
+// each of them is harmless alone.
 func (f *findings) addVariants() {
 	for i, r := range f.text {
 		if isVariant(r) {
@@ -35,8 +36,8 @@ func (f *findings) addVariants() {
 	}
 }
 
-// readHidden does the work of findHidden: for all characters, or for those that s left out in the
-// first pass.
+// readHidden makes one pass of findHidden. In the second pass (s.rest) it reports only the runs
+// that the first pass left out.
 func readHidden(f *findings, s *sparse) {
 	t := f.text
 	for i := 0; i < len(t); {
@@ -84,7 +85,7 @@ var undrawn = func() (of [256]bool) {
 	return of
 }()
 
-// skipPlain returns the offset from which text is no longer drawn ASCII, in steps of eight bytes.
+// skipPlain skips blocks of eight bytes that are all drawn ASCII, and returns the offset after them.
 func skipPlain(t string, i int) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(t); i += 8 {
@@ -141,8 +142,8 @@ func controlEnd(t string, i, n int) (end int, what string) {
 	return i + n, what8
 }
 
-// hiddenRun reads the n hidden characters from i. what is "" where they are ordinary in the
-// surrounding script or emoji.
+// hiddenRun reads the run of hidden characters at i. n is their number without soft hyphens. what
+// is "" if the run is ordinary in the surrounding script or emoji.
 func hiddenRun(t string, i int) (what string, n, end int) {
 	end = i
 	first, _ := utf8.DecodeRuneInString(t[i:])
@@ -192,8 +193,9 @@ func tagSequence(region string) string {
 	return b.String() + "\U000e007f"
 }
 
-// isOrdinary reports whether a run of n characters is ordinary in the surrounding script or
-// emoji. A text that merely holds a letter of such a script is not enough.
+// isOrdinary reports whether a run of n characters is ordinary between the characters before and
+// after it. first and last report whether the run begins or ends the text. A letter of a script
+// elsewhere in the text does not count.
 func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 	r, _ := utf8.DecodeRuneInString(run)
 	if n > 1 {
@@ -238,7 +240,7 @@ func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 }
 
 // lastSelector is the last selector that Unicode's database uses for variants of Chinese letters
-// (UTS 37). All 240 selectors together could encode bytes.
+// (UTS 37). Later selectors are never ordinary: all 240 selectors together could encode bytes.
 const lastSelector = 0xe011f
 
 // firstVariant is VARIATION SELECTOR-17, the first that selects a variant of a Han letter.
@@ -252,9 +254,9 @@ func isMusicalSign(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff }
 // isDirectionMark reports whether a character only has a direction (UAX 9, 2.6).
 func isDirectionMark(r rune) bool { return r == 0x200e || r == 0x200f || r == 0x61c }
 
-// isNearRightToLeft reports whether a right-to-left letter stands within a few characters of
-// t[i:end]. Direction marks are written for digits and signs beside such letters. They are no
-// such letters themselves.
+// isNearRightToLeft reports whether a right-to-left letter is within a few characters of t[i:end].
+// Direction marks are written for digits and signs beside such letters. A direction mark itself
+// does not count as such a letter.
 func isNearRightToLeft(t string, i, end int) bool {
 	const near = 16 // bytes
 	for _, r := range t[max(0, i-near):min(len(t), end+near)] {

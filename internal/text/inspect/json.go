@@ -34,9 +34,9 @@ func SearchDocument(text string, wanted Kinds) []Found {
 	return found
 }
 
-// eachValue visits the objects and arrays that begin a line, or follow another value, and have
-// their lines to themselves. No byte is read more than twice: inside a value that is not closed,
-// only values of one line count.
+// eachValue visits the objects and arrays that begin a line or follow another value, if nothing
+// but such values is on their lines. No byte is read more than twice: inside a value that has no
+// end, only values of one line count.
 func eachValue(text string, from int, visit func(start, end int)) {
 	c := jsonscan.Cursor{Src: text, At: from}
 	tried := 0 // end of the last text that proved not to be a value
@@ -68,8 +68,9 @@ func eachValue(text string, from int, visit func(start, end int)) {
 	}
 }
 
-// IsCutOff reports whether an object or an array with a member, of which the text before at could
-// be read, ends with the text, perhaps within a string.
+// IsCutOff reports whether value looks like an object or an array that is cut off. A reader could
+// read value[:at], which must have a member. After at, value may have only blanks and a string
+// without an end.
 func IsCutOff(value string, at int) bool {
 	at += len(value[at:]) - len(strings.TrimLeft(value[at:], " \t\r\n"))
 	if at < len(value) && (value[at] != '"' || hasEnd(value, at)) {
@@ -78,14 +79,14 @@ func IsCutOff(value string, at int) bool {
 	return strings.Contains(value[:at], `":`) || strings.Contains(value[:at], `" :`)
 }
 
-// hasEnd reports whether the string of JSON that begins at text[at] ends.
+// hasEnd reports whether the JSON string that begins at text[at] has a closing quote.
 func hasEnd(text string, at int) bool {
 	c := jsonscan.Cursor{Src: text, At: at}
 	_, ok := c.ReadQuoted()
 	return ok
 }
 
-// CutEscape returns the length of a text without the part of an escape of JSON at its end.
+// CutEscape returns the length of a text without an incomplete JSON escape at its end.
 func CutEscape(text string) int {
 	const longest = `\ud83d\ude00`
 	end := len(text)
@@ -112,10 +113,10 @@ func inStrings(found []Found, text string, from, until int, wanted Kinds) []Foun
 		c := jsonscan.Cursor{Src: text, At: at + n}
 		start := c.At
 		said, ok := c.ReadString()
-		if !ok && until == len(text) && !hasEnd(text, start) { // it is cut off
+		if !ok && until == len(text) && !hasEnd(text, start) { // the string is cut off
 			rest := jsonscan.Cursor{Src: text[start:CutEscape(text)] + `"`}
 			said, ok = rest.ReadString()
-			c.At = len(text) + 1 // the quote that is not there
+			c.At = len(text) + 1 // as if the missing quote had been read
 		}
 		if !ok {
 			break

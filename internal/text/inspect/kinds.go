@@ -50,11 +50,11 @@ type detector struct {
 	kind  Kind
 	says  string // description for people
 	shows string // a text in which the kind is found
-	// find adds its findings in any order.
+	// find adds its findings in any order; nil if a kind before this one in kinds shares its pass.
 	find func(f *findings)
-	// needs says what every text has in which the pass finds something.
+	// needs returns what a text must have for the pass to find anything.
 	needs func() need // nil: nothing
-	pack  bool        // it may list other kinds as its own
+	pack  bool        // the kind is a pack, which may also list other kinds
 }
 
 // kinds are all kinds in display order. Where two kinds share one pass over the text, only the
@@ -95,11 +95,11 @@ const (
 
 // Kinds is a set of kinds. The zero value is the set of all kinds.
 type Kinds struct {
-	only []Kind
-	any  bool    // "*": every kind; a pack's shared kinds count for the pack only if the pack is in only
+	only []Kind  // the kinds that the set names; if empty and any is false, the set has all kinds
+	any  bool    // the set has "*": every kind. A finding also counts for a pack if that pack is in only
 	own  []*Pack // the owner's packs
 
-	closely bool
+	closely bool // see WithCloseLook
 
 	packs []Kind  // the packs in only
 	finds *passes // nil for the zero value
@@ -173,7 +173,7 @@ func (ks Kinds) hasKind(k Kind) bool {
 	return ks.any || len(ks.only) == 0 || k == Unscreened || slices.Contains(ks.only, k)
 }
 
-// looksFor reports whether a kind is in the set, or belongs to a pack in the set.
+// looksFor reports whether a kind is in the set, or belongs to a pack that the set names.
 func (ks Kinds) looksFor(k Kind) bool {
 	return ks.hasKind(k) || slices.ContainsFunc(ks.packs, func(wanted Kind) bool { return ks.inPack(wanted, k) })
 }
@@ -226,7 +226,7 @@ func inspectText(text string, wanted Kinds, inside func(decoded string, own []*P
 
 func byPlace(a, b Found) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) }
 
-// wantsShared reports whether a kind that shares the pass of the i-th kind is wanted.
+// wantsShared reports whether wanted has one of the kinds that share the pass of the i-th kind.
 func wantsShared(i int, wanted Kinds) bool {
 	for i++; i < len(kinds) && kinds[i].find == nil; i++ {
 		if kinds[i].kind != Unscreened && wanted.hasKind(kinds[i].kind) {
@@ -236,7 +236,8 @@ func wantsShared(i int, wanted Kinds) bool {
 	return false
 }
 
-// pool reuses findings: detectors are called through a table, so each text would allocate one.
+// pool reuses findings. Without the pool each text would allocate one on the heap, because the
+// detectors are called through a table.
 var pool = sync.Pool{New: func() any { return new(findings) }}
 
 // findings holds the findings of one text so far.
@@ -272,9 +273,9 @@ func (f *findings) addFinding(k Kind, what string, start, end int) {
 	}
 }
 
-// noteFinding adds a wanted finding. After the first maxFound of a kind it only records that the
-// kind was not searched to the end, and from which place on, in whatever order the detector
-// finds.
+// noteFinding adds a wanted finding. After the first maxFound of a kind, it only records the place
+// from which the kind was not searched. The detector may find in any order, so a later finding can
+// move this place back.
 func (f *findings) noteFinding(k Kind, what string, start, end int) {
 	i := slices.IndexFunc(f.counts, func(c count) bool { return c.kind == k })
 	if i < 0 {
@@ -293,7 +294,7 @@ func (f *findings) noteFinding(k Kind, what string, start, end int) {
 	}
 }
 
-// noteUnscreened records that a kind was not looked for from start on.
+// noteUnscreened adds a finding that says that a kind was not looked for after start.
 func (f *findings) noteUnscreened(k Kind, what string, start int) {
 	f.found = append(f.found, Found{Kind: Unscreened, What: what, Start: start, End: len(f.text), Of: k})
 }

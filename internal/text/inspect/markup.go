@@ -25,7 +25,8 @@ func findTemplateTokens(f *findings) {
 
 var speakers = []string{"<|", "<｜", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]"}
 
-// tokenLen returns the length of a token's rest such as im_start|>; 0 when there is none.
+// tokenLen returns the length of the rest of a token, such as im_start|>, with which rest begins;
+// 0 if there is none.
 func tokenLen(rest string) int {
 	n := strings.IndexFunc(rest, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '▁')
@@ -84,7 +85,7 @@ func findConcealed(f *findings) {
 		if t.start < read || !t.hidden && !t.hidesText() {
 			return
 		}
-		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // an unclosed quote may reach further
+		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // not t.end, which is too far if a quote in the tag is not closed
 		if read = f.bodyEnd(t); from < read && injection.TopScore(f.text[from:read]) >= injection.Likely {
 			f.addFinding(Concealed, "words like those of prompt injections in HTML that its tag hides", t.start, read)
 		}
@@ -142,10 +143,11 @@ func findImageLinks(f *findings) {
 	f.findReferences(what)
 }
 
-// findReferences finds images of Markdown whose address stands elsewhere: ![x][label] or ![label],
-// and "[label]: address" in a line of its own. Both are found, since the address is in the second.
+// findReferences finds images of Markdown whose address is in another place: ![x][label] or
+// ![label] for the image, and a line "[label]: address". Both places are findings, since the address
+// is in the second.
 func (f *findings) findReferences(what string) {
-	places := map[string][2]int{} // of definitions, by label
+	places := map[string][2]int{} // start and end of each definition, by label
 	f.visitWords([]string{definition}, func(at, from int) {
 		window := f.text[max(0, at-300):at]
 		start, line := strings.LastIndexByte(window, '['), strings.LastIndexByte(window, '\n')+1
@@ -182,7 +184,7 @@ func (f *findings) findReferences(what string) {
 		label = foldLabel(label)
 		if place, known := places[label]; known {
 			f.addFinding(ImageLink, what, start, end)
-			if place[1] > 0 { // once
+			if place[1] > 0 { // the definition has no finding yet
 				f.addFinding(ImageLink, what, place[0], place[1])
 				places[label] = [2]int{}
 			}
@@ -190,7 +192,7 @@ func (f *findings) findReferences(what string) {
 	})
 }
 
-// definition stands behind the label of an address.
+// definition is the text between a label and its address.
 const definition = "]:"
 
 func foldLabel(label string) string { return strings.ToLower(strings.Join(strings.Fields(label), " ")) }
@@ -209,8 +211,8 @@ func markdownAddress(text string) string {
 
 var markdownEscapes = strings.NewReplacer(`\?`, "?", `\/`, "/", `\:`, ":", `\&`, "&")
 
-// hasQuery reports whether an address is on another host and has a query: a program that draws the
-// image sends it. Browsers take any number of slashes, of both kinds.
+// hasQuery reports whether an address names a host and has a query: a program that draws the image
+// sends the query to the host. Browsers accept any number of / and \ before the host.
 func hasQuery(address string) bool {
 	address = strings.Trim(address, white)
 	for _, scheme := range [...]string{"https:", "http:", ""} {

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// need is what every text has in which a pass finds something; the zero value is nothing.
+// need is what a text must have for a pass to find anything in it. The zero value demands nothing.
 type need struct {
-	least int       // bytes
-	anyOf [256]bool // of these bytes it has one; none: of any
+	least int       // minimum length of the text in bytes
+	anyOf [256]bool // the text must have one of these bytes; if all are false, any text will do
 }
 
 // firstBytes returns the bytes that texts begin with.
@@ -22,7 +22,7 @@ func firstBytes(texts ...string) (of [256]bool) {
 // passes are the passes over a text that look for a set of kinds.
 type passes struct {
 	all  []pass
-	by   [256]uint32 // by byte: a bit for each pass that needs it
+	by   [256]uint32 // for each byte, a bit for each pass that may find something in a text with the byte
 	free uint32      // a bit for each pass that needs no byte
 }
 
@@ -61,7 +61,8 @@ func (ks Kinds) choosePasses() *passes {
 // allPasses are the passes for the zero value of Kinds.
 var allPasses = sync.OnceValue(Kinds{}.choosePasses)
 
-// search makes the passes that may find something: one look at the bytes of a text tells which.
+// search runs the passes whose needs the text meets. It reads the text once to see which bytes it
+// has.
 func (p *passes) search(f *findings) {
 	can := p.free
 	for i := range len(f.text) {

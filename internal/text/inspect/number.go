@@ -19,7 +19,7 @@ type brand struct {
 	name        string
 	from, to    int // range of the first digits; digits is their count
 	digits      int
-	least, most int
+	least, most int // number of digits of the whole number
 }
 
 var brands = []brand{
@@ -45,7 +45,7 @@ var testCards = []string{
 	"30569309025904", "38520000023237", "3056930009020004", "36227206271667", "3530111333300000", "3566002020360505", "6200000000000005", "6205500000000000004",
 }
 
-// Lengths of numbers, without separators; that of a social security number with them.
+// Lengths of numbers without separators, but of a social security number with its dashes.
 const (
 	leastCard = 13
 	leastIBAN = 15
@@ -58,9 +58,9 @@ func findCards(f *findings) {
 	f.findSpacedCards()
 }
 
-// findSpacedCards finds cards with other blanks and dashes between their groups than one of each.
-// Where a table may have columns, at tabs and several blanks, a word about cards has to stand beside
-// them.
+// findSpacedCards finds cards whose groups have more between them than one blank or dash. Tabs and
+// several blanks may also separate the columns of a table, so with these a word about cards must be
+// near the number.
 func (f *findings) findSpacedCards() {
 	t := f.text
 	for at := 0; at < len(t); {
@@ -80,7 +80,7 @@ func (f *findings) findSpacedCards() {
 		for from := at; len(sizes) < 5; {
 			end := groupEnd(t, &digitsOnly, from)
 			if end == from || len(digits)+end-from > 19 {
-				wide = wide || end > from // a row of numbers
+				wide = wide || end > from // more digits follow than a card has: a row of numbers
 				break
 			}
 			digits, sizes, last = append(digits, t[from:end]...), append(sizes, end-from), end
@@ -107,7 +107,8 @@ func (f *findings) findSpacedCards() {
 	}
 }
 
-// areCardGroups reports whether digits stand in groups as on a card.
+// areCardGroups reports whether the sizes of groups of digits, of which the first is 4, are those
+// of a card.
 func areCardGroups(sizes []int) bool {
 	n := len(sizes)
 	if n == 3 {
@@ -139,7 +140,8 @@ func (f *findings) findPlainCards() {
 	})
 }
 
-// cardName returns the brand of a card's number; "" if it is none, or one of tests.
+// cardName returns the brand of a card's number; "" if digits are no card's number, or one that is
+// published for tests.
 func cardName(digits []byte) (name string) {
 	for _, b := range brands {
 		if n := len(digits); n >= b.least && n <= b.most && isBetween(digits[:b.digits], b.from, b.to) {
@@ -236,7 +238,7 @@ func isBetween(digits []byte, from, to int) bool {
 	return n >= from && n <= to
 }
 
-// checkLuhn reports whether the last digit is right (ISO/IEC 7812-1, annex B).
+// checkLuhn reports whether the last digit is the right check digit (ISO/IEC 7812-1, annex B).
 func checkLuhn(digits []byte) bool {
 	sum := 0
 	for i := range len(digits) {
@@ -353,7 +355,7 @@ func isVIN(p []byte) bool {
 	return serial && len(bytes.Trim(p[:8], "0123456789")) > 0 && p[8] == "0123456789X"[sum%11]
 }
 
-// Characters of numbers.
+// Sets of the characters that numbers consist of.
 var (
 	digitsOnly    = signSet("")
 	digitsLetters = signSet("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -367,14 +369,14 @@ func signSet(letters string) (of [256]bool) {
 	return of
 }
 
-// visitNumbers visits runs of least to most of the given characters, in groups with one blank or
-// dash between: up to the end of each group, because another number may follow. No such character
-// stands directly before or after a number. Where a number follows a word or another number,
-// inner reports whether a number begins at a group. visit gets the place and the characters
-// without separators, and reports whether it took them.
+// visitNumbers visits possible numbers: least to most characters of the set named of, in groups
+// with one blank or dash between them. A number may end with any group, because another number may
+// follow, so visit is called for each end. The byte before or after a number must not continue it.
+// The first group of a row may always begin a number; a later group may if inner accepts it. visit
+// gets the place and the characters without separators, and reports whether they are a number.
 //
-// Of two adjacent bytes in a row of groups at least one is such a character, so checking a pair
-// at every step of least-1 bytes finds each long enough row.
+// At least one of two adjacent bytes in a row of groups is in the set, so checking one pair every
+// least-1 bytes finds each row that is long enough.
 func (f *findings) visitNumbers(of *[256]bool, least, most int, inner func(group string) bool, visit func(start, end int, plain []byte) bool) {
 	t := f.text
 	for at, done := least-2, 0; at < len(t); at += least - 1 {
@@ -403,7 +405,7 @@ func (f *findings) visitNumbers(of *[256]bool, least, most int, inner func(group
 	}
 }
 
-// groupEnd returns the end of the run of such characters from i.
+// groupEnd returns the end of the run of characters of a set that begins at i.
 func groupEnd(t string, of *[256]bool, i int) int {
 	for i < len(t) && of[t[i]] {
 		i++
@@ -411,8 +413,8 @@ func groupEnd(t string, of *[256]bool, i int) int {
 	return i
 }
 
-// visitGroups visits the numbers that begin at i, and returns the end of the last one that was
-// taken.
+// visitGroups visits the possible numbers that begin at i, and returns the end of the last one
+// that visit accepted; 0 for none.
 func (f *findings) visitGroups(of *[256]bool, i, least, most int, visit func(start, end int, plain []byte) bool) (taken int) {
 	t, plain, digits := f.text, f.plain[:0], 0
 	for at := i; ; at++ {
@@ -439,7 +441,7 @@ func (f *findings) visitGroups(of *[256]bool, i, least, most int, visit func(sta
 
 func isSeparator(c byte) bool { return c == ' ' || c == '-' }
 
-// containsBytes reports whether texts contains that.
+// containsBytes reports whether one of texts equals that.
 func containsBytes(texts []string, that []byte) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return s == string(that) })
 }

@@ -33,8 +33,9 @@ func sizeOf(form string) (int, error) {
 	return len(made.Inst), nil
 }
 
-// Limits of the work of owners' patterns on one text, in instructions: a hundred times the work
-// of ordinary patterns, whose near words are rare.
+// Limits of the work of owners' patterns on one text, in instructions: ownEffort, and
+// ownEffortByte for each byte. Ordinary patterns need a hundredth of that, because their near words
+// are rare.
 const (
 	ownEffort     = 128 << 10
 	ownEffortByte = 512

@@ -25,11 +25,11 @@ type Pack struct {
 	Patterns []Pattern `toml:"pattern"`
 
 	text   []byte      // source as it was read
-	begins *beginnings // for an owner's pack
+	begins *beginnings // index of the near words; findOwn reads it
 }
 
-// Pattern is one form. The regex runs only near certain words, so that ordinary text costs no
-// regular expression.
+// Pattern describes one form of text to find. Its regex runs only near certain words, so that most
+// texts need no run of a regex.
 type Pattern struct {
 	Says  string   `toml:"says"`
 	Near  []string `toml:"near"`  // case does not matter; the form must stand within 96 bytes of one of these words
@@ -227,7 +227,7 @@ func (p *Pattern) findPlaces(text string, left *int, visit func(start, end int) 
 		return true
 	}
 	for at := range wordPlaces(text, p.Near) {
-		begin, end := lineOrWord(text, max(0, at-around)), min(len(text), at+around)
+		begin, end := wordStart(text, max(0, at-around)), min(len(text), at+around)
 		if begin > to {
 			if !read() {
 				return
@@ -239,8 +239,8 @@ func (p *Pattern) findPlaces(text string, left *int, visit func(start, end int) 
 	read()
 }
 
-// lineOrWord returns i, or the start of the word around i.
-func lineOrWord(text string, i int) int {
+// wordStart returns the start of the word around i, or i if it is not inside a word.
+func wordStart(text string, i int) int {
 	for n := 0; n < around && i > 0 && partOfNumber(text[i-1]); n++ {
 		i--
 	}
@@ -292,14 +292,13 @@ func toUpper(c byte) byte {
 	return c
 }
 
-// announced is a word of near with the index of its pattern among all packs.
-type announced struct {
+// nearWord is a word of near with the index of its pattern among all patterns of an index.
+type nearWord struct {
 	word    string
 	pattern int
 }
 
-// begins holds the words of all built-in packs by their first two bytes. list has 0 where no word
-// begins with these bytes; most places of most texts need no further look.
+// begins is the index of the near words of all built-in packs.
 var begins = sync.OnceValue(func() *beginnings {
 	b, err := beginningsOf(packs()...)
 	if err != nil {
@@ -309,7 +308,7 @@ var begins = sync.OnceValue(func() *beginnings {
 })
 
 func beginningsOf(packs ...*Pack) (*beginnings, error) {
-	b := &beginnings{words: make([][]announced, 1)}
+	b := &beginnings{words: make([][]nearWord, 1)}
 	n := 0
 	for _, p := range packs {
 		for i := range p.Patterns {
@@ -323,7 +322,7 @@ func beginningsOf(packs ...*Pack) (*beginnings, error) {
 					b.words = append(b.words, nil)
 				}
 				b.some[foldPair(w[0], w[1])>>6] |= 1 << (foldPair(w[0], w[1]) & 63)
-				b.words[*at] = append(b.words[*at], announced{w, n})
+				b.words[*at] = append(b.words[*at], nearWord{w, n})
 			}
 			n++
 		}
@@ -331,10 +330,12 @@ func beginningsOf(packs ...*Pack) (*beginnings, error) {
 	return b, nil
 }
 
+// beginnings is an index of near words by their first two bytes. At most places of most texts no
+// word can begin, and only one bit is read.
 type beginnings struct {
 	some  [1 << 10]uint64 // a bit for each non-zero entry of list; small enough to stay in the cache
-	list  [1 << 16]uint8
-	words [][]announced
+	list  [1 << 16]uint8  // index in words by two bytes in lower case; 0 if no word begins with them
+	words [][]nearWord
 }
 
 func foldPair(a, b byte) uint16 { return uint16(a|0x20)<<8 | uint16(b|0x20) }

@@ -17,14 +17,14 @@ var phraseWords = strings.Fields(`your my our the an some any this put insert en
 // maxPhrase limits a phrase without a blank or a sign in it.
 const maxPhrase = 128
 
-// isPhrase reports whether a text consists of words that stand for a secret, of short numbers
-// behind them, and of letters or digits in their order: nothing of it was drawn by chance.
+// isPhrase reports whether a text consists only of phraseWords, short numbers after such words,
+// and letters or digits in order (abcd, 1234). Such a text is not a random secret.
 func isPhrase(text string) bool {
 	pieces := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return len(pieces) > 0 && !slices.ContainsFunc(pieces, func(piece string) bool { return !isWordRow(piece) })
 }
 
-// isWordRow reports whether a text without signs is a row of such words.
+// isWordRow reports whether a text of letters and digits consists only of what isPhrase accepts.
 func isWordRow(text string) bool {
 	if len(text) > maxPhrase {
 		return false
@@ -58,15 +58,16 @@ func isWordRow(text string) bool {
 	return ends[len(text)]
 }
 
-// orderLength returns how many letters or digits begin a text in the order of the alphabet, or of
-// counting, in which 0 follows 9.
+// orderLength returns the length of the run at the start of a text in which each letter or digit
+// is the next one after the letter or digit before it. 0 follows 9.
 func orderLength(text string) (n int) {
 	for n = 1; n < len(text) && (text[n] == text[n-1]+1 || text[n-1] == '9' && text[n] == '0'); n++ {
 	}
 	return n
 }
 
-// behindKind returns the part of a key behind the short word that tells its kind, such as sk-.
+// behindKind returns the part of a key after the short word that tells its kind, such as sk-; ""
+// if the key has no such word.
 func behindKind(key string) string {
 	if n := strings.IndexAny(key, "-_"); n > 0 && n <= len("github") {
 		return key[n+1:]
@@ -75,7 +76,7 @@ func behindKind(key string) string {
 }
 
 // hasData reports whether the data of a Kubernetes Secret have a value that is neither a template
-// nor words in its place.
+// nor a placeholder.
 func hasData(block string) bool {
 	block, literals := cutTemplates(block)
 	if slices.ContainsFunc(literals, isData) {
@@ -115,7 +116,7 @@ func isData(value string) bool {
 	if variable, is := strings.CutPrefix(value, "$"); is && variable != "" && strings.Trim(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" {
 		return false
 	}
-	value = madeUp(value)
+	value = cutExampleWords(value)
 	letters := 0
 	for _, r := range value {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -128,11 +129,11 @@ func isData(value string) bool {
 // maxTemplate limits how far the end of a template is searched.
 const maxTemplate = 512
 
-// templates are what programs and readers fill in.
+// templates are the marks around a text that a program or a reader replaces with a value.
 var templates = [...]struct{ begin, end string }{{"{{", "}}"}, {"${", "}"}, {"$(", ")"}, {"<", ">"}}
 
-// cutTemplates returns a text without its templates, and the texts in quotes in them that are no
-// names: {{ "abc" | b64enc }}.
+// cutTemplates returns a text without its templates, and the quoted values in the templates, such
+// as "abc" in {{ "abc" | b64enc }}.
 func cutTemplates(text string) (left string, literals []string) {
 	var rest strings.Builder
 	for at := 0; at < len(text); {
@@ -156,10 +157,10 @@ func cutTemplates(text string) (left string, literals []string) {
 	return rest.String(), literals
 }
 
-// namers are the words of a template before a text in quotes that is a name or a message.
+// namers are the words of a template after which a quoted text is a name or a message, not a value.
 var namers = []string{"include", "template", "lookup", "required", "fail", "index", "get", "tpl", "printf", "-"}
 
-// quotedIn returns the texts in quotes that a template may write.
+// quotedIn returns the quoted texts in a template that may be values.
 func quotedIn(template string) (quoted []string) {
 	before, rest, found := strings.Cut(template, `"`)
 	for found {

@@ -13,13 +13,13 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// findSecrets finds secrets that the record would not keep either (internal/text/redact). A
-// secret that only a name announces is merely likely; a documentation placeholder is no secret. A
-// secret with a form of its own is judged by its own letters, whatever the text around it.
+// findSecrets finds secrets as internal/text/redact does. A value that only its name marks as a
+// secret is SecretLikely. A placeholder in documentation is no secret. Whether a secret with a form
+// of its own is an example depends on its own letters, not on the text around it.
 func findSecrets(f *findings) {
 	read := redact.Read(f.text)
 	known := givenSecrets(f, &read)
-	first := 0 // first known secret that ends after at
+	first := 0 // index in known of the first secret that ends after at
 	for at := 0; ; {
 		s, found := read.Find(at)
 		if !found {
@@ -59,7 +59,7 @@ func findSecrets(f *findings) {
 	}
 }
 
-// addSecret adds a finding of a secret; its kind is put into words only if secrets are wanted.
+// addSecret adds a finding of a secret. It builds the description only if secrets are wanted.
 func (f *findings) addSecret(kind string, start, end int) {
 	if f.wanted.hasKind(Secret) {
 		f.addFinding(Secret, "a secret ("+kind+")", start, end)
@@ -70,8 +70,8 @@ func (f *findings) addSecret(kind string, start, end int) {
 // length.
 const maxWithin = 8
 
-// givenSecrets returns, in order, the secrets of a text that no name announces. Another secret
-// may begin inside a secret or an example: it counts if it ends after the secrets before it.
+// givenSecrets returns, in order, the secrets of a text that their form or place reveals. Another
+// secret may begin inside a secret or an example; it counts if it ends after all secrets before it.
 func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
 	end, seen, within := 0, 0, 0 // end of the known secrets, and end of everything read
 	for at := 0; ; {
@@ -160,7 +160,7 @@ var algorithms = []string{"sk-ssh-ed25519", "sk-ssh-ed25519-cert-v01", "sk-ecdsa
 // isExample reports whether a secret with a form of its own is made up: without the example
 // words, the rest no longer has such a form.
 func isExample(secret, kind string) bool {
-	left := madeUp(secret)
+	left := cutExampleWords(secret)
 	switch {
 	case countDistinct(secret) < 6:
 		return true
@@ -179,8 +179,8 @@ func isExample(secret, kind string) bool {
 	return !found || s.Named || s.Placed
 }
 
-// madeUp returns a text without the example words.
-func madeUp(text string) string {
+// cutExampleWords returns a text without the example words.
+func cutExampleWords(text string) string {
 	left := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
 		n := 0
@@ -209,7 +209,7 @@ func standsIn(value string) bool {
 	switch {
 	case isFilled(value), isTag && (before == "" || strings.Contains(tag, ">")):
 		return true
-	case slices.Contains(standins, strings.ToLower(before[strings.LastIndexByte(before, '.')+1:])): // a program may keep it in an object
+	case slices.Contains(standins, strings.ToLower(before[strings.LastIndexByte(before, '.')+1:])): // a member of an object: config.password
 		return true
 	case strings.ContainsAny(value, "0123456789"):
 		return false
@@ -259,10 +259,10 @@ func countDistinct(text string) (n int) {
 
 const (
 	encodedRun  = 80 // base64 letters in a run worth decoding
-	encodedLine = 40 // in one of several lines: PEM has 64, base64(1) 76
+	encodedLine = 40 // minimum in each of several lines: PEM has 64, base64(1) 76
 )
 
-// common are kinds that base64 of pictures and style sheets contains as often as pages do.
+// common are kinds that also occur in the base64 of ordinary pictures and style sheets.
 var common = []Kind{Comment, CSSHidden, ImageLink, Gap, SecretLikely}
 
 // findEncoded searches base64 that decodes to text, one level deep: what it finds there counts as
@@ -272,7 +272,7 @@ func findEncoded(f *findings) {
 		return
 	}
 	t := f.text
-	for at := encodedLine - 1; at < len(t); at += encodedLine { // this step hits every run
+	for at := encodedLine - 1; at < len(t); at += encodedLine { // no run is shorter than this step
 		if !base64Letters[t[at]] {
 			continue
 		}
@@ -290,7 +290,7 @@ func findEncoded(f *findings) {
 				continue
 			}
 			if text, ok := decodeBase64(t[start:end]); ok {
-				broken := strings.Contains(text, "\ufffd") // then a control character is by chance, too
+				broken := strings.Contains(text, "\ufffd") // such a text may also have a control character by chance
 				inside := slices.DeleteFunc(f.inside(text, f.wanted.own), func(o Found) bool { return slices.Contains(common, o.Kind) || broken && o.Kind == Control })
 				if len(inside) > 0 {
 					f.addFinding(Encoded, "base64 of a text with "+inside[0].What, start, end)
@@ -310,8 +310,8 @@ func lettersAt(t string) (n int) {
 	return n
 }
 
-// wrappedEnd returns the end of a run of lines that are as long as the first: end includes a
-// shorter last line, full does not.
+// wrappedEnd returns the end of a run of base64 lines of equal length. The first line is
+// t[start:first]. end includes a shorter last line, full does not.
 func wrappedEnd(t string, start, first int) (end, full int) {
 	end, full = first, first
 	for {
@@ -356,7 +356,7 @@ func decodeBase64(run string) (text string, ok bool) {
 	}
 	text = string(narrowText(b))
 	n, letters, shown := 0, 0, 0
-	for _, r := range text { // each byte that is no UTF-8 counts
+	for _, r := range text { // each byte that is not UTF-8 is one r
 		n++
 		if unicode.IsLetter(r) || r == ' ' {
 			letters++
@@ -368,7 +368,8 @@ func decodeBase64(run string) (text string, ok bool) {
 	return strings.ToValidUTF8(text, "\ufffd"), letters*10 >= n*6 && utf8.Valid(b) || shown*20 >= n*19
 }
 
-// narrowText returns a text of two bytes a letter, as some programs have it, with one byte.
+// narrowText returns b in UTF-8 if it looks like UTF-16 (little endian), which some programs
+// write; otherwise it returns b.
 func narrowText(b []byte) []byte {
 	zeros := 0
 	for i := 1; i < len(b); i += 2 {

@@ -15,8 +15,8 @@ import (
 const (
 	denseRun    = 3   // characters in a row
 	denseMany   = 12  // within denseWithin bytes: pages have at most 10 (docs/detection.md)
-	denseWithin = 128 //
-	spreadMany  = 64  // in one text, anywhere, of two or more sorts
+	denseWithin = 128 // bytes
+	spreadMany  = 64  // anywhere in one text, if they are not all the same character
 	spelledMany = 16  // private-use characters that spell letters: an icon may have any code
 )
 
@@ -25,16 +25,18 @@ type sparse struct {
 	f     *findings
 	rest  bool // second pass: report runs that the first pass left out
 	ring  [denseMany]run
-	n     int  // runs
+	n     int  // number of runs so far
 	zero  int  // characters outside the private use area
-	first rune // the last of the characters that zero counts
+	last  rune // the last of the characters that zero counts
 	mixed bool // zero counts different characters
 
 	variants variants
 
-	matched [longestPeriod + 1]int // how many runs in a row repeat the run so many before them, with the blanks between
+	matched [longestPeriod + 1]int // by distance: number of runs in a row that equal the run at that distance before them, with the blanks between
 
-	private, spelled, letters int // private-use characters; those whose last bits are a small letter or a blank; those whose last bits are a letter of any case
+	// private is the number of private-use characters: spelled of them have a small letter or a
+	// blank in their last 7 bits, letters of them a letter of any case or a blank.
+	private, spelled, letters int
 }
 
 // run is a run of characters that are not drawn.
@@ -42,7 +44,7 @@ type run struct {
 	start, end int
 	count      int
 	what       string
-	found      bool
+	found      bool // it was one of many within denseWithin bytes
 }
 
 // maxRating and maxChanges limit a row of icons that shows a number, such as five stars.
@@ -51,7 +53,8 @@ const (
 	maxChanges = 2
 )
 
-// isRating reports whether a run is such a row: three icons and more, equal ones side by side.
+// isRating reports whether a run is a row of icons that shows a number: 3 to 10 icons that change
+// at most maxChanges times.
 func isRating(run string) bool {
 	n := 0
 	for _, r := range run {
@@ -75,11 +78,12 @@ func countChanges(run string) (n int) {
 	return n
 }
 
-// longestPeriod is how many different runs may repeat in turn.
+// longestPeriod is the maximum number of runs that may repeat as a group.
 const longestPeriod = 7
 
-// repeats reports whether a run, with the text before it, says nothing new: it is the icon before it
-// again, behind a blank or tags, or the filler behind the first words of a mail goes on.
+// repeats reports whether a run and the text before it only repeat earlier ones, and so can tell
+// nothing new: the same icon again, after a blank or tags, or more of the filler that mails have
+// after their first words.
 func (s *sparse) repeats(start, end int) bool {
 	t, last := s.f.text, s.lastRun(1)
 	if last == nil {
@@ -121,8 +125,8 @@ func (s *sparse) takeRun(count, start, end int, what string) {
 				continue
 			}
 			s.zero++
-			s.mixed = s.mixed || s.first != 0 && s.first != r
-			s.first = r
+			s.mixed = s.mixed || s.last != 0 && s.last != r
+			s.last = r
 			continue
 		}
 		s.private++
@@ -157,7 +161,8 @@ func (s *sparse) takeRun(count, start, end int, what string) {
 	}
 }
 
-// leaveRun ends a run that has too few others near it.
+// leaveRun handles a run that leaves the ring. In the second pass it reports the run, if there were
+// too few other runs near it for the first pass.
 func (s *sparse) leaveRun(one *run) {
 	if s.rest && !one.found && one.end > 0 {
 		s.f.addFinding(Hidden, one.what, one.start, one.end)
@@ -173,20 +178,20 @@ func (s *sparse) endText() (again bool) {
 	return !s.rest && (s.zero >= spreadMany && s.mixed || spells)
 }
 
-// isHarmlessAlone reports whether a character hides nothing where it stands alone or in twos. A
-// character that changes the direction of other letters can hide something, and so can one that
-// encodes a letter: a tag, a selector that no picture has.
+// isHarmlessAlone reports whether one or two of a character hide nothing. A character can hide
+// something if it changes the direction of other letters, or if it encodes a letter: a tag, a
+// selector that no picture has.
 func isHarmlessAlone(r rune) bool { return textclass.SingleInPages.HasRune(r) }
 
 func isLoud(r rune) bool { return !isHarmlessAlone(r) }
 
-// Names contain letters with variation selectors, mostly one of the first few selectors. No
-// ordinary text has as many different ones as a sentence has letters.
+// Names of people and places in Han letters contain variation selectors, mostly one of the first
+// few selectors. No ordinary text has as many different selectors as a sentence has letters.
 const (
-	closeVariants  = 8 // selectors in a row, of which more than closeDifferent differ,
+	closeVariants  = 8 // selectors within closeWithin bytes are text if more than closeDifferent of them differ
 	closeWithin    = 256
 	closeDifferent = 5
-	manyVariants   = 16 // selectors in a text, of which more than manyDifferent differ
+	manyVariants   = 16 // selectors anywhere are text if more than manyDifferent of them differ
 	manyDifferent  = 8
 )
 
@@ -195,7 +200,7 @@ type variants struct {
 	ring  [closeVariants]struct{ at, bit int }
 	n     int
 	all   uint32 // a bit for each selector seen
-	close bool
+	close bool   // closeVariants selectors spelled a text
 }
 
 func (v *variants) addVariant(r rune, at int) {

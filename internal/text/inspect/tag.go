@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// tag may be an HTML tag with attributes.
+// tag is text that looks like an HTML tag, with the attributes that matter here.
 type tag struct {
 	start, end int // offsets in the text; an unclosed tag ends at its first > or where reading stopped
 	closed     bool
 	name       string
-	links      []string // addresses that a browser opens by itself, and srcset, as written
-	styles     []string // as written
+	links      []string // values of attributes with addresses that a browser opens by itself, also srcset
+	styles     []string // values of style, and "name: value" for attributes in svgStyles
 	hidden     bool     // it has the attribute hidden
 }
 
@@ -25,7 +25,8 @@ const (
 	longTags  = 8    // budget for longer tags, as a multiple of the text's length
 )
 
-// visitTags visits possible tags that have one of these attributes. Tags may be nested.
+// visitTags visits possible tags that have a style, a link or the attribute hidden. Tags may be
+// nested.
 func (f *findings) visitTags(k Kind, visit func(t tag)) {
 	t := f.text
 	f.read, f.tooLong = 0, false
@@ -70,8 +71,8 @@ func beginsTag(text string) bool {
 	return len(text) > 1 && text[0] == '<' && text[1]|0x20 >= 'a' && text[1]|0x20 <= 'z'
 }
 
-// readTag reads a tag as browsers do. It reads no further than the offset in until, and returns the
-// offset where it stopped in read. A text in which another tag begins outside quotes is no tag.
+// readTag reads the tag at text[at] as browsers do, but only as far as the offset until. read is the
+// offset where it stopped. A text in which another tag begins outside quotes is no tag.
 func readTag(text string, at, until int) (t tag, read int, ok bool) {
 	t.start = at
 	i := at + 1
@@ -80,7 +81,7 @@ func readTag(text string, at, until int) (t tag, read int, ok bool) {
 			i++
 		}
 	}
-	// word reads up to a blank or one of ends; another tag makes it fail.
+	// word reads up to a blank or a byte of ends. It returns false if another tag begins first.
 	word := func(ends string) (from int, sound bool) {
 		for from = i; i < until && !isBlank(text[i]) && (i == from && ends != ">" || strings.IndexByte(ends, text[i]) < 0); i++ {
 			if text[i] == '<' && beginsTag(text[i:]) {
@@ -186,15 +187,16 @@ func (t *tag) drawsQuery() bool {
 	return false
 }
 
-// drawing are the tags with an image.
+// drawing are the tags that draw an image from an address.
 var drawing = []string{"img", "image", "source", "video", "input", "body", "table", "td", "th"}
 
-// withoutBreaks removes what a browser takes out of an address.
+// withoutBreaks removes the characters that a browser removes from an address.
 var withoutBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 
 var styleAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)url\(\s*["']?([^"')\s]+)`) })
 
-// svgTags are the tags of SVG that draw text, and svgStyles their attributes that are styles.
+// svgTags are the tags of SVG that draw text. svgStyles are the attributes of these tags that have
+// the same effect as a style of that name.
 var (
 	svgTags   = []string{"svg", "g", "a", "text", "tspan", "textPath", "tref", "switch", "symbol", "use", "foreignObject"}
 	svgStyles = []string{"display", "visibility", "opacity", "font-size", "font", "transform", "clip-path", "filter"}
@@ -206,7 +208,7 @@ func isFolded(among []string, name string) bool {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
-// hidesText reports whether the tag's style leaves nothing visible.
+// hidesText reports whether the style of the tag hides the content of the tag.
 func (t tag) hidesText() bool {
 	if len(t.styles) == 0 {
 		return false
@@ -215,8 +217,8 @@ func (t tag) hidesText() bool {
 	return forms.hides.MatchString(style) || forms.empty.MatchString(style) && forms.cuts.MatchString(style)
 }
 
-// stylesThatHide matches styles that hide by one property, and boxes of no size that cut off
-// their content.
+// stylesThatHide matches styles that hide: hides by one property, or empty and cuts together, for
+// a box of no size that cuts off its content.
 type stylesThatHide struct{ hides, empty, cuts *regexp.Regexp }
 
 var hidingStyles = sync.OnceValue(func() stylesThatHide {
@@ -276,7 +278,7 @@ func plainStyle(style string) string {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// empties are the tags without content; the content of raws has no tags.
+// empties are the HTML tags without content. raws are those whose content is text without tags.
 var (
 	empties = map[string]bool{"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true, "link": true, "meta": true, "param": true, "source": true, "track": true, "wbr": true}
 	raws    = map[string]bool{"script": true, "style": true, "textarea": true, "title": true, "xmp": true, "iframe": true, "noembed": true, "noframes": true}

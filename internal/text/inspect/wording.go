@@ -2,7 +2,8 @@ package inspect
 
 import "github.com/clawai/clawai/internal/text/inspect/injection"
 
-// findInjections finds stretches that are worded like attacks, at either level.
+// findInjections finds stretches that are worded like attacks: Injection, and InjectionStrict for
+// those that reach the higher level.
 func findInjections(f *findings) {
 	level := injection.Strict
 	if f.wanted.hasKind(Injection) {

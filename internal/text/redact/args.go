@@ -152,7 +152,8 @@ func (w *walker) leaveContainer() error {
 	return nil
 }
 
-// copyObject copies an object, a second time if the content written in it is secret.
+// copyObject copies an object. If the object holds the content of a file and a path to a secret
+// place, it copies the object again, with the content as a secret.
 func (w *walker) copyObject(level secrecy, depth int) error {
 	start, mark, cut := w.At, len(w.dst), w.cut
 	if err := w.copyMembers(level, depth); err != nil || !w.contents || w.place || w.r.mode == Full {
@@ -170,7 +171,8 @@ func (w *walker) copyObject(level secrecy, depth int) error {
 	return err
 }
 
-// copyMembers copies members. In {"name": "API_KEY", "value": ...} the name belongs to the value.
+// copyMembers copies the members of an object. In {"name": "API_KEY", "value": ...} the text of
+// name decides whether the value is secret.
 func (w *walker) copyMembers(level secrecy, depth int) error {
 	w.At++
 	w.dst = append(w.dst, '{')

@@ -13,7 +13,7 @@ type Span struct {
 	Placed bool
 }
 
-// FindSecret returns the first secret in text at or after from that the record would not keep.
+// FindSecret returns the first secret at or after the offset from that this package would replace.
 func FindSecret(text string, from int) (Span, bool) {
 	return spanOf(findSecret(bytesOf(text), from))
 }
@@ -31,8 +31,8 @@ type Reading struct{ of reading }
 // Read returns a Reading of a text.
 func Read(text string) Reading { return Reading{reading{s: bytesOf(text)}} }
 
-// Find returns the first secret at or after from. Another secret may begin inside this one and
-// end after it.
+// Find returns the first secret at or after the offset from. Another secret may begin inside this
+// one and end after it.
 func (r *Reading) Find(from int) (Span, bool) { return spanOf(r.of.search(from, len(r.of.s), true)) }
 
 // FindUnnamed returns the first secret that its own form or its place reveals. It skips the
@@ -41,7 +41,8 @@ func (r *Reading) FindUnnamed(from int) (Span, bool) {
 	return spanOf(r.of.search(from, len(r.of.s), false))
 }
 
-// Unread returns the first place so far where a secret may begin that is too long to search.
+// Unread returns the first place, in what was searched so far, where a secret may begin that is
+// too long to read; is reports whether there is one.
 func (r *Reading) Unread() (at int, is bool) { return r.of.unread - 1, r.of.unread > 0 }
 
 func bytesOf(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }

@@ -16,10 +16,10 @@ const Shortest = 8
 
 // Known finds values that are known to be secret: plain, in base64 (also inside longer encoded
 // data), URL-encoded and in JSON escapes. It does not find a value that is split, reversed or
-// encoded twice. It does not change after it is made; nil has no values.
+// encoded twice. A Known does not change after NewKnown; a nil Known has no values.
 type Known struct {
 	plain   [][]byte // the values, and the long lines of values with several lines
-	encoded [][]byte // base64 of the values, for each offset
+	encoded [][]byte // base64 of the values at each of three offsets in the encoded data
 	longest int      // bytes of the longest form
 }
 
@@ -197,8 +197,8 @@ func (k *Known) MaskText(s string) string {
 	return string(append(out, rest...))
 }
 
-// MaskJSON returns JSON with a marker in place of each known value in its strings and names, and
-// of each number with one.
+// MaskJSON returns JSON with a marker in place of each known value in its strings and names, and in
+// place of each number that contains a known value.
 func (k *Known) MaskJSON(src []byte) []byte {
 	if !k.ContainsKnown(src) {
 		return src
@@ -225,8 +225,8 @@ func (k *Known) MaskJSON(src []byte) []byte {
 	return append(out, src[at:]...)
 }
 
-// replaceKnown appends text with markers to dst. Unless this is the end of a stream, it keeps
-// back an end that may begin a value.
+// replaceKnown appends text with markers to dst. Unless text is the last of a stream, it returns
+// as rest the end of text, in which a value may begin.
 func (k *Known) replaceKnown(dst, text []byte, last bool) (out, rest []byte) {
 	at := 0
 	for {

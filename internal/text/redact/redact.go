@@ -81,7 +81,7 @@ func New(mode Mode, key []byte) *Redactor {
 // HideKnown makes the redactor replace known secret values, in every mode.
 func (r *Redactor) HideKnown(k *Known) { r.known = k }
 
-// lookAhead returns how far past a cut a secret is searched that begins before the cut.
+// lookAhead returns how many bytes after a cut are read, for a secret that begins before the cut.
 func (r *Redactor) lookAhead() int {
 	if r.known == nil {
 		return maxLook

@@ -21,7 +21,7 @@ func newScrubber(k *Known) *Redactor {
 // [redacted:KIND:LENGTH], and a long text is cut. Bytes that are not UTF-8 become \xNN.
 func ScrubText(s string) string { return (*Known)(nil).ScrubText(s) }
 
-// ScrubText does the same, and hides the known values.
+// ScrubText does the work of the function ScrubText, and also replaces the known values.
 func (k *Known) ScrubText(s string) string {
 	return string(escape.UndoEscapes(nil, newScrubber(k).AppendString(nil, s)))
 }
@@ -29,7 +29,7 @@ func (k *Known) ScrubText(s string) string {
 // ScrubJSON does the same for a JSON value. The result is JSON even if src is not; nil stays nil.
 func ScrubJSON(src []byte) []byte { return (*Known)(nil).ScrubJSON(src) }
 
-// ScrubJSON does the same, and hides the known values.
+// ScrubJSON does the work of the function ScrubJSON, and also replaces the known values.
 func (k *Known) ScrubJSON(src []byte) []byte {
 	if src == nil {
 		return nil

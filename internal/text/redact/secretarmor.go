@@ -42,8 +42,8 @@ func (a *armor) isPrivate(s []byte) (n int, unread bool) {
 
 const keyLabel = "PRIVATE KEY"
 
-// pemAt reads a private key that begins with s: the first line, base64 behind it, and the last
-// line, which may be cut off. The first line without base64 is only the name of a format.
+// pemAt reads a private key that begins with s: the first line, base64 after it, and the last
+// line, which may be cut off. A first line without base64 only mentions the format.
 func pemAt(s []byte) (n int, unread bool) {
 	for i := range armors {
 		first, unread := armors[i].isPrivate(s)
@@ -79,7 +79,7 @@ func (a *armor) keyLength(s []byte, first int) int {
 	switch {
 	case stop == 0 && !hasGroups(s[first:end]):
 		return 0
-	case stop > 0 && end-stop > maxBetween: // it is the last line of another key
+	case stop > 0 && end-stop > maxBetween: // s[end] begins the last line of another key
 		return stop
 	}
 	label := s[end+len(a.end):]
@@ -104,8 +104,8 @@ func puttyAt(s []byte, i int) span {
 	return span{}
 }
 
-// base64End returns the end of a key's lines of base64 behind s[at]; 0 for none. The first may
-// begin within most bytes.
+// base64End returns the end of a key's lines of base64 after s[at]; 0 for none. The first of these
+// lines must begin within most bytes.
 func base64End(s []byte, at, most int) (end int) {
 	last := at
 	for at < len(s) && at-last <= most {
@@ -137,8 +137,9 @@ const (
 	minGroup  = 6
 )
 
-// isKeyLine reports whether a run of base64 is a line of a key. A word of a program or a path is
-// none: base64 changes more often between capitals, small letters and digits.
+// isKeyLine reports whether a run of base64 is a line of a key, and not a word of a program or a
+// path: base64 changes more often between capitals, small letters and digits. another reports
+// whether an earlier line of the key was found.
 func isKeyLine(s []byte, from, to int, another bool) bool {
 	run := s[from:to]
 	if len(run) < minLine && (to < len(s) || len(run) < minCut) {
@@ -149,7 +150,7 @@ func isKeyLine(s []byte, from, to int, another bool) bool {
 		return true
 	}
 	changes, mixed := countChanges(run)
-	if !mixed { // but a whole line may have small letters only
+	if !mixed { // a line of its own may lack capitals, small letters or digits
 		return len(run) >= wholeLine && changes > 0 && from > 0 && (s[from-1] == '\n' || s[from-1] == '\\') && (to == len(s) || s[to] == '\n' || s[to] == '\r' || s[to] == '\\')
 	}
 	return another || len(run) >= longLine || changes*20 >= len(run)*9

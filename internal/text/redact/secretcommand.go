@@ -43,9 +43,10 @@ var credentials = []credential{
 	{programs: []string{"smbclient", "rpcclient"}, option: "-U", behind: '%'},
 }
 
-// Limits on the distance between a program and its option: in words, of which text in quotes is
-// one, and for words that take more than maxCommand bytes, in bytes that are read in all, as a
-// multiple of the text's length. So a text made of options is not read again for each of them.
+// Limits on the search for the program before an option. A search reads at most maxWords words;
+// text in quotes is one word. All searches of more than maxCommand bytes together read at most
+// maxCommands times the text's length, so that a text made of options is not read again for each
+// option.
 const (
 	maxWords    = 48
 	maxCommand  = 2048
@@ -150,7 +151,7 @@ func (r *reading) commandBefore(i int) []byte {
 func (r *reading) quoteBefore(i int, quote byte) int {
 	first := &r.quotes[quote&1] // '"' is even, '\'' is odd
 	if *first == 0 {
-		*first = bytes.IndexByte(r.s, quote) + 1 // one more than the index: it exists
+		*first = bytes.IndexByte(r.s, quote) + 1 // one more than the index; the caller has seen such a quote
 	}
 	switch {
 	case i < *first:
@@ -205,8 +206,8 @@ func (c *credential) hasProgram(texts ...[]byte) bool {
 // maxName is more than the length of any program's name.
 const maxName = 20
 
-// commandNames visits what may be the name of a program in a command. A name begins behind any
-// sign, such as that of a diff, a tag or a path, but is no option of its own.
+// commandNames visits the words of a command that may be the name of a program. Any sign may
+// precede a name, such as that of a diff, a tag or a path, but not the "--" of an option.
 func commandNames(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for at := range text {

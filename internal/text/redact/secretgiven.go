@@ -54,7 +54,7 @@ func pairName(s []byte) (name []byte, is bool) {
 	}
 	said, err := base64.RawStdEncoding.DecodeString(string(s))
 	colon := bytes.IndexByte(said, ':')
-	if err != nil || colon < 0 || string(said) == "Aladdin:open sesame" /* the standard's own */ || !isPrintable(said) {
+	if err != nil || colon < 0 || string(said) == "Aladdin:open sesame" /* the example of RFC 7617 */ || !isPrintable(said) {
 		return nil, false
 	}
 	if colon == len(said)-1 { // the name may be a key
@@ -119,7 +119,7 @@ func netrcAt(s []byte, i, from int) span {
 		}
 		password.to = password.from + len(beforeEndTag(s[password.from:password.to]))
 	}
-	if !login || password.from < from || string(begin) == "default" && !bytes.ContainsAny(s[password.from:password.to], "0123456789") { // prose has no such word
+	if !login || password.from < from || string(begin) == "default" && !bytes.ContainsAny(s[password.from:password.to], "0123456789") { // after "default", a word without a digit may be prose
 		return span{}
 	}
 	return password
@@ -173,7 +173,7 @@ func (r *reading) oracleAt(i int) span {
 var servers = [...]string{"server", "data source", "host", "hostname", "hostaddr", "address", "addr", "driver", "endpoint"}
 
 // Limits on the distance between a password and its connection's server, in bytes and in
-// settings. A text with as many other words is no connection.
+// settings. A text with as many words that are no settings is no connection string.
 const (
 	maxConnection = 4 << 10
 	maxSettings   = 16
@@ -275,7 +275,7 @@ const endSettings = "\"'`<>\r\n\t"
 // connection counts the settings that describe a connection.
 type connection struct {
 	between                 byte
-	known, settings, others int
+	known, settings, others int  // known: 2 for each of servers, 1 for each of accounts; others are no settings
 	cut                     bool // more settings exist than were read
 }
 
@@ -287,7 +287,8 @@ func (c *connection) more() bool {
 	return c.settings < maxSettings && c.others < maxSettings
 }
 
-// stop notes that settings continue past a limit. Program statements do not count as settings.
+// stop notes that settings continue past a limit, unless many parts were not settings, as in the
+// text of a program.
 func (c *connection) stop() { c.cut = c.cut || c.others <= c.settings/4 }
 
 // take reads one part, such as host=db. A setting may be the value of a name: URL=host=db.
@@ -320,8 +321,8 @@ func (c *connection) take(part []byte) {
 var accounts = [...]string{"user", "dbname", "port"}
 
 // endsWithName reports whether the text before an equals sign ends with one of the names. Other
-// text may precede it, such as a sentence or the sign of a diff, but not the object that a program
-// keeps it in.
+// text may precede the name, such as a sentence or the sign of a diff, but not an object of a
+// program, as in config.host.
 func endsWithName(s []byte, names []string) bool {
 	whole := bytes.TrimSpace(s)
 	for _, name := range names {
@@ -538,8 +539,9 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 // maxSign is the maximum length of what a tool writes before each line.
 const maxSign = 128
 
-// signLength returns the length of a sign, such as a quote or a line's number, where a line begins.
-// The numbers of two lines differ, and grep writes a dash for a colon beside the lines it found.
+// signLength returns the length of what a tool wrote before a line. sign is what it wrote before
+// another line: a mark of a quotation, a line number. Line numbers differ, and grep writes a dash
+// in place of a colon for the lines around those that it found.
 func signLength(line, sign []byte) (n int, is bool) {
 	for i := 0; i < len(sign); i++ {
 		c := sign[i]

@@ -17,8 +17,7 @@ const (
 	written          // old or new content of a file: secret if the file is in a secret place
 )
 
-// nameSecrecy returns the secrecy for the name of a member, header, flag or variable, without
-// regard to the value's place.
+// nameSecrecy returns memberSecrecy of a name, but harmless in place of written.
 func nameSecrecy(name []byte) secrecy {
 	if s := memberSecrecy(name); s != written {
 		return s
@@ -134,8 +133,8 @@ var wordEnds = sync.OnceValue(func() *[256]uint64 {
 	return ends
 })
 
-// isQuerySecret reports whether a name is that of a secret in a URL's query; elsewhere the name
-// is common.
+// isQuerySecret reports whether a name is that of a secret in a URL's query. Outside a query, such
+// a name often has a harmless value.
 func isQuerySecret(name []byte) bool {
 	switch string(name) {
 	case "key", "sig", "signature", "code", "auth", "sas", "hmac", "X-Amz-Signature", "X-Goog-Signature":

@@ -11,8 +11,8 @@ import (
 const maxPath = 4096
 
 // often limits how much is searched for paths, as a multiple of the arguments' length. errDeep
-// means that nested objects would exceed this limit: then they are read again, and every content
-// counts as a secret.
+// means that nested objects would exceed this limit: then the arguments are read again, and every
+// content counts as a secret.
 const often = 8
 
 var errDeep = errors.New("too many objects within objects")
@@ -40,7 +40,7 @@ func inPlace(v jsonscan.Value) bool {
 		return false
 	}
 	text := v.Text()
-	if text == "" { // or it is no text
+	if text == "" { // the string is empty, or it cannot be decoded
 		text = string(v[1 : len(v)-1])
 	}
 	return textclass.HoldsSecrets(text)

@@ -7,8 +7,8 @@ import "bytes"
 const maxLook = 512
 
 // shapeFirst maps the hash of two bytes to one more than the index of the first shape that begins
-// with them. shapeNext does the same for the next such shape after each shape. For most words
-// this is the only lookup.
+// with bytes of this hash; 0 for none. shapeNext maps each shape to the next one of the same hash
+// in the same way. For most words the lookup in shapeFirst is the only one.
 var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16) {
 	for i := len(shapes) - 1; i >= 0; i-- {
 		n := pairHash(shapes[i].start[0], shapes[i].start[1])

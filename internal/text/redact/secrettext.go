@@ -11,8 +11,8 @@ type span struct {
 	kind     string
 }
 
-// findSecret returns the first secret in s at or after from, extended to the end of a secret that
-// begins inside it: the value of a name may end where the key has just begun.
+// findSecret returns the first secret in s at or after from. If another secret begins inside it and
+// ends later, the result includes both: the value of a name may end in the middle of a key.
 func findSecret(s []byte, from int) (at span, found bool) {
 	r := reading{s: s}
 	if at, found = r.search(from, len(s), true); !found {
@@ -40,16 +40,16 @@ const maxNested = 8
 // again for each word.
 type reading struct {
 	s       []byte
-	unread  int // one more than the first place where a search was given up; 0 for none
-	token   struct{ from, to, end, dots int }
-	brace   struct{ from, to int }
-	address struct { // the word that may be a JDBC address
+	unread  int                               // one more than the first place where a search was given up; 0 for none
+	token   struct{ from, to, end, dots int } // the token that jwtAt read last
+	brace   struct{ from, to int }            // the braces that bracesAt read last
+	address struct {                          // the word that may be a JDBC address
 		read, begin int
 		jdbc, cut   bool // cut: it begins before the read part
 	}
 	dsn struct {
 		from, to int
-		host     bool // it ends with a host
+		host     bool // the text between from and to ends with a host
 	}
 	commands int        // bytes of long commands read so far
 	quotes   [2]int     // one more than the index of the first quote of each sort; 0 before first use
@@ -205,7 +205,7 @@ var announces = func() (t [256]bool) {
 	return t
 }()
 
-// isWord holds the bytes that may precede another byte of the same word.
+// isWord holds the bytes that words consist of.
 var isWord = func() (t [256]bool) {
 	t = isAlnum
 	t['_'] = true
@@ -216,7 +216,7 @@ var isWord = func() (t [256]bool) {
 // in a text, %3D of a URL or [32m of a terminal.
 func afterEscape(before []byte) bool {
 	n := len(before)
-	if n > 1 && (before[n-1] == 'm' || before[n-1] == 'K') { // of a colour
+	if n > 1 && (before[n-1] == 'm' || before[n-1] == 'K') { // the end of a colour code
 		i := n - 2
 		for i > 0 && n-i < 24 && before[i] >= '0' && before[i] <= '?' {
 			i--
@@ -403,9 +403,9 @@ func userinfoSpan(s []byte, i int) span {
 	return span{start, start + at, placedKind}
 }
 
-// rawPassword reads a password with a slash, # or ? that is not escaped, which the drivers of
-// databases take; s[start] begins an authority of n bytes without a host. For a browser the
-// authority ends at such a sign, and what precedes it is a host and a port.
+// rawPassword reads a password with an unescaped /, # or ?, which database drivers accept.
+// s[start] begins an authority of n bytes that has a colon but no @. For a browser the authority
+// ends at such a sign, and the text before the sign is a host and a port.
 func rawPassword(s []byte, i, start, n int) span {
 	scheme := i
 	for scheme > 0 && (isAlnum[s[scheme-1]] || s[scheme-1] == '+') && i-scheme < maxScheme {
@@ -434,7 +434,7 @@ func rawPassword(s []byte, i, start, n int) span {
 
 const maxScheme = 24
 
-// plainSchemes are those of addresses whose readers end the host at the first slash.
+// plainSchemes are the schemes for which programs end the host at the first slash.
 var plainSchemes = [...]string{"http", "https", "ws", "wss", "ssh", "git", "git+ssh", "git+https", "svn+ssh", "file", "docker", "oci"}
 
 // flagSpan reads --password VALUE.

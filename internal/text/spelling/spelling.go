@@ -17,8 +17,8 @@ func NearestWord(word string, words []string) string {
 // longest limits the compared length of a word: some words come from strangers.
 const longest = 256
 
-// EditDistance returns the number of letters to insert, drop, change or swap with a neighbour
-// that turn a into b.
+// EditDistance returns the smallest number of edits that turn a into b. An edit inserts, drops or
+// changes a letter, or swaps two neighbours.
 func EditDistance(a, b string) int {
 	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)

@@ -1,9 +1,8 @@
 // Package term decides whether clawai may ask on a terminal, and shows text from strangers on it.
 //
 // It must never touch a terminal that another program uses (a terminal in raw mode, or whose
-// foreground group is not ours), never leave a terminal in a mode other than the one it was found
-// in, and never let shown text move the cursor, hide, or look like other text.
-// other text.
+// foreground group is not ours). It must leave each terminal in the mode in which it found it.
+// Text that it shows must never move the cursor, hide, or look like other text.
 package term
 
 import (
@@ -14,7 +13,7 @@ import (
 // Reason is the reason why a terminal may not be used. The zero value is NoTerminal.
 type Reason uint8
 
-// Reasons; String words them for the owner.
+// The reasons. String describes them to the owner.
 const (
 	NoTerminal Reason = iota // there is no controlling terminal
 	Background               // another process group is in the foreground; a read would stop us

@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const (
 	getTermios  = unix.TIOCGETA
-	setTermios  = unix.TIOCSETAF // after output is drained, discards input
+	setTermios  = unix.TIOCSETAF // waits until all output is written, and discards unread input
 	lockCommand = unix.F_SETLK
 )
 

@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const (
 	getTermios = unix.TCGETS
-	setTermios = unix.TCSETSF // after output is drained, discards input
+	setTermios = unix.TCSETSF // waits until all output is written, and discards unread input
 	// Open file description locks also exclude a second OpenTerminal in this process.
 	lockCommand = unix.F_OFD_SETLK
 )

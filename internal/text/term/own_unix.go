@@ -21,12 +21,12 @@ const Screens = true
 // cancelled.
 const lockPoll = 50 * time.Millisecond
 
-// Tty is a terminal this process may ask on until Close.
+// Tty is a terminal on which this process may ask until Close.
 type Tty struct {
 	*os.File
 	lock    *os.File
-	before  *unix.Termios
-	ignored bool // we made the process ignore SIGTTIN and SIGTTOU
+	before  *unix.Termios // the mode that OpenTerminal found
+	ignored bool          // we made the process ignore SIGTTIN and SIGTTOU
 }
 
 // OpenTerminal opens the controlling terminal at path (/dev/tty) if we may use it: it opens, we

@@ -18,20 +18,20 @@ const Screens = false
 // slice is how long a read waits before it checks its context.
 const slice = 50 * time.Millisecond
 
-// Tty is the console of this process; it may ask there line by line until Close.
+// Tty is the console of this process, on which the process may ask line by line until Close.
 type Tty struct {
 	*os.File // its output
 	in       *os.File
 	lock     io.Closer
-	before   uint32
+	before   uint32   // the mode that OpenTerminal found; 0 before it is read
 	typed    []uint16 // the line that is being typed
 }
 
 // OpenTerminal opens the console if we may use it: a person sees it, it is in line mode, and no
 // other clawai asks on it. lock names a file that all of them share; OpenTerminal waits for the
 // lock until ctx ends. Windows has no foreground process groups. OpenTerminal discards pending
-// input. Otherwise it returns a *NotOwned and leaves the console unchanged. The path is for other
-// systems.
+// input. Otherwise it returns a *NotOwned and leaves the console unchanged. The unnamed argument is
+// a path, which only other systems need.
 func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	in, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {
@@ -42,7 +42,7 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 		return nil, errors.Join(&NotOwned{NoTerminal, err}, in.Close())
 	}
 	t := &Tty{File: out, in: in}
-	if !IsControlling(os.Stdin) && !isWindowShown() { // a person who types to us sees the console
+	if !IsControlling(os.Stdin) && !isWindowShown() { // if stdin is the console, a person types there and sees it
 		return nil, errors.Join(&NotOwned{Reason: NoTerminal}, t.releaseLock())
 	}
 	if t.lock, err = WaitTurn(ctx, lock); err != nil {
@@ -54,8 +54,8 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	if err := t.readMode(&t.before); err != nil {
 		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.releaseLock())
 	}
-	// A read in line mode could not be cancelled, so lines are assembled here. Ctrl-C stays an
-	// event.
+	// A read in line mode cannot be cancelled, so ReadLine assembles the lines from single keys.
+	// Ctrl-C still sends its event.
 	const theirs = windows.ENABLE_LINE_INPUT | windows.ENABLE_ECHO_INPUT | windows.ENABLE_VIRTUAL_TERMINAL_INPUT
 	err = windows.SetConsoleMode(t.inputHandle(), t.before&^theirs|windows.ENABLE_PROCESSED_INPUT)
 	if err == nil {
@@ -83,8 +83,8 @@ func (t *Tty) inputHandle() windows.Handle { return windows.Handle(t.in.Fd()) }
 
 func (t *Tty) readMode(mode *uint32) error { return windows.GetConsoleMode(t.inputHandle(), mode) }
 
-// IsControlling reports whether f is a console. A process has at most one, so it is this
-// process's.
+// IsControlling reports whether f is a console. A process has at most one console, so f is the
+// console of this process.
 func IsControlling(f *os.File) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
@@ -102,9 +102,9 @@ func consoleWindow() uintptr {
 	return w
 }
 
-// isWindowShown reports whether the console's window is visible; a terminal program's window is
-// the owner of the console's (learn.microsoft.com, "GetConsoleWindow"). Clients start servers
-// without a window or hide it.
+// isWindowShown reports whether the console's window is visible. If a terminal program shows the
+// console, the window of that program owns the console's window (learn.microsoft.com,
+// "GetConsoleWindow"). Clients start servers without a window, or with a hidden one.
 func isWindowShown() bool {
 	const rootOwner = 3
 	w := consoleWindow()
@@ -210,13 +210,13 @@ func (t *Tty) readKey(ctx context.Context) (uint16, error) {
 	}
 }
 
-// Keys is for systems whose Screens is true.
+// Keys is not supported on this system, see Screens.
 func (t *Tty) Keys() error { return errors.ErrUnsupported }
 
-// ReadContext is for systems whose Screens is true.
+// ReadContext is not supported on this system, see Screens.
 func (t *Tty) ReadContext(context.Context, []byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// Resized is for systems whose Screens is true.
+// Resized does nothing on this system, see Screens.
 func (t *Tty) Resized(context.Context, func(width, height int)) {}
 
 // Lines restores the console's original mode and discards unread input, so that no answer reaches

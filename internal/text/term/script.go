@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// together are scripts that mix within one word in East Asian text.
-var together = []*unicode.RangeTable{
+// mixedScripts are scripts that mix within one word in East Asian text.
+var mixedScripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul,
 }
 
@@ -35,7 +35,7 @@ func asciiWord(c byte) bool {
 }
 
 // oneScript reports whether a word can be shown unchanged: its letters come from one script (or
-// from scripts in together) and are not all look-alikes, and no digits of another script stand
+// from scripts in mixedScripts) and are not all look-alikes, and no digits of another script stand
 // among ASCII digits (UTS 39, mixed numbers).
 func oneScript(word string) bool {
 	if textclass.IsASCII(word) {
@@ -62,7 +62,7 @@ func oneScript(word string) bool {
 		} else if !unicode.Is(first, r) {
 			mixed = true
 		}
-		eastAsian = eastAsian && unicode.In(r, together...)
+		eastAsian = eastAsian && unicode.In(r, mixedScripts...)
 	}
 	if arabic && digits {
 		return false
@@ -70,8 +70,8 @@ func oneScript(word string) bool {
 	return first == nil || (!mixed || eastAsian) && !alike
 }
 
-// usual are the most common scripts, searched before all others.
-var usual = []*unicode.RangeTable{
+// commonScripts are the most common scripts, searched before all others.
+var commonScripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Cyrillic, unicode.Han, unicode.Greek, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 	unicode.Common, unicode.Inherited,
 }
@@ -81,7 +81,7 @@ func scriptOf(r rune) *unicode.RangeTable {
 	if r < utf8.RuneSelf {
 		return unicode.Latin
 	}
-	for _, t := range usual {
+	for _, t := range commonScripts {
 		if unicode.Is(t, r) {
 			return t
 		}

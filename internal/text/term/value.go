@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A long value is shown by its head and its tail, because an attack may stand at either end.
+// Of a long value the head and the tail are shown, because an attack may be at either end.
 const (
 	headRunes = 200
 	tailRunes = 100
@@ -15,7 +15,7 @@ const (
 
 // VisibleValue returns s in quotes on one line, escaped by VisibleLine. For a value of more than
 // 300 characters it returns the first 200 and the last 100, with the length in characters and the
-// first 12 digits of the SHA-256 outside the quotes, where no value can write.
+// first 12 digits of the SHA-256 outside the quotes, where no text of the value can be.
 func VisibleValue(s string) string {
 	total := utf8.RuneCountInString(s)
 	if total <= headRunes+tailRunes {

@@ -47,11 +47,12 @@ func VisibleText(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(VisibleLine(s))
 }
 
-// writer holds the state that earlier characters leave for the next one.
+// writer writes the characters of VisibleLine one by one. Its fields describe the characters before
+// the next one.
 type writer struct {
 	out     *strings.Builder
-	foreign bool // inside a word whose letters are all look-alikes
-	spaces  int
+	foreign bool   // inside a word whose letters are all look-alikes
+	spaces  int    // length of the run of blanks so far
 	run     []rune // the character that a mark would be drawn on, and its marks so far
 }
 
@@ -111,8 +112,9 @@ func isWidened(r rune) bool {
 	return r >= 0x1d360 && r <= 0x1d376 || r >= 0x2630 && r <= 0x2637 || r >= 0x268a && r <= 0x268f || r >= 0x4dc0 && r <= 0x4dff
 }
 
-// markShown reports whether a combining mark may be shown: on a shown, non-ASCII letter of its
-// script, in a short run without another spelling.
+// markShown reports whether a combining mark may be shown. The letter under the mark must be shown,
+// be outside ASCII and have the script of the mark. The run of marks must be short, and the letter
+// with its marks must have no other spelling.
 func (w *writer) markShown(r rune) bool {
 	n := len(w.run)
 	if n == 0 || n > maxMarks || w.run[0] < utf8.RuneSelf || w.foreign || unicode.Is(unicode.Me, r) {

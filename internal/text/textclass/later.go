@@ -179,9 +179,10 @@ var LaterPlaces = [...]Place{
 	{Path: ".goosehints", Of: Agent, Hit: "/p/.goosehints", Miss: "/p/goose.md"},
 }
 
-// BuildFiles are files with programs and scripts that starters let agents run without a question,
-// so their content runs unasked. Only rules need them, see above. git accepts any folder with a
-// HEAD as a repository, and runs the programs that its config names.
+// BuildFiles are files whose programs and scripts run without a question, because starter policies
+// let agents run make, npm and git. Only rules use them; LaterPlaces says why it does not list such
+// files. git accepts any folder with a HEAD as a repository, and runs the programs that the config
+// of the folder names.
 var BuildFiles = is{"Makefile", "makefile", "GNUmakefile", "package.json", "x/HEAD", "x/config", "x/config.worktree", "x/commondir", "x.git/hooks/post-index-change"}
 
 // RunsLater are examples of files that run by themselves later, below a project's folder and

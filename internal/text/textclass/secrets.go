@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// A Place is a set of files that one does not hand out or change like other files.
+// A Place is a set of files that need more care than other files before someone reads or changes
+// them.
 type Place struct {
-	// Names are patterns (path.Match) of a file's or a folder's name, in lower case, separated by
-	// blanks. No rule is learned for a path that contains one.
+	// Names are patterns (path.Match) for the name of a file or folder, in lower case. No rule is
+	// learned for a path with such a name in it.
 	Names []string
-	// Shut are globs below any folder, which learned policies and starters deny. A glob that is
-	// too wide denies files that a person must then allow again, so names that sources have too
-	// are not listed.
+	// Shut are globs below any folder. Learned policies and starter policies deny them. A glob that
+	// is too wide denies files that a person must then allow again, so names that source files also
+	// have are not listed.
 	Shut []string
-	// Path is a sequence of names; * matches any run within a name, and a leading / is the root.
+	// Path is a sequence of names; * matches any characters of a name, and a leading / is the root.
 	// A person is warned when a call touches such a path, so files that mostly hold no secret are
 	// not listed.
 	Path    string
@@ -60,8 +61,8 @@ func (p *Place) ContainsPath(plain string) bool {
 	return false
 }
 
-// bareName returns a name as Windows opens it: trailing dots and blanks, and the name of a stream
-// after it, lead to the same file.
+// bareName returns a name without dots and blanks at its end, and without the name of a stream
+// (NAME:STREAM): on Windows, all these names lead to the same file.
 func bareName(name string) string {
 	if stream := strings.IndexByte(name, ':'); stream > 0 {
 		name = name[:stream]
@@ -103,12 +104,12 @@ var SecretPlaces = [...]Place{
 	{Shut: is{".config/gh/**"}, Path: ".config/gh", Hit: "~/.config/gh/hosts.yml", Miss: "/p/.github/labels.yml"},
 	{Names: is{".kube"}, Shut: is{".kube/**"}, Path: ".kube", Hit: "~/.kube/config", Miss: "/p/kube/config.yaml"},
 	{Names: is{".docker"}, Shut: is{".docker/**"}, Path: ".docker/config.json", Hit: "~/.docker/config.json", Miss: "/p/docker/config.json"},
-	{Names: is{".git"}, Shut: is{".git/**"}, Path: ".git/config", Hit: "/p/.git/config", Miss: "/p/git/config.go"}, // addresses with tokens; the rest of .git is in LaterPlaces
+	{Names: is{".git"}, Shut: is{".git/**"}, Path: ".git/config", Hit: "/p/.git/config", Miss: "/p/git/config.go"}, // it may hold addresses with tokens; the rest of .git is in LaterPlaces
 	{Names: is{".password-store"}, Shut: is{".password-store/**"}, Path: ".password-store", Hit: "~/.password-store/bank.gpg", Miss: "/p/password-store.md"},
 	{Names: is{".env*"}, Shut: is{".env*"}, Path: ".env*", Hit: "/p/.env.production", Miss: "/p/.env.example",
 		Spare: is{".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test"}},
 	{Names: is{"*.env"}, Shut: is{"*.env"}, Path: "*.env", Hit: "/p/prod.env", Miss: "/p/example.env", Spare: is{"*example.env", "*sample.env", "*template.env"}},
-	{Names: is{"*.pem", "*.key"}, Shut: is{"*.pem", "*.key"}, Spare: is{"public.pem"}, SpareIn: is{"testdata", "fixtures"}}, // also certificates and translations
+	{Names: is{"*.pem", "*.key"}, Shut: is{"*.pem", "*.key"}, Spare: is{"public.pem"}, SpareIn: is{"testdata", "fixtures"}}, // no Path: certificates and translations have such names too
 	{Names: is{"id_rsa*"}, Shut: is{"id_rsa*"}, Path: "id_rsa*", Spare: is{"*.pub"}, Hit: "/backup/id_rsa_deploy", Miss: "/p/id_rsa.pub"},
 	{Names: is{"id_ed25519*"}, Shut: is{"id_ed25519*"}, Path: "id_ed25519*", Spare: is{"*.pub"}, Hit: "/backup/id_ed25519", Miss: "/p/id_ed25519.pub"},
 	{Names: is{"id_ecdsa*"}, Shut: is{"id_ecdsa*"}, Path: "id_ecdsa*", Spare: is{"*.pub"}, Hit: "/backup/id_ecdsa_sk", Miss: "/p/id_ecdsa.pub"},
@@ -147,7 +148,7 @@ var SecretPlaces = [...]Place{
 	{Names: is{".config"}, Shut: is{".config/op/**", ".config/hub", ".config/doctl/**", ".config/hcloud/**", ".config/stripe/**", ".config/netlify/**", ".config/configstore/**"},
 		Path: ".config/op", Hit: "~/.config/op/config", Miss: "/p/op/config"},
 	{Names: is{"*.tfstate", "*.tfstate.backup"}, Shut: is{"*.tfstate", "*.tfstate.backup"}, Path: "*.tfstate", Hit: "/p/terraform.tfstate", Miss: "/p/main.tf"},
-	{Names: is{"secrets", "secret", "secrets.*"}}, // also sources
+	{Names: is{"secrets", "secret", "secrets.*"}}, // no Path: source files have such names too
 	{Names: is{".*_history"}, Shut: is{".*_history"}, Path: ".*_history", Hit: "~/.bash_history", Miss: "/p/history.go"},
 	{Names: is{"keychains"}, Shut: is{"Library/Keychains/**"}, Path: "Library/Keychains", Hit: "~/Library/Keychains/login.keychain-db", Miss: "/p/Library/x"},
 	{Names: is{"keyrings"}, Shut: is{"share/keyrings/**"}, Path: "share/keyrings", Hit: "~/.local/share/keyrings/login.keyring", Miss: "/p/keyrings/x"},
@@ -181,7 +182,7 @@ var SecretPlaces = [...]Place{
 	{Names: is{"mcp_config.json", "cline_mcp_settings.json"}, Shut: is{"mcp_config.json", "cline_mcp_settings.json"}, Path: "mcp_config.json",
 		Hit: "~/.codeium/windsurf/mcp_config.json", Miss: "/p/mcp_config.go"},
 	{Names: is{"shadow"}, Path: "/etc/shadow", Hit: "/etc/shadow", Miss: "/p/etc/shadow"},
-	{Names: is{"passwd"}}, // holds no passwords today
+	{Names: is{"passwd"}}, // no Path: the file holds no passwords today
 	{Path: "/proc/*/environ", Hit: "/proc/self/environ", Miss: "/proc/cpuinfo"},
 	{Path: "/proc/*/mem", Hit: "/proc/1/mem", Miss: "/proc/meminfo"},
 	{Names: is{"login data*"}, Shut: is{"Login Data*"}, Path: "Login Data", Of: Browser, Hit: "~/.config/chromium/Default/Login Data", Miss: "/p/login data.md"},
@@ -199,7 +200,7 @@ var SecretPlaces = [...]Place{
 	{Names: is{"key4.db"}, Shut: is{"key4.db"}, Path: "key4.db", Of: Browser, Hit: "/backup/firefox/x/key4.db", Miss: "/p/key.db"},
 }
 
-type is = []string // constant; a call would run at each start
+type is = []string // makes the tables short; a function in its place would run at each start
 
 // Words in the names of arguments, headers, options and variables: values under such names are
 // recorded as secrets (internal/text/redact). A word too many only costs a value in the record.

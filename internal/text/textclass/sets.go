@@ -37,8 +37,8 @@ var (
 	LineBreak = Set{unicode.Zl, unicode.Zp}
 	// Blank is the set of characters that unicode.IsSpace accepts.
 	Blank = Set{unicode.White_Space}
-	// Ignorable is drawn as nothing by programs that do not know it, without the characters in
-	// Format (DerivedCoreProperties, Default_Ignorable_Code_Point): joiners, fillers, selectors.
+	// Ignorable is drawn as nothing by programs that do not support it: joiners, fillers, selectors
+	// (DerivedCoreProperties, Default_Ignorable_Code_Point). It lacks the characters in Format.
 	Ignorable = Set{unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
 	// Selector selects a form of the character before it.
 	Selector = Set{unicode.Variation_Selector}

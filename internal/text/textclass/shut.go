@@ -8,8 +8,8 @@ import (
 )
 
 // NamesShut reports whether a path, or a wildcard of files, may name a denied file of
-// SecretPlaces: in any case, with \ for /, after cleaning, and by the short name that Windows
-// makes.
+// SecretPlaces. Capitals and small letters are equal. It also tries the path with \ as /, after
+// path.Clean, and as a short name that Windows makes.
 func NamesShut(file string) bool {
 	if !MayNameShut(file) {
 		return false
@@ -99,7 +99,7 @@ func isShortName(short, place string) bool {
 	case spelt == "":
 		return open && ending != ""
 	case len(stem) == 6 && len(spelt) > 1 && stem[:2] == spelt[:2] && strings.Trim(stem[2:], "0123456789abcdef") == "":
-		return true // from the fifth name on, only two letters stay
+		return true // from the fifth similar name on, Windows keeps only two letters and adds a hash
 	case open:
 		return strings.HasPrefix(stem, spelt[:min(6, len(spelt))])
 	}

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// An Effect is what a tool does by a word in its name. A server's own declaration about its tools
-// is only a claim, so it is not used.
+// An Effect is what a tool does, judged by a word in the tool's name. What a server declares about
+// its tools is only a claim and is not used.
 type Effect uint16
 
 // The effects, grouped by the package that uses them.
@@ -22,7 +22,7 @@ const (
 	Reaches                     // the tool reads from the network
 	Executes                    // the tool runs, deletes or sends something
 
-	// For a question (internal/ask/view), to choose what else to look for. A person who gets
+	// For a question (internal/ask/view), to choose which warnings to look for. A person who gets
 	// false warnings stops reading, so these sets are narrow.
 
 	Tells   // as the first word: the tool changes and runs nothing, whatever the other words are
@@ -46,7 +46,7 @@ var toolWords = [...]struct {
 	says  Effect
 	words string
 }{
-	{Tells, "explain"}, // of a command, or of a query's result: when learned, a server could "explain" by doing it
+	{Tells, "explain"}, // not Reads: a learned rule would let a server run the command or query that it "explains"
 	{Tells | Reads, "check count describe find get list search show view"},
 	{Tells | Reads | Opens, "read"},
 	{Reads, "cat diff echo glob grep head help info log logs lookup ls open ping reads stat status tail tree version"}, // also nouns: log_command
@@ -126,7 +126,8 @@ func SplitWords(name string) []string {
 	return splitWords(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// LetterWords also splits a name at digits, so that a digit hides no word: run2.
+// LetterWords does the work of SplitWords, but also splits a name at digits, so that run2 has the
+// word run.
 func LetterWords(name string) []string { return splitWords(name, unicode.IsLetter) }
 
 func splitWords(name string, letter func(rune) bool) (list []string) {

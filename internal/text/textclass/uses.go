@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// Which code refuses, drops or marks which characters. The unions differ only for the reasons
-// given here.
+// This file says which code refuses, drops or marks which characters. The unions differ only for
+// the reasons given here.
 
 // Nearly all characters are ASCII. The only ASCII characters in a union are the controls, and the
 // blank where the comment mentions it. ASCII characters need no table.
@@ -34,8 +34,8 @@ func OddInName(r rune) bool {
 var oddInName = lazyUnion(Control, Set{unicode.Z}, Format, Ignorable, BlankLike, Noncharacter, Private, replacement)
 
 // OddInReply reports whether r hides text in a server's reply (internal/text/inspect), where
-// nothing shows that it is intended: all undrawn and private-use characters. Blanks and controls
-// have their own checks.
+// nothing shows that such a character is intended: all undrawn and private-use characters. Blanks
+// and controls have their own checks.
 func OddInReply(r rune) bool { return r >= 0xad && unicode.Is(oddInReply(), r) }
 
 var oddInReply = lazyUnion(Format, Ignorable, Noncharacter, Private, Tag)
@@ -43,7 +43,7 @@ var oddInReply = lazyUnion(Format, Ignorable, Noncharacter, Private, Tag)
 // OddInPath reports whether r is forbidden in a path, a URI or a name that rules compare
 // (policy). Control characters are forbidden there too, see IsControl. People name files: blanks,
 // emoji with their selectors, and the signs that systems draw from the private areas are ordinary
-// there. Bytes that are not text have their own reason.
+// there. Bytes that are not text are refused for a reason of their own.
 func OddInPath(r rune) bool {
 	return r >= utf8.RuneSelf && unicode.Is(oddInPath(), r) && !EmojiSelector.HasRune(r)
 }
@@ -66,21 +66,21 @@ func IsHidden(r rune) bool { return r != ' ' && r != 0x3000 && unicode.Is(hidden
 
 var hidden = lazyUnion(Format, LineBreak, Set{unicode.Zs}, Ignorable, BlankLike)
 
-// IsUndrawn reports whether r is not drawn although it is a letter, a mark or a sign: the
-// remaining check for a character of known category (internal/text/term).
+// IsUndrawn reports whether r is not drawn although it is a letter, a mark or a sign.
+// internal/text/term checks the category of a character before it calls IsUndrawn.
 func IsUndrawn(r rune) bool { return unicode.Is(undrawn(), r) }
 
 var undrawn = lazyUnion(Ignorable, BlankLike)
 
-// IsSeen reports whether a person sees a character: only such characters are learned into a
-// policy or kept of a note. The plain blank is the only blank among them.
+// IsSeen reports whether a person sees a character. Only such characters get into a learned policy
+// or stay in a note. The plain blank is the only blank among them.
 func IsSeen(r rune) bool { return unicode.IsPrint(r) && !IsUndrawn(r) }
 
 // replacement stands for bytes that are not text.
 var replacement = Set{&unicode.RangeTable{R16: []unicode.Range16{{Lo: unicode.ReplacementChar, Hi: unicode.ReplacementChar, Stride: 1}}}}
 
-// lazyUnion merges several sets into one table on first use: one search is faster than one per
-// set, and every call does it.
+// lazyUnion merges several sets into one table on first use, so that each call makes one search
+// instead of one for each set.
 func lazyUnion(sets ...Set) func() *unicode.RangeTable {
 	return sync.OnceValue(func() *unicode.RangeTable { return rangetable.Merge(slices.Concat(sets...)...) })
 }

@@ -25,7 +25,7 @@ const (
 // SecretPlaces. names are its words, with braces expanded, that spell a denied name; reaches
 // reports whether it may select a denied file among others. Case does not matter. A wildcard that
 // only names an ending of data (*.json) reaches no denied file: it means no more than a search
-// without one.
+// without a wildcard.
 func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
 	if len(wildcard) > maxWildcard {
 		return nil, true
@@ -125,9 +125,9 @@ func classifyParts(parts, shut []string) choice {
 	return noPlace
 }
 
-// meetsPlace reports whether some name matches two wildcards. One belongs to a place; the other
-// must spell a letter that the place spells, or its leading dot: *.ts and .env.* meet in .env.ts,
-// which nobody means.
+// meetsPlace reports whether some name matches both part, from the wildcard of a search, and place,
+// from a pattern of a place. part must also spell a letter of the place, or the leading dot: *.ts
+// and .env.* both match .env.ts, but nobody means that file.
 func meetsPlace(part, place string) bool {
 	switch {
 	case !strings.ContainsAny(part, `*?[\`):
@@ -152,8 +152,8 @@ var usualNames = is{".env.local", ".env.production", ".env.prod", ".env.developm
 
 // sign is one element of a wildcard: a star, or one character of a set.
 type sign struct {
-	star, not bool
-	set       string // "" for any
+	star, not bool   // not: any character that is not in set
+	set       string // "" for any character
 }
 
 func (s *sign) hasRune(c rune) bool { return s.set == "" || strings.ContainsRune(s.set, c) != s.not }
@@ -208,7 +208,8 @@ type meeting struct {
 	seen []bool
 }
 
-// wildcardsMeet reports whether some name matches two wildcards; all signs of a are interpreted.
+// wildcardsMeet reports whether some name matches the wildcards a and b, and a spells a letter of
+// this name (see meetsPlace). With spelt = 1, a need not spell a letter.
 func wildcardsMeet(a, b string, spelt int) bool {
 	m := meeting{a: parseSigns(a), b: parseSigns(b)}
 	m.seen = make([]bool, 2*(len(m.a)+1)*(len(m.b)+1))

@@ -2,7 +2,7 @@
 
 package sql
 
-// mysqlFunctions are functions by their names in lower case.
+// mysqlFunctions holds the names of functions in lower case, by class.
 var mysqlFunctions = lists{
 	reads: `abs acos add_months adddate addtime aes_decrypt aes_encrypt any_value approx_count_distinct ascii asin atan
 atan2 avg bin bin_to_uuid bit_and bit_count bit_length bit_or bit_xor cast ceil ceiling char char_length
@@ -55,7 +55,7 @@ sys_exec sys_get sys_set wait_for_executed_gtid_set wait_until_sql_thread_after_
 wsrep_sync_wait_upto_gtid`,
 }
 
-// mysqlPrefixes are what names begin with that are no others'.
+// mysqlPrefixes are beginnings of names that only this engine uses.
 var mysqlPrefixes = []prefix{
 	{"asynchronous_connection_failover_", acts},
 	{"audit_log_", acts},

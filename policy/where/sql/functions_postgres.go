@@ -2,7 +2,7 @@
 
 package sql
 
-// postgresFunctions are functions by their names in lower case.
+// postgresFunctions holds the names of functions in lower case, by class.
 var postgresFunctions = lists{
 	reads: `_pg_char_max_length _pg_char_octet_length _pg_datetime_precision _pg_expandarray _pg_index_position
 _pg_interval_type _pg_numeric_precision _pg_numeric_precision_radix _pg_numeric_scale _pg_truetypid
@@ -413,7 +413,7 @@ pg_stat_force_next_flush pg_stat_statements_reset pg_stop_backup pg_stop_making_
 pg_terminate_backend set_config set_limit setseed setval ts_rewrite ts_stat txid_current xpath_table`,
 }
 
-// postgresPrefixes are what names begin with that are no others'.
+// postgresPrefixes are beginnings of names that only this engine uses.
 var postgresPrefixes = []prefix{
 	{"binary_upgrade_", acts},
 	{"cron_", acts},
@@ -451,7 +451,7 @@ var postgresPrefixes = []prefix{
 	{"schema_to_xml", doubt},
 }
 
-// postgresColumns gives the columns of what a function gives, between blanks.
+// postgresColumns returns the columns of the rows that a function returns, each between blanks; "" if unknown.
 func postgresColumns(name string) string {
 	switch name {
 	case "_pg_expandarray":
@@ -580,7 +580,7 @@ func postgresColumns(name string) string {
 	return ""
 }
 
-// postgresOperator says that the server brings an operator.
+// postgresOperator reports whether the server has a built-in operator with this name.
 func postgresOperator(name string) bool {
 	switch name {
 	case "!!", "!~", "!~*", "!~~", "!~~*", "#", "##", "#-", "#<#", "#<=#", "#=", "#>", "#>#", "#>=#", "#>>", "%",

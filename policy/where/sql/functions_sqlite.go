@@ -2,7 +2,7 @@
 
 package sql
 
-// sqliteFunctions are functions by their names in lower case.
+// sqliteFunctions holds the names of functions in lower case, by class.
 var sqliteFunctions = lists{
 	reads: `abs acos acosh asin asinh atan atan2 atanh avg bm25 cast ceil ceiling changes char coalesce concat concat_ws
 cos cosh count cume_dist current_date current_time current_timestamp date datetime decimal decimal_add
@@ -30,7 +30,7 @@ sqlite_dbdata sqlite_dbpage sqlite_dbptr sqlite_log tables_used zipfile_cds`,
 	acts: `edit eval fsdir fts3_tokenizer load_extension lsmode pragma_optimize readfile usleep writefile zipfile`,
 }
 
-// sqliteTables are what stands in a FROM and is no table.
+// sqliteTables holds names in a FROM clause that are not tables, by class.
 var sqliteTables = lists{
 	reads: `generate_series json_each json_tree jsonb_each jsonb_tree pragma_collation_list pragma_compile_options
 pragma_database_list pragma_foreign_key_check pragma_foreign_key_list pragma_function_list pragma_index_info
@@ -40,7 +40,7 @@ pragma_table_info pragma_table_list pragma_table_xinfo pragma_user_version`,
 	acts:  `fsdir lsmode pragma_optimize zipfile`,
 }
 
-// sqliteTablePrefixes are what names begin with that are no others'.
+// sqliteTablePrefixes are beginnings of names that only this engine uses.
 var sqliteTablePrefixes = []prefix{
 	{"pragma_", doubt},
 }

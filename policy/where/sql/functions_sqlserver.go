@@ -2,7 +2,7 @@
 
 package sql
 
-// sqlserverFunctions are functions by their names in lower case.
+// sqlserverFunctions holds the names of functions in lower case, by class.
 var sqlserverFunctions = lists{
 	reads: `abs acos app_name approx_count_distinct approx_percentile_cont approx_percentile_disc ascii asin atan atan2
 avg base64_decode base64_encode binary_checksum bit_count cast ceil ceiling char char_length character_length
@@ -38,7 +38,7 @@ xact_state xml_schema_namespace year`,
 	acts: `fn_dump_dblog fn_get_audit_file fn_trace_gettable opendatasource openquery openrowset openxml`,
 }
 
-// sqlserverPrefixes are what names begin with that are no others'.
+// sqlserverPrefixes are beginnings of names that only this engine uses.
 var sqlserverPrefixes = []prefix{
 	{"fn_xe_", acts},
 	{"sp_", acts},

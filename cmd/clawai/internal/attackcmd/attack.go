@@ -21,7 +21,7 @@ type attack struct {
 
 	// The server's part. Its answer to the first call is one of Text, Result and Error.
 	Instructions string   `toml:"instructions"`
-	Lists        []string `toml:"lists"`  // JSON lists of tools beside the harmless one, for the first list and later ones
+	Lists        []string `toml:"lists"`  // JSON arrays of tools: the n-th is added to the harmless tool in the n-th result of tools/list
 	Before       []string `toml:"before"` // messages before the answer; one with an id is a request, whose answer is awaited
 	Text         string   `toml:"text"`
 	Result       string   `toml:"result"`
@@ -85,9 +85,9 @@ var carriers = []carrier{
 	{"search", `{"query":"a"}`},
 }
 
-// carrierOf returns the first carrier that a policy allows, or else asks about. It also tries
+// chooseCarrier returns the first carrier that a policy allows, or else asks about. It also tries
 // tools that the policy allows by name.
-func carrierOf(p *policy.Policy, server, home string) (carrier, bool) {
+func chooseCarrier(p *policy.Policy, server, home string) (carrier, bool) {
 	all := slices.Clone(carriers)
 	for _, r := range p.Sources() {
 		if r.Action != policy.Deny && r.Subject == policy.ToolSubject && !strings.ContainsAny(r.Names[0], "*?[{") {

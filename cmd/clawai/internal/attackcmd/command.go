@@ -148,7 +148,7 @@ func findTarget(name, server string) (t *target, note string, err error) {
 		t.server = "scripted"
 	}
 	var some bool
-	if t.carrier, some = carrierOf(t.policy.Policy, t.server, where); !some {
+	if t.carrier, some = chooseCarrier(t.policy.Policy, t.server, where); !some {
 		note = "It lets none of the calls go by which something could come back, so that most attacks end there."
 		t.carrier = carrier{"read_text_file", `{"path":"` + where + `/projects/app/README.md"}`}
 	}
@@ -165,8 +165,8 @@ func parsePolicy(name string, src []byte) (*config.Loaded, error) {
 	return &config.Loaded{Policy: p, Path: name}, nil
 }
 
-// loadPolicyInForce returns the active policy of this machine, and its home. It does not look
-// at files that the policy's paths name.
+// loadPolicyInForce returns the active policy of this machine, and the owner's home folder. It does
+// not look at the files that paths in the policy name.
 func loadPolicyInForce() (*config.Loaded, string, error) {
 	files := base.Files{Disk: disk.PlainDisk(), Packs: packs.Read}
 	files.Project, _ = os.Getwd()

@@ -26,13 +26,13 @@ type verdict struct {
 	Name    string   `json:"name"`
 	Says    string   `json:"says"`
 	Outcome string   `json:"outcome"`
-	By      []string `json:"by"`    // actions taken, and the rules for them; empty when there were none
-	Asked   []string `json:"asked"` // questions that a person would have been asked
-	Through []string `json:"through"`
+	By      []string `json:"by"`      // actions taken, and the rules for them; empty when there were none
+	Asked   []string `json:"asked"`   // questions that a person would have been asked
+	Through []string `json:"through"` // texts that came through: "to the model: TEXT"
 }
 
 // judgeAttack returns the outcome of an attack, by what its client and its server received.
-func judgeAttack(a *attack, p *played) verdict {
+func judgeAttack(a *attack, p *exchange) verdict {
 	v := verdict{Name: a.Name, Says: a.Says, Outcome: withheld, By: listActions(p.events), Asked: []string{}, Through: []string{}}
 	for _, q := range p.asked {
 		v.Asked = append(v.Asked, questionReason(q.Rule.Description, q.Why))
@@ -54,7 +54,7 @@ func judgeAttack(a *attack, p *played) verdict {
 	if v.Outcome == marked && len(seen) > 0 {
 		v.By = slices.DeleteFunc(v.By, func(s string) bool { return !isLabel(s) })
 	} else if others := slices.DeleteFunc(slices.Clone(v.By), isLabel); len(others) > 0 || v.Outcome != withheld {
-		v.By = others // a label on another text stopped nothing
+		v.By = others // the labels are on other texts and did not stop the attack
 	}
 	return v
 }
@@ -62,7 +62,7 @@ func judgeAttack(a *attack, p *played) verdict {
 // isLabel reports whether an action only marked a text and passed it on.
 func isLabel(what string) bool { return what == "fence" || what == "warn" }
 
-// isLabelled reports whether a frame is between our marks or has our warning. No built-in
+// isLabelled reports whether a frame has our marks around a text, or our warning. No built-in
 // attack forges them.
 func isLabelled(frame string) bool {
 	return strings.Contains(frame, " begin: what follows was sent by ") || strings.Contains(frame, "[clawai:warning: ")
@@ -71,7 +71,7 @@ func isLabelled(frame string) bool {
 // questionReason returns the reason for a question to a person.
 func questionReason(rule, why string) string { return cmp.Or(rule, why, "a rule asks") }
 
-// findPassedTexts returns the texts that came through in frames.
+// findPassedTexts returns the texts that came through in frames, as "where: text".
 func findPassedTexts(where string, frames, texts []string, came func(frame, text string) bool) (all []string) {
 	for _, text := range texts {
 		if slices.ContainsFunc(frames, func(f string) bool { return came(f, text) }) {

@@ -22,8 +22,8 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// played holds the result of one attack.
-type played struct {
+// exchange holds what happened in one attack.
+type exchange struct {
 	seen, sent []string // frames that the client and the server received
 	asked      []gate.Question
 	events     []event.Event
@@ -40,9 +40,9 @@ type target struct {
 }
 
 // playExchange connects a client, the gate of clawai proxy, and our own server in this process:
-// it starts no program and uses no network. A person says no. state is a folder that is removed
-// later.
-func playExchange(ctx context.Context, t *target, a *attack, state string) (*played, error) {
+// it starts no program and uses no network. answerQuestion stands in for the person. The caller
+// removes the folder state later.
+func playExchange(ctx context.Context, t *target, a *attack, state string) (*exchange, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	out := &tape{}
@@ -79,7 +79,7 @@ func playExchange(ctx context.Context, t *target, a *attack, state string) (*pla
 	}
 	out.mu.Lock()
 	defer out.mu.Unlock()
-	return &played{seen: c.seen, sent: srv.heardMessages(), asked: out.asked, events: out.events}, errors.Join(failed, err)
+	return &exchange{seen: c.seen, sent: srv.heardMessages(), asked: out.asked, events: out.events}, errors.Join(failed, err)
 }
 
 // tape stores the events and questions of one session.

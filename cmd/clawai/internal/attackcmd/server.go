@@ -13,16 +13,16 @@ import (
 type server struct {
 	attack   *attack
 	harmless carrier
-	fromUs   *io.PipeReader
+	fromUs   *io.PipeReader // what Write writes
 	in       *io.PipeWriter
-	out      *io.PipeReader
+	out      *io.PipeReader // what Read reads
 	toUs     *io.PipeWriter
 	done     chan struct{}
 
 	mu    sync.Mutex
 	heard []string
 
-	listed, called int
+	listed, called int             // numbers of tools/list and tools/call requests so far
 	waits          map[string]bool // our requests without an answer
 	held           []any           // messages to send after the answers
 }
@@ -122,7 +122,7 @@ func (s *server) answerList(id json.RawMessage) []any {
 	return say
 }
 
-// answerCall answers the first call with the attack, and other calls plainly.
+// answerCall answers the first call with the attack, and later calls with "done".
 func (s *server) answerCall(id json.RawMessage) (say []any) {
 	text := func(text string) any {
 		return newResult(id, map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})

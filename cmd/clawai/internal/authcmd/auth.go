@@ -115,8 +115,8 @@ func runLogin(c *cli.Context) error {
 	return nil
 }
 
-// requestChallenge sends the request of a client without a token, and returns the answer if it
-// asks for a token.
+// requestChallenge sends the request of a client without a token. It returns the answer if the
+// answer asks for a token; nil if the server needs none.
 func requestChallenge(ctx context.Context, u *url.URL) (*http.Response, error) {
 	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"clawai","version":"1"}}}`
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -197,8 +197,8 @@ func runLogout(c *cli.Context) error {
 	return nil
 }
 
-// signedIn is one line of auth list; it never holds a token.
-type signedIn struct {
+// signInDoc is one line of auth list; it never holds a token.
+type signInDoc struct {
 	Server  string     `json:"server"`
 	Since   time.Time  `json:"since"`
 	Expires *time.Time `json:"expires,omitempty"`
@@ -218,9 +218,9 @@ func runList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	list := make([]signedIn, 0, len(all))
+	list := make([]signInDoc, 0, len(all))
 	for _, e := range all {
-		s := signedIn{Server: e.Server, Since: e.Since, Renews: e.RefreshToken != "", Scopes: e.Scopes}
+		s := signInDoc{Server: e.Server, Since: e.Since, Renews: e.RefreshToken != "", Scopes: e.Scopes}
 		if !e.Expiry.IsZero() {
 			s.Expires = &e.Expiry
 		}
@@ -241,7 +241,7 @@ func runList(c *cli.Context) error {
 	return w.Flush()
 }
 
-func (s *signedIn) tokenState() string {
+func (s *signInDoc) tokenState() string {
 	switch {
 	case s.Renews:
 		return "renewed when it expires"

@@ -12,7 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/state/oauth"
 )
 
-// SignInOptions returns the options of every sign-in, during a call or not.
+// SignInOptions returns the options for a sign-in at a server, by clawai auth or by a proxy. open
+// shows the page of the sign-in to the person.
 func SignInOptions(f config.Folders, server *url.URL, open func(context.Context, string) error) oauth.Options {
 	dir := f.SignIns()
 	private := func(dir string) error {
@@ -26,7 +27,7 @@ func SignInOptions(f config.Folders, server *url.URL, open func(context.Context,
 	}
 }
 
-// signIns returns the stores in the order in which they are tried.
+// signIns returns the stores of tokens, in the order in which they are tried.
 func signIns(dir string, private func(string) error) oauth.Store {
 	files := oauth.Files{Dir: dir, Private: private}
 	if os.Getenv("CLAWAI_KEYCHAIN") == "off" {

@@ -1,7 +1,7 @@
 // Package canary makes the user's own client ask for two commands of its shell, one that a
 // policy allows and one that it denies. It then checks whether the hook in the client's
-// settings was asked, and whether the client obeyed its denial. The model is ours, the folders
-// are temporary, and nothing leaves the machine.
+// settings was asked, and whether the client obeyed the hook's denial. The model is ours, the
+// folders are temporary, and nothing leaves the machine.
 package canary
 
 import (
@@ -44,7 +44,7 @@ type Result struct {
 	Why     string  `json:"why,omitempty"`
 	Allowed Call    `json:"allowed"`
 	Denied  Call    `json:"denied"`
-	// Elsewhere lists the hosts that the client tried to reach; it was kept from them.
+	// Elsewhere lists the hosts that the client tried to reach; each attempt was refused.
 	Elsewhere []string `json:"elsewhere,omitempty"`
 }
 
@@ -78,8 +78,8 @@ type site struct {
 	root    string
 	address string // address of the model
 
-	one  sync.Mutex
-	told string // the client's latest report; requests can come at any time
+	one  sync.Mutex // guards told, because requests can come at any time
+	told string     // the client's latest report
 }
 
 func (s *site) keepReport(_ int, answer string) {
@@ -103,8 +103,8 @@ func (s *site) writePrivateFile(name string, text []byte) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600))
 }
 
-// Run starts the client of these hooks, one of ClientIDs, once. When the client cannot run,
-// this is a verdict, too.
+// Run starts the client of these hooks, one of ClientIDs, once. If the client cannot run, the
+// verdict is NotRun.
 func Run(ctx context.Context, h wrap.Hooks, within time.Duration) Result {
 	r := Result{Client: h.Row.Client, Verdict: NotRun}
 	if err := r.runClient(ctx, h, within); err != nil {
@@ -195,7 +195,7 @@ func (s *site) runToEnd(ctx context.Context, c *client, command []string, within
 	}
 	late := ctx.Err()
 	done, end := context.WithCancel(context.Background())
-	end() // processes that it left need not end by themselves
+	end() // so that Close ends the processes that the client left at once
 	_ = child.Close(done)
 	switch {
 	case errors.Is(late, context.DeadlineExceeded) && child.WasForced():
@@ -261,8 +261,8 @@ func (r *Result) readOutcome(s *site, server string) error {
 	return nil
 }
 
-// judgeOutcome sets the verdict. A command that did not run proves something only when the same
-// client ran the allowed command.
+// judgeOutcome sets the verdict. That the denied command did not run proves something only if the
+// same client ran the allowed command.
 func (r *Result) judgeOutcome(s *site, ended error) {
 	switch {
 	case r.Allowed.Ran && r.Allowed.Recorded == "", r.Denied.Ran && r.Denied.Recorded == "":

@@ -17,19 +17,19 @@ import (
 )
 
 // client describes how to start a client so that it runs its shell without asking, uses our
-// model, has no account, and stores its data in our folder. FOLDER and ADDRESS are replaced in
-// its words and variables.
+// model, has no account, and stores its data in our folder. In the commands and in vars,
+// fillPlaceholders replaces FOLDER and ADDRESS.
 type client struct {
 	id       string
 	command  []string
-	shell    string // its tool that runs a command
-	argument string // the tool's argument for the command
-	list     bool   // the argument is a list of commands
-	more     map[string]any
-	before   []string // a command that the client must run first; nil for most
-	vars     []string
-	refuse   func(wrap.Hooks) error // nil when the client reads nothing of the owner's except the hooks
-	furnish  func(*site, wrap.Hooks) error
+	shell    string                        // its tool that runs a command
+	argument string                        // the tool's argument for the command
+	list     bool                          // the argument is a list of commands
+	more     map[string]any                // further arguments of the tool
+	before   []string                      // a command that the client must run first; nil for most
+	vars     []string                      // environment variables, as NAME=VALUE
+	refuse   func(wrap.Hooks) error        // returns why the owner's files forbid a canary; nil when the client reads none of them except the hooks
+	furnish  func(*site, wrap.Hooks) error // makes the client's folder, with the hooks
 }
 
 func clientTable() []client {
@@ -67,7 +67,7 @@ func clientTable() []client {
 			furnish: func(s *site, h wrap.Hooks) error { return s.copySettings("client/hooks/clawai.json", h) },
 		},
 		{
-			// Its hooks are always in the home folder, even when its own folder is elsewhere.
+			// Cline reads hooks in the home folder even if CLINE_DIR names another folder.
 			id: "cline", shell: "run_commands", argument: "commands", list: true,
 			command: []string{"cline", "-P", "openai-compatible", "-m", "scripted", "-t", "120", "--json", "please go on"},
 			before:  []string{"cline", "auth", "-p", "openai", "-k", "none", "-m", "scripted", "-b", "ADDRESS/v1"},
@@ -125,17 +125,17 @@ func ClientIDs() (ids []string) {
 	return ids
 }
 
-// handedOn lists our variables that a client gets: they locate programs and folders, and hold
-// no key and no address.
-var handedOn = []string{
+// clientVariables lists the variables of our environment that a client gets: they locate programs
+// and folders, and hold no key and no address.
+var clientVariables = []string{
 	"HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "NVM_DIR", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "XDG_DATA_HOME",
 	"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "AppData", "LocalAppData", "ProgramData", "ProgramFiles", "CLAUDE_CODE_GIT_BASH_PATH",
 }
 
-// clientEnv returns the whole environment of the client. Its proxy is the door, which refuses;
-// the client asks the model directly.
+// clientEnv returns the whole environment of the client. The client's HTTP proxy is the door, which
+// refuses all other hosts; the client reaches the model without the proxy.
 func (s *site) clientEnv(c *client) (env []string) {
-	for _, name := range handedOn {
+	for _, name := range clientVariables {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
@@ -180,7 +180,7 @@ func (s *site) copySettings(name string, h wrap.Hooks) error {
 	return s.writePrivateFile(name, src)
 }
 
-// nonePresent refuses a client that has files that override ours.
+// nonePresent returns an error if one of paths exists: a file that would override ours.
 func nonePresent(why string, paths ...string) error {
 	for _, path := range paths {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -330,7 +330,7 @@ capabilities = ["tool_use"]
 
 `
 
-// movePaths returns the reviews under the names that the same files have in another folder.
+// movePaths returns state, whose keys are paths, with the folder to in place of a folder of from.
 func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	all := map[string]any{}
 	for key, value := range state {
@@ -345,8 +345,7 @@ func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	return all
 }
 
-// geminiProject overrides the user's settings, as the settings of the project that the client
-// works in.
+// geminiProject is the file of project settings, which override the user's settings.
 const geminiProject = `{
   "security": { "auth": { "selectedType": "gemini-api-key" } },
   "privacy": { "usageStatisticsEnabled": false },

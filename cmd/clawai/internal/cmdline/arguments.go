@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// ParseArguments also reads the options after the names, which the flag package would return as
-// names. After -- there are only names.
+// ParseArguments returns the names on a command line. It sets the options that come after names,
+// which the flag package would return as names. After -- there are only names.
 func ParseArguments(c *cli.Context) (names []string, err error) {
 	args := c.Args().Slice()
 	if before := len(os.Args) - len(args) - 1; before >= 0 && os.Args[before] == "--" {

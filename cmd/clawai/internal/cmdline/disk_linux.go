@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onDisk refuses the file systems whose regular files are interfaces of the kernel: some return
-// secrets, some act when they are read.
-func onDisk(f *os.File) error {
+// checkFilesystem returns an error for a file of a file system whose regular files are interfaces
+// of the kernel: some of these files return secrets, and some act when they are read.
+func checkFilesystem(f *os.File) error {
 	var s unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {
 		return err

@@ -42,7 +42,7 @@ func ReadFile(name string) ([]byte, error) {
 }
 
 // ReadNamed reads a file that a person names, up to most bytes: a regular file, or a link to
-// one. It does not wait for an endless file, or for another process that writes.
+// one. It refuses devices and pipes, which may have no end or wait for another process.
 func ReadNamed(name string, most int64) ([]byte, error) {
 	name, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -95,5 +95,5 @@ func checkSameFile(f *os.File, seen fs.FileInfo) error {
 	if !now.Mode().IsRegular() || !os.SameFile(now, seen) {
 		return errNotRegular
 	}
-	return onDisk(f)
+	return checkFilesystem(f)
 }

@@ -15,7 +15,8 @@ import (
 // since every start makes tables of patterns but uses few.
 type Mark struct{ Pattern, Color string }
 
-// AnswerMarks returns marks for the policy's answers after the pattern before.
+// AnswerMarks returns marks for the policy's answers. The pattern before matches the text in front
+// of an answer.
 func AnswerMarks(before string) []Mark {
 	return []Mark{
 		{before + `(deny|denied)\b`, Red},
@@ -79,8 +80,9 @@ func (p prose) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// paintMarks colors a line by its marks, from the left. The line is already broken into lines:
-// a color that reaches the end of the first one continues to the end of all.
+// paintMarks colors a line by its marks, from the left. lines are the parts of the line, which is
+// already broken at the width of the terminal. The marks match in the first part; a color that
+// reaches its end continues in all other parts.
 func paintMarks(lines []string, brushes []brush) []string {
 	var out strings.Builder
 	line, color := lines[0], ""

@@ -153,13 +153,13 @@ func decidedBy(e event.Entry) string {
 	return text + " asks: " + e.Reason
 }
 
-// shortening is a writer that replaces the demo's home by ~.
-type shortening struct {
+// homeWriter is a writer that replaces the demo's home by ~.
+type homeWriter struct {
 	w io.Writer
 	f demo.Folder
 }
 
-func (s shortening) Write(b []byte) (int, error) {
+func (s homeWriter) Write(b []byte) (int, error) {
 	if _, err := io.WriteString(s.w, s.f.ShortenHome(string(b))); err != nil {
 		return 0, err
 	}
@@ -169,7 +169,7 @@ func (s shortening) Write(b []byte) (int, error) {
 func showRecord(w io.Writer, f demo.Folder, state string) error {
 	fmt.Fprintf(w, "\nThe record of it, as clawai log shows it:\n")
 	kinds := []event.Kind{event.Decision, event.Answered, event.Outcome}
-	lines := record.Printer{Out: shortening{w, f}, Color: cmdline.WantsColor(w, os.Getenv), Width: cmdline.ScreenWidth(w), Home: f.Home}
+	lines := record.Printer{Out: homeWriter{w, f}, Color: cmdline.WantsColor(w, os.Getenv), Width: cmdline.ScreenWidth(w), Home: f.Home}
 	fold := record.Folder{Emit: lines.Print}
 	for entry, err := range audit.Read(state, audit.Filter{Kinds: kinds}) {
 		if err == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // checkAsking shows how a person would be asked from here, and the source of each setting. A
-// client may start the proxy elsewhere, so a way that is missing here is not a defect.
+// client may start the proxy elsewhere, so a channel that does not work here is not a defect.
 func checkAsking(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
@@ -65,7 +65,7 @@ type settingDoc struct {
 type channelDoc struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
-	Why       string `json:"why,omitempty"` // why it is not available, or where it is
+	Why       string `json:"why,omitempty"` // why it is not available, or where it may be
 	depends   bool   // only a session can tell
 }
 

@@ -97,7 +97,7 @@ func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []fin
 	return nil
 }
 
-// othersBroken returns findings about others' hooks that the client cannot read.
+// othersBroken returns findings about hooks of other programs that the client cannot read.
 func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		for _, err := range file.Hooked.Broken {
@@ -107,8 +107,8 @@ func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// findRewriters returns findings about others' hooks before a tool: they run beside ours, and
-// may change what ours has judged.
+// findRewriters returns findings about other programs' hooks before a tool: they run beside
+// clawai-hook, and may change the arguments that it has judged.
 func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		var names []string
@@ -126,7 +126,7 @@ func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// findHooklessProfiles returns findings about the client's profiles that run no hook.
+// findHooklessProfiles returns findings about profiles of the client under which no hook runs.
 func findHooklessProfiles(h wrap.Hooks) (all []finding) {
 	for _, why := range h.Without {
 		all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("%s: started with a profile it may run no hook: %s", h.Row.Name, why), Fix: "take that out, or start it without --profile"})
@@ -157,7 +157,7 @@ func lastFired(p *machine, f *wrapcmd.Found, h wrap.Hooks) []finding {
 	switch {
 	case time.Since(used) < day && fired.Before(used.Add(-day)):
 		return []finding{{Health: doubtful,
-			Text: fmt.Sprintf("%s was used today (%s), and its hook %s", h.Row.Name, used.Format(time.TimeOnly), neverOr(fired)),
+			Text: fmt.Sprintf("%s was used today (%s), and its hook %s", h.Row.Name, used.Format(time.TimeOnly), renderFired(fired)),
 			Fix:  "start it anew, have it run a tool, and look: clawai log --server " + word + "; " + h.Row.After}}
 	case fired.IsZero():
 		return healthyFinding("%s: its hook has not fired yet", h.Row.Name)
@@ -165,7 +165,7 @@ func lastFired(p *machine, f *wrapcmd.Found, h wrap.Hooks) []finding {
 	return healthyFinding("%s: its hook last fired on %s", h.Row.Name, fired.Local().Format(time.DateTime))
 }
 
-func neverOr(fired time.Time) string {
+func renderFired(fired time.Time) string {
 	if fired.IsZero() {
 		return "never fired"
 	}

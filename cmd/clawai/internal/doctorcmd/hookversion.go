@@ -48,8 +48,8 @@ func askVersion(ctx context.Context, probe []string) (string, error) {
 	return "", err
 }
 
-// checkTried returns a finding when the client is newer than the tried one. It takes the
-// version from the client's files, or else asks the client.
+// checkTried returns a finding when the client is newer than the version that we tried. It takes
+// the version from the client's files, or else asks the client.
 func checkTried(ctx context.Context, h wrap.Hooks) []finding {
 	if wrapcmd.TriedVersion(h) == "" || len(h.Row.Probe) == 0 {
 		return nil

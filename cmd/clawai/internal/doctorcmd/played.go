@@ -20,7 +20,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// The two played commands, and the rules for them: the owner's rules and record are not used.
+// The two commands that playSamples plays, and the whole policy for them: the owner's rules and
+// record are not used.
 const (
 	playedAllow = "true clawai-doctor"
 	playedDeny  = "false clawai-doctor"
@@ -51,7 +52,7 @@ func playSamples(ctx context.Context, h wrap.Hooks) []finding {
 	return healthyFinding("%s: its entry lets go what is allowed and stops what is denied, asked as %s asks (%s)", h.Row.Name, row.Seen, row.From)
 }
 
-// entryOf returns the command line of the entry for an event before a tool.
+// entryOf returns the command line of our entry for an event before a tool.
 func entryOf(h wrap.Hooks) (string, bool) {
 	for _, file := range h.Files {
 		for _, hook := range file.Hooked.Ours {

@@ -71,8 +71,8 @@ func keepPrompt(line *program.Line, session, said string) error {
 	return flow.HearIn(folders.State, session, said)
 }
 
-// clearSession deletes what the client's session has seen, since the client has started a new
-// session of this name. It returns the result for the record.
+// clearSession deletes the labels of what a client's session has seen, after the client has started
+// a new session with the same id. It returns the result for the record.
 func clearSession(state, session string) string {
 	if err := flow.CheckStarter(); err != nil {
 		return "what the session has seen stays: " + err.Error()
@@ -89,7 +89,7 @@ func clearSession(state, session string) string {
 	return "cleared: what was seen and allowed before counts no more"
 }
 
-// openDoor returns a door that asks by the client's dialog, or else by the ways of the
+// openDoor returns a door that asks by the client's dialog, or else by the channels in the
 // settings.
 func openDoor(ctx context.Context, line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, nil)

@@ -13,8 +13,8 @@ import (
 
 // isProxied reports whether our proxy is in front of a server in all of the client's files that
 // name the server. Then every call reaches the proxy's gate, which decides, asks and records.
-// In doubt it returns false: a file cannot be read, an entry is drifted, a proxy enforces
-// nothing, or there is no entry (as for a connector).
+// In doubt it returns false: a file cannot be read, an entry differs from what wrap writes, a
+// proxy enforces nothing, or there is no entry (as for a connector).
 func isProxied(r *client.Row, server, project string) bool {
 	files, judge, err := readFiles(r, project)
 	if err != nil {
@@ -42,9 +42,9 @@ func isProxied(r *client.Row, server, project string) bool {
 // ownScopes are the scopes of files that only the owner writes.
 var ownScopes = map[catalogue.Scope]bool{catalogue.User: true, catalogue.Local: true, catalogue.Profile: true, catalogue.Managed: true}
 
-// listServers returns the servers that a client's files name. An entry of a project's file
-// belongs to the owner only if wrap has written it: an agent could write one, with a name that
-// makes a tool look like another server's.
+// listServers returns the servers that a client's files name: those of the owner, and all others.
+// An entry in a project's file counts as the owner's only if wrap has written it. An agent could
+// write such an entry, with a name that makes its tools look like those of another server.
 func listServers(r *client.Row, project string) (owners, others []string) {
 	files, judge, err := readFiles(r, project)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// Read returns the owner's proxy, as far as its files exist.
+// Read reads the files of the owner's HTTP proxy. The part of a missing file is empty.
 func Read(state string) (f wrap.HTTPProxy, err error) {
 	if f.Upstreams, err = wrap.ReadUpstreams(state); err != nil {
 		return f, err

@@ -59,8 +59,8 @@ func (p *pick) offerTool(tool string, class int) {
 	}
 }
 
-// reachOf uses the owner's statement about a tool first, then what is known about it, in the
-// same order as for calls.
+// reachOf returns the reach of a server. What the owner says about a tool in the policy comes
+// first, then what is known about the tool, as for calls.
 func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
 	for _, tool := range s.Known.ListTools() {
 		if p != nil {
@@ -68,7 +68,7 @@ func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
 		}
 		r.addTool(tool)
 	}
-	if s.Known == nil && p != nil { // only its tables are known
+	if s.Known == nil && p != nil { // all that is known are the policy's tables for it
 		for _, t := range p.TrustTables() {
 			if t.Server == s.Name {
 				r.addTool(flow.Tool{Name: strings.TrimSpace(t.Tool + " tools"), Traits: t.Traits, Decides: t.Decides})
@@ -83,7 +83,7 @@ func (r *reach) addTool(tool flow.Tool) {
 	if max(t.PublicSource, t.SecretData, t.PublicSink, t.DangerousWrites) == policy.Forbidden {
 		return
 	}
-	reads := 0 // people know a server by its tools that only read
+	reads := 0 // 1 for a tool that also writes: people know a server by the tools that only read
 	if t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes {
 		reads = 1
 	}
@@ -136,7 +136,7 @@ func FindLeaks(servers []ClientServer, p *policy.Policy) []Leak {
 }
 
 // findWorstLeak returns the most serious leak of two servers. A leak with secrets comes first,
-// then a leak where one server has both the stranger's text and the way out.
+// then a leak where one server both returns the stranger's text and sends the data out.
 func findWorstLeak(a, b *ClientServer) (best Leak, data *ClientServer, ok bool) {
 	ways := [][3]*ClientServer{{a, b, a}, {b, a, b}, {a, b, b}, {b, a, a}, {a, a, b}, {b, b, a}}
 	for _, w := range ways {

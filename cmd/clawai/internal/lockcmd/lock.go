@@ -144,7 +144,7 @@ type outcome struct {
 	differences []pin.Difference
 }
 
-// askAll asks the servers one after another, since they may share what they are started from.
+// askAll asks the servers one after another, since their programs may use the same files.
 func askAll(ctx context.Context, servers []server, was pin.Lock) (all []outcome) {
 	others := maps.Clone(was) // the lock, and the servers asked before
 	for _, s := range servers {
@@ -180,7 +180,7 @@ func weighOutcome(o outcome) outcome {
 	return o
 }
 
-// unknownServers returns the servers of the lock that are in no file.
+// unknownServers returns an outcome for each server of the lock that is not among servers.
 func unknownServers(was pin.Lock, servers []server) (all []outcome) {
 	for _, name := range sortedNames(was) {
 		if !slices.ContainsFunc(servers, func(s server) bool { return s.name == name }) {

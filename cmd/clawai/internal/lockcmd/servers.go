@@ -150,8 +150,9 @@ func isSecretOption(flag, value string) bool {
 	return err == nil && strings.Contains(string(redact.ScrubJSON(src)), "[redacted:")
 }
 
-// checkReferences refuses a server that would receive a reference as text: many people read its
-// lists, and it might repeat a secret in them.
+// checkReferences returns an error if the server's environment or command has a reference into the
+// vault. clawai lock does not replace references, because many people read the lists of a server,
+// and the server might repeat a secret in them.
 func (s *server) checkReferences() error {
 	env := s.env
 	if env == nil {

@@ -23,11 +23,11 @@ type statsPrinter struct {
 
 // roomFor returns the number of rows for each of the four lists on a screen.
 func roomFor(height int) int {
-	const elsewhere = 4 + 4*2 // the heading and the prompt; and for each list a title and a blank line
+	const otherRows = 4 + 4*2 // the heading and the prompt; and for each list a title and a blank line
 	if height == 0 {
 		return 10
 	}
-	return min(max((height-elsewhere)/4, 3), 10)
+	return min(max((height-otherRows)/4, 3), 10)
 }
 
 func (p *statsPrinter) printStats(w io.Writer, doc *statsDoc) error {
@@ -74,8 +74,8 @@ func renderSpan(from, to time.Time) string {
 	return fmt.Sprintf("%s to %s", from.Format(day+" 15:04"), to.Format(day+" 15:04"))
 }
 
-// printTimeline prints a column of one character for each hour, or for each day of a longer
-// time.
+// printTimeline prints one character for each hour, or for each day if the time is long. The height
+// of a character shows the number of calls.
 func (p *statsPrinter) printTimeline(hours []hourDoc) {
 	const most = 48
 	each, word := 3600*time.Second, "hour"

@@ -48,11 +48,11 @@ type comparison struct {
 	Reason   string            `json:"old_reason,omitempty"`
 	Revision string            `json:"old_policy_revision,omitempty"`
 	Policy   string            `json:"policy"`           // the file that decides now
-	Layers   []string          `json:"layers,omitempty"` // the files above it
+	Layers   []string          `json:"layers,omitempty"` // the files of the layers above Policy
 	Now      string            `json:"now"`              // allow, deny, prompt, or unknown
 	Same     bool              `json:"same"`
 	Why      replay.Why        `json:"unknown,omitempty"`        // reason for unknown
-	LeftOut  []ruleDoc         `json:"rules_left_out,omitempty"` // left out since they need data that is not recorded
+	LeftOut  []ruleDoc         `json:"rules_left_out,omitempty"` // rules that were left out, since they need data that is not recorded
 	Explains *explain.Document `json:"explanation"`
 
 	became string
@@ -104,7 +104,7 @@ func logExplain(c *cli.Context) error {
 	e.Revision = j.Policy().Revision()
 	r := comparison{
 		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason, Policy: path,
-		Revision: revisionThen(dir, entry), became: outcomeText(entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
+		Revision: findRevision(dir, entry), became: outcomeText(entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
 	}
 	if why != "" {
 		r.Now = "unknown"
@@ -126,9 +126,9 @@ func logExplain(c *cli.Context) error {
 	return cmdline.WriteProse(c.App.Writer, explainMarks, func(w io.Writer) error { return r.printComparison(w, e, c.Bool("all")) })
 }
 
-// revisionThen returns the revision of the policy at the time of a record, as its session
+// findRevision returns the revision of the policy at the time of a record, as its session
 // recorded it; "" when it did not.
-func revisionThen(dir string, entry *event.Entry) string {
+func findRevision(dir string, entry *event.Entry) string {
 	revision := ""
 	f := audit.Filter{Session: entry.Session, Kinds: []event.Kind{event.Start, event.Policy}}
 	for e, err := range audit.Read(dir, f) {

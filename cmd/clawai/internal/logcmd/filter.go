@@ -79,7 +79,7 @@ func ruleFlag(c *cli.Context) (func(*event.Entry) bool, error) {
 	}, nil
 }
 
-// logFilter also parses the flags that only clawai log has.
+// logFilter parses filterFlags, and the flags that only clawai log has.
 func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	if f, err = commonFilter(c, now); err != nil {
 		return f, err

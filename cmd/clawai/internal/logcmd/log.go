@@ -102,7 +102,7 @@ func noMatch(dir string) string {
 }
 
 func followLog(c *cli.Context, dir string, f audit.Filter) error {
-	// There may not be a first session yet.
+	// The first session makes the folder, and may not have begun yet.
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

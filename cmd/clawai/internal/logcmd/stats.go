@@ -112,7 +112,7 @@ func ownOptions(c *cli.Context) error {
 	return nil
 }
 
-// newDocument returns the counts in order.
+// newDocument returns the counts, sorted.
 func (t *tally) newDocument() statsDoc {
 	doc := statsDoc{
 		From: t.first, To: t.last, Sessions: len(t.sessions), Total: t.all.newDocument(), More: t.others,

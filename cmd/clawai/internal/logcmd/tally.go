@@ -36,16 +36,16 @@ type tally struct {
 	all         counts
 	first, last time.Time
 	tools       map[toolKey]*counts
-	others      bool // there were more tools than the limit; the others count only in all
-	hours       map[int64]*counts
+	others      bool              // there were more tools than the limit; the others count only in all
+	hours       map[int64]*counts // by the number of hours since 1970
 	sessions    map[string]bool
-	open        map[string]openCall
-	order       []string // keys of open, the oldest first
+	open        map[string]openCall // calls whose reply was not read yet, by the id of their record
+	order       []string            // keys of open, the oldest first
 }
 
 type openCall struct {
 	at time.Time
-	of []*counts
+	of []*counts // the counts that include the call
 }
 
 func newTally() *tally {
@@ -147,8 +147,8 @@ func (t *tally) countReply(e *event.Entry) {
 	}
 }
 
-// replyTimes counts reply times in steps of an eighth from 1 ms on, so the error of the median
-// is at most 6 %, for any number of replies.
+// replyTimes counts reply times by steps: each step is longer than the one before by an eighth,
+// from 1 ms on. So the error of the median is at most 6 %, for any number of replies.
 type replyTimes struct {
 	n                 int
 	shortest, longest time.Duration

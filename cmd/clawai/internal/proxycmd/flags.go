@@ -33,9 +33,9 @@ func proxyFlags(names ...string) []cli.Flag {
 	return flags
 }
 
-// These types are the library's flags with their own Names method. The library computes the
-// names with a regular expression, for every flag again for each flag, which was a fifth of the
-// instructions of a start.
+// These types are the library's flags with a Names method of their own. For each flag, the library
+// computes the names of all flags again with a regular expression: this was a fifth of the
+// instructions at start.
 type (
 	boolFlag struct{ *cli.BoolFlag }
 	listFlag struct{ *cli.StringSliceFlag }

@@ -143,8 +143,8 @@ func (h *hubRun) filterServers(all []config.Upstream) []config.Upstream {
 	})
 }
 
-// serverDisk returns the disk of the servers when all of them start on this machine. The paths
-// of other servers are unknown to us.
+// serverDisk returns the disk of this machine if all servers run on it. Otherwise it returns nil,
+// because the disk of a server that runs elsewhere is unknown to us.
 func (h *hubRun) serverDisk() disk.Disk {
 	if slices.ContainsFunc(h.hub.Servers, isElsewhere) {
 		return nil
@@ -315,8 +315,8 @@ func (h *hubRun) dialServer(s config.Upstream, note func(code, text string)) (pr
 	return remote.Dial(o)
 }
 
-// inherited lists the variables of our environment that a server gets. Others may be meant for
-// another server.
+// inherited lists the variables of our environment that every server gets. Other variables may be
+// for one of the servers alone.
 var inherited = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TEMP TMP TERM " +
 	"SYSTEMROOT WINDIR COMSPEC PATHEXT USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES USERNAME SYSTEMDRIVE " +
 	"HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS")

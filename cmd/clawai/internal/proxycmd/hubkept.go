@@ -19,8 +19,8 @@ import (
 	"github.com/clawai/clawai/proxy/hub"
 )
 
-// openCatalogue returns the stored lists of a server for such a client; nil for a server that
-// could not be started now, which must report this itself.
+// openCatalogue returns the stored lists of a server for a client that client describes. It returns
+// nil if the server could not be started now: then the attempt to start it must report the reason.
 func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	if h.noteAddress(s) != nil {
 		return nil
@@ -42,8 +42,8 @@ func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	return &keptLists{entry, redact.NewKnown(used)}
 }
 
-// ServerIdentity returns everything that a server is opened with: of all that is known before
-// the first request, its lists depend on nothing else.
+// ServerIdentity returns a text of everything that a server is opened with. Of all that is known
+// before the first request, the lists of the server depend on nothing else.
 func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [][]byte, err error) {
 	if s.URL != "" {
 		header, used, err := fillHeader(s)
@@ -61,7 +61,7 @@ func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [
 	if err != nil {
 		return nil, nil, err
 	}
-	// Each login has another session id.
+	// Each login has another XDG_SESSION_ID, so it must not count.
 	env = slices.DeleteFunc(slices.Sorted(slices.Values(env)), func(v string) bool { return strings.HasPrefix(v, "XDG_SESSION_ID=") })
 	dir, err := filepath.Abs(s.Dir)
 	if err != nil {
@@ -84,8 +84,8 @@ func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [
 	return b, used, nil
 }
 
-// keptLists stores no list that contains a value given to its server: the value may be a
-// secret.
+// keptLists stores the lists of a server, unless they contain a value that was given to the server:
+// the value may be a secret.
 type keptLists struct {
 	*catalogue.ListFile
 	given *redact.Known

@@ -41,9 +41,9 @@ type listenRun struct {
 	operator  string           // address of /healthz and /metrics; "" for none
 	metrics   *metrics.Metrics // nil without an operator
 	upstreams map[string]remote.Options
-	hosts     []string
-	origins   []string
-	pass      []string
+	hosts     []string // further names by which clients reach us (--host)
+	origins   []string // origins of web pages that may call us (--origin)
+	pass      []string // headers of clients that the servers get (--pass-header)
 	cert      *tls.Certificate
 	sessions  *session.Sessions
 	owned     bool    // all sessions belong to invocations
@@ -120,8 +120,8 @@ func checkServed(c *cli.Context) error {
 	return nil
 }
 
-// readSetup reads the options that every form of the command has. Its own servers and its
-// certificate are read after the policy.
+// readSetup reads the options that every form of the command has. After the policy is loaded,
+// spec.Prepare reads the servers and the certificate.
 func (l *listenRun) readSetup(c *cli.Context) (err error) {
 	if c.Bool("hub") {
 		l.hub = &hubRun{run: l.run}
@@ -191,7 +191,7 @@ func (l *listenRun) serveListener(ctx context.Context) error {
 	select {
 	case err = <-done:
 	case <-ctx.Done():
-		handler.Close() // runs first: open streams would keep the server from ending
+		handler.Close() // before Shutdown, which waits for open streams
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if server.Shutdown(end) != nil {
@@ -349,7 +349,7 @@ func (l *listenRun) openGate(name, whose string, open func(session.Peer) (*sessi
 	}
 	return reverse.Gate{Session: one.Session, End: func() {
 		one.End("no longer used", cmdline.ExitOK)
-		_ = one.Close() // the record is the listener's
+		_ = one.Close() // does not close the record, which belongs to the listener
 	}}, nil
 }
 
@@ -363,7 +363,8 @@ func (l *listenRun) announceServers(handler *reverse.Server, at net.Addr) error 
 	if l.hub != nil {
 		names = []string{hubName}
 	}
-	// An older clawai kept the addresses, with the secret in them, in a file that no command read.
+	// An older clawai wrote the addresses, with the secret in them, into this file, which no command
+	// reads.
 	if err := os.Remove(filepath.Join(l.run.spec.Folders.State, "listen.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -45,15 +45,14 @@ type proxyRun struct {
 	command []string
 	remote  *remoteServer // nil for a command
 	limits  frame.Limits
-	asError bool
+	asError bool // a denial is a JSON-RPC error, not a result (--deny-as error)
 	secrets secrets
 	here    bool // the servers run on this system
 }
 
-// fewestProcessors is the number of processors on which two loops in blocking system calls run
-// together. With fewer,
-// each call waits until the runtime's monitor has taken a processor back from the sleeping loop
-// (bench/README.md).
+// fewestProcessors is the number of processors that two loops in blocking system calls need to run
+// at the same time. With fewer, each call waits until the runtime's monitor has taken a processor
+// back from the sleeping loop (bench/README.md).
 const fewestProcessors = 4
 
 // heapGrowth is how far the heap of a proxy grows before a collection, in per cent of the live
@@ -66,7 +65,7 @@ const (
 )
 
 func runProxy(c *cli.Context) error {
-	given := c.LocalFlagNames() // IsSet matches every flag's names against a pattern at every call
+	given := c.LocalFlagNames() // each call of IsSet would match the names of every flag against a pattern
 	listens := slices.Contains(given, "listen")
 	for _, name := range []string{"upstream", "hub", "only", "invocations", "host", "metrics", "origin", "pass-header", "tls-cert", "tls-key"} {
 		if slices.Contains(given, name) && !listens {

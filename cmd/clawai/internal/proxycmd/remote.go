@@ -19,9 +19,9 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// envReference marks an address that a client's configuration passes in a variable: with --
-// env:NAME, the address is the value of NAME. An address with a secret must not be on a command
-// line, which every process of the machine can read.
+// envReference marks an address that a client's configuration passes in a variable: after
+// "-- env:NAME", the address is the value of NAME. An address with a secret must not be on a
+// command line, which every process of the machine can read.
 const envReference = "env:"
 
 // remoteServer holds the address after "--" and its headers.
@@ -37,7 +37,7 @@ func isRemote(command []string) bool {
 	return strings.HasPrefix(first, "http://") || strings.HasPrefix(first, "https://") || strings.HasPrefix(first, envReference)
 }
 
-// readRemote reads the address and the headers if the server is remote.
+// readRemote reads the address and the headers if the server is remote; was is the value of --was.
 func (p *proxyRun) readRemote(headerFiles []string, was string) (err error) {
 	if !isRemote(p.command) {
 		if len(headerFiles) > 0 {

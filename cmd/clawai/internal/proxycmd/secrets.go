@@ -64,12 +64,13 @@ func (s secrets) hideInError(err error) error {
 	return errors.New(s.known.MaskText(err.Error()))
 }
 
-// toldWait is how long an ended server's last output may take to be passed on: a process that
-// the server left may hold its stderr open.
+// toldWait is how long we wait until the last output of an ended server is passed on: a process
+// that the server left behind may keep its stderr open.
 const toldWait = time.Second
 
 // screenStderr returns the file that the server writes its stderr to. With values to hide, this
 // is a pipe of ours. The caller calls started when the server has the file, or will not get it.
+// told waits until the output of an ended server is passed on.
 func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, told func(), err error) {
 	if s.known == nil || all.Stderr() == nil {
 		return all.Stderr(), all.CloseServerEnd, func() {}, nil
@@ -88,7 +89,7 @@ func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, 
 	return w, func() { _ = w.Close() }, wait, nil
 }
 
-// shareStderr returns the same for one of many servers that share one stderr.
+// shareStderr does the work of screenStderr for one of several servers that share the stderr to.
 func (s secrets) shareStderr(to *os.File) (stderr *os.File, started func(), err error) {
 	if s.known == nil || to == nil {
 		return to, func() {}, nil

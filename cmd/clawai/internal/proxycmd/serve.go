@@ -41,10 +41,10 @@ func ServeCommand() *cli.Command {
 	}
 }
 
-// ownServer is one run of the command.
+// ownServer is one run of clawai serve.
 type ownServer struct {
 	run     *proxyRun
-	hide    func(*redact.Known) // from the record
+	hide    func(*redact.Known) // keeps values out of the record
 	tally   *tally
 	servers []string // including those of the hub
 
@@ -182,24 +182,24 @@ func (s *ownServer) readSecret(skill, key string) (string, error) {
 	return string(e.Value), nil
 }
 
-// tally counts the decisions of a session before they are recorded.
+// tally is a recorder that also counts the decisions of a session.
 type tally struct {
 	gate.Recorder
 	mu     sync.Mutex // guards the fields below
 	policy string     // revision of the present policy
 	counts counts
-	recent []decided // the latest first
+	recent []callDoc // the latest first
 }
 
 // counts holds numbers of tool calls.
 type counts struct {
 	Allowed int `json:"allowed"`
 	Denied  int `json:"denied"`
-	Asked   int `json:"asked"` // part of Allowed and Denied
+	Asked   int `json:"asked"` // these calls are also counted in Allowed or Denied
 }
 
-// decided is one tool call, as the agent was told about it.
-type decided struct {
+// callDoc is one tool call in the status that the agent gets.
+type callDoc struct {
 	Tool     string `json:"tool"`
 	Decision string `json:"decision"`
 	Record   string `json:"record"`
@@ -231,7 +231,7 @@ func (t *tally) Record(events ...*event.Event) error {
 		if ev.Policy == "prompt" {
 			t.counts.Asked++
 		}
-		t.recent = slices.Insert(t.recent, 0, decided{strings.Clone(ev.Names[0]), ev.Decision, ev.Record})
+		t.recent = slices.Insert(t.recent, 0, callDoc{strings.Clone(ev.Names[0]), ev.Decision, ev.Record})
 		t.recent = t.recent[:min(len(t.recent), maxRecent)]
 	}
 	return nil

@@ -19,7 +19,7 @@ type server struct {
 	told     func()      // waits until the child's stderr is passed on
 }
 
-// startServer starts the server; on an error the code is ours.
+// startServer starts the server; on an error, code is our exit code.
 func (p *proxyRun) startServer(one *session.Session) (s *server, code int, err error) {
 	if p.remote != nil {
 		up, err := p.dialServer(one.Session)

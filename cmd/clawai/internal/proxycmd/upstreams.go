@@ -17,7 +17,8 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// readUpstreams parses NAME=URL; an address without a name gets its host's name.
+// readUpstreams reads the servers of --upstream and --wrapped, each NAME=URL. An address without a
+// name gets the name of its host.
 func (l *listenRun) readUpstreams(c *cli.Context) error {
 	texts := c.StringSlice("upstream")
 	if c.Bool("wrapped") {

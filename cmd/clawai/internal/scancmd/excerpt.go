@@ -15,7 +15,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// secretPlaces finds the secrets and likely secrets of a text when an excerpt is first asked for.
+// secretPlaces holds the places of the secrets and likely secrets of a text. The first excerpt
+// searches for them.
 type secretPlaces struct {
 	text  string
 	spans [2][]redact.Span // secrets, and likely secrets; sorted, without overlap
@@ -45,9 +46,9 @@ func (p *secretPlaces) hasAny(start, end int) bool {
 // maxExcerpt limits how many bytes of a finding are read: an excerpt is one line.
 const maxExcerpt = 4 << 10
 
-// excerpt returns the text of a finding for people, with tag characters as the letters that they
-// stand for; "" if the text contains a secret or a likely secret in any spelling. words is what the
-// text says.
+// excerpt returns in shows the text of a finding for people, with tag characters as the letters that
+// they stand for; "" if the text contains a secret or a likely secret in any spelling. words are the
+// words of the text alone, also if shows is "".
 func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 	text := strings.ToValidUTF8(p.text[f.Start:min(f.End, f.Start+maxExcerpt)], "\ufffd")
 	said := html.UnescapeString(string(escape.UndoEscapes(nil, []byte(text))))
@@ -81,11 +82,11 @@ func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 	return view.Cut(term.VisibleText(text), 60), words
 }
 
-// surround matches what stands around the words of a comment or of a terminal's title.
+// surround matches the marks around the words of a comment or of a terminal's title.
 var surround = regexp.MustCompile(`^"?(?:<!--\s*|\x1b\][0-9;]*)?|(?:\s*-->|\x07|\x1b\\|\x{9c})?"?$`)
 
-// showFindings returns the excerpt of each finding, with no part of a secret that stands in several
-// findings or whose name stands before them.
+// showFindings returns the excerpt of each finding. An excerpt is "" if it has a part of a secret
+// that several findings contain, or whose name is before the findings.
 func showFindings(text string, found []inspect.Found) (shows []string) {
 	p := secretPlaces{text: text}
 	shows = make([]string, len(found))
@@ -104,17 +105,17 @@ func showFindings(text string, found []inspect.Found) (shows []string) {
 	return shows
 }
 
-const nearRow = 512 // bytes that are read before a finding and behind it
+const nearRow = 512 // bytes that are read before a finding and after it
 
-// hideRow empties the excerpts that have a part of a secret if the words of the findings are read
-// as one text, with or without the text between them.
+// hideRow joins the words of the findings in row to one text, with the text between the findings if
+// between is true. It empties the excerpts that have a part of a secret of this text.
 func (p *secretPlaces) hideRow(found []inspect.Found, row []int, words, shows []string, between bool) {
 	for n, first := range row {
 		at := found[first].Start
 		joined := spellTags(p.text[max(0, at-nearRow):at])
 		begin := len(joined)
 		limit := begin + len(words[first]) + nearRow
-		var ends []int // of each finding's words
+		var ends []int // offsets in joined where the words of each finding end
 		for _, i := range row[n:] {
 			if len(joined) > limit {
 				break
@@ -129,7 +130,7 @@ func (p *secretPlaces) hideRow(found []inspect.Found, row []int, words, shows []
 		if between {
 			joined += spellTags(p.text[at:min(len(p.text), at+nearRow)])
 		}
-		for _, from := range []int{0, begin} { // the word before it may spoil a key
+		for _, from := range []int{0, begin} { // also without the text before: a word there may hide where a key begins
 			read := joined[from:]
 			for s, is := redact.FindSecret(read, 0); is; s, is = redact.FindSecret(read, max(s.End, s.Start+1)) {
 				for k, end := range ends {
@@ -147,7 +148,8 @@ func decodeTags(text string) string {
 	return strings.Map(tagLetter, text)
 }
 
-// spellTags returns a text with these letters in their places, and without what is not drawn.
+// spellTags returns a text with the letters that its tags and variation selectors mean, and without
+// other characters that are not drawn.
 func spellTags(text string) string {
 	return strings.Map(func(r rune) rune {
 		if textclass.OddInReply(r) {

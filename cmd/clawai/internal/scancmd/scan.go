@@ -88,7 +88,7 @@ func runScan(c *cli.Context) error {
 	return nil
 }
 
-// readPacks reads packs as beside a policy, but without checking their owner.
+// readPacks reads packs as a policy does, but does not check who owns their files.
 func readPacks(files []string) (own []*inspect.Pack, err error) {
 	for _, name := range files {
 		src, err := readText(name)
@@ -131,7 +131,7 @@ func readText(name string) (string, error) {
 // findPlaces returns the findings of a text, with the lines and columns where they begin.
 func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	line, column, at := 1, 1, 0
-	found := inspect.SearchDocument(text, wanted) // in their order
+	found := inspect.SearchDocument(text, wanted) // sorted by place
 	shows := showFindings(text, found)
 	for i, f := range found {
 		before := text[at:f.Start]

@@ -15,8 +15,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// listed is one entry of vault list; it never holds a value, nor its length.
-type listed struct {
+// entryDoc is one entry of vault list; it never holds a value, nor the length of a value.
+type entryDoc struct {
 	Name     string          `json:"name"`
 	Set      time.Time       `json:"set"`
 	Expires  *time.Time      `json:"expires,omitempty"`
@@ -36,9 +36,9 @@ func runList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	entries := make([]listed, 0, len(all))
+	entries := make([]entryDoc, 0, len(all))
 	for _, e := range all {
-		l := listed{Name: e.Name, Set: e.Set, Bindings: e.Bindings, Reveal: e.Reveal}
+		l := entryDoc{Name: e.Name, Set: e.Set, Bindings: e.Bindings, Reveal: e.Reveal}
 		if l.Bindings == nil {
 			l.Bindings = []vault.Binding{}
 		}
@@ -50,7 +50,7 @@ func runList(c *cli.Context) error {
 	if c.Bool("json") {
 		return cmdline.WriteJSON(c.App.Writer, struct {
 			Store   vault.StoreKind `json:"store"`
-			Entries []listed        `json:"entries"`
+			Entries []entryDoc      `json:"entries"`
 		}{store.Kind(), entries})
 	}
 	if len(entries) == 0 {
@@ -64,12 +64,12 @@ func runList(c *cli.Context) error {
 		if e.Expires != nil {
 			expires = e.Expires.Local().Format(time.DateOnly)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, e.Set.Local().Format(time.DateOnly), expires, forWhom(e))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, e.Set.Local().Format(time.DateOnly), expires, renderUsers(e))
 	}
 	return w.Flush()
 }
 
-func forWhom(e listed) string {
+func renderUsers(e entryDoc) string {
 	var all []string
 	if e.Reveal {
 		all = append(all, "agents")
@@ -83,8 +83,8 @@ func forWhom(e listed) string {
 	return strings.Join(all, ", ")
 }
 
-// checked is the result of vault check for one entry.
-type checked struct {
+// checkDoc is the result of vault check for one entry.
+type checkDoc struct {
 	Name    string `json:"name"`
 	OK      bool   `json:"ok"`
 	Problem string `json:"problem,omitempty"`
@@ -104,9 +104,9 @@ func runCheck(c *cli.Context) error {
 			return err
 		}
 	}
-	results, bad := make([]checked, 0, len(names)), 0
+	results, bad := make([]checkDoc, 0, len(names)), 0
 	for _, name := range names {
-		r := checked{Name: name, OK: true}
+		r := checkDoc{Name: name, OK: true}
 		if problem := checkEntry(store, name); problem != nil {
 			r.OK, r.Problem = false, problem.Error()
 			bad++
@@ -116,7 +116,7 @@ func runCheck(c *cli.Context) error {
 	if c.Bool("json") {
 		err = cmdline.WriteJSON(c.App.Writer, struct {
 			Store   vault.StoreKind `json:"store"`
-			Entries []checked       `json:"entries"`
+			Entries []checkDoc      `json:"entries"`
 		}{store.Kind(), results})
 	} else {
 		out := cmdline.ProseWriter(c.App.Writer)

@@ -43,7 +43,7 @@ func Open() (vault.Store, error) {
 // folder; "" means ours.
 func NewResolver(server string, command []string, dir string) *vault.Resolver {
 	if dir == "" {
-		dir, _ = os.Getwd() // "" binds no command that depends on its folder
+		dir, _ = os.Getwd() // on an error dir is "", which matches no binding to a folder
 	}
 	return &vault.Resolver{Open: Open, Server: vault.Requester{Name: server, Command: BoundCommand(command), Dir: dir}, Now: time.Now()}
 }
@@ -80,14 +80,14 @@ func AdviseBinding(err error, s vault.Requester) error {
 	if s.Dir != "" && (len(s.Command) == 0 || s.ReadsFolder()) {
 		folder = " --folder=" + cmdline.Quote([]string{s.Dir})
 	}
-	return &advised{err, "; if it shall have it: clawai vault bind " + refused.Entry + " --server=" + cmdline.Quote([]string{s.Name}) + folder + " -- " + words}
+	return &adviceError{err, "; if it shall have it: clawai vault bind " + refused.Entry + " --server=" + cmdline.Quote([]string{s.Name}) + folder + " -- " + words}
 }
 
-type advised struct {
+type adviceError struct {
 	error
 	next string
 }
 
-func (a *advised) Error() string { return a.error.Error() + a.next }
+func (a *adviceError) Error() string { return a.error.Error() + a.next }
 
-func (a *advised) Unwrap() error { return a.error }
+func (a *adviceError) Unwrap() error { return a.error }

@@ -41,7 +41,7 @@ func (r *wrapRun) chooseForm(c *cli.Context) error {
 
 // saveProxyState saves the proxy's addresses before any file is written.
 func (r *wrapRun) saveProxyState(changes []wrap.Change) error {
-	if r.Judge.HTTPProxy.Base == "" || !anyLed(changes) {
+	if r.Judge.HTTPProxy.Base == "" || !editsRemote(changes) {
 		return nil
 	}
 	_, err := httpproxy.ReadSecret(r.folders.State)
@@ -59,13 +59,13 @@ func (r *wrapRun) saveProxyState(changes []wrap.Change) error {
 
 // tellProxy prints how to start the proxy that the clients' urls now lead to.
 func (r *wrapRun) tellProxy(changes []wrap.Change) {
-	if r.Judge.HTTPProxy.Base != "" && anyLed(changes) {
+	if r.Judge.HTTPProxy.Base != "" && editsRemote(changes) {
 		fmt.Fprintf(r.prose, "The urls work while this runs; start it anew after each wrap: clawai proxy --listen %s --wrapped\n", r.c.String("listen"))
 	}
 }
 
-// anyLed reports whether an edit is of a remote server.
-func anyLed(changes []wrap.Change) bool {
+// editsRemote reports whether an edit is of a remote server.
+func editsRemote(changes []wrap.Change) bool {
 	return slices.ContainsFunc(changes, func(c wrap.Change) bool {
 		return slices.ContainsFunc(c.Edits, func(e wrap.Edit) bool { return e.Entry.Kind == client.Remote })
 	})

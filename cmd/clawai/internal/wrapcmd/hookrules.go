@@ -21,7 +21,7 @@ import (
 // allows an agent none of its tools: with a hook, each tool would be refused.
 type hookRules struct {
 	path          string
-	before, after []byte
+	before, after []byte // the text of the policy without and with the rules
 	rules         string
 	count         int
 	agents        []string // names for people
@@ -57,8 +57,8 @@ func (r *wrapRun) missingRules(changes []wrap.Change) (*hookRules, error) {
 	return m, nil
 }
 
-// insertRules makes the new text: the rules go above the rule that refuses everything else, or
-// at the end.
+// insertRules makes the new text of the policy; standing is the policy as it is. The rules go above
+// the rule that refuses everything else, or at the end.
 func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error) {
 	info, err := os.Lstat(m.path)
 	switch {

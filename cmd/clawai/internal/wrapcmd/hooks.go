@@ -54,14 +54,14 @@ func (r *wrapRun) planHooks(ctx context.Context) ([]wrap.Change, []error, error)
 			return nil, nil, err
 		}
 	}
-	meant, err := r.meantHooks(all, words)
+	meant, err := r.selectHooks(all, words)
 	if err != nil {
 		return nil, nil, err
 	}
 	changes, refused := r.Judge.PlanHooks(r.op, meant, nil)
 	if len(words) > 0 || r.all || len(changes) == 0 || len(changes) == 1 && !r.terminal {
 		if len(changes) == 0 && len(refused) == 0 {
-			r.noHooks(all, words)
+			r.tellHookStates(all, words)
 		}
 		return changes, refused, nil
 	}
@@ -93,9 +93,10 @@ func hookClients(names []string) (words []string, err error) {
 	return words, nil
 }
 
-// meantHooks returns the hooks of the named clients; for a client that runs other clients'
-// hooks, those of the last client that it names.
-func (r *wrapRun) meantHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, error) {
+// selectHooks returns the hooks of the named clients. A client may run the hooks of other clients
+// (Row.Through). If such a client has no hooks yet, or for unwrap, the hooks of the last of these
+// other clients are also returned.
+func (r *wrapRun) selectHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, error) {
 	if len(words) == 0 {
 		return all, nil
 	}
@@ -111,8 +112,8 @@ func (r *wrapRun) meantHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, er
 	return slices.DeleteFunc(more, func(h wrap.Hooks) bool { return !slices.Contains(words, h.Row.Client) }), err
 }
 
-// noHooks prints the state of the hooks when there is nothing to do.
-func (r *wrapRun) noHooks(all []wrap.Hooks, words []string) {
+// tellHookStates prints the state of the hooks when there is nothing to do.
+func (r *wrapRun) tellHookStates(all []wrap.Hooks, words []string) {
 	told := 0
 	for _, h := range all {
 		if len(words) > 0 && !slices.Contains(words, h.Row.Client) {

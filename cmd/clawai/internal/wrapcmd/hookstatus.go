@@ -86,7 +86,7 @@ func (p *statusPrinter) printHooks(h HookStatus) {
 	}
 }
 
-// hookSummary prints the number of clients in each state, and the next steps.
+// hookSummary prints the number of clients in each state.
 func (p *statusPrinter) hookSummary(hooks []HookStatus) {
 	var counts []string
 	for _, state := range []wrap.HookState{wrap.HookEnforced, wrap.HookOpen, wrap.HookUntrusted, wrap.HookObserved, wrap.HookDrifted, wrap.HookUnreadable, wrap.HookBare} {

@@ -18,7 +18,8 @@ func hubFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "hub", Usage: "move this client's servers into config.toml, and leave one entry in its file: clawai hub"}
 }
 
-// readHub reads the moved servers of the hub, and sets the check of its configuration.
+// readHub reads the configuration of the hub and the list of servers that were moved into it, and
+// sets Check, which finds mistakes in a changed configuration.
 func (f *Found) readHub() (*wrap.Hub, error) {
 	h, err := wrap.ReadHub(f.folders.SettingsFile(), f.folders.State)
 	h.Check = func(src []byte) error {
@@ -56,7 +57,8 @@ func (r *wrapRun) tellHub(changes []wrap.Change) {
 	}
 }
 
-// settleHub finishes the hub's moves by what the clients' files now hold.
+// settleHub finishes the moves of servers between clients' files and the hub. What the clients'
+// files now contain shows which moves were made.
 func (r *wrapRun) settleHub(ctx context.Context) error {
 	for i, p := range r.Places {
 		r.Places[i] = wrap.ReadConfigFile(p.Row, p.Path)

@@ -156,7 +156,7 @@ func (r *initRun) preparePolicy() error {
 	if r.plan, err = planStarter(r.mode, covered, told, r.env.Home); err != nil {
 		return err
 	}
-	r.plan.agents, err = r.hooksStand()
+	r.plan.agents, err = r.hasOurHooks()
 	return err
 }
 

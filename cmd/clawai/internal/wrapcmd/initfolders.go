@@ -30,8 +30,8 @@ func (p *starterPlan) noteFolders(e client.Entry, home string) {
 	}
 }
 
-// starterFolder matches the starters' folder in their text: quoted, with the characters before
-// it, or in a comment.
+// starterFolder matches ~/projects in the text of a starter policy: as the begin of a quoted path,
+// with the characters before the quote, or in a comment.
 var starterFolder = regexp.MustCompile(`([=\[,]\s*)"~/projects([^"\n]*)"|~/projects`)
 
 // folderSpellings returns the servers' own folders as rules name them. A folder below the home
@@ -44,8 +44,8 @@ func (p *starterPlan) folderSpellings() []string {
 	return all
 }
 
-// inFolders replaces ~/projects by the servers' own folders.
-func (p *starterPlan) inFolders(rules string) string {
+// replaceFolder replaces ~/projects by the servers' own folders.
+func (p *starterPlan) replaceFolder(rules string) string {
 	if len(p.folders) == 0 {
 		return rules
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// hooksStand reports whether hooks of ours are installed already.
-func (r *initRun) hooksStand() (bool, error) {
+// hasOurHooks reports whether hooks of ours are installed already.
+func (r *initRun) hasOurHooks() (bool, error) {
 	all, err := r.FindHooks()
 	return slices.ContainsFunc(all, func(h wrap.Hooks) bool {
 		state, _ := r.Judge.HookState(h, all)

@@ -29,8 +29,8 @@ type starterPlan struct {
 	servers      map[string]*servers.KnownServer // by name; nil for an unknown server
 	told         map[string][]toldTool           // tools that unknown servers list, by the server's name
 	profiles     []string                        // in the order of fixtures.ListProfiles
-	known        []catalogued                    // in the order of the catalogue
-	agents       bool                            // the clients' hooks have their own tools judged
+	known        []catalogueServer               // in the order of the catalogue
+	agents       bool                            // clients have or get hooks, which judge the clients' own tools
 	home         string                          // the folder that ~ means
 	folders      []string                        // folders that replace ~/projects; none when it stays
 	askedServers []string                        // names of filesystem servers that may use further folders, which are asked about
@@ -60,8 +60,8 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 }
 
 // writePolicyText makes the text: the starter policies, then the rules from the catalogue,
-// those from the servers' own lists, and those for the others. Every rule that does not only
-// deny names its servers or agents.
+// those from the servers' own lists, and those for all other servers. Every rule that is not a
+// deny rule names its servers or agents.
 func (p *starterPlan) writePolicyText() error {
 	parts := []string{"# Written by clawai init. The first rule that matches decides; what none matches\n# is refused.\n"}
 	for _, profile := range fixtures.ListProfiles() {
@@ -73,7 +73,7 @@ func (p *starterPlan) writePolicyText() error {
 		if err != nil {
 			return err
 		}
-		src, err := policytext.ForServers([]byte(p.inFolders(rules)), names)
+		src, err := policytext.ForServers([]byte(p.replaceFolder(rules)), names)
 		if err != nil {
 			return fmt.Errorf("the starter policy %s: %w", profile.Name, err)
 		}
@@ -90,7 +90,7 @@ func (p *starterPlan) writePolicyText() error {
 	for i := range known {
 		if names := p.serverNames(func(s *servers.KnownServer) bool { return s == &known[i] && profileOf(s) == "" }); len(names) > 0 {
 			parts = append(parts, p.knownRules(&known[i], names))
-			p.known = append(p.known, catalogued{names, known[i].Name})
+			p.known = append(p.known, catalogueServer{names, known[i].Name})
 		}
 	}
 	var silent []string
@@ -110,7 +110,7 @@ func (p *starterPlan) writePolicyText() error {
 			return err
 		}
 		p.profiles = append(p.profiles, ownTools)
-		parts = append(parts, rules) // the folder stays: the folders belong to a server, not to an agent
+		parts = append(parts, rules) // ~/projects stays: p.folders are for servers, not for agents
 	}
 	p.text = []byte(strings.Join(parts, "\n") + fixtures.Closing)
 	return nil
@@ -119,10 +119,10 @@ func (p *starterPlan) writePolicyText() error {
 // ownTools is the starter policy for the agents' own tools.
 const ownTools = "coding-agent"
 
-// serverNames returns the sorted names of the servers for which is returns true.
-func (p *starterPlan) serverNames(is func(*servers.KnownServer) bool) (names []string) {
+// serverNames returns the sorted names of the servers that match accepts.
+func (p *starterPlan) serverNames(match func(*servers.KnownServer) bool) (names []string) {
 	for name, s := range p.servers {
-		if is(s) {
+		if match(s) {
 			names = append(names, name)
 		}
 	}
@@ -130,10 +130,10 @@ func (p *starterPlan) serverNames(is func(*servers.KnownServer) bool) (names []s
 	return names
 }
 
-// catalogued is a known server, with its names, that has rules only in the catalogue.
-type catalogued struct {
-	names []string
-	as    string
+// catalogueServer is a known server without a starter policy: its rules come from the catalogue.
+type catalogueServer struct {
+	names []string // names in the clients' files
+	as    string   // name in the catalogue
 }
 
 // unknownServers returns the sorted names of the unknown servers.

@@ -28,8 +28,9 @@ func (r *initRun) previewChanges(changes []wrap.Change) {
 	}
 }
 
-// headPolicy prints where the policy is, and the rules that an existing policy gets.
-func (r *initRun) headPolicy(what string) {
+// tellPolicyPlace prints where the policy is. If an existing policy gets rules for hooks, it prints
+// these instead.
+func (r *initRun) tellPolicyPlace(what string) {
 	if r.hookRules != nil {
 		verb := "To be put into"
 		if r.policyDone {
@@ -43,7 +44,7 @@ func (r *initRun) headPolicy(what string) {
 
 // tellPolicy prints where the policy is and what it holds.
 func (r *initRun) tellPolicy(what string) {
-	r.headPolicy(what)
+	r.tellPolicyPlace(what)
 	if r.kept {
 		return
 	}
@@ -113,7 +114,7 @@ func (r *initRun) finishRun(changes []wrap.Change, failed, refused []error) erro
 		return r.tellErrors(refused)
 	}
 	if r.terminal { // its content was shown before the question
-		r.headPolicy(r.policyTitle("Wrote a policy"))
+		r.tellPolicyPlace(r.policyTitle("Wrote a policy"))
 	} else {
 		r.tellPolicy(r.policyTitle("Wrote a policy"))
 	}

@@ -56,8 +56,8 @@ func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, erro
 	return told, r.chooseTold(told)
 }
 
-// askableServers returns the unknown processes by name, except a name that several servers
-// have.
+// askableServers returns, by name, the entries of unknown servers that are started as a process. It
+// leaves out a name that different servers have.
 func askableServers(targets []wrap.Target) (map[string]client.Entry, error) {
 	entries, several := map[string]client.Entry{}, map[string]bool{}
 	for _, t := range targets {
@@ -114,7 +114,7 @@ func listTools(ctx context.Context, e client.Entry) (tools []toldTool, err error
 		return nil, fmt.Errorf("it lists more than %d tools", toldTools)
 	}
 	for _, entry := range list.Tools {
-		var c claimed
+		var c toolClaim
 		if err := json.Unmarshal(entry.Bytes(), &c); err != nil {
 			return nil, errors.New("what it lists are no tools")
 		}
@@ -130,17 +130,17 @@ func listTools(ctx context.Context, e client.Entry) (tools []toldTool, err error
 func LaunchCommand(e client.Entry) (args, env []string) {
 	env = os.Environ()
 	for _, v := range e.Env {
-		env = append(env, v.Name+"="+filledIn(v.Value))
+		env = append(env, v.Name+"="+expandVariables(v.Value))
 	}
-	args = []string{filledIn(e.Command)}
+	args = []string{expandVariables(e.Command)}
 	for _, word := range e.Args {
-		args = append(args, filledIn(word))
+		args = append(args, expandVariables(word))
 	}
 	return args, env
 }
 
-// filledIn expands variables as clients do: ${NAME}, ${env:NAME}.
-func filledIn(text string) string {
+// expandVariables expands variables as clients do: ${NAME}, ${env:NAME}.
+func expandVariables(text string) string {
 	if !strings.Contains(text, "${") {
 		return text
 	}
@@ -153,8 +153,8 @@ func filledIn(text string) string {
 	})
 }
 
-// claimed is a server's description of a tool.
-type claimed struct {
+// toolClaim is a server's description of a tool.
+type toolClaim struct {
 	Name        string `json:"name"`
 	Annotations struct {
 		ReadOnly    bool `json:"readOnlyHint"`
@@ -167,7 +167,7 @@ type claimed struct {
 
 // judgeTool classifies a tool by its name. The server's claims, and arguments that name a
 // place, only make the result stricter. It returns false for a name that no rule can contain.
-func (c *claimed) judgeTool() (toldTool, bool) {
+func (c *toolClaim) judgeTool() (toldTool, bool) {
 	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("tool", c.Name))), policy.Options{})
 	if err != nil || c.Name == "" || strings.ContainsAny(c.Name, "*?") {
 		return toldTool{}, false

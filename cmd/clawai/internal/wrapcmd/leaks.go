@@ -29,8 +29,8 @@ func (f *Found) ByClient() map[string][]leaks.ClientServer {
 	return all
 }
 
-// tellLeaks prints the way out that newly wrapped servers open, if the policy does not look at
-// what comes before a call.
+// tellLeaks prints a leak that newly wrapped servers make possible, unless the flow level of the
+// policy is ask or stricter.
 func (r *wrapRun) tellLeaks(changes []wrap.Change) {
 	if r.op != wrap.Wrap || r.hooks || r.Judge.Observe || r.rules != nil && r.rules.FlowLevel() >= policy.Ask {
 		return

@@ -84,8 +84,8 @@ func (r *wrapRun) tellAftercare(c wrap.Change) {
 	if readers = dropRepeats(readers); len(readers) > 0 {
 		fmt.Fprintf(r.prose, "  Also read by %s.\n", strings.Join(readers, ", "))
 	}
-	r.putRight(c)
-	r.signIn(c)
+	r.tellCorrections(c)
+	r.tellSignIn(c)
 	if c.Real != c.Path {
 		fmt.Fprintf(r.prose, "  The file edited is %s, where the symlink leads.\n", r.ShortPath(c.Real))
 	}
@@ -100,9 +100,9 @@ func (r *wrapRun) tellAftercare(c wrap.Change) {
 	}
 }
 
-// putRight prints the former content of wrappers that somebody had changed: the change may have
-// been intended, and removing a layer removes its rules.
-func (r *wrapRun) putRight(c wrap.Change) {
+// tellCorrections prints what somebody had changed in wrappers and what wrap has now undone. Such a
+// change may have been intended, and without a layer that it named, the layer's rules are gone.
+func (r *wrapRun) tellCorrections(c wrap.Change) {
 	for _, e := range slices.Backward(c.Edits) {
 		if was := e.Entry.Wrapped; r.op == wrap.Wrap && was != nil && len(was.Differs) > 0 {
 			fmt.Fprintf(r.prose, "  Put right in %s: %s.\n", term.VisibleLine(e.Entry.Name), term.VisibleText(strings.Join(was.Differs, "; ")))
@@ -110,9 +110,9 @@ func (r *wrapRun) putRight(c wrap.Change) {
 	}
 }
 
-// signIn prints the remote servers whose client may have signed in: from now on clawai signs
+// tellSignIn prints the remote servers whose client may have signed in: from now on clawai signs
 // in.
-func (r *wrapRun) signIn(c wrap.Change) {
+func (r *wrapRun) tellSignIn(c wrap.Change) {
 	for _, e := range slices.Backward(c.Edits) {
 		if r.op != wrap.Wrap || e.Entry.Kind != client.Remote || e.Entry.Wrapped != nil || !e.Entry.SignsIn {
 			continue

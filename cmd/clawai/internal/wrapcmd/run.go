@@ -41,7 +41,7 @@ type wrapRun struct {
 	terminal  bool           // a person can be asked
 	vault     *vaultMoves    // never nil
 	rules     *policy.Policy // the owner's existing policy; nil: not read, or just created
-	hookRules *hookRules     // the rules that it lacks for the new hooks
+	hookRules *hookRules     // the rules that the policy lacks for the new hooks; nil: none
 }
 
 // Found holds the files and servers found on the machine.
@@ -151,14 +151,14 @@ func (r *wrapRun) askLine(question string) (string, error) {
 
 // findUncoverable returns the places on this machine that no edit of a file covers. A place
 // with paths counts when one of them exists; a place without paths counts when its client is in
-// use. It looks at one client, or at all when of is "".
-func (f *Found) findUncoverable(of string) []client.Uncoverable {
+// use. It looks only at the client with this id, or at all clients if id is "".
+func (f *Found) findUncoverable(id string) []client.Uncoverable {
 	all, err := client.LoadUncoverables()
 	if err != nil {
-		return nil // FindServers has read the same table
+		return nil // cannot happen: FindServers has read the same table
 	}
 	return slices.DeleteFunc(all, func(u client.Uncoverable) bool {
-		if of != "" && of != u.Client {
+		if id != "" && id != u.Client {
 			return true
 		}
 		if len(u.Paths.All)+len(u.Paths.Linux)+len(u.Paths.MacOS)+len(u.Paths.Windows) > 0 {

@@ -118,7 +118,7 @@ func runStatus(c *cli.Context) error {
 	return nil
 }
 
-// forgetFile ends the labels of a file after its owner agrees.
+// forgetFile removes the labels of a file, if the owner agrees.
 func forgetFile(c *cli.Context, file string) error {
 	f, err := FindServers()
 	if err != nil {

@@ -101,7 +101,7 @@ func (p *statusPrinter) paint(color, s string) string { return cmdline.Paint(p.c
 
 // printHeading writes the heading of a client: its name, and the value for --client.
 func (p *statusPrinter) printHeading(name, word string) {
-	name, _, _ = strings.Cut(name, " (") // the text after it is about only one of its files
+	name, _, _ = strings.Cut(name, " (") // the text in brackets is about only one of the client's files
 	fmt.Fprintf(&p.out, "%s  %s\n", p.paint(cmdline.Bold, name), p.paint(cmdline.Dim, word))
 }
 

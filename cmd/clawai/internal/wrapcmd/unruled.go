@@ -59,7 +59,7 @@ func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 		return // the hub cannot only observe
 	}
 	watch := "clawai wrap " + strings.Join(dropRepeats(again), " ") + " --observe"
-	if r.Judge.HTTPProxy.Base != "" && anyLed(changes) {
+	if r.Judge.HTTPProxy.Base != "" && editsRemote(changes) {
 		watch = "clawai proxy --listen " + r.c.String("listen") + " --wrapped --observe"
 	}
 	fmt.Fprintf(r.prose, "  Or watch first: %s\n  And learn from it: clawai policy learn\n", watch)
@@ -76,12 +76,12 @@ type opening uint8
 
 const (
 	closed          opening = iota // no rule opens anything of this server
-	openedElsewhere                // rules for every server open some names, which it may not have
-	opened                         // a rule names it, or one of its names
+	openedElsewhere                // rules without a server open some names, which this server may not have
+	opened                         // a rule names the server, or one of its tools, resources or prompts
 )
 
-// openFor returns how far the rules open a server. The server was not asked for its tools; for
-// a server with a starter policy, that policy names them.
+// openFor returns how far the rules open a server. The server was not asked for its tools; the
+// rules of its starter policy, if it has one, name them.
 func openFor(rules []policy.Source, e client.Entry, profile string) opening {
 	found := closed
 	for i := range rules {

@@ -33,7 +33,7 @@ type vaultMove struct {
 	server  vault.Requester
 	label   string // name of the variable or header, for people
 	bound   bool   // the move bound the entry to the server
-	written bool
+	written bool   // the vault has the secret and its origin
 }
 
 // movedSecret is the --json output for one move.
@@ -51,7 +51,8 @@ func (m *vaultMoves) openVault() (err error) {
 	return err
 }
 
-// TakeSecret decides whether a secret moves, and finds the name of its entry.
+// TakeSecret decides whether a secret moves into the vault, and finds the name of its entry. text
+// is what replaces the secret in the client's file.
 func (m *vaultMoves) TakeSecret(t wrap.Target, s client.Secret) (text string, take bool, err error) {
 	words := []string{t.Entry.URL}
 	if t.Entry.URL == "" {
@@ -145,7 +146,8 @@ next:
 	}
 }
 
-// ReturnToken returns the token for a reference that wrap has written.
+// ReturnToken returns the token of the client's file that replaces a reference that wrap has
+// written: the token that was there before, or the quoted value if the value has changed.
 func (m *vaultMoves) ReturnToken(t wrap.Target, s client.Secret) (token string, give bool, err error) {
 	if vault.CheckName(s.Value) != nil {
 		return "", false, nil
@@ -183,7 +185,7 @@ func (m *vaultMoves) filterMoves(changes []wrap.Change) {
 	})
 }
 
-// keepSecrets puts the taken secrets into the vault; on an error it undoes this.
+// keepSecrets puts the secrets of all moves into the vault. On an error it removes them again.
 func (m *vaultMoves) keepSecrets() error {
 	if m.run.op != wrap.Wrap {
 		return nil
@@ -211,7 +213,7 @@ func (v *vaultMove) putSecret(store vault.Store) error {
 	return err
 }
 
-// takeBack removes the secrets of unwritten files from the vault.
+// takeBack undoes the moves into the vault for which lost returns true.
 func (m *vaultMoves) takeBack(lost func(*vaultMove) bool) (err error) {
 	for i := len(m.moves) - 1; i >= 0; i-- {
 		v := &m.moves[i]
@@ -240,14 +242,15 @@ func (v *vaultMove) removeOrigin(store vault.Store) error {
 }
 
 // hasStayed reports whether the file still has the secret and no reference to it; otherwise the
-// vault may have the only copy. A failed edit may have been made, or undone only in part.
+// vault may have the only copy. Also after an error, an edit may be in the file, whole or in part.
 func (v *vaultMove) hasStayed() bool {
 	now, err := os.ReadFile(v.origin.File)
 	return err == nil && bytes.Contains(now, v.origin.Token) && !bytes.Contains(now, []byte(vault.MakeReference(v.entry)))
 }
 
-// finishMoves completes the moves by the result of the writes: an unwritten file has moved
-// nothing, and a secret that is in a file again leaves the vault.
+// finishMoves completes the moves after the files are written. For wrap, it undoes the moves of
+// secrets that stayed in files that could not be written. For unwrap, it removes the secrets of
+// written files from the vault.
 func (m *vaultMoves) finishMoves(changes []wrap.Change, failed []error) error {
 	written := map[string]bool{}
 	for i := range changes {

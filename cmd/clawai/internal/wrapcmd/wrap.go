@@ -161,8 +161,8 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	return errors.Join(r.printDocument(changes, failed), r.tellErrors(append(refused, failed...)))
 }
 
-// dropUnwritable leaves out files that cannot be written, before anybody reads their changes. A
-// move into the hub or the vault needs all of its files.
+// dropUnwritable leaves out files that cannot be written, before a person is shown the changes. A
+// move into the hub or the vault needs all of its files, so then such a file is an error.
 func (r *wrapRun) dropUnwritable(changes []wrap.Change, refused []error) ([]wrap.Change, []error, error) {
 	writable, failed := r.applyOptions().SplitWritable(changes)
 	if len(failed) > 0 && (r.Judge.Hub.Into || r.Judge.Secrets != nil) {
@@ -279,8 +279,8 @@ func (r *wrapRun) tellErrors(errs []error) error {
 	return nil
 }
 
-// tellUnreadable prints the files that could not be read. With names that were found elsewhere
-// it is only a warning, since the user may not mean this file.
+// tellUnreadable prints the files that could not be read, and reports whether this is an error. If
+// the command line names servers, it is only a warning, since the user may not mean this file.
 func (r *wrapRun) tellUnreadable() bool {
 	bad := false
 	for _, p := range r.Places {

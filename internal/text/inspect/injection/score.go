@@ -28,8 +28,8 @@ const (
 	Strict Level = 1900
 )
 
-// wideTo is how much higher the sum of a wide window must be, in percent: the root of the ratio
-// of the window sizes.
+// wideTo is the level for a wide window in percent of that for a narrow window: the square root of
+// the ratio of the window sizes.
 const wideTo = 163
 
 // FindStretches visits, in order, the stretches of text whose windows reach a level; top is the
@@ -110,15 +110,15 @@ func weighWord(table string, features [4]uint32) (sum int) {
 	return sum
 }
 
-// scorer sums up the last words in both windows.
+// scorer sums up the weights of the last words in the narrow and the wide window.
 type scorer struct {
 	last         [Wide]struct{ weight, start int }
 	n            int
 	narrow, wide int
 }
 
-// addWord adds the next word's weight and offset. It returns the sum of the better of the two
-// windows that end with this word, and the offset where that window begins.
+// addWord adds the next word's weight and offset. Of the two windows that end with this word it
+// returns the higher sum, on the scale of narrow windows, and the offset where that window begins.
 func (s *scorer) addWord(weight, start int) (score Level, from int) {
 	at := s.n % Wide
 	if s.n >= Wide {
@@ -136,5 +136,5 @@ func (s *scorer) addWord(weight, start int) (score Level, from int) {
 	return Level(s.narrow), s.windowStart(Narrow)
 }
 
-// windowStart returns the offset where the window of so many words begins.
+// windowStart returns the offset where the window of the given number of words begins.
 func (s *scorer) windowStart(words int) int { return s.last[max(0, s.n-words)%Wide].start }

@@ -14,16 +14,16 @@ import (
 
 // reader splits a text into words as a model would read them, however they are written: in lower
 // case, digits as 0, look-alike letters as the letters they imitate, without characters that are
-// not drawn. Other signs are words only if they show how something is meant.
+// not drawn. Of the other signs, only "!", ":" and "?" are words.
 type reader struct {
 	text       string
 	drawn      bool // HTML tags, HTML references and full-width signs are read as they are drawn
 	page       bool // also skip everything that a browser does not draw: comments, scripts, whole tags
 	seek       seeker
 	at         int
-	start, end int    // of the last word
-	word       uint32 // its hash
-	before     [2]uint32
+	start, end int       // of the last word
+	word       uint32    // its hash
+	before     [2]uint32 // hashes of the two words before it, the nearer one first
 }
 
 const seed = 2166136261
@@ -34,8 +34,8 @@ func mixHash(h, c uint32) uint32 {
 	return h ^ h>>15
 }
 
-// kept maps a byte of ASCII to its part in a word: itself in lower case, 0 for a digit, 1 for a
-// sign that is a word, 2 for a sign drawn over nothing, 255 for a separator.
+// kept maps an ASCII byte to its part in a word: a letter in lower case, '0' for a digit, sign for
+// a sign that is a word, within for a sign that a word skips, apart for a separator.
 var kept = func() (t [128]byte) {
 	for c := range t {
 		switch c := byte(c); {
@@ -90,7 +90,7 @@ func (r *reader) nextWord() bool {
 		case r.drawn && c == '&':
 			said, size = readEntity(r.text[r.at:])
 		}
-		as, letter := byte(apart), rune(-1) // no byte of ASCII
+		as, letter := byte(apart), rune(-1) // letter is for a character that is not ASCII
 		switch {
 		case said < 0:
 			as = within
@@ -135,8 +135,8 @@ func (r *reader) nextWord() bool {
 
 func (r *reader) pushWord(h uint32) { r.before, r.word = [2]uint32{r.word, r.before[0]}, h }
 
-// wordFeatures returns the buckets of the last word: alone, with the word before, with the two
-// words before, and with only the second word before.
+// wordFeatures returns the hashes of the last word alone, with the word before it, with the two
+// words before it, and with only the second word before it.
 func (r *reader) wordFeatures() [4]uint32 {
 	a, b, c := r.before[1], r.before[0], r.word
 	bc := mixHash(b, c)
@@ -202,8 +202,8 @@ const (
 	maxBlanks = 4
 )
 
-// readTag returns the character for the HTML tag at the start of a text: a blank, or nothing
-// where the tag does not end a word.
+// readTag returns the character for the HTML tag at the start of a text, and the tag's length. The
+// character is a blank, or -1 if the tag does not end a word. Without a tag it is '<' itself.
 func readTag(s string) (rune, int) {
 	at := 1
 	if at < len(s) && s[at] == '/' {
@@ -226,13 +226,14 @@ func readTag(s string) (rune, int) {
 	return ' ', at + end + 1
 }
 
-// seeker remembers the next ends, so that a text full of starts is read only once for each end.
+// seeker remembers the next end of each sort (see nextEnd), so that a text full of starts is read
+// only once for each sort.
 type seeker struct {
-	ends  [len(unseen) + 2]int // offset plus one; -1 where no such end is left
+	ends  [len(unseen) + 2]int // offset plus one; 0 if not searched yet; -1 if no such end is left
 	tried int                  // bytes read for tags that do not end
 }
 
-// unseen are the HTML tags whose content is not drawn; only blocks end a word.
+// unseen are the HTML tags whose content is not drawn. blocks are the tags that end a word.
 var (
 	unseen = [...]string{"script", "style", "template", "iframe", "noembed", "noframes", "noscript", "title", "datalist", "audio", "video", "canvas", "rp"}
 	blocks = strings.Fields("address article aside blockquote body br button caption center dd details dialog dir div dl dt fieldset figcaption figure footer form frameset " +
@@ -246,8 +247,8 @@ const (
 	maxTried = 8
 )
 
-// nextEnd returns the offset of the n-th end at or after from: "</" with an unseen tag, or one of
-// the two comment ends; -1 if there is none.
+// nextEnd returns the offset of the next end of sort n at or after from; -1 if there is none. The
+// sorts are "</" with each unseen tag, then the two comment ends.
 func (r *reader) nextEnd(n, from int) int {
 	at := &r.seek.ends[n]
 	for *at >= 0 && *at <= from {
@@ -274,7 +275,8 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// readPage returns what a browser draws for the construct that begins with the next <.
+// readPage returns the character that a browser draws for the tag or comment that begins with the
+// next "<", as readTag does, and the length of what it skips.
 func (r *reader) readPage() (rune, int) {
 	at, s := r.at, r.text[r.at:]
 	if strings.HasPrefix(s, "<!--") {
@@ -351,8 +353,9 @@ func wholeTag(s string) (name string, size int) {
 	return "", 0
 }
 
-// readEntity returns the character of the HTML reference at the start of a text, read as browsers
-// read it: some need no semicolon.
+// readEntity returns the character of the HTML reference at the start of a text, and the length of
+// the reference, as browsers read it: some references need no semicolon. Without a reference it
+// returns '&' and 1.
 func readEntity(s string) (rune, int) {
 	n := entityLength(s)
 	if n == 0 {
@@ -404,12 +407,12 @@ func entityLength(s string) int {
 		return 0
 	}
 	_, size := utf8.DecodeRuneInString(is)
-	return end - (len(is) - size) // what follows a name without a semicolon stays
+	return end - (len(is) - size) // letters after a name without a semicolon are not part of it
 }
 
-// readEscape returns the character for the terminal escape at the start of a text: nothing for one
-// that colors or erases (ECMA-48, CSI), so that it hides no word. size is the length of its first
-// character.
+// readEscape returns the character for the terminal escape at the start of a text, and the length of
+// the escape. size is the length of the escape's first character. The character is -1 for an escape
+// that colors or erases (ECMA-48, CSI), so that it does not divide a word.
 func readEscape(s string, size int) (rune, int) {
 	at, alone := size, rune(-1) // U+009B is not drawn
 	if s[0] == 0x1b {
