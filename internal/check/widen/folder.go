@@ -18,8 +18,11 @@ func CheckFolder(folder, home string, own []string) error {
 	}
 	slashed := filepath.ToSlash(folder)
 	for i := range textclass.SecretPlaces {
-		if p := &textclass.SecretPlaces[i]; p.ContainsPath(slashed) {
+		switch p := &textclass.SecretPlaces[i]; {
+		case p.ContainsPath(slashed):
 			return fmt.Errorf("%s is a place where secrets are kept", folder)
+		case strings.HasPrefix(p.Path, strings.TrimSuffix(slashed, "/")+"/"):
+			return fmt.Errorf("%s holds the secrets of the system (%s): open a folder in it", folder, p.Path)
 		}
 	}
 	if textclass.NamesShut(slashed + "/x") {
@@ -29,6 +32,28 @@ func CheckFolder(folder, home string, own []string) error {
 		if liesBelow(folder, of) || liesBelow(of, folder) {
 			return fmt.Errorf("%s holds clawai's own files, or lies among them", folder)
 		}
+	}
+	return nil
+}
+
+// CheckLinks returns an error for a folder whose path goes through a symbolic link, except the home
+// folder itself: the rules would name the link, and it can lead to any place later. It needs the
+// disk.
+func CheckLinks(folder, home string) error {
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return err
+	}
+	want := filepath.Clean(folder)
+	if rel, err := filepath.Rel(home, folder); err == nil && liesBelow(folder, home) {
+		realHome, err := filepath.EvalSymlinks(home)
+		if err != nil {
+			return err
+		}
+		want = filepath.Join(realHome, rel)
+	}
+	if real != want {
+		return fmt.Errorf("%s leads through a link to %s: open that folder", folder, real)
 	}
 	return nil
 }

@@ -62,6 +62,11 @@ func TestArity(t *testing.T) {
 			uniq ** | maybe | uniq -f x y
 			xxd ** | yes | xxd -s 0x10 -l 64 x
 			xxd ** | maybe | xxd -l x y
+			xxd ** | maybe | xxd . -b
+			xxd ** | maybe | xxd a -d
+			xxd ** | yes | xxd -b a
+			uniq ** | maybe | uniq a -c
+			uniq ** | yes | uniq -c a
 			npm view ** | maybe | npm view --searchlimit ./x y
 			make ** | maybe | make -j SHELL=x
 			dotnet test ** | yes | dotnet test --filter Category=Unit

@@ -122,7 +122,7 @@ func (r *row) readArguments(words []word, from int, e *effect) {
 			} else if before == required {
 				r.addStay(i, e)
 			}
-			if valued = takes; doubt {
+			if valued = takes; doubt || r.operands == "one" && operands > 0 { // some read no option behind an operand
 				r.readOperand(words, i, &operands, e)
 			}
 		case !w.known && !w.split && !w.many && strings.HasPrefix(w.head, "-"):

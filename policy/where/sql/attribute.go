@@ -92,7 +92,7 @@ func (s *statement) isStoredField(i int) bool {
 		return false // a call
 	}
 	for at := open + 1; ; at += 2 {
-		if !s.isName(at) || valueWords()[s.wordAt(at)] || s.mayNameFunction(at) {
+		if !s.isName(at) || s.isConstant(at) || valueWords()[s.wordAt(at)] || s.mayNameFunction(at) {
 			return false
 		}
 		if at+1 == i-2 {

@@ -22,6 +22,7 @@ var tricks = map[string][]struct{ setting, text string }{
 		{"", "SELECT a.wipe FROM t, LATERAL CAST(t.a AS int)"},
 		{"", "SELECT wipe.wipe FROM jsonb_array_elements('[1]') wipe"},
 		{"", `SELECT lower."Lower" FROM lower('A')`},
+		{"", "SELECT (true).top FROM u"},
 		{"SET standard_conforming_strings = off", `SELECT '\'', 2*/**/3;DELETE FROM t;--'`},
 		{"SET standard_conforming_strings = off", `SELECT '\'', !!'a'::tsquery;DELETE FROM t;--'`},
 	},

@@ -284,9 +284,7 @@ func (e *policyEdit) pickScope(offers []view.Offer, id string, action policy.Act
 		return word, nil
 	case word != "":
 		return "", cmdline.Usagef("--scope %s is not offered for this call; offered: %s", word, strings.Join(words, ", "))
-	case len(words) == 1:
-		return words[0], nil
-	case e.c.Bool("yes") && words[0] == policy.Exact.String():
+	case words[0] == policy.Exact.String() && (len(words) == 1 || e.c.Bool("yes")):
 		return words[0], nil
 	case e.c.Bool("yes"):
 		return "", cmdline.Usagef("nothing was written: give a --scope; offered: %s", strings.Join(words, ", "))

@@ -29,7 +29,7 @@ func openFolder(c *cli.Context, folder string) error {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return cmdline.Usagef("nothing was written: there is no folder %s", term.VisibleText(folder))
 	}
-	if err := widen.CheckFolder(folder, e.folders.Home, []string{e.folders.Config, e.folders.State}); err != nil {
+	if err := e.checkFolder(folder); err != nil {
 		return cmdline.Usagef("nothing was written: %s", term.VisibleText(err.Error()))
 	}
 	src, err := readPolicyFile(e.file)
@@ -60,6 +60,24 @@ func openFolder(c *cli.Context, folder string) error {
 	e.say("Written. To take it back: clawai policy undo")
 	e.say("A server that gets its folders in its command needs this one there, too.")
 	return nil
+}
+
+// checkFolder returns an error for a folder that is not opened, by its name or by where it leads.
+func (e *policyEdit) checkFolder(folder string) error {
+	if err := widen.CheckLinks(folder, e.folders.Home); err != nil {
+		return err
+	}
+	home, own := e.folders.Home, []string{e.folders.Config, e.folders.State}
+	if err := widen.CheckFolder(folder, home, own); err != nil {
+		return err
+	}
+	all := append([]string{folder, home}, own...)
+	for i, path := range all {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			all[i] = real
+		}
+	}
+	return widen.CheckFolder(all[0], all[1], all[2:])
 }
 
 // showOpening prints the rules, where they go, what they open and what stays shut.
