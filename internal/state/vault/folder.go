@@ -21,9 +21,9 @@ var (
 	projectTools = strings.Fields(`npm pnpm yarn bun deno uv poetry pipenv hatch pdm rye cargo go make gmake just task dotnet mvn gradle rake bundle composer mix docker-compose mise pixi nix
 		invoke inv fab tox nox sbt mill lein stack cabal swift zig dub nimble ant bb clojure clj bazel pants air turbo nx vite nodemon rails
 		uvicorn gunicorn hypercorn daphne flask fastapi streamlit celery mcp fastmcp devbox devenv direnv`)
-	// elsewhere are programs that start what their words name in another machine, a container or
-	// a package of its own.
-	elsewhere = strings.Fields("docker podman nerdctl ssh kubectl uvx pipx printenv")
+	// rootless are programs that run nothing of the folder: what their words name is in a
+	// container, on another machine or in a package of its own, or is only a text.
+	rootless = strings.Fields("docker podman nerdctl ssh kubectl uvx pipx clawai printenv printf echo export exit true false sleep")
 	// packageRunners run a package by its name, but prefer one that the folder holds.
 	packageRunners = strings.Fields("npx bunx pnpx")
 	// launchers start the command that follows their options and settings.
@@ -67,7 +67,7 @@ func readsFolder(words []string, dir string) bool {
 	case slices.Contains(projectTools, name):
 		moved, is := projectFolder(rest)
 		return !is || !filepath.IsAbs(moved)
-	case slices.Contains(elsewhere, name):
+	case slices.Contains(rootless, name):
 		return slices.Contains(rest, "compose") || slices.Contains(rest, "build") || namesFiles(rest, dir)
 	}
 	return namesFiles(rest, dir) || !slices.ContainsFunc(words, filepath.IsAbs) && !isServer(name)

@@ -120,6 +120,8 @@ func TestFolderOfABinding(t *testing.T) {
 		{"docker run -i --rm -v /srv/data:/data:ro -p 3000:3000 image", evil, true},
 		{"docker run -i --rm --mount type=bind,source=/srv,target=/srv image", evil, true},
 		{"playwright-mcp --headless", evil, true},
+		{"sh -c printf\x01%s\x01x", evil, true},
+		{"clawai demo-server documents", evil, true},
 		{"mcp-server-git stdio", evil, true},
 		{"ssh host server", evil, true},
 		{"uvx --from git+https://a.example/x server", evil, true},
