@@ -94,7 +94,7 @@ func TestMeaning(t *testing.T) {
 		{"go test **", "go test -mod=mod x.example/a", maybe, yes},
 		{"go test **", "go test -mod mod x.example/a", maybe, yes},
 		{"go vet **", "go vet -mod=mod x.example/a", maybe, yes},
-		{"go list **", "go list -m -u all", yes, yes},
+		{"go list **", "go list -m -u all", maybe, yes},
 		{"go list **", "go list -m x.example/a@latest", maybe, yes},
 		{"go list **", "go list -m -versions x.example/a", maybe, yes},
 		// gh sends a token to the host that it is told.

@@ -303,7 +303,8 @@ func (r *reader) findRoots(sub string) (named bool, operands int) {
 		if !row.mayTake(r.words[i-1].text) {
 			operands++
 		}
-		if clean := path.Clean(w.text); !w.known && !w.home && !w.many || clean == "." || strings.HasPrefix(clean, "..") || textclass.SurroundsSecrets(clean) || strings.HasPrefix(r.base+"/", clean+"/") {
+		if clean := path.Clean(w.text); !w.known && !w.home && !w.many || clean == "." || strings.HasPrefix(clean, "..") || textclass.SurroundsSecrets(clean) || strings.HasPrefix(r.base+"/", clean+"/") ||
+			w.home && strings.Contains(r.base+"/", strings.TrimPrefix(clean, "~")+"/") {
 			return true, operands
 		}
 	}
