@@ -381,5 +381,17 @@ func (j *judge) judgeRedirects() where.Match {
 
 // letsCatShow reports whether the rule certainly allows `cat` of a file below the folder.
 func (j *judge) letsCatShow(to word) bool {
-	return to.known && to.text != "" && strings.IndexByte("-/~", to.text[0]) < 0 && !goesUp(to.text) && j.judgeAllowed([]word{{text: "cat", known: true}, to}, 0) == where.Yes
+	return j.isBelowStart(&to) && j.judgeAllowed([]word{{text: "cat", known: true}, to}, 0) == where.Yes
+}
+
+// isBelowStart reports whether the text of a word names a place in the folder in which
+// the text starts, by a relative path or by the whole one.
+func (j *judge) isBelowStart(w *word) bool {
+	switch {
+	case !w.known || w.text == "" || goesUp(w.text):
+		return false
+	case w.text[0] == '/':
+		return j.base != "" && strings.HasPrefix(w.text+"/", j.base+"/")
+	}
+	return strings.IndexByte("-~", w.text[0]) < 0
 }

@@ -226,6 +226,9 @@ func (r *reader) looksWide() where.Match {
 	case sub == "grep", sub == "diff":
 		return r.looksAround(untracked, sub)
 	}
+	if row := rowOf(r.words); row != nil && row.any {
+		return where.No // echo reads no file, whatever its words are
+	}
 	return r.hasOption([]string{"--files0-from"})
 }
 
