@@ -232,6 +232,10 @@ func TestCallsThatNameAFolder(t *testing.T) {
 		{"allow args.path = \"${cwd}/**\"\nargs_open = true", `{"path":"x","cwd":["/etc"]}`, Deny},
 		{"allow args.path = \"${cwd}/**\"\nargs_open = true", `{"path":"x","\u0063wd":"/etc"}`, Deny},
 		{"allow args.path = \"${cwd}/**\"\nargs_open = true", `{"path":"x","folder":"/etc"}`, Allow}, // of which nobody knows what it is
+		{"allow where.command.regex = 'cat ${cwd}/\\w+'\nargs_open = true", `{"command":"cat /home/u/projects/app/x"}`, Allow},
+		{"allow where.command.regex = 'cat ${cwd}/\\w+'\nargs_open = true", `{"command":"cat ~/projects/app/x"}`, Allow},
+		{"allow where.command.regex = 'cat ${cwd}/\\w+'\nargs_open = true", `{"command":"cat /home/u/projects/b/x"}`, Deny},
+		{"allow where.command.regex = 'cat ${cwd}/\\w+'\nargs_open = true", `{"command":"cat /home/u/projects/app/x","workdir":"/etc"}`, Deny},
 		{"allow " + below, `{"path":"x"}`, Allow},
 		{"allow " + below, `{"path":"x","cwd":"/etc"}`, Deny},
 		{"allow " + below, `{"path":"/home/u/projects/app/x","cwd":"/etc"}`, Allow},

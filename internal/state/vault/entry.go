@@ -70,6 +70,9 @@ type Binding struct {
 	// Folder is the folder in which the command is started; "" if the command means the same in
 	// every folder.
 	Folder string `json:"folder,omitempty"`
+	// Own holds digests of the variables that load code and were the owner's then, each of 16
+	// letters, separated by blanks.
+	Own string `json:"own,omitempty"`
 }
 
 // Limits of an entry.
@@ -120,29 +123,46 @@ func CommandDigest(command []string) string {
 // Other commands of the same server stay allowed, because clients may start one server in different
 // ways.
 func (e *Entry) BindServer(r Requester) bool {
-	b := Binding{Server: r.Name, Command: CommandDigest(r.Command), Program: r.Command[0]}
+	b := Binding{Server: r.Name, Command: CommandDigest(r.Command), Program: r.Command[0], Own: digestVariables(r.Own)}
 	if r.ReadsFolder() {
 		b.Folder = realFolder(r.Dir)
 	}
-	if slices.Contains(e.Bindings, b) {
-		return false
+	for i, old := range e.Bindings {
+		if old.Own = b.Own; old == b {
+			e.Bindings[i] = b
+			return false
+		}
 	}
 	e.Bindings = append(e.Bindings, b)
 	return true
+}
+
+// allows reports whether the binding is to this server, started by this command in this folder.
+func (b *Binding) allows(r Requester) bool {
+	return b.Server == r.Name && b.Command == CommandDigest(r.Command) &&
+		(b.Folder == "" && !r.ReadsFolder() || b.Folder != "" && b.Folder == realFolder(r.Dir))
+}
+
+// ownVariables returns digests of the variables that were the owner's when the entry was bound to
+// a server.
+func (e *Entry) ownVariables(r Requester) (own []string) {
+	for i := range e.Bindings {
+		if b := &e.Bindings[i]; b.allows(r) {
+			own = append(own, strings.Fields(b.Own)...)
+		}
+	}
+	return own
 }
 
 // isBound reports whether a server may use the entry. knows reports whether the entry is bound to
 // this server name with any command; command reports whether it is bound to this server name with
 // this command in any folder.
 func (e *Entry) isBound(r Requester) (bound, knows, command bool) {
-	digest, reads, dir := CommandDigest(r.Command), r.ReadsFolder(), realFolder(r.Dir)
-	for _, b := range e.Bindings {
-		if b.Server != r.Name {
-			continue
+	digest := CommandDigest(r.Command)
+	for i := range e.Bindings {
+		if b := &e.Bindings[i]; b.Server == r.Name {
+			knows, command, bound = true, command || b.Command == digest, bound || b.allows(r)
 		}
-		same := b.Command == digest
-		knows, command = true, command || same
-		bound = bound || same && (b.Folder == "" && !reads || b.Folder != "" && b.Folder == dir)
 	}
 	return bound, knows, command
 }

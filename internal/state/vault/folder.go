@@ -18,8 +18,13 @@ var (
 	interpreters = strings.Fields("node nodejs tsx ts-node python pythonw pypy py ruby perl php lua luajit java bash dash zsh ksh fish ash pwsh powershell rscript julia elixir erl osascript wscript cscript groovy tclsh expect")
 	// shells run the text after -c.
 	shells = strings.Fields("sh bash dash zsh ksh fish ash")
-	// projectTools run what the project in the folder specifies.
-	projectTools = strings.Fields("npm pnpm yarn bun deno uv poetry pipenv hatch pdm rye cargo go make gmake just task dotnet mvn gradle rake bundle composer mix docker-compose mise pixi nix")
+	// projectTools run what the project in the folder specifies, also if they are called by a whole path.
+	projectTools = strings.Fields(`npm pnpm yarn bun deno uv poetry pipenv hatch pdm rye cargo go make gmake just task dotnet mvn gradle rake bundle composer mix docker-compose mise pixi nix
+		invoke inv fab tox nox sbt mill lein stack cabal swift zig dub nimble ant bb clojure clj bazel pants air turbo nx vite nodemon rails
+		uvicorn gunicorn hypercorn daphne flask fastapi streamlit celery mcp fastmcp devbox devenv direnv`)
+	// rootless are programs that run nothing of the folder: what their words name is in a
+	// container, on another machine or in a package of its own, or is only a text.
+	rootless = strings.Fields("docker podman nerdctl ssh kubectl uvx pipx clawai printenv printf echo export exit true false sleep")
 	// packageRunners run a package by its name. They prefer a package of that name in the folder.
 	packageRunners = strings.Fields("npx bunx pnpx")
 	// launchers start the command that follows their options and variables.
@@ -33,8 +38,9 @@ var (
 var fileEndings = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .jsx .py .pyw .rb .pl .php .lua .jar .class .sh .bash .zsh .fish .ps1 .bat .cmd .exe .wasm .so .dll .dylib .json .json5 .jsonc .toml .yaml .yml .ini .cfg .conf .env .xml .csproj .sln .db .sqlite")
 
 // readsFolder reports whether a command may mean something else in another folder, because it names
-// a file in the folder, or a program that reads files of the folder. dir is the folder in which the
-// command is started; "" if it is not known. In doubt readsFolder returns true.
+// a file in the folder, or a program that reads files of the folder. A program that is not known
+// reads them, unless a word is a whole path. dir is the folder in which the command is started; ""
+// if it is not known. In doubt readsFolder returns true.
 func readsFolder(words []string, dir string) bool {
 	for len(words) > 0 && slices.Contains(launchers, programName(words[0])) {
 		if namesFile(words[0], dir) {
@@ -63,10 +69,15 @@ func readsFolder(words []string, dir string) bool {
 	case slices.Contains(projectTools, name):
 		folder, named := projectFolder(rest)
 		return !named || !filepath.IsAbs(folder)
-	case name == "docker" || name == "podman":
+	case slices.Contains(rootless, name):
 		return slices.Contains(rest, "compose") || slices.Contains(rest, "build") || namesFiles(rest, dir)
 	}
-	return namesFiles(rest, dir)
+	return namesFiles(rest, dir) || !slices.ContainsFunc(words, filepath.IsAbs) && !isServer(name)
+}
+
+// isServer reports whether a program's name says that it is a server, and so runs no project.
+func isServer(name string) bool {
+	return strings.Contains(name, "mcp-server") || strings.Contains(name, "server-mcp") || strings.HasSuffix(name, "-mcp")
 }
 
 // programName returns the name of a program without its folder, its version and its ending.
@@ -222,12 +233,18 @@ func namesFiles(words []string, dir string) bool {
 // namesFile reports whether a word, or the value in an option, is a path relative to the folder:
 // because of its form, or because the folder dir contains such a file.
 func namesFile(word, dir string) bool {
+	if strings.Contains(word, "PWD}") || strings.Contains(word, "$PWD") || strings.Contains(word, "%CD%") {
+		return true
+	}
 	parts := []string{word}
 	if _, value, is := strings.Cut(word, "="); is {
 		parts = append(parts, value)
 	}
 	if len(word) > 2 && word[0] == '-' && word[1] != '-' {
 		parts = append(parts, word[2:])
+	}
+	if last := parts[len(parts)-1]; !strings.Contains(word, "://") && !filepath.IsAbs(last) {
+		parts = append(parts, strings.FieldsFunc(last, func(r rune) bool { return strings.ContainsRune("=,:", r) })...) // .:/work, source=.
 	}
 	return slices.ContainsFunc(parts, func(part string) bool {
 		plain := strings.ReplaceAll(part, `\`, "/")

@@ -3,6 +3,7 @@ package vault_test
 import (
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -91,6 +92,39 @@ func TestFolderOfABinding(t *testing.T) {
 		{"npx owned", evil, false},
 		{"npm exec -y plain", evil, false},
 
+		{"docker run -v .:/w image", evil, false},
+		{"docker run -v.:/w image", evil, false},
+		{"podman run -v $PWD:/w image", evil, false},
+		{"docker run --mount type=bind,source=.,target=/w image", evil, false},
+		{"docker run --mount type=bind,source=sub,target=/w image", evil, false},
+		{"swift run", evil, false},
+		{"sbt run", evil, false},
+		{"lein run", evil, false},
+		{"cabal run", evil, false},
+		{"invoke serve", evil, false},
+		{"fab serve", evil, false},
+		{"tox -e serve", evil, false},
+		{"/usr/bin/tox -e serve", evil, false},
+		{"uvicorn app:app", evil, false},
+		{"/srv/venv/bin/gunicorn app:app", evil, false},
+		{"flask run", evil, false},
+		{"unheard-of serve", evil, false}, // a program that is not known
+		{"unheard-of", project, false},
+		{"sudo unheard-of", evil, false},
+		{"dotenvx run -- server", evil, false},
+		{"mcp run server", evil, false},
+		{"mcp-proxy server", evil, false},
+
+		{"unheard-of --config /etc/unheard-of.conf", evil, true},
+		{"/opt/unheard-of/bin/unheard-of serve", evil, true},
+		{"docker run -i --rm -v /srv/data:/data:ro -p 3000:3000 image", evil, true},
+		{"docker run -i --rm --mount type=bind,source=/srv,target=/srv image", evil, true},
+		{"playwright-mcp --headless", evil, true},
+		{"sh -c printf\x01%s\x01x", evil, true},
+		{"clawai demo-server documents", evil, true},
+		{"mcp-server-git stdio", evil, true},
+		{"ssh host server", evil, true},
+		{"uvx --from git+https://a.example/x server", evil, true},
 		{"npx -y server", evil, true},
 		{"npx -y @a/server", project, true},
 		{"npx -y react", project, false}, // the project says which
@@ -150,6 +184,9 @@ func TestBindingsWithoutAFolder(t *testing.T) {
 
 // Beside a reference no variable stands that has the server run other code.
 func TestVariablesThatLoadOtherCode(t *testing.T) {
+	account, err := user.Current()
+	must(t, err)
+	home := account.HomeDir
 	for variable, given := range map[string]bool{
 		"PYTHONPATH=/tmp/e": false, "PYTHONWARNINGS=all:0:antigravity.x:0:0": false, "PYTHONHOME=/tmp/e": false, "PYTHONSTARTUP=/tmp/e": false, "PYTHONUSERBASE=/tmp": false,
 		"NODE_OPTIONS=--require /tmp/e.js": false, "NODE_OPTIONS=--max-old-space-size=4096 --import=/tmp/e": false, "NODE_PATH=/tmp/e": false,
@@ -159,13 +196,28 @@ func TestVariablesThatLoadOtherCode(t *testing.T) {
 		"BASH_ENV=/tmp/e": false, "ENV=/tmp/e": false, "ENV=./e": false, "ZDOTDIR=/tmp": false, "PROMPT_COMMAND=x": false, "BASH_FUNC_ls%%=() { x; }": false,
 		"GIT_SSH_COMMAND=/tmp/e": false, "GIT_SSH=/tmp/e": false, "GIT_EXEC_PATH=/tmp": false, "GIT_PROXY_COMMAND=x": false, "GIT_EXTERNAL_DIFF=x": false, "GIT_CONFIG_COUNT=1": false,
 		"DOTNET_STARTUP_HOOKS=/tmp/e.dll": false, "CORECLR_PROFILER_PATH=/tmp": false, "PHPRC=/tmp": false, "PHP_INI_SCAN_DIR=/tmp": false, "LUA_INIT=@/tmp/e": false,
+		"npm_config_@acme:registry=https://evil.example": false, "npm_config_script-shell=/tmp/e": false, "npm_config_userconfig=/tmp/.npmrc": false, "npm_config_node-options=-r /tmp/e": false,
+		"NPM_CONFIG_GLOBALCONFIG=/tmp/e": false, "npm_config_prefix=/tmp/e": false, "npm_config_package=evil": false, "Npm_Config_Cache=/tmp/e": false, "npm_execpath=/tmp/e": false,
+		"PYTHONPYCACHEPREFIX=/tmp/e": false, "PYTHONEXECUTABLE=/tmp/e": false, "PYTHONPLATLIBDIR=/tmp/e": false, "__PYVENV_LAUNCHER__=/tmp/e": false, "PIP_CONFIG_FILE=/tmp/e": false, "UV_CONFIG_FILE=/tmp/e": false, "UV_PYTHON=/tmp/e": false,
+		"NODE_REPL_EXTERNAL_MODULE=/tmp/e": false, "NODE_COMPILE_CACHE=/tmp/e": false, "NODE_EXTRA_CA_CERTS=/tmp/e.pem": false, "NODE_TLS_REJECT_UNAUTHORIZED=0": false, "COREPACK_NPM_REGISTRY=https://evil.example": false, "BUN_CONFIG_REGISTRY=https://evil.example": false,
+		"GEM_HOME=/tmp/e": false, "GIT_TEMPLATE_DIR=/tmp/e": false, "GIT_ASKPASS=/tmp/e": false, "GIT_PAGER=/tmp/e": false, "GIT_DIR=/tmp/e": false, "JAVA_HOME=/tmp/e": false, "DOTNET_ROOT=/tmp/e": false, "OPENSSL_MODULES=/tmp/e": false,
+		"CARGO_HOME=/tmp/e": false, "GOPATH=/tmp/e": false, "DOCKER_HOST=tcp://evil.example": false, "TS_NODE_REQUIRE=/tmp/e": false, "COMSPEC=/tmp/e": false,
+		"HOME=/tmp/e": false, "home=/tmp/e": false, "HOME=": false, "USERPROFILE=/tmp/e": false, "XDG_CONFIG_HOME=/tmp/e": false, "XDG_CONFIG_HOME=": false, "XDG_DATA_HOME=/tmp/e": false, "XDG_CACHE_HOME=/tmp/e": false, "APPDATA=/tmp/e": false, "LOCALAPPDATA=/tmp/e": false,
+		"XDG_CONFIG_DIRS=/tmp/e": false, "XDG_DATA_DIRS=/usr/share:/tmp/e": false, "JAVA_HOME=/opt/../tmp/e": false,
 		"npm_config_registry=https://evil.example": false, "NPM_CONFIG_SCRIPT_SHELL=/tmp/e": false, "npm_config_node_options=-r /tmp/e": false, "UV_INDEX_URL=https://evil.example": false,
 		"UV_DEFAULT_INDEX=https://evil.example": false, "PIP_INDEX_URL=https://evil.example": false, "PIP_EXTRA_INDEX_URL=https://evil.example": false,
 		"node_options=--require /tmp/e.js": false, // Windows has no case in names
 
 		"NODE_OPTIONS=": true, "NODE_OPTIONS=--max-old-space-size=4096": true, "NODE_OPTIONS=--no-warnings --enable-source-maps": true, "JAVA_TOOL_OPTIONS=-Xmx512m -Dfile.encoding=UTF-8": true,
 		"ENV=production": true, "PYTHONWARNINGS=ignore::DeprecationWarning": true, "NODE_ENV=production": true, "LANG=C": true, "PATH=/usr/bin:/bin": true, "PYTHONUNBUFFERED=1": true, "PYTHONIOENCODING=utf-8": true,
-		"npm_config_yes=true": true, "npm_config_userconfig=/home/a/.npmrc": true, "JAVA_HOME=/opt/java": true, "GIT_AUTHOR_NAME=Ana": true, "LD=1": true,
+		"npm_config_yes=true": true, "npm_config_userconfig=" + home + "/.npmrc": true, "JAVA_HOME=/opt/java": true,
+		"HOME=" + home: true, "HOME=" + home + "/": true, "XDG_CONFIG_HOME=" + home + "/.config": true, "XDG_DATA_DIRS=/usr/local/share:/usr/share:" + home + "/.local/share/flatpak/exports/share": true,
+		"npm_config_cache=" + home + "/.npm": true, "npm_config_prefix=/usr/local": true, "npm_config_prefix=" + home + "/.nvm/versions/node/v22.1.0": true, "npm_execpath=/usr/lib/node_modules/npm/bin/npm-cli.js": true,
+		"npm_config_loglevel=error": true, "npm_config_user-agent=npm/10": true, "npm_package_name=x": true, "NPM_TOKEN=x": true, "NODE_AUTH_TOKEN=x": true,
+		"NODE_EXTRA_CA_CERTS=/etc/ssl/certs/corp.pem": true, "NODE_VERSION=22.1.0": true, "NODE_NO_WARNINGS=1": true, "PYTHONDONTWRITEBYTECODE=1": true, "PYTHON_VERSION=3.12.1": true, "PIP_NO_CACHE_DIR=1": true, "UV_LINK_MODE=copy": true, "UV_PYTHON=3.12": true,
+		"GIT_PAGER=cat": true, "GIT_EDITOR=true": true, "GIT_TERMINAL_PROMPT=0": true, "GIT_TOKEN=x": true, "GIT_ASKPASS=/usr/share/code/resources/app/extensions/git/dist/askpass.sh": true, "GIT_ASKPASS=" + home + "/.vscode-server/bin/1/extensions/git/dist/askpass.sh": true,
+		"JAVA_HOME=" + home + "/.sdkman/candidates/java/current": true, "DOTNET_CLI_TELEMETRY_OPTOUT=1": true, "GOPATH=" + home + "/go": true, "GOTOOLCHAIN=local": true, "CARGO_HOME=" + home + "/.cargo": true, "DOCKER_HOST=unix:///run/user/1000/docker.sock": true,
+		"GITHUB_TOKEN=x": true, "GOOGLE_API_KEY=x": true, "GEMINI_API_KEY=x": true, "NVM_DIR=/x": true, "XDG_RUNTIME_DIR=/run/user/1000": true, "TERM=xterm": true, "GIT_AUTHOR_NAME=Ana": true, "LD=1": true,
 	} {
 		name, _, _ := strings.Cut(variable, "=")
 		_, err := resolver(t, vault.Requester{Name: "gh", Command: command, Dir: t.TempDir()}).FillEnv([]string{variable, "X=clawai-vault:key"})
@@ -190,6 +242,41 @@ func TestVariablesThatLoadOtherCode(t *testing.T) {
 		r := &vault.Resolver{Open: p.Open, Server: vault.Requester{Name: "gh", Command: own, Dir: t.TempDir()}, Now: now}
 		if _, err := r.FillEnv([]string{variable, "X=clawai-vault:key"}); (err == nil) != given {
 			t.Errorf("%s beside a command that sets NODE_OPTIONS: %v", variable, err)
+		}
+	}
+}
+
+// What the owner has set where the entry was bound is the owner's: the same beside a reference is
+// given, another is not.
+func TestVariablesOfTheOwner(t *testing.T) {
+	p := place(t)
+	r := vault.Requester{Name: "gh", Command: command, Own: []string{"HOME=/srv/me", "NODE_OPTIONS=--import /srv/trace.js", "npm_config_@a:registry=https://me:canary@a.example", "LANG=C"}}
+	must(t, choose(t, p, vault.InKeychain).Change("key", func(e *vault.Entry) error {
+		e.Value = []byte("canary-1")
+		e.BindServer(vault.Requester{Name: "gh", Command: command, Own: []string{"HOME=/srv/before"}})
+		if e.BindServer(r) || len(e.Bindings) != 1 || strings.Contains(e.Bindings[0].Own, "canary") || strings.Count(e.Bindings[0].Own, " ") != 2 {
+			t.Errorf("bound again: %+v", e.Bindings)
+		}
+		return nil
+	}))
+	for variables, given := range map[string]bool{
+		"HOME=/srv/me": true, "HOME=/srv/before": false, "HOME=/srv/me/x": false, "USERPROFILE=/srv/me": false, "NODE_OPTIONS=--import /srv/trace.js": true, "NODE_OPTIONS=--import /srv/e.js": false,
+		"HOME=/srv/me npm_config_userconfig=/srv/me/.npmrc": true, "npm_config_userconfig=/srv/me/.npmrc": false, "HOME=/srv/me XDG_CONFIG_HOME=/srv/me/.config": true, "HOME=/srv/e XDG_CONFIG_HOME=/srv/e/.config": false,
+		"npm_config_@a:registry=https://me:canary@a.example": true, "npm_config_@b:registry=https://me:canary@a.example": false,
+	} {
+		environ := []string{"X=clawai-vault:key"}
+		for _, name := range []string{" npm", " XDG"} {
+			variables = strings.ReplaceAll(variables, name, "\x00"+name[1:])
+		}
+		environ = append(environ, strings.Split(variables, "\x00")...)
+		at := &vault.Resolver{Open: p.Open, Server: vault.Requester{Name: "gh", Command: command, Dir: t.TempDir()}, Now: now}
+		if _, err := at.FillEnv(environ); (err == nil) != given {
+			t.Errorf("%q: %v", environ, err)
+		}
+	}
+	for variable, loads := range map[string]bool{"HOME=/srv/me": false, "HOME=/srv/e": true, "XDG_CONFIG_HOME=/srv/me/.config": false, "NODE_PATH=/srv/me": true} {
+		if name, value, _ := strings.Cut(variable, "="); vault.LoadsCode(name, value, r.Own) != loads {
+			t.Errorf("%s beside the owner's environment: %v", variable, !loads)
 		}
 	}
 }

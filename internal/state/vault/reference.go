@@ -3,7 +3,6 @@ package vault
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,6 +30,7 @@ type Requester struct {
 	Name    string   // the server's name in rules; "" if it has none
 	Command []string // the words of its command, or its address as the only word
 	Dir     string   // the folder in which the command is started; "" if it is not known
+	Own     []string // the environment of the owner who binds an entry to the server
 }
 
 // ReadsFolder reports whether the command may mean something else in another folder.
@@ -55,12 +55,17 @@ type Resolver struct {
 	Now    time.Time // the current time, for the expiry of entries
 
 	store Store             // nil before the first reference
-	used  map[string][]byte // by entry name: the values that the server got
+	used  map[string]*Entry // by name: the entries whose values the server got
 }
 
 // UsedValues returns the values of the entries that the server got.
 func (r *Resolver) UsedValues() [][]byte {
-	return slices.SortedFunc(maps.Values(r.used), slices.Compare)
+	var values [][]byte
+	for _, e := range r.used {
+		values = append(values, e.Value)
+	}
+	slices.SortFunc(values, slices.Compare)
+	return slices.CompactFunc(values, slices.Equal)
 }
 
 // FillEnv returns an environment with values in place of the references. It does not change
@@ -76,17 +81,17 @@ func (r *Resolver) FillEnv(environ []string) ([]string, error) {
 		if !whole || CheckName(entry) != nil {
 			return nil, fmt.Errorf("%s: a reference is the whole value of a variable: %s=%sNAME", name, name, Prefix)
 		}
-		if err := checkVariables(environ, r.Server.Command); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, &Refusal{Entry: entry, Err: err})
-		}
-		value, err := r.resolveValue(entry)
+		e, err := r.resolveEntry(entry)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if err := checkVariables(environ, r.Server.Command, e.ownVariables(r.Server)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, &Refusal{Entry: entry, Err: err})
 		}
 		if filled == nil {
 			filled = slices.Clone(environ)
 		}
-		filled[i] = name + "=" + string(value)
+		filled[i] = name + "=" + string(e.Value)
 	}
 	if filled == nil {
 		return environ, nil
@@ -105,37 +110,37 @@ func (r *Resolver) FillHeader(h http.Header) error {
 			if !ok {
 				return fmt.Errorf("header %s: a reference ends the value: %s: Bearer %sNAME", key, key, Prefix)
 			}
-			value, err := r.resolveValue(entry)
-			if err == nil && strings.ContainsFunc(string(value), func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+			e, err := r.resolveEntry(entry)
+			if err == nil && strings.ContainsFunc(string(e.Value), func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
 				err = &Refusal{Entry: entry, Err: errors.New("its value has more than one line, or a control character, and no header holds that")}
 			}
 			if err != nil {
 				return fmt.Errorf("header %s: %w", key, err)
 			}
-			values[i] = before + string(value)
+			values[i] = before + string(e.Value)
 		}
 	}
 	return nil
 }
 
-func (r *Resolver) resolveValue(name string) (value []byte, err error) {
-	if value, ok := r.used[name]; ok {
-		return value, nil
+func (r *Resolver) resolveEntry(name string) (e *Entry, err error) {
+	if e, ok := r.used[name]; ok {
+		return e, nil
 	}
-	if value, err = r.loadValue(name); err != nil {
+	if e, err = r.loadEntry(name); err != nil {
 		if _, told := errors.AsType[*Refusal](err); !told {
 			err = &Refusal{Entry: name, Err: err}
 		}
 		return nil, err
 	}
 	if r.used == nil {
-		r.used = map[string][]byte{}
+		r.used = map[string]*Entry{}
 	}
-	r.used[name] = value
-	return value, nil
+	r.used[name] = e
+	return e, nil
 }
 
-func (r *Resolver) loadValue(name string) ([]byte, error) {
+func (r *Resolver) loadEntry(name string) (*Entry, error) {
 	if r.Server.Name == "" {
 		return nil, errors.New("an entry is given to a server by its name; start it with: clawai proxy --server NAME")
 	}
@@ -163,5 +168,5 @@ func (r *Resolver) loadValue(name string) ([]byte, error) {
 	if at, expired := e.ExpiryTime(r.Now); expired {
 		return nil, fmt.Errorf("it is too old to be used since %s; set a new value: clawai vault set %s", at.Format(time.DateOnly), name)
 	}
-	return e.Value, nil
+	return &e, nil
 }

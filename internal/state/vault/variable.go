@@ -1,53 +1,196 @@
 package vault
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
+	"os"
+	"os/user"
 	"path"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
 
-// loaders are variables that can make a program run code that its command does not name. A name
-// that ends with * stands for all names with that beginning.
-var loaders = strings.Fields(`LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_* GCONV_PATH
-	PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUSERBASE PYTHONBREAKPOINT PYTHONWARNINGS
-	NODE_OPTIONS NODE_PATH BUN_OPTIONS BUN_PRELOAD PERL5LIB PERL5OPT PERL5DB PERLLIB RUBYOPT RUBYLIB BUNDLE_GEMFILE
-	JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS JAVA_OPTS CLASSPATH MAVEN_OPTS GRADLE_OPTS
-	BASH_ENV ENV ZDOTDIR PROMPT_COMMAND BASH_FUNC_* GIT_SSH GIT_SSH_COMMAND GIT_EXEC_PATH GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_CONFIG_*
-	DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS CORECLR_* COR_* PHPRC PHP_INI_SCAN_DIR LUA_INIT* LUA_PATH* LUA_CPATH* R_PROFILE* R_HOME JULIA_LOAD_PATH ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ERL_LIBS
-	NPM_CONFIG_REGISTRY NPM_CONFIG_SCRIPT_SHELL NPM_CONFIG_NODE_OPTIONS UV_INDEX* UV_DEFAULT_INDEX UV_EXTRA_INDEX_URL UV_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS
-	GOFLAGS GOPROXY RUSTC_WRAPPER RUSTFLAGS OPENSSL_CONF`)
+// loaders are variables that have a program run code which its command does not name, or that lead
+// it to other settings and packages. A name that ends with * stands for all names that begin so.
+var loaders = strings.Fields(`LD_* DYLD_* GCONV_PATH OPENSSL_* COMSPEC
+	PYTHON* __PYVENV_LAUNCHER__ PIP_* PIPX_* UV_*
+	NODE NODE_* NPM_* PNPM_* YARN_* COREPACK_* BUN_* DENO_* TS_NODE_* TSX_* ESBUILD_BINARY_PATH
+	PERL5* PERLLIB PERL_* RUBY* GEM_* BUNDLE_*
+	JAVA_* _JAVA_* JDK_JAVA_* CLASSPATH MAVEN_* GRADLE_* SBT_*
+	BASH_ENV ENV ZDOTDIR PROMPT_COMMAND BASH_FUNC_* GIT_*
+	DOTNET_* CORECLR_* COR_* NUGET_* PHPRC PHP_INI_SCAN_DIR LUA_* R_PROFILE* R_ENVIRON* R_HOME R_LIBS* JULIA_* ERL_* ELIXIR_* MIX_*
+	GOFLAGS GOPROXY GOENV GOTOOLCHAIN GOPATH GOMODCACHE GOROOT GOWORK RUSTC_* RUSTFLAGS CARGO_* RUSTUP_*
+	DOCKER_HOST DOCKER_CONFIG CONTAINER_HOST CONTAINERS_CONF XDG_CONFIG_DIRS XDG_DATA_DIRS`)
 
-// harmless matches NAME=VALUE for values of some of the loaders that load no code.
-var harmless = sync.OnceValue(func() *regexp.Regexp {
-	const word = `--(?:max-old-space-size|max-semi-space-size|max-http-header-size|stack-trace-limit)=\d+|--(?:no-warnings|no-deprecation|trace-warnings|enable-source-maps|use-system-ca)` +
-		`|-X(?:ms|mx|ss)\d+[kKmMgG]?|-Dfile\.encoding=[\w-]+|-Djava\.net\.preferIPv4Stack=true|-mod=(?:mod|readonly|vendor)|-trimpath|-buildvcs=(?:true|false|auto)`
-	return regexp.MustCompile(`^(?:NODE_OPTIONS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|JAVA_OPTS|MAVEN_OPTS|GRADLE_OPTS|GOFLAGS)=\s*(?:(?:` + word + `)(?:\s+|$))*$|^PYTHONWARNINGS=[a-z]+(?:::[A-Z]\w*)?$`)
-})
+// plain are names among these that load nothing.
+var plain = strings.Fields(`LD_BIND_NOW
+	PYTHONUNBUFFERED PYTHONIOENCODING PYTHONDONTWRITEBYTECODE PYTHONUTF8 PYTHONHASHSEED PYTHONFAULTHANDLER PYTHONNOUSERSITE PYTHONSAFEPATH
+	PYTHONLEGACYWINDOWS* PYTHONASYNCIODEBUG PYTHONDEVMODE PYTHONOPTIMIZE PYTHONTRACEMALLOC PYTHONCOERCECLOCALE PYTHON_COLORS
+	PIP_NO_CACHE_DIR PIP_DISABLE_PIP_VERSION_CHECK PIP_REQUIRE_VIRTUALENV PIP_DEFAULT_TIMEOUT PIP_ROOT_USER_ACTION PIP_NO_INPUT PIP_PROGRESS_BAR PIP_QUIET
+	UV_LINK_MODE UV_NO_PROGRESS UV_OFFLINE UV_HTTP_TIMEOUT UV_COMPILE_BYTECODE UV_NATIVE_TLS UV_PYTHON_PREFERENCE UV_PYTHON_DOWNLOADS UV_CONCURRENT_* UV_NO_CACHE UV_THREADPOOL_SIZE
+	NODE_ENV NODE_DEBUG NODE_NO_WARNINGS NODE_PENDING_DEPRECATION NODE_DISABLE_COLORS NODE_USE_SYSTEM_CA NODE_USE_ENV_PROXY NODE_APP_INSTANCE NODE_HOME
+	NPM_COMMAND NPM_LIFECYCLE_* NPM_PACKAGE_* NPM_CONFIG_YES NPM_CONFIG_LOGLEVEL NPM_CONFIG_LOGS_MAX NPM_CONFIG_UPDATE_NOTIFIER NPM_CONFIG_FUND NPM_CONFIG_AUDIT
+	NPM_CONFIG_PROGRESS NPM_CONFIG_COLOR NPM_CONFIG_UNICODE NPM_CONFIG_ENGINE_STRICT NPM_CONFIG_FETCH_* NPM_CONFIG_MAXSOCKETS NPM_CONFIG_OFFLINE NPM_CONFIG_PREFER_*
+	NPM_CONFIG_USER_AGENT NPM_CONFIG_NPM_VERSION NPM_CONFIG_LOCAL_PREFIX NPM_CONFIG_NOPROXY NPM_CONFIG_PROXY NPM_CONFIG_HTTPS_PROXY NPM_CONFIG_IGNORE_SCRIPTS NPM_CONFIG_SAVE_*
+	GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_CEILING_DIRECTORIES GIT_LFS_SKIP_SMUDGE GIT_DISCOVERY_ACROSS_FILESYSTEM
+	DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO DOTNET_ENVIRONMENT DOTNET_RUNNING_IN_CONTAINER DOTNET_SYSTEM_* DOTNET_USE_POLLING_FILE_WATCHER DOTNET_GENERATE_ASPNET_CERTIFICATE DOTNET_GC*
+	CARGO_TERM_* CARGO_INCREMENTAL MIX_ENV`)
 
-// LoadsCode reports whether a variable may make a server run code that its command does not name.
-// It ignores the case of the name, because some systems do.
-func LoadsCode(name, value string) bool {
-	name = strings.ToUpper(name)
-	if value == "" || name == "ENV" && !strings.ContainsAny(value, `/\~$`) { // ENV=production
-		return false
-	}
-	return slices.ContainsFunc(loaders, func(loader string) bool {
-		start, open := strings.CutSuffix(loader, "*")
-		return name == loader || open && strings.HasPrefix(name, start)
-	}) && !harmless().MatchString(name+"="+value)
+// placed are names of variables whose value is harmless if it is a place that only the owner
+// changes (isOwned).
+var placed = strings.Fields(`HOME USERPROFILE XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME APPDATA LOCALAPPDATA XDG_CONFIG_DIRS XDG_DATA_DIRS COMSPEC
+	NODE NPM_EXECPATH NPM_NODE_EXECPATH NPM_CONFIG_USERCONFIG NPM_CONFIG_CACHE NPM_CONFIG_PREFIX NPM_CONFIG_GLOBAL_PREFIX NPM_CONFIG_GLOBALCONFIG NPM_CONFIG_NODE_GYP NPM_CONFIG_INIT_MODULE
+	NPM_CONFIG_CAFILE NODE_EXTRA_CA_CERTS PIP_CERT GIT_ASKPASS JAVA_HOME MAVEN_HOME GRADLE_HOME DOTNET_ROOT DOTNET_CLI_HOME CARGO_HOME RUSTUP_HOME PNPM_HOME BUN_INSTALL DENO_INSTALL
+	GOPATH GOROOT GOMODCACHE UV_CACHE_DIR UV_PYTHON GEM_HOME GEM_PATH DOCKER_CONFIG`)
+
+// homes are the variables by which programs find their owner's files, each with its usual place
+// below the home folder. What lies there may be code: npm's settings, Python's own packages.
+var homes = map[string]string{
+	"HOME": "", "USERPROFILE": "", "XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_CACHE_HOME": ".cache",
+	"APPDATA": "AppData/Roaming", "LOCALAPPDATA": "AppData/Local",
 }
 
-// checkVariables returns an error if the environment has a variable that may make the server run
-// other code: somebody who can write the client's file could use it to read the value. A variable
-// that the bound command sets itself is allowed, because the owner has chosen that command.
-func checkVariables(environ, command []string) error {
+// Folders in which only the owner, or the system, puts what is run: of the system, and below the
+// home folder.
+var (
+	systemFolders = strings.Fields("/usr /etc /opt /bin /lib /var/lib /snap /nix /run/current-system /Applications /Library /System C:/Windows C:/ProgramData")
+	homeFolders   = strings.Fields(`.nvm .volta .fnm .asdf .nodenv .pyenv .rbenv .sdkman .jdks .local/share/fnm .local/share/mise .local/share/uv .local/share/pnpm .local/share/flatpak .nix-profile
+		.npm-global .npm .npmrc .npm-init.js .gem .dotnet .cargo .rustup .bun .deno .docker .cache/uv go .vscode .vscode-server .cursor-server AppData/Roaming/npm AppData/Local/Programs`)
+)
+
+// Values and names of some of these variables that load nothing.
+var (
+	harmless = sync.OnceValue(func() *regexp.Regexp {
+		const word = `--(?:max-old-space-size|max-semi-space-size|max-http-header-size|stack-trace-limit)=\d+|--(?:no-warnings|no-deprecation|trace-warnings|enable-source-maps|use-system-ca)` +
+			`|-X(?:ms|mx|ss)\d+[kKmMgG]?|-Dfile\.encoding=[\w-]+|-Djava\.net\.preferIPv4Stack=true|-mod=(?:mod|readonly|vendor)|-trimpath|-buildvcs=(?:true|false|auto)`
+		return regexp.MustCompile(`^(?:NODE_OPTIONS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|JAVA_OPTS|MAVEN_OPTS|GRADLE_OPTS|GOFLAGS)=\s*(?:(?:` + word + `)(?:\s+|$))*$|^PYTHONWARNINGS=[a-z]+(?:::[A-Z]\w*)?$` +
+			`|^GIT_(?:PAGER|EDITOR|SEQUENCE_EDITOR)=(?:cat|true|less|more|vim?|nano|code --wait|:)$|^GIT_TRACE\w*=[012]$|^GOTOOLCHAIN=(?:local|auto)$|^UV_PYTHON=\d[\d.]*$|^NODE_TLS_REJECT_UNAUTHORIZED=1$` +
+			`|^(?:DOCKER|CONTAINER)_HOST=(?:unix|npipe)://.*$|^ENV=[^/\\~$]*$`)
+	})
+	harmlessName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:NODE|NPM|PYTHON|PYTHON_PIP|RUBY|JAVA|GIT|DOTNET|YARN|BUN|DENO|PERL|UV|PIP|BUNDLER?)_(?:VERSION|SHA256)$` +
+			`|^(?:[A-Z]+_)+(?:TOKEN|API_KEY|PASSWORD|USERNAME|USER|EMAIL)$`)
+	})
+)
+
+// LoadsCode reports whether a variable may have a server run code that its command does not name.
+// own is the owner's environment: what stands in it is the owner's.
+func LoadsCode(name, value string, own []string) bool {
+	return !slices.Contains(own, name+"="+value) && loadsCode(name, value, ownHomes(own))
+}
+
+// loadsCode judges a variable by its name and its value. The case of names, and whether they have
+// - or _, does not count: not on every system, and not for npm.
+func loadsCode(name, value string, homeFolders []string) bool {
+	name = strings.ReplaceAll(strings.ToUpper(name), "-", "_")
+	below, isHome := homes[name]
+	switch {
+	case isHome:
+		return !slices.ContainsFunc(homeFolders, func(home string) bool { return samePlace(value, home+"/"+below) })
+	case value == "", !inList(loaders, name), inList(plain, name), harmlessName().MatchString(name), harmless().MatchString(name + "=" + value):
+		return false
+	}
+	return !inList(placed, name) || !isOwned(value, homeFolders)
+}
+
+func inList(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(entry string) bool {
+		start, open := strings.CutSuffix(entry, "*")
+		return name == entry || open && strings.HasPrefix(name, start)
+	})
+}
+
+// isOwned reports whether every path of a list of paths lies where only the owner or the system
+// puts what is run.
+func isOwned(list string, homeFolderList []string) bool {
+	for _, place := range strings.Split(list, string(os.PathListSeparator)) {
+		if !slices.ContainsFunc(systemFolders, func(folder string) bool { return isBelow(place, folder) }) &&
+			!slices.ContainsFunc(homeFolderList, func(home string) bool {
+				return slices.ContainsFunc(homeFolders, func(folder string) bool { return isBelow(place, home+"/"+folder) })
+			}) {
+			return false
+		}
+	}
+	return true
+}
+
+func samePlace(a, b string) bool { return a != "" && slashed(a) == slashed(b) }
+
+func isBelow(place, folder string) bool {
+	place, folder = slashed(place), slashed(folder)
+	return place == folder || strings.HasPrefix(place, folder+"/")
+}
+
+// slashed returns a path in one spelling. Windows has no case in paths.
+func slashed(place string) string {
+	if runtime.GOOS == "windows" {
+		place = strings.ToLower(strings.ReplaceAll(place, `\`, "/"))
+	}
+	return path.Clean(place)
+}
+
+// accountHome returns the home folder that the system has for this account; "" if it has none. No
+// variable counts, because a client's file sets those.
+var accountHome = sync.OnceValue(func() string {
+	find := user.Current
+	if runtime.GOOS != "windows" {
+		find = func() (*user.User, error) { return user.LookupId(strconv.Itoa(os.Getuid())) }
+	}
+	if account, err := find(); err == nil {
+		return account.HomeDir
+	}
+	return ""
+})
+
+// ownHomes returns the home folders of the account, and those that an environment of the owner
+// names.
+func ownHomes(own []string) (list []string) {
+	if home := accountHome(); home != "" {
+		list = append(list, home)
+	}
+	for _, v := range own {
+		if name, value, _ := strings.Cut(v, "="); (name == "HOME" || name == "USERPROFILE") && filepath.IsAbs(value) {
+			list = append(list, value)
+		}
+	}
+	return list
+}
+
+// digestVariables returns short digests of the owner's variables that load code: beside the same
+// ones a value is given. They are digests, because such a variable may hold a secret.
+func digestVariables(own []string) string {
+	var list []string
+	for _, v := range own {
+		if name, value, _ := strings.Cut(v, "="); loadsCode(name, value, ownHomes(nil)) {
+			list = append(list, digestVariable(v))
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), " ")
+}
+
+func digestVariable(v string) string {
+	sum := sha256.Sum256([]byte(v))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// checkVariables returns an error for a variable beside a reference that may have the server run
+// other code with the value: whoever may write the client's file could take the value with it. A
+// variable that the bound command sets by itself is the owner's, and so is one that was the same
+// when the entry was bound (own, digests).
+func checkVariables(environ, command, own []string) error {
+	isOwn := func(v string) bool { return slices.Contains(own, digestVariable(v)) }
+	homes := ownHomes(slices.DeleteFunc(slices.Clone(environ), func(v string) bool { return !isOwn(v) }))
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
-		if LoadsCode(name, value) && !setsItself(command, name) {
-			return fmt.Errorf("it is not given beside %s, which can have the server run other code with it; take it out of the server's entry, or of what its client is started with, or bind a command that sets it: env %[1]s=VALUE COMMAND", name)
+		if loadsCode(name, value, homes) && !setsItself(command, name) && !isOwn(v) {
+			return fmt.Errorf("it is not given beside %s, which can have the server run other code with it; take it out of the server's entry, or of what its client is started with, or bind a command that sets it: env %[1]s=VALUE COMMAND; one that is your own counts if you bind the entry where it is set", name)
 		}
 	}
 	return nil

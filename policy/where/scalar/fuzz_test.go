@@ -62,7 +62,7 @@ func FuzzRegex(f *testing.F) {
 		f.Add(expr, "a\nb")
 	}
 	f.Fuzz(func(t *testing.T, expr, s string) {
-		c, err := scalar.NewRegex(expr)
+		c, err := scalar.NewRegex(expr, "")
 		if err != nil {
 			return
 		}
@@ -80,7 +80,7 @@ func FuzzRegex(f *testing.F) {
 }
 
 func BenchmarkRegex(b *testing.B) {
-	c, _ := scalar.NewRegex(`(?i)[a-z]+(-[a-z0-9]+)*`)
+	c, _ := scalar.NewRegex(`(?i)[a-z]+(-[a-z0-9]+)*`, "")
 	v := where.Value{Kind: where.String, Text: "release-2026-11-stable"}
 	for b.Loop() {
 		c.JudgeValue(v, true)
@@ -88,7 +88,7 @@ func BenchmarkRegex(b *testing.B) {
 }
 
 func BenchmarkWorstRegex(b *testing.B) {
-	c, _ := scalar.NewRegex(`(a|aa|[a-b]{0,50})*c(x?){50}`)
+	c, _ := scalar.NewRegex(`(a|aa|[a-b]{0,50})*c(x?){50}`, "")
 	v := where.Value{Kind: where.String, Text: strings.Repeat("a", 1<<20)}
 	for b.Loop() {
 		c.JudgeValue(v, true)

@@ -66,7 +66,7 @@ func FuzzFreeCharacters(f *testing.F) {
 		f.Add(expr, "ab a")
 	}
 	f.Fuzz(func(t *testing.T, expr, text string) {
-		c, err := NewRegex(expr)
+		c, err := NewRegex(expr, "")
 		if err != nil {
 			return
 		}

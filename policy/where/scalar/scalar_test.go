@@ -71,13 +71,13 @@ func TestRegex(t *testing.T) {
 		{`(a*)*`, text(strings.Repeat("a", 1000) + "b"), no},
 		{`\Qa.b\E`, text("a.b"), yes},
 	} {
-		check(t, c.expr, must(t)(scalar.NewRegex(c.expr)), c.v, c.want, c.want)
+		check(t, c.expr, must(t)(scalar.NewRegex(c.expr, "")), c.v, c.want, c.want)
 	}
 	for _, v := range others {
-		check(t, "regex", must(t)(scalar.NewRegex(`(?s).*`)), v, no, no)
+		check(t, "regex", must(t)(scalar.NewRegex(`(?s).*`, "")), v, no, no)
 	}
 	for _, expr := range []string{`a)|(?:.*`, `a)(b`, `(`, `[`, `a(?=b)`, `\1`, `a{1001}`, `((a{100}){10}){10}`, `(?:[a-z]{900}){1}[a-z]{900}[0-9]{900}[a-z]{900}[0-9]{900}`, strings.Repeat("a", 5000)} {
-		if c, err := scalar.NewRegex(expr); err == nil {
+		if c, err := scalar.NewRegex(expr, ""); err == nil {
 			t.Errorf("%.40q is no error: %v", expr, c)
 		}
 	}
@@ -103,7 +103,7 @@ func TestRegexOfLines(t *testing.T) {
 		{`rm`, "ls\nfirm\nrms", no},
 		{`[^;]*rm[^;]*`, "a\nrm\nb", yes},
 	} {
-		r := must(t)(scalar.NewRegex(c.expr))
+		r := must(t)(scalar.NewRegex(c.expr, ""))
 		opens := no
 		if c.closes == yes {
 			opens = yes

@@ -17,7 +17,7 @@ func FuzzSteps(f *testing.F) {
 		f.Add(expr)
 	}
 	f.Fuzz(func(t *testing.T, expr string) {
-		c, err := NewRegex(expr)
+		c, err := NewRegex(expr, "")
 		if err != nil {
 			return
 		}

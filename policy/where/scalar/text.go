@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy/reading"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -31,7 +32,17 @@ const (
 //
 // For a rule that denies or asks, a text with line breaks is a maybe when one of its
 // lines matches, or several together, or a line without its breaks.
-func NewRegex(expr string) (where.Constraint, error) {
+//
+// ${cwd} stands for the folder in which the server was started, as a whole path or below ~, where
+// home is the owner's.
+func NewRegex(expr, home string) (where.Constraint, error) {
+	if strings.Contains(expr, reading.BaseWord) {
+		return newBasedRegex(expr, home)
+	}
+	return newRegex(expr)
+}
+
+func newRegex(expr string) (*regex, error) {
 	row, found := findKnown(expr)
 	if !found {
 		var err error
@@ -39,11 +50,19 @@ func NewRegex(expr string) (where.Constraint, error) {
 			return nil, err
 		}
 	}
+	made := compileLate(expr)
+	made.size, made.free = row.steps, row.free
+	return made, nil
+}
+
+// compileLate returns the constraint of a valid expression, which is compiled when a value is
+// judged.
+func compileLate(expr string) *regex {
 	return &regex{
-		expr: expr, size: row.steps, free: row.free,
+		expr:  expr,
 		re:    sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + expr + `)\z`) }),
 		lines: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(LinesExpression(expr)) }),
-	}, nil
+	}
 }
 
 // parseExpression checks an expression and returns its parse result.

@@ -130,7 +130,9 @@ func (c *core) isRedirect() bool {
 }
 
 func (c *core) readRedirect() bool {
-	if b := c.peekByte(); b >= '0' && b <= '9' {
+	b := c.peekByte()
+	numbered := b >= '0' && b <= '9'
+	if numbered {
 		c.at++
 	}
 	switch {
@@ -140,22 +142,24 @@ func (c *core) readRedirect() bool {
 		b := c.peekByte()
 		c.at++
 		return (b == '-' || b >= '0' && b <= '9') && isDelimiter(c.peekByte())
-	case c.takeText(">>"), c.takeText(">"), c.takeText("<"):
-		return c.readTarget()
+	case c.takeText(">>"), c.takeText(">"):
+		return c.readTarget(false)
+	case c.takeText("<"):
+		return c.readTarget(!numbered)
 	}
 	return false
 }
 
 // readTarget reads the file of a redirection. In zsh <1-2> is a glob, and >! writes a
 // file.
-func (c *core) readTarget() bool {
+func (c *core) readTarget(reads bool) bool {
 	if strings.IndexByte("<>&|(!", c.peekByte()) >= 0 || c.peekByte() >= '0' && c.peekByte() <= '9' || !c.skipGap(false) {
 		return false
 	}
 	start := c.at
 	to, ok := c.readCoreWord()
 	if !to.known || to.text != "/dev/null" {
-		c.files = append(c.files, file{start, to})
+		c.files = append(c.files, file{start, to, reads})
 	}
 	return ok
 }
@@ -164,7 +168,7 @@ func (c *core) readTarget() bool {
 // with `> file`. Both readings run the same programs as long as no word follows the file.
 func (c *core) redirectBoth() bool {
 	c.at += len("&>")
-	if c.takeText(">"); !c.readTarget() || !c.skipGap(false) {
+	if c.takeText(">"); !c.readTarget(false) || !c.skipGap(false) {
 		return false
 	}
 	return strings.IndexByte("\x00\n;)", c.peekByte()) >= 0

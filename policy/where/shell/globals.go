@@ -76,16 +76,18 @@ func (w *word) isValue() bool {
 }
 
 // judgeFolders reports whether the working folders that a command's options set are
-// among the rule's. Several folders are a Maybe, because each is relative to the one
-// before it.
+// among the rule's. A rule that names none takes a folder of the project into which it
+// lets cd go. Several folders are a Maybe, because each is relative to the one before it.
 func (j *judge) judgeFolders(dirs []word) where.Match {
 	switch {
 	case len(dirs) == 0:
 		return where.Yes
-	case j.dir == nil:
-		return where.No
 	case len(dirs) > 1:
 		return where.Maybe
+	case j.dir == nil && !j.isBelowStart(&dirs[0]):
+		return where.No
+	case j.dir == nil:
+		return j.matchPatterns([]word{{text: "cd", known: true}, dirs[0]})
 	}
 	return j.judgePaths(j.wordPaths(&dirs[0]), j.dir)
 }

@@ -361,10 +361,11 @@ func (j *judge) judgeWorkFolder(p *program) where.Match {
 
 // judgeRedirects reports whether the files that a text reads or writes by redirection
 // are in the rule's places. In a rule that allows, all of them must be; in another rule
-// one is enough.
+// one is enough. A rule that allows and names no such places takes < with a file below
+// the folder that the rule lets cat show.
 func (j *judge) judgeRedirects() where.Match {
 	if j.redirect == nil {
-		return where.MatchOf(len(j.redirects) == 0 || !j.opens)
+		return where.MatchOf(!j.opens || !slices.ContainsFunc(j.redirects, func(f file) bool { return !f.reads || !j.letsCatShow(f.to) }))
 	}
 	v := where.MatchOf(j.opens)
 	for i := range j.redirects {
@@ -376,4 +377,21 @@ func (j *judge) judgeRedirects() where.Match {
 		}
 	}
 	return v
+}
+
+// letsCatShow reports whether the rule certainly allows `cat` of a file below the folder.
+func (j *judge) letsCatShow(to word) bool {
+	return j.isBelowStart(&to) && j.judgeAllowed([]word{{text: "cat", known: true}, to}, 0) == where.Yes
+}
+
+// isBelowStart reports whether the text of a word names a place in the folder in which
+// the text starts, by a relative path or by the whole one.
+func (j *judge) isBelowStart(w *word) bool {
+	switch {
+	case !w.known || w.text == "" || goesUp(w.text):
+		return false
+	case w.text[0] == '/':
+		return j.base != "" && strings.HasPrefix(w.text+"/", j.base+"/")
+	}
+	return strings.IndexByte("-~", w.text[0]) < 0
 }

@@ -26,8 +26,9 @@ type assignment struct {
 
 // file is a file that a redirection reads or writes, except /dev/null.
 type file struct {
-	at int // offset in the text
-	to word
+	at    int // offset in the text
+	to    word
+	reads bool // by < without a number
 }
 
 // program is what a text runs: every simple command in it, and the assignments and
@@ -116,7 +117,7 @@ func (p *program) addRedirect(r *syntax.Redirect) {
 	switch r.Op {
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn, syntax.RdrAll, syntax.AppAll:
 		if to := readWord(r.Word); !to.known || to.text != "/dev/null" {
-			p.files = append(p.files, file{int(r.Word.Pos().Offset()), to})
+			p.files = append(p.files, file{int(r.Word.Pos().Offset()), to, r.Op == syntax.RdrIn && r.N == nil})
 		}
 	}
 }

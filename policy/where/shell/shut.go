@@ -226,6 +226,9 @@ func (r *reader) looksWide() where.Match {
 	case sub == "grep", sub == "diff":
 		return r.looksAround(untracked, sub)
 	}
+	if row := rowOf(r.words); row != nil && row.any {
+		return where.No // echo reads no file, whatever its words are
+	}
 	return r.hasOption([]string{"--files0-from"})
 }
 
@@ -303,7 +306,8 @@ func (r *reader) findRoots(sub string) (named bool, operands int) {
 		if !row.mayTake(r.words[i-1].text) {
 			operands++
 		}
-		if clean := path.Clean(w.text); !w.known && !w.home && !w.many || clean == "." || strings.HasPrefix(clean, "..") || textclass.SurroundsSecrets(clean) || strings.HasPrefix(r.base+"/", clean+"/") {
+		if clean := path.Clean(w.text); !w.known && !w.home && !w.many || clean == "." || strings.HasPrefix(clean, "..") || textclass.SurroundsSecrets(clean) || strings.HasPrefix(r.base+"/", clean+"/") ||
+			w.home && strings.Contains(r.base+"/", strings.TrimPrefix(clean, "~")+"/") {
 			return true, operands
 		}
 	}

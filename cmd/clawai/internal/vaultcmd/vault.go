@@ -219,7 +219,7 @@ func runBind(c *cli.Context) error {
 	if err != nil {
 		return cmdline.Usagef("--folder: %w", err)
 	}
-	requester := vault.Requester{Name: server, Command: command, Dir: dir}
+	requester := vault.Requester{Name: server, Command: command, Dir: dir, Own: os.Environ()}
 	store, err := vaultplace.Open()
 	if err != nil {
 		return err

@@ -62,12 +62,12 @@ func (m *vaultMoves) TakeSecret(t wrap.Target, s client.Secret) (text string, ta
 		fmt.Fprintf(m.run.prose, "%s of %s stays in %s: its client fills in what starts the server, so that the vault cannot be told whom it is for.\n", term.VisibleLine(s.Name), term.VisibleLine(t.Entry.Name), m.run.ShortPath(t.File.Path))
 		return "", false, nil
 	}
-	server := vault.Requester{Name: t.Entry.Name, Command: vaultplace.BoundCommand(words), Dir: m.run.folderOf(t)}
+	server := vault.Requester{Name: t.Entry.Name, Command: vaultplace.BoundCommand(words), Dir: m.run.folderOf(t), Own: os.Environ()}
 	if server.Dir == "" && server.ReadsFolder() {
 		fmt.Fprintf(m.run.prose, "%s of %s stays in %s: what starts the server depends on the folder in which its client starts it, so that the vault cannot be told whom it is for. Write whole paths there, and run the command again.\n", term.VisibleLine(s.Name), term.VisibleLine(t.Entry.Name), m.run.ShortPath(t.File.Path))
 		return "", false, nil
 	}
-	if i := slices.IndexFunc(t.Entry.Env, func(v client.Variable) bool { return vault.LoadsCode(v.Name, v.Value) }); i >= 0 {
+	if i := slices.IndexFunc(t.Entry.Env, func(v client.Variable) bool { return vault.LoadsCode(v.Name, v.Value, server.Own) }); i >= 0 {
 		fmt.Fprintf(m.run.prose, "%s of %s stays in %s: its environment sets %s, which can have the server run other code, and beside it the vault gives no value. Take it out, or set it by the command: env %[4]s=VALUE COMMAND.\n", term.VisibleLine(s.Name), term.VisibleLine(t.Entry.Name), m.run.ShortPath(t.File.Path), term.VisibleLine(t.Entry.Env[i].Name))
 		return "", false, nil
 	}

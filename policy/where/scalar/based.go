@@ -1,0 +1,70 @@
+package scalar
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/policy/reading"
+	"github.com/clawai/clawai/policy/where"
+)
+
+// maxBase is the maximum length of a folder that ${cwd} stands for.
+const maxBase = 256
+
+// plainBase matches a folder that no shell and no expression reads as something else.
+var plainBase = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:/[\w@+,.-]*[\w@+,-])+$`) })
+
+// based is a regex with ${cwd}.
+type based struct {
+	expr, home string
+	*regex     // of the longest folder: its cost
+
+	known sync.Mutex
+	base  string
+	made  *regex // the expression for this base
+}
+
+func newBasedRegex(expr, home string) (where.Constraint, error) {
+	c := &based{expr: expr, home: home}
+	var err error
+	if c.regex, err = newRegex(strings.ReplaceAll(expr, reading.BaseWord, "(?:"+strings.Repeat("x", maxBase)+"){2}")); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Expression returns the expression as it was written.
+func (c *based) Expression() string { return c.expr }
+
+// JudgeValue implements where.Constraint. A folder that is not known, that surrounds the home, or
+// that a shell reads as something else, is a Maybe.
+func (c *based) JudgeValue(v where.Value, opens bool) where.Match {
+	if !hasText(v) {
+		return where.No
+	}
+	if len(v.Base) > maxBase || !plainBase().MatchString(v.Base) || strings.HasPrefix(c.home+"/", v.Base+"/") {
+		return where.Maybe
+	}
+	return c.expressionFor(v.Base).JudgeValue(v, opens)
+}
+
+// expressionFor returns the expression for a folder. The folder seldom changes.
+func (c *based) expressionFor(base string) *regex {
+	c.known.Lock()
+	defer c.known.Unlock()
+	if c.base != base {
+		folder := regexp.QuoteMeta(base)
+		if below, is := strings.CutPrefix(base, c.home+"/"); is && c.home != "" {
+			folder += "|~/" + regexp.QuoteMeta(below)
+		}
+		c.base, c.made = base, compileLate(strings.ReplaceAll(c.expr, reading.BaseWord, "(?:"+folder+")"))
+	}
+	return c.made
+}
+
+// NamesBase reports whether a constraint is a regex with ${cwd}.
+func NamesBase(c where.Constraint) bool {
+	_, is := c.(*based)
+	return is
+}
