@@ -58,7 +58,7 @@ func TestAPasswordEndsAsItsFormSays(t *testing.T) {
 			if !coversIn(SearchDocument, string(said), partA, partB) {
 				t.Errorf("%q: found %v", said, SearchDocument(string(said), kindsOf([]Kind{Secret})))
 			}
-			for _, text := range []string{text, "<p>" + text + "</p>", "- " + text + " and so on"} {
+			for _, text := range []string{text, "<p>" + text + "</p>", "- " + text + " and so on", `text":"` + text} {
 				if !coversAll(text, partA, partB) {
 					t.Errorf("%q: found %v", text, SearchText(text, kindsOf([]Kind{Secret})))
 				}
@@ -127,7 +127,7 @@ func TestNetrcBehindAnySign(t *testing.T) {
 			"default|login anonymous|password P", "machine h|login \"me\"|account a|password P", "machine h|password P|login me",
 		} {
 			text := wrap(strings.Split(strings.ReplaceAll(entry, "P", partA+partB), "|")) + "\n"
-			if !coversAll(text, partA, partB) {
+			if !coversAll(text, partA, partB) || !coversAll(`text":"`+text, partA, partB) {
 				t.Errorf("%s: %q: found %v", name, text, SearchText(text, kindsOf([]Kind{Secret})))
 			}
 		}

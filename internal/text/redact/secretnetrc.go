@@ -22,7 +22,7 @@ func netrcAt(s []byte, i, from int) span {
 	if !isDefault && !bytes.HasPrefix(s[i:], []byte("machine")) {
 		return span{}
 	}
-	n := netrc{s, s[max(0, i-maxSign):i]}
+	n := netrc{s, s[max(0, i-maxSign, min(i, memberEnd(s))):i]}
 	n.sign = n.sign[bytes.LastIndexByte(n.sign, '\n')+1:]
 	at := i + len("machine") // which is as long as "default"
 	if n.skipGap(at) == at {

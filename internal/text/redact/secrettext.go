@@ -364,15 +364,16 @@ func valueAfter(s []byte, i int, inQuery, header bool) (from, to int) {
 	for i < len(s) && !inQuery && (s[i] == ' ' || s[i] == '\t' || s[i] == '\\') {
 		i++
 	}
-	stop := []byte(" \t\r\n\"'`\\,;&)}]>|")
-	switch {
-	case inQuery:
-		stop = []byte("&# \t\r\n\"'`<>\\")
-	case i < len(s) && s[i] == '&':
+	if i < len(s) && s[i] == '&' && !inQuery {
 		if from, to = referenceSpan(s, i); to >= 0 {
 			return from, to
 		}
 		i = from
+	}
+	stop := []byte(" \t\r\n\"'`\\,;&)}]>|")
+	switch {
+	case inQuery:
+		stop = []byte("&# \t\r\n\"'`<>\\")
 	case i < len(s) && isQuote(s[i]):
 		if end := quotedEnd(s, i); end >= 0 {
 			return i + 1, end

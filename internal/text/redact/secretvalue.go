@@ -69,7 +69,7 @@ func (r *reading) settingEnd(from, to int, c *connection) int {
 		return from + braceEnd(line, to-from)
 	}
 	outer := byte(0)
-	if c.open > 0 && isQuote(r.s[c.open-1]) {
+	if c.open > 0 && isQuote(r.s[c.open-1]) && c.open != memberEnd(r.s) {
 		outer = r.s[c.open-1]
 	}
 	at, blank := 0, -1 // blank: the first one
@@ -103,6 +103,17 @@ func (r *reading) settingEnd(from, to int, c *connection) int {
 // around it, but at least least.
 func (r *reading) beforeClosers(from, to, least int) int {
 	return max(from+len(bytes.TrimRight(r.s[from:to], closers)), least)
+}
+
+// memberEnd returns the end of the name that precedes a text: a member of a message is searched
+// together with its name, as NAME":"TEXT. 0 for a text without a name.
+func memberEnd(s []byte) int {
+	const between = `":"`
+	n := bytes.IndexAny(s[:min(len(s), maxSign)], "\"\n")
+	if n < 0 || !bytes.HasPrefix(s[n:], []byte(between)) {
+		return 0
+	}
+	return n + len(between)
 }
 
 // maxBlanks is the maximum length, from its first blank on, of a password before the quote that
