@@ -153,6 +153,20 @@ func TestCredentialsBeforeATag(t *testing.T) {
 	}
 }
 
+// What .npmrc has for a registry is a secret, whatever it encodes.
+func TestKeysOfRegistries(t *testing.T) {
+	for _, text := range []string{"//r.corp/:_auth=%s", "<li>//r.corp/:_auth=%s</li>", "//r.corp/npm/:_authToken=%s", "+//r.corp/:_password=\"%s\""} {
+		if text = fmt.Sprintf(text, partA+partB); !coversAll(text, partA, partB) {
+			t.Errorf("%q: found %v", text, SearchText(text, kindsOf([]Kind{Secret})))
+		}
+	}
+	for _, text := range []string{"//r.corp/:_authToken=${NPM_TOKEN_OF_2026}", "//r.corp/:_authToken=00000000-0000-0000-0000-000000000000", "//r.corp/:_auth=your-base64-credentials-0123", "//r.corp/:_authToken=<token of 36 letters>", "//r.corp/:_authToken=token"} {
+		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
+			t.Errorf("%q: found %v", text, f)
+		}
+	}
+}
+
 // A run of base64 that is far longer than a key holds the letters of one by chance.
 func TestBase64HoldsNoKey(t *testing.T) {
 	bytes := make([]byte, 3000)

@@ -306,6 +306,9 @@ func (r *reading) assigned(i, from int, named bool) span {
 		kind = "sas"
 	case level == secret && isAccountKey(name, near[from:to]):
 		kind = placedKind
+	case level == secret && isRegistryKey(s[:start], name, near[from:to]):
+		to = from + len(beforeMarkup(near[from:to]))
+		kind = placedKind
 	case level == secret && isAuth(name):
 		to := from + len(beforeMarkup(near[from:to]))
 		if !named && to == len(near) && ofClass(bytes.TrimRight(near[from:to], "="), alnum|slashes) {
@@ -334,12 +337,24 @@ func (r *reading) assigned(i, from int, named bool) span {
 	}
 	switch {
 	case kind != "":
-		from, to = valueAfter(s, i+1, inQuery, isHeader(name)) // it may continue behind near
+		if to == len(near) { // it may continue
+			from, to = valueAfter(s, i+1, inQuery, isHeader(name))
+		}
 		return span{from, to, kind}
 	case !named:
 		return span{}
 	}
 	return span{from, to, "value"}
+}
+
+// isRegistryKey reports whether value is what a program sends to a registry of npm: the setting of
+// .npmrc begins with the registry's address and a colon.
+func isRegistryKey(before, name, value []byte) bool {
+	switch string(name) {
+	case "_auth", "_authToken", "_password":
+		return bytes.HasSuffix(before, []byte("/:")) && len(value) >= 16 && bytes.ContainsAny(value, "0123456789")
+	}
+	return false
 }
 
 // isHeader reports whether the rest of the line after a name is its value.
