@@ -136,7 +136,7 @@ func TestNetrcBehindAnySign(t *testing.T) {
 	if !coversAll(diff, partA, partB) {
 		t.Errorf("%q: found %v", diff, SearchText(diff, kindsOf([]Kind{Secret})))
 	}
-	for _, text := range []string{"- machine learning\n- login page\n- a password of 12 letters", "the default\n# login form\n# password fields", "machine\n\nlogin\n\npassword"} {
+	for _, text := range []string{"- machine learning\n- login page\n- a password of 12 letters", "the default\n# login form\n# password fields", "machine\n\nlogin\n\npassword", "\"machine h login a password\",\n\"machine h account b\""} {
 		for _, f := range SearchText(text, kindsOf([]Kind{Secret})) {
 			t.Errorf("%q: found %v", text, f)
 		}
@@ -149,6 +149,15 @@ func TestCredentialsBeforeATag(t *testing.T) {
 	for _, text := range []string{"<li>//r.corp/:_auth=%s</li>", "<td>Authorization: %s</td>", "<b>auth: %s<br>", "&quot;_auth=%s&quot;", "_auth=&quot;%s&quot;"} {
 		if text = fmt.Sprintf(text, pair); !coversAll(text, pair) {
 			t.Errorf("%q: found %v", text, SearchText(text, kindsOf([]Kind{Secret})))
+		}
+	}
+}
+
+// The escapes in a pattern or a character are no letters of a secret.
+func TestEscapesAreNoSecrets(t *testing.T) {
+	for _, text := range []string{"{pat: `x\\Qabc\\E.(?:s:..)`}", "\"cookie\": \"\\U0001f36a\"", "{pat: `[a/\\`, wantErr: `at end of pattern`}"} {
+		for _, f := range SearchText(text, Kinds{}) {
+			t.Errorf("%q: found %v", text, f)
 		}
 	}
 }

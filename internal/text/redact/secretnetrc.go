@@ -40,7 +40,10 @@ func netrcAt(s []byte, i, from int) span {
 			login = len(value) > 0
 		case "account", "port":
 		case "password":
-			if value, end = n.readPassword(i, next); password.to == 0 {
+			value, end = n.readPassword(i, next)
+			if beginsWithKey(value) { // an entry without a password, and the next one
+				value, next = nil, 0
+			} else if password.to == 0 {
 				password = span{end - len(value), end, placedKind}
 			} else if len(value) > 0 {
 				password.to = end
