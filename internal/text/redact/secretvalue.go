@@ -11,7 +11,8 @@ func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
 // quotedEnd returns the index of the quote that closes the one at s[open], or of the backslashes
 // before it; -1 if none does in the same line. A quote is escaped by a backslash or by a second
-// quote, but nothing escapes a backtick. In a text that is escaped itself, a quote has as many backslashes as the first.
+// quote, but nothing escapes a backtick. In a text that is escaped itself, a quote has as many
+// backslashes as the first.
 func quotedEnd(s []byte, open int) int {
 	quote, level := s[open], 0
 	for level < open && s[open-level-1] == '\\' {
