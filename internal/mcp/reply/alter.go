@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/internal/mcp/schema"
 	"github.com/clawai/clawai/internal/text/inspect"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/internal/text/textclass"
 	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/frame"
@@ -118,6 +119,9 @@ func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error
 			to = n.makeMarker(f.Kind, f.value)
 			if len(f.value) >= minSame && strings.HasPrefix(f.Kind, "secret") {
 				same[f.value] = to
+				if inner, is := redact.FindUnnamed(f.value, 0); is && inner.End-inner.Start >= minSame { // of "Basic CREDENTIALS"
+					same[f.value[inner.Start:inner.End]] = to
+				}
 			}
 		}
 		edits = append(edits, edit{span{f.start, f.end}, to})

@@ -1,7 +1,9 @@
 package reply
 
 import (
+	"encoding/base64"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/internal/wire/frame"
@@ -36,5 +38,21 @@ func TestSecondNames(t *testing.T) {
 	}
 	if _, err := InspectMessage(&f, "tools/call", Wanted{}); err != nil {
 		t.Error("a result is no list:", err)
+	}
+}
+
+// Credentials of a header are taken out wherever they stand, also without the header's words.
+func TestCredentialsOfAHeaderAreTakenOutEverywhere(t *testing.T) {
+	pair := base64.StdEncoding.EncodeToString([]byte("me:Kq7wPz2m9Xv4tRn8b3"))
+	for _, text := range []string{"Authorization: Basic " + pair, "Authorization: Bearer " + pair, "Authorization: " + pair, "curl -H 'Authorization: Basic " + pair + "'"} {
+		m := looked(t, result(`{"content":[{"type":"text","text":"`+text+`\nagain `+pair+`"},{"type":"text","text":"`+pair+`"}],"structuredContent":{"v":"`+pair+`"}}`), "tools/call", "secret")
+		all := make([]int, len(m.Findings))
+		for i := range all {
+			all[i] = i
+		}
+		raw, err := m.AlterMessage(&Change{Redact: all, Takes: true}, numbers(), frame.DefaultLimits())
+		if err != nil || len(all) == 0 || strings.Contains(string(raw), pair) {
+			t.Errorf("%s: %v: %s", text, err, raw)
+		}
 	}
 }

@@ -44,7 +44,7 @@ func findSecrets(f *findings) {
 		default:
 			if kind := gluedSecret(value); kind != "" {
 				f.addSecret(kind, s.Start, s.End)
-			} else if !isPlaceholder(value) {
+			} else if plain, _, _ := strings.Cut(value, `\`); !isPlaceholder(plain) { // escapes are no letters of a secret
 				f.addFinding(SecretLikely, "the value of a secret's name", s.Start, s.End)
 			}
 		}

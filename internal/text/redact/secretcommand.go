@@ -256,29 +256,84 @@ func (c *credential) secretSpan(s []byte, i int) span {
 	return span{from, to, placedKind}
 }
 
-// wordSpan returns the shell word that begins at s[i], without its quotes.
+// wordSpan returns the shell word that begins at s[i], without the quotes around it. A word may have
+// several parts, some of them in quotes.
 func wordSpan(s []byte, i int) (from, to int) {
-	stop := " \t\r\n\"'`;|&)"
+	if from, to = referenceSpan(s, i); to >= 0 {
+		return from, to
+	}
+	from, at := i, i
 	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
-		if stop = string(s[i]); i > 0 && s[i-1] == '\\' { // a quote of JSON inside a text
-			stop += `\`
+		from = i + 1
+		if to, at = quotedPart(s, i); at < 0 { // it closes in a later line, or never
+			stop := string(s[i])
+			if i > 0 && s[i-1] == '\\' { // a quote of JSON inside a text
+				stop += `\`
+			}
+			if to = len(s); bytes.IndexAny(s[from:], stop) >= 0 {
+				to = from + bytes.IndexAny(s[from:], stop)
+			}
+			return from, from + len(beforeMarkup(s[from:to]))
 		}
-		i++
+		if i > 0 && s[i-1] == '\\' || !continuesWord(s[at:]) {
+			return from, to
+		}
 	}
-	to = len(s)
-	if n := bytes.IndexAny(s[i:], stop); n >= 0 {
-		to = i + n
+	outer := enclosure{s: s, at: i}
+	for at < len(s) {
+		c := s[at]
+		escaped := c == '\\' && at+1 < len(s) && (s[at+1] == '"' || s[at+1] == '\'')
+		switch {
+		case c <= ' ' || strings.IndexByte("`;|&)", c) >= 0 || c == '<' && markupLength(s[at:]) > 0:
+			return from, at
+		case escaped && (outer.isOpen(s[at+1], true) || endsElement(s[at+2:])):
+			return from, at
+		case escaped:
+			at += 2
+		case c == '"' || c == '\'':
+			end, behind := quotedPart(s, at)
+			if behind < 0 || outer.isOpen(c, false) || endsElement(s[at+1:]) {
+				return from, at
+			}
+			if at = behind; !continuesWord(s[at:]) {
+				return from, end
+			}
+		default:
+			at++
+		}
 	}
-	return i, i + len(beforeEndTag(s[i:to]))
+	return from, at
 }
 
-// beforeEndTag returns a word without the HTML end tag in it, and without what follows: the last
-// word of a command often ends with its element.
-func beforeEndTag(word []byte) []byte {
-	if n := bytes.Index(word, []byte("</")); n > 0 {
-		return word[:n]
+// quotedPart returns the end of a part of a shell word inside the quotes that open at s[open], and
+// behind them; -1 if they do not close in the same line. A backslash escapes no single quote.
+func quotedPart(s []byte, open int) (end, behind int) {
+	if s[open] == '\'' && (open == 0 || s[open-1] != '\\') {
+		n := bytes.IndexAny(s[open+1:], "'\r\n")
+		if n < 0 || s[open+1+n] != '\'' {
+			return -1, -1
+		}
+		return open + 1 + n, open + 2 + n
 	}
-	return word
+	if end = quotedEnd(s, open); end < 0 {
+		return -1, -1
+	}
+	return end, skipBytes(s, end, `\`) + 1
+}
+
+// continuesWord reports whether a shell word goes on behind a part in quotes.
+func continuesWord(s []byte) bool {
+	switch {
+	case len(s) < 2:
+		return false
+	case isWord[s[0]]:
+		return true
+	case s[0] == '\\':
+		return s[1] == '"' || s[1] == '\''
+	case s[0] == '"' || s[0] == '\'':
+		return !endsElement(s[1:])
+	}
+	return strings.IndexByte("@#%^+-=/~!*?.:$", s[0]) >= 0 && isAlnum[s[1]]
 }
 
 // isLineEnd reports whether s begins with a line end.

@@ -83,48 +83,6 @@ func isPrintable(s []byte) bool {
 	return others*4 < len(s)
 }
 
-// netrcAt reads the password of "machine HOST login USER password PASSWORD", in any order, and of
-// the default entry.
-func netrcAt(s []byte, i, from int) span {
-	begin, at := netrcWord(s, i)
-	switch string(begin) {
-	case "machine":
-		_, at = netrcWord(s, at)
-	case "default":
-	default:
-		return span{}
-	}
-	password, login := span{}, false
-	for range 4 {
-		key, next := netrcWord(s, at)
-		value, end := netrcWord(s, next)
-		switch string(key) {
-		case "login":
-			login = len(value) > 0
-		case "account", "port":
-		case "password":
-			password = span{end - len(value), end, placedKind}
-		default:
-			next = 0
-		}
-		if next == 0 {
-			break
-		}
-		at = end
-	}
-	if value := bytes.TrimLeft(s[password.from:password.to], "'\""); len(value) > 0 {
-		password.from = password.to - len(value)
-		if n := bytes.IndexAny(value, "'\"`"); n >= 0 { // end of a command or of its words
-			password.to = password.from + n
-		}
-		password.to = password.from + len(beforeEndTag(s[password.from:password.to]))
-	}
-	if !login || password.from < from || string(begin) == "default" && !bytes.ContainsAny(s[password.from:password.to], "0123456789") { // after "default", a word without a digit may be prose
-		return span{}
-	}
-	return password
-}
-
 // dsnAt reads the password of user:password@tcp(host:port)/name (MySQL's driver for Go); s[i] is
 // the first colon. Text between two blanks is read only once for all its colons.
 func (r *reading) dsnAt(i int) span {
@@ -134,7 +92,7 @@ func (r *reading) dsnAt(i int) span {
 	}
 	if i < d.from || i >= d.to {
 		d.from, d.to, d.host = i, i, false
-		for ; d.to < len(s) && s[d.to] > ' ' && s[d.to] != '"' && s[d.to] != '\''; d.to++ {
+		for ; d.to < len(s) && s[d.to] > ' ' && !(isQuote(s[d.to]) && (d.to == i+1 || endsElement(s[d.to+1:]))); d.to++ {
 			if d.host = s[d.to] == '@' && (bytes.HasPrefix(s[d.to:], []byte("@tcp(")) || bytes.HasPrefix(s[d.to:], []byte("@unix("))); d.host {
 				break
 			}
@@ -155,15 +113,17 @@ func (r *reading) oracleAt(i int) span {
 	}
 	from := i + len(scheme)
 	rest := s[from:min(len(s), from+maxConnection)]
-	end := bytes.IndexAny(rest, "@ \t\r\n\"'")
+	end := bytes.IndexAny(rest, " \t\r\n")
 	if end < 0 && len(rest) == maxConnection {
 		r.giveUp(i)
 	}
-	if end < 0 || rest[end] != '@' {
-		return span{}
+	if end >= 0 {
+		rest = rest[:end]
 	}
-	slash := bytes.IndexByte(rest[:end], '/')
-	if slash <= 0 || end == slash+1 {
+	rest = rest[:outerEnd(s, i, from, from+len(rest))-from]
+	slash := bytes.IndexByte(rest, '/')
+	end = max(bytes.LastIndex(rest, []byte("@//")), bytes.LastIndexByte(rest, '@'))
+	if slash <= 0 || end <= slash+1 {
 		return span{}
 	}
 	return span{from + slash + 1, from + end, placedKind}
@@ -182,18 +142,31 @@ const (
 // connects reports whether a setting belongs to a connection to a server; its name begins at
 // s[start] and its value ends before s[to]. Settings stand between semicolons in ADO, ODBC and
 // JDBC, and between blanks in libpq. The arguments of a program's call stand between commas.
-func (r *reading) connects(start, to int) bool {
+func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) {
 	s := r.s
+	c.between = ' '
 	if r.isBehindJDBC(start) {
-		return true
+		if c.between = ';'; inQuery {
+			c.between = '&'
+		}
+		if begin := r.address.begin; begin > 0 {
+			c.open = begin
+		}
+		return c, true
 	}
-	between := byte(' ')
-	if bytes.HasSuffix(bytes.TrimRight(s[max(0, start-maxLook):start], " "), []byte(";")) || bytes.HasPrefix(bytes.TrimLeft(s[to:min(len(s), to+maxLook)], "} "), []byte(";")) {
-		between = ';'
+	before := s[max(0, start-maxLook):start]
+	words := bytes.TrimRight(before, " ")
+	behind := bytes.IndexByte(words[bytes.LastIndexAny(words, " ;")+1:], '=') > 0 && len(words) < len(before) // another setting, and a blank
+	if bytes.HasSuffix(words, []byte(";")) || !behind && bytes.HasPrefix(bytes.TrimLeft(s[to:min(len(s), to+maxLook)], "} "), []byte(";")) {
+		c.between = ';'
 	} else if start > 0 && strings.IndexByte("&?#,;/$@", s[start-1]) >= 0 {
-		return false
+		return c, false
+	} else if rest := s[to:min(len(s), to+maxLook)]; !behind {
+		if n := bytes.IndexAny(rest, "; \t\r\n"+endSettings); n >= 0 && rest[n] == ';' && beginsSetting(rest[n+1:]) {
+			c.between = ';'
+		}
 	}
-	c := connection{between: between}
+	between := c.between
 	least, most := max(0, start-maxConnection), min(len(s), to+maxConnection)
 	for end := start; c.more(); { // backwards
 		inner := end // where a value in quotes begins
@@ -209,6 +182,7 @@ func (r *reading) connects(start, to int) bool {
 		}
 		c.take(s[from+quote+1 : end])
 		if quote >= 0 || from == least {
+			c.open = from + quote + 1
 			break
 		}
 		end = from - 1
@@ -239,12 +213,12 @@ func (r *reading) connects(start, to int) bool {
 		from = end + 1
 	}
 	if c.known > 1 {
-		return true
+		return c, true
 	}
 	if c.cut {
 		r.giveUp(start)
 	}
-	return false
+	return c, false
 }
 
 // isBehindJDBC reports whether the word that continues at s[start] is a JDBC address or has one
@@ -277,6 +251,7 @@ type connection struct {
 	between                 byte
 	known, settings, others int  // known: 2 for each of servers, 1 for each of accounts; others are no settings
 	cut                     bool // more settings exist than were read
+	open                    int  // where the connection begins: behind a quote, a tag or a line's end
 }
 
 // more reports whether another part should be read.
@@ -336,16 +311,6 @@ func endsWithName(s []byte, names []string) bool {
 		}
 	}
 	return false
-}
-
-// netrcWord returns the next word of netrc from s[i], and its end.
-func netrcWord(s []byte, i int) (word []byte, end int) {
-	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
-		i++
-	}
-	for end = i; end < len(s) && s[end] > ' '; end++ {
-	}
-	return s[i:end], end
 }
 
 // Limits for a Kubernetes Secret: the distance between data and kind, and how much of YAML blocks

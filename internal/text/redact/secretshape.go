@@ -107,7 +107,9 @@ func shapeAt(s []byte, i, from int, n uint16) span {
 			if sh.before > 0 {
 				start -= sh.before + 1
 			}
-			return span{start, behind + follows, sh.kind}
+			if !insideBase64(s, start, behind+follows) {
+				return span{start, behind + follows, sh.kind}
+			}
 		}
 	}
 	return span{}

@@ -306,7 +306,11 @@ func (r *reading) assigned(i, from int, named bool) span {
 		kind = "sas"
 	case level == secret && isAccountKey(name, near[from:to]):
 		kind = placedKind
+	case level == secret && isRegistryKey(s[:start], name, near[from:to]):
+		to = from + len(beforeMarkup(near[from:to]))
+		kind = placedKind
 	case level == secret && isAuth(name):
+		to := from + len(beforeMarkup(near[from:to]))
 		if !named && to == len(near) && ofClass(bytes.TrimRight(near[from:to], "="), alnum|slashes) {
 			for near = s; to < len(s) && classes[s[to]]&(alnum|slashes) != 0; to++ {
 			}
@@ -319,23 +323,38 @@ func (r *reading) assigned(i, from int, named bool) span {
 	}
 	if kind == "" && level == secret && s[i] == '=' {
 		end := to
-		if quote := s[from-1]; to < len(s) && s[to] == quote && (quote == '"' || quote == '\'') {
-			end++
+		if quote := s[from-1]; isQuote(quote) {
+			for end < len(s) && (s[end] == '\\' || s[end] == quote) {
+				end++
+			}
+		} else if near[from] == '{' && !inQuery {
+			end = from + braceEnd(near[from:min(len(near), from+maxLook)], to-from)
 		}
-		if r.connects(start, end) {
-			kind = placedKind
+		if c, is := r.connects(start, end, inQuery); is {
+			from, to = valueAfter(s, i+1, inQuery, false)
+			return span{from, r.settingEnd(from, to, &c), placedKind}
 		}
 	}
 	switch {
-	case kind != "" && to == len(near): // the value may continue
-		from, to = valueAfter(s, i+1, inQuery, isHeader(name))
-		return span{from, to, kind}
 	case kind != "":
+		if to == len(near) { // it may continue
+			from, to = valueAfter(s, i+1, inQuery, isHeader(name))
+		}
 		return span{from, to, kind}
 	case !named:
 		return span{}
 	}
 	return span{from, to, "value"}
+}
+
+// isRegistryKey reports whether value is what a program sends to a registry of npm: the setting of
+// .npmrc begins with the registry's address and a colon.
+func isRegistryKey(before, name, value []byte) bool {
+	switch string(name) {
+	case "_auth", "_authToken", "_password":
+		return bytes.HasSuffix(before, []byte("/:")) && len(value) >= 16 && bytes.ContainsAny(value, "0123456789")
+	}
+	return false
 }
 
 // isHeader reports whether the rest of the line after a name is its value.
@@ -360,11 +379,20 @@ func valueAfter(s []byte, i int, inQuery, header bool) (from, to int) {
 	for i < len(s) && !inQuery && (s[i] == ' ' || s[i] == '\t' || s[i] == '\\') {
 		i++
 	}
+	if i < len(s) && s[i] == '&' && !inQuery {
+		if from, to = referenceSpan(s, i); to >= 0 {
+			return from, to
+		}
+		i = from
+	}
 	stop := []byte(" \t\r\n\"'`\\,;&)}]>|")
 	switch {
 	case inQuery:
 		stop = []byte("&# \t\r\n\"'`<>\\")
-	case i < len(s) && (s[i] == '"' || s[i] == '\'' || s[i] == '`'):
+	case i < len(s) && isQuote(s[i]):
+		if end := quotedEnd(s, i); end >= 0 {
+			return i + 1, end
+		}
 		stop = []byte{s[i], '\\'}
 		i++
 	case header:
@@ -385,7 +413,7 @@ func userinfoSpan(s []byte, i int) span {
 	start := i + len("://")
 	authority := s[start:]
 	if n := bytes.IndexAny(authority, "/?#\\ \t\r\n\"'<>"); n >= 0 {
-		authority = authority[:n]
+		authority = quotedAuthority(s, i, start, start+n)
 	}
 	at := bytes.LastIndexByte(authority, '@')
 	if at < 0 && bytes.IndexByte(authority, ':') >= 0 {
@@ -401,6 +429,24 @@ func userinfoSpan(s []byte, i int) span {
 		return span{} // ssh://git@host: a name, not a secret
 	}
 	return span{start, start + at, placedKind}
+}
+
+// quotedAuthority returns the authority that begins at s[start]; s[end] is the first sign that may
+// end it. Quotes may stand in a password, but not the one that encloses the address.
+func quotedAuthority(s []byte, i, start, end int) []byte {
+	colon := bytes.IndexByte(s[start:end], ':') + 1
+	if colon == 0 || !isQuote(s[end]) || len(bytes.Trim(s[start+colon:end], "0123456789")) == 0 {
+		return s[start:end]
+	}
+	rest := s[start:min(len(s), end+maxLook)]
+	if n := bytes.IndexAny(rest, "/?#\\ \t\r\n<>"); n >= 0 {
+		rest = rest[:n]
+	}
+	rest = rest[:outerEnd(s, i, start, start+len(rest))-start]
+	if at := bytes.LastIndexByte(rest, '@'); at < end-start || at+1 == len(rest) || classes[rest[at+1]]&alnum == 0 && rest[at+1] != '[' {
+		return s[start:end]
+	}
+	return rest
 }
 
 // rawPassword reads a password with an unescaped /, # or ?, which database drivers accept.

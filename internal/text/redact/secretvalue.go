@@ -1,0 +1,297 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Where a value ends, by the form that carries it.
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
+
+// quotedEnd returns the index of the quote that closes the one at s[open], or of the backslashes
+// before it; -1 if none does in the same line. A quote is escaped by a backslash or by a second
+// quote, but nothing escapes a backtick. In a text that is escaped itself, a quote has as many
+// backslashes as the first.
+func quotedEnd(s []byte, open int) int {
+	quote, level := s[open], 0
+	for level < open && s[open-level-1] == '\\' {
+		level++
+	}
+	slashes := 0
+	for at := open + 1; at < len(s) && s[at] != '\n' && s[at] != '\r'; at++ {
+		switch {
+		case s[at] == '\\' && quote != '`':
+			slashes++
+			continue
+		case s[at] != quote:
+		case slashes < level: // a quote of the enclosing text
+			return at - slashes
+		case (slashes-level)/(level+1)%2 == 1:
+		case level == 0 && at > open+1 && at+1 < len(s) && s[at+1] == quote && quote != '`':
+			at++
+		default:
+			return at - level
+		}
+		slashes = 0
+	}
+	return -1
+}
+
+// braceEnd returns the end of a value in braces (ODBC, JDBC), behind its brace; a doubled brace
+// stands for one. least is returned if no brace follows in the same line.
+func braceEnd(value []byte, least int) int {
+	first := least
+	for at := 1; at < len(value) && value[at] != '\n' && value[at] != '\r'; at++ {
+		if value[at] != '}' {
+			continue
+		}
+		if at+1 == len(value) || value[at+1] != '}' {
+			return at
+		}
+		if first == least {
+			first = max(at, least)
+		}
+		at++
+	}
+	return first
+}
+
+// settingEnd returns the end of the value of a connection's setting: the sign between settings,
+// the closing brace, or the quote or tag around the connection. Where no such sign follows in the
+// same line, a blank ends it. s[from:to] is the value that any name would have.
+func (r *reading) settingEnd(from, to int, c *connection) int {
+	if isQuote(r.s[from-1]) || quoteReference(r.s[max(0, from-len("&quot;")):from], true) > 0 {
+		return to
+	}
+	to = from + len(beforeMarkup(r.s[from:to]))
+	line := r.s[from:min(len(r.s), from+maxConnection)]
+	if line[0] == '{' && c.between != '&' {
+		return from + braceEnd(line, to-from)
+	}
+	outer := byte(0)
+	if c.open > 0 && isQuote(r.s[c.open-1]) && c.open != memberEnd(r.s) {
+		outer = r.s[c.open-1]
+	}
+	at, blank := 0, -1 // blank: the first one
+	for ; at < len(line); at++ {
+		switch b := line[at]; {
+		case b == ' ' && c.between != ';', b < ' ' && b != '\t':
+			return r.beforeClosers(from, from+at, to)
+		case b == c.between:
+			if blank < 0 || beginsSetting(line[at+1:]) {
+				return max(from+at, to)
+			}
+			return r.beforeClosers(from, from+blank, to)
+		case b == outer:
+			if blank < 0 || at-blank < maxBlanks && beginsConnection(r.s[c.open:]) {
+				return r.beforeClosers(from, from+at, to)
+			}
+			return r.beforeClosers(from, from+blank, to)
+		case (b == '<' || b == '&') && markupLength(line[at:]) > 0:
+			at, line = at-1, line[:at]
+		case blank < 0 && (b == ' ' || b == '\t' || lineEscape(line[at:]) > 0):
+			blank = at
+		}
+	}
+	if blank >= 0 {
+		at = blank
+	}
+	return r.beforeClosers(from, from+at, to)
+}
+
+// beforeClosers returns the end of a value in s[from:to] without the signs that close what stands
+// around it, but at least least.
+func (r *reading) beforeClosers(from, to, least int) int {
+	return max(from+len(bytes.TrimRight(r.s[from:to], closers)), least)
+}
+
+// memberEnd returns the end of the name that precedes a text: a member of a message is searched
+// together with its name, as NAME":"TEXT. 0 for a text without a name.
+func memberEnd(s []byte) int {
+	const between = `":"`
+	n := bytes.IndexAny(s[:min(len(s), maxSign)], "\"\n")
+	if n < 0 || !bytes.HasPrefix(s[n:], []byte(between)) {
+		return 0
+	}
+	return n + len(between)
+}
+
+// maxBlanks is the maximum length, from its first blank on, of a password before the quote that
+// ends its connection.
+const maxBlanks = 64
+
+// closers are the signs that often stand behind a value that nothing closes.
+const closers = ")]}>,.'\"`|*\\:"
+
+// beginsSetting reports whether s begins with a setting, or ends as a connection does.
+func beginsSetting(s []byte) bool {
+	s = s[skipBytes(s[:min(len(s), 64)], 0, " "):]
+	n := 0
+	for n < len(s) && n < 64 && (isWord[s[n]] || s[n] == ' ' || s[n] == '-' || s[n] == '.') {
+		n++
+	}
+	if n == 0 {
+		return len(s) == 0 || s[0] < ' ' || isQuote(s[0]) || s[0] == '<'
+	}
+	return n < len(s) && s[n] == '='
+}
+
+// beginsConnection reports whether s begins with a setting, without other words.
+func beginsConnection(s []byte) bool {
+	n := bytes.IndexByte(s[:min(len(s), 64)], '=')
+	return n > 0 && endsWithName(s[:n], servers[:])
+}
+
+// outerEnd returns the end of the value s[from:to], which belongs to what begins at s[begin]: a
+// quote that was open before that, or that ends an element of a list, ends the value.
+func outerEnd(s []byte, begin, from, to int) int {
+	outer := enclosure{s: s, at: begin}
+	for at := from; at < to; at++ {
+		if !isQuote(s[at]) {
+			continue
+		}
+		end := at
+		for end > from && s[end-1] == '\\' {
+			end--
+		}
+		if endsElement(s[at+1:to]) || outer.isOpen(s[at], end < at) {
+			return end
+		}
+	}
+	return to
+}
+
+// enclosure tells which quotes are open at s[at]. It reads the line before that once.
+type enclosure struct {
+	s    []byte
+	at   int
+	read bool
+	open [2][4]bool // with a backslash before them; by the last two bits of the quote
+}
+
+// isOpen reports whether a quote, with or without a backslash, is open, as far as the line shows.
+// An apostrophe between two letters is no quote.
+func (e *enclosure) isOpen(quote byte, escaped bool) bool {
+	if !e.read {
+		e.read = true
+		line := e.s[max(0, e.at-maxCommand):e.at]
+		line = line[bytes.LastIndexByte(line, '\n')+1:]
+		for n, c := range line {
+			switch {
+			case !isQuote(c), c == '\'' && n > 0 && n+1 < len(line) && isAlnum[line[n-1]] && isAlnum[line[n+1]]:
+			case n > 0 && line[n-1] == '\\':
+				e.open[1][c&3] = !e.open[1][c&3]
+			default:
+				e.open[0][c&3] = !e.open[0][c&3]
+			}
+		}
+	}
+	if escaped {
+		return e.open[1][quote&3]
+	}
+	return e.open[0][quote&3]
+}
+
+// endsElement reports whether the text behind a quote shows that the quote ends an element of a
+// list, an argument or a text.
+func endsElement(behind []byte) bool {
+	if len(behind) == 0 {
+		return true
+	}
+	next := byte(' ')
+	if len(behind) > 1 {
+		next = behind[1]
+	}
+	switch behind[0] {
+	case ',', ':':
+		return next == ' ' || isQuote(next) || next == '{' || next == '['
+	case '}', ']', ')', ';':
+		return !isAlnum[next]
+	}
+	return behind[0] <= ' '
+}
+
+// insideBase64 reports whether s[from:to] is the part of a run of base64 between two signs of
+// base64, where the run goes on much further on both sides.
+func insideBase64(s []byte, from, to int) bool {
+	const side = 256
+	return from >= side && len(s)-to >= side && classes[s[from-1]]&slashes != 0 && classes[s[to]]&slashes != 0 &&
+		ofClass(s[from:to], alnum) && isBase64(s[from-side:from]) && isBase64(s[to:to+side])
+}
+
+// isBase64 reports whether s holds the letters of base64, as many different ones as encoded bytes
+// have.
+func isBase64(s []byte) bool {
+	seen := [256]bool{}
+	upper, lower, digits := 0, 0, 0
+	for _, c := range s {
+		switch {
+		case classes[c]&(alnum|slashes) == 0:
+			return false
+		case seen[c]:
+			continue
+		case c >= 'a':
+			lower++
+		case c >= 'A':
+			upper++
+		default:
+			digits++
+		}
+		seen[c] = true
+	}
+	return upper >= 6 && lower >= 6 && digits >= 3
+}
+
+// quoteReference returns the length of a quote that s begins or ends with, written as a reference
+// of HTML; 0 if there is none.
+func quoteReference(s []byte, atEnd bool) int {
+	for _, name := range [...]string{"&quot;", "&#34;", "&#39;", "&apos;", "&#x22;", "&#x27;", "&#039;"} {
+		if !atEnd && bytes.HasPrefix(s, []byte(name)) || atEnd && bytes.HasSuffix(s, []byte(name)) {
+			return len(name)
+		}
+	}
+	return 0
+}
+
+// markupLength returns the length of the markup at the start of s that ends a text: an end tag, a
+// line break, a quote written as a reference. 0 if s begins with something else.
+func markupLength(s []byte) int {
+	for _, mark := range [...]string{"</", "<br", "&lt;"} {
+		if bytes.HasPrefix(s, []byte(mark)) {
+			return len(mark)
+		}
+	}
+	return quoteReference(s, false)
+}
+
+// beforeMarkup returns a word without the markup in it that ends a text, and without what follows:
+// the last word of a command often ends with its element.
+func beforeMarkup(word []byte) []byte {
+	for at := 1; at < len(word); at++ {
+		n := bytes.IndexAny(word[at:], "<&")
+		if n < 0 {
+			break
+		}
+		if at += n; markupLength(word[at:]) > 0 {
+			return word[:at]
+		}
+	}
+	return word
+}
+
+// referenceSpan returns the text between the quote at s[at], written as a reference of HTML, and
+// the same reference in the same line; to is -1 for other text.
+func referenceSpan(s []byte, at int) (from, to int) {
+	n := quoteReference(s[at:], false)
+	if n == 0 {
+		return at, -1
+	}
+	from = at + n
+	for to = from; to < len(s) && strings.IndexByte("\r\n", s[to]) < 0; to++ {
+		if s[to] == '&' && bytes.HasPrefix(s[to:], s[at:from]) {
+			return from, to
+		}
+	}
+	return from, -1
+}
