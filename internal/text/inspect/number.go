@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/text/textclass"
@@ -121,7 +120,7 @@ func areCardGroups(sizes []int) bool {
 func gapLength(text string) (n int) {
 	for range 4 {
 		r, size := utf8.DecodeRuneInString(text[n:])
-		if r != '\t' && r != '-' && !unicode.In(r, unicode.Zs, unicode.Pd) && !textclass.Format.HasRune(r) && r != '\u2212' {
+		if r != '\t' && !textclass.PartsGroups(r) {
 			return n
 		}
 		n += size

@@ -66,6 +66,14 @@ func IsHidden(r rune) bool { return r != ' ' && r != 0x3000 && unicode.Is(hidden
 
 var hidden = lazyUnion(Format, LineBreak, Set{unicode.Zs}, Ignorable, BlankLike)
 
+// PartsGroups reports whether r stands between the groups of a number as people and programs write
+// it: a blank, a dash, or a character that is not drawn.
+func PartsGroups(r rune) bool { return unicode.Is(partsGroups(), r) }
+
+var partsGroups = lazyUnion(Format, Set{unicode.Zs, unicode.Pd}, minusSign)
+
+var minusSign = Set{&unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x2212, Hi: 0x2212, Stride: 1}}}}
+
 // IsUndrawn reports whether r is not drawn although it is a letter, a mark or a sign.
 // internal/text/term checks the category of a character before it calls IsUndrawn.
 func IsUndrawn(r rune) bool { return unicode.Is(undrawn(), r) }
