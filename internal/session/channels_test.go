@@ -35,7 +35,7 @@ func TestAChannelIsARow(t *testing.T) {
 	})
 	t.Setenv("CLAWAI_ASK", "drum")
 	f := house(t, askRead)
-	if why, known := TryChannel(t.Context(), f, "drum"); why != silent || !known {
+	if why, known := TryChannel(t.Context(), f, "drum"); !errors.Is(why, silent) || !known {
 		t.Errorf("%v, %v", why, known)
 	}
 	if settings, err := LoadAsk(f); err != nil || strings.Join(settings.Order.Is, " ") != "drum" {

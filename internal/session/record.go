@@ -56,7 +56,7 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 				Server: e.Server, Method: e.Method, Subject: policy.SubjectOf(e.Subject), Names: e.Names, Args: e.Args,
 				Facts: e.Facts, Finds: e.FoundKinds(),
 			}
-			if !yield(remember.DeniedCall{Call: call, Cut: e.ArgsCut, Looked: e.Looked, NoRule: e.Code == string(gate.CodeNoRule), Rule: e.RuleText}, err) || err != nil {
+			if !yield(remember.DeniedCall{Call: call, Cut: e.ArgsCut, Looked: e.Looked, NoRule: e.Code == gate.CodeNoRule, Rule: e.RuleText}, err) || err != nil {
 				return
 			}
 		}

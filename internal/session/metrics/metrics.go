@@ -236,16 +236,15 @@ var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 // addSample adds one value; labels holds names and values alternately.
 func (p *page) addSample(name string, value float64, labels ...string) {
 	p.text = append(p.text, name...)
-	for i := 0; i < len(labels); i += 2 {
-		before := byte(',')
-		if i == 0 {
-			before = '{'
+	for i, text := range labels {
+		switch {
+		case i == 0:
+			p.text = append(append(p.text, '{'), text...)
+		case i%2 == 0:
+			p.text = append(append(p.text, ','), text...)
+		default:
+			p.text = fmt.Appendf(p.text, `="%s"`, labelEscapes.Replace(strings.ToValidUTF8(text, "\ufffd")))
 		}
-		p.text = append(p.text, before)
-		p.text = append(p.text, labels[i]...)
-		p.text = append(p.text, `="`...)
-		p.text = append(p.text, labelEscapes.Replace(strings.ToValidUTF8(labels[i+1], "\ufffd"))...)
-		p.text = append(p.text, '"')
 	}
 	if len(labels) > 0 {
 		p.text = append(p.text, '}')

@@ -17,7 +17,7 @@ type Value[T any] struct {
 	From string
 }
 
-// Never, in place of channels, means that nobody is asked.
+// Never stands in place of channels when nobody is asked.
 const Never = "never"
 
 // Ask holds the settings for asking a person. docs/approvals.md describes each setting.

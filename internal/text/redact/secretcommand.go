@@ -270,8 +270,9 @@ func wordSpan(s []byte, i int) (from, to int) {
 			if i > 0 && s[i-1] == '\\' { // a quote of JSON inside a text
 				stop += `\`
 			}
-			if to = len(s); bytes.IndexAny(s[from:], stop) >= 0 {
-				to = from + bytes.IndexAny(s[from:], stop)
+			to = len(s)
+			if n := bytes.IndexAny(s[from:], stop); n >= 0 {
+				to = from + n
 			}
 			return from, from + len(beforeMarkup(s[from:to]))
 		}

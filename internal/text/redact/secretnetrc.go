@@ -42,7 +42,7 @@ func netrcAt(s []byte, i, from int) span {
 		case "password":
 			value, end = n.readPassword(i, next)
 			if beginsWithKey(value) { // an entry without a password, and the next one
-				value, next = nil, 0
+				next = 0
 			} else if password.to == 0 {
 				password = span{end - len(value), end, placedKind}
 			} else if len(value) > 0 {

@@ -14,13 +14,12 @@ import (
 // is also used to read the wrappers in clients' files.
 func proxyFlags(names ...string) []cli.Flag {
 	var flags []cli.Flag
+	channels := strings.Join(session.ChannelNames(), ", ")
 	for _, o := range proxyargs.ListOptions() {
 		if names != nil && !slices.Contains(names, o.Name) {
 			continue
 		}
-		if strings.Contains(o.Usage, proxyargs.Channels) {
-			o.Usage = strings.Replace(o.Usage, proxyargs.Channels, strings.Join(session.ChannelNames(), ", "), 1)
-		}
+		o.Usage = strings.Replace(o.Usage, proxyargs.Channels, channels, 1)
 		switch o.Kind {
 		case proxyargs.Switch:
 			flags = append(flags, boolFlag{&cli.BoolFlag{Name: o.Name, Usage: o.Usage, Hidden: o.Hidden}})

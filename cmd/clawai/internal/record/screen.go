@@ -75,7 +75,7 @@ func Facts(r *Row, width int, home string) []string {
 		}
 	}
 	why := e.Reason
-	if why == "" && e.Code == string(gate.CodeNoRule) {
+	if why == "" && e.Code == gate.CodeNoRule {
 		why = "no rule allows it"
 	}
 	add("why", Short(why, 10*MaxText))
