@@ -19,7 +19,7 @@ type key struct {
 	pair  func(p *parser, e toml.Expression)               // reads a pair of a key that takes a table
 	field func(p *parser, k ruleKey, e toml.Expression)    // reads the value of any other key
 	check func(p *parser, r *ruleSource)                   // reports errors that only a whole rule shows; may be nil
-	write func(r *ruleSource, line func(key, toml string)) // writes the key if the rule has it; nil if the action's row writes it
+	write func(r *ruleSource, line func(key, toml string)) // writes the key if the rule has it; nil if the key "action" writes it, too
 
 	// narrow changes the key in the rule that keeps a person's answer. If narrow is nil, the new
 	// rule has the key as the rule that asked has it; so only narrow can drop a key.

@@ -79,7 +79,8 @@ var whole = Stated{Key: "find", Text: "nothing: the whole is judged", test: asWh
 
 func (asWhole) matchCall(c *Call) where.Match { return verdictOf(len(c.Finds) == 0) }
 
-// callConditions returns the conditions on the call as a whole, and asWhole if it is implied.
+// callConditions returns the rule's conditions on the whole call, and the condition whole if the
+// rule implies it.
 func (r *ruleSource) callConditions() []Stated {
 	if r.On == OnCall || r.findCondition() != nil {
 		return r.calls

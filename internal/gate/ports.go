@@ -237,8 +237,8 @@ type Question struct {
 	Client     Client // the caller's own form; nil when it cannot be used
 	ClientName string // the client's own name and version; "" when it has not sent them
 
-	// Why is the reason beside the rule: the contents of the reply, or what the
-	// session has seen; "" for no other reason. It may quote the wire.
+	// Why is a reason for the question in addition to the rule: the contents of the
+	// reply, or what the session has seen; "" for none. It may contain text of a message.
 	Why string
 	// Reply means that the calls were already made and the question is about their
 	// reply. No rule can be written from the answer.

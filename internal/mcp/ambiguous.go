@@ -33,8 +33,8 @@ func checkAmbiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 	return nil
 }
 
-// deepestMessage is the depth below params.messages of a resource in a tool result, with one more
-// level of tool results than any version has.
+// deepestMessage is the greatest depth, counted from params.messages, at which a resource inside a
+// tool result can be. It allows one more level of nested tool results than any version of MCP.
 const deepestMessage = 2 + 2*maxResults + 2
 
 // foldingMessages reports whether a sampling message, a block of it, or a block of a tool result in

@@ -37,7 +37,7 @@ type model struct {
 	ask           *question        // our own question, on top of shown
 	fits          bool             // the window is large enough
 	edit          *editor
-	whole         bool // show very long values without gaps
+	whole         bool // show very long values in full, without leaving out their middle
 	grace         dialog.Grace
 	known         map[string]*Facts
 	notes         map[string]string

@@ -58,9 +58,9 @@ func fitBody(lines []string) (body string, ok bool) {
 	return body, len(lines) <= maxLines && len(body) <= maxBytes
 }
 
-// escapeMarkup escapes the start of markup, in the notation of the other escapes: a tag or an
-// entity in HTML, a link in Markdown, and addresses that programs turn into links. Fences do not
-// help against HTML and such addresses.
+// escapeMarkup escapes the start of HTML tags and entities, of Markdown links, and of addresses that
+// programs turn into links. It writes \u{…}, like the other escapes. Fences do not help against HTML
+// and such addresses.
 func escapeMarkup(s string) string {
 	return strings.NewReplacer(
 		"<", `\u{3c}`,

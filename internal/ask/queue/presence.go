@@ -56,9 +56,9 @@ func (p *presence) isHeld() bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// releaseFile removes the file while it is locked: nobody finds it dead, and no other file can be
-// in its place. A system that cannot remove an open file does not remove another process's open
-// file either, so removing it after the unlock is safe there.
+// releaseFile removes the file before it unlocks it, so that no other process sees an unlocked file
+// or puts its own file at this path. A system that cannot remove open files (Windows) removes it
+// after the unlock; if another process has opened the file by then, the removal only fails.
 func (p *presence) releaseFile() error {
 	var left error
 	if p.isHeld() {

@@ -16,7 +16,8 @@ type name struct {
 	quote bool
 }
 
-// maxNamed is how many bytes of a text a headline reads at either end.
+// maxNamed is the number of bytes that a headline uses of the beginning of a text, and again of its
+// end.
 const maxNamed = 1 << 10
 
 func nameOf(s string) name {

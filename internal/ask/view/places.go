@@ -110,8 +110,9 @@ func workFolder(project, home string) string {
 	return project
 }
 
-// ownFolder returns the home folder as the place of a person's files: if every write of a desktop
-// application needed care, people would ignore the warning.
+// ownFolder returns the home folder, inside which a write causes no warning: desktop applications
+// write there all the time, and people would ignore the warning. It returns "" if the home folder
+// is unknown or is /.
 func ownFolder(home string) string {
 	if home == "" || pathReadings(home, "")[0] == "/" {
 		return ""

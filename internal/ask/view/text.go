@@ -53,7 +53,7 @@ func (m *builder) makeValue(where, kind, s string) (Arg, error) {
 	case "string":
 		a.Clean = cleanPath(s)
 	case "name":
-	default: // digits and letters only: no quote in it belongs to the value
+	default: // such a value has no quotes of its own: VisibleValue has added them
 		a.Value = strings.ReplaceAll(a.Value, `"`, "")
 	}
 	a.Folded = isFolded(s)

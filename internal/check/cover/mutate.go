@@ -134,7 +134,7 @@ func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.
 	if m.short != nil {
 		oldEdits, edits = []policytext.Edit{m.short.before}, []policytext.Edit{m.short.after}
 	} else if slices.Equal(m.scope.included, m.scope.near) {
-		return nil // the complete scope is searched later
+		return nil // the near rules are the complete scope, which is searched later anyway
 	}
 	old, err := m.scope.document.parseRules(m.scope.hasNearRule, oldEdits...)
 	if err != nil {

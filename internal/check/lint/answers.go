@@ -36,8 +36,8 @@ func findAnswerRules(l *linter) {
 	})
 }
 
-// wasAnswered reports whether the comment above a rule says that the answer
-// "always" wrote it.
+// wasAnswered reports whether the comment above a rule says that the rule was written
+// because a person answered "always".
 func (l *linter) wasAnswered(r *policy.Source) bool {
 	for i := r.Pos.Line - 2; i >= 0 && i < len(l.lines); i-- {
 		line := bytes.TrimSpace(l.lines[i])

@@ -92,8 +92,8 @@ func matchesAny(globs []*glob.Pattern, name string) bool {
 }
 
 // rulesAbout lists, as texts, the rules that may match a built-in tool with the given own name and
-// class. apart means that one of them treats the two names of the tool differently, or names an
-// argument that has a second name. If apart is false, the policy answers a call of the tool like a
+// class. apart means that one of these rules treats the tool's own name and its class differently,
+// or mentions an argument that has a second name. If apart is false, the policy answers a call of the tool like a
 // call of a server's tool with the same name and arguments.
 func rulesAbout(all []toolRule, client, own string, class builtin.Class) (rules []string, apart bool) {
 	tool := builtin.FindTool(client, own)

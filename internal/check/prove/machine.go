@@ -155,7 +155,8 @@ func alphabetOf(langs []*lang) []rune {
 	return append(fresh, runes...)
 }
 
-// unseenRune returns the first character in candidates, or else from next on, that is not in seen.
+// unseenRune returns the first character of candidates that is not in seen. If there is none, it
+// returns the first such character with a code of at least next.
 func unseenRune(candidates string, next rune, seen map[rune]bool) rune {
 	for _, r := range candidates {
 		if !seen[r] {

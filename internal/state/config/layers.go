@@ -89,7 +89,8 @@ func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 		case err == nil:
 			add("organisation", l.Org, src)
 		case !errors.Is(err, fs.ErrNotExist):
-			// If there is no file, it does not matter who owns the folders on the way.
+			// The error may be that another user owns a folder of the path. That does not matter if
+			// the file does not exist.
 			if _, missing := os.Stat(l.Org); !errors.Is(missing, fs.ErrNotExist) {
 				return s, fmt.Errorf("the organisation's policy cannot be used: %w", err)
 			}

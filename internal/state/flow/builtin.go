@@ -331,8 +331,9 @@ func isHostName(word string) bool {
 // hostEndings are endings of hosts that some files have too, but rarely files that a command names.
 var hostEndings = [...]string{"xyz", "info", "dev", "app", "ai", "top", "site", "live", "club", "icu"}
 
-// hides matches a text that a pipe, a here-string or a substitution passes to a shell, quoted
-// letters that are written as numbers, and a program name that wildcards or braces make.
+// The expression hides matches three ways to hide a command: a text that a pipe, a here-string or a
+// substitution passes to a shell; letters that $'…' writes as numbers; a program name that wildcards
+// or braces make.
 var hides = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		shells = `(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|fish|ash)\b`

@@ -132,9 +132,10 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 // maxCountry is the length of the longest code of a country.
 const maxCountry = 3
 
-// visitTails visits the forms of a telephone number that are the same with and without the code of
-// its country: the digits after each possible code, or after the zero in front. whole means that the
-// number begins with a code. Each form begins with "-", because other numbers can have the same form.
+// visitTails visits the possible national parts of a telephone number: the digits after each
+// possible country code, or after the leading zero. whole means that the number begins with a
+// country code. Each part gets the prefix "-", which marks it as ambiguous: numbers of two countries
+// can have the same part.
 func visitTails(number []byte, whole bool, visit func(number string)) {
 	const least, most = 7, 15 // digits of a telephone number
 	if len(number) > most {

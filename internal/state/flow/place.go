@@ -146,7 +146,7 @@ func (t *touched) addOwnFiles(tool builtin.Tool, c *policy.Call) {
 	switch tool.Class {
 	case "read":
 		for _, place := range places {
-			if at := strings.IndexAny(place, "*?["); at >= 0 { // every file that it could mean
+			if at := strings.IndexAny(place, "*?["); at >= 0 { // wildcards: the folder holds every file that the path can match
 				t.addFolder(c.Cwd, path.Dir(place[:at]+"x"))
 			}
 			t.addRead(c.Cwd, place)

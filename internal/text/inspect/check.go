@@ -56,7 +56,7 @@ var checks = map[string]func(found string) bool{
 		}
 		return (11-product)%10 == int(s[len(s)-1]-'0')
 	},
-	// France: 97 less the number modulo 97; 2A and 2B for Corsica count as 19 and 18
+	// France: the last two digits are 97 minus the others modulo 97; 2A and 2B for Corsica count as 19 and 18
 	"nir": func(s string) bool {
 		s = strings.NewReplacer("2A", "19", "2B", "18").Replace(signsOf(s))
 		if !hasShape(s, "###############") {

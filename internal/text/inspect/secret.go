@@ -272,7 +272,7 @@ func findEncoded(f *findings) {
 		return
 	}
 	t := f.text
-	for at := encodedLine - 1; at < len(t); at += encodedLine { // no run is shorter than this step
+	for at := encodedLine - 1; at < len(t); at += encodedLine { // a run is at least this long, so no step jumps over one
 		if !base64Letters[t[at]] {
 			continue
 		}

@@ -21,7 +21,7 @@ func newScrubber(k *Known) *Redactor {
 // [redacted:KIND:LENGTH], and a long text is cut. Bytes that are not UTF-8 become \xNN.
 func ScrubText(s string) string { return (*Known)(nil).ScrubText(s) }
 
-// ScrubText does the work of the function ScrubText, and also replaces the known values.
+// ScrubText works like the package's function of that name, and also replaces the known values.
 func (k *Known) ScrubText(s string) string {
 	return string(escape.UndoEscapes(nil, newScrubber(k).AppendString(nil, s)))
 }

@@ -212,8 +212,8 @@ var isWord = func() (t [256]bool) {
 	return t
 }()
 
-// afterEscape reports whether the apparent end of a word is that of an escape, such as \n of JSON
-// in a text, %3D of a URL or [32m of a terminal.
+// afterEscape reports whether before ends with an escape and not with the end of a word: \n of JSON
+// in a text, %3D of a URL, [32m of a terminal.
 func afterEscape(before []byte) bool {
 	n := len(before)
 	if n > 1 && (before[n-1] == 'm' || before[n-1] == 'K') { // the end of a colour code

@@ -163,8 +163,8 @@ type finder byte
 
 const (
 	plainCommand finder = iota // none: the text has all the words
-	ofFind                     // find supplies them, and find itself is checked separately
-	ofXargs                    // xargs supplies them, from its input
+	ofFind                     // find supplies the last words; find itself is checked separately
+	ofXargs                    // xargs supplies the last words, from its input
 )
 
 // readCommand checks one command and the commands that it runs. by is the program that

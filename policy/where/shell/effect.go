@@ -30,7 +30,7 @@ type effect struct {
 	// own row. filed are those that are a file or a task, which may have the name of a
 	// program.
 	launched, filed []int
-	// loose means that an unknown word may be an option that belongs in stays.
+	// loose means that a word with an unknown value may be an option that belongs in the list stays.
 	loose bool
 	// assigned are the variables that the command sets for the commands it runs, as
 	// NAME=value.

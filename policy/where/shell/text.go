@@ -16,10 +16,10 @@ const (
 	maxDepth = 8
 )
 
-// isAdmissible reports whether shells are likely to read a text alike: it has a
-// bounded size, is valid UTF-8, has no control characters and only the usual blanks.
-// It must not end in a backslash, because the backslash would join a line that the
-// server adds.
+// isAdmissible reports whether all shells are likely to read a text in the same way: it
+// has a bounded size, is valid UTF-8, has no control characters and only the usual
+// blanks. A text that ends in a backslash is refused: if the server appends a line, the
+// shell joins the two lines.
 func isAdmissible(text string) bool {
 	if len(text) > maxText || !utf8.ValidString(text) || strings.HasSuffix(text, `\`) {
 		return false

@@ -183,8 +183,8 @@ func isDelimiterWord(w *word) bool {
 	return w.known && (len(w.text) == 1 || strings.HasPrefix(w.text, `\`) && len(w.text) < 6)
 }
 
-// replaceMark returns the words, and makes each word with the mark unknown: a program
-// (xargs, find) replaces the mark in it by another text.
+// replaceMark returns a copy of words in which every word that contains the mark counts
+// as unknown, because a program (xargs, find) puts another text in place of the mark.
 func replaceMark(words []word, mark string) []word {
 	inner := make([]word, 0, len(words)+1)
 	for _, w := range words {

@@ -71,7 +71,8 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	told = l.agreedVersion() != "" && rh.out.hasAnswered() // also true if the client has hung up since
 }
 
-// findLocal finds the session of the message, or begins a new one; then begins is true.
+// findLocal finds the session of the message, or creates a new one. The result begins is true if it
+// created one.
 func (rh *requestHandler) findLocal() (begins, ok bool) {
 	id, said := rh.r.Header.Get("Mcp-Session-Id"), rh.r.Header.Get("Mcp-Protocol-Version")
 	switch {

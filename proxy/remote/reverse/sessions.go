@@ -184,8 +184,8 @@ const noSession = "there is no such session; initialize anew"
 
 // resumeSession finds the session with this id. For a session from before this process it calls
 // begin: many clients do not initialize again when they get a 404. A session that is known under
-// another path, or has ended, is not begun again. Invocations end with their process, and their
-// sessions too.
+// another path, or has ended, is not begun again. With Options.Invocations no session is begun
+// again, because an invocation and its sessions end with the process.
 func (rh *requestHandler) resumeSession(id string, begin func() *mcpSession) bool {
 	s := rh.s
 	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {

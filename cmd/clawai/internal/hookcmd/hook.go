@@ -89,8 +89,8 @@ func clearSession(state, session string) string {
 	return "cleared: what was seen and allowed before counts no more"
 }
 
-// openDoor returns a door that asks by the client's dialog, or else by the channels in the
-// settings.
+// openDoor opens the gate for one hook call. Questions go to the person through the client's
+// dialog, or else through the channels in the settings.
 func openDoor(ctx context.Context, line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, nil)
 	if err != nil {

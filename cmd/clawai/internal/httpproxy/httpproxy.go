@@ -18,7 +18,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// Read reads the files of the owner's HTTP proxy. The part of a missing file is empty.
+// Read reads the files of the owner's HTTP proxy. If a file is missing, its field of f stays
+// empty.
 func Read(state string) (f wrap.HTTPProxy, err error) {
 	if f.Upstreams, err = wrap.ReadUpstreams(state); err != nil {
 		return f, err

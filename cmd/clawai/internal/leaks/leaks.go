@@ -136,7 +136,7 @@ func FindLeaks(servers []ClientServer, p *policy.Policy) []Leak {
 }
 
 // findWorstLeak returns the most serious leak of two servers. A leak with secrets comes first,
-// then a leak where one server both returns the stranger's text and sends the data out.
+// then a leak where the same server returns a stranger's text and sends the data out.
 func findWorstLeak(a, b *ClientServer) (best Leak, data *ClientServer, ok bool) {
 	ways := [][3]*ClientServer{{a, b, a}, {b, a, b}, {a, b, b}, {b, a, a}, {a, a, b}, {b, b, a}}
 	for _, w := range ways {
