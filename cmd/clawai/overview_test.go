@@ -82,6 +82,13 @@ func TestOverviewElsewhere(t *testing.T) {
 	w = watchAs(t, home, []string{"TERM=dumb"}, 40, 100)
 	w.sees("This terminal shows no full screen. Use: clawai approve,", "clawai log --follow")
 	w.leaves(0)
+	if err := os.WriteFile(filepath.Join(home, ".config", "clawai", "policy.toml"), []byte("[[rule"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w = watchAs(t, home, colorful, 24, 80)
+	w.sees("the policy cannot be used (clawai doctor): ")
+	w.types("q")
+	w.leaves(0)
 	if code, out, _ := clawai(t); code != 0 || !strings.Contains(out, "COMMANDS:") {
 		t.Errorf("without a terminal: %d %s", code, out)
 	}

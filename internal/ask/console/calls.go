@@ -120,7 +120,7 @@ func cursorIndex(rows []*Call, at string) int {
 	return max(0, slices.IndexFunc(rows, func(c *Call) bool { return c.ID == at }))
 }
 
-// cursorCall returns the call under the cursor; nil when there is none.
+// cursorCall returns the call under the cursor. It returns nil if the list shows no call.
 func (l *callList) cursorCall() *Call {
 	rows := l.matchingCalls()
 	if len(rows) == 0 {

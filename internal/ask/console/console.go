@@ -33,6 +33,7 @@ type Options struct {
 	Calls FollowCalls // nil: there is no tab of calls
 	// CallsFirst begins with the tab of calls if nothing waits.
 	CallsFirst bool
+	Notice     string       // harmless text that the screen begins with, such as a fault; "" for none
 	View       view.Options // only Home, Own and ReadFile are used
 	Color      bool
 	Every      time.Duration    // interval for checking the queue even without a change; default 5 s

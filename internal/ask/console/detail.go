@@ -50,7 +50,7 @@ func (m *model) activeQuestion() *dialog.Question {
 	return m.shown
 }
 
-// subject is what the cursor is on: at most one of these.
+// subject holds the row under the cursor. At most one field is set.
 type subject struct {
 	request *queue.Request
 	grant   *queue.Grant

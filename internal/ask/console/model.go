@@ -92,6 +92,9 @@ func newModel(o Options, beside func(dialog.Task)) *model {
 }
 
 func (m *model) Init() tea.Cmd {
+	if m.o.Notice != "" {
+		m.addNews("%s", m.o.Notice)
+	}
 	m.loadQueue()
 	m.beside(m.watchQueue)
 	if m.hasCalls() {

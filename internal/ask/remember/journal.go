@@ -72,7 +72,8 @@ func (k *Writer) dropEdits() {
 	}
 }
 
-// lastEdit returns the newest edit of the policy file that led to a text; nil if there is none.
+// lastEdit returns the newest edit that gave the policy file this text. It returns nil if the
+// journal has no such edit.
 func (k *Writer) lastEdit(text []byte) (*edit, error) {
 	path, err := filepath.Abs(k.Policy)
 	if err != nil {

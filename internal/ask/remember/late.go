@@ -79,9 +79,10 @@ func countOwnRules(sources []policy.Source) (n int) {
 	return n
 }
 
-// rest is what refuses the calls that no rule allows: a last rule, or the want of any.
+// rest describes how the policy refuses calls that no rule allows: by a last rule that denies
+// everything, or because no rule matches.
 type rest struct {
-	closing *policy.Rule // nil if there is none
+	closing *policy.Rule // the last rule; nil if no rule matches
 	words   string       // its description, if no other rule has it
 }
 

@@ -122,7 +122,7 @@ type ReplyChangeDocument struct {
 	Fixture json.RawMessage     `json:"fixture,omitempty"`
 }
 
-// ReplyAnswerDocument is what one policy does to a reply.
+// ReplyAnswerDocument says how one policy treats a reply.
 type ReplyAnswerDocument struct {
 	Done string         `json:"done"` // same words as in the report for people
 	Rule *check.RuleRef `json:"rule"` // null when no rule decided

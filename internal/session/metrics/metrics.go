@@ -99,7 +99,7 @@ func (r *recorder) Record(events ...*event.Event) error {
 }
 
 // countEvents counts events whose write began at began and ended with err. After an error it counts
-// only the failed write, because the calls are refused.
+// the decisions as denied, because the calls are refused.
 func (m *Metrics) countEvents(events []*event.Event, began time.Time, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -108,6 +108,11 @@ func (m *Metrics) countEvents(events []*event.Event, began time.Time, err error)
 	if m.failure = err; err != nil {
 		m.failed = now
 		m.failures++
+		for _, ev := range events {
+			if ev.Kind == event.Decision {
+				m.countDecision(ev, "deny", string(gate.StageRecord))
+			}
+		}
 		return
 	}
 	for _, ev := range events {
@@ -118,11 +123,7 @@ func (m *Metrics) countEvents(events []*event.Event, began time.Time, err error)
 func (m *Metrics) countEvent(ev *event.Event, now time.Time) {
 	switch ev.Kind {
 	case event.Decision:
-		server, method := m.serverLabel(ev.Server), ev.Method
-		if !m.methods[method] {
-			method = other
-		}
-		m.decisions[decision{server, method, ev.Decision, ev.Stage}]++
+		server := m.countDecision(ev, ev.Decision, ev.Stage)
 		if ev.Decision == "allow" && len(ev.ID) > 0 && len(m.open) < maxOpen {
 			m.open[ev.Record] = call{server, now}
 		}
@@ -139,6 +140,16 @@ func (m *Metrics) countEvent(ev *event.Event, now time.Time) {
 	case event.Dropped:
 		m.dropped[m.serverLabel(ev.Server)] += uint64(max(1, ev.Folded))
 	}
+}
+
+// countDecision counts a decision, and returns the label of its server.
+func (m *Metrics) countDecision(ev *event.Event, word, stage string) (server string) {
+	server, method := m.serverLabel(ev.Server), ev.Method
+	if !m.methods[method] {
+		method = other
+	}
+	m.decisions[decision{server, method, word, stage}]++
+	return server
 }
 
 // serverLabel returns the label of a server: its name, or "other" beyond maxServers.
@@ -174,7 +185,7 @@ func (m *Metrics) WriteTo(w io.Writer) (int64, error) {
 	m.mu.Lock()
 	p.addFamily("clawai_build_info", "gauge", "The program, as a label.")
 	p.addSample("clawai_build_info", 1, "version", strings.TrimPrefix(m.program, "clawai "))
-	p.addFamily("clawai_sessions", "gauge", "Sessions that are open.")
+	p.addFamily("clawai_sessions", "gauge", "Gates that are open: one for each agent session at a server, or session of the hub.")
 	p.addSample("clawai_sessions", float64(open))
 	p.addFamily("clawai_questions_waiting", "gauge", "Questions that wait for a person's answer.")
 	p.addSample("clawai_questions_waiting", float64(waiting))

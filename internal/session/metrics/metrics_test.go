@@ -98,7 +98,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// A record that fails counts nothing but the failure, which is forgotten when a write succeeds, or
+// A call that the record does not take is denied. The failure is forgotten when a write succeeds, or
 // after a minute without any.
 func TestFailure(t *testing.T) {
 	t.Parallel()
@@ -109,7 +109,7 @@ func TestFailure(t *testing.T) {
 	if err := r.Record(decision); !errors.Is(err, log.err) {
 		t.Fatal(err)
 	}
-	if got := printed(t, m); strings.Contains(got, "decisions_total{") || !strings.Contains(got, "clawai_record_errors_total 1\n") {
+	if got := printed(t, m); !strings.Contains(got, `{server="git",method="tools/call",decision="deny",stage="record"} 1`+"\n") || strings.Contains(got, `"allow"`) || !strings.Contains(got, "clawai_record_errors_total 1\n") {
 		t.Error(got)
 	}
 	if err := m.Failure(); !errors.Is(err, log.err) {

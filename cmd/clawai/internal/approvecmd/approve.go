@@ -22,8 +22,10 @@ import (
 	"github.com/clawai/clawai/internal/ask/console"
 	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/session/packs"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy/where/disk"
 )
 
 // Command returns "clawai approve".
@@ -99,7 +101,7 @@ func ShowOverview(c *cli.Context) (shown bool, err error) {
 		return false, nil
 	}
 	if plainTerminal() {
-		fmt.Fprintln(c.App.Writer, "This terminal shows no full screen. Use: clawai approve, clawai log --follow, clawai status. All commands: clawai --help")
+		fmt.Fprintln(cmdline.ProseWriter(c.App.Writer), "This terminal shows no full screen. Use: clawai approve, clawai log --follow, clawai status. All commands: clawai --help")
 		return true, nil
 	}
 	q, dirs, err := openQueue(overviewCheck)
@@ -111,7 +113,18 @@ func ShowOverview(c *cli.Context) (shown bool, err error) {
 	return true, err
 }
 
-// overviewCheck is how often the overview looks for questions that nobody announced.
+// tellPolicyFault returns a text for the screen if the owner's policy does not load: then no call is
+// let through, and the screen would only be empty.
+func tellPolicyFault(dirs config.Folders) string {
+	_, err := (&base.Files{Disk: disk.SystemDisk(), Packs: packs.Read}).Load(dirs)
+	if err == nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return "the policy cannot be used (clawai doctor): " + term.VisibleText(first)
+}
+
+// overviewCheck is the interval at which the overview reads the queue without being woken.
 const overviewCheck = 5 * time.Second
 
 // oneMode refuses options that do not go together.
@@ -198,6 +211,7 @@ func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only strin
 		CallsFirst: callsFirst, Calls: followCalls(base.RecordDir(dirs.State), dirs.Home),
 	}
 	if only == "" {
+		o.Notice = tellPolicyFault(dirs)
 		here, err := q.AddAnswerer("console")
 		if err != nil {
 			return console.Result{}, err

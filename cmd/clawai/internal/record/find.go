@@ -50,8 +50,8 @@ func FindDecision(dir, id string) (*event.Entry, error) {
 	return nil, cmdline.Usagef("no record %q in %s; clawai log shows the ids", id, dir)
 }
 
-// findBegun returns the one decision whose id begins so; nil if there is none. Damage is not
-// reported: the caller has seen it.
+// findBegun returns the decision whose id begins with id. It returns nil if no decision does, and
+// an error if several do. It ignores damaged records, because the caller has reported them.
 func findBegun(dir, id string) (found *event.Entry, err error) {
 	session, number, whole := strings.Cut(id, "-")
 	for e, err := range audit.Read(dir, audit.Filter{Session: session, Kinds: []event.Kind{event.Decision}}) {

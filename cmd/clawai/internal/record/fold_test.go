@@ -154,7 +154,7 @@ func TestLiveForgets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(l.calls) != window || len(l.order) != window {
-		t.Errorf("%d calls are remembered", len(l.calls))
+	if len(l.calls.rows) != window || len(l.calls.order) != window {
+		t.Errorf("%d calls are remembered", len(l.calls.rows))
 	}
 }

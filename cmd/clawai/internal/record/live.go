@@ -13,25 +13,24 @@ type Live struct {
 	Printer
 	Lone func(*event.Entry) bool // reports whether a reply is shown when its call was not
 
-	calls map[string]*Row // calls whose reply may come, by record; at most window
-	order []string        // keys of calls, the oldest first
-	last  *Row            // row whose line has not ended yet; nil: the cursor is at the start of a line
+	calls openCalls
+	last  *Row // row whose line has not ended yet; nil: the cursor is at the start of a line
 }
 
 // Add shows the next entry.
 func (l *Live) Add(e *event.Entry) error {
 	if judgesReply(e) {
-		if call := l.calls[e.Ref]; call != nil && call == l.last {
+		if call := l.calls.rows[e.Ref]; call != nil && call == l.last {
 			call.Reply = e
 			if err := l.finishLine(call); err != nil {
 				return err
 			}
 		}
-		delete(l.calls, e.Ref)
+		delete(l.calls.rows, e.Ref)
 	}
 	if isReply(e) {
-		call := l.calls[e.Ref]
-		delete(l.calls, e.Ref)
+		call := l.calls.rows[e.Ref]
+		delete(l.calls.rows, e.Ref)
 		switch {
 		case call != nil && call == l.last:
 			call.Reply = e
@@ -50,21 +49,27 @@ func (l *Live) Add(e *event.Entry) error {
 	row := &Row{Entry: *e}
 	row.Entry.Raw = nil
 	if awaitsReply(e) {
-		l.rememberCall(row)
+		l.calls.addCall(row)
 	}
 	return l.showRow(row)
 }
 
-func (l *Live) rememberCall(row *Row) {
-	if l.calls == nil {
-		l.calls = map[string]*Row{}
+// openCalls holds the latest calls whose reply may come, at most window of them.
+type openCalls struct {
+	rows  map[string]*Row // by record
+	order []string        // records, the oldest first
+}
+
+func (o *openCalls) addCall(row *Row) {
+	if o.rows == nil {
+		o.rows = map[string]*Row{}
 	}
-	if len(l.order) == window {
-		delete(l.calls, l.order[0])
-		l.order = l.order[1:]
+	if len(o.order) == window {
+		delete(o.rows, o.order[0])
+		o.order = o.order[1:]
 	}
-	l.calls[row.Entry.Record] = row
-	l.order = append(l.order, row.Entry.Record)
+	o.rows[row.Entry.Record] = row
+	o.order = append(o.order, row.Entry.Record)
 }
 
 // showRow starts a line, and ends it when no reply can be added to it.
@@ -72,7 +77,7 @@ func (l *Live) showRow(row *Row) error {
 	if err := l.Close(); err != nil {
 		return err
 	}
-	if l.Width == 0 || l.calls[row.Entry.Record] != row {
+	if l.Width == 0 || l.calls.rows[row.Entry.Record] != row {
 		return l.Print(row)
 	}
 	if err := l.printDate(row); err != nil {

@@ -16,14 +16,13 @@ import (
 type Calls struct {
 	Show func(*Row) // called for each call, and again when its reply has come
 
-	open  map[string]*Row // calls whose reply may come, by record; at most window
-	order []string        // keys of open, the oldest first
+	open openCalls
 }
 
 // Add takes the next entry of the record.
 func (c *Calls) Add(e *event.Entry) error {
-	if call := c.open[e.Ref]; call != nil && (isReply(e) || judgesReply(e)) {
-		delete(c.open, e.Ref)
+	if call := c.open.rows[e.Ref]; call != nil && (isReply(e) || judgesReply(e)) {
+		delete(c.open.rows, e.Ref)
 		reply := *e
 		reply.Raw = nil
 		call.Reply = &reply
@@ -35,22 +34,10 @@ func (c *Calls) Add(e *event.Entry) error {
 	row := &Row{Entry: *e}
 	row.Entry.Raw = nil
 	if awaitsReply(e) {
-		c.remember(row)
+		c.open.addCall(row)
 	}
 	c.Show(row)
 	return nil
-}
-
-func (c *Calls) remember(row *Row) {
-	if c.open == nil {
-		c.open = map[string]*Row{}
-	}
-	if len(c.order) == window {
-		delete(c.open, c.order[0])
-		c.order = c.order[1:]
-	}
-	c.open[row.Entry.Record] = row
-	c.order = append(c.order, row.Entry.Record)
 }
 
 // ScreenLine returns a row on one line without colors, and the word of its decision.

@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// tokenCost is what the tools of a server cost the model with each request, by the latest list of
-// tools that a client got.
+// tokenCost estimates how many tokens a server's tools add to each request to the model. It uses the
+// latest list of tools that a client got.
 type tokenCost struct {
 	Server  string    `json:"server"`
 	Tools   int       `json:"tools"`    // number of tools that the server listed

@@ -51,8 +51,8 @@ func (m *vaultMoves) openVault() (err error) {
 	return err
 }
 
-// TakeSecret decides whether a secret moves into the vault, and finds the name of its entry. text
-// is what replaces the secret in the client's file.
+// TakeSecret decides whether a secret moves into the vault, and finds the name of its entry. The
+// caller writes text into the client's file in place of the secret.
 func (m *vaultMoves) TakeSecret(t wrap.Target, s client.Secret) (text string, take bool, err error) {
 	words := []string{t.Entry.URL}
 	if t.Entry.URL == "" {
