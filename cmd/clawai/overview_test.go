@@ -80,7 +80,7 @@ func TestOverviewElsewhere(t *testing.T) {
 	w.leaves(0)
 	settleIn(t, home)
 	w = watchAs(t, home, []string{"TERM=dumb"}, 40, 100)
-	w.sees("This terminal shows no full screen. Use: clawai approve,", "clawai log --follow")
+	w.sees("This terminal shows no full screen. Use:", "clawai approve, clawai log --follow, clawai status.")
 	w.leaves(0)
 	if err := os.WriteFile(filepath.Join(home, ".config", "clawai", "policy.toml"), []byte("[[rule"), 0o600); err != nil {
 		t.Fatal(err)

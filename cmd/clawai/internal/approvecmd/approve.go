@@ -116,6 +116,9 @@ func ShowOverview(c *cli.Context) (shown bool, err error) {
 // tellPolicyFault returns a text for the screen if the owner's policy does not load: then no call is
 // let through, and the screen would only be empty.
 func tellPolicyFault(dirs config.Folders) string {
+	if _, err := os.Stat(dirs.PolicyFile()); err != nil {
+		return "" // there is none yet
+	}
 	_, err := (&base.Files{Disk: disk.SystemDisk(), Packs: packs.Read}).Load(dirs)
 	if err == nil {
 		return ""
