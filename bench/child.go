@@ -32,9 +32,11 @@ func childRole(args []string) func(args []string) {
 }
 
 // echo is an MCP server made for speed: it finds the id without parsing, and
-// answers with a text of the length in the request's "head", an argument that rules know.
+// answers with a text of the length in the request's "head", or with rows of about the length in its "tail": arguments that
+// rules know.
 func echo(stdin, stdout int) {
-	var text []byte
+	var text []byte // the last one
+	of := ""
 	in, out := make([]byte, 0, 1<<20), make([]byte, 0, 1<<20)
 	for {
 		if len(in) == cap(in) {
@@ -65,15 +67,18 @@ func echo(stdin, stdout int) {
 				out = append(append(append(out, `{"jsonrpc":"2.0","id":`...), id...), toolsListed...)
 				continue
 			}
-			size := 16
-			if digits, ok := number(line, `"head":`); ok {
-				size, _ = strconv.Atoi(string(digits))
+			size, is := 16, prose
+			for _, one := range [...]struct{ member, is string }{{`"head":`, prose}, {`"tail":`, rows}} {
+				if digits, ok := number(line, one.member); ok && digits[0] != '"' {
+					size, _ = strconv.Atoi(string(digits))
+					is = one.is
+				}
 			}
-			if size > len(text) {
-				text = bytes.Repeat([]byte{'x'}, size)
+			if len(text) != size || of != is {
+				text, of = appendText(text[:0], is, size), is
 			}
 			out = append(append(append(out, `{"jsonrpc":"2.0","id":`...), id...), `,"result":{"content":[{"type":"text","text":"`...)
-			out = append(append(out, text[:size]...), `"}]}}`+"\n"...)
+			out = append(append(out, text...), `"}]}}`+"\n"...)
 		}
 		in = in[:copy(in, rest)]
 		for len(out) > 0 {
@@ -84,6 +89,21 @@ func echo(stdin, stdout int) {
 			out = out[:copy(out, out[n:])]
 		}
 	}
+}
+
+// prose and rows are what texts consist of, as they stand in a JSON string: words of people, and a table as servers write it.
+// prose is the longer one.
+const (
+	prose = `The function reads one file after the other, and leaves out those that are not there. It returns an error (see below) when a folder cannot be opened; callers print that and go on. `
+	rows  = `{\"id\": 1042, \"name\": \"main.go\", \"path\": \"/home/user/projects/app/main.go\", \"size\": 18233, \"modified\": \"2026-03-14T09:26:53Z\", \"tags\": [\"code\", \"go\"]},\n`
+)
+
+// appendText appends size bytes of a text that is repeated. It ends with prose, so that no escape is cut.
+func appendText(to []byte, of string, size int) []byte {
+	for ; size >= len(of); size -= len(of) {
+		to = append(to, of...)
+	}
+	return append(to, prose[:size]...)
 }
 
 // toolsListed is the end of the answer to tools/list, from what

@@ -12,12 +12,12 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/text/redact"
-	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
 )
 
@@ -73,7 +73,7 @@ func pipe(t testing.TB) (r, w fd) {
 func throughPath(t testing.TB, w *way, use func(*process)) {
 	t.Helper()
 	dir := t.TempDir()
-	loaded, err := config.Layers{}.Load(w.prefix[slices.Index(w.prefix, "--policy")+1], policy.Options{Home: "/home/user"})
+	loaded, err := config.Layers{}.Load(w.prefix[slices.Index(w.prefix, "--policy")+1], base.PolicyOptions("/home/user"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func throughPath(t testing.TB, w *way, use func(*process)) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	one, err := session.Open(t.Context(), session.Spec{Policy: loaded, Recorder: log, State: session.InMemory(), Peer: session.Peer{Name: "filesystem"}})
+	one, err := session.Open(t.Context(), session.Spec{Policy: loaded, Recorder: log, State: &session.State{Limits: &gate.Meter{}}, Peer: session.Peer{Name: "filesystem"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,40 +116,53 @@ func throughPath(t testing.TB, w *way, use func(*process)) {
 	}
 }
 
-// scenarios are the ways of clawai whose calls have a budget, by what stands in budget.json.
-func (b *testbed) scenarios() (all []way) {
+// manners are those whose calls have a budget, by what stands in budget.json, and how many calls are counted.
+var manners = []struct {
+	name string
+	manner
+	calls int
+}{
+	{"", manner{}, 1000},
+	{", after tools/list", manner{listed: true}, 1000},
+	{", after tools/list, with _meta", manner{listed: true, meta: true}, 1000},
+	{", arguments of 4 KiB", manner{argument: 4 << 10}, 300},
+	{", texts of 4 KiB", manner{text: 4 << 10}, 300},
+	{", rows of 64 KiB", manner{table: 64 << 10}, 30},
+	{", tools/list", manner{lists: true}, 300},
+}
+
+// scenario is a way and a manner with a budget.
+type scenario struct {
+	way
+	name  string
+	calls int
+}
+
+func (b *testbed) scenarios() (all []scenario) {
 	for _, w := range b.ways {
-		for _, m := range []manner{{}, {listed: true}, {listed: true, meta: true}} {
+		for _, m := range manners {
 			if b.commits[w.name] != "" {
-				w.manner = m
-				all = append(all, w)
+				w.manner = m.manner
+				all = append(all, scenario{w, policyName(w.name) + m.name, m.calls})
 			}
 		}
 	}
 	return all
 }
 
-// scenarioName is the name of a scenario in budget.json.
-func (w *way) scenarioName() string {
-	name := "init's policy"
-	if w.name == twoRules {
-		name = "two rules"
+func policyName(way string) string {
+	if way == twoRules {
+		return "two rules"
 	}
-	if w.listed {
-		name += ", after tools/list"
-	}
-	if w.meta {
-		name += ", with _meta"
-	}
-	return name
+	return "init's policy"
 }
 
 // eachPath benchmarks each scenario.
 func eachPath(b *testing.B, run func(*testing.B, *process)) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), 4))) // as the command does
 	bed := builtBed(b)
-	for _, w := range bed.scenarios() {
-		b.Run(w.scenarioName(), func(b *testing.B) { throughPath(b, &w, func(p *process) { run(b, p) }) })
+	for _, s := range bed.scenarios() {
+		b.Run(s.name, func(b *testing.B) { throughPath(b, &s.way, func(p *process) { run(b, p) }) })
 	}
 }
 

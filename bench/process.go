@@ -104,9 +104,19 @@ func (p *process) request(size int) []byte {
 	p.last++
 	line := append(p.line[:0], `{"jsonrpc":"2.0","id":`...)
 	line = strconv.AppendInt(line, int64(p.last), 10)
+	if p.way.lists {
+		p.line = append(line, `,"method":"tools/list"}`+"\n"...)
+		return p.line
+	}
 	line = append(line, `,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"/home/user/projects/app/main.go"`...)
-	if size > 0 {
+	if size = max(size, p.way.text); size > 0 {
 		line = strconv.AppendInt(append(line, `,"head":`...), int64(size), 10)
+	}
+	if p.way.table > 0 {
+		line = strconv.AppendInt(append(line, `,"tail":`...), int64(p.way.table), 10)
+	}
+	if p.way.argument > 0 {
+		line = append(appendText(append(line, `,"tail":"`...), prose, p.way.argument), '"')
 	}
 	if line = append(line, '}'); p.way.meta {
 		line = append(strconv.AppendInt(append(line, `,"_meta":{"progressToken":`...), int64(p.last), 10), '}')

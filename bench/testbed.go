@@ -23,8 +23,12 @@ type way struct {
 
 // manner is how the client uses a way.
 type manner struct {
-	listed bool // it asks for the list of tools before its first call
-	meta   bool // its calls have a _meta, as those of most clients
+	listed   bool // it asks for the list of tools before its first call
+	meta     bool // its calls have a _meta, as those of most clients
+	lists    bool // it asks for the list of tools in place of each call
+	argument int  // bytes of a text in the arguments; 0 for none
+	text     int  // bytes of the text that it asks for; 0 leaves them to the server
+	table    int  // the same for rows of JSON
 }
 
 // The names of the fixed ways. Another clawai is named by its commit.

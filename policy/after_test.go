@@ -112,3 +112,21 @@ func TestAfterWritten(t *testing.T) {
 		t.Errorf("%v: an allow with after:\n%+v", err, n)
 	}
 }
+
+func TestAfterKinds(t *testing.T) {
+	p := parsed(t, `
+[[rule]]
+action = "deny"
+tool = "send"
+after = ["untrusted", "secret"]
+
+[[rule]]
+action = "prompt"
+tool = "send"
+server = "mail"
+`)
+	all := p.Sources()
+	if got := all[0].AfterKinds().LabelWords(); strings.Join(got, " ") != "untrusted private secret" || all[1].AfterKinds() != 0 {
+		t.Errorf("%q, %v", got, all[1].AfterKinds())
+	}
+}

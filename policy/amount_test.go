@@ -41,18 +41,18 @@ func TestSumErrors(t *testing.T) {
 		`{ rate = "5/day", sum = "args" }`:                  `names no argument`,
 		`{ rate = "5/day", sum = "args.a.*" }`:              `names no argument`,
 		`{ rate = "5/day", sum = 5 }`:                       "limit.sum",
-		`{ rate = "0/day", sum = "args.a" }`:                `"0" is no sum above 0`,
-		`{ rate = "0.0000001/day", sum = "args.a" }`:        "no rate",
-		`{ rate = "-1/day", sum = "args.a" }`:               "no sum above 0",
-		`{ rate = "1000000000000/day", sum = "args.a" }`:    "no sum above 0",
-		`{ rate = "5/fortnight", sum = "args.a" }`:          "no rate",
-		`{ rate = "2.5/day" }`:                              "no rate",
-		`{ rate = "x/day", sum = "args.a" }`:                "no ",
+		`{ rate = "0/day", sum = "args.a" }`:                `"0" is not a sum above 0`,
+		`{ rate = "0.0000001/day", sum = "args.a" }`:        "not a rate",
+		`{ rate = "-1/day", sum = "args.a" }`:               "not a sum above 0",
+		`{ rate = "1000000000000/day", sum = "args.a" }`:    "not a sum above 0",
+		`{ rate = "5/fortnight", sum = "args.a" }`:          "not a rate",
+		`{ rate = "2.5/day" }`:                              "not a rate",
+		`{ rate = "x/day", sum = "args.a" }`:                "not a ",
 		`{ rate = "10001/day" }`:                            "not between 1 and 10000",
 		`{ rate = "5/day", sum = "args.a", sum = "args.b"}`: "sum",
 	} {
 		_, err := Parse("p.toml", []byte("[[rule]]\naction = \"allow\"\ntool = \"pay\"\nlimit = "+limit+"\n"), Options{})
-		if err == nil || !strings.Contains(err.Error(), want) && !(want == "no rate" && strings.Contains(err.Error(), "no sum above 0")) {
+		if err == nil || !strings.Contains(err.Error(), want) && !(want == "not a rate" && strings.Contains(err.Error(), "not a sum above 0")) {
 			t.Errorf("%s: %v, want %s", limit, err, want)
 		}
 	}

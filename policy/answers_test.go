@@ -94,7 +94,7 @@ func (a *answers) answer(r Rule, call *Call, s Scope, action Action, others []*C
 	fail := func(format string, args ...any) {
 		a.Errorf("seed %d: %s %s to %s%s writes\n%s\n%s\ninto\n%s", a.seed, action, s, call.Names, call.Args, n.Text, fmt.Sprintf(format, args...), a.src)
 	}
-	next, err := InsertAbove(a.src, r, n.Text)
+	next, err := a.old.InsertAbove(a.src, r, n.Text)
 	if err != nil {
 		fail("%v", err)
 		return
@@ -298,4 +298,62 @@ func (g gen) changed(args []byte) []byte {
 		out += `, "extra": ` + g.value()
 	}
 	return []byte("{" + out + "}")
+}
+
+// An answer says of a rule that an [[extends]] brings what it says of a rule that stands in the file:
+// of every call, also after further answers.
+func TestAnswersToExtendedRules(t *testing.T) {
+	slow.Test(t)
+	written := 0
+	for seed := range 5000 {
+		g := gen{rand.New(rand.NewPCG(uint64(seed), 3))}
+		src := strings.ReplaceAll(g.policy(), "\r", "")
+		for strings.Contains(src, "[[rule]]\n") { // two rules may have one description
+			src = strings.Replace(src, "[[rule]]\n", "[[rule]] \ndescription = '"+g.of("a", "b")+"'\n", 1)
+		}
+		extend := Options{Home: home, Extend: func(x Extension) (string, []byte, error) { return x.String(), []byte(src), nil }}
+		texts := [2][]byte{[]byte(src), []byte("[[extends]]\nprofile = 'p'\n")}
+		for range 4 {
+			p, err := Parse("p.toml", texts[0], extend)
+			if err != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, err, texts[0])
+			}
+			e, err := Parse("p.toml", texts[1], extend)
+			if err != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, err, texts[1])
+			}
+			call := g.call()
+			for _, other := range append(g.others(call), call) {
+				if a, b := p.Decide(other), e.Decide(other); a.Action != b.Action {
+					t.Fatalf("seed %d: %s%s is %v, and extended %v\n%s\n%s", seed, other.Names, other.Args, a, b, texts[0], texts[1])
+				}
+			}
+			d, f := p.Decide(call), e.Decide(call)
+			if d.Action != Prompt {
+				continue
+			}
+			s, action := AllScopes()[g.IntN(len(AllScopes()))], []Action{Allow, Deny}[g.IntN(2)]
+			n, err := p.NarrowRule(*d.Rule, call, s, action)
+			m, failed := e.NarrowRule(*f.Rule, call, s, action)
+			if (err == nil) != (failed == nil) {
+				t.Fatalf("seed %d: %v, and extended %v", seed, err, failed)
+			}
+			if err != nil {
+				continue
+			}
+			written++
+			next, err := p.InsertAbove(texts[0], *d.Rule, n.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			below, err := e.InsertAbove(texts[1], *f.Rule, m.Text)
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			texts = [2][]byte{next, below}
+		}
+	}
+	if written < 500 {
+		t.Errorf("%d rules were written", written)
+	}
 }

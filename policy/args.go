@@ -13,10 +13,10 @@ import (
 
 // argNames is a node in the tree of the argument names that rules mention.
 type argNames struct {
-	slot  int32                // index in Policy.readers for the conditions on this argument; 0 if there are none
-	kids  []kids               // the children, grouped by folded name
-	place map[string]int       // index in kids, by folded name
-	flat  map[string]*argNames // the children, by exact name
+	slot   int32                // index in Policy.readers for the conditions on this argument; 0 if there are none
+	groups []sameNames          // the children, grouped by folded name
+	place  map[string]int       // index in groups, by folded name
+	flat   map[string]*argNames // the children, by exact name
 
 	id    int32     // unique in the tree; 0 for the root
 	name  string    // the last name of the path
@@ -24,8 +24,8 @@ type argNames struct {
 	nodes int32     // in the root: the number of nodes below it
 }
 
-// kids holds the children whose names are equal when letter case is ignored.
-type kids struct {
+// sameNames holds the children whose names are equal when letter case is ignored.
+type sameNames struct {
 	folded string
 	all    []kid
 }
@@ -50,10 +50,10 @@ func (n *argNames) ensureNode(path []string) *argNames {
 			folded := reading.FoldCase(name)
 			i, known := n.place[folded]
 			if !known {
-				i, n.kids = len(n.kids), append(n.kids, kids{folded: folded})
+				i, n.groups = len(n.groups), append(n.groups, sameNames{folded: folded})
 				n.place[folded] = i
 			}
-			n.kids[i].all = append(n.kids[i].all, kid{name, next})
+			n.groups[i].all = append(n.groups[i].all, kid{name, next})
 		}
 		n = next
 	}
@@ -65,9 +65,9 @@ const fewNames = 8
 
 // findFolded returns the children whose names equal key when letter case is ignored.
 func (n *argNames) findFolded(key string) []kid {
-	if len(n.kids) <= fewNames && textclass.IsASCII(key) {
-		for i := range n.kids {
-			if k := &n.kids[i]; k.folded == key || len(k.folded) == len(key) && foldsASCII(key, k.folded) {
+	if len(n.groups) <= fewNames && textclass.IsASCII(key) {
+		for i := range n.groups {
+			if k := &n.groups[i]; k.folded == key || len(k.folded) == len(key) && foldsASCII(key, k.folded) {
 				return k.all
 			}
 		}
@@ -75,7 +75,7 @@ func (n *argNames) findFolded(key string) []kid {
 	}
 	var room [64]byte
 	if i, known := n.place[string(reading.FoldInto(room[:0], key))]; known {
-		return n.kids[i].all
+		return n.groups[i].all
 	}
 	return nil
 }
@@ -115,14 +115,15 @@ type scanner struct {
 	within string // the text that holds the JSON in Src; "" for the call's own arguments
 	values []value
 
-	tool    builtin.Tool // the tool that gets the arguments, as far as it is known
-	all     bool         // a rule that may match the call has a condition on "*": every argument is read
-	watch   bool         // a rule that may match the call looks at arguments that it does not name
-	only    bool         // such a rule has args_only: it refuses these arguments even if they are not suspicious
-	windows bool         // whether the server is known to run on Windows
-	found   []beyond     // what the call has at each node, for the rules that do not name the node
-	marks   []int32      // by node id: index in found, plus 1
-	weighed int          // effort spent on found
+	tool    builtin.Tool  // the tool that gets the arguments, as far as it is known
+	all     bool          // a rule that may match the call has a condition on "*": every argument is read
+	watch   bool          // a rule that may match the call looks at arguments that it does not name
+	only    bool          // such a rule has args_only: it refuses these arguments even if they are not suspicious
+	windows bool          // whether the server is known to run on Windows
+	folder  *reading.Base // the one folder at which relative paths start; nil if it is not known
+	found   []beyond      // what the call has at each node, for the rules that do not name the node
+	marks   []int32       // by node id: index in found, plus 1
+	weighed int           // effort spent on found
 }
 
 // maxValues is the largest number of values in one call's arguments that the rules read.
@@ -136,7 +137,7 @@ func (sc *scanner) failureReason() string {
 	case sc.Depth > jsonscan.MaxDepth:
 		return "arguments nested too deeply"
 	}
-	return "arguments that are no JSON object"
+	return "arguments that are not a JSON object"
 }
 
 // scanArguments appends the values of the named arguments to sc.values. It returns false if src
@@ -229,7 +230,7 @@ func (sc *scanner) readMember(n *argNames) bool {
 		if !sc.readLeaf(n.slot, kindOf(sc.Peek()), false) {
 			return false
 		}
-		if len(n.kids) == 0 {
+		if len(n.groups) == 0 {
 			return true
 		}
 		sc.At = start
@@ -247,7 +248,7 @@ func (sc *scanner) readMember(n *argNames) bool {
 
 // withoutConditions returns a copy of n without the conditions on n itself.
 func (n *argNames) withoutConditions() *argNames {
-	return &argNames{kids: n.kids, place: n.place, flat: n.flat, id: n.id, name: n.name, up: n.up}
+	return &argNames{groups: n.groups, place: n.place, flat: n.flat, id: n.id, name: n.name, up: n.up}
 }
 
 // readElement reads one element of a list on the way to a named member. An element without the

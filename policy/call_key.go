@@ -6,7 +6,6 @@ import (
 
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/toml"
-	"github.com/clawai/clawai/policy/policytext"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -15,11 +14,11 @@ import (
 // decides calls and is written to policies, but cannot be explained, recorded or proved.
 type CallKey struct {
 	Name    string // the key in a policy
-	Glob    bool   // the key takes globs on a text of the call, of which one must match
+	Glob    bool   // the key takes globs on a text of the call; one must match
 	Is      string // what people read before the call's value: "the server is"
 	Unknown string // what they read if the value is not known: "the server's name is not known"
 	Hint    string // what a fixture needs to decide the condition; "" for nothing
-	Proof   Proof  // what proofs know about the condition
+	Proof   Proof  // how proofs treat the condition
 	// Recorded means that a record keeps everything that the condition looks at. If a rule's
 	// condition is not recorded, a record does not decide the policy's answer.
 	Recorded bool
@@ -30,7 +29,7 @@ type CallKey struct {
 	got func(c *Call) string // returns the call's value for people; "" if it is not known
 }
 
-// Proof is what proofs know about a condition.
+// Proof tells how proofs treat a condition.
 type Proof uint8
 
 // The values of Proof. Of a NoSet condition a proof knows only that it equals another condition
@@ -38,7 +37,7 @@ type Proof uint8
 const (
 	NoSet       Proof = iota
 	ServerNames       // globs on Call.Server
-	FoundKinds        // kinds of finds, of which one must be among Call.Finds (Source.Finds)
+	FoundKinds        // kinds of finds; one must be among Call.Finds (Source.Finds)
 	Tightening        // a condition that is at most a maybe, so that it does not even cover an equal condition of a rule below
 )
 
@@ -100,26 +99,28 @@ func globOf(text func(*Call) string) func(*parser, ruleKey, toml.Expression) {
 		written := p.doc.TextRange(e.Start, e.End)
 		s, known := p.stated[written]
 		if !known {
-			globs := p.readGlobs(label{key: k}, e.Key, e.Value)
+			globs, names := p.readNames(k, label{key: k}, e.Key, e.Value)
 			if globs == nil {
 				return
 			}
-			s = statedGlobs(globs, text)
-			p.stated[written] = s
+			s = statedGlobs(globs, names, text)
+			if names == nil { // a rule with names notes them
+				p.stated[written] = s
+			}
 		}
 		p.currentRule().setCondition(k, s)
 	}
 }
 
 // statedGlobs returns the condition that one of the globs matches a text. All globs must
-// compile.
-func statedGlobs(globs []string, text func(*Call) string) Stated {
+// compile. written is nil, or the globs with names of folders.
+func statedGlobs(globs, written []string, text func(*Call) string) Stated {
 	test := callGlob{text: text}
 	for _, s := range globs {
 		g, _ := glob.Compile(s)
 		test.globs = append(test.globs, g)
 	}
-	return Stated{Text: policytext.OneOrList(policytext.QuoteAll(globs)), Globs: globs, test: &test}
+	return Stated{Text: globsTOML(globs, written), Globs: globs, test: &test}
 }
 
 // callGlob compares a text of the call with globs; "" means that the text is not known.
@@ -128,7 +129,7 @@ type callGlob struct {
 	text  func(*Call) string
 }
 
-// anyOf is a list of globs of which one must match.
+// anyOf is a list of globs; one must match.
 type anyOf []*glob.Pattern
 
 func (a anyOf) matchText(s string) bool {

@@ -67,9 +67,6 @@ func (x *argIndex) collectRules(readings []reading.Reading, lists [][]int32) [][
 		for i := range r.Places {
 			text := r.Places[i].Text
 			lists = x.ends.collectLists(text, x.starts.collectLists(text, lists))
-			if r.Places[i].Slashed {
-				lists = x.ends.collectLists(text+"/", x.starts.collectLists(text+"/", lists))
-			}
 		}
 		if r.Within != "" {
 			lists = x.ends.collectLists(r.Within, x.starts.collectLists(r.Within, lists))

@@ -20,6 +20,7 @@ func TestChangeTo(t *testing.T) {
 		all    = "[[limit]]\nrate = \"9/min\"\n"
 		narrow = rule("allow", "tool = \"run\"\nargs.path = \"/p/**\"")
 		wide   = rule("allow", `tool = "run"`)
+		named  = rule("allow", "tool = \"run\"\nargs.path = \"${a}/**\"")
 		said   = rule("deny", "tool = \"a\"\ndescription = \"No\"")
 	)
 	for _, tt := range []struct {
@@ -34,6 +35,8 @@ func TestChangeTo(t *testing.T) {
 		{"an allow goes", []string{allowA, denyB, allowB}, []string{denyB, allowB}, Change{}},
 		{"the last allow goes", []string{denyB, allowB}, []string{denyB}, Change{}},
 		{"a deny takes an allow's place", []string{allowA, allowB}, []string{denyA, allowB}, Change{}},
+		{"a folder comes in", []string{"[folders]\na = ['/x']\n", named}, []string{"[folders]\na = ['/x', '/y']\n", named}, Change{Loosens: true}},
+		{"a folder that no rule names", []string{"[folders]\na = ['/x']\n", denyA}, []string{"[folders]\na = ['/x', '/y']\n", denyA}, Change{}},
 		{"everything goes", []string{denyA, allowB, askC}, nil, Change{Loosens: true, Lost: 2}},
 		{"from nothing", nil, []string{denyA}, Change{}},
 		{"an allow comes in", []string{denyA}, []string{denyA, allowB}, Change{Loosens: true}},

@@ -130,7 +130,7 @@ func (c *compiler) compileRule(src *ruleSource) rule {
 		slot := c.slotFor(&r, src.subject, w.path)
 		rd := &c.policy.readers[slot]
 		rd.Paths, rd.typed = rd.Paths || w.key.path, true
-		rd.based = rd.based || shell.AsksDisk(w.made) || scalar.NamesBase(w.made)
+		rd.based = rd.based || shell.AsksPlaces(w.made) || scalar.NamesBase(w.made)
 		r.conditions = append(r.conditions, condition{slot: slot, typed: c.compileConstraint(w)})
 	}
 	c.compileExceptions(&r, src)

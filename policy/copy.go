@@ -6,12 +6,12 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// RuleCopy tells in what a copy of a rule differs from the rule.
+// RuleCopy holds the differences between a rule and its copy.
 type RuleCopy struct {
-	Args        []ArgSource // new globs of conditions that the rule has
-	Under       []string    // new folders of every constraint "under"
-	Except      []ArgSource // exceptions that the copy has as well
-	Server      string      // the only server that the copy is about; "" for the rule's servers
+	Args        []ArgSource // new globs for conditions of the rule
+	Under       []string    // new folders for every constraint "under"; nil keeps the old ones
+	Except      []ArgSource // exceptions to add to the copy
+	Server      string      // the only server of the copy; "" keeps the rule's servers
 	Description string
 }
 
@@ -24,13 +24,13 @@ func (p *Policy) CopyRule(r Rule, c RuleCopy) string {
 	for i := range rule.args {
 		for _, a := range c.Args {
 			if slices.Equal(a.Path, rule.args[i].path) {
-				rule.args[i].globs = a.Globs
+				rule.args[i].globs, rule.args[i].written = a.Globs, nil
 			}
 		}
 	}
 	rule.where = slices.Clone(rule.where)
 	for i := range rule.where {
-		if rule.where[i].key.name == "under" {
+		if c.Under != nil && rule.where[i].key.name == "under" {
 			rule.where[i].text = func() string { return policytext.FormatList(policytext.QuoteAll(c.Under)) }
 		}
 	}
@@ -41,7 +41,10 @@ func (p *Policy) CopyRule(r Rule, c RuleCopy) string {
 			rule.not.args = append(rule.not.args, argSource{path: a.Path, globs: a.Globs})
 			continue
 		}
-		rule.not.args[at].globs = slices.Concat(rule.not.args[at].globs, a.Globs)
+		own := &rule.not.args[at]
+		if own.globs = slices.Concat(own.globs, a.Globs); own.written != nil {
+			own.written = slices.Concat(own.written, a.Globs)
+		}
 	}
 	if c.Server != "" {
 		rule.setCondition(serverKey, Stated{Text: policytext.Quote(c.Server), Globs: []string{c.Server}})

@@ -114,7 +114,7 @@ func TestRelativePaths(t *testing.T) {
 
 // The word for the folder stands where a path can begin, and nowhere else.
 func TestBaseWordInItsPlace(t *testing.T) {
-	for text, wrong := range map[string]bool{"${cwd}": false, "${cwd}/a": false, "${cwd}a": true, "a/${cwd}": true, "${cwd}/${cwd}": true, "${home}/x": false} {
+	for text, wrong := range map[string]bool{"${cwd}": false, "${cwd}/a": false, "${cwd}a": true, "a/${cwd}": true, "${cwd}/${cwd}": true, "${home}/x": true, "${HOME}/x": false} {
 		_, err := Parse("p", []byte("[[rule]]\naction = \"deny\"\ntool = \"t\"\nargs.path = \""+text+"\"\n"), Options{})
 		if (err != nil) != wrong {
 			t.Errorf("%s: %v", text, err)
@@ -269,6 +269,49 @@ func TestCallsThatNameAFolder(t *testing.T) {
 		call.Cwd = "/home/u/projects/app"
 		if d := p.Decide(call); d.Action != c.want {
 			t.Errorf("%s\n%s: %v (%s)", src.String(), c.args, d.Action, d.Reason)
+		}
+	}
+}
+
+// TestAFolderThatIsTheCallsOwn: an argument that names the folder in which the call works
+// anyway keeps no allow shut. Any other folder does, and so does any when the folder is not
+// known or not the only one.
+func TestAFolderThatIsTheCallsOwn(t *testing.T) {
+	const cwd = "/home/u/projects/app"
+	for _, c := range []struct {
+		facts Facts
+		args  string
+		want  Action
+	}{
+		{Facts{Cwd: cwd}, `{"cwd":"/home/u/projects/app"}`, Allow},
+		{Facts{Cwd: cwd}, `{"working_directory":"/home/u/projects/app/"}`, Allow},
+		{Facts{Cwd: cwd}, `{"workdir":"~/projects/app"}`, Allow},
+		{Facts{Cwd: cwd}, `{"workingDirectory":"."}`, Allow},
+		{Facts{Cwd: cwd}, `{"cwd":""}`, Allow},
+		{Facts{Cwd: cwd}, `{"cwd":null}`, Allow},
+		{Facts{Cwd: "~/projects/app"}, `{"cwd":"/home/u/projects/app"}`, Allow},
+		{Facts{Cwd: cwd}, `{"cwd":"/home/u/projects/app/sub"}`, Deny},
+		{Facts{Cwd: cwd}, `{"cwd":"sub"}`, Deny},
+		{Facts{Cwd: cwd}, `{"cwd":".."}`, Deny},
+		{Facts{Cwd: cwd}, `{"cwd":"/etc"}`, Deny},
+		{Facts{Cwd: cwd}, `{"cwd":"/home/u/projects"}`, Deny},
+		{Facts{Cwd: cwd}, `{"cwd":"/home/u/projects/app2"}`, Deny},
+		{Facts{Cwd: cwd}, `{"cwd":"/home/u/projects/app/link/.."}`, Deny}, // which leads above what the link leads to
+		{Facts{Cwd: cwd}, `{"cwd":"/home/u/projects/app","path":"/etc"}`, Deny},
+		{Facts{Cwd: cwd}, `{"folder":"/home/u/projects/app"}`, Deny}, // of which nobody knows what it is
+		{Facts{Cwd: cwd}, `{"cwd":"$PWD"}`, Deny},
+		{Facts{}, `{"cwd":"/home/u/projects/app"}`, Deny},
+		{Facts{}, `{"cwd":"."}`, Deny},
+		{Facts{Cwd: cwd, Elsewhere: true}, `{"cwd":"/home/u/projects/app"}`, Deny},
+		{Facts{Cwd: cwd, OS: Windows}, `{"cwd":"/home/u/projects/app"}`, Deny},
+	} {
+		p, err := Parse("policy.toml", []byte("[[rule]]\naction = 'allow'\ntool = '*'\nargs.command = 'ls'\n"), Options{Home: "/home/u"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := `{"command":"ls",` + c.args[1:]
+		if d := p.Decide(&Call{Subject: ToolSubject, Names: []string{"run"}, Args: []byte(args), Facts: c.facts}); d.Action != c.want {
+			t.Errorf("%+v %s: %v, want %v", c.facts, args, d.Action, c.want)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,8 +15,12 @@ import (
 type Extension struct {
 	Profile string // NAME in "profile:NAME"; "" for a file
 	File    string // as written; relative to the folder of Pos.File
-	SHA256  string // hash of the file's text, in lower-case hexadecimal digits
+	SHA256  string // hash of the text, in lower-case hexadecimal digits; "" for a profile that is not pinned
+	InPlace bool   // it is an [[extends]]: its rules stand where it stands, and a profile comes without the rules that all profiles share
 	Pos     Position
+
+	servers *Stated // the servers that its rules are about; nil for those that the rules name
+	end     int     // offset of its end in the file
 }
 
 const profilePrefix = "profile:"
@@ -47,7 +53,7 @@ func (p *parser) readExtends(e toml.Expression) {
 		case v.IsString() && found && name != "":
 			x.Profile = name
 		case v.IsString():
-			p.fail(start, end, fmt.Sprintf("%q is no profile", v.Text()), form)
+			p.fail(start, end, fmt.Sprintf("%q is not a profile", v.Text()), form)
 			return
 		case v.IsTable() && p.pinnedFile(v, &x):
 		default:
@@ -70,68 +76,347 @@ func (p *parser) pinnedFile(v toml.Value, x *Extension) bool {
 		*to = value.Text()
 	})
 	x.SHA256 = strings.ToLower(x.SHA256)
-	hexadecimal := strings.Trim(x.SHA256, "0123456789abcdef") == ""
-	return whole && x.File != "" && len(x.SHA256) == 64 && hexadecimal
+	return whole && x.File != "" && isSHA256(x.SHA256)
 }
 
-// applyExtends puts the rules of the extended texts below the policy's own rules, in the order
-// of extends, and adds the limits and the trust tables of these texts. It returns the texts,
+// extensionKeys are the keys of an [[extends]].
+var extensionKeys = []string{"profile", "file", "sha256", "server"}
+
+const extensionForm = `write [[extends]], and below it profile = "filesystem" and server = "NAME"`
+
+// openExtension starts an [[extends]] at its header.
+func (p *parser) openExtension(e toml.Expression) {
+	p.endTable()
+	switch {
+	case e.Form == toml.Table:
+		p.fail(e.Start, e.End, "[extends] must be [[extends]]", "a policy may have several")
+		return
+	case p.extended:
+		p.fail(e.Start, e.End, "[[extends]] beside a list extends", "either one list above every [[rule]], or tables")
+		return
+	}
+	p.extending, p.named, p.scope = true, nil, extendsScope
+	p.extends = append(p.extends, Extension{InPlace: true, Pos: p.positionOf(e.Start), end: e.End})
+}
+
+// extensionField reads a pair of an [[extends]].
+func (p *parser) extensionField(e toml.Expression) {
+	x := &p.extends[len(p.extends)-1]
+	x.end = e.End
+	word, ok := p.takeKey(e, "[[extends]]", extensionKeys)
+	to := map[string]*string{"profile": &x.Profile, "file": &x.File, "sha256": &x.SHA256}[word]
+	switch {
+	case !ok:
+	case word == "server":
+		x.servers = p.readServers(e)
+	case !e.Value.IsString() || e.Value.Text() == "":
+		p.fail(e.Start, e.End, word+" must be a text", extensionForm)
+	default:
+		*to = e.Value.Text()
+	}
+}
+
+// closeExtension checks an [[extends]] as a whole.
+func (p *parser) closeExtension() {
+	if !p.extending {
+		return
+	}
+	p.extending = false
+	x := &p.extends[len(p.extends)-1]
+	x.SHA256 = strings.ToLower(x.SHA256)
+	fail := func(msg, hint string) {
+		p.errs = append(p.errs, &Error{Pos: x.Pos, Text: "[[extends]]", Msg: msg, Hint: hint})
+	}
+	switch {
+	case p.broken || len(p.errs) > 0:
+	case (x.Profile == "") == (x.File == ""):
+		fail("an [[extends]] names a profile, or a file", extensionForm)
+	case strings.Trim(x.Profile, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
+		fail(fmt.Sprintf("%q is not a name of a profile", x.Profile), "see: clawai policy init --list")
+	case x.SHA256 == "" && x.File != "":
+		fail("a file without its hash", `write sha256 = "...", so that nobody changes your rules by changing the file`)
+	case x.SHA256 != "" && !isSHA256(x.SHA256):
+		fail("sha256 is not 64 hexadecimal digits", "")
+	}
+}
+
+// readServers reads the servers of an [[extends]].
+func (p *parser) readServers(e toml.Expression) *Stated {
+	globs := p.readGlobs(label{key: serverKey}, e.Key, e.Value)
+	if globs == nil {
+		return nil
+	}
+	s := statedGlobs(slices.Clone(globs), nil, func(c *Call) string { return c.Server })
+	return &s
+}
+
+func isSHA256(s string) bool {
+	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// applyExtends adds the rules of the extended texts. Those of a list stand below the policy's own
+// rules, in the order of the list. Those of an [[extends]] stand where it stands. A rule of the
+// policy with the key above stands directly above the extended rule that it names. applyExtends
+// also adds the limits and the trust tables of these texts. It returns the digests of these texts,
 // because the revision covers them too.
 //
 // The last rule of a text is dropped if it denies every tool (withoutClosing). But a layer does
 // not decide calls that none of its rules matches. So in a layer, such a last rule is put below
 // the rules of all texts.
-func (f *fileSource) applyExtends(o Options) ([][]byte, Errors) {
-	var texts [][]byte
-	var closing []ruleSource
-	var closes Extension
-	add := func(r ruleSource, from Extension) {
-		r.Index, r.from = len(f.rules), from.String()
-		f.rules = append(f.rules, r)
+func (f *fileSource) applyExtends(o Options) ([][sha256.Size]byte, Errors) {
+	if len(f.extends) == 0 && !f.anchored {
+		return nil, nil
 	}
-	for _, x := range f.extends {
-		fail := func(format string, a ...any) Errors {
-			return Errors{&Error{Pos: x.Pos, Text: x.String(), Msg: fmt.Sprintf(format, a...)}}
+	all := make([]fileSource, len(f.extends))
+	sums := make([][sha256.Size]byte, len(f.extends))
+	total := len(f.rules)
+	for i := range f.extends {
+		var errs Errors
+		if all[i], sums[i], errs = f.extends[i].read(o, f.folders); len(errs) > 0 {
+			return nil, errs
 		}
-		if o.Extend == nil {
-			return nil, fail("extends cannot be followed here")
+		total += len(all[i].rules)
+	}
+	m := merger{own: f.rules, rules: make([]ruleSource, 0, total)}
+	if f.anchored {
+		m.anchored, m.named, m.entries = map[anchor][]int{}, make([]int, len(f.rules)), map[string]int{}
+		for i := range f.rules {
+			if r := &f.rules[i]; r.above != "" {
+				at := anchor{r.entries, r.above}
+				m.anchored[at] = append(m.anchored[at], i)
+			}
 		}
-		name, src, err := o.Extend(x)
-		if err != nil {
-			return nil, fail("%v", err)
-		}
-		all, errs := parseFile(name, src)
-		if len(errs) > 0 {
-			return nil, append(fail("what it extends does not load"), errs...)
-		}
-		if len(all.extends) > 0 {
-			return nil, fail("what it extends extends %s in turn, and only one step is followed", all.extends[0])
-		}
-		if len(all.packFiles) > 0 {
-			return nil, fail("what it extends has packs, and those of a policy are its own: name %s here", all.packFiles[0].File)
-		}
-		for _, l := range all.limits {
+	}
+	var closing []ruleSource
+	var closes *Extension
+	for i := range f.extends {
+		x := &f.extends[i]
+		for _, l := range all[i].limits {
 			l.From = x.String()
 			f.limits = append(f.limits, l)
 		}
-		for _, t := range all.trusts {
+		for _, t := range all[i].trusts {
 			t.From = x.String()
 			f.trusts = append(f.trusts, t)
 		}
-		f.level = max(f.level, all.level)
-		kept := withoutClosing(all.rules)
-		for _, r := range kept {
-			add(r, x)
+		for _, t := range all[i].cages {
+			t.From = x.String()
+			f.cages = append(f.cages, t)
 		}
-		if rest := all.rules[len(kept):]; o.Layer != "" && len(rest) > 0 {
+		for _, l := range all[i].folders {
+			if l.From = x.String(); x.Profile == "" || findList(f.folders, l.Name) == nil {
+				f.folders = append(f.folders, l)
+			}
+		}
+		f.level = max(f.level, all[i].level)
+		kept := withoutClosing(all[i].rules)
+		m.addExtension(x, i, kept)
+		if rest := all[i].rules[len(kept):]; o.Layer != "" && len(rest) > 0 {
 			closing, closes = rest, x
 		}
-		texts = append(texts, src)
 	}
-	for _, r := range closing {
-		add(r, closes)
+	m.addOwn(len(f.extends))
+	for i := range closing {
+		if closes.bindRule(&closing[i]) {
+			m.add(&closing[i])
+		}
 	}
-	return texts, nil
+	f.rules = m.rules
+	return sums, m.checkAnchors(f.extends)
+}
+
+// read reads the text of an entry, and returns its digest, too. A profile takes the lists of folders
+// of the policy that extends it.
+func (x *Extension) read(o Options, owners []FolderList) (all fileSource, sum [sha256.Size]byte, errs Errors) {
+	fail := func(format string, a ...any) Errors {
+		return Errors{&Error{Pos: x.Pos, Text: x.String(), Msg: fmt.Sprintf(format, a...)}}
+	}
+	if o.Extend == nil {
+		return all, sum, fail("extends cannot be followed here")
+	}
+	name, src, err := o.Extend(*x)
+	if err != nil {
+		return all, sum, fail("%v", err)
+	}
+	if x.SHA256 == "" {
+		sum = sha256.Sum256(src)
+	} else {
+		_, _ = hex.Decode(sum[:], []byte(x.SHA256)) // its digits were checked
+	}
+	if x.Profile == "" {
+		owners = nil
+	}
+	all, errs = parseFile(name, src, owners)
+	for i := range all.rules {
+		r := &all.rules[i]
+		if slices.ContainsFunc(r.names, func(name string) bool { return findList(owners, name) == nil }) {
+			r.writeOut()
+		}
+	}
+	switch {
+	case len(errs) > 0:
+		errs = append(fail("what it extends does not load"), errs...)
+	case len(all.extends) > 0:
+		errs = fail("what it extends extends %s in turn, and only one step is followed", all.extends[0].String())
+	case all.anchored:
+		errs = fail("what it extends has a rule with the key above, which is for the policy's own rules")
+	case len(all.packFiles) > 0:
+		errs = fail("what it extends has packs, and those of a policy are its own: name %s here", all.packFiles[0].File)
+	}
+	return all, sum, errs
+}
+
+// merger joins the policy's own rules and the rules of the extended texts into one list.
+type merger struct {
+	own   []ruleSource
+	next  int // index of the first own rule that is not added yet
+	rules []ruleSource
+
+	anchored map[anchor][]int // the own rules with the key above, in order
+	named    []int            // by the index of such a rule: the number of extended rules that it names
+	entries  map[string]int   // the entry that has a rule with this name; the last one, if several have
+}
+
+// anchor is the value of the key above: the name of a rule in one [[extends]].
+type anchor struct {
+	entries int
+	name    string
+}
+
+func (m *merger) add(r *ruleSource) {
+	m.rules = append(m.rules, *r)
+	m.rules[len(m.rules)-1].Index = len(m.rules) - 1
+}
+
+// bindRule binds a rule to the entry of extends that it comes from. It returns false for a rule of
+// other servers.
+func (x *Extension) bindRule(r *ruleSource) bool {
+	r.from = x.String()
+	if x.servers == nil {
+		return true
+	}
+	if own := r.conditionFor(ruleKeys[serverKey]); own != nil {
+		return mayMeet(own.Globs, x.servers.Globs)
+	}
+	r.setCondition(serverKey, *x.servers)
+	return true
+}
+
+// addOwn adds the own rules that stand above the entry with this index. For an entry in a list, the
+// index is 0.
+func (m *merger) addOwn(entry int) {
+	for ; m.next < len(m.own) && m.own[m.next].entries <= entry; m.next++ {
+		if m.own[m.next].above == "" {
+			m.add(&m.own[m.next])
+		}
+	}
+}
+
+// addExtension adds the rules of an entry, each below the own rules that name it.
+func (m *merger) addExtension(x *Extension, entry int, rules []ruleSource) {
+	m.addOwn(entry)
+	anchors := anchorNames{}
+	for i := range rules {
+		r := &rules[i]
+		if !x.bindRule(r) {
+			continue
+		}
+		if x.InPlace {
+			r.entries = entry + 1
+			m.addAnchored(r, anchors)
+		}
+		m.add(r)
+	}
+}
+
+// addAnchored adds the own rules that stand above an extended rule.
+func (m *merger) addAnchored(r *ruleSource, anchors anchorNames) {
+	if m.anchored == nil {
+		return
+	}
+	name := anchors.nameRule(r)
+	m.entries[name] = r.entries
+	for _, i := range m.anchored[anchor{r.entries, name}] {
+		m.add(&m.own[i])
+		m.named[i]++
+	}
+}
+
+// checkAnchors reports own rules with the key above that do not name one rule.
+func (m *merger) checkAnchors(extends []Extension) (errs Errors) {
+	for i := range m.named {
+		r := &m.own[i]
+		if r.above == "" || m.named[i] == 1 {
+			continue
+		}
+		text := "no rule"
+		if m.named[i] > 1 {
+			text = "more than one rule"
+		}
+		e := &Error{Pos: r.Pos, Text: "[[rule]]", Msg: fmt.Sprintf("%s of the [[extends]] above it is described as %q", text, r.above), Hint: `above = "DESCRIPTION" names the rule that this one stands above`}
+		if other := m.entries[r.above]; m.named[i] == 0 && other > 0 && r.entries > 0 {
+			near, x := &extends[r.entries-1], &extends[other-1]
+			e.Msg = fmt.Sprintf("the nearest [[extends]] above it, %s on line %d, has no rule described as %q; %s on line %d has one", near, near.Pos.Line, r.above, x, x.Pos.Line)
+			e.Hint = fmt.Sprintf("put this rule directly below the [[extends]] on line %d, above the next one", x.Pos.Line)
+		}
+		errs = append(errs, e)
+	}
+	return errs
+}
+
+// anchorNames gives the rules of one [[extends]] their names for the key above. It holds how many
+// have each description.
+type anchorNames map[string]int
+
+// nameRule returns the name of the next rule: its description. If a rule above has the same
+// description, a number follows. A rule without a description has the name "".
+func (a anchorNames) nameRule(r *ruleSource) string {
+	if r.Description == "" {
+		return ""
+	}
+	a[r.Description]++
+	if n := a[r.Description]; n > 1 {
+		return fmt.Sprintf("%s (%d)", r.Description, n)
+	}
+	return r.Description
+}
+
+// listAnchors returns the names of all rules for the key above, by index; "" for a rule that no rule
+// can stand above by that key. It returns nil if there are none.
+func (p *Policy) listAnchors() []string {
+	var all []string
+	var names anchorNames
+	entries := 0
+	for i := range p.sources {
+		r := &p.sources[i]
+		if r.from == "" || r.entries == 0 {
+			continue
+		}
+		if all == nil {
+			all = make([]string, len(p.sources))
+		}
+		if r.entries != entries {
+			entries, names = r.entries, anchorNames{}
+		}
+		all[i] = names.nameRule(r)
+	}
+	return all
+}
+
+// anchorOf returns the name of the rule with an index for the key above.
+func (p *Policy) anchorOf(index int) string {
+	if all := p.listAnchors(); all != nil {
+		return all[index]
+	}
+	return ""
+}
+
+// mayMeet reports whether a server's name may match a glob of each list.
+func mayMeet(some, others []string) bool {
+	isGlob := func(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
+	return slices.ContainsFunc(some, func(a string) bool {
+		return slices.ContainsFunc(others, func(b string) bool { return a == b || isGlob(a) || isGlob(b) })
+	})
 }
 
 // withoutClosing drops a last rule that denies every tool, because no rule after it would ever
@@ -147,6 +432,20 @@ func withoutClosing(rules []ruleSource) []ruleSource {
 		return rules[:n-1]
 	}
 	return rules
+}
+
+// Servers returns the servers that the entry's rules are about; nil for those that the rules name.
+func (x Extension) Servers() []string {
+	if x.servers == nil {
+		return nil
+	}
+	return x.servers.Globs
+}
+
+// Extensions returns the entries of a policy's extends; none if the file itself does not load.
+func Extensions(file string, src []byte) []Extension {
+	f, _ := parseFile(file, src, nil)
+	return f.extends
 }
 
 // String returns the entry as people name it.

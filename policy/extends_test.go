@@ -104,8 +104,8 @@ func TestExtendsIsRefused(t *testing.T) {
 	for _, c := range []struct{ list, want string }{
 		{`"profile:open"`, "mine.toml:1:1: extends must be a list, not a string"},
 		{`[1]`, "mine.toml:1:12: an entry of extends is a profile, or a file with its hash"},
-		{`["team.toml"]`, `mine.toml:1:12: "team.toml" is no profile`},
-		{`["profile:"]`, "is no profile"},
+		{`["team.toml"]`, `mine.toml:1:12: "team.toml" is not a profile`},
+		{`["profile:"]`, "is not a profile"},
 		{`[{ file = "team.toml" }]`, "an entry of extends is"},
 		{`[{ file = "team.toml", sha256 = "abc" }]`, "an entry of extends is"},
 		{`[{ file = "team.toml", sha256 = "` + strings.Repeat("g", 64) + `" }]`, "an entry of extends is"},
@@ -116,7 +116,7 @@ func TestExtendsIsRefused(t *testing.T) {
 		{`["profile:further"]`, "only one step is followed"},
 		{"[]\nextends = []", "mine.toml:2:1: extends is given twice"},
 		{"[]\nextends.x = []", "extends must be a list, not a table"},
-		{"[]\n[extends]", "extends is a list above every [[rule]]"},
+		{"[]\n[extends]", "[extends] must be [[extends]]"},
 	} {
 		_, err := extending(c.list, one("allow", "z", ""))
 		if errs := (policy.Errors)(nil); !errors.As(err, &errs) || !strings.Contains(err.Error(), c.want) {

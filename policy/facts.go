@@ -41,7 +41,7 @@ type TextFact struct {
 
 // textFacts has a row for each fact that is a plain text, in the order of the record.
 var textFacts = []TextFact{
-	{"cwd", func(f *Facts) *string { return &f.Cwd }, IsFolder, "is no folder: write an absolute path, or one below ~/"},
+	{"cwd", func(f *Facts) *string { return &f.Cwd }, IsFolder, "is not a folder: write an absolute path, or one below ~/"},
 	{"os", func(f *Facts) *string { return &f.OS }, IsOS, `is "windows", "linux" or "darwin"`},
 }
 

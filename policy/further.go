@@ -44,8 +44,7 @@ type beyond struct {
 	at     int               // offset of the argument's value, plus 1, until it has been looked at; else 0
 }
 
-// argumentPath returns the path of the argument because of which a rule does not match the
-// call.
+// argumentPath returns the path of the argument that keeps a rule from matching the call.
 func (b *beyond) argumentPath() []string {
 	var path []string
 	if b.any {
@@ -186,7 +185,7 @@ func (sc *scanner) noteNamed(n *argNames, called string, start int) bool {
 // suspectNamed is suspectValue for an argument that some rule names. It skips objects if rules
 // name members of the argument.
 func (sc *scanner) suspectNamed(n *argNames, called string) (reading.Suspicion, bool) {
-	if len(n.kids) > 0 {
+	if len(n.groups) > 0 {
 		return sc.suspectOuter(called)
 	}
 	return sc.suspectValue(called)
@@ -232,6 +231,9 @@ func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 			return reading.Innocent, false
 		}
 		sc.weighed += len(text)
+		if sc.folder != nil && reading.IsWorkFolder(name) && sc.folder.IsNamedBy(text) {
+			return reading.Innocent, true // relative paths start there without this argument, too
+		}
 		if why = reading.SuspectText(class, text, sc.windows); why == reading.Innocent && holdsJSON(text) {
 			why, ok = sc.suspectJSON(name, text)
 		}

@@ -93,6 +93,7 @@ func (x *index) buildIndex(p *Policy, s Subject) {
 	for i := range x.buckets {
 		slices.Sort(x.buckets[i].slots)
 		x.buckets[i].slots = slices.Compact(x.buckets[i].slots)
+		x.buckets[i].dropFewArgs()
 	}
 }
 
@@ -187,6 +188,22 @@ func (b *bucket) addRule(id int32, r *rule) {
 				x.starts.add(prefix, id)
 			}
 		})
+	}
+}
+
+// fewInBucket is the number of rules in a bucket up to which judging all of them is as fast as looking
+// them up by their arguments.
+const fewInBucket = 4
+
+// dropFewArgs moves the rules in args to rules if the bucket has only few rules.
+func (b *bucket) dropFewArgs() {
+	all := slices.Clone(b.rules)
+	for i := range b.args {
+		all = append(all, b.args[i].all...)
+	}
+	if len(all) <= fewInBucket {
+		slices.Sort(all)
+		b.rules, b.args = all, nil
 	}
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -10,13 +11,42 @@ import (
 // errMoved means that the policy's text is not the text that the rule was read from.
 var errMoved = errors.New("the policy has changed since it was read; nothing is written")
 
-// InsertAbove puts text, a rule, above rule r of the policy src, and above the comment lines
-// directly above r. Every byte of src stays; the text takes on src's line ends and indentation.
-// It must consist of whole lines without multi-line strings, as NarrowRule writes it.
+// PlaceAbove returns the text of one or more rules as it must be written above rule r of the
+// policy. If r comes from an extended text, or has the key above itself, the new rules get the key
+// above.
+func (p *Policy) PlaceAbove(r Rule, text string) (string, error) {
+	if r.Index < 0 || r.Index >= len(p.sources) || p.sources[r.Index].Rule != r {
+		return "", errMoved
+	}
+	if name := cmp.Or(p.anchorOf(r.Index), p.sources[r.Index].above); name != "" {
+		return policytext.PutAbove(text, name)
+	}
+	return text, nil
+}
+
+// InsertAbove puts text, a rule or several, above rule r of the policy, whose text is src, and above
+// the comment lines directly above r. Every byte of src stays; the text takes on src's line ends
+// and indentation. It must consist of whole lines without multi-line strings, as NarrowRule writes
+// it. If r is a rule that the policy extends, the text goes below the [[extends]], and its rules
+// get the key above.
 //
 // The error means that r is not in src, or that the result is not a valid policy.
-func InsertAbove(src []byte, r Rule, text string) ([]byte, error) {
-	out, found := policytext.InsertAbove(src, r.Index, r.Pos.Line, text)
+func (p *Policy) InsertAbove(src []byte, r Rule, text string) ([]byte, error) {
+	text, err := p.PlaceAbove(r, text)
+	if err != nil {
+		return nil, err
+	}
+	s := &p.sources[r.Index]
+	var out []byte
+	var found bool
+	switch {
+	case s.from == "":
+		out, found = policytext.InsertAbove(src, r.Pos.Line, text)
+	case p.anchorOf(r.Index) == "":
+		return nil, fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", s.from)
+	default:
+		out, found = policytext.InsertBelowExtension(src, s.entries-1, text)
+	}
 	if !found {
 		return nil, errMoved
 	}

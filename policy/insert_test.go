@@ -41,11 +41,12 @@ func TestInsertAbove(t *testing.T) {
 // insert puts newRule above a rule of src.
 func insert(t *testing.T, src string, index int) string {
 	t.Helper()
-	rules, errs := parseSource("p.toml", []byte(src))
-	if errs != nil {
-		t.Fatal(errs)
+	p, err := Parse("p.toml", []byte(src), Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	out, err := InsertAbove([]byte(src), rules[index].Rule, newRule)
+	rules := p.sources
+	out, err := p.InsertAbove([]byte(src), rules[index].Rule, newRule)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +67,10 @@ func TestInsertAboveKeepsTheIndentation(t *testing.T) {
 
 func TestInsertAboveRefuses(t *testing.T) {
 	src := []byte("[[rule]]\naction='deny'\ntool='t'\n")
+	p, err := Parse("p.toml", src, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	at := func(line, index int) Rule { return Rule{Pos: Position{"p.toml", line, 1}, Index: index} }
 	for _, c := range []struct {
 		name, src, text, want string
@@ -74,11 +79,12 @@ func TestInsertAboveRefuses(t *testing.T) {
 		{"another line", string(src), newRule, "has changed", at(2, 0)},
 		{"no such rule", string(src), newRule, "has changed", at(1, 1)},
 		{"not TOML any more", "x", newRule, "has changed", at(1, 0)},
+		{"the rule lies elsewhere", "\n" + string(src), newRule, "has changed", at(1, 0)},
 		{"a rule without keys", "[[rule]]", newRule, "would not load", at(1, 0)},
 		{"a rule before a table", "[[rule]]\n[rule.args]", newRule, "would not load", at(1, 0)},
 		{"bad text", string(src), "[[rule]]\n", "p.toml:1:1: rule without an action", at(1, 0)},
 	} {
-		out, err := InsertAbove([]byte(c.src), c.r, c.text)
+		out, err := p.InsertAbove([]byte(c.src), c.r, c.text)
 		if err == nil || !strings.Contains(err.Error(), c.want) || out != nil {
 			t.Errorf("%s: %q, %v", c.name, out, err)
 		}

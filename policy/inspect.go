@@ -14,28 +14,59 @@ type Source struct {
 	// decides no calls, because it judges replies or lists (On) or alters content.
 	Subject Subject
 	About   Subject  // the subject in the rule's text, also if Subject is NoSubject
-	Names   []string // the subject's globs, of which one must match
-	Servers []string // globs, of which one must match; nil when the rule is about every server
+	Names   []string // the subject's globs; one must match
+	Servers []string // globs; one must match; nil when the rule is about every server
 	Args    []ArgSource
 	Where   []WhereSource
 	Calls   []Stated // conditions on the call as a whole, including Servers and When
 	Not     Exceptions
 	Further Further  // what the rule says about arguments that its conditions do not name
 	When    *When    // nil when the rule holds at any time
-	Finds   []string // kinds of finds, of which one must be found, or "*"; nil if the rule has no find
+	Finds   []string // kinds of finds; one must be found, or "*"; nil if the rule has no find
 	// From is the entry of extends that the rule comes from; "" for a rule of the file itself.
 	// Start and End are offsets in the text of that entry.
 	From string
+	// Anchor is the name of an extended rule for the key above; "" for a rule of the file itself and
+	// for one that no rule can stand above.
+	Anchor string
 	// Start and End are the offsets of the rule in the file, including its [[rule]] header.
 	Start, End int
+	// FolderNames are the names of [folders] that the rule uses. Its globs hold the folders
+	// themselves.
+	FolderNames []string
+}
+
+// TakesRulesAbove reports whether a rule of the file can stand directly above this one: it is the
+// file's own, or one that the key above can name.
+func (s *Source) TakesRulesAbove() bool { return s.From == "" || s.Anchor != "" }
+
+// EndOfOwn returns the index behind the last rule of the file itself, in the list of all rules.
+func EndOfOwn(sources []Source) int {
+	for i := len(sources); i > 0; i-- {
+		if sources[i-1].From == "" {
+			return i
+		}
+	}
+	return 0
 }
 
 // RefusesTheRest reports whether a rule of the file itself denies every call of its subject,
-// whatever else the call is: as the last rule it refuses what no rule above it allows.
+// without conditions. As the last rule it denies all that the rules above do not allow.
 func (s *Source) RefusesTheRest() bool {
 	return s.From == "" && s.Action == Deny && s.Subject != NoSubject &&
 		len(s.Calls)+len(s.Args)+len(s.Where) == 0 && !s.Further.Only && !s.Not.HasExceptions() &&
 		slices.ContainsFunc(s.Names, func(g string) bool { return strings.Trim(g, "*") == "" })
+}
+
+// AfterKinds returns the kinds of data that a session must have seen before the rule decides; 0 if
+// the rule has no such condition.
+func (s *Source) AfterKinds() (kinds Seen) {
+	for _, c := range s.Calls {
+		if after, ok := c.test.(*afterSeen); ok {
+			kinds = after.kinds
+		}
+	}
+	return kinds
 }
 
 // Exceptions holds the exceptions of a rule: the rule does not match a call that meets one of
@@ -68,8 +99,12 @@ type WhereSource struct {
 // Sources returns the rules as written, in order.
 func (p *Policy) Sources() []Source {
 	out := make([]Source, len(p.sources))
+	anchors := p.listAnchors()
 	for i := range p.sources {
 		out[i] = p.sources[i].exportSource()
+		if anchors != nil {
+			out[i].Anchor = anchors[i]
+		}
 		if out[i].On != p.options.judges {
 			out[i].Subject = NoSubject
 			continue
@@ -83,7 +118,7 @@ func (p *Policy) Sources() []Source {
 }
 
 func (r *ruleSource) exportSource() Source {
-	s := Source{Rule: r.Rule, Subject: r.subject, About: r.subject, Names: slices.Clone(r.patterns), Start: r.start, End: r.end, From: r.from}
+	s := Source{Rule: r.Rule, Subject: r.subject, About: r.subject, Names: slices.Clone(r.patterns), Start: r.start, End: r.end, From: r.from, FolderNames: slices.Clone(r.names)}
 	for _, c := range r.calls {
 		s.Calls = append(s.Calls, c)
 		switch test := c.test.(type) {

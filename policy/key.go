@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/policy/internal/toml"
-	"github.com/clawai/clawai/policy/policytext"
 )
 
 // key describes one key of a rule for all code that reads, judges, compares and writes rules.
@@ -56,6 +55,8 @@ const (
 	onKey
 	afterKey
 	cwdKey
+	aboveKey
+	previewKey
 
 	noKey ruleKey = 1<<8 - 1
 )
@@ -107,6 +108,9 @@ func init() {
 		callRow(key{name: "cwd", behind: "server", early: true, field: globOf(startOf), narrow: (*narrower).bindFolder,
 			call: &CallKey{Glob: true, Is: "its relative paths start in", Unknown: "the folder in which its relative paths start is not known",
 				Hint: "\"cwd\" in the fixture says it", Recorded: true, got: startOf}}),
+		key{name: "above", behind: "description", field: (*parser).readAbove, write: (*ruleSource).writeAbove, narrow: (*narrower).keepPlace},
+		key{name: "preview", behind: "ask", field: (*parser).readPreview, check: (*parser).checkPreview, write: (*ruleSource).writePreview,
+			narrow: (*narrower).dropPreview},
 	)
 }
 
@@ -159,7 +163,7 @@ func subjectRow(name string, k ruleKey) key {
 		name: name, field: (*parser).readSubject,
 		write: func(r *ruleSource, line func(key, toml string)) {
 			if mine(r) {
-				line(name, policytext.OneOrList(policytext.QuoteAll(r.patterns)))
+				line(name, globsTOML(r.patterns, r.written))
 			}
 		},
 		narrow: func(n *narrower) error {

@@ -79,8 +79,8 @@ var whole = Stated{Key: "find", Text: "nothing: the whole is judged", test: asWh
 
 func (asWhole) matchCall(c *Call) where.Match { return verdictOf(len(c.Finds) == 0) }
 
-// callConditions returns the rule's conditions on the whole call, and the condition whole if the
-// rule implies it.
+// callConditions returns the rule's conditions on the whole call. It adds asWhole if the rule
+// implies it.
 func (r *ruleSource) callConditions() []Stated {
 	if r.On == OnCall || r.findCondition() != nil {
 		return r.calls
@@ -146,7 +146,7 @@ func (p *parser) checkFind(r *ruleSource) {
 // condition, and would be wider without it.
 func (n *narrower) refuseFind() error {
 	if n.asked.findCondition() != nil && n.rule.Action == Allow {
-		return errors.New("the rule asks about what was found, and no rule can allow by that")
+		return errors.New("the rule asks because of a finding, and an allow cannot have that condition")
 	}
 	return nil
 }

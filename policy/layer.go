@@ -52,13 +52,13 @@ func (p *Policy) LayerName() string { return p.options.Layer }
 // FileName returns the name of the policy's text in positions.
 func (p *Policy) FileName() string { return p.file }
 
-// setRevision sets the digest of the texts that the policy was read from and of the layers.
-func (p *Policy) setRevision(texts [][]byte) {
-	sum := sha256.Sum256(texts[0])
-	if len(texts)+len(p.options.Above) > 1 {
+// setRevision sets the digest of the texts that the policy was read from and of the layers. sums are
+// the digests of the texts, that of the policy's own first.
+func (p *Policy) setRevision(sums [][sha256.Size]byte) {
+	sum := sums[0]
+	if len(sums)+len(p.options.Above) > 1 {
 		h := sha256.New()
-		for _, src := range texts {
-			part := sha256.Sum256(src)
+		for _, part := range sums {
 			h.Write(part[:])
 		}
 		for _, layer := range p.options.Above {

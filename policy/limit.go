@@ -12,8 +12,8 @@ type LimitTable struct {
 	// Rule has the limit's place, description and rate. Its action is for the calls beyond the
 	// rate and for no others. Its index comes after the indexes of the rules.
 	Rule
-	Tools   []string // globs, of which one must match; nil for every tool
-	Servers []string // globs on server names, of which one must match; nil for every server
+	Tools   []string // globs; one must match; nil for every tool
+	Servers []string // globs on server names; one must match; nil for every server
 	// Start and End are the offsets of the table in the file, including its header.
 	Start, End int
 	From       string // the entry of extends that the table comes from; "" for the file's own

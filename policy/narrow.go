@@ -42,7 +42,7 @@ func (n *Narrowed) ArgsOnlyNames() (names []string, only bool) {
 // Limit is a condition on one argument.
 type Limit struct {
 	Path  []string // the names below args
-	Globs []string // globs, of which one must match
+	Globs []string // globs; one must match
 }
 
 // ArgumentName returns the argument as a policy writes it below args: path, "a.b",
@@ -69,7 +69,7 @@ func (l Limit) ArgumentName() string { return policytext.DottedKey(l.Path[0], l.
 // question mark, an empty text, a list, an object or null, and cannot demand that two globs on
 // one argument both match.
 func (p *Policy) NarrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
-	if r.Index >= 0 && r.Index < len(p.sources) && p.sources[r.Index].from != "" {
+	if r.Index >= 0 && r.Index < len(p.sources) && p.sources[r.Index].from != "" && p.anchorOf(r.Index) == "" {
 		return nil, fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", p.sources[r.Index].from)
 	}
 	return p.narrowRule(r, c, s, a)
@@ -95,7 +95,7 @@ func (p *Policy) narrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, erro
 	if a == Prompt {
 		return nil, errors.New("an answer allows or denies")
 	}
-	n := narrower{asked: asked, call: c, home: p.homeFolder(), scope: s}
+	n := narrower{asked: asked, call: c, home: p.homeFolder(), scope: s, anchor: p.anchorOf(r.Index)}
 	n.rule = *asked
 	n.rule.Action = a
 	if err := n.narrowKeys(); err != nil {
@@ -123,9 +123,9 @@ func (p *Policy) homeFolder() string { return p.readers[resourceSlot].Home }
 // with the action a.
 func (p *Policy) tryRuleAbove(text string, r Rule, c *Call, a Action) (*Policy, error) {
 	var q *Policy
-	written, errs := parseSource("always", []byte(text))
+	written, errs := parseFile("always", []byte(text), p.sources[r.Index].lists)
 	if len(errs) == 0 {
-		rules := slices.Insert(slices.Clone(p.sources), r.Index, written...)
+		rules := slices.Insert(slices.Clone(p.sources), r.Index, written.rules...)
 		q, errs = compileSources(rules, p.options)
 	}
 	if len(errs) > 0 {
@@ -149,6 +149,7 @@ type narrower struct {
 	home  string
 	scope Scope
 
+	anchor string // the name of asked for the key above
 	rule   ruleSource
 	limits []Limit
 	open   []string
@@ -164,6 +165,14 @@ func (n *narrower) narrowKeys() error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// keepPlace lets the rule stand above the extended rule that asked.
+func (n *narrower) keepPlace() error {
+	if n.asked.from != "" {
+		n.rule.above = n.anchor
 	}
 	return nil
 }
@@ -188,6 +197,12 @@ func (n *narrower) dropAsk() error {
 	return nil
 }
 
+// dropPreview removes the key preview, because the new rule asks nobody.
+func (n *narrower) dropPreview() error {
+	n.rule.Preview = false
+	return nil
+}
+
 // narrowName gives the rule the call's name; for a resource, the URI or its folder.
 func (n *narrower) narrowName() error {
 	name := n.call.Names[0]
@@ -196,7 +211,7 @@ func (n *narrower) narrowName() error {
 	case ToolSubject:
 	case PromptSubject:
 		if n.scope == File || n.scope == Folder {
-			return fmt.Errorf("a prompt lies in no %s", n.scope)
+			return fmt.Errorf("a prompt has no %s", n.scope)
 		}
 	case ResourceSubject:
 		return n.narrowResource(name)
@@ -205,7 +220,7 @@ func (n *narrower) narrowName() error {
 			return fmt.Errorf("there is no %s to widen %s to", n.scope, key)
 		}
 	}
-	n.rule.patterns = []string{name}
+	n.rule.patterns, n.rule.written = []string{name}, nil
 	return checkExact("the "+key, name)
 }
 
@@ -226,9 +241,9 @@ func (n *narrower) narrowResource(uri string) error {
 	}
 	both := intersectGlobs(n.asked.patterns, []string{wanted}, n.home)
 	if len(both) != 1 {
-		return fmt.Errorf("no one pattern keeps to %q and to the rule's %s", wanted, listWords(policytext.QuoteAll(n.asked.patterns)))
+		return fmt.Errorf("no single pattern covers %q and keeps to the rule's %s", wanted, listWords(policytext.QuoteAll(n.asked.patterns)))
 	}
-	n.rule.patterns = both
+	n.rule.patterns, n.rule.written = both, nil
 	return nil
 }
 
@@ -279,7 +294,7 @@ func (n *narrower) narrowArguments() error {
 		default:
 			both := intersectGlobs(n.asked.args[own].globs, globs, n.home)
 			if len(both) == 0 {
-				return fmt.Errorf("no pattern keeps argument %q to %q and to what the rule says of it", args[i].name, globs)
+				return fmt.Errorf("no single pattern keeps argument %q to %q and to the condition of the rule", args[i].name, globs)
 			}
 			n.addLimit(path, both)
 			n.bindType(path, args[i].kind)
@@ -291,14 +306,15 @@ func (n *narrower) narrowArguments() error {
 	}
 	for i, a := range n.asked.args {
 		if !taken[i] {
-			n.addLimit(a.path, a.globs)
+			n.rule.args = append(n.rule.args, a)
+			n.limits = append(n.limits, Limit{Path: a.path, Globs: a.globs})
 		}
 	}
 	return n.limitSuspects()
 }
 
 // errStar is the error for an argument that a rule cannot name.
-var errStar = errors.New(`the call has an argument called "` + everyName + `", which in a rule stands for any`)
+var errStar = errors.New(`the call has an argument called "` + everyName + `", and a rule cannot name it: in a rule "` + everyName + `" means every argument`)
 
 // limitSuspects names the suspicious arguments that would keep the rule from matching this very
 // call, with their values.

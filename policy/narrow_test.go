@@ -259,17 +259,17 @@ func TestNarrowRefuses(t *testing.T) {
 		{"other subject", "prompt='**'", Exact, Call{Subject: ToolSubject, Names: []string{"a"}}, `the rule did not ask about this call`},
 		{"no method rule opens", "method='x/*'", Exact, Call{Subject: MethodSubject, Names: []string{"x/y"}, Malformed: "why"}, `no such rule allows: why`},
 		{"a wider text", "sampling='**'", Tool, Call{Subject: SamplingSubject, Names: []string{"a"}}, `there is no tool to widen sampling to`},
-		{"a prompt's folder", "prompt='**'", Folder, Call{Subject: PromptSubject, Names: []string{"a/b"}}, `a prompt lies in no folder`},
-		{"a prompt's file", "prompt='**'", File, Call{Subject: PromptSubject, Names: []string{"a/b"}}, `a prompt lies in no file`},
+		{"a prompt's folder", "prompt='**'", Folder, Call{Subject: PromptSubject, Names: []string{"a/b"}}, `a prompt has no folder`},
+		{"a prompt's file", "prompt='**'", File, Call{Subject: PromptSubject, Names: []string{"a/b"}}, `a prompt has no file`},
 		{"no file", "tool='**'", File, args(`{"q":"a","n":1}`), `no argument names a file`},
 		{"a file no pattern names", "tool='**'", File, args(`{"p":"/srv/p/a*b"}`), `argument "p" holds "*"`},
 		{"a resource's tool", "resource='**'", Tool, resource("file:///p/x"), `a resource belongs to no tool`},
 		{"a resource's star", "resource='**'", Exact, resource("file:///p/*"), `the resource holds "*"`},
 		{"a resource without a folder", "resource='**'", Folder, resource("note:x"), `the resource names no folder`},
-		{"a resource beside the rule", "resource='**/x'", Folder, resource("/srv/p/x"), `no one pattern keeps to "/srv/p/**" and to the rule's "**/x"`},
-		{"a resource beside a list", "resource=['/srv/p/a', '/srv/p/b']", Folder, resource("/srv/p/a"), `no one pattern keeps to "/srv/p/**" and to the rule's "/srv/p/a", "/srv/p/b"`},
+		{"a resource beside the rule", "resource='**/x'", Folder, resource("/srv/p/x"), `no single pattern covers "/srv/p/**" and keeps to the rule's "**/x"`},
+		{"a resource beside a list", "resource=['/srv/p/a', '/srv/p/b']", Folder, resource("/srv/p/a"), `no single pattern covers "/srv/p/**" and keeps to the rule's "/srv/p/a", "/srv/p/b"`},
 		{"no folder", "tool='**'", Folder, args(`{"q":"a","paths":["/p/x",1],"list":[]}`), `no argument names a folder`},
-		{"a folder beside the rule", "tool='**'\nargs.p='**/x'", Folder, args(`{"p":"/srv/p/x"}`), `no pattern keeps argument "p" to ["/srv/p/**"] and to what the rule says of it`},
+		{"a folder beside the rule", "tool='**'\nargs.p='**/x'", Folder, args(`{"p":"/srv/p/x"}`), `no single pattern keeps argument "p" to ["/srv/p/**"] and to the condition of the rule`},
 	} {
 		p := mustLoad(t, "[[rule]]\naction = 'prompt'\n"+c.rule)
 		n, err := p.NarrowRule(p.Rules()[len(p.Rules())-1], &c.call, c.scope, Allow)

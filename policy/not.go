@@ -15,6 +15,7 @@ import (
 type exceptions struct {
 	subject  ruleKey  // the subject key of the patterns, such as tool
 	patterns []string // globs on the same texts as the subject's globs
+	written  []string // the patterns with names of folders, as in the file; nil if they have none
 	calls    []Stated
 	args     []argSource
 }
@@ -68,11 +69,10 @@ func (p *parser) readNot(e toml.Expression) {
 func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	start, end, name := at[0].Start, at[len(at)-1].End, label{notKey, path}
 	if v.IsTable() {
-		p.tables = true
 		given := false
-		v.EachPair(func(key []toml.KeyPart, inner toml.Value) {
+		p.eachPair(path, v, func(path []string, at []toml.KeyPart, v toml.Value) {
 			given = true
-			p.readException(argPath(path, key), key, inner)
+			p.readException(path, at, v)
 		})
 		if !given {
 			p.fail(start, end, name.String()+" is empty", `write not.args.path = "**/.git/**"`)
@@ -88,8 +88,8 @@ func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	case len(path) > maxArgDepth:
 		p.fail(start, end, fmt.Sprintf("not nests more than %d deep", maxArgDepth), "")
 	case k == argsKey:
-		if globs := p.readGlobs(name, at, v); globs != nil {
-			not.args = append(not.args, argSource{path: path[1:], globs: globs, pos: p.positionOf(start)})
+		if globs, written := p.expandGlobs(p.readGlobs(name, at, v), at, v); globs != nil {
+			not.args = append(not.args, argSource{path: path[1:], globs: globs, written: written, pos: p.positionOf(start)})
 		}
 	case len(path) > 1 || k == noKey || !k.isSubject() && (keys[k].call == nil || !keys[k].call.Glob):
 		known := exceptionNames()
@@ -97,13 +97,13 @@ func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	case k.isSubject() && not.patterns != nil, slices.ContainsFunc(not.calls, func(s Stated) bool { return s.Key == path[0] }):
 		p.fail(start, end, name.String()+" is given twice", "a list of globs is an exception for each")
 	default:
-		globs := p.readGlobs(name, at, v)
+		globs, written := p.readNames(k, name, at, v)
 		switch {
 		case globs == nil:
 		case k.isSubject():
-			not.subject, not.patterns = k, globs
+			not.subject, not.patterns, not.written = k, globs, written
 		default:
-			s := statedGlobs(globs, keys[k].call.got)
+			s := statedGlobs(globs, written, keys[k].call.got)
 			s.Key = path[0]
 			not.calls = append(not.calls, s)
 		}
@@ -148,16 +148,14 @@ func (p *parser) checkNot(r *ruleSource) {
 }
 
 func (r *ruleSource) writeNot(line func(key, toml string)) {
-	write := func(globs []string, path ...string) {
-		line(policytext.DottedKey("not", path...), policytext.OneOrList(policytext.QuoteAll(globs)))
-	}
+	write := func(text string, path ...string) { line(policytext.DottedKey("not", path...), text) }
 	if r.not.patterns != nil {
-		write(r.not.patterns, ruleKeys[r.not.subject])
+		write(globsTOML(r.not.patterns, r.not.written), ruleKeys[r.not.subject])
 	}
 	for _, s := range r.not.calls {
-		write(s.Globs, s.Key)
+		write(s.Text, s.Key)
 	}
 	for _, a := range r.not.args {
-		write(a.globs, append([]string{"args"}, a.path...)...)
+		write(globsTOML(a.globs, a.written), append([]string{"args"}, a.path...)...)
 	}
 }

@@ -78,7 +78,7 @@ func TestAnyArgument(t *testing.T) {
 		{"a constraint", deny + "where.'*'={ host = 'evil.test' }\n" + rest, [][3]string{{"x", "", `{"o":{"u":"https://evil.test/x"}}`}, {"x", "", `{"u":"https://good.test/"}`}}, "deny allow"},
 		{"beside another argument", "[[rule]]\naction='allow'\ntool='*'\nargs.mode='r'\nargs.'*'=['/p/**', 'r']", [][3]string{{"x", "", `{"mode":"r","a":"/p/1"}`}, {"x", "", `{"mode":"w","a":"/p/1"}`}, {"x", "", `{"a":"/p/1"}`}}, "allow deny deny"},
 		{"more than are looked up", deny + "args.'*'='/q'\n" + rest, [][3]string{{"x", "", `{"l":["` + strings.Repeat(`/p/a","`, 100) + `/q"]}`}, {"x", "", `{"l":["` + strings.Repeat(`/p/a","`, 100) + `/p"]}`}}, "deny allow"},
-		{"what is no JSON", rest + "\nargs.'*'='**'", [][3]string{{"x", "", `{"a":`}}, "deny"},
+		{"what is not JSON", rest + "\nargs.'*'='**'", [][3]string{{"x", "", `{"a":`}}, "deny"},
 	} {
 		if got := strings.Join(actionsOf(t, c.src, c.calls...), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)

@@ -14,7 +14,7 @@ import (
 // parseSource reads the rules of a policy. It reports everything that is wrong
 // with the text and then returns no rules: a policy loads whole or not at all.
 func parseSource(file string, src []byte) ([]ruleSource, Errors) {
-	f, errs := parseFile(file, src)
+	f, errs := parseFile(file, src, nil)
 	return f.rules, errs
 }
 
@@ -24,14 +24,18 @@ type fileSource struct {
 	limits  []LimitTable
 	extends []Extension
 	trusts  []TrustTable
+	cages   []CageTable
 	level   Level
+	folders []FolderList
 
 	packFiles []PackFile
+	anchored  bool // some rule has the key above
 }
 
-// parseFile reads the whole file of a policy: rules, limits, extends and the other tables.
-func parseFile(file string, src []byte) (fileSource, Errors) {
-	p := parser{file: file, doc: toml.New(src), stated: map[string]Stated{}, given: make([]int, len(keys)), whole: make([]bool, len(keys))}
+// parseFile reads the whole file of a policy: rules, limits, extends and the other tables. The lists
+// of the owner replace the file's own lists with the same names.
+func parseFile(file string, src []byte, owners []FolderList) (fileSource, Errors) {
+	p := parser{ownersFolders: owners, file: file, doc: toml.New(src), stated: map[string]Stated{}, given: make([]int, len(keys)), whole: make([]bool, len(keys))}
 	switch {
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
 		p.fail(0, 3, "the file begins with a byte order mark", "save it as UTF-8 without one")
@@ -57,11 +61,12 @@ type parser struct {
 	fileSource
 	scope scope
 
-	extended bool     // the key extends is given
-	packed   bool     // the key packs is given
-	prefix   []string // of an argsScope, whereScope or notScope: the header's path below args, where or not
-	table    ruleKey  // the key of a partsScope
-	tables   bool     // the policy has a table in a rule, so FirstConflict must check it
+	extended  bool     // the key extends is given, as a list
+	extending bool     // the last of extends is being read
+	packed    bool     // the key packs is given
+	prefix    []string // of an argsScope, whereScope or notScope: the header's path below args, where or not
+	table     ruleKey  // the key of a partsScope
+	tables    bool     // the policy has a table in a rule, so FirstConflict must check it
 
 	// State of the current rule, which is the last of rules:
 	open      bool
@@ -80,9 +85,13 @@ type parser struct {
 
 	limiting bool // the last of limits is being read
 
-	named    []string // keys read so far of the last of trusts
-	flowing  int      // offset of [flow], plus 1; 0 if there is none
-	levelled bool     // [flow] has a level
+	named       []string          // keys read so far of the last of trusts or cages
+	cageHeaders []toml.Expression // of each of cages
+	flowing     int               // offset of [flow], plus 1; 0 if there is none
+	levelled    bool              // [flow] has a level
+
+	foldered      bool         // [folders] is given
+	ownersFolders []FolderList // lists that replace those of the file
 }
 
 // scope is the table that the pairs below a header belong to.
@@ -98,6 +107,9 @@ const (
 	limitScope         // [[limit]]
 	trustScope         // [server.NAME] and below
 	flowScope          // [flow]
+	foldersScope       // [folders]
+	cageScope          // [server.NAME.sandbox]
+	extendsScope       // [[extends]]
 	refusedScope       // a header that was reported: its pairs are not reported
 )
 
@@ -122,6 +134,7 @@ func (p *parser) readExpressions() {
 	}
 	p.endTable()
 	p.closeFlow()
+	p.closeCages()
 	if !p.tables || len(p.errs) > 0 {
 		return
 	}
@@ -156,6 +169,12 @@ func (p *parser) readExpression(e toml.Expression) {
 		p.trustField(e)
 	case p.scope == flowScope:
 		p.flowField(e)
+	case p.scope == foldersScope:
+		p.foldersField(e)
+	case p.scope == cageScope:
+		p.cageField(e)
+	case p.scope == extendsScope:
+		p.extensionField(e)
 	case p.scope == ruleScope:
 		p.rulePair(e)
 		p.currentRule().end = e.End
@@ -225,7 +244,7 @@ func (p *parser) reportSyntax(offset int, msg string) {
 	case strings.Contains(msg, "escape"):
 		hint = `write \\ for a backslash, or put the text in single quotes`
 	case strings.Contains(msg, "at start of value") && unicode.IsLetter(r):
-		hint = "text stands in quotes"
+		hint = "text needs quotes"
 	}
 	p.fail(offset, offset+size, "invalid TOML: "+msg, hint)
 }

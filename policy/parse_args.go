@@ -24,15 +24,13 @@ func (p *parser) readArgs(e toml.Expression) {
 		p.wrongType(label{key: argsKey}, "a table", e.Key, e.Value, `write args.path = "/some/**"`)
 		return
 	}
-	p.argumentTable(nil, e.Value)
+	p.eachPair(nil, e.Value, p.readArgument)
 }
 
-// argumentTable reads the pairs of an inline table.
-func (p *parser) argumentTable(prefix []string, v toml.Value) {
+// eachPair calls read with each pair of an inline table in a rule, below the path prefix.
+func (p *parser) eachPair(prefix []string, v toml.Value, read func(path []string, at []toml.KeyPart, v toml.Value)) {
 	p.tables = true
-	v.EachPair(func(key []toml.KeyPart, inner toml.Value) {
-		p.readArgument(argPath(prefix, key), key, inner)
-	})
+	v.EachPair(func(key []toml.KeyPart, inner toml.Value) { read(argPath(prefix, key), key, inner) })
 }
 
 // readArgument reads the condition on one argument, or a table of conditions.
@@ -48,18 +46,18 @@ func (p *parser) readArgument(path []string, at []toml.KeyPart, v toml.Value) {
 	}
 	if v.IsTable() {
 		before := p.arguments
-		p.argumentTable(path, v)
+		p.eachPair(path, v, p.readArgument)
 		if p.arguments == before {
 			p.fail(at[0].Start, at[len(at)-1].End, argName(path)+" is empty", "")
 		}
 		return
 	}
-	globs := p.readGlobs(label{argsKey, path}, at, v)
+	globs, written := p.expandGlobs(p.readGlobs(label{argsKey, path}, at, v), at, v)
 	if globs == nil {
 		return
 	}
 	r := p.currentRule()
-	r.args = append(r.args, argSource{path: path, globs: globs, pos: p.positionOf(at[0].Start)})
+	r.args = append(r.args, argSource{path: path, globs: globs, written: written, pos: p.positionOf(at[0].Start)})
 }
 
 // readGlobs reads one glob or a list of globs; nil after an error.

@@ -23,7 +23,7 @@ func (p *parser) argsOnly(k ruleKey, e toml.Expression) {
 				return
 			}
 			if element.Text() == everyName {
-				p.fail(e.Key[0].Start, e.Key[0].End, fmt.Sprintf("args_only has %q, which is no name of an argument", everyName), "list names, or leave args_only out")
+				p.fail(e.Key[0].Start, e.Key[0].End, fmt.Sprintf("args_only has %q, which is not a name of an argument", everyName), "list names, or leave args_only out")
 			}
 			r.further.Names = append(r.further.Names, element.Text())
 		})

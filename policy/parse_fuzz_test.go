@@ -17,6 +17,7 @@ func FuzzParse(f *testing.F) {
 		ruleWith("where = { a.sql = { mode = 'read-only' }, b = { one_of = [1, 'x', true], max_length = 3, c.present = false } }\n[rule.when]\nfrom='22:00'\ndays=['fri-mon']\nzone='UTC'\nafter=2026-01-01T00:00:00Z"),
 		ruleWith("pinned=true\nlimit={rate='20/min', per='tool', over='prompt'}\n[rule.where.a]\nunder='~/x'\nregex='(a|b)*'\nmin=-0x1\nhost=['*.x']"),
 		ruleWith("limit.rate='1 / day'\nwhere.a.command=['git **']\nwhen={to='24:00'}"),
+		"[folders]\na=['~/x','/y/','${cwd}']\nb=[]\n" + ruleWith("args.p=['${a}','${a}/**','${c}x']\nnot.cwd='/x'\nwhere.p.under='${a}/z'\nwhere.c.command={run='cat **',paths=['${a}/**','!${a}/b/**']}\nnot.args.q='${a}/*'"),
 		"[[rule]]\naction='deny'\nsampling='**'\nargs.x.y='1'\nargs.x='2'\nargs.x='2'",
 	} {
 		f.Add([]byte(src))
@@ -37,12 +38,17 @@ func FuzzParse(f *testing.F) {
 			}
 			again.WriteString(r.formatTOML())
 		}
-		same, errs := parseSource("p.toml", []byte(again.String()))
+		var lists []FolderList
+		if len(rules) > 0 {
+			lists = rules[0].lists
+		}
+		written, errs := parseFile("p.toml", []byte(again.String()), lists)
+		same := written.rules
 		if diff := cmp.Diff(summarise(rules), summarise(same)); errs != nil || diff != "" {
 			t.Fatalf("written again, the rules differ: %v\n%s\n%s", errs, diff, again.String())
 		}
 		for i := range rules {
-			if a, b := rules[i], same[i]; a.formatTOML() != b.formatTOML() || a.Rate != b.Rate || a.Pinned != b.Pinned || a.OutOfBand != b.OutOfBand {
+			if a, b := rules[i], same[i]; a.formatTOML() != b.formatTOML() || a.Rate != b.Rate || a.Pinned != b.Pinned || a.OutOfBand != b.OutOfBand || a.Preview != b.Preview {
 				t.Fatalf("written again, the rules differ:\n%s\n%s", a.formatTOML(), b.formatTOML())
 			}
 		}

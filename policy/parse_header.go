@@ -2,14 +2,16 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // fileTables are the names of a policy's tables.
-var fileTables = []string{"rule", "limit", "server", "flow"}
+var fileTables = []string{"rule", "limit", "server", "flow", "folders", "extends"}
 
-const onlyTables = "a policy holds only [[rule]] and [[limit]] tables, [server.NAME] and [flow]"
+const onlyTables = "a policy holds only [[rule]], [[limit]] and [[extends]] tables, [server.NAME], [flow] and [folders]"
 
 // readHeader reads a [table] or [[list of tables]].
 func (p *parser) readHeader(e toml.Expression) {
@@ -33,8 +35,12 @@ func (p *parser) readHeader(e toml.Expression) {
 		p.openTrust(e)
 	case name == "flow":
 		p.openFlow(e)
+	case name == "folders":
+		p.openFolders(e)
+	case name == "extends" && alone:
+		p.openExtension(e)
 	case name == "extends":
-		p.fail(e.Start, e.End, "extends is a list above every [[rule]]", `write extends = ["profile:filesystem"]`)
+		p.fail(e.Start, e.End, "a table in an [[extends]]", extensionForm)
 	case name == "packs":
 		p.fail(e.Start, e.End, "packs is a list above every [[rule]]", packsForm)
 	case alone && nearestWord(name, []string{"rule"}) != "":
@@ -86,15 +92,35 @@ func (p *parser) filePair(e toml.Expression) {
 		p.fail(first.Start, e.Key[len(e.Key)-1].End, "server is a table", serverForm)
 	case name == "flow":
 		p.fail(first.Start, e.Key[len(e.Key)-1].End, "flow is a table", flowForm)
+	case name == "folders":
+		p.fail(first.Start, e.Key[len(e.Key)-1].End, "folders is a table", foldersForm)
 	case name == "rule":
 		p.fail(first.Start, first.End, "rules must be written as [[rule]] tables", "put [[rule]] above the keys of each")
 	case findKey(first.Name) == limitKey:
-		p.fail(first.Start, first.End, `"limit" stands above every [[rule]]`, "one over all tools is a table: write [[limit]]")
+		p.fail(first.Start, first.End, `"limit" must be above every [[rule]]`, "one over all tools is a table: write [[limit]]")
 	case findKey(first.Name) != noKey:
-		p.fail(first.Start, first.End, fmt.Sprintf("%q stands above every [[rule]]", name), "put [[rule]] on a line before it")
+		p.fail(first.Start, first.End, fmt.Sprintf("%q must be above every [[rule]]", name), "put [[rule]] on a line before it")
 	default:
 		p.fail(first.Start, first.End, fmt.Sprintf("unknown key %q", name), onlyTables)
 	}
+}
+
+// takeKey returns the key of a pair in a table of the file, and notes it in p.named. It returns false
+// for a key that is unknown, is a table, or was given before.
+func (p *parser) takeKey(e toml.Expression, table string, known []string) (word string, ok bool) {
+	first, last := e.Key[0], e.Key[len(e.Key)-1]
+	switch word = first.Name; {
+	case !slices.Contains(known, word):
+		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in %s", policytext.DottedKey(word, argPath(nil, e.Key[1:])...), table), suggestWord(word, known, "it has "+listWords(known)))
+	case len(e.Key) > 1:
+		p.fail(first.Start, last.End, word+" is not a table", "write "+word+" = VALUE")
+	case slices.Contains(p.named, word):
+		p.fail(first.Start, first.End, word+" is given twice", "")
+	default:
+		p.named = append(p.named, word)
+		return word, true
+	}
+	return word, false
 }
 
 // openRule starts a rule at its header.
@@ -104,15 +130,19 @@ func (p *parser) openRule(e toml.Expression) {
 	clear(p.given)
 	clear(p.whole)
 	p.arguments, p.typed, p.when, p.limit = 0, 0, whenParts{}, limitParts{}
-	p.rules = append(p.rules, ruleSource{start: e.Start, end: e.End})
+	p.rules = append(p.rules, ruleSource{start: e.Start, end: e.End, lists: p.knownLists()})
 	r := p.currentRule()
 	r.Pos, r.Index = p.positionOf(e.Start), len(p.rules)-1
+	if !p.extended {
+		r.entries = len(p.extends)
+	}
 }
 
 // endTable ends the table that is being read.
 func (p *parser) endTable() {
 	p.closeRule()
 	p.closeTable()
+	p.closeExtension()
 }
 
 // closeRule makes the checks that need a whole rule.

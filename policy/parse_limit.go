@@ -91,7 +91,7 @@ func (p *parser) readRate(name label, v toml.Value) {
 		}
 	}
 	noRate := func() {
-		p.fail(start, end, fmt.Sprintf("%s: %q is no rate", name, s), `write a number and a unit: "20/min"; units are s, min, hour, day`)
+		p.fail(start, end, fmt.Sprintf("%s: %q is not a rate", name, s), `write a number and a unit: "20/min"; units are s, min, hour, day`)
 	}
 	if p.limit.Every == 0 {
 		noRate()
@@ -102,7 +102,7 @@ func (p *parser) readRate(name label, v toml.Value) {
 		l := &p.limit
 		switch {
 		case l.Sum != "" && l.Max <= 0:
-			p.fail(start, end, fmt.Sprintf("%s: %q is no sum above 0 of at most %d digits and %d decimals", name, number, maxWhole, maxFraction), nothing)
+			p.fail(start, end, fmt.Sprintf("%s: %q is not a sum above 0 of at most %d digits and %d decimals", name, number, maxWhole, maxFraction), nothing)
 		case l.Sum != "":
 			l.Count = 0
 			return
@@ -170,11 +170,16 @@ func tableOf(names []string, texts map[string]string) string {
 	return policytext.InlineTable(pairs)
 }
 
-// fingerprint returns a digest of what the rule says, without its place and description.
+// fingerprint returns a digest of what the rule says, without its place and description. The folders
+// of its names count.
 func (r *ruleSource) fingerprint() string {
 	bare := *r
 	bare.Description = ""
-	return shortHash(bare.formatTOML())
+	text := bare.formatTOML()
+	for _, name := range r.names {
+		text += name + " = " + policytext.FormatList(policytext.QuoteAll(findList(r.lists, name).Folders)) + "\n"
+	}
+	return shortHash(text)
 }
 
 // shortHash returns a short digest of a text.

@@ -1,12 +1,8 @@
 package policy
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/toml"
-	"github.com/clawai/clawai/policy/policytext"
 )
 
 // limitTable lists the keys of a [[limit]].
@@ -18,7 +14,7 @@ func (p *parser) openLimit(e toml.Expression) {
 	if e.Form == toml.Table {
 		p.fail(e.Start, e.End, "[limit] must be [[limit]]", "a policy may have several")
 	}
-	p.limiting, p.broken, p.scope = true, false, limitScope
+	p.limiting, p.broken, p.scope, p.named = true, false, limitScope, nil
 	clear(p.given)
 	p.limit = limitParts{}
 	p.limits = append(p.limits, LimitTable{Rule: Rule{Pos: p.positionOf(e.Start)}, Start: e.Start, End: e.End})
@@ -26,23 +22,18 @@ func (p *parser) openLimit(e toml.Expression) {
 
 // limitField reads a pair of a [[limit]].
 func (p *parser) limitField(e toml.Expression) {
-	first, last := e.Key[0], e.Key[len(e.Key)-1]
-	word, l := first.Name, &p.limits[len(p.limits)-1]
-	k := findKey(first.Name)
+	l := &p.limits[len(p.limits)-1]
 	l.End = e.End
+	word, ok := p.takeKey(e, "[[limit]]", limitTable)
+	k := findKey(word)
 	switch {
-	case !slices.Contains(limitTable, word):
-		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [[limit]]", policytext.DottedKey(word, argPath(nil, e.Key[1:])...)), suggestWord(word, limitTable, "it has "+listWords(limitTable)))
-	case len(e.Key) > 1:
-		p.fail(first.Start, last.End, word+" must be a string, not a table", "")
-	case p.limit.texts[word] != "", k != noKey && p.given[k] > 0:
-		p.fail(first.Start, first.End, word+" is given twice", "")
+	case !ok:
 	case word == "tool":
 		l.Tools, l.tools = p.limitGlobs(k, e)
 	case word == "server":
 		l.Servers, l.servers = p.limitGlobs(k, e)
 	case word == "description":
-		p.given[k] = first.Start + 1
+		p.given[k] = e.Key[0].Start + 1
 		if !e.Value.IsString() {
 			p.wrongType(label{key: k}, "a string", e.Key, e.Value, "")
 			return

@@ -64,12 +64,32 @@ func (p *parser) readDescription(k ruleKey, e toml.Expression) {
 	p.currentRule().Description = e.Value.Text()
 }
 
+// readAbove reads the description of the extended rule that the rule stands above.
+func (p *parser) readAbove(k ruleKey, e toml.Expression) {
+	r := p.currentRule()
+	switch {
+	case !e.Value.IsString() || e.Value.Text() == "":
+		p.wrongType(label{key: k}, "the description of an extended rule", e.Key, e.Value, "")
+	default:
+		r.above, p.anchored = e.Value.Text(), true
+	}
+}
+
 func (p *parser) readPinned(k ruleKey, e toml.Expression) {
+	p.currentRule().Pinned = p.readBool(k, e)
+}
+
+// readPreview reads preview = true: whoever is asked sees what the command would do.
+func (p *parser) readPreview(k ruleKey, e toml.Expression) {
+	p.currentRule().Preview = p.readBool(k, e)
+}
+
+func (p *parser) readBool(k ruleKey, e toml.Expression) bool {
 	if !e.Value.IsBool() {
 		p.wrongType(label{key: k}, "true or false", e.Key, e.Value, "")
-		return
+		return false
 	}
-	p.currentRule().Pinned = e.Value.Text() == "true"
+	return e.Value.Text() == "true"
 }
 
 func (p *parser) readAction(k ruleKey, e toml.Expression) {
@@ -105,15 +125,21 @@ func (p *parser) readAsk(k ruleKey, e toml.Expression) {
 }
 
 // checkAsk reports ask in a rule that asks nobody.
-func (p *parser) checkAsk(r *ruleSource) {
-	if at := p.given[askKey] - 1; at >= 0 && p.acts && r.Action != Prompt {
-		p.fail(at, at+len("ask"), fmt.Sprintf("ask beside action %q", r.Action), `only action = "prompt" asks`)
+func (p *parser) checkAsk(r *ruleSource) { p.refuseUnasked(askKey, r) }
+
+// checkPreview reports preview in a rule that asks nobody.
+func (p *parser) checkPreview(r *ruleSource) { p.refuseUnasked(previewKey, r) }
+
+func (p *parser) refuseUnasked(k ruleKey, r *ruleSource) {
+	if at := p.given[k] - 1; at >= 0 && p.acts && r.Action != Prompt {
+		name := ruleKeys[k]
+		p.fail(at, at+len(name), fmt.Sprintf("%s beside action %q", name, r.Action), `only action = "prompt" asks`)
 	}
 }
 
 func (p *parser) readSubject(k ruleKey, e toml.Expression) {
 	r := p.currentRule()
-	r.patterns = p.readGlobs(label{key: k}, e.Key, e.Value)
+	r.patterns, r.written = p.readNames(k, label{key: k}, e.Key, e.Value)
 	if r.subject != MethodSubject {
 		return
 	}

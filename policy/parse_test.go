@@ -157,8 +157,8 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"key of another case", ruleWith(`Tool = "x"`), `4:1: unknown key "Tool" (did you mean "tool"?)`},
 		{"swapped letters", ruleWith(`agrs.path = "x"`), `4:1: unknown key "agrs" (did you mean "args"?)`},
 		{"shortened key", ruleWith(`desc = "x"`), `4:1: unknown key "desc" (did you mean "description"?)`},
-		{"far key", ruleWith(`"x\u202ey" = "x"`), `4:1: unknown key "x\u202ey" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, where, args_only, args_open, not, server, when, annotations, find, limit, ask, pinned, description, on, after, cwd)`},
-		{"empty key", ruleWith(`"" = "x"`), `4:1: unknown key "" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, where, args_only, args_open, not, server, when, annotations, find, limit, ask, pinned, description, on, after, cwd)`},
+		{"far key", ruleWith(`"x\u202ey" = "x"`), `4:1: unknown key "x\u202ey" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, where, args_only, args_open, not, server, when, annotations, find, limit, ask, pinned, description, on, after, cwd, above, preview)`},
+		{"empty key", ruleWith(`"" = "x"`), `4:1: unknown key "" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, where, args_only, args_open, not, server, when, annotations, find, limit, ask, pinned, description, on, after, cwd, above, preview)`},
 		{"one slip is one finding", "[[rule]]\nactoin='allow'\ntol='x'", "2:1: unknown key \"actoin\" (did you mean \"action\"?)\n3:1: unknown key \"tol\" (did you mean \"tool\"?)"},
 		{"unknown action", "[[rule]]\naction = \"Alow\"\ntool='t'", `2:10: unknown action "Alow" (did you mean "allow"?)`},
 		{"far action", "[[rule]]\naction = \"yes\"\ntool='t'", `2:10: unknown action "yes" (one of allow, deny, prompt)`},
@@ -173,7 +173,7 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"a member of any argument", ruleWith("args.'*' = { x = 'y' }"), "4:14: args.\"*\".x has a \"*\" beside other names (\"*\" stands for any argument at any depth and is no part of a path: write args.\"*\")"},
 		{"a constraint below a star", ruleWith("where.'*'.x.min = 1"), "4:1: where.\"*\".x.min has a \"*\" beside other names (\"*\" stands for any argument at any depth and is no part of a path: write where.\"*\")"},
 		{"the type of any argument", ruleWith("where.'*'.type = 'string'"), "4:1: type is about one argument, and \"*\" names any (name the argument that it is about)"},
-		{"a star among further arguments", ruleWith("args_only = ['*']"), "4:1: args_only has \"*\", which is no name of an argument (list names, or leave args_only out)"},
+		{"a star among further arguments", ruleWith("args_only = ['*']"), "4:1: args_only has \"*\", which is not a name of an argument (list names, or leave args_only out)"},
 		{"open beside any argument", ruleWith("args.'*' = 'x'\nargs_open = true"), "5:1: args_open beside args.\"*\" (args.\"*\" is about every argument)"},
 		{"not is a text", ruleWith("not = 'x'"), "4:7: not must be a table, not a string (write not.args.path = \"**/.git/**\")"},
 		{"not is empty", ruleWith("not = {}"), "4:1: not is empty (write not.args.path = \"**/.git/**\")"},
@@ -219,14 +219,14 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"rule is not a list", "[rule]\naction='deny'\ntool='*'", `1:1: [rule] must be [[rule]] (a policy is a list of rules)`},
 		{"rules", "[[rules]]\naction='deny'\ntool='*'", `1:1: unknown table "rules" (did you mean [[rule]]?)`},
 		{"Rule", "[[Rule]]\ntol='*'", "1:1: unknown table \"Rule\" (did you mean [[rule]]?)\n1:1: rule without an action (add action = \"allow\", \"deny\" or \"prompt\")\n2:1: unknown key \"tol\" (did you mean \"tool\"?)"},
-		{"another table", "[policy]\nx=1\n", `1:1: unknown table "policy" (a policy holds only [[rule]] and [[limit]] tables, [server.NAME] and [flow])`},
+		{"another table", "[policy]\nx=1\n", `1:1: unknown table "policy" (a policy holds only [[rule]], [[limit]] and [[extends]] tables, [server.NAME], [flow] and [folders])`},
 		{"a table inside", ruleWith("[rule.tol]\nx='y'"), `4:7: unknown key "tol" (did you mean "tool"?)`},
 		{"a string as a table", ruleWith("[rule.server]\nx='y'"), `4:7: server must be a string, not a table`},
 		{"args as a list", ruleWith("[[rule.args]]\nx='y'"), `4:1: [[rule.args]] must be [rule.args]`},
 		{"table above the rules", "[rule.args]\nx='y'", `1:1: table of a rule above every [[rule]] (put [[rule]] on a line before it)`},
 		{"rule inline", "rule = [{action='allow', tool='*'}]", `1:1: rules must be written as [[rule]] tables (put [[rule]] above the keys of each)`},
-		{"keys above the rules", "action='allow'\nwhere.x='y'\nfoo=1\n", "1:1: \"action\" stands above every [[rule]] (put [[rule]] on a line before it)\n2:1: \"where\" stands above every [[rule]] (put [[rule]] on a line before it)\n3:1: unknown key \"foo\" (a policy holds only [[rule]] and [[limit]] tables, [server.NAME] and [flow])"},
-		{"a key in the place of a table", "server.y=1\nflow='ask'\n", `1:1: server is a table (write [server.NAME], and [server.NAME.tool."GLOB"] for some of its tools)
+		{"keys above the rules", "action='allow'\nwhere.x='y'\nfoo=1\n", "1:1: \"action\" must be above every [[rule]] (put [[rule]] on a line before it)\n2:1: \"where\" must be above every [[rule]] (put [[rule]] on a line before it)\n3:1: unknown key \"foo\" (a policy holds only [[rule]], [[limit]] and [[extends]] tables, [server.NAME], [flow] and [folders])"},
+		{"a key in the place of a table", "server.y=1\nflow='ask'\n", `1:1: server is a table (write [server.NAME], [server.NAME.tool."GLOB"] for some of its tools, and [server.NAME.sandbox] for its cage)
 2:1: flow is a table (write [flow], and below it level = "ask")`},
 		{"ask beside allow", ruleWith("ask='out-of-band'"), `4:1: ask beside action "allow" (only action = "prompt" asks)`},
 		{"ask beside deny", "[[rule]]\nask='out-of-band'\naction='deny'\ntool='t'", `2:1: ask beside action "deny" (only action = "prompt" asks)`},
@@ -238,7 +238,7 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"ask is a table", "[[rule]]\naction='prompt'\nask.x='out-of-band'\ntool='t'", `3:1: ask must be a string, not a table`},
 		{"ask twice", "[[rule]]\naction='prompt'\nask='out-of-band'\nask='out-of-band'\ntool='t'", `4:1: ask is given twice (the first is on line 3)`},
 		{"a misspelt ask", "[[rule]]\naction='prompt'\naks='out-of-band'\ntool='t'", `3:1: unknown key "aks" (did you mean "ask"?)`},
-		{"limit above the rules", "limit='9/min'", `1:1: "limit" stands above every [[rule]] (one over all tools is a table: write [[limit]])`},
+		{"limit above the rules", "limit='9/min'", `1:1: "limit" must be above every [[rule]] (one over all tools is a table: write [[limit]])`},
 		{"limit as one table", "[limit]\nrate='9/min'", `1:1: [limit] must be [[limit]] (a policy may have several)`},
 		{"a misspelt [[limit]]", "[[limits]]\nrate='9/min'", `1:1: unknown table "limits" (did you mean "limit"?)`},
 		{"a table in [[limit]]", "[limit.tool]\nx='y'", `1:1: a table in a limit (its keys stand below [[limit]])`},
@@ -246,7 +246,7 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"[[limit]] of everything", "[[limit]]\nrate='9/min'\nrate='8/min'\nper='tools'\nover='prompt'\ntool=1\nserver=['a','']\nserver='b'\ndescription=1\ndescription='x'\ntool.x='a'\nrat.e=1\n",
 			"3:1: rate is given twice\n4:5: unknown limit.per \"tools\" (did you mean \"tool\"?)\n5:1: unknown key \"over\" in [[limit]] (it has rate, sum, per, tool, server, description)\n" +
 				"6:6: tool must be a glob or a list of globs, not a number (a number or boolean is matched by its text: tool = \"1\")\n7:13: server: empty pattern (\"*\" is any text without a \"/\", \"**\" any text)\n8:1: server is given twice\n" +
-				"9:13: description must be a string, not a number\n10:1: description is given twice\n11:1: tool must be a string, not a table\n12:1: unknown key \"rat.e\" in [[limit]] (did you mean \"rate\"?)"},
+				"9:13: description must be a string, not a number\n10:1: description is given twice\n11:1: tool is not a table (write tool = VALUE)\n12:1: unknown key \"rat.e\" in [[limit]] (did you mean \"rate\"?)"},
 		{"[[limit]] for each rule", "[[limit]]\nrate='9/min'\nper='rule'", `3:5: unknown limit.per "rule" (one of tool, server)`},
 		{"[[limit]] of nothing", "[[limit]]\nrate='0/min'", `2:6: limit.rate: 0 is not between 1 and 10000 (to allow nothing, write action = "deny")`},
 		{"[[limit]] on a sum over all", "[[limit]]\nrate='9/min'\nsum='args.a'", `1:1: sum without tool (a call in which the argument is missing is denied: name the tools that have it)`},
@@ -262,9 +262,9 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"byte order mark", "\xef\xbb\xbf[[rule]]\nactoin='allow'\ntool='t'", "1:1: the file begins with a byte order mark (save it as UTF-8 without one)\n2:1: unknown key \"actoin\" (did you mean \"action\"?)"},
 		{"UTF-16", "\xff\xfe[\x00[\x00", `1:1: the file is UTF-16 (save it as UTF-8)`},
 		{"UTF-16, big end first", "\xfe\xff\x00[\x00[", `1:1: the file is UTF-16 (save it as UTF-8)`},
-		{"bare word", "[[rule]]\naction = deny\ntool = 't'", `2:10: invalid TOML: unexpected character U+0064 'd' at start of value (text stands in quotes)`},
+		{"bare word", "[[rule]]\naction = deny\ntool = 't'", `2:10: invalid TOML: unexpected character U+0064 'd' at start of value (text needs quotes)`},
 		{"Windows path", ruleWith(`args.x = "é\Users"`), `4:12: invalid TOML: unicode escape sequence is too short (write \\ for a backslash, or put the text in single quotes)`},
-		{"reading goes on at the next rule", "[[rule]]\naction = deny\n\n[[rule]]\nacton = 'deny'\ntool='x'\n[[rule]]\ntool='é\n  [[rule]]", `2:10: invalid TOML: unexpected character U+0064 'd' at start of value (text stands in quotes)
+		{"reading goes on at the next rule", "[[rule]]\naction = deny\n\n[[rule]]\nacton = 'deny'\ntool='x'\n[[rule]]\ntool='é\n  [[rule]]", `2:10: invalid TOML: unexpected character U+0064 'd' at start of value (text needs quotes)
 5:1: unknown key "acton" (did you mean "action"?)
 8:8: invalid TOML: literal strings cannot have new lines
 9:3: rule without an action (add action = "allow", "deny" or "prompt")

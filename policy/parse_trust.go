@@ -14,7 +14,7 @@ import (
 var trustKeys = []string{"public_source", "secret_data", "public_sink", "dangerous_writes", "decides", "weighs", "pin"}
 
 const (
-	serverForm = `write [server.NAME], and [server.NAME.tool."GLOB"] for some of its tools`
+	serverForm = `write [server.NAME], [server.NAME.tool."GLOB"] for some of its tools, and [server.NAME.sandbox] for its cage`
 	flowForm   = `write [flow], and below it level = "ask"`
 )
 
@@ -34,7 +34,10 @@ func (p *parser) openTrust(e toml.Expression) {
 		fail("the name of the server is empty", serverForm)
 		return
 	case strings.ContainsAny(name[1], "*?"):
-		fail(fmt.Sprintf("%q is no name of a server", name[1]), "a server is named exactly, as the client's configuration does; a table for each")
+		fail(fmt.Sprintf("%q is not a name of a server", name[1]), "a server is named exactly, as the client's configuration does; a table for each")
+		return
+	case len(name) == 3 && name[2] == "sandbox":
+		p.openCage(e, name)
 		return
 	case len(name) > 2 && (name[2] != "tool" || len(name) != 4):
 		fail(fmt.Sprintf("unknown table %q", strings.Join(name, ".")), serverForm)
@@ -43,7 +46,7 @@ func (p *parser) openTrust(e toml.Expression) {
 	t := TrustTable{Pos: p.positionOf(e.Start), Server: name[1]}
 	if len(name) == 4 {
 		if err := glob.Check(name[3]); err != nil || name[3] == "" {
-			fail(fmt.Sprintf("%q is no glob of tools", name[3]), serverForm)
+			fail(fmt.Sprintf("%q is not a glob of tools", name[3]), serverForm)
 			return
 		}
 		t.Tool = name[3]
@@ -62,24 +65,19 @@ func (p *parser) openTrust(e toml.Expression) {
 // trustField reads a pair below a header that begins with server.
 func (p *parser) trustField(e toml.Expression) {
 	first, last := e.Key[0], e.Key[len(e.Key)-1]
-	word, t := first.Name, &p.trusts[len(p.trusts)-1]
-	at := slices.Index(trustKeys, word)
-	switch {
-	case word == "tool":
+	t := &p.trusts[len(p.trusts)-1]
+	switch first.Name {
+	case "tool":
 		p.fail(first.Start, last.End, "tool is a table of its own", `write [server.`+policytext.DottedKey(t.Server)+`.tool."GLOB"]`)
 		return
-	case at < 0:
-		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [server.%s]", policytext.DottedKey(word, argPath(nil, e.Key[1:])...), policytext.DottedKey(t.Server)),
-			suggestWord(word, trustKeys, "it has "+listWords(trustKeys)))
-		return
-	case len(e.Key) > 1:
-		p.fail(first.Start, last.End, word+" is no table", "")
-		return
-	case slices.Contains(p.named, word):
-		p.fail(first.Start, first.End, word+" is given twice", "")
+	case "sandbox":
+		p.fail(first.Start, last.End, "sandbox is a table of its own", `write [server.`+policytext.DottedKey(t.Server)+`.sandbox]`)
 		return
 	}
-	p.named = append(p.named, word)
+	word, ok := p.takeKey(e, "[server."+policytext.DottedKey(t.Server)+"]", trustKeys)
+	if !ok {
+		return
+	}
 	switch word {
 	case "decides":
 		t.Decides = p.readArgumentNames(t, word, e)
@@ -88,7 +86,7 @@ func (p *parser) trustField(e toml.Expression) {
 	case "pin":
 		p.readPin(t, e)
 	default:
-		p.readTrait(t, at, e)
+		p.readTrait(t, slices.Index(trustKeys, word), e)
 	}
 }
 
@@ -165,7 +163,7 @@ func (p *parser) readArgumentNames(t *TrustTable, key string, e toml.Expression)
 		case !v.IsString():
 			fail(key + " must be a list of names, not of " + v.DescribeKind())
 		case v.Text() == "" || strings.ContainsAny(v.Text(), "*?"):
-			fail(fmt.Sprintf("%s: %q is no name of an argument", key, v.Text()))
+			fail(fmt.Sprintf("%s: %q is not a name of an argument", key, v.Text()))
 		default:
 			names = append(names, v.Text())
 		}
@@ -188,32 +186,26 @@ func (p *parser) openFlow(e toml.Expression) {
 		p.fail(e.Start, e.End, "the table is given twice", "")
 		return
 	}
-	p.flowing, p.scope = e.Start+1, flowScope
+	p.flowing, p.scope, p.named = e.Start+1, flowScope, nil
 }
 
 // flowField reads a pair below [flow].
 func (p *parser) flowField(e toml.Expression) {
-	first, last := e.Key[0], e.Key[len(e.Key)-1]
-	choice := "one of " + listWords(levelWords)
-	switch word := first.Name; {
-	case word != "level":
-		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [flow]", word), suggestWord(word, []string{"level"}, "it has level"))
-	case len(e.Key) > 1:
-		p.fail(first.Start, last.End, "level must be a string, not a table", "")
-	case p.levelled:
-		p.fail(first.Start, first.End, "level is given twice", "")
-	case !e.Value.IsString():
-		p.levelled = true
-		p.fail(e.Start, e.End, "level must be a string, not "+e.Value.DescribeKind(), choice)
-	default:
-		p.levelled = true
-		i := slices.Index(levelWords, e.Value.Text())
-		if i < 0 {
-			p.fail(e.Start, e.End, fmt.Sprintf("unknown level %q", e.Value.Text()), suggestWord(e.Value.Text(), levelWords, choice))
-			return
-		}
-		p.level = Level(i) //nolint:gosec // an index of four
+	if _, ok := p.takeKey(e, "[flow]", []string{"level"}); !ok {
+		return
 	}
+	p.levelled = true
+	choice := "one of " + listWords(levelWords)
+	if !e.Value.IsString() {
+		p.fail(e.Start, e.End, "level must be a string, not "+e.Value.DescribeKind(), choice)
+		return
+	}
+	i := slices.Index(levelWords, e.Value.Text())
+	if i < 0 {
+		p.fail(e.Start, e.End, fmt.Sprintf("unknown level %q", e.Value.Text()), suggestWord(e.Value.Text(), levelWords, choice))
+		return
+	}
+	p.level = Level(i) //nolint:gosec // an index of four
 }
 
 // closeFlow checks [flow] as a whole, at the end of the file.

@@ -120,7 +120,7 @@ func (p *parser) whenPart(word string, name label, at []toml.KeyPart, v toml.Val
 	default:
 		minute, ok := minuteOf(s)
 		if !ok {
-			p.fail(start, end, fmt.Sprintf("%s: %q is no time of day", name, s), `write it as "09:00", up to "24:00"`)
+			p.fail(start, end, fmt.Sprintf("%s: %q is not a time of day", name, s), `write it as "09:00", up to "24:00"`)
 			return ""
 		}
 		if word == "from" {

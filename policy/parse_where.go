@@ -45,7 +45,7 @@ var constraintKeys = []constraintKey{
 	{name: "scheme", form: textsForm, make: textsMaker(web.NewScheme)},
 	{name: "public", form: booleanForm, make: booleanMaker(web.NewPublic)},
 	{name: "sql", form: settingsForm, settings: []string{"mode", "dialect"}, make: readOnly},
-	{name: "command", form: listsForm, settings: shell.Settings, local: shell.AsksDisk, make: makeCommand},
+	{name: "command", form: listsForm, settings: shell.Settings, local: shell.AsksPlaces, make: makeCommand},
 	{name: "regex", form: textForm, local: scalar.NamesBase, make: func(v any, o *Options) (where.Constraint, error) { return scalar.NewRegex(v.(string), o.Home) }},
 	{name: "one_of", form: scalarsForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.OneOf(v.([]any)) }},
 	{name: "min", form: numberForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.NewMin(v) }},
@@ -82,6 +82,7 @@ func makeCommand(v any, o *Options) (where.Constraint, error) {
 		Place: func(path, base string) (stands, leads string, known bool) {
 			return disk.LocatePath(path, o.Home, base, o.Disk)
 		},
+		Home:    o.Home,
 		Hosts:   web.NewHosts,
 		Windows: o.windows,
 	})
@@ -126,16 +127,8 @@ func (p *parser) readWhere(e toml.Expression) {
 		p.typed++
 		p.wrongType(label{key: whereKey}, "a table", e.Key, e.Value, `write where.path = { under = ["~/some"] }`)
 	default:
-		p.constraintTable(nil, e.Value)
+		p.eachPair(nil, e.Value, p.readConstraint)
 	}
-}
-
-// constraintTable reads the pairs of an inline table.
-func (p *parser) constraintTable(prefix []string, v toml.Value) {
-	p.tables = true
-	v.EachPair(func(key []toml.KeyPart, inner toml.Value) {
-		p.readConstraint(argPath(prefix, key), key, inner)
-	})
 }
 
 // readConstraint reads a pair below where: the last name is the constraint, and the names
@@ -156,7 +149,7 @@ func (p *parser) readConstraint(path []string, at []toml.KeyPart, v toml.Value) 
 		p.fail(start, end, fmt.Sprintf("where nests more than %d deep", maxArgDepth), "")
 	case v.IsTable() && (last == 0 || !key.isTableValue(v)):
 		before := p.typed
-		p.constraintTable(path, v)
+		p.eachPair(path, v, p.readConstraint)
 		if p.typed == before {
 			p.fail(start, end, name.String()+" is empty", "write "+whereName(path[:1])+` = { present = true }`)
 		}
@@ -192,6 +185,7 @@ func (p *parser) unknownConstraint(path []string, at []toml.KeyPart) {
 func (p *parser) addConstraint(w whereSource, name label, at []toml.KeyPart, v toml.Value) {
 	before := len(p.errs)
 	w.value, w.text = p.readValue(w.key, name, at, v)
+	p.expandValue(&w, at, v)
 	if len(p.errs) > before {
 		return
 	}

@@ -203,7 +203,7 @@ func (p *pattern) matchPlace(place *reading.Place, left *effort.Left) where.Matc
 	switch {
 	case text == "":
 		return where.No
-	case f.matchText(text, left), place.Slashed && f.matchText(text+"/", left):
+	case f.matchText(text, left):
 		if place.Doubtful {
 			return where.Maybe
 		}

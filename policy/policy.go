@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 	"sync"
@@ -23,8 +24,8 @@ type Options struct {
 	// about the rules leave Windows out. Each call states where its server runs.
 	OS string
 
-	// Extend follows an entry of extends: it compares the hash and returns the text, and the name
-	// of the text in positions. If Extend is nil, a file with extends does not load.
+	// Extend follows an entry of extends: it compares the hash, if the entry has one, and returns the
+	// text, and the name of the text in positions. If Extend is nil, a file with extends does not load.
 	Extend func(Extension) (name string, src []byte, err error)
 
 	// Pack reads and checks an entry of packs. If Pack is nil, a file with packs does not load.
@@ -56,7 +57,9 @@ type Policy struct {
 	rules    []rule
 	limits   []LimitTable
 	trusts   []TrustTable
+	cages    []CageTable
 	level    Level
+	folders  []FolderList
 	packs    []Pack
 	subjects [MethodSubject + 1]index
 	args     [MethodSubject + 1]*argNames // the argument names in rules about tools and about prompts; nil for other subjects
@@ -77,10 +80,10 @@ type Policy struct {
 // src, which nobody may change from then on.
 // The error is an Errors and holds everything that is wrong with the file.
 func Parse(file string, src []byte, o Options) (*Policy, error) {
-	all, errs := parseFile(file, src)
-	var texts [][]byte
+	all, errs := parseFile(file, src, nil)
+	var sums [][sha256.Size]byte
 	if len(errs) == 0 {
-		texts, errs = all.applyExtends(o)
+		sums, errs = all.applyExtends(o)
 	}
 	var packs []Pack
 	if len(errs) == 0 {
@@ -94,12 +97,12 @@ func Parse(file string, src []byte, o Options) (*Policy, error) {
 		return nil, errs
 	}
 	p.addLimits(all.limits)
-	p.trusts, p.level = all.trusts, all.level
+	p.trusts, p.cages, p.level, p.folders = all.trusts, all.cages, all.level, all.folders
 	p.packs, p.file = packs, file
 	for _, pack := range packs {
-		texts = append(texts, pack.Text())
+		sums = append(sums, sha256.Sum256(pack.Text()))
 	}
-	p.setRevision(append([][]byte{src}, texts...))
+	p.setRevision(append([][sha256.Size]byte{sha256.Sum256(src)}, sums...))
 	for _, q := range p.screens {
 		if q != nil {
 			q.file, q.revision = p.file, p.revision

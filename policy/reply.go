@@ -42,7 +42,7 @@ func (p *Policy) hasRulesOn(on On) bool {
 	return false
 }
 
-// passesUnmatched reports whether this policy passes what none of its rules matches.
+// passesUnmatched reports whether the policy passes a call that matches none of its rules.
 func (p *Policy) passesUnmatched() bool { return p.options.Layer != "" || p.options.judges != OnCall }
 
 // PolicyFor returns the policy for what the parameter on names; nil if no rule judges that. The
@@ -234,6 +234,36 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 	return worst
 }
 
+// AlterReply returns every change that some rule about replies, a layer's too, may make to the reply
+// to calls in which these kinds were found, whatever the other rules and the arguments say of it: a person lets
+// the reply through, and what a rule takes out stays out.
+func (p *Policy) AlterReply(calls []Call, kinds []string) (all []Alteration) {
+	q := p.screens[OnReply]
+	if q == nil {
+		return nil
+	}
+	for _, layer := range append(slices.Clone(q.options.Above), q) {
+		for i := range calls {
+			whole, c := calls[i], calls[i]
+			whole.Finds, c.Finds, c.Screened = nil, kinds, true
+			v := view{policy: layer, call: &c, left: effort.Max}
+			for at := range layer.rules {
+				r, src, judged := &layer.rules[at], &layer.sources[at], &c
+				if src.findCondition() == nil {
+					judged = &whole // a rule without a find is about no finds
+				}
+				if r.noted && src.On == OnReply && r.mayConcern(judged) && v.mayName(r, src) {
+					v.noted = append(v.noted, int32(at))
+				}
+			}
+			var d Decision
+			v.addAlterations(&d)
+			all = append(all, d.Alters...)
+		}
+	}
+	return all
+}
+
 // judgesWhole reports whether a reply without finds must be judged: a rule without a find may
 // match one of its calls, or one of its calls is unknown or malformed.
 func (p *Policy) judgesWhole(on On, calls []Call) bool {
@@ -261,8 +291,8 @@ func (d *Decision) mergeReading(other *Decision, i int) {
 	}
 }
 
-// decideUnknown judges the reply to a call of which at most the server and the time are known:
-// every rule that these do not rule out may be about the call.
+// decideUnknown judges the reply to a call whose server and time are known, at the most: every rule
+// that these do not rule out may be about the call.
 func (p *Policy) decideUnknown(c *Call) Decision {
 	v := view{policy: p, call: c}
 	d, worst := Decision{Action: Allow}, none
@@ -285,9 +315,25 @@ func (p *Policy) decideUnknown(c *Call) Decision {
 	return d
 }
 
-// mayConcern reports whether no known fact of a call rules the rule out.
+// mayConcern reports whether the rule may be about a call: no known fact of the call excludes it.
 func (r *rule) mayConcern(c *Call) bool {
 	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == where.No })
+}
+
+// mayName reports whether a rule may be about what the call names: only another subject, or another tool, prompt or method
+// excludes that.
+func (v *view) mayName(r *rule, src *ruleSource) bool {
+	c := v.call
+	if c.Subject == NoSubject || len(c.Names) == 0 {
+		return true
+	}
+	if !src.coversSubject(c.Subject) {
+		return false
+	}
+	return c.Subject == ResourceSubject || slices.ContainsFunc(c.Names, func(name string) bool {
+		v.tool = builtinOf(c, name)
+		return v.matchesName(r, name) || v.left <= 0
+	})
 }
 
 // addAlterations adds the changes that rules make. If the call was not screened for the finds

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func parseReply(t *testing.T, src string, o Options) *Policy {
@@ -35,11 +37,17 @@ func shownReply(d Decision) string {
 	if d.Kind != "" {
 		text += " " + d.Kind
 	}
-	for _, a := range d.Alters {
-		text += strings.TrimSuffix(fmt.Sprintf("; %s by %d of %d %s", a.Rule.Action, a.Rule.Index, a.Call, a.Kind), " ")
-	}
+	text += shownAlterations(d.Alters)
 	if d.Reason != "" {
 		text += ": " + d.Reason
+	}
+	return text
+}
+
+// shownAlterations are alterations in one line: action, index of the rule, call and kind.
+func shownAlterations(all []Alteration) (text string) {
+	for _, a := range all {
+		text += strings.TrimSuffix(fmt.Sprintf("; %s by %d of %d %s", a.Rule.Action, a.Rule.Index, a.Call, a.Kind), " ")
 	}
 	return text
 }
@@ -148,6 +156,97 @@ func TestDecideReplyOfSeveralAndUnderLayers(t *testing.T) {
 	if got := shownReply(denied.DecideReply(OnReply, entries[:1], []string{"secret"})); got != "deny by 0 secret" {
 		t.Errorf("denied by a layer: %s", got)
 	}
+}
+
+// What a person lets through is altered by each rule that may alter it, whatever the other rules say
+// of it: a denial, an exception and the order of the rules take no alteration away.
+func TestAlterReply(t *testing.T) {
+	fence, redact := ruleText("reply", "fence", "*", "", ""), ruleText("reply", "redact", "*", "secret", "")
+	for name, c := range map[string]struct {
+		rules, tool, args, finds, want string
+	}{
+		"no rule":                        {"", "read", "", "secret", ""},
+		"rules about calls":              {ruleText("call", "deny", "**", "", ""), "read", "", "secret", ""},
+		"rules about lists":              {ruleText("list", "redact", "**", "secret", ""), "read", "", "secret", ""},
+		"of lists beside one of replies": {ruleText("list", "redact", "*", "secret", "") + fence, "read", "", "secret", "; fence by 1 of 0"},
+		"a denial alters nothing":        {ruleText("reply", "deny", "*", "hidden", ""), "read", "", "hidden", ""},
+		"and takes nothing away":         {fence + redact + ruleText("reply", "deny", "*", "hidden", ""), "read", "", "hidden,secret", "; fence by 0 of 0; redact by 1 of 0 secret"},
+		"nor does a denial above":        {ruleText("reply", "deny", "*", "secret", "") + redact, "read", "", "secret", "; redact by 1 of 0 secret"},
+		"nor a question":                 {ruleText("reply", "prompt", "*", "secret", "") + redact, "read", "", "secret", "; redact by 1 of 0 secret"},
+		"nor an exception":               {ruleText("reply", "allow", "*", "secret", "") + redact, "read", "", "secret", "; redact by 1 of 0 secret"},
+		"nor other arguments":            {ruleText("reply", "redact", "*", "secret", "args.path = '/etc/**'"), "read", `{"path":"/data/a"}`, "secret", "; redact by 0 of 0 secret"},
+		"each of two rules":              {redact + ruleText("reply", "redact", "read", "*", ""), "read", "", "secret", "; redact by 0 of 0 secret; redact by 1 of 0 secret"},
+		"each kind of a rule":            {ruleText("reply", "redact", "*", "card,secret", ""), "read", "", "secret,hidden,card", "; redact by 0 of 0 secret; redact by 0 of 0 card"},
+		"what was not found":             {redact, "read", "", "hidden", ""},
+		"another tool":                   {ruleText("reply", "redact", "fetch", "secret", ""), "read", "", "secret", ""},
+		"its tool, under other names":    {ruleText("reply", "redact", "re*", "secret", ""), "read", "", "secret", "; redact by 0 of 0 secret"},
+		"another subject":                {"[[rule]]\naction = 'redact'\non = 'reply'\nresource = '**'\nfind = ['secret']\n", "read", "", "secret", ""},
+		"any subject":                    {"[[rule]]\naction = 'redact'\non = 'reply'\nfind = ['secret']\n", "read", "", "secret", "; redact by 0 of 0 secret"},
+		"an unknown name":                {ruleText("reply", "redact", "fetch", "secret", ""), "", "", "secret", ""},
+		"another server":                 {ruleText("reply", "redact", "*", "secret", "server = 'other'"), "read", "", "secret", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := *toolCall(c.tool, c.args)
+			call.Server = "shop"
+			got := shownAlterations(parseReply(t, c.rules, Options{}).AlterReply([]Call{call}, strings.Split(c.finds, ",")))
+			if got != c.want {
+				t.Errorf("%q\nwant %q", got, c.want)
+			}
+			if call.Screened || call.Finds != nil {
+				t.Errorf("the call of the caller became %+v", call)
+			}
+		})
+	}
+}
+
+// The rules of layers alter what a person lets through too, and so do rules about any of its calls.
+func TestAlterReplyOfSeveralAndUnderLayers(t *testing.T) {
+	org := parseReply(t, ruleText("reply", "deny", "*", "*", "")+ruleText("reply", "redact", "*", "secret", ""), Options{Layer: "org"})
+	about := parseReply(t, ruleText("call", "deny", "shell", "", ""), Options{Layer: "about calls"})
+	calls := []Call{*toolCall("read", ""), *toolCall("fetch", "")}
+	calls[0].Server, calls[1].Server = "shop", "mail"
+	for rules, want := range map[string]string{
+		"": "; redact by 1 of 0 secret; redact by 1 of 0 secret",
+		ruleText("reply", "warn", "*", "", "server = 'mail'"): "; redact by 1 of 0 secret; redact by 1 of 0 secret; warn by 0 of 0",
+	} {
+		p := parseReply(t, rules, Options{Above: []*Policy{org, about}})
+		if got := shownAlterations(p.AlterReply(calls, []string{"secret"})); got != want {
+			t.Errorf("%q\n%s, want %s", rules, got, want)
+		}
+		if got := shownAlterations(p.AlterReply([]Call{{Server: "shop"}}, []string{"secret"})); got != "; redact by 1 of 0 secret" {
+			t.Errorf("%q\nto no known call: %s", rules, got)
+		}
+		if got := p.AlterReply(nil, []string{"secret"}); got != nil {
+			t.Errorf("%q\nwithout a call: %s", rules, shownAlterations(got))
+		}
+	}
+}
+
+// Whatever DecideReply would alter, AlterReply alters too.
+func TestAlterReplyLeavesNoAlterationOut(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		anyKinds := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"secret", "card", "hidden"}), 1, 3, rapid.ID)
+		var rules strings.Builder
+		for range rapid.IntRange(1, 5).Draw(rt, "rules") {
+			action := rapid.SampledFrom([]string{"allow", "deny", "prompt", "redact", "fence", "warn"}).Draw(rt, "action")
+			find := ""
+			if action == "redact" || rapid.Bool().Draw(rt, "finds") {
+				find = strings.Join(anyKinds.Draw(rt, "find"), ",")
+			}
+			tool := rapid.SampledFrom([]string{"*", "read", "fetch"}).Draw(rt, "tool")
+			args := rapid.SampledFrom([]string{"", "args.path = '/a'"}).Draw(rt, "args")
+			rules.WriteString(ruleText("reply", action, tool, find, args))
+		}
+		p := parseReply(t, rules.String(), Options{})
+		calls := []Call{*toolCall(rapid.SampledFrom([]string{"read", "fetch"}).Draw(rt, "called"), rapid.SampledFrom([]string{"", `{"path":"/a"}`, `{"path":"/b"}`}).Draw(rt, "with"))}
+		kinds := anyKinds.Draw(rt, "found")
+		all := p.AlterReply(calls, kinds)
+		for _, a := range p.DecideReply(OnReply, calls, kinds).Alters {
+			if !slices.ContainsFunc(all, func(b Alteration) bool { return b.Kind == a.Kind && b.Rule.Index == a.Rule.Index }) {
+				rt.Fatalf("%s by %d of %q is left out of%s\n%s", a.Rule.Action, a.Rule.Index, a.Kind, shownAlterations(all), rules.String())
+			}
+		}
+	})
 }
 
 func TestScreens(t *testing.T) {

@@ -15,7 +15,8 @@ type Rule struct {
 	Description string
 	Index       int  // place in the policy, from 0
 	OutOfBand   bool // a person must be asked by other means than the client's own form
-	Pinned      bool // no rule that keeps a person's answer may be written above it
+	Pinned      bool // a person's answer must not write a rule above it
+	Preview     bool // a person who is asked sees what the command would do (docs/preview.md)
 	Rate        Rate // how often the rule may allow a call; the zero value sets no limit
 }
 
@@ -44,8 +45,8 @@ type Alteration struct {
 	Call int    // index of the call among the calls that were judged together
 }
 
-// rank is the strictness of an outcome: the strictness of its action, and of two questions an
-// out-of-band one is stricter, because fewer people may answer it. The zero value denies.
+// rank is the strictness of an outcome, by its action. Of two questions, an out-of-band one is
+// stricter, because fewer people may answer it. The zero value denies.
 type rank uint8
 
 const (

@@ -46,8 +46,8 @@ func (s *sieve) build(patterns []*pattern) {
 	}
 }
 
-// sieveKeys returns a key for each glob that a reading may be compared with; false if a glob has
-// none, or if the pattern does not look at the text alone.
+// sieveKeys returns one key for each glob that a reading may be compared with. It returns false if
+// a glob has no key, or if more than the text decides whether the pattern matches.
 func (p *pattern) sieveKeys() (keys []triple, plain bool) {
 	if p.local || p.homeless || p.boolean || !p.asWritten.addKeys(&keys) {
 		return nil, false
@@ -77,8 +77,9 @@ func (f *guise) addKeys(keys *[]triple) bool {
 	return true
 }
 
-// keyOf returns three bytes that every text that a glob matches contains. They are taken from the
-// longest literal behind the first wildcard, if there is one: rules share the folders in front.
+// keyOf returns three bytes in a row that a text must contain to match the glob. It takes them from
+// the longest literal behind the first wildcard, if there is one, because many rules begin with the
+// same folders.
 func keyOf(g *glob.Pattern) (key triple, found bool) {
 	longest, rest := "", g.String()[len(g.LiteralPrefix()):]
 	for from, i := 0, 0; i <= len(rest); i++ {
@@ -103,7 +104,7 @@ func keyOf(g *glob.Pattern) (key triple, found bool) {
 // picked is a set of patterns by index.
 type picked [manyPatterns / 64]uint64
 
-// pick adds the patterns that the text alone, or the text with end after it, could match.
+// pick adds the patterns that could match the text, with or without end behind it.
 func (s *sieve) pick(set *picked, text, end string) {
 	if len(text) < 2 {
 		text, end = text+end, ""
@@ -112,20 +113,27 @@ func (s *sieve) pick(set *picked, text, end string) {
 		return
 	}
 	t := triple(text[0])<<8 | triple(text[1])<<16
-	for i := 2; i < len(text)+len(end); i++ {
-		c := byte(0)
-		if i < len(text) {
-			c = text[i]
-		} else {
-			c = end[i-len(text)]
+	for i := 2; i < len(text); i++ {
+		if t = t>>8 | triple(text[i])<<16; s.hasKey(t) {
+			s.pickKey(set, t)
 		}
-		t = t>>8 | triple(c)<<16
-		if h := t.hashOf(); s.some[h>>6]&(1<<(h&63)) == 0 {
-			continue
+	}
+	for i := range len(end) {
+		if t = t>>8 | triple(end[i])<<16; s.hasKey(t) {
+			s.pickKey(set, t)
 		}
-		for _, n := range s.byBytes[t] {
-			set[n>>6] |= 1 << (n & 63)
-		}
+	}
+}
+
+// hasKey reports whether t may be a key.
+func (s *sieve) hasKey(t triple) bool {
+	h := t.hashOf()
+	return s.some[h>>6%uint32(len(s.some))]&(1<<(h&63)) != 0
+}
+
+func (s *sieve) pickKey(set *picked, t triple) {
+	for _, n := range s.byBytes[t] {
+		set[n>>6] |= 1 << (n & 63)
 	}
 }
 
@@ -141,7 +149,11 @@ func (s *sieve) pickReading(r *reading.Reading) (set picked) {
 		}
 	}
 	for i := range r.Places {
-		s.pick(&set, r.Places[i].Text, "/")
+		text := r.Places[i].Text
+		if text == r.Text { // only the last bytes, with the slash, are new
+			text = text[max(0, len(text)-2):]
+		}
+		s.pick(&set, text, "/")
 	}
 	return set
 }

@@ -80,6 +80,11 @@ func TestSieve(t *testing.T) {
 	if !long || with.Decide(toolCall("read", `{"path":"/x/.ssh"}`)).Action != Deny {
 		t.Fatal("a long condition has none, or finds nothing")
 	}
+	dir := toolCall("read", `{"path":"./"}`)
+	dir.Cwd = "/y/ab"
+	if dirs, _, _ := sieved(t, append([]string{"/*/*ab/**"}, sieveGlobs[:len(sieveGlobs)-2]...), "/home/u"); dirs.Decide(dir).Rule == nil {
+		t.Error("a folder is not found by the slash at its end")
+	}
 	c := with.rules[0].conditions[0]
 	for _, n := range c.sieve.always {
 		switch text := c.patterns[n].asWritten.glob.String(); text {

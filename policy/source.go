@@ -6,8 +6,11 @@ import "slices"
 type ruleSource struct {
 	Rule
 	subject    Subject
-	patterns   []string // the subject's globs, of which one must match; never empty
-	calls      []Stated // conditions on the call as a whole, in the order of the keys
+	patterns   []string     // the subject's globs; one must match; never empty
+	written    []string     // the patterns with names of folders, as in the file; nil if they have none
+	names      []string     // the names of folders that the rule uses
+	lists      []FolderList // the lists that the names can have
+	calls      []Stated     // conditions on the call as a whole, in the order of the keys
 	args       []argSource
 	where      []whereSource
 	further    Further
@@ -15,6 +18,8 @@ type ruleSource struct {
 	limit      string // TOML of the limit; "" without one
 	start, end int    // offsets of the whole [[rule]] table in the file
 	from       string // the entry of extends that the rule comes from; "" for the file's own
+	entries    int    // number of [[extends]] above the rule in the file, including the one that brings the rule; 0 for a rule from a list
+	above      string // name of the extended rule that this rule must stand above (anchorNames); "" if the rule stays in its place
 }
 
 // hasConditions reports whether the rule demands more of a call than its subject.
@@ -55,4 +60,6 @@ type argSource struct {
 	path  []string // the keys below args; never empty
 	globs []string // never empty
 	pos   Position
+
+	written []string // the globs with names of folders, as in the file; nil if they have none
 }

@@ -22,7 +22,7 @@ func (r *ruleSource) writeAction(line func(key, toml string)) {
 
 func (r *ruleSource) writeArgs(line func(key, toml string)) {
 	for _, a := range r.args {
-		line(argName(a.path), policytext.OneOrList(policytext.QuoteAll(a.globs)))
+		line(argName(a.path), globsTOML(a.globs, a.written))
 	}
 }
 
@@ -63,8 +63,20 @@ func (r *ruleSource) writePinned(line func(key, toml string)) {
 	}
 }
 
+func (r *ruleSource) writePreview(line func(key, toml string)) {
+	if r.Preview {
+		line("preview", "true")
+	}
+}
+
 func (r *ruleSource) writeDescription(line func(key, toml string)) {
 	if r.Description != "" {
 		line("description", policytext.Quote(r.Description))
+	}
+}
+
+func (r *ruleSource) writeAbove(line func(key, toml string)) {
+	if r.above != "" {
+		line("above", policytext.Quote(r.above))
 	}
 }

@@ -146,17 +146,18 @@ func (t *TrustTable) String() string { return strings.ReplaceAll(t.text, "\n", "
 // own tables.
 func (p *Policy) TrustTables() []TrustTable { return slices.Clone(p.trusts) }
 
-// Said holds what tables say about a tool of a server.
-type Said struct {
-	Own     Traits   // what the policy's tables say; Unsaid where they say nothing
-	Floor   Traits   // what its layers' tables say: the answer is never laxer than this
-	Decides []string // nil if nothing is said
+// ToolTraits holds the values of the tables about a tool of a server.
+type ToolTraits struct {
+	Own     Traits   // values of the policy's tables; Unsaid where they have none
+	Floor   Traits   // values of the tables of its layers: the answer is never laxer than these
+	Decides []string // nil if no table has the key
 	Weighs  []string // by the policy or by its layers
 }
 
-// ToolTrust returns what is said about a tool under its names, each a reading of the same call:
-// the strictest holds. Without names it returns what is said about the server as a whole.
-func (p *Policy) ToolTrust(server string, names []string) Said {
+// ToolTrust returns the traits that the tables give to a tool. Each name is a reading of the same
+// call, and the strictest value holds. Without names it returns the traits of the server as a
+// whole.
+func (p *Policy) ToolTrust(server string, names []string) ToolTraits {
 	s := p.ownToolTrust(server, names)
 	for _, layer := range p.options.Above {
 		above := layer.ownToolTrust(server, names)
@@ -165,8 +166,8 @@ func (p *Policy) ToolTrust(server string, names []string) Said {
 	return s
 }
 
-// TrustAny returns the strictest of what is said about a server and about its tools. It is for
-// messages that no known tool sent.
+// TrustAny returns the strictest traits of a server and of its tools. It is for messages that no
+// known tool sent.
 func (p *Policy) TrustAny(server string) (t Traits) {
 	for _, q := range append([]*Policy{p}, p.options.Above...) {
 		for i := range q.trusts {
@@ -178,7 +179,7 @@ func (p *Policy) TrustAny(server string) (t Traits) {
 	return t
 }
 
-func (p *Policy) ownToolTrust(server string, names []string) (s Said) {
+func (p *Policy) ownToolTrust(server string, names []string) (s ToolTraits) {
 	if len(p.trusts) == 0 || server == "" {
 		return s
 	}
@@ -192,7 +193,7 @@ func (p *Policy) ownToolTrust(server string, names []string) (s Said) {
 			continue
 		}
 		s.Weighs = append(s.Weighs, said.Weighs...)
-		for j, to := range s.Own.trustFields() { // a trait that one reading leaves unsaid is unsaid for all
+		for j, to := range s.Own.trustFields() { // a trait stays only if each reading has a value for it
 			if *to != Unsaid && *said.Own.trustFields()[j] != Unsaid {
 				*to = max(*to, *said.Own.trustFields()[j])
 			} else {
@@ -205,7 +206,7 @@ func (p *Policy) ownToolTrust(server string, names []string) (s Said) {
 
 // trustOf takes each value from the first of the tool's tables that has it, or else from the
 // server's table.
-func (p *Policy) trustOf(server, name string) (s Said) {
+func (p *Policy) trustOf(server, name string) (s ToolTraits) {
 	for _, whole := range []bool{false, true} {
 		for i := range p.trusts {
 			table := &p.trusts[i]
@@ -232,14 +233,22 @@ func (p *Policy) compareTrust(next *Policy) (lost int, same bool) {
 			lost++
 		}
 	}
+	for i := range p.cages {
+		if !slices.ContainsFunc(next.cages, func(t CageTable) bool { return t.text == p.cages[i].text }) {
+			lost++
+		}
+	}
 	if next.level < p.level {
 		lost++
 	}
-	texts := func(tables []TrustTable) (all []string) {
-		for i := range tables {
-			all = append(all, tables[i].text)
+	texts := func(q *Policy) (all []string) {
+		for i := range q.trusts {
+			all = append(all, q.trusts[i].text)
+		}
+		for i := range q.cages {
+			all = append(all, q.cages[i].text)
 		}
 		return all
 	}
-	return lost, slices.Equal(texts(p.trusts), texts(next.trusts))
+	return lost, slices.Equal(texts(p), texts(next))
 }

@@ -50,20 +50,20 @@ func TestTrust(t *testing.T) {
 	}
 	for _, c := range []struct {
 		server, names string
-		want          Said
+		want          ToolTraits
 	}{
-		{"mail", "send_now", Said{Own: Traits{Yes, Private, Yes, Forbidden}, Decides: []string{"to", "cc"}}},
-		{"mail", "list", Said{Own: Traits{Yes, Private, No, Forbidden}}},
-		{"mail", "send_x list", Said{Own: Traits{Yes, Private, Yes, Forbidden}, Decides: []string{"to", "cc"}}},
-		{"mail", "list send_x", Said{Own: Traits{Yes, Private, Yes, Forbidden}}},
-		{"mail", "a/b send_x", Said{Own: Traits{Yes, Private, Unsaid, Unsaid}}},
-		{"mail", "", Said{Own: Traits{Yes, Private, Unsaid, Unsaid}}},
-		{"a b", "x", Said{Own: Traits{SecretData: Yes}}},
-		{"bank", "send", Said{Weighs: []string{"amount"}}},
-		{"bank", "send pay", Said{Weighs: []string{"amount", "sum", "fee"}}},
-		{"bank", "pay", Said{Weighs: []string{"sum", "fee"}}},
-		{"other", "x", Said{}},
-		{"", "send_now", Said{}},
+		{"mail", "send_now", ToolTraits{Own: Traits{Yes, Private, Yes, Forbidden}, Decides: []string{"to", "cc"}}},
+		{"mail", "list", ToolTraits{Own: Traits{Yes, Private, No, Forbidden}}},
+		{"mail", "send_x list", ToolTraits{Own: Traits{Yes, Private, Yes, Forbidden}, Decides: []string{"to", "cc"}}},
+		{"mail", "list send_x", ToolTraits{Own: Traits{Yes, Private, Yes, Forbidden}}},
+		{"mail", "a/b send_x", ToolTraits{Own: Traits{Yes, Private, Unsaid, Unsaid}}},
+		{"mail", "", ToolTraits{Own: Traits{Yes, Private, Unsaid, Unsaid}}},
+		{"a b", "x", ToolTraits{Own: Traits{SecretData: Yes}}},
+		{"bank", "send", ToolTraits{Weighs: []string{"amount"}}},
+		{"bank", "send pay", ToolTraits{Weighs: []string{"amount", "sum", "fee"}}},
+		{"bank", "pay", ToolTraits{Weighs: []string{"sum", "fee"}}},
+		{"other", "x", ToolTraits{}},
+		{"", "send_now", ToolTraits{}},
 	} {
 		if diff := cmp.Diff(c.want, p.ToolTrust(c.server, strings.Fields(c.names))); diff != "" {
 			t.Errorf("%s %s: %s", c.server, c.names, diff)
@@ -122,20 +122,20 @@ func TestTrustChange(t *testing.T) {
 }
 
 func TestTrustRefuses(t *testing.T) {
-	const forms = ` (write [server.NAME], and [server.NAME.tool."GLOB"] for some of its tools)`
+	const forms = ` (write [server.NAME], [server.NAME.tool."GLOB"] for some of its tools, and [server.NAME.sandbox] for its cage)`
 	for text, want := range map[string]string{
 		"[server]":                      "1:1: [server] without a name" + forms,
 		"[[server.x]]":                  "1:1: [[server]] must be [server.NAME]" + forms,
 		"[server.'']":                   "1:1: the name of the server is empty" + forms,
-		"[server.'*']":                  `1:1: "*" is no name of a server (a server is named exactly, as the client's configuration does; a table for each)`,
+		"[server.'*']":                  `1:1: "*" is not a name of a server (a server is named exactly, as the client's configuration does; a table for each)`,
 		"[server.x.tools.a]":            `1:1: unknown table "server.x.tools.a"` + forms,
 		"[server.x.tool]":               `1:1: unknown table "server.x.tool"` + forms,
-		"[server.x.tool.'']":            `1:1: "" is no glob of tools` + forms,
+		"[server.x.tool.'']":            `1:1: "" is not a glob of tools` + forms,
 		"[server.x]\n[server.x]":        "2:1: the table is given twice (the first is on line 1)",
 		"[server.x]\ntool.a.pin='off'":  `2:1: tool is a table of its own (write [server.x.tool."GLOB"])`,
 		"[server.x]\npublic_sorce=true": `2:1: unknown key "public_sorce" in [server.x] (did you mean "public_source"?)`,
 		"[server.x]\nfoo.bar=true":      `2:1: unknown key "foo.bar" in [server.x] (it has public_source, secret_data, public_sink, dangerous_writes, decides, weighs, pin)`,
-		"[server.x]\npublic_source.a=1": "2:1: public_source is no table",
+		"[server.x]\npublic_source.a=1": "2:1: public_source is not a table (write public_source = VALUE)",
 		"[server.x]\npublic_source=true\npublic_source=true": "3:1: public_source is given twice",
 		"[server.x]\npublic_source=1":                        `2:1: public_source must be false, true, "forbidden", not a number`,
 		"[server.x]\npublic_source='private'":                `2:1: unknown public_source "private" (write false, true, "forbidden")`,
@@ -149,13 +149,13 @@ func TestTrustRefuses(t *testing.T) {
 		"[server.x]\ndecides='to'":                           `2:1: decides must be a list of names, not a string (write decides = ["to", "cc"])`,
 		"[server.x]\nweighs='amount'":                        `2:1: weighs must be a list of names, not a string (write weighs = ["amount"])`,
 		"[server.x]\ndecides=[1]":                            `2:1: decides must be a list of names, not of a number (write decides = ["to", "cc"])`,
-		"[server.x]\ndecides=['']":                           `2:1: decides: "" is no name of an argument (write decides = ["to", "cc"])`,
+		"[server.x]\ndecides=['']":                           `2:1: decides: "" is not a name of an argument (write decides = ["to", "cc"])`,
 		"[[flow]]":                                           `1:1: [[flow]] must be [flow] (write [flow], and below it level = "ask")`,
 		"[flow.x]":                                           `1:1: a table in [flow] (write [flow], and below it level = "ask")`,
 		"[flow]":                                             `1:1: [flow] without a level (write [flow], and below it level = "ask")`,
 		"[flow]\nlevel='ask'\n[flow]":                        "3:1: the table is given twice",
 		"[flow]\nlevl='ask'":                                 `2:1: unknown key "levl" in [flow] (did you mean "level"?)`,
-		"[flow]\nlevel.x='ask'":                              "2:1: level must be a string, not a table",
+		"[flow]\nlevel.x='ask'":                              "2:1: level is not a table (write level = VALUE)",
 		"[flow]\nlevel=1":                                    "2:1: level must be a string, not a number (one of off, watch, ask, strict)",
 		"[flow]\nlevel='asc'":                                `2:1: unknown level "asc" (did you mean "ask"?)`,
 		"[flow]\nlevel='ask'\nlevel='ask'":                   "3:1: level is given twice",

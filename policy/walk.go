@@ -115,7 +115,10 @@ func (v *view) judgeName(name string) outcome {
 		if v.all = names.slot != 0 && v.hasSlotCondition(names.slot); v.all {
 			v.everySlot = names.slot
 		}
-		if (v.watchesFurther() || v.all || len(names.kids) > 0) && !v.scanArguments(v.call.Args, names) {
+		if v.folder = nil; v.watchesFurther() && !v.call.Elsewhere {
+			v.folder = v.baseFolder(false)
+		}
+		if (v.watch || v.all || len(names.groups) > 0) && !v.scanArguments(v.call.Args, names) {
 			return outcome{rule: -1, reason: v.failureReason()}
 		}
 		v.left.Spend(v.weighed)
@@ -198,23 +201,19 @@ func (v *view) baseFolder(doubt bool) *reading.Base {
 	}
 	if v.base != nil && doubt && !v.started {
 		v.started = true
-		v.base.Doubtful = v.call.Elsewhere || changesFolder(v.call.Args, v.base, v.home, v.os == Windows)
+		v.base.Doubtful = v.call.Elsewhere || changesFolder(v.call.Args, v.base)
 	}
 	return v.base
 }
 
 // changesFolder reports whether an argument may select a folder other than the base: then
 // relative paths may start there.
-func changesFolder(args []byte, base *reading.Base, home string, windows bool) bool {
+func changesFolder(args []byte, base *reading.Base) bool {
 	for name, value := range jsonscan.ValueOf(args).Members() {
 		if !reading.IsWorkFolder(name.Text()) || value.Kind() == jsonscan.Null {
 			continue
 		}
-		dir := value.Text()
-		if to := reading.NewBase(dir, home, windows); to != nil && to.Dir == base.Dir {
-			continue
-		}
-		if value.Kind() != jsonscan.String || dir != "" && dir != "." && dir != "./" {
+		if dir := value.Text(); value.Kind() != jsonscan.String || dir != "" && !base.IsNamedBy(dir) {
 			return true
 		}
 	}
@@ -274,7 +273,7 @@ func (v *view) walkAll(name string) outcome {
 		return v.walkRules(name, nil, nil)
 	}
 	worst := outcome{rank: none}
-	for more := true; more && !v.isSettled(worst); more = v.nextCombination(main) {
+	for more := true; more && !v.isSettled(worst); more = several > 1 && v.nextCombination(main) {
 		s := &v.spans[main]
 		for i := s.units[0]; i < s.units[1] && !v.isSettled(worst); i++ {
 			if o := v.walkRules(name, s, &v.units[i]); o.rank < worst.rank {

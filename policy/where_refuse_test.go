@@ -66,9 +66,9 @@ func TestConditionsAreRefused(t *testing.T) {
 		{"a part twice", ruleWith("when.from = '09:00'\nwhen.from = '10:00'"), `5:6: when.from is given twice`},
 		{"an unknown part", ruleWith("when = { form = '09:00' }"), `4:10: unknown key "when.form" in when (did you mean "from"?)`},
 		{"a part in parts", ruleWith("when = { from.x = '09:00' }"), `4:10: unknown key "when.from.x" in when (did you mean "from"?)`},
-		{"no time of day", ruleWith("when = { from = '9:00' }"), `4:17: when.from: "9:00" is no time of day (write it as "09:00", up to "24:00")`},
-		{"no such time of day", ruleWith("when = { to = '24:01' }"), `4:15: when.to: "24:01" is no time of day (write it as "09:00", up to "24:00")`},
-		{"a time that is no text", ruleWith("when = { to = 9 }"), `4:15: when.to must be a string, not a number`},
+		{"no time of day", ruleWith("when = { from = '9:00' }"), `4:17: when.from: "9:00" is not a time of day (write it as "09:00", up to "24:00")`},
+		{"no such time of day", ruleWith("when = { to = '24:01' }"), `4:15: when.to: "24:01" is not a time of day (write it as "09:00", up to "24:00")`},
+		{"a time that is not text", ruleWith("when = { to = 9 }"), `4:15: when.to must be a string, not a number`},
 		{"an unknown zone", ruleWith("when = { from = '09:00', zone = 'Mars/Olympus' }"), `4:33: when.zone: unknown time zone "Mars/Olympus" (write a name of the IANA database such as "Europe/Berlin", "UTC" or "local")`},
 		{"an empty zone", ruleWith("when = { from = '09:00', zone = '' }"), `4:33: when.zone: unknown time zone "" (write a name of the IANA database such as "Europe/Berlin", "UTC" or "local")`},
 		{"an unknown day", ruleWith("when = { days = ['mon', 'tu'] }"), `4:25: when.days: unknown day "tu" (did you mean "tue"?)`},
@@ -83,8 +83,8 @@ func TestConditionsAreRefused(t *testing.T) {
 		{"ends first", ruleWith("when = { after = '2026-01-02T00:00:00Z', before = '2026-01-01T00:00:00Z' }"), `4:1: when ends before it begins (after is the start, before the end)`},
 
 		{"limit of a wrong type", ruleWith("limit = 20"), `4:9: limit must be a rate or a table, not a number (write limit = "20/min")`},
-		{"no rate", ruleWith("limit = '20'"), `4:9: limit: "20" is no rate (write a number and a unit: "20/min"; units are s, min, hour, day)`},
-		{"no unit", ruleWith("limit = '20/week'"), `4:9: limit: "20/week" is no rate (write a number and a unit: "20/min"; units are s, min, hour, day)`},
+		{"no rate", ruleWith("limit = '20'"), `4:9: limit: "20" is not a rate (write a number and a unit: "20/min"; units are s, min, hour, day)`},
+		{"no unit", ruleWith("limit = '20/week'"), `4:9: limit: "20/week" is not a rate (write a number and a unit: "20/min"; units are s, min, hour, day)`},
 		{"nothing", ruleWith("limit = '0/min'"), `4:9: limit: 0 is not between 1 and 10000 (to allow nothing, write action = "deny")`},
 		{"too much", ruleWith("limit = '10001/min'"), `4:9: limit: 10001 is not between 1 and 10000 (to allow nothing, write action = "deny")`},
 		{"limit without a rate", ruleWith("limit = { per = 'tool' }"), `4:1: limit without a rate (write limit = { rate = "20/min" })`},
@@ -95,7 +95,7 @@ func TestConditionsAreRefused(t *testing.T) {
 		{"a question beyond questions", prompt("limit = { rate = '1/s', over = 'prompt' }"), `4:1: over = "prompt" beside action "prompt" (a person is asked anyway; leave over out to deny what is beyond)`},
 		{"per tool of no tool", "[[rule]]\naction='allow'\nresource='**'\nlimit = { rate = '1/s', per = 'tool' }", `4:1: per = "tool" beside resource (only tool rules have tools)`},
 		{"limit has tables", ruleWith("limit.rate.x = 1"), `4:1: limit has no tables in it`},
-		{"limit of half a rule", "[[rule]]\naction = x\nlimit = {}\n", "2:10: invalid TOML: unexpected character U+0078 'x' at start of value (text stands in quotes)"},
+		{"limit of half a rule", "[[rule]]\naction = x\nlimit = {}\n", "2:10: invalid TOML: unexpected character U+0078 'x' at start of value (text needs quotes)"},
 
 		{"pinned is a text", ruleWith("pinned = 'yes'"), `4:10: pinned must be true or false, not a string`},
 	} {

@@ -29,7 +29,7 @@ func (p *Policy) forSystem(os string) *Policy {
 			o.Disk = nil // a disk of another system, which has no Windows paths
 		}
 		w, _ := compileSources(p.sources, o) // no errors: the same globs have been compiled
-		w.file, w.revision, w.limits, w.trusts, w.level, w.screens = p.file, p.revision, p.limits, p.trusts, p.level, p.screens
+		w.file, w.revision, w.limits, w.trusts, w.cages, w.level, w.screens = p.file, p.revision, p.limits, p.trusts, p.cages, p.level, p.screens
 		p.windows.policy = w
 	})
 	return p.windows.policy

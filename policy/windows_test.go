@@ -136,7 +136,7 @@ func TestOfNoKnownSystem(t *testing.T) {
 	for path, want := range map[string]policy.Action{`C:\Users\Ana\projects\a`: policy.Deny, `C:/Users/ana/projects/a`: policy.Deny, `C:/Users/Ana/projects/a`: policy.Allow} {
 		for _, os := range []string{"", "linux", "darwin"} {
 			if os != "" && !policy.IsOS(os) || policy.IsOS("vms") {
-				t.Errorf("%s is no system, or vms is one", os)
+				t.Errorf("%s is not a system, or vms is one", os)
 			}
 			c := onWindows(path, "")
 			if c.OS = os; p.Decide(c).Action != want {

@@ -77,8 +77,8 @@ func mayCarryText(f *frame.Frame) bool {
 	return true
 }
 
-// saysMore reports whether a request of a server holds text that no rule about calls judges. Those
-// about sampling and elicitation judge all of it.
+// saysMore reports whether a request of a server holds text that the rules about calls do not
+// judge. These rules judge all text of requests for sampling and elicitation.
 func (req *request) saysMore(f *frame.Frame) bool {
 	m := req.message.Method
 	judged := m != nil && (m.Subject == policy.SamplingSubject || m.Subject == policy.ElicitationSubject)

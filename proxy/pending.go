@@ -34,7 +34,7 @@ type table struct {
 	unnamed  []*unnamed       // answers without a usable id that may be for a waiting request
 	notices  []notice         // notifications that an unnamed answer may be for
 	habits   map[string]habit // how the server treats notifications, by method
-	families map[string]bool  // method families of which the server has returned a list
+	families map[string]bool  // method families for which the server has returned a list
 	messages uint64           // number of messages that went to the server
 
 	// batches is true when version 2025-03-26 was negotiated. It is read for every frame.

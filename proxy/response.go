@@ -69,6 +69,9 @@ func (resp *response) readFrame(f *frame.Frame) *frame.Refusal {
 	rc, req := resp.rc, resp.request
 	resp.x.Raw, resp.x.Out, resp.x.Caller = f.Raw, resp, resp
 	resp.x.Answered, resp.x.Further = req.answeredCalls(), req.further
+	if rc.s.o.Gate.Screens() {
+		resp.x.Frame = *f
+	}
 	ev := &resp.x.Event
 	rc.describeFrame(ev, f, nil)
 	ev.Method, ev.Ref = req.method, req.record

@@ -117,7 +117,7 @@ func applyWithReplans(ctx context.Context, changes []Change, indexes []int, o Op
 // Replan plans the same edits on the present file. It returns false when an entry is missing, when
 // an entry starts another command, or when the edit moves servers or secrets between files.
 func (pl Planner) Replan(c Change) (Change, bool) {
-	if c.Hook != nil || c.Absent || c.Gone || pl.Secrets != nil || pl.Hub != nil && pl.Hub.Into {
+	if c.Hook != nil || c.Model != nil || c.Absent || c.Gone || pl.Secrets != nil || pl.Hub != nil && pl.Hub.Into {
 		return c, false
 	}
 	places := map[string]*ConfigFile{}

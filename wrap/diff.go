@@ -39,6 +39,9 @@ func (c Change) maskSecrets(src []byte) []byte {
 	if c.Hook != nil {
 		return client.MaskHooks(*c.Hook, src)
 	}
+	if c.Model != nil {
+		return client.MaskModelFile(*c.Model, src)
+	}
 	for _, e := range c.Edits {
 		src = client.MaskFile(e.Row, src)
 	}
@@ -63,6 +66,9 @@ func splitLines(b []byte) [][]byte {
 func (c Change) hunkHeading(h hunk) string {
 	if c.Hook != nil {
 		return " hooks of " + c.Hook.Name
+	}
+	if c.Model != nil {
+		return " the model of " + c.Model.Name
 	}
 	var within []string
 	before := -1

@@ -15,7 +15,7 @@ func TestEntriesThatCannotStartAProxy(t *testing.T) {
 		{"cmd /c", "claude-code-user", ".claude.json", `{"mcpServers":{"s":{"command":"cmd","args":["/c","npx"]}}}`, "it starts cmd, a Windows program"},
 		{"a drive", "claude-code-user", ".claude.json", `{"mcpServers":{"s":{"command":"C:\\bin\\x.exe"}}}`, `it starts C:\bin\x.exe, a Windows program`},
 		{"a command line", "claude-code-user", ".claude.json", `{"mcpServers":{"s":{"command":"npx -y files"}}}`, "its command is a whole command line (npx -y files)"},
-		{"VS Code's sandbox", "vscode-user", ".config/Code/User/mcp.json", `{"servers":{"s":{"command":"npx","sandboxEnabled":true}}}`, "in a sandbox of its own (sandboxEnabled)"},
+		{"VS Code's sandbox that no cage carries out", "vscode-user", ".config/Code/User/mcp.json", `{"servers":{"s":{"command":"npx","sandboxEnabled":true,"sandbox":{"filesystem":{"denyRead":["~/*.key"]}}}}}`, "clawai cannot carry out the sandbox"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -42,6 +42,7 @@ func TestEntriesThatStartAProxy(t *testing.T) {
 		`{"servers":{"s":{"command":"/Users/me/My Apps/server"}}}`,
 		`{"servers":{"s":{"command":"npx","args":["-y","files"],"sandboxEnabled":false}}}`,
 		`{"servers":{"s":{"command":"my server","args":["x"]}}}`,
+		`{"servers":{"s":{"command":"npx","sandboxEnabled":true}}}`,
 	} {
 		m := newMachine(t)
 		p := ReadConfigFile(rowByID(t, m.rows, "vscode-user"), m.write(".config/Code/User/mcp.json", src))

@@ -64,7 +64,7 @@ func ReadHub(config, state string) (Hub, error) {
 		return h, err
 	}
 	if err := json.Unmarshal(h.known, &h.moves); err != nil {
-		return h, fmt.Errorf("%s, which says what clients' files held, cannot be read: %w; put it back from a backup", movesPath(state), err)
+		return h, fmt.Errorf("%s, the list of servers that were moved out of clients' files, cannot be read: %w; put it back from a backup", movesPath(state), err)
 	}
 	return h, nil
 }

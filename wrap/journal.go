@@ -28,6 +28,8 @@ type journalEntry struct {
 	New    []string  `json:"new,omitempty"` // the words that replaced them
 	// Withheld means that the command may hold a secret, so the words are not stored.
 	Withheld bool `json:"withheld,omitempty"`
+	// Sandbox means that the new wrapper carries the client's sandbox.
+	Sandbox bool `json:"sandbox,omitempty"`
 	// Made lists the folders that were created for the file.
 	Made   []string `json:"made,omitempty"`
 	Before string   `json:"before"`           // SHA-256 of the complete file before the edit
@@ -50,6 +52,7 @@ func appendJournal(parts []Change, o Options, failed error) error {
 				Time: o.currentTime().UTC(), Clawai: o.Version, Op: c.Op, File: c.Real, Key: e.Entry.KeyPath,
 				Old: e.Old, New: e.New, Made: c.missingFolders(), Before: hexDigest(c.Before), After: hexDigest(c.After),
 			}
+			l.Sandbox = client.CarriesSandbox(l.New)
 			if mayHoldSecret(e.Entry.Command) {
 				l.Old, l.New, l.Withheld = nil, nil, true
 			}
@@ -132,9 +135,11 @@ func ReadJournal(state string) (Journal, error) {
 		key := journalKey(l.File, l.Key)
 		if l.Failed != "" {
 			j[key] = earlier[key]
+			j.restoreCarried(l, earlier)
 			continue
 		}
 		earlier[key], j[key] = j[key], l.Op == Wrap
+		j.keepCarried(l, earlier)
 		if l.Op == Wrap && l.Before == hexDigest(nil) {
 			j[journalKey(l.File, []string{l.After})] = true
 		}
@@ -167,5 +172,28 @@ func madeFolders(state string) map[string]bool {
 }
 
 func (j Journal) hasWrapped(file string, e client.Entry) bool { return j[journalKey(file, e.KeyPath)] }
+
+// hasCarried reports whether the last wrapper of a server carried its client's sandbox.
+func (j Journal) hasCarried(file string, e client.Entry) bool { return j[carriedKey(file, e.KeyPath)] }
+
+func (j Journal) keepCarried(l journalEntry, earlier map[string]bool) {
+	key := carriedKey(l.File, l.Key)
+	earlier[key] = j[key]
+	if delete(j, key); l.Op == Wrap && l.Sandbox {
+		j[key] = true
+	}
+}
+
+func (j Journal) restoreCarried(l journalEntry, earlier map[string]bool) {
+	key := carriedKey(l.File, l.Key)
+	if delete(j, key); earlier[key] {
+		j[key] = true
+	}
+}
+
+// carriedKey is the key of hasCarried. No key path has a name that is not UTF-8.
+func carriedKey(file string, path []string) string {
+	return journalKey(file, append([]string{"\xff"}, path...))
+}
 
 func journalKey(file string, path []string) string { return fmt.Sprintf("%q %q", file, path) }

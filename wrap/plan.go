@@ -98,11 +98,12 @@ type Change struct {
 	After   []byte
 	Edits   []Edit // from the end of the file to its beginning
 
-	Hook    *client.HookRow // the client whose hooks are edited; nil if servers are edited
-	Absent  bool            // the file did not exist
-	Notes   []string        // notes to the owner about hooks in the file that are not ours
-	Gone    bool            // the file is removed, because it contained only what wrap wrote
-	Program bool            // the new file is a program
+	Hook    *client.HookRow  // the client whose hooks are edited; nil if something else is
+	Model   *client.ModelRow // the client whose address of its model is edited; nil if something else is
+	Absent  bool             // the file did not exist
+	Notes   []string         // notes to the owner about hooks in the file that are not ours
+	Gone    bool             // the file is removed, because it contained only what wrap wrote
+	Program bool             // the new file is a program
 }
 
 // Edit is the part of a change for one server.
@@ -216,7 +217,7 @@ func (pl Planner) editTarget(op Op, t Target, src []byte) ([]byte, error) {
 		return client.Unwrap(t.File.Row, src, t.Entry)
 	}
 	if t.Entry.Name == "" {
-		return nil, errors.New("its name is empty, and no rule can speak of it; give it a name")
+		return nil, errors.New("its name is empty, so no rule can name it; give it a name")
 	}
 	if pl.HTTPProxy.redirectsEntry(t.Entry) {
 		return pl.HTTPProxy.redirectEntry(t, src)

@@ -167,7 +167,7 @@ func (p Program) checkStartable(command string) error {
 	case err != nil:
 		return errors.New("clawai is not on PATH")
 	case !filepath.IsAbs(command) && filepath.Base(command) != command:
-		return errors.New("where " + command + " leads depends on the folder that its client starts it in")
+		return errors.New("the folder of its client decides which program " + command + " is")
 	case !sameFile(path, cmp.Or(p.Path, p.Exe)):
 		return errors.New("it starts another program: " + path)
 	}

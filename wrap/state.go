@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -77,7 +78,7 @@ func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) 
 	case e.Unclear || e.Problem != nil && (was || e.NamesClawai || e.Wrapped != nil):
 		all = append(all, e.Problem.Error())
 	case e.Kind == client.Other && (was || e.NamesClawai):
-		all = append(all, "clawai does not start as it stands: "+e.Why)
+		all = append(all, "clawai does not start as its entry is: "+e.Why)
 	case e.Wrapped == nil && was && !p.Row.ReadOnly:
 		all = append(all, "it was wrapped, and something took the wrapper out")
 	case e.Wrapped == nil && e.NamesClawai:
@@ -95,7 +96,18 @@ func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) 
 	if e.Wrapped.Hub && pl.Hub != nil {
 		all = append(all, pl.Hub.findDifferences(p, e)...)
 	}
+	if pl.hasLostSandbox(p, e) {
+		all = append(all, lostSandbox)
+	}
 	return append(append(all, e.Wrapped.Differs...), pl.checkVariables(p, e, e.Wrapped.Path)...)
+}
+
+const lostSandbox = "wrap carried the client's sandbox in the wrapper, and something took it out; unwrap, switch the sandbox on in the client's file if it is to stay, and wrap again"
+
+// hasLostSandbox reports whether a wrapper no longer carries the client's sandbox that wrap wrote into
+// it.
+func (pl Planner) hasLostSandbox(p *ConfigFile, e client.Entry) bool {
+	return e.Wrapped != nil && len(e.Sandbox) == 0 && pl.Journal.hasCarried(p.Real, e)
 }
 
 // checkWrappable returns the reason why an entry cannot be wrapped, such as a variable in its
@@ -116,6 +128,12 @@ func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 	}
 	if e.Kind == client.Remote && e.Wrapped == nil {
 		e.Env = nil // the client ignores the environment of a remote entry
+	}
+	if pl.hasLostSandbox(p, e) {
+		return errors.New(lostSandbox)
+	}
+	if goos != "linux" && len(e.Sandbox) > 0 {
+		return fmt.Errorf("%s starts it in a sandbox of its own, in which clawai cannot keep its record, and clawai's own sandbox was tried on Linux alone; leave the server to that sandbox, or switch it off there to have clawai judge the server's calls", p.Row.Name)
 	}
 	if steered := pl.checkVariables(p, e, command); len(steered) > 0 {
 		return fmt.Errorf("%s; %s", strings.Join(steered, "; "), nextVariables)

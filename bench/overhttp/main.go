@@ -43,7 +43,7 @@ func run(args []string) error {
 	case len(args) == 4 && args[0] == "call":
 		n, err := strconv.Atoi(args[3])
 		if err != nil || n < 1 {
-			return fmt.Errorf("%q is no number of calls", args[3])
+			return fmt.Errorf("%q is not a number of calls", args[3])
 		}
 		return measure(args[1], args[2], n)
 	}

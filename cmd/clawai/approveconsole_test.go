@@ -243,7 +243,7 @@ func TestConsoleTabs(t *testing.T) {
 	w.types("2")
 	w.sees("[2 History]", "it was denied at", "by terminal (ada)")
 	w.types("3")
-	w.sees("[3 Session answers]", `"read_file" on "files"`, "used 2 times")
+	w.sees("[3 Answers]", `"read_file" on "files"`, "used 2 times")
 	w.answers("r")
 	w.sees("Take this answer back?")
 	w.answers("y")

@@ -69,10 +69,10 @@ func TestRenderedReasons(t *testing.T) {
 		at, home := fmt.Sprintf("%dx%d", cols, rows), t.TempDir()
 		held := about("fetch", `{"url":"https://example.org/issue/12"}`)
 		held.Reason, held.Findings = "its answer is held: found secret (1) at /result/content/0/text", []byte(`["secret 1 /result/content/0/text"]`)
-		held.NoOffer = "what is asked about is an answer, and a rule written here would be about calls"
+		held.NoOffer = "the question is about a reply, and a rule written here would be about calls"
 		mail := about("send_mail", `{"to":"bob@example.org","subject":"hi","body":"The token as asked"}`)
 		mail.Reason = `write to bob@example.org after reading web fetch (14:02): "bob@example.org" is from web fetch, not from the user`
-		mail.NoOffer = "what the session has seen asks, and no rule that is written makes that unseen"
+		mail.NoOffer = "the labels of this session ask, and no new rule removes a label"
 		a := asks(t, home)
 		for name, r := range map[string]queue.Request{"reason-held": held, "reason-seen": mail} {
 			r.Rule.Pos.File, r.Project, r.Lasting = home+"/.config/clawai/policy.toml", work, false
@@ -163,7 +163,7 @@ func TestRenderedReaches(t *testing.T) {
 		w := watchAs(t, home, colorful, rows, cols, "approve")
 		w.sees("clawai asks: let it through?")
 		w.answers("s")
-		w.sees("How far shall the answer reach?", "Esc go back")
+		w.sees("How far should the answer reach?", "Esc go back")
 		termtest.Golden(t, "screens/session-"+at+".txt", w.screen.Text())
 		w.answers("\x1b")
 		w.sees("clawai asks: let it through?")
@@ -189,7 +189,7 @@ func TestRenderedTabs(t *testing.T) {
 		w.settles()
 		termtest.Golden(t, "screens/approve-none-"+at+".txt", w.screen.Text())
 		w.types("3")
-		w.sees("[3 Session answers]", "No answer holds for a session.")
+		w.sees("[3 Answers]", "No answer holds for a session.")
 		w.settles()
 		termtest.Golden(t, "screens/answers-none-"+at+".txt", w.screen.Text())
 		w.types("q")

@@ -87,6 +87,8 @@ func TestInitOffersHooks(t *testing.T) {
 		case ruled && tt.had:
 			p.sees("To be put into ~/.config/clawai/policy.toml: ", " rules for the tools of Claude Code", "Built-in tools read below your home")
 		case ruled:
+			p.sees("Which folders may be used?", "Your agents' own tools read and write there unasked.", "~/projects")
+			p.types("\r")
 			p.sees("Starter policies in it: coding-agent.", "Built-in tools read below your home")
 		}
 		p.sees("Write this? [y/N]")
@@ -97,7 +99,7 @@ func TestInitOffersHooks(t *testing.T) {
 		if got := strings.Contains(readHome(t, home, ".claude/settings.json"), "clawai-hook"); got != tt.want {
 			t.Errorf("%+v: hooks are there: %v\n%s", tt, got, p.screen.Text())
 		}
-		if got := strings.Contains(readHome(t, home, initPolicyFile), "Ask before any other command"); got != ruled {
+		if got := strings.Contains(readHome(t, home, initPolicyFile), "profile = \"coding-agent\""); got != ruled {
 			t.Errorf("%+v: rules for the agent's shell are there: %v", tt, got)
 		}
 	}

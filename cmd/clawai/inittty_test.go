@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +24,35 @@ func newcomer(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return home
+}
+
+// The folders of the servers are preset; a folder that no rule opens is not taken, and what a person
+// says stands in the policy.
+func TestInitAsksForFolders(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	home := newcomer(t)
+	src := fmt.Sprintf(`{"mcpServers":{"files":{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem",%q]}}}`, filepath.Join(home, "work"))
+	if err := os.WriteFile(filepath.Join(home, ".cursor/mcp.json"), []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := sit(t, home, "init", "--client", "cursor")
+	p.sees("Mode [ask]:")
+	p.types("\r")
+	p.sees("Put clawai in front of which servers?")
+	p.types("\r")
+	p.sees("Which folders may be used?", "Servers read there", "~/work")
+	p.types(", ~/.ssh\r")
+	p.sees("is a place where secrets are kept")
+	p.types("\x7f\x7f\x7f\x7fnotes\r")
+	p.sees("The 2 folders it opens are what you said: ~/notes, ~/work.", "Write this? [y/N]")
+	p.types("y\r")
+	p.sees("Try one question now? [Y/n]")
+	p.types("n\r")
+	p.leaves(0)
+	if got := readHome(t, home, initPolicyFile); !strings.Contains(got, `projects = ["~/notes", "~/work"]`) {
+		t.Errorf("the policy has\n%.600s", got)
+	}
 }
 
 func TestInitAsksAtATerminal(t *testing.T) {

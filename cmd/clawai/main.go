@@ -28,11 +28,16 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/hookcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/lockcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/modelcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/previewcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/sandboxcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/scancmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/vaultcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
+	"github.com/clawai/clawai/internal/cage"
+	"github.com/clawai/clawai/internal/cage/preview/layer"
 )
 
 func main() {
@@ -41,6 +46,9 @@ func main() {
 
 // runClawai is main without the process: it returns the exit code.
 func runClawai(args []string, stdout, stderr io.Writer) int {
+	if len(args) > 1 && args[1] == cage.HelperArgument { // it has the powers of namespaces of its own
+		return layer.RunHelper("clawai", args[2:])
+	}
 	if err := checkPowers(); err != nil && !isHarmless(args) {
 		fmt.Fprintf(stderr, "clawai: %v\n", err)
 		if len(args) > 1 && args[1] == "hook" {
@@ -93,6 +101,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Flags:                     []cli.Flag{cmdline.ColorFlag(), cli.HelpFlag}, // the library adds the help flag only with its own command
 		DisableSliceFlagSeparator: true,
 		Commands:                  listCommands(),
+		CustomAppHelpTemplate:     shortHelp,
 		OnUsageError:              onUsageError,
 		CommandNotFound:           nil,
 		// Exit codes are returned, never used inside a command, since deferred work (the
@@ -102,13 +111,19 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			if name := c.Args().First(); name != "" {
 				return unknownCommand(c, name)
 			}
-			if shown, err := approvecmd.ShowOverview(c); shown || err != nil {
+			shown, note, err := approvecmd.ShowOverview(c)
+			if shown || err != nil {
 				return err
 			}
-			return cli.ShowAppHelp(c)
+			if err := cli.ShowAppHelp(c); err != nil || note == "" {
+				return err
+			}
+			_, err = fmt.Fprintln(cmdline.ProseWriter(stdout), "\n"+note)
+			return err
 		},
 	}
 	hardenCommands(app.Commands)
+	sortIntoGroups(app.Commands)
 	return app
 }
 
@@ -124,15 +139,20 @@ func listCommands() []*cli.Command {
 		proxycmd.HubCommand(),
 		proxycmd.ServeCommand(),
 		hookcmd.Command(),
-		policycmd.Command(),
+		modelcmd.Command(),
+		policycmd.Command(wrapcmd.PolicyCommands()...),
 		approvecmd.Command(),
 		approvecmd.DecideCommand(),
+		approvecmd.ReleaseCommand(),
+		approvecmd.DashboardCommand(),
 		logcmd.Command(),
+		previewcmd.Command(),
 		scancmd.Command(),
 		attackcmd.Command(),
 		lockcmd.Command(),
 		authcmd.Command(),
 		vaultcmd.Command(),
+		sandboxcmd.Command(),
 		doctorcmd.Command(),
 		democmd.Command(),
 		democmd.ServerCommand(),

@@ -37,7 +37,7 @@ func TestLintReadsTheRecord(t *testing.T) {
 	for _, want := range []string{
 		`no tool of "files" is called "raed_file" [unknown-tool]`,
 		`write "read_file", if that is meant`,
-		`what this rule refuses in args.path is allowed in args.fileName [other-argument-name]`,
+		`this rule refuses a value in args.path that is allowed in args.fileName [other-argument-name]`,
 		`tool read_file {"fileName":"/x/.env"}`,
 	} {
 		if !strings.Contains(out, want) {

@@ -168,6 +168,24 @@ func TestListenEndsInTime(t *testing.T) {
 	s.ends(syscall.SIGTERM)
 }
 
+// A client whose question still waits when the proxy is told to end gets an error with words: an
+// empty answer could be taken for one.
+func TestListenEndsBesideAQuestion(t *testing.T) {
+	back := newBackServer(t)
+	back.Start()
+	r := prepareClawai(t, "--listen", "127.0.0.1:0", "--upstream", "s="+back.URL)
+	r.cmd.Env = append(r.cmd.Env, "CLAWAI_ASK_NOBODY=wait", "CLAWAI_ASK_NOTIFY=false")
+	r.write("policy.toml", strings.Replace(allowTools, "allow", "prompt", 1))
+	s, got := serve(t, r, 1), make(chan string)
+	go func() { got <- s.post(s.at["s"], callOf(1, "write"), ownClient(t)) }()
+	s.waiting(1)
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	if text := <-got; !strings.HasPrefix(text, `200 {"jsonrpc":"2.0","id":1,`) || !strings.Contains(text, "the session ended meanwhile") {
+		t.Error(text)
+	}
+	s.ends(syscall.SIGTERM)
+}
+
 // Secrets in a header file and in an address reach the server and nothing else.
 func TestSecretsOfListen(t *testing.T) {
 	back := newBackServer(t)

@@ -115,7 +115,7 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 	var documented []string
 	for line := range strings.Lines(exitCodes(t)) {
 		if cells := strings.Split(line, "|"); len(cells) > 3 {
-			for _, name := range regexp.MustCompile("`([a-z][a-z ]*)").FindAllStringSubmatch(cells[1], -1) {
+			for _, name := range regexp.MustCompile("`([a-z][a-z ]*(?:-[a-z]+)?)").FindAllStringSubmatch(cells[1], -1) {
 				documented = append(documented, strings.TrimSpace(name[1]))
 			}
 		}

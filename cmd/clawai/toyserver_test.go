@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -26,7 +27,8 @@ func toyServer() {
 	content := "[]"
 	if *says != "" {
 		text, _ := os.ReadFile(*says)
-		content = fmt.Sprintf(`[{"type":"text","text":%q}]`, text)
+		quoted, _ := json.Marshal(string(text))
+		content = fmt.Sprintf(`[{"type":"text","text":%s}]`, quoted)
 	}
 	if *deaf {
 		signal.Ignore(syscall.SIGTERM)

@@ -58,8 +58,9 @@ func wires(room string) []wire {
 
 // noTransport are the folders below proxy that carry nothing by themselves. The hub hands
 // each message to a pump of its server's, under other names and ids than the client's. A hook
-// carries payloads of agents, and listing and serve are no way from a client to a server.
-var noTransport = []string{".", "hook", "hook/client", "hook/program", "hook/sample", "hub", "listing", "serve"}
+// carries payloads of agents, and model messages of model services. Listing and serve are no way from
+// a client to a server.
+var noTransport = []string{".", "hook", "hook/client", "hook/program", "hook/sample", "hub", "listing", "model", "serve"}
 
 // overHub are the forms that lead to it (TestHubOverHTTP in proxy/remote/reverse).
 var overHub = []string{

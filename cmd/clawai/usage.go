@@ -40,12 +40,53 @@ func printHelp(w io.Writer, templ string, data any) {
 
 var plainHelp = cli.HelpPrinter
 
+// shortHelp is the help of clawai itself: the commands of every day, on a screen of 24 rows.
+const shortHelp = `{{.Name}} - {{.Usage}}
+
+USAGE:
+   {{.UsageText}}
+
+COMMANDS:{{range .VisibleCategories}}{{if not .Name}}{{template "visibleCommandTemplate" .}}{{end}}{{end}}
+
+Every command:                clawai help --all
+The options of a command:     clawai help COMMAND
+`
+
+// groups are the commands that only the help of every command shows, by what they are for.
+var groups = map[string][]string{
+	"Answer and try":                       {"decide", "release", "preview", "scan", "attack"},
+	"Run servers and agents":               {"protect", "proxy", "hub", "serve", "hook", "llm-proxy"},
+	"Secrets, sandboxes, lists of servers": {"auth", "vault", "sandbox", "lock"},
+	"The shell":                            {"completion"},
+}
+
+// sortIntoGroups gives the commands that are not of every day their group.
+func sortIntoGroups(all []*cli.Command) {
+	for name, commands := range groups {
+		for _, c := range all {
+			if slices.Contains(commands, c.Name) {
+				c.Category = name
+			}
+		}
+	}
+}
+
 func helpCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "help",
 		Usage:     "show the help of a command",
-		UsageText: "clawai help [COMMAND...]",
-		Action:    func(c *cli.Context) error { return showHelp(c, c.Args().Slice()) },
+		UsageText: "clawai help [COMMAND...]\nclawai help --all",
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "show every command, in groups"}},
+		Action: func(c *cli.Context) error {
+			words, err := cmdline.ParseArguments(c)
+			switch {
+			case err != nil:
+				return err
+			case c.Bool("all") && len(words) > 0:
+				return cmdline.Usagef("help --all shows every command; to see one, run: clawai help %s", strings.Join(words, " "))
+			}
+			return showHelp(c, words)
+		},
 	}
 }
 
@@ -59,7 +100,11 @@ func showHelp(c *cli.Context, words []string) error {
 		}
 		cmds, path = next.Subcommands, append(path, word)
 	}
-	return newApp(c.App.Writer, c.App.ErrWriter).RunContext(c.Context, append(append([]string{"clawai"}, path...), "--help"))
+	app := newApp(c.App.Writer, c.App.ErrWriter)
+	if c.Bool("all") {
+		app.CustomAppHelpTemplate = cli.AppHelpTemplate
+	}
+	return app.RunContext(c.Context, append(append([]string{"clawai"}, path...), "--help"))
 }
 
 func unknownCommand(c *cli.Context, name string) error {

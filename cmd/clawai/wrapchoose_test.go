@@ -116,7 +116,7 @@ func TestChoicesAreHarmless(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := sit(t, home, "wrap", "--client", "claude-code")
-	p.sees(`a\u{1b}[2J\u{202e}b\u{a}c  Claude Code`)
+	p.sees(`a\u{1b}[2J\u{202e}b\nc  Claude Code`)
 	p.types("\x03")
 	p.leaves(130)
 }

@@ -293,7 +293,7 @@ tool = "*"
 		"what was cut counts as ours": {
 			remember.DeniedCall{Call: call(`{"path":"/home/user/a.txt"}`), Cut: true},
 			"would also let through a call that the policy denied"},
-		"arguments that are no object": {
+		"arguments that are not an object": {
 			remember.DeniedCall{Call: call(`"[cut:"`), Cut: true},
 			"would also let through a call that the policy denied"},
 		"a damaged record": {

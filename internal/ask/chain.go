@@ -23,6 +23,9 @@ type ChainOptions struct {
 	Project    string                           // the proxy's working folder, for people
 	Notify     func(q gate.Question)            // points a person to a question that waits only in the queue; nil: no notice
 	OnError    func(err error)                  // gets errors that do not stop the asking; nil: ignored
+	// Preview returns what the command of a question would do, as JSON, within seconds. It is called
+	// for questions whose rule wants it; nil: never.
+	Preview func(ctx context.Context, q gate.Question) []byte
 }
 
 // RuleWriter returns the possible scopes of an answer and writes lasting rules; *remember.Writer
@@ -86,6 +89,12 @@ func (l *Chain) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	defer stop()
 	if ctx.Err() != nil {
 		return gate.Answer{Digest: q.Digest}, context.Cause(ctx)
+	}
+	if q.Rule.Preview && !q.Reply && l.o.Preview != nil {
+		q.Preview = l.o.Preview(ctx, q)
+		if ctx.Err() != nil { // it was withdrawn meanwhile
+			return gate.Answer{Digest: q.Digest}, context.Cause(ctx)
+		}
 	}
 	racing, over := context.WithCancelCause(ctx)
 	defer over(errElsewhere)

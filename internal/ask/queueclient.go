@@ -144,7 +144,7 @@ func (l *Chain) tryQueue(ctx context.Context, ask func() error) (err error) {
 func (l *Chain) makeRequest(q gate.Question) queue.Request {
 	r := queue.Request{
 		Deadline: q.Deadline, Server: q.Server, Client: q.ClientName, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,
-		Rule: q.Rule, Reason: q.Why, Revision: q.Revision, Lasting: q.Session, Risk: "routine",
+		Rule: q.Rule, Reason: q.Why, Revision: q.Revision, Lasting: q.Session, Risk: "routine", Preview: q.Preview,
 	}
 	if q.Reply {
 		r.Findings, _ = json.Marshal(append([]string{}, q.Finds...)) // texts can always be marshalled

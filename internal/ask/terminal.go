@@ -181,7 +181,7 @@ func (t *Terminal) askQuestion(ctx context.Context, tty *term.Tty, q gate.Questi
 
 func (t *Terminal) viewQuestion(q gate.Question) (view.Question, error) {
 	o := t.o.View
-	o.Server, o.Rule, o.Why, o.Reply = q.Server, q.Rule, q.Why, q.Reply
+	o.Server, o.Rule, o.Why, o.Reply, o.Preview = q.Server, q.Rule, q.Why, q.Reply, q.Preview
 	return view.NewQuestion(q.Calls, o)
 }
 

@@ -33,7 +33,7 @@ func textMembers() (all []factMember) {
 		read := func(f *policy.Facts, value gjson.Result) error {
 			text := value.Str
 			if *t.Field(f) = text; value.Type != gjson.String || t.Valid != nil && !t.Valid(text) {
-				return fmt.Errorf("%q %s", t.Name, cmp.Or(t.Form, "is no text"))
+				return fmt.Errorf("%q %s", t.Name, cmp.Or(t.Form, "is not text"))
 			}
 			return nil
 		}
@@ -70,7 +70,7 @@ func readAnnotations(f *policy.Facts, value gjson.Result) (err error) {
 	}
 	var unread string
 	if f.Assurances, unread = mcp.ReadAssurances([]byte(value.Raw)); unread != "" {
-		return fmt.Errorf(`"annotations": %q is no hint that is true or false (readOnlyHint, destructiveHint, idempotentHint, openWorldHint)`, unread)
+		return fmt.Errorf(`"annotations": %q is not a hint that is true or false (readOnlyHint, destructiveHint, idempotentHint, openWorldHint)`, unread)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func readSeen(f *policy.Facts, value gjson.Result) error {
 		f.Seen, known = policy.SeenOf(words)
 	}
 	if !known {
-		return fmt.Errorf(`"session" is no list of labels; write some of %q, or [] for a session that has seen none`, policy.SeenWords())
+		return fmt.Errorf(`"session" is not a list of labels; write some of %q, or [] for a session that has seen none`, policy.SeenWords())
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func writeSeen(f *policy.Facts) any {
 
 func readAt(f *policy.Facts, value gjson.Result) (err error) {
 	if f.At, err = time.Parse(time.RFC3339, value.Str); err != nil {
-		return errors.New(`"at" is no date and time with its offset, such as 2026-01-31T09:00:00+01:00`)
+		return errors.New(`"at" is not a date and time with its offset, such as 2026-01-31T09:00:00+01:00`)
 	}
 	return nil
 }

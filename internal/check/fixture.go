@@ -99,7 +99,7 @@ func ParseFixture(src []byte) (Fixture, error) {
 	root.ForEach(func(key, value gjson.Result) bool {
 		name := key.String()
 		if slices.Contains(seen, name) {
-			err = fmt.Errorf("member %q stands twice", name)
+			err = fmt.Errorf("member %q is there twice", name)
 			return false
 		}
 		seen = append(seen, name)

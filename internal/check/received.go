@@ -31,11 +31,11 @@ func (fx *Fixture) checkReceived() error {
 	switch on := fx.JudgedMessage(); {
 	case fx.ExpectedResult == nil:
 	case on == policy.OnCall:
-		return errors.New(`"expected_result" without "result" or "list": it is what the client gets of one`)
+		return errors.New(`"expected_result" needs "result" or "list": it is the part that the client gets`)
 	case fx.Finds != nil:
-		return errors.New(`"expected_result" beside "finds": what is only said to be found cannot be taken out`)
+		return errors.New(`"expected_result" does not go with "finds": clawai cannot remove text that it does not find itself`)
 	case fx.Expected == nil:
-		return errors.New(`"expected_result" without "expected": say what is done to it, too, such as "redact"`)
+		return errors.New(`"expected_result" needs "expected": write the action too, such as "redact"`)
 	case *fx.Expected == policy.Deny, *fx.Expected == policy.Prompt && on == policy.OnList:
 		return fmt.Errorf(`"expected_result" beside "expected": %q: nothing of it reaches the client`, fx.Expected)
 	}
@@ -43,7 +43,7 @@ func (fx *Fixture) checkReceived() error {
 }
 
 // errLeftOut means that the altered list lacks the entry.
-var errLeftOut = errors.New("it is left out of the list: what is to be taken out stands in its name, or where nothing can be altered")
+var errLeftOut = errors.New("the entry is removed from the list, because the text to remove is in its name, or in a place that cannot be altered")
 
 // inspectResult inspects the fixture's result, or a list that holds only the fixture's entry, as
 // the proxy does.

@@ -83,9 +83,9 @@ func TestExpectedResult(t *testing.T) {
 
 func TestExpectedResultRefused(t *testing.T) {
 	for src, want := range map[string]string{
-		`{"method":"tools/call","expected":"allow","expected_result":{}}`:                                `without "result" or "list"`,
-		`{"method":"tools/call","result":{},"finds":[],"expected":"allow","expected_result":{}}`:         `beside "finds"`,
-		`{"method":"tools/call","result":{},"expected_result":{}}`:                                       `without "expected"`,
+		`{"method":"tools/call","expected":"allow","expected_result":{}}`:                                `needs "result" or "list"`,
+		`{"method":"tools/call","result":{},"finds":[],"expected":"allow","expected_result":{}}`:         `does not go with "finds"`,
+		`{"method":"tools/call","result":{},"expected_result":{}}`:                                       `needs "expected"`,
 		`{"method":"tools/call","result":{},"expected":"deny","expected_result":{}}`:                     `nothing of it reaches the client`,
 		`{"method":"tools/list","list":{"name":"a"},"expected":"prompt","expected_result":{"name":"a"}}`: `nothing of it reaches the client`,
 		`{"method":"tools/call","result":{},"expected":"allow","expected_result":[]}`:                    `neither an object nor a text`,
@@ -106,7 +106,7 @@ func TestWithheldFixture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := check.JudgeFixture(p, fx, ""); r.Action != policy.Deny || r.Received != nil || !strings.Contains(check.ExplainResult(r), "withheld: it is left out of the list") {
+	if r := check.JudgeFixture(p, fx, ""); r.Action != policy.Deny || r.Received != nil || !strings.Contains(check.ExplainResult(r), "withheld: the entry is removed from the list") {
 		t.Errorf("%s %s", r.Action, check.ExplainResult(r))
 	}
 }

@@ -45,7 +45,7 @@ func (fx *Fixture) setReplyMember(name string, value gjson.Result) error {
 	fx.Finds = []string{}
 	for _, v := range value.Array() {
 		if !policy.IsKind(v.String()) || v.Type != gjson.String {
-			return fmt.Errorf(`"finds": %s is no kind (%v)`, v.Raw, policy.FindingKinds())
+			return fmt.Errorf(`"finds": %s is not a kind (%v)`, v.Raw, policy.FindingKinds())
 		}
 		fx.Finds = append(fx.Finds, v.String())
 	}

@@ -177,7 +177,7 @@ func TestReplyFixturesRefused(t *testing.T) {
 		`{"method":"tools/call","result":"x"}`:                             `"result" is not an object`,
 		`{"method":"tools/list","list":{},"result":{}}`:                    `"list" beside "result"`,
 		`{"method":"tools/call","finds":"secret"}`:                         `"finds" is not a list`,
-		`{"method":"tools/call","finds":["secrets"]}`:                      `"finds": "secrets" is no kind`,
+		`{"method":"tools/call","finds":["secrets"]}`:                      `"finds": "secrets" is not a kind`,
 		`{"method":"tools/call","params":{"name":"a"},"expected":"fence"}`: `unknown action "fence" (one of allow, deny, prompt)`,
 		`{"method":"tools/list","list":{"name":"a"},"expected":"fence"}`:   `unknown action "fence" (one of allow, redact, prompt, deny)`,
 		`{"expected":"","method":"tools/call"}`:                            `unknown action ""`,

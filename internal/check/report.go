@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/clawai/clawai/policy"
 )
@@ -35,8 +36,11 @@ func Summarize(results []Result) Summary {
 	return s
 }
 
-// WriteText writes one line for each fixture, and a summary line.
+// WriteText writes one line for each fixture, and a summary line. What needs a look comes last, so
+// that a terminal shows it beside the summary.
 func WriteText(w io.Writer, results []Result) error {
+	results = slices.Clone(results)
+	slices.SortStableFunc(results, func(a, b Result) int { return a.rankForText() - b.rankForText() })
 	width := 0
 	for _, r := range results {
 		width = max(width, len(policy.FileName(r.Path)))
@@ -73,6 +77,19 @@ func WriteText(w io.Writer, results []Result) error {
 	return err
 }
 
+// rankForText returns the place of a result's group in the text report.
+func (r Result) rankForText() int {
+	switch {
+	case r.Err != nil:
+		return 3
+	case r.Expected == nil:
+		return 1
+	case r.IsMismatch():
+		return 2
+	}
+	return 0
+}
+
 // ExplainResult returns the position and description of the deciding rule, or the reason if no rule
 // decided. The alterations and the undecided conditions follow.
 func ExplainResult(r Result) string {
@@ -81,7 +98,7 @@ func ExplainResult(r Result) string {
 		because += fmt.Sprintf("  (%s%s by %s)", a.Rule.Action, ofKind(a.Kind), formatRule(a.Rule))
 	}
 	for _, what := range r.Undecided {
-		hint := "with --root DIR it is asked of that disk" // for the constraint under, which is no call key
+		hint := "with --root DIR clawai looks at that disk" // for the constraint under, which is no call key
 		if k, found := policy.CallKeyOf(what); found {
 			hint = k.Hint
 		}

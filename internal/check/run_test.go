@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where/disk"
 )
 
 func render(t *testing.T, fx check.Fixture) []byte {
@@ -39,11 +40,16 @@ func render(t *testing.T, fx check.Fixture) []byte {
 
 func load(t *testing.T, path string) *policy.Policy {
 	t.Helper()
+	return loadWith(t, path, nil)
+}
+
+func loadWith(t *testing.T, path string, d disk.Disk) *policy.Policy {
+	t.Helper()
 	src, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := policy.Parse(path, src, policy.Options{Home: "/home/user"})
+	p, err := policy.Parse(path, src, policy.Options{Home: "/home/user", Disk: d})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +64,15 @@ func TestShippedFixtures(t *testing.T) {
 	if err != nil || len(policies) < 10 {
 		t.Fatalf("found %d starter policies, %v", len(policies), err)
 	}
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	total := 0
 	for _, path := range policies {
 		dir := filepath.Dir(path)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
-			p := load(t, path)
+			p, seeing := load(t, path), loadWith(t, path, disk.RootedDisk(root))
 			found, err := check.FindFixtures(dir)
 			if err != nil {
 				t.Fatal(err)
@@ -80,6 +90,9 @@ func TestShippedFixtures(t *testing.T) {
 					t.Errorf("%s: %s by %v, expected %v", file, r.Action, r.Rule, fx.Expected)
 				}
 				if r.Rule != nil {
+					reached[r.Rule.Index] = true
+				}
+				if r := check.JudgeFixture(seeing, fx, ""); r.Rule != nil { // rules with under look at a disk
 					reached[r.Rule.Index] = true
 				}
 				for _, a := range r.Alters {
@@ -145,8 +158,8 @@ func TestReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `ok    deny    a.json  p.toml:1 "No \x1b[2J"
-FAIL  deny    b.json  p.toml:1 "No \x1b[2J"  (expected allow)
 -     deny    c.json  p.toml:1 "No \x1b[2J"
+FAIL  deny    b.json  p.toml:1 "No \x1b[2J"  (expected allow)
 ERROR         fixture d.json: torn
 
 4 fixtures: 1 as expected, 1 mismatched, 1 without expectation, 1 unreadable

@@ -58,6 +58,7 @@ type Event struct {
 	Finds   []string // the findings, "KIND HOW-MANY JSON-POINTER" each, never a value
 	Looked  []string // the kinds that were searched in a call or a reply; nil: none was, or only part of it was searched
 	Altered []string // the alterations: "redact secret"
+	Release string   // of a withheld reply: the name by which a person releases the next answer to the same call
 
 	Policy   string // the decision of the rules alone: allow, deny, prompt
 	Decision string // the final decision: allow or deny

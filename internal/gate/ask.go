@@ -133,7 +133,7 @@ func (s *Session) sendQuestion(ctx context.Context, q *question) {
 		q.asked.Rule = *q.rule
 		q.asked.Rule.Description = strings.TrimSpace(q.rule.Description + q.over)
 	}
-	if q.labels != "" { // the labels ask, whatever a rule says
+	if q.labels != "" { // the labels of the session require the question, with or without a rule
 		q.asked.Why, q.asked.Rule.Pinned = q.labels, true
 	}
 	q.shown = q.labels

@@ -24,15 +24,16 @@ func (sink) Waiting(*Exchange, time.Duration)              {}
 // fixed is a Policy that always decides the same.
 type fixed policy.Decision
 
-func (f *fixed) DecideAll([]policy.Call) policy.Decision { return policy.Decision(*f) }
-func (*fixed) Hint([]policy.Call) string                 { return "" }
-func (*fixed) Timed() bool                               { return false }
-func (*fixed) Labelled() bool                            { return false }
-func (*fixed) Packs() []policy.Pack                      { return nil }
-func (*fixed) Pin(string) policy.Pin                     { return 0 }
-func (*fixed) Revision() string                          { return "" }
-func (*fixed) Screens(policy.On) ([]string, bool)        { return nil, false }
-func (*fixed) FindsIn(*policy.Call) bool                 { return false }
+func (f *fixed) DecideAll([]policy.Call) policy.Decision              { return policy.Decision(*f) }
+func (*fixed) Hint([]policy.Call) string                              { return "" }
+func (*fixed) AlterReply([]policy.Call, []string) []policy.Alteration { return nil }
+func (*fixed) Timed() bool                                            { return false }
+func (*fixed) Labelled() bool                                         { return false }
+func (*fixed) Packs() []policy.Pack                                   { return nil }
+func (*fixed) Pin(string) policy.Pin                                  { return 0 }
+func (*fixed) Revision() string                                       { return "" }
+func (*fixed) Screens(policy.On) ([]string, bool)                     { return nil, false }
+func (*fixed) FindsIn(*policy.Call) bool                              { return false }
 func (*fixed) DecideReply(policy.On, []policy.Call, []string) policy.Decision {
 	return policy.Decision{Action: policy.Allow}
 }

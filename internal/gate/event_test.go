@@ -11,7 +11,7 @@ func TestKindsAreWordsOfTheirOwn(t *testing.T) {
 	words := event.KindWords()
 	for i, word := range words {
 		if word == "" || !event.IsKind(word) || slices.Contains(words[:i], word) {
-			t.Errorf("%q is no kind of its own", word)
+			t.Errorf("%q is not a kind of its own", word)
 		}
 	}
 	for _, word := range []string{"", "decide", "Decision", "decision "} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -22,6 +23,10 @@ type Exchange struct {
 	Work  []policy.Call // calls that were allowed before and continue with this message; they must not be denied now
 	Event event.Event   // the transport's facts, above all the server; the gate adds the verdict
 	Out   Outlet        // the destination
+
+	// Frame is Raw as the transport has parsed it, so that an Inspector need not parse it again.
+	// The zero value means that the transport did not keep it.
+	Frame frame.Frame
 
 	// Answered holds the calls that a reply answers. Replies holds one exchange for
 	// each reply of an array of replies. Unasked means that the message tells the user
@@ -104,7 +109,7 @@ func clientName(c Caller) string {
 // maxName is the number of bytes of a client's name that each question keeps.
 const maxName = 200
 
-// Verdict is what the gate decided and why. The zero value is a deny.
+// Verdict is the decision of the gate, with the reason. The zero value is a deny.
 type Verdict struct {
 	Action policy.Action // Allow or Deny once it reaches an Outlet
 	Policy policy.Action // the decision of the rules alone
@@ -115,6 +120,10 @@ type Verdict struct {
 	Hint   string // for the agent: a folder below which absolute paths would be allowed; "" for none
 	Record string // the record id to quote to the owner; "" when the message could not be recorded
 
+	// Releasable means that the answer to a call was withheld, and that a person can
+	// release the next one.
+	Releasable bool
+
 	endorsed bool // a person allowed the call despite the labels of the session
 
 	labels  string // the reason why the session's labels tighten the verdict; "" when they do not
@@ -123,9 +132,9 @@ type Verdict struct {
 	noted   bool   // the message passes, but the verdict is recorded and the event keeps its kind
 }
 
-// NewDenial returns what the agent reads of a verdict that denies a call.
+// NewDenial returns a verdict that denies a call in the form for the agent.
 func (v *Verdict) NewDenial(what policy.Call) mcp.Denial {
-	d := mcp.Denial{What: what, Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record}
+	d := mcp.Denial{What: what, Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record, File: mcp.NamedFile(what.Args), Releasable: v.Releasable}
 	if v.Rule != nil {
 		d.Description = v.Rule.Description
 	}
@@ -138,18 +147,18 @@ func (v *Verdict) NewDenial(what policy.Call) mcp.Denial {
 	return d
 }
 
-// MaskDenial masks what a refusal quotes of messages.
+// MaskDenial masks secrets in the texts of a refusal that come from messages.
 func (s *Session) MaskDenial(d mcp.Denial) mcp.Denial {
 	names := slices.Clone(d.What.Names)
 	for i := range names {
 		names[i] = s.o.Mask(names[i])
 	}
-	d.What.Names, d.What.Method, d.Reason = names, s.o.Mask(d.What.Method), s.o.Mask(d.Reason)
+	d.What.Names, d.What.Method, d.Reason, d.File = names, s.o.Mask(d.What.Method), s.o.Mask(d.Reason), s.o.Mask(d.File)
 	return d
 }
 
-// noteVerdict writes a verdict into the record of x. A message that no stage decided
-// and that passes has no verdict to write.
+// noteVerdict writes a verdict into the record of x. If no stage decided the message and it passes,
+// there is no verdict to write.
 func (x *Exchange) noteVerdict(v *Verdict) {
 	if v.Action == policy.Allow && !x.isGoverned() && v.Code != CodeAllowedByPerson && !v.noted {
 		return
@@ -180,6 +189,7 @@ const (
 	CodeHandedOver       Code = "handed_over"        // the client asks the person with its own dialog
 	CodeNotEnforced      Code = "not_enforced"       // forwarded against the rules: ObserveOnly
 	CodeAltered          Code = "altered"            // of a reply: a rule changed part of it
+	CodeReleased         Code = "released"           // of a reply: a rule withholds it, and a person released it
 
 	CodeUnknownCaller  Code = "unknown_caller" // Principals did not admit the caller
 	CodeWithheld       Code = "withheld"       // of a reply: because of its contents

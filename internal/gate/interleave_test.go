@@ -47,15 +47,16 @@ func (s stretch) meets(from, to int) bool { return s.from <= to && (s.to == 0 ||
 // verdicts is a policy: what becomes of each value.
 type verdicts map[string]policy.Decision
 
-func (v verdicts) DecideAll(cs []policy.Call) policy.Decision { return v[string(cs[0].Args)] }
-func (verdicts) Hint([]policy.Call) string                    { return "" }
-func (verdicts) Timed() bool                                  { return false }
-func (verdicts) Labelled() bool                               { return false }
-func (verdicts) Packs() []policy.Pack                         { return nil }
-func (verdicts) Pin(string) policy.Pin                        { return 0 }
-func (verdicts) Revision() string                             { return "" }
-func (verdicts) Screens(policy.On) ([]string, bool)           { return nil, false }
-func (verdicts) FindsIn(*policy.Call) bool                    { return false }
+func (v verdicts) DecideAll(cs []policy.Call) policy.Decision           { return v[string(cs[0].Args)] }
+func (verdicts) Hint([]policy.Call) string                              { return "" }
+func (verdicts) AlterReply([]policy.Call, []string) []policy.Alteration { return nil }
+func (verdicts) Timed() bool                                            { return false }
+func (verdicts) Labelled() bool                                         { return false }
+func (verdicts) Packs() []policy.Pack                                   { return nil }
+func (verdicts) Pin(string) policy.Pin                                  { return 0 }
+func (verdicts) Revision() string                                       { return "" }
+func (verdicts) Screens(policy.On) ([]string, bool)                     { return nil, false }
+func (verdicts) FindsIn(*policy.Call) bool                              { return false }
 func (verdicts) DecideReply(policy.On, []policy.Call, []string) policy.Decision {
 	return policy.Decision{Action: policy.Allow}
 }

@@ -265,6 +265,7 @@ func TestLaw6(t *testing.T) {
 		func(o *Options) { o.Principals = None{} },
 		func(o *Options) { o.Inspector = None{} },
 		func(o *Options) { o.Labels = None{} },
+		func(o *Options) { o.Releases = None{} },
 	}
 	all := 1<<len(fill) - 1
 	for mask := range all + 1 {
@@ -275,7 +276,7 @@ func TestLaw6(t *testing.T) {
 			}
 		}
 		if _, err := New(o); (err == nil) != (mask == all) {
-			t.Errorf("ports %07b: %v", mask, err)
+			t.Errorf("ports %08b: %v", mask, err)
 		}
 	}
 }

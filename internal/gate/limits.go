@@ -51,7 +51,7 @@ func limitText(over *Excess) string {
 	rate := &over.Rule.Rate
 	switch {
 	case over.Uncounted:
-		return fmt.Sprintf("%s; %s is no plain decimal number from 0 up, such as 12.50", rate.AtMost(), rate.Sum)
+		return fmt.Sprintf("%s; %s is not a plain decimal number from 0 up, such as 12.50", rate.AtMost(), rate.Sum)
 	case over.Wait <= 0:
 		return rate.AtMost() + "; this call alone is more"
 	}

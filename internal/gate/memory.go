@@ -26,8 +26,7 @@ type memory struct {
 	last    uint64 // number of the newest grant
 }
 
-// key is what an answer is remembered for: the prompt of one rule for exactly one
-// value.
+// key identifies a remembered answer: the prompt of one rule for exactly one value.
 type key struct {
 	rule  *policy.Rule
 	value [sha256.Size]byte

@@ -170,8 +170,8 @@ func (x *Excess) keepWorse(rule *policy.Rule, wait time.Duration) {
 }
 
 var (
-	errMissed = errors.New("what was just counted cannot be read again")
-	errBeyond = errors.New("more has been counted than there can be")
+	errMissed = errors.New("the count that was just written cannot be read again")
+	errBeyond = errors.New("the counters hold more calls than are possible")
 )
 
 // applyEntry applies an entry of another process: it counts a call or gives it back.

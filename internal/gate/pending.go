@@ -59,9 +59,9 @@ func (p *pendingOutcomes) takeEvents() (events []*event.Event) {
 	return events
 }
 
-// finishRecord handles the result of recording events, of which the first n were
-// pending. After an error those n are pending again: the record may then hold them
-// twice, but never misses them.
+// finishRecord handles the result of recording events. The first n of them were pending before.
+// After an error those n are pending again: the record may then hold them twice, but never misses
+// them.
 func (p *pendingOutcomes) finishRecord(events []*event.Event, n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -41,6 +41,9 @@ type Policy interface {
 	// DecideReply returns the decision of rules about replies, or about list entries,
 	// on the reply to calls. It does not keep the slices.
 	DecideReply(on policy.On, calls []policy.Call, kinds []string) policy.Decision
+	// AlterReply returns every change that a rule may make to the reply to calls, whatever
+	// the other rules say of the reply. It does not keep the slices.
+	AlterReply(calls []policy.Call, kinds []string) []policy.Alteration
 }
 
 // Recorder writes the audit record. Record returns only when every event is in the
@@ -138,13 +141,34 @@ type Labels interface {
 	// object; a reason beside Allow is only recorded. It can only tighten. It does not
 	// keep the slice.
 	Judge(cs []policy.Call) (a policy.Action, why string)
-	// PassFiles notes which files calls read and write, before they go or a person is asked
-	// about them: files keep the labels of the session that wrote them. An error refuses
-	// the calls. It does not keep the slice.
+	// PassFiles notes the files that calls read and write, because a file keeps the labels of the
+	// session that wrote it. The gate calls it before it forwards the calls or asks a person. An
+	// error refuses the calls. It does not keep the slice.
 	PassFiles(cs []policy.Call) error
 	// Allowed is called for calls that Judge asked about and that a person allowed,
 	// before they are forwarded. It does not keep the slice.
 	Allowed(cs []policy.Call)
+}
+
+// Release is what a person said of an answer that was withheld: the next answer to the
+// same call goes on.
+type Release struct {
+	Record string // the record of the withheld answer
+	By     string // the person, as far as it is known
+}
+
+// Releases holds what a person released. Processes share it. It is safe for concurrent
+// use.
+type Releases interface {
+	// Name returns the name under which the next answer to calls is released. value is
+	// the digest of the calls and of their server. The name tells nothing about the
+	// value. "" means that no answer can be released here.
+	Name(value [32]byte) string
+	// Waits reports whether a release waits under a name.
+	Waits(name string) bool
+	// Take uses up the release under a name. ok is false when there is none, when its
+	// time is over, or when another process has taken it.
+	Take(name string) (r Release, ok bool)
 }
 
 // Found is a finding in a message: one kind at one place.
@@ -249,6 +273,10 @@ type Question struct {
 	// leaves it empty; an Approver that queues the question sets it for the other
 	// Approvers.
 	Ticket string
+
+	// Preview is what a preview of the command found, as JSON; nil if the rule wants none. The gate
+	// leaves it empty too. It decides nothing.
+	Preview []byte
 }
 
 // Bound is how far an answer for the session reaches beyond the calls it was given

@@ -14,7 +14,7 @@ import (
 func (q *question) refusalVerdict(code Code, why, owner string) Verdict {
 	v := Verdict{
 		Policy: policy.Prompt, Rule: q.rule, Stage: StageAsk, Code: code,
-		Reason: why, owner: cmp.Or(owner, q.labels),
+		Reason: why, owner: cmp.Or(owner, q.labels), Releasable: q.x.Event.Release != "",
 	}
 	q.x.noteVerdict(&v)
 	return v

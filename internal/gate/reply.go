@@ -3,6 +3,7 @@ package gate
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,14 +39,15 @@ func (s *Session) inspectReply(x *Exchange, v *Verdict) bool {
 	if !x.reply && !x.Unasked || !s.screens.Load() {
 		return false
 	}
-	x.Raw, x.asks = x.OriginalRaw(), ""
-	found, err := s.o.Inspector.Inspect(x, *s.policy.Load())
+	x.Raw, x.asks, x.Event.Release = x.OriginalRaw(), "", ""
+	p := *s.policy.Load()
+	found, err := s.o.Inspector.Inspect(x, p)
 	if err != nil {
 		x.Event.Digest = sha256.Sum256(x.Raw)
 		*v = Verdict{Code: CodeWithheld, Reason: "it could not be looked at as the owner's rules ask for", owner: err.Error(), unruled: true}
 		return true
 	}
-	return s.applyInspection(x, v, &found)
+	return s.releaseReply(x, v, p, &found) || s.applyInspection(x, v, &found)
 }
 
 // applyInspection carries out the decision of an inspection.
@@ -55,19 +57,21 @@ func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bo
 		d.Action = policy.Deny
 	}
 	x.Event.Finds, x.Event.Looked = findingLines(found.Found), found.Looked
+	if d.Action != policy.Deny && !s.o.ObserveOnly {
+		x.Event.Altered = found.Altered // also when there was no text to alter: a replay compares these words
+	}
 	if d.Action == policy.Allow && found.Sent == nil {
 		return false
 	}
 	x.Event.Digest = sha256.Sum256(x.Raw)
 	owner := strings.TrimSpace(d.Reason + " " + found.Why)
 	if s.o.ObserveOnly {
-		x.Event.Altered = nil
 		*v = Verdict{Action: policy.Allow, Policy: d.Action, Rule: d.Rule, Stage: StageObserve, Code: CodeNotEnforced, owner: owner, unruled: true, noted: true}
 		return true
 	}
 	if d.Action != policy.Deny && found.Sent != nil {
 		x.came, x.Raw = x.Raw, found.Sent
-		x.Event.Sent, x.Event.Altered = sha256.Sum256(x.Raw), found.Altered
+		x.Event.Sent = sha256.Sum256(x.Raw)
 	}
 	*v = Verdict{Action: d.Action, Policy: d.Action, Rule: d.Rule, unruled: true, owner: owner}
 	switch d.Action {
@@ -79,13 +83,13 @@ func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bo
 	case policy.Prompt:
 		x.asks = "its answer is held: " + findingText(found.Found)
 	default:
-		v.Action, v.Code, v.Reason = policy.Deny, CodeWithheld, "what it carries may not go on"
+		v.Action, v.Code, v.Reason, v.Releasable = policy.Deny, CodeWithheld, "a rule stops what it carries"+kindsText(found.Found), x.Event.Release != ""
 		if d.Kind != "" && !slices.ContainsFunc(found.Found, func(f Found) bool { return f.Kind == d.Kind }) {
 			v.Reason = "not all of it could be looked at for what may not go on (" + d.Kind + ")"
 			v.owner = strings.TrimSpace(v.owner + " not all of it was looked at for " + d.Kind)
 		}
 		if found.Why != "" {
-			v.Reason = "what it carries may not go on as it is, and cannot be taken out"
+			v.Reason = "a rule takes out what it carries, and that cannot be done here"
 		}
 	}
 	return true
@@ -97,7 +101,7 @@ func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.
 	x.Raw = x.OriginalRaw()
 	sent, words, err := s.o.Inspector.Alter(x, d.Alters, p)
 	if err != nil || x.reply {
-		return policy.Decision{Rule: d.Alters[0].Rule, Reason: "what a rule takes out of it cannot be taken out"}
+		return policy.Decision{Rule: d.Alters[0].Rule, Reason: "a rule takes something out of it, and that cannot be done here"}
 	}
 	x.came, x.Raw = x.Raw, sent
 	x.Event.Sent, x.Event.Altered = sha256.Sum256(sent), words
@@ -194,6 +198,23 @@ func findingText(found []Found) string {
 		return "a rule asks about all of them"
 	}
 	return "found " + strings.Join(all, ", ")
+}
+
+// kindsText returns the kinds of the findings for the agent: a place may hold a text of the
+// server.
+func kindsText(found []Found) string {
+	counts := map[string]int{}
+	for _, f := range found {
+		counts[f.Kind] += f.N
+	}
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, fmt.Sprintf("%s (%d)", kind, counts[kind]))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ": found " + strings.Join(all, ", ")
 }
 
 // shownCalls returns the calls to show to a person, as the rules judged them. For a

@@ -317,6 +317,9 @@ func TestWithoutACall(t *testing.T) {
 	if (noRules{}).FindsIn(&policy.Call{}) {
 		t.Error("no rules look into a call")
 	}
+	if all := (noRules{}).AlterReply([]policy.Call{tool("read")}, []string{"secret"}); all != nil {
+		t.Errorf("no rules alter %v", all)
+	}
 	if p := (noRules{}).Packs(); p != nil {
 		t.Errorf("no rules look for %v", p)
 	}

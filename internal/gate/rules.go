@@ -61,6 +61,7 @@ func (noRules) FindsIn(*policy.Call) bool                   { return false }
 func (noRules) Packs() []policy.Pack                                               { return nil }
 func (noRules) Pin(string) policy.Pin                                              { return 0 }
 func (noRules) DecideReply(policy.On, []policy.Call, []string) (d policy.Decision) { return d }
+func (noRules) AlterReply([]policy.Call, []string) []policy.Alteration             { return nil }
 
 // decideCalls returns the decision of the rules. Calls that were allowed before (Work)
 // are not asked about again; they only stop if they are denied now.

@@ -23,9 +23,8 @@ func (s *Session) judgeCaller(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// keepLabels withholds a message of the server when its labels could not be kept. A
-// message that an earlier stage withheld brings no labels; a message that a person is
-// asked about does.
+// keepLabels withholds a message of the server when its labels could not be kept. A message that an
+// earlier stage withheld brings no labels. A message that waits for a person brings its labels.
 func (s *Session) keepLabels(x *Exchange, v *Verdict) bool {
 	if x.Event.Direction != fromServer {
 		return false
@@ -91,7 +90,7 @@ func (s *Session) passFiles(x *Exchange, v *Verdict) bool {
 const fromServer = "server"
 
 // None implements ports that nobody serves: it tells nobody, admits only the zero
-// Principal, keeps no label, and fails to inspect.
+// Principal, keeps no label, releases nothing, and fails to inspect.
 type None struct{}
 
 var (
@@ -99,12 +98,13 @@ var (
 	_ Principals = None{}
 	_ Inspector  = None{}
 	_ Labels     = None{}
+	_ Releases   = None{}
 	_ Caller     = None{}
 
-	errVouched = errors.New("nobody vouches for a principal here")
+	errVouched = errors.New("nobody checks principals here")
 	errKept    = errors.New("nobody keeps labels here")
 
-	errInspected = errors.New("nobody here looks at what a message carries, and a rule asks for it")
+	errInspected = errors.New("a rule needs the contents of the message, and nothing here can search them")
 )
 
 // Concluded does nothing.
@@ -149,6 +149,15 @@ func (None) PassFiles([]policy.Call) error { return nil }
 
 // Allowed does nothing.
 func (None) Allowed([]policy.Call) {}
+
+// Name returns "": no answer can be released.
+func (None) Name([32]byte) string { return "" }
+
+// Waits returns false.
+func (None) Waits(string) bool { return false }
+
+// Take returns no release.
+func (None) Take(string) (r Release, ok bool) { return r, false }
 
 // Named returns empty strings.
 func (None) Named() (name, version string) { return "", "" }

@@ -22,6 +22,7 @@ type Options struct {
 	Principals Principals
 	Inspector  Inspector
 	Labels     Labels
+	Releases   Releases
 
 	AskTimeout time.Duration // how long a call waits for a person; default 45 s, below what clients wait
 	WaitEvery  time.Duration // how often Outlet.Waiting is called while a call waits; default 5 s
@@ -49,8 +50,8 @@ type Options struct {
 	// when the client declares roots.
 	Facts policy.Facts
 
-	// Mask takes out of a text what no answer of the gate may quote; nil means that there is
-	// nothing.
+	// Mask removes secrets from a text of a message that the gate's answer quotes; nil: no text is
+	// changed.
 	Mask func(string) string
 
 	// OnGrants is called after Grants has changed, perhaps from several goroutines at
@@ -97,7 +98,7 @@ const atOnce = 64
 // New creates a session. Close ends it.
 func New(o Options) (*Session, error) {
 	if o.Policy == nil || o.Recorder == nil || o.Approver == nil || o.Concluder == nil ||
-		o.Principals == nil || o.Inspector == nil || o.Labels == nil {
+		o.Principals == nil || o.Inspector == nil || o.Labels == nil || o.Releases == nil {
 		return nil, errors.New("gate: every port is required")
 	}
 	first := o.Policy

@@ -21,15 +21,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // rules is a Policy made of one function.
 type rules func(cs []policy.Call) policy.Decision
 
-func (r rules) DecideAll(cs []policy.Call) policy.Decision { return r(cs) }
-func (rules) Hint([]policy.Call) string                    { return "" }
-func (rules) Timed() bool                                  { return false }
-func (rules) Labelled() bool                               { return false }
-func (rules) Packs() []policy.Pack                         { return nil }
-func (rules) Pin(string) policy.Pin                        { return 0 }
-func (rules) Revision() string                             { return "" }
-func (rules) Screens(policy.On) ([]string, bool)           { return nil, false }
-func (rules) FindsIn(*policy.Call) bool                    { return true }
+func (r rules) DecideAll(cs []policy.Call) policy.Decision           { return r(cs) }
+func (rules) Hint([]policy.Call) string                              { return "" }
+func (rules) AlterReply([]policy.Call, []string) []policy.Alteration { return nil }
+func (rules) Timed() bool                                            { return false }
+func (rules) Labelled() bool                                         { return false }
+func (rules) Packs() []policy.Pack                                   { return nil }
+func (rules) Pin(string) policy.Pin                                  { return 0 }
+func (rules) Revision() string                                       { return "" }
+func (rules) Screens(policy.On) ([]string, bool)                     { return nil, false }
+func (rules) FindsIn(*policy.Call) bool                              { return true }
 func (rules) DecideReply(policy.On, []policy.Call, []string) policy.Decision {
 	return policy.Decision{Action: policy.Allow}
 }
@@ -221,6 +222,9 @@ func alone(o Options) Options {
 	}
 	if o.Labels == nil {
 		o.Labels = None{}
+	}
+	if o.Releases == nil {
+		o.Releases = None{}
 	}
 	return o
 }

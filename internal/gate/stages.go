@@ -185,7 +185,8 @@ func (s *Session) runStages(stages []stage, x *Exchange) {
 // liftVerdict is the only place that loosens a verdict of the order. A person's answer
 // for the session lifts a prompt. A session that only observes lifts verdicts of the
 // rules, their limits and the labels. Nothing lifts the refusal of a closed session,
-// an unknown caller, a withheld reply, a panic or a failed record.
+// an unknown caller, a withheld reply, a panic or a failed record; a person can only
+// release the next answer to the call of a withheld reply (releaseReply).
 func (s *Session) liftVerdict(x *Exchange) {
 	at, v := StageAsk, &x.verdict
 	defer x.recoverStage(&at)

@@ -34,7 +34,7 @@ func TestASumDeniesWhatIsBeyond(t *testing.T) {
 			{"40", CodeLimit, "at most 100 of args.amount a day; try again in 21 h"},
 			{"60.01", CodeLimit, "at most 100 of args.amount a day; try again in 22 h"},
 			{"100.000001", CodeLimit, "at most 100 of args.amount a day; this call alone is more"},
-			{"-1", CodeLimit, "at most 100 of args.amount a day; args.amount is no plain decimal number from 0 up, such as 12.50"},
+			{"-1", CodeLimit, "at most 100 of args.amount a day; args.amount is not a plain decimal number from 0 up, such as 12.50"},
 		} {
 			got, v := pay(s, j, step.amount)
 			if got != step.want || step.reason != "" && (v.Reason != step.reason || v.Stage != StageRate) {

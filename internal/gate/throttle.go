@@ -104,8 +104,8 @@ func (p *pace) syncEntries(own ...Entry) error {
 	return err
 }
 
-// entryID returns a random id, which practically no other process draws too.
-func entryID() uint64 { return rand.Uint64() } //nolint:gosec // it is no secret
+// entryID returns a random id. Two processes practically never get the same id.
+func entryID() uint64 { return rand.Uint64() } //nolint:gosec // not a secret
 
 // throttleQuestion denies a prompt that comes with too many others, and every prompt
 // while the session is muted.

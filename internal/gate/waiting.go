@@ -28,7 +28,7 @@ type question struct {
 	now       *policy.Rule // the rule that asks now
 	labels    string       // why the session's labels ask, in words; "" when they do not
 	shown     string       // the labels that the person was shown
-	over      string       // the limit because of which a person is asked, in words; "" when a prompt rule asks
+	over      string       // the exceeded limit that asks, in words; "" when a prompt rule asks
 	under     *Policy      // the policy of the rule in now
 	asked     Question
 	answers   <-chan reply            // nil when the Approver was not called

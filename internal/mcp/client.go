@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Client is what a client says about itself.
+// Client is a client's description of itself.
 type Client struct {
 	Name, Version string // hostile input
 	Form          bool   // the client can show a form with flat fields (client/elicitation)
@@ -120,7 +120,7 @@ func parseElicited(o jsonscan.Value) (Elicited, error) {
 		e.Content = []byte(content)
 		return e, nil
 	}
-	return Elicited{}, errors.New("the client's answer is no elicitation result")
+	return Elicited{}, errors.New("the client's answer is not an elicitation result")
 }
 
 // SameCall reports whether a retry repeats a call: the members of their params are equal byte for

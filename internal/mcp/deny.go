@@ -2,10 +2,12 @@ package mcp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -41,6 +43,8 @@ type Denial struct {
 	Record      string      // the record id to quote to the owner
 	Unanswered  bool        // a person should have been asked and did not decide
 	Ran         bool        // the call ran, and its result is withheld
+	File        string      // of a result that is withheld: the file that the call names; "" for none
+	Releasable  bool        // the owner can release the next result of the same call
 	AsError     bool        // answer even tools/call with a JSON-RPC error
 }
 
@@ -76,13 +80,17 @@ func IsRemoved(method string) bool {
 	return row != nil && row.In&(V20260728|Extension) == 0
 }
 
-// DescribeDenial returns what was refused, by whom, why, and what the reader can do.
+// DescribeDenial returns the text of a denial: the refused call, who refused it, the reason, and
+// what the reader can do.
 func (d Denial) DescribeDenial() string {
 	var b strings.Builder
 	what := subjectWord(d.What)
 	switch {
 	case d.Ran:
 		b.WriteString("Withheld: what came back from " + what)
+		if d.File != "" {
+			b.WriteString(" for " + quoteName(d.File))
+		}
 	case d.Unanswered:
 		b.WriteString("Not done: " + what + " needs the owner's approval")
 	case d.Stage == "policy", d.Stage == "rate":
@@ -112,18 +120,44 @@ func (d Denial) DescribeDenial() string {
 	default:
 		b.WriteString(". Only the owner can allow it: when asked, or with a rule in the policy.")
 	}
-	if d.Record != "" {
+	if d.Record != "" && !(d.Ran && d.Releasable) { // the command names it
 		b.WriteString(" The owner finds it as record " + visibleText(d.Record, 100) + ".")
 	}
 	return b.String()
 }
 
-// describeRun returns what a reader must know about a call whose answer is withheld.
-func (d Denial) describeRun() string {
-	if d.What.Subject == policy.ToolSubject {
-		return "The tool did run: whatever it does is done. Do not call it again to get its answer; only the owner can release one."
+// FileArguments lists the arguments by which a person recognises the file of a call, the most useful
+// first, in lower case and without signs between words.
+var FileArguments = []string{
+	"path", "filepath", "file", "filename", "notebookpath", "source", "sourcepath", "directory", "dir", "folder", "paths", "files",
+}
+
+// PlainName returns the name of an argument in lower case and without signs between words.
+func PlainName(name string) string { return strings.ToLower(wordSigns.Replace(name)) }
+
+var wordSigns = strings.NewReplacer("_", "", "-", "")
+
+// NamedFile returns the file that the arguments of a call name; "" for none. The text is foreign.
+func NamedFile(args []byte) string {
+	best, at := "", len(FileArguments)
+	for name, value := range jsonscan.ValueOf(args).Members() {
+		if i := slices.Index(FileArguments, PlainName(name.Text())); i >= 0 && i < at && value.Kind() == jsonscan.String {
+			best, at = strings.Clone(value.Text()), i
+		}
 	}
-	return "Asking again will not help; only the owner can release it."
+	return best
+}
+
+// describeRun returns a text about a call that was made, but whose answer is withheld.
+func (d Denial) describeRun() string {
+	again := ""
+	if d.Releasable && d.Record != "" {
+		again = " The owner lets the next answer to the very same call through with: clawai release " + visibleText(d.Record, 100) + "."
+	}
+	if d.What.Subject == policy.ToolSubject {
+		return "The tool did run: whatever it does is done. Do not call it again to get its answer; only the owner can release one." + again
+	}
+	return "Asking again will not help; only the owner can release it." + again
 }
 
 // RefusalAnswer answers a request that was not admitted, with its id. It returns nil when there

@@ -1,9 +1,9 @@
 package mcp
 
 // UnreachedAnswer answers a request that a remote server did not answer; why is the transport
-// error.
+// error, which may list files.
 func UnreachedAnswer(id []byte, why string) []byte {
-	return errorReply(id, CodeGone, "No answer from the server: "+visibleText(why, 300)+".", nil)
+	return errorReply(id, CodeGone, "No answer from the server: "+visibleText(why, 600)+".", nil)
 }
 
 // UnheardAnswer answers a server's request that did not reach its client.

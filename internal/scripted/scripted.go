@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -18,6 +19,15 @@ import (
 type Turn struct {
 	Tool string         // one of the agent's own tools
 	Args map[string]any // by the tool's argument names
+	Also []Turn         // further calls in the same reply
+}
+
+// calls are the calls of one reply; none at the end.
+func (c *Turn) calls() []Turn {
+	if c == nil {
+		return nil
+	}
+	return append([]Turn{*c}, c.Also...)
 }
 
 // Model asks for one tool call after another, whatever the answers, and then
@@ -27,6 +37,7 @@ type Model struct {
 	Turns  []Turn
 	Before func(n int)                // called before turn n is requested; may be nil
 	After  func(n int, answer string) // called with the agent's report of turn n; may be nil
+	Pieces bool                       // arguments come in pieces, those of several calls in turns where the API allows it
 
 	mu    sync.Mutex
 	asked int // number of turns requested, plus one after the end
@@ -57,13 +68,13 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/messages"):
-		answerAnthropic(w, m.nextTurn(len(request.Tools) > 0, request.Messages, `"type":"tool_result"`))
+		answerAnthropic(w, m.Pieces, m.nextTurn(len(request.Tools) > 0, request.Messages, `"type":"tool_result"`))
 	case strings.HasSuffix(r.URL.Path, "/responses"):
-		answerResponses(w, m.nextTurn(true, request.Input, `"type":"function_call_output"`))
+		answerResponses(w, m.Pieces, m.nextTurn(true, request.Input, `"type":"function_call_output"`))
 	case strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
 		answerGemini(w, m.nextTurn(len(request.Tools) > 0, request.Contents, `"functionResponse":`))
 	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
-		answerChat(w, m.nextTurn(len(request.Tools) > 0, request.Messages, `"role":"tool"`), request.Stream)
+		answerChat(w, m.Pieces, m.nextTurn(len(request.Tools) > 0, request.Messages, `"role":"tool"`), request.Stream)
 	default:
 		http.NotFound(w, r)
 	}
@@ -79,7 +90,12 @@ func (m *Model) nextTurn(tools bool, conversation json.RawMessage, mark string) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	text := compactJSON(conversation)
-	n := strings.Count(text, mark)
+	n, left := 0, strings.Count(text, mark) // turns that are answered
+	for n < len(m.Turns) && left > len(m.Turns[n].Also) {
+		left -= 1 + len(m.Turns[n].Also)
+		n++
+	}
+	n += left // what the model did not request
 	if n > 0 && n == m.asked && n <= len(m.Turns) && m.After != nil {
 		m.After(n-1, text[strings.LastIndex(text, mark):])
 	}
@@ -133,56 +149,111 @@ func (c *Turn) ArgumentsJSON() string {
 	return string(text)
 }
 
+// cutArguments returns the pieces in which arguments come.
+func cutArguments(text string, pieces bool) (all []string) {
+	if !pieces {
+		return []string{text}
+	}
+	for len(text) > 3 {
+		all, text = append(all, text[:3]), text[3:]
+	}
+	return append(all, text)
+}
+
 // answerAnthropic answers like the Messages API.
-func answerAnthropic(w io.Writer, c *Turn) {
-	block, delta, stop := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "Done."}, "end_turn"
-	if c != nil {
-		block = object{"type": "tool_use", "id": uniqueID("toolu_"), "name": c.Tool, "input": object{}}
-		delta, stop = object{"type": "input_json_delta", "partial_json": c.ArgumentsJSON()}, "tool_use"
+func answerAnthropic(w io.Writer, pieces bool, c *Turn) {
+	emit := func(kind string, members object) {
+		members["type"] = kind
+		emitEvent(w, kind, members)
 	}
 	usage := object{"input_tokens": 1, "output_tokens": 1}
-	for _, e := range []object{
-		{"type": "message_start", "message": object{"id": uniqueID("msg_"), "type": "message", "role": "assistant", "model": "scripted", "content": []any{}, "usage": usage}},
-		{"type": "content_block_start", "index": 0, "content_block": block},
-		{"type": "content_block_delta", "index": 0, "delta": delta},
-		{"type": "content_block_stop", "index": 0},
-		{"type": "message_delta", "delta": object{"stop_reason": stop}, "usage": usage},
-		{"type": "message_stop"},
-	} {
-		emitEvent(w, e["type"].(string), e)
+	emit("message_start", object{"message": object{"id": uniqueID("msg_"), "type": "message", "role": "assistant", "model": "scripted", "content": []any{}, "usage": usage}})
+	block := func(at int, begins object, deltas ...object) {
+		emit("content_block_start", object{"index": at, "content_block": begins})
+		for _, d := range deltas {
+			emit("content_block_delta", object{"index": at, "delta": d})
+		}
+		emit("content_block_stop", object{"index": at})
 	}
+	stop := "tool_use"
+	for i, one := range c.calls() {
+		var deltas []object
+		for _, piece := range cutArguments(one.ArgumentsJSON(), pieces) {
+			deltas = append(deltas, object{"type": "input_json_delta", "partial_json": piece})
+		}
+		block(i, object{"type": "tool_use", "id": uniqueID("toolu_"), "name": one.Tool, "input": object{}}, deltas...)
+	}
+	if c == nil {
+		stop = "end_turn"
+		block(0, object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "Done."})
+	}
+	emit("message_delta", object{"delta": object{"stop_reason": stop}, "usage": usage})
+	emit("message_stop", object{})
+}
+
+// responsesItem returns a call as an item of the Responses API.
+func responsesItem(c *Turn) object {
+	item := object{"type": "function_call", "id": uniqueID("fc_"), "call_id": uniqueID("call_"), "name": c.Tool, "arguments": c.ArgumentsJSON()}
+	if name, ok := strings.CutPrefix(c.Tool, "mcp__"); ok { // a server's tool; a hub's tool name may contain __
+		server, tool, _ := strings.Cut(name, "__")
+		item["namespace"], item["name"] = "mcp__"+server, tool
+	} else if space, tool, ok := strings.Cut(c.Tool, "."); ok {
+		item["namespace"], item["name"] = space, tool
+	}
+	return item
 }
 
 // answerResponses answers like the Responses API.
-func answerResponses(w io.Writer, c *Turn) {
-	item := object{"type": "message", "id": uniqueID("msg_"), "role": "assistant", "content": []object{{"type": "output_text", "text": "Done."}}}
-	if c != nil {
-		item = object{"type": "function_call", "id": uniqueID("fc_"), "call_id": uniqueID("call_"), "name": c.Tool, "arguments": c.ArgumentsJSON()}
-		if name, ok := strings.CutPrefix(c.Tool, "mcp__"); ok { // a server's tool; a hub's tool name may contain __
-			server, tool, _ := strings.Cut(name, "__")
-			item["namespace"], item["name"] = "mcp__"+server, tool
-		} else if space, tool, ok := strings.Cut(c.Tool, "."); ok {
-			item["namespace"], item["name"] = space, tool
-		}
+func answerResponses(w io.Writer, pieces bool, c *Turn) {
+	emit := func(kind string, members object) {
+		members["type"] = kind
+		emitEvent(w, kind, members)
 	}
 	id := uniqueID("resp_")
-	for _, e := range []object{
-		{"type": "response.created", "response": object{"id": id}},
-		{"type": "response.output_item.done", "output_index": 0, "item": item},
-		{"type": "response.completed", "response": object{"id": id, "usage": object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}},
-	} {
-		emitEvent(w, e["type"].(string), e)
+	emit("response.created", object{"response": object{"id": id}})
+	var items []object
+	calls := c.calls()
+	for i := range calls {
+		items = append(items, responsesItem(&calls[i]))
 	}
+	if c == nil {
+		items = append(items, object{"type": "message", "id": uniqueID("msg_"), "role": "assistant", "content": []object{{"type": "output_text", "text": "Done."}}})
+	}
+	if c != nil && pieces {
+		var left [][]string
+		for i, item := range items {
+			begun := maps.Clone(item)
+			begun["arguments"] = ""
+			emit("response.output_item.added", object{"output_index": i, "item": begun})
+			left = append(left, cutArguments(item["arguments"].(string), true))
+		}
+		for more := true; more; {
+			more = false
+			for i := range left {
+				if len(left[i]) > 0 {
+					emit("response.function_call_arguments.delta", object{"output_index": i, "item_id": items[i]["id"], "delta": left[i][0]})
+					left[i], more = left[i][1:], true
+				}
+			}
+		}
+	}
+	for i, item := range items {
+		emit("response.output_item.done", object{"output_index": i, "item": item})
+	}
+	emit("response.completed", object{"response": object{"id": id, "output": items, "usage": object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}})
 }
 
 // answerGemini answers like generateContent.
 func answerGemini(w io.Writer, c *Turn) {
-	part := object{"text": "Done."}
-	if c != nil {
-		part = object{"functionCall": object{"name": c.Tool, "args": c.Args}}
+	var parts []object
+	for _, one := range c.calls() {
+		parts = append(parts, object{"functionCall": object{"name": one.Tool, "args": one.Args}})
+	}
+	if c == nil {
+		parts = []object{{"text": "Done."}}
 	}
 	emitEvent(w, "", object{
-		"candidates":    []object{{"content": object{"role": "model", "parts": []object{part}}, "finishReason": "STOP", "index": 0}},
+		"candidates":    []object{{"content": object{"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}},
 		"usageMetadata": object{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
 	})
 }
@@ -198,11 +269,14 @@ func compactJSON(conversation json.RawMessage) string {
 }
 
 // answerChat answers like chat completions, as one document or as a stream.
-func answerChat(w http.ResponseWriter, c *Turn, stream bool) {
+func answerChat(w http.ResponseWriter, pieces bool, c *Turn, stream bool) {
 	message, reason := object{"role": "assistant", "content": "Done."}, "stop"
+	var calls []object
+	for i, one := range c.calls() {
+		calls = append(calls, object{"index": i, "id": uniqueID("call_"), "type": "function", "function": object{"name": one.Tool, "arguments": one.ArgumentsJSON()}})
+	}
 	if c != nil {
-		call := object{"index": 0, "id": uniqueID("call_"), "type": "function", "function": object{"name": c.Tool, "arguments": c.ArgumentsJSON()}}
-		message, reason = object{"role": "assistant", "content": nil, "tool_calls": []object{call}}, "tool_calls"
+		message, reason = object{"role": "assistant", "content": nil, "tool_calls": calls}, "tool_calls"
 	}
 	whole := func(kind, member string, value object, reason any) object {
 		return object{"id": "chatcmpl-1", "created": 1, "model": "scripted", "object": kind, "usage": object{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
@@ -213,7 +287,29 @@ func answerChat(w http.ResponseWriter, c *Turn, stream bool) {
 		_ = json.NewEncoder(w).Encode(whole("chat.completion", "message", message, reason))
 		return
 	}
-	emitEvent(w, "", whole("chat.completion.chunk", "delta", message, nil))
-	emitEvent(w, "", whole("chat.completion.chunk", "delta", object{}, reason))
+	chunk := func(delta object, reason any) {
+		emitEvent(w, "", whole("chat.completion.chunk", "delta", delta, reason))
+	}
+	if c != nil && pieces {
+		var left [][]string
+		for _, call := range calls {
+			fn := call["function"].(object)
+			left = append(left, cutArguments(fn["arguments"].(string), true))
+			fn["arguments"] = ""
+			chunk(object{"tool_calls": []object{call}}, nil)
+		}
+		for more := true; more; {
+			more = false
+			for i := range left {
+				if len(left[i]) > 0 {
+					chunk(object{"tool_calls": []object{{"index": i, "function": object{"arguments": left[i][0]}}}}, nil)
+					left[i], more = left[i][1:], true
+				}
+			}
+		}
+	} else {
+		chunk(message, nil)
+	}
+	chunk(object{}, reason)
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }

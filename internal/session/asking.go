@@ -59,7 +59,7 @@ func (s *Sessions) newAsking(server string, loaded *config.Loaded) *asking {
 	a.keeper.Wrote = s.edits.NoteEdit
 	a.chain = ask.NewChain(ask.ChainOptions{
 		Channels: a.makeChannels(), Queue: a.queueClient(), RuleWriter: a.keeper, Wait: a.settings.Nobody.Is == "wait",
-		Risk: a.isRisky, Project: a.view.Project, Notify: a.notifyQuestion, OnError: a.onError,
+		Risk: a.isRisky, Project: a.view.Project, Notify: a.notifyQuestion, OnError: a.onError, Preview: a.preview,
 	})
 	return a
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/internal/state/memory"
+	"github.com/clawai/clawai/internal/state/release"
 )
 
 // Peer is the server of a session.
@@ -47,6 +48,7 @@ type Session struct {
 	pins    *pinning.ClientPins // nil if approvals are not kept
 	release func()              // closes what only this session has open
 	seen    *flow.ServerLabels  // what the agent's session has seen; nil if that is not remembered
+	flow    *flow.Session       // the agent's session itself
 }
 
 // Open builds a session and records its start. After an error the caller must carry no message.
@@ -81,7 +83,7 @@ func (s *Sessions) buildSession(p Peer, under *config.Loaded, in *State) (*Sessi
 		approver, concluder = b, b
 	}
 	seen, labels := in.serverLabels(p, shown, under)
-	one := &Session{server: p.Name, All: s, asking: a, seen: seen}
+	one := &Session{server: p.Name, All: s, asking: a, seen: seen, flow: in.Flow}
 	if in.Pins != nil {
 		asks := &listAsker{asking: a, approver: approver, concluder: concluder}
 		one.pins = pinning.NewSession(in.Pins, asks.askDifferences, one.recordApproval)
@@ -93,7 +95,7 @@ func (s *Sessions) buildSession(p Peer, under *config.Loaded, in *State) (*Sessi
 	one.release = func() { closeLedgers(asked, granted) }
 	guard, err := gate.New(gate.Options{
 		Policy: under.Policy, Recorder: in.makeRecorder(s.o.Recorder), Approver: approver, Concluder: concluder,
-		Principals: gate.None{}, Inspector: screening.New(shown, p.serverURL, one.pins), Labels: labels,
+		Principals: gate.None{}, Inspector: screening.New(shown, p.serverURL, one.pins), Labels: labels, Releases: release.Store{State: s.o.Folders.State},
 		AskTimeout: s.settings.Timeout.Is, AskPerMinute: s.settings.PerMinute.Is, MaxWaiting: s.settings.AtOnce.Is, OnGrants: a.signalGrants, OnMuted: a.notifyMuted,
 		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: asked, Granted: granted, Upstream: p.upstreamKey(), Facts: s.o.Facts,
 		Mask: func(text string) string { return s.hidden.Load().MaskText(text) },

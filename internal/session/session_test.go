@@ -110,7 +110,7 @@ func load(t *testing.T, f config.Folders) *config.Loaded {
 func sessions(t *testing.T, src string, change func(*Spec)) (*Sessions, *record, config.Folders) {
 	t.Helper()
 	f, r := house(t, src), &record{}
-	o := Spec{Program: "clawai 1.2", Policy: load(t, f), Recorder: r, State: InMemory(), Folders: f}
+	o := Spec{Program: "clawai 1.2", Policy: load(t, f), Recorder: r, State: &State{Limits: &gate.Meter{}}, Folders: f}
 	if change != nil {
 		change(&o)
 	}
@@ -306,7 +306,7 @@ func TestLayersAreRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Notes = append(l.Notes, "one is kept")
-	opened(t, listening(t, Spec{Policy: l, Recorder: r, State: InMemory(), Folders: f}), Peer{})
+	opened(t, listening(t, Spec{Policy: l, Recorder: r, State: &State{Limits: &gate.Meter{}}, Folders: f}), Peer{})
 	told := r.of(event.Policy)
 	if len(told) != 2 || told[0].Code != "layer" || !strings.HasPrefix(told[0].Detail, "under the organisation's "+org) ||
 		told[1].Code != "layer_kept" || told[1].Reason != "one is kept" {
@@ -403,6 +403,6 @@ func TestOpenRecord(t *testing.T) {
 		t.Errorf("the rules denied %q", names)
 	}
 	if _, err := base.OpenRecord(f.PolicyFile(), 0, audit.SyncNone); err == nil || !strings.HasPrefix(err.Error(), "cannot keep a record: ") {
-		t.Errorf("a file is no folder: %v", err)
+		t.Errorf("a file is not a folder: %v", err)
 	}
 }

@@ -46,6 +46,9 @@ type Spec struct {
 	// and reads no settings.
 	Ask    func(option string) (value string, given bool)
 	NoForm bool // do not ask in the client's own form (MCP elicitation)
+	// Parent means that our own children are the clients, not the program that has started us: the
+	// agent's session is known by our process, and the terminal is theirs and not for questions.
+	Parent bool
 
 	// View describes this machine to the code that shows questions. View.Project is the folder in
 	// which we were started. Without it, every write counts as outside the project.
@@ -164,9 +167,9 @@ func (s *Sessions) readSettings() (err error) {
 			}
 		}
 	}
-	if s.o.NoForm {
-		s.settings.Order.Is = slices.DeleteFunc(s.settings.Order.Is, func(way string) bool { return way == "elicitation" })
-	}
+	s.settings.Order.Is = slices.DeleteFunc(s.settings.Order.Is, func(way string) bool {
+		return way == "elicitation" && (s.o.NoForm || s.o.Parent) || way == "terminal" && s.o.Parent
+	})
 	return nil
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 
 	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session/pinning"
 	"github.com/clawai/clawai/internal/state/flow"
+	"github.com/clawai/clawai/policy"
 )
 
 // State holds what several sessions share. It outlives each of them.
@@ -36,9 +38,6 @@ func openLedger(open func() gate.Ledger) gate.Ledger {
 	return open()
 }
 
-// InMemory returns a State that ends with the process.
-func InMemory() *State { return &State{Limits: &gate.Meter{}} }
-
 // AgentKeys returns the keys of the agent's session for a client that works in the project. A
 // process without a project serves many clients, which all share one session.
 func AgentKeys(project string) []string {
@@ -64,6 +63,8 @@ func (s *Sessions) shareState() (err error) {
 		}
 	case call != nil:
 		f = flow.New(folder, flow.SessionKeys(os.Getenv, project))
+	case s.o.Parent:
+		f = flow.New(folder, AgentKeys(""))
 	default:
 		f = flow.New(folder, AgentKeys(project))
 	}
@@ -72,12 +73,34 @@ func (s *Sessions) shareState() (err error) {
 	if call != nil || project != "" {
 		s.o.State.Limits, s.o.State.Granted = &gate.Meter{Ledger: f.CountsLedger()}, f.GrantedLedger
 	}
-	if call == nil && project != "" {
+	if call == nil && project != "" && !s.o.Parent {
 		f.ListenKeys(flow.ClientKeys()...)
 		f.FollowClient(os.Getenv)
 	}
 	return err
 }
+
+// OpenAgent is like Open, for the session of one agent among several that this process serves. What the
+// agent has seen counts for it alone, and for the processes that share its keys.
+func (s *Sessions) OpenAgent(p Peer, keys ...string) (*Session, error) {
+	f := flow.New(s.o.Folders.State, keys)
+	return s.startSession(p, &State{Limits: &gate.Meter{}, Pins: s.o.State.Pins, Flow: f, Asked: f.AskedLedger})
+}
+
+// Denies reports whether a rule in force denies calls, whatever the session has seen.
+func (s *Session) Denies(calls []policy.Call) bool {
+	d := s.All.inForce().Policy.DecideAll(calls)
+	return d.Action == policy.Deny && d.Rule != nil
+}
+
+// JoinAgent joins the agent's session with the one that a client names by its id.
+func (s *Session) JoinAgent(id string) error { return s.flow.JoinKey(flow.IDKey(id)) }
+
+// JoinProcess joins the agent's session with that of a client's process.
+func (s *Session) JoinProcess(pid int) error { return s.flow.JoinProcess(pid) }
+
+// JoinPeer joins the agent's session with that of the process that has connected from peer to own.
+func (s *Session) JoinPeer(peer, own netip.AddrPort) error { return s.flow.JoinPeer(peer, own) }
 
 // Invocation holds what the sessions of one invocation (clawai proxy --invocations) share in this
 // process.

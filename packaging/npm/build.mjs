@@ -16,9 +16,9 @@ const processor = { amd64: 'x64', arm64: 'arm64' }
 const json = (file) => JSON.parse(readFileSync(file, 'utf8'))
 const { version } = json(join(root, 'dist', 'metadata.json'))
 const programs = json(join(root, 'dist', 'artifacts.json')).filter((a) => a.type === 'Binary')
-// clawai-hook lies beside clawai, and starts it.
-const isHook = (p) => p.name.startsWith('clawai-hook')
-const hookOf = (goos, goarch) => programs.find((p) => isHook(p) && p.goos === goos && p.goarch === goarch)
+// clawai-hook and, on Linux, clawai-sandbox lie beside clawai.
+const isBeside = (p) => p.name.startsWith('clawai-')
+const besideOf = (goos, goarch) => programs.filter((p) => isBeside(p) && p.goos === goos && p.goarch === goarch)
 const common = {
   version,
   license: 'MIT',
@@ -38,7 +38,7 @@ function make(folder, manifest, files) {
 
 rmSync(out, { recursive: true, force: true })
 const optionalDependencies = {}
-for (const { goos, goarch, path, name } of programs.filter((p) => !isHook(p))) {
+for (const { goos, goarch, path, name } of programs.filter((p) => !isBeside(p))) {
   const os = system[goos]
   const cpu = processor[goarch]
   if (!os || !cpu) throw new Error(`npm has no name for ${goos}/${goarch}: add it to build.mjs`)
@@ -46,7 +46,7 @@ for (const { goos, goarch, path, name } of programs.filter((p) => !isHook(p))) {
   optionalDependencies[pkg] = version
   make(`${os}-${cpu}`, { name: pkg, description: `clawai for ${os} ${cpu}`, os: [os], cpu: [cpu], preferUnplugged: true }, {
     [`bin/${name}`]: join(root, path),
-    [`bin/${hookOf(goos, goarch).name}`]: join(root, hookOf(goos, goarch).path),
+    ...Object.fromEntries(besideOf(goos, goarch).map((p) => [`bin/${p.name}`, join(root, p.path)])),
   })
 }
 make(

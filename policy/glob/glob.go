@@ -220,8 +220,8 @@ func (p *Pattern) LiteralSuffix() string {
 	return p.suffix
 }
 
-// MatchCost returns the cost that Match(s) may have, in units of about a nanosecond. It is 0 if
-// a look at the ends of s is enough.
+// MatchCost returns an upper bound of the cost of Match(s), in units of about a nanosecond. It is 0
+// if Match only needs to look at the ends of s.
 func (p *Pattern) MatchCost(s string) int {
 	if p.core <= literalOnly || !strings.HasPrefix(s, p.prefix) || !strings.HasSuffix(s, p.suffix) {
 		return 0

@@ -6,23 +6,21 @@ import (
 	"strings"
 )
 
-// InsertAbove puts a text above the rule with an index (from 0) whose header is on a line (from
-// 1), and above the comment lines directly above the rule. Every byte of src stays; the text
-// takes on src's line ends and indentation. It must consist of whole lines without multi-line
-// strings. InsertAbove returns false if src has no such rule.
-func InsertAbove(src []byte, index, line int, text string) ([]byte, bool) {
+// InsertAbove puts a text above the rule whose header is on a line (from 1), and above the comment
+// lines directly above the rule. Every byte of src stays; the text takes on src's line ends and
+// indentation. It must consist of whole lines without multi-line strings. InsertAbove returns
+// false if src has no such rule.
+func InsertAbove(src []byte, line int, text string) ([]byte, bool) {
 	doc, err := ReadDocument(src)
 	if err != nil {
 		return nil, false
 	}
 	rules := doc.Rules()
-	if index >= len(rules) {
+	at := slices.IndexFunc(rules, func(r Rule) bool { return 1+bytes.Count(src[:r.Start], []byte("\n")) == line })
+	if at < 0 {
 		return nil, false
 	}
-	r := &rules[index]
-	if 1+bytes.Count(src[:r.Start], []byte("\n")) != line {
-		return nil, false
-	}
+	r := &rules[at]
 	return slices.Insert(slices.Clone(src), doc.commentStart(r), []byte(layoutOf(src, r).applyLayout(text))...), true
 }
 
@@ -46,6 +44,91 @@ func InsertBelow(src []byte, text string) []byte {
 	at := last.End + end + 1
 	eol := LineEnd(src)
 	return slices.Insert(slices.Clone(src), at, []byte(eol+strings.ReplaceAll(text, "\n", eol))...)
+}
+
+// InsertBelowExtension puts a text below the [[extends]] with an index (from 0), and below the rules
+// that follow it with the key above. The text holds whole lines and no string over several lines.
+// InsertBelowExtension returns false if src has no such table.
+func InsertBelowExtension(src []byte, index int, text string) ([]byte, bool) {
+	doc, err := ReadDocument(src)
+	if err != nil {
+		return nil, false
+	}
+	end, limit := -1, len(src)
+	inside := false
+	for _, st := range doc.Statements {
+		if st.Header {
+			inside = false
+			if st.List && len(st.Key) == 1 && st.Key[0] == "extends" {
+				index--
+				inside = index == -1
+				if index == -2 {
+					limit = st.Start
+				}
+			}
+		}
+		if inside {
+			end = st.End
+		}
+	}
+	if end < 0 {
+		return nil, false
+	}
+	for _, r := range doc.Rules() {
+		if r.Start > end && r.Start < limit && r.hasKey("above") {
+			end = r.End
+		}
+	}
+	eol := LineEnd(src)
+	text = eol + strings.ReplaceAll(text, "\n", eol)
+	at := bytes.IndexByte(src[end:], '\n')
+	if at < 0 {
+		return append(append(slices.Clone(src), eol...), text...), true
+	}
+	return slices.Insert(slices.Clone(src), end+at+1, []byte(text)...), true
+}
+
+// SetExtensionKey returns the edits that give a key of the [[extends]] on a line (from 1) another
+// value; none if there is no such key.
+func (d *Document) SetExtensionKey(line int, key, value string) (edits []Edit) {
+	inside := false
+	for _, st := range d.Statements {
+		if st.Header {
+			inside = st.Key[0] == "extends" && 1+bytes.Count(d.Src[:st.Start], []byte("\n")) == line
+		} else if inside && st.Key[0] == key {
+			edits = append(edits, Edit{Start: st.Value.Start, End: st.Value.End, Text: value})
+		}
+	}
+	return edits
+}
+
+func (r *Rule) hasKey(name string) bool {
+	return slices.ContainsFunc(r.Statements, func(st Statement) bool { return !st.Header && st.Key[0] == name })
+}
+
+// PutAbove gives every rule of a text the key above with a value, below its other keys, unless the
+// rule has it.
+func PutAbove(text, value string) (string, error) {
+	src := []byte(text)
+	doc, err := ReadDocument(src)
+	if err != nil {
+		return "", err
+	}
+	var edits []Edit
+	for _, r := range doc.Rules() {
+		if r.hasKey("above") {
+			continue
+		}
+		at := r.Statements[0]
+		for _, st := range r.Statements[1:] {
+			if st.Header {
+				break // a table of the rule
+			}
+			at = st
+		}
+		edits = append(edits, Edit{Start: at.End, End: at.End, Text: "\nabove = " + Quote(value)})
+	}
+	return string(ApplyEdits(src, edits...)), nil
 }
 
 // commentStart returns the offset of the first line that belongs to a rule. A comment on the
@@ -156,4 +239,57 @@ func (v Value) mayNameServer(servers []string) bool {
 		return slices.Contains(servers, v.Text) || strings.ContainsAny(v.Text, `*?[{\`)
 	}
 	return v.Kind != ListValue || slices.ContainsFunc(v.Elements, func(e Value) bool { return e.mayNameServer(servers) })
+}
+
+// InsertForServers puts a text, such as an [[extends]], where its rules take effect for these servers:
+// above the first rule or [[extends]] that names one of them and does not deny, else above the table
+// whose header is at an offset, else at the end. A rule that stands inside an [[extends]] (above) stays
+// with it. Every byte of src stays. It returns the offset of the text, too.
+func InsertForServers(src []byte, servers []string, offset int, text string) (out []byte, at int) {
+	doc, err := ReadDocument(src)
+	if err != nil {
+		return AppendText(src, text), len(src)
+	}
+	place := -1
+	for _, r := range doc.tables("rule", "extends") {
+		if r.Start == offset || r.opensServer(servers) {
+			place = r.Start
+			if r.hasKey("above") {
+				place = doc.extensionAbove(r.Start)
+			}
+			break
+		}
+	}
+	eol := LineEnd(src)
+	text = strings.ReplaceAll(text, "\n", eol)
+	if place < 0 {
+		return AppendText(src, text), len(src) + len(eol)
+	}
+	at = doc.commentStart(&Rule{Start: place})
+	return slices.Insert(slices.Clone(src), at, []byte(text+eol)...), at
+}
+
+// opensServer reports whether a rule or an [[extends]] names one of the servers, and denies nothing.
+func (r *Rule) opensServer(servers []string) (names bool) {
+	for _, st := range r.Statements[1:] {
+		switch {
+		case st.Header:
+			return names // a table of the rule
+		case st.Key[0] == "server":
+			names = st.Value.mayNameServer(servers)
+		case st.Key[0] == "action" && st.Value.Text == "deny", st.Key[0] == "on":
+			return false
+		}
+	}
+	return names
+}
+
+// extensionAbove returns the offset of the last [[extends]] above an offset.
+func (d *Document) extensionAbove(at int) (start int) {
+	for _, r := range d.tables("extends") {
+		if r.Start < at {
+			start = r.Start
+		}
+	}
+	return start
 }

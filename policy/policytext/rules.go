@@ -9,18 +9,21 @@ type Rule struct {
 }
 
 // Rules returns the rules in order.
-func (d *Document) Rules() []Rule {
+func (d *Document) Rules() []Rule { return d.tables("rule") }
+
+// tables returns the tables of these lists, [[NAME]], in order.
+func (d *Document) tables(names ...string) []Rule {
 	var rules []Rule
-	open := false
+	open := ""
 	for _, st := range d.Statements {
 		switch {
-		case st.Header && st.List && len(st.Key) == 1 && st.Key[0] == "rule":
+		case st.Header && st.List && len(st.Key) == 1 && slices.Contains(names, st.Key[0]):
 			rules = append(rules, Rule{Start: st.Start})
-			open = true
-		case st.Header && st.Key[0] != "rule":
-			open = false
+			open = st.Key[0]
+		case st.Header && st.Key[0] != open:
+			open = ""
 		}
-		if open {
+		if open != "" {
 			r := &rules[len(rules)-1]
 			r.Statements = append(r.Statements, st)
 			r.End = st.End
@@ -47,8 +50,8 @@ func (r *Rule) RemoveKey(key string) []Edit {
 	return edits
 }
 
-// Leaf is a value of a rule with its whole path: args.path, where.path.under, server. It is no
-// table, unless Leaves was asked for the table as a whole.
+// Leaf is a value of a rule with its whole path: args.path, where.path.under, server. A table is a
+// leaf only if Leaves was asked for the whole table.
 type Leaf struct {
 	Path  []string
 	Value Value

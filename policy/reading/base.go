@@ -28,6 +28,9 @@ type Base struct {
 	// or the call itself names. Then the place of a relative path is only a maybe: it meets no
 	// allow, but still a deny.
 	Doubtful bool
+
+	home    string // what ~ means
+	windows bool
 }
 
 // NewBase returns the Base of a folder, which may begin with ~; nil if the folder is not an
@@ -46,7 +49,7 @@ func NewBase(dir, home string, windows bool) *Base {
 	if !rooted || !utf8.ValidString(dir) || unreadableReason(dir) != "" || leadsAnywhere(dir) {
 		return nil
 	}
-	b := &Base{Dir: strings.TrimSuffix(path.Clean(dir), "/")}
+	b := &Base{Dir: strings.TrimSuffix(path.Clean(dir), "/"), home: home, windows: windows}
 	for _, stage := range []Transforms{composed, compat, folded} {
 		if transformStage(b.Dir, stage, "") != b.Dir {
 			b.effects |= stage
@@ -61,6 +64,16 @@ func (b *Base) FolderPath() string {
 		return ""
 	}
 	return cmp.Or(b.Dir, "/")
+}
+
+// IsNamedBy reports whether a text names the folder, however it is read. Behind a link, .. leads
+// elsewhere than the text says.
+func (b *Base) IsNamedBy(dir string) bool {
+	if dir == "." || dir == "./" {
+		return true
+	}
+	to := NewBase(dir, b.home, b.windows)
+	return to != nil && to.Dir == b.Dir && !strings.Contains(dir, "..")
 }
 
 // SetBase sets the folder where the reading starts if it is a relative path.
@@ -92,12 +105,11 @@ func IsWorkFolder(name string) bool {
 // Place is the place that a value leads to if the value is not the whole path itself: a
 // relative path from a Base, or a file: URI.
 type Place struct {
-	Text       string // absolute and clean, without a slash at its end
-	Slashed    bool   // the path was written with a slash at its end
+	Text       string // absolute and clean, with a slash at its end if the path was written with one
 	Local      string // Text with BaseWord in place of the base; "" for a place that is not in the base
 	Transforms Transforms
 	Doubtful   bool // the value may be no path (an option, a remote file), or may start at another folder
-	Own        bool // the value is a whole path: only globs with BaseWord look at this place
+	Own        bool // the value is a whole path, so only globs with BaseWord use this place
 }
 
 // AddPlaces adds to readings the places that they lead to, each as it is and in the other
@@ -140,14 +152,17 @@ func (b *Base) addPlace(r *Reading, p Place, left *effort.Left) {
 	if b != nil {
 		more = b.effects &^ r.Transforms
 	}
-	p.Slashed = strings.HasSuffix(text, "/")
+	clean := path.Clean(text)
+	if strings.HasSuffix(text, "/") && clean != "/" {
+		clean += "/"
+	}
 	for _, h := range []Transforms{0, more} {
 		if h == 0 && len(r.Places) > 0 {
 			continue
 		}
 		left.Spend(len(text) + wideEffort)
 		p.Transforms = h | r.Transforms
-		p.Text, p.Local = applyFolderStages(path.Clean(text), p.Transforms), ""
+		p.Text, p.Local = applyFolderStages(clean, p.Transforms), ""
 		if b != nil {
 			p.Local = b.localGlob(p.Text, p.Transforms)
 		}

@@ -29,7 +29,8 @@ func TestPlaces(t *testing.T) {
 	const everything = ^Transforms(0)
 	for value, want := range map[string]string{
 		"a":                        "/srv/P/a ${cwd}/a",
-		"a/":                       "/srv/P/a ${cwd}/a",
+		"a/":                       "/srv/P/a/ ${cwd}/a/",
+		"./":                       "/srv/P/ ${cwd}/",
 		"../a":                     "/srv/a",
 		"..":                       "/srv",
 		"../P":                     "/srv/P ${cwd}",
@@ -57,9 +58,6 @@ func TestPlaces(t *testing.T) {
 			got = strings.TrimSpace(p.Text + " " + p.Local)
 			if p.Doubtful {
 				got = "? " + got
-			}
-			if p.Slashed != strings.HasSuffix(value, "/") {
-				t.Errorf("%q: slashed %v", value, p.Slashed)
 			}
 		}
 		if got != want {
@@ -115,5 +113,17 @@ func TestElsewhere(t *testing.T) {
 	}
 	if p := rs[1].Places; rs[1].Base != "/p" || len(p) != 1 || p[0].Local != "${cwd}/x" || p[0].Doubtful {
 		t.Errorf("%+v", rs[1])
+	}
+}
+
+func TestABaseIsNamed(t *testing.T) {
+	b := NewBase("/home/u/p", "/home/u", false)
+	for text, want := range map[string]bool{
+		"/home/u/p": true, "/home/u/p/": true, "~/p": true, ".": true, "./": true,
+		"": false, "p": false, "..": false, "/home/u": false, "/home/u/p/a": false, "/home/u/p/a/..": false, "$PWD": false,
+	} {
+		if got := b.IsNamedBy(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }

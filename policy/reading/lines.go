@@ -44,8 +44,8 @@ func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder,
 	return rs
 }
 
-// proseLike reports whether a value that is refused as a path or URL may be prose that begins
-// with a path or URL: it has blanks after its host, or in the host, where no URL has blanks.
+// proseLike reports whether a value that is refused as a path or URL may be prose: it begins with a
+// path or URL, and has blanks after the host, or in the host, where no URL has blanks.
 func proseLike(s string) bool {
 	if why, _ := urlRefusal(s); why != "" {
 		s, _, _ = splitValue(s)

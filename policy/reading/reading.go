@@ -28,7 +28,7 @@ type Reading struct {
 	PathOnly  bool   // only patterns about paths compare Text; to other patterns the value is text, and they compare Raw
 	Climbs    bool   // a path only because of "..": patterns with blanks, such as commands, compare Raw
 	Recast    bool   // Text is in the Windows form of paths (WindowsForm), but the value is perhaps no path
-	AsForm    bool   // Text is nothing but the Windows form of the value
+	AsForm    bool   // the value as sent, changed only into the Windows form
 
 	// Where a path starts: at an unknown place, at the server's working directory, at a root.
 	UnknownBase, Relative, Rooted bool
@@ -291,6 +291,9 @@ func unreadableAs(s string) (why string, text bool) {
 	}
 	if why, text = urlRefusal(s); why != "" {
 		return why, text || proseLike(s)
+	}
+	if climbsByEscapes(s) {
+		return `".." beside percent escapes, which programs resolve in different orders`, proseLike(s)
 	}
 	if leadsAnywhere(s) {
 		return refusedLink, true

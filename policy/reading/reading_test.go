@@ -247,3 +247,28 @@ func TestMadeBy(t *testing.T) {
 		t.Errorf("%q", r.MadeBy(home))
 	}
 }
+
+// A program may follow ".." before or after it decodes, so that the same text ends at two places.
+func TestClimbsByEscapes(t *testing.T) {
+	for value, want := range map[string]bool{
+		`HTTPS://api.example/v1/a b%5ca:b\..\..%5c`: true,
+		"https://api.example./v1/%2e%2e/v1%2fx":     true,
+		"https://api.example/v1/%2E./v%31/x":        true,
+		"/p/a%2Fb/../c":                             true,
+		"..%2f../a":                                 false,
+		"https://api.example/v1/%2e%2e/x":           false,
+		"https://api.example/v1/a%2fb/x":            false,
+		"https://api.example/v1/../x%20y":           false,
+		"/p/%2e%2e/x%20y":                           false,
+		"/p/a%2fb/..c/c..":                          false,
+		"/p/../x":                                   false,
+		"https://api.example/x?a=../b%2f":           false,
+	} {
+		if got := climbsByEscapes(value); got != want {
+			t.Errorf("%s: %v", value, got)
+		}
+		if why, _ := unreadableAs(value); want && why == "" {
+			t.Errorf("%s: is read", value)
+		}
+	}
+}

@@ -26,9 +26,10 @@ var suspicionWords = [...]string{
 
 func (s Suspicion) String() string { return suspicionWords[s] }
 
-// SuspectReason returns why an argument that no condition names keeps an allow with conditions
-// on other arguments from matching: the argument's name, or the look of its whole text. It
-// returns "" if nothing is suspicious. The tables are published in docs/policy.md.
+// SuspectReason returns why an argument that no condition names is suspicious, by its name or by
+// the look of its whole text. An allow with conditions on other arguments does not match a call
+// with such an argument. SuspectReason returns "" if nothing is suspicious. The tables are
+// published in docs/policy.md.
 func SuspectReason(name, text string) string { return SuspectText(ClassOf(name), text, false).String() }
 
 // NameClass tells what the name of an argument says about the argument's text.

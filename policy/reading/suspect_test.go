@@ -51,7 +51,7 @@ func TestSuspect(t *testing.T) {
 	} {
 		for name := range strings.FieldsSeq(c.yes) {
 			if SuspectReason(name, "x") != ByName.String() {
-				t.Errorf("%s is no name for a place", name)
+				t.Errorf("%s is not a name for a place", name)
 			}
 		}
 		for name := range strings.FieldsSeq(c.no) {

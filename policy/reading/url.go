@@ -243,3 +243,29 @@ func urlRefusal(s string) (why string, text bool) {
 	}
 	return "", false
 }
+
+// climbsByEscapes reports whether a path ends at different places, by whether a program decodes it
+// before or after it follows "..": an escaped separator beside a "..", or in a web URL an escaped
+// ".." (WHATWG URL, double-dot path segment) beside another escape.
+func climbsByEscapes(s string) bool {
+	if strings.IndexByte(s, '%') < 0 {
+		return false
+	}
+	_, path, _ := splitValue(s)
+	path = strings.ToLower(path)
+	plain := strings.ReplaceAll(path, "%2e", ".")
+	if !hasClimb(plain) {
+		return false
+	}
+	return strings.Contains(path, "%2f") || strings.Contains(path, "%5c") || isWeb(s) && plain != path && strings.IndexByte(plain, '%') >= 0
+}
+
+// hasClimb reports whether a path has a segment "..".
+func hasClimb(path string) bool {
+	for segment := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if segment == ".." {
+			return true
+		}
+	}
+	return false
+}

@@ -26,7 +26,12 @@ func (h *hookRun) answerByDialog(q gate.Question) (gate.Answer, bool) {
 	if !h.canAskClient(&q.Rule) {
 		return gate.Answer{}, false
 	}
-	return gate.Answer{Reply: gate.HandOver, Digest: q.Digest, Channel: "client", By: h.req.Row.ID}, true
+	a := gate.Answer{Reply: gate.HandOver, Digest: q.Digest, Channel: "client", By: h.req.Row.ID}
+	if q.Rule.Preview && h.Preview != nil {
+		h.preview = h.Preview(q)
+		a.Note = "preview: " + h.preview
+	}
+	return a, true
 }
 
 // canAskClient reports whether the client would show its dialog, the rule allows that, and a

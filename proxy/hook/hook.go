@@ -41,6 +41,9 @@ type Options struct {
 	// Elsewhere passes the payload to another program, which can do more than this one, and returns
 	// the answer of that program. nil: there is no other program.
 	Elsewhere func() client.Answer
+	// Preview returns what the command of a question would do, on one line. nil means that this
+	// program cannot find out; then Elsewhere judges calls that a rule with preview asks about.
+	Preview func(q gate.Question) string
 }
 
 // Door holds the gate and the policy of one call, and the checks that come before the gate.
@@ -96,6 +99,7 @@ type hookRun struct {
 	req     client.Request
 	payload []byte
 	answer  *client.Answer // nil before the answer is known
+	preview string         // what the command would do; "" if nobody asked
 }
 
 func (h *hookRun) refuseCall(why string) client.Answer {
@@ -136,7 +140,7 @@ func (h *hookRun) judgeCall(ctx context.Context) client.Answer {
 		return elsewhere() // the other program knows whether a proxy decides
 	case d.Action != policy.Deny && h.req.MCP && h.Proxied != nil && h.isProxied(project):
 		return h.req.Row.AnswerAllow(h.req.Event) // the server's proxy decides, asks and records
-	case d.Action == policy.Prompt && h.Elsewhere != nil && !h.canAskClient(d.Rule):
+	case d.Action == policy.Prompt && h.Elsewhere != nil && (!h.canAskClient(d.Rule) || d.Rule.Preview):
 		return elsewhere()
 	}
 	out := &outlet{hookRun: h, door: door, done: make(chan struct{})}
@@ -323,6 +327,9 @@ func (o *outlet) renderQuestion(x *gate.Exchange) string {
 	s := "The owner's policy asks"
 	if x.Event.RuleText != "" {
 		s += " (" + x.Event.RuleText + ")"
+	}
+	if o.preview != "" {
+		s += ". Preview: " + o.preview
 	}
 	return s + "."
 }

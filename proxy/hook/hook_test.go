@@ -66,7 +66,7 @@ func options(p *policy.Policy, id string, r *record) hook.Options {
 		Proxied: func(*client.Row, string, string) bool { return false },
 		Open: func(_ string, _ *client.Request, ask hook.Dialog) (*hook.Door, error) {
 			g, err := gate.New(gate.Options{Policy: p, Recorder: r, Approver: ask, Concluder: gate.None{}, Principals: gate.None{},
-				Inspector: gate.None{}, Labels: gate.None{}, Limits: hook.Uncounted{}})
+				Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{}, Limits: hook.Uncounted{}})
 			if err != nil {
 				return nil, err
 			}
@@ -411,6 +411,71 @@ func TestServersOfTheUsersFiles(t *testing.T) {
 		o.Servers = func(*client.Row, string) ([]string, []string) { return c.known, nil }
 		if a := hook.Run(t.Context(), payload, o); a.Code != c.code {
 			t.Errorf("%q: %d %s", c.known, a.Code, a.Stderr)
+		}
+	}
+}
+
+// TestAFolderThatTheCallMayHaveChosen: the folder of a request says where relative paths start,
+// unless the call itself may have chosen it.
+func TestAFolderThatTheCallMayHaveChosen(t *testing.T) {
+	cursor := func(roots, cwd string) string {
+		return `{"hook_event_name":"preToolUse","conversation_id":"c","generation_id":"g","cursor_version":"3","workspace_roots":[` + roots + `],` +
+			`"tool_name":"Shell","tool_input":{"command":"ls","working_directory":"` + cwd + `"},"tool_use_id":"t","cwd":"` + cwd + `"}`
+	}
+	for _, c := range []struct {
+		id, payload string
+		loose       bool
+	}{
+		{"cursor", cursor(`"/h/p"`, "/h/p"), false},
+		{"cursor", cursor(`"/h/p"`, "/h/p/web"), false},
+		{"cursor", cursor(`"/h/a","/h/p"`, "/h/p"), false},
+		{"cursor", cursor(`"/h/p"`, "/etc"), true},
+		{"cursor", cursor(`"/h/p"`, "/h/p2"), true},
+		{"cursor", cursor(`"/h/p"`, "/h"), true},
+		{"cursor", cursor(`"",""`, "/h"), true},
+		{"cursor", cursor(``, "/h/p"), true},
+		{"windsurf", `{"agent_action_name":"pre_run_command","trajectory_id":"t","execution_id":"e","tool_info":{"command_line":"ls","cwd":"/etc"}}`, true},
+		{"claude-code", `{"session_id":"s","prompt_id":"p","cwd":"/h/p","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t"}`, false},
+	} {
+		req, err := client.FindRow(c.id).Read([]byte(c.payload), "")
+		if err != nil || len(req.Calls) != 1 || req.Calls[0].Elsewhere != c.loose {
+			t.Errorf("%s: %v, %+v", c.payload, err, req.Calls)
+		}
+	}
+}
+
+// A rule with preview is left to the program that can make one, which shows it in the client's dialog
+// and records it. A rule without is never tried.
+func TestPreviewInTheDialog(t *testing.T) {
+	payload := []byte(`{"session_id":"s","cwd":"/p","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"t"}`)
+	for _, wants := range []bool{true, false} {
+		src := "[[rule]]\naction = \"prompt\"\ntool = \"Bash\"\n"
+		if wants {
+			src += "preview = true\n"
+		}
+		p, err := policy.Parse("policy.toml", []byte(src), policy.Options{Home: "/home/u"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		small := options(p, "claude-code", &record{})
+		left := false
+		small.Elsewhere = func() client.Answer { left = true; return client.Answer{} }
+		_ = hook.Run(context.Background(), payload, small)
+		r := &record{}
+		large := options(p, "claude-code", r)
+		tried := 0
+		large.Preview = func(q gate.Question) string {
+			tried++
+			return "it would delete 2 files of " + q.Calls[0].Names[0]
+		}
+		a := hook.Run(context.Background(), payload, large)
+		shown := bytes.Contains(a.Stdout, []byte(`"permissionDecision":"ask"`)) && bytes.Contains(a.Stdout, []byte("Preview: it would delete 2 files of Bash."))
+		noted := false
+		for _, ev := range r.events {
+			noted = noted || ev.Kind == event.Answered && strings.Contains(ev.Detail, "would delete 2 files")
+		}
+		if left != wants || (tried == 1) != wants || shown != wants || noted != wants {
+			t.Errorf("wants %v: left %v, tried %d, recorded %v: %s", wants, left, tried, noted, a.Stdout)
 		}
 	}
 }

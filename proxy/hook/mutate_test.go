@@ -184,7 +184,7 @@ var mutations = []mutation{
 		m["permission_mode"] = text("bypassPermissions")
 		return true
 	}),
-	edit("a mode that is no text", func(m map[string]json.RawMessage, _ *client.Row) bool {
+	edit("a mode that is not text", func(m map[string]json.RawMessage, _ *client.Row) bool {
 		m["permission_mode"] = json.RawMessage(`["default"]`)
 		return true
 	}),

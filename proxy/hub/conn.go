@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,31 +35,31 @@ type conn struct {
 
 	recalled  bool         // the connection is to a player of kept answers: no server runs
 	catalogue Catalogue    // stores the server's lists; nil: they are not kept
-	hears     atomic.Int32 // number of outstanding answers to keep as the server sends them, before the gate changes them
+	toKeep    atomic.Int32 // number of outstanding answers to keep as the server sends them, before the gate changes them
 
 	modernClient bool        // the client is of 2026-07-28
 	modern       atomic.Bool // the server is of 2026-07-28
 
-	mu     sync.Mutex          // guards what follows
-	last   int                 // the last id
-	asked  map[string]asker    // who waits for the answer, by the connection's request id
-	tokens map[string][]byte   // the client's progress tokens, by the connection's request ids
-	theirs map[string]string   // the server's requests to the client: frame.IDKey of the id for the client, by frame.IDKey of the server's id
-	heard  map[string][][]byte // answers before the gate changed them, by method: results, nil for an error
+	mu       sync.Mutex          // guards what follows
+	last     int                 // the last id
+	asked    map[string]asker    // who waits for the answer, by the connection's request id
+	tokens   map[string][]byte   // the client's progress tokens, by the connection's request ids
+	theirs   map[string]string   // the server's requests to the client: frame.IDKey of the id for the client, by frame.IDKey of the server's id
+	buffered map[string][][]byte // answers before the gate changed them, by method: results, nil for an error
 
 	keeping sync.Mutex  // guards what follows, and the catalogue
-	said    keptAnswers // the content of the catalogue
+	cached  keptAnswers // the content of the catalogue
 	relists [kinds]bool // kinds that relistOnce has handled
 }
 
 // asker is who waits for an answer of the server: a call of the client, or the hub itself.
 type asker struct {
-	call *call
-	hub  chan<- frame.Frame // gets the answer to a request of the hub: has room for one, and is closed when no answer comes
-	open bool               // the request is answered only when the connection or the listen ends
-	kept string             // method of the request, if its answer is kept as the server sends it; "": the answer is not kept
-	came bool               // an answer to keep has come, and the gate has not let it through yet
-	said []byte             // the latest such answer: a result, nil for an error
+	call   *call
+	hub    chan<- frame.Frame // gets the answer to a request of the hub: has room for one, and is closed when no answer comes
+	open   bool               // the request is answered only when the connection or the listen ends
+	kept   string             // method of the request, if its answer is kept as the server sends it; "": the answer is not kept
+	came   bool               // an answer to keep has come, and the gate has not let it through yet
+	latest []byte             // the latest such answer: a result, nil for an error
 }
 
 // request is a server's request to the client.
@@ -73,7 +74,7 @@ type request struct {
 func newConn(s *server, up proxy.Upstream) *conn {
 	c := &conn{
 		server: s, up: up, since: time.Now(), ended: make(chan struct{}),
-		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{}, listens: map[string][]byte{}, heard: map[string][][]byte{},
+		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{}, listens: map[string][]byte{}, buffered: map[string][][]byte{},
 	}
 	s.h.mu.Lock()
 	c.modernClient = s.h.client.meta != nil
@@ -104,12 +105,12 @@ func (c *conn) readServer() {
 	for {
 		line, err := r.ReadLine()
 		if err == nil {
-			hears := c.hears.Load() > 0
-			if hears { // each line must pass the gate before the next one is collected
+			keeps := c.toKeep.Load() > 0
+			if keeps { // each line must pass the gate before the next one is collected
 				handle()
 				c.collectAnswers(line)
 			}
-			if together = append(together, line); hears || !r.HasLine() {
+			if together = append(together, line); keeps || !r.HasLine() {
 				handle()
 			}
 			continue
@@ -241,10 +242,10 @@ func (c *conn) claimAsker(id []byte) (a asker, ok bool) {
 	a, ok = c.asked[string(id)]
 	delete(c.asked, string(id))
 	if a.kept != "" {
-		c.hears.Add(-1)
+		c.toKeep.Add(-1)
 	}
 	if a.came {
-		c.heard[a.kept] = append(c.heard[a.kept], a.said)
+		c.buffered[a.kept] = append(c.buffered[a.kept], a.latest)
 	}
 	return a, ok
 }
@@ -263,7 +264,7 @@ func (c *conn) requestAnswer(method string, params []byte, answer chan<- frame.F
 	a := asker{hub: answer}
 	if _, list := kindOf(method); c.catalogue != nil && (list || method == "initialize" || method == "server/discover") {
 		a.kept = method
-		c.hears.Add(1)
+		c.toKeep.Add(1)
 	}
 	c.queueRequest(method, params, c.expectAnswer(a))
 }
@@ -292,8 +293,8 @@ func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time
 	}
 }
 
-// introduceClient begins the session with the server, by server/discover or by initialize with what
-// the client has said about itself.
+// introduceClient begins the session with the server, by server/discover, or by initialize with the
+// client's description of itself.
 func (c *conn) introduceClient() error {
 	h := c.server.h
 	h.mu.Lock()
@@ -316,7 +317,7 @@ func (c *conn) introduceClient() error {
 		if modern, err := c.discoverVersion(requestMeta(o.Member("capabilities"), o.Member("clientInfo"))); modern || err != nil {
 			return err
 		}
-		return errors.New("it refused to begin a session")
+		return beginError(f.Error)
 	case mcp.NegotiatedVersion(f.Result) == "":
 		return errors.New("its answer to initialize names no version")
 	}
@@ -328,6 +329,18 @@ func (c *conn) introduceClient() error {
 		c.setLevel(level)
 	}
 	return nil
+}
+
+// beginError returns the error for a server that answered initialize with an error. If the server
+// could not be reached, the error has the words of our transport.
+func beginError(answer []byte) error {
+	failed := jsonscan.ValueOf(answer)
+	if string(failed.Member("code").Bytes()) == strconv.Itoa(mcp.CodeGone) {
+		if _, why, ok := strings.Cut(strings.TrimSuffix(failed.Member("message").Text(), "."), ": "); ok {
+			return errors.New(why)
+		}
+	}
+	return errors.New("it refused to begin a session")
 }
 
 // setLevel sets the log level of a server that has the logging capability.

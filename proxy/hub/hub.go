@@ -51,9 +51,9 @@ type Server struct {
 	// Idle is how long the server may be unused before it is stopped; 0: for ever.
 	Idle    time.Duration
 	Timeout time.Duration // for answers to initialize and lists; default 30 s
-	// Kept returns the store for the lists that this server, as it would be started now, shows to
-	// such a client. client is what the client has said about itself. The store outlives the
-	// session. nil: the lists are not kept.
+	// Kept returns the store for the lists that this server, as it would be started now, shows to a
+	// client with this description of itself. The store outlives the session. nil: the lists are
+	// not kept.
 	Kept func(client []byte) Catalogue
 	// Digest is the digest of the server's whole configuration. In an update, the same ID and
 	// Digest mean the same server, which keeps running; another Digest means another server.
@@ -87,7 +87,7 @@ type hub struct {
 	listens  map[string]*listen  // the client's listens, by frame.IDKey of the request
 }
 
-// client is what the client has said about itself: in initialize, or in its first request of
+// client is the client's description of itself: from initialize, or from its first request of
 // version 2026-07-28.
 type client struct {
 	params  []byte // params of its initialize, or params that the hub made for a modern client; nil before that

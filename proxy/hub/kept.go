@@ -58,8 +58,8 @@ func readSaid(text []byte) keptAnswers {
 // openingAnswers returns the server's answer to initialize or server/discover.
 func (d keptAnswers) openingAnswers() []byte { return append(d["initialize"], d["server/discover"]...) }
 
-// listedTo returns what the client has said about itself, as far as a server's lists may depend on
-// it.
+// listedTo returns the parts of the client's description of itself on which a server's lists may
+// depend.
 func (h *hub) listedTo() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,7 +83,7 @@ func (l *list) recallList(s *server, k kind) bool {
 	if c == nil {
 		return false
 	}
-	if _, kept := c.said[methods[k]]; !kept {
+	if _, kept := c.cached[methods[k]]; !kept {
 		return false
 	}
 	entries, err := c.fetchEntries(k)
@@ -121,7 +121,7 @@ func (s *server) recallConn() *conn {
 	}
 	_ = s.h.o.Gate.NoteEvents(&event.Event{Kind: event.Chatter, Server: s.ID, Code: "kept", Detail: "not started: what it lists is as it was kept"})
 	s.kept = newConn(s, newPlayer(what))
-	s.kept.recalled, s.kept.said = true, what
+	s.kept.recalled, s.kept.cached = true, what
 	if s.kept.introduceClient() != nil {
 		s.dropRecalled()
 	}
@@ -161,7 +161,7 @@ func (s *server) compareLists() error {
 		l.storeEntries(s, k, entries, nil)
 		l.mu.Unlock()
 		l.recalled = false
-		answers := s.conn.takeHeardAnswers(methods[k])
+		answers := s.conn.takeBufferedAnswers(methods[k])
 		l.noteOwn(k, answers)
 		s.conn.keepList(k, answers)
 	}
@@ -180,37 +180,37 @@ func (c *conn) collectAnswers(line []byte) {
 	for one := range f.Messages {
 		c.mu.Lock()
 		if a := c.asked[string(one.ID)]; one.Kind == frame.Response && a.kept != "" {
-			a.came, a.said = true, bytes.Clone(one.Result)
+			a.came, a.latest = true, bytes.Clone(one.Result)
 			c.asked[string(one.ID)] = a
 		}
 		c.mu.Unlock()
 	}
 }
 
-// takeHeardAnswers returns the kept answers to a method (conn.heard), and removes them.
-func (c *conn) takeHeardAnswers(method string) (all [][]byte) {
+// takeBufferedAnswers returns the kept answers to a method (conn.buffered), and removes them.
+func (c *conn) takeBufferedAnswers(method string) (all [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all = c.heard[method]
-	delete(c.heard, method)
+	all = c.buffered[method]
+	delete(c.buffered, method)
 	return all
 }
 
 // keepIntroduction stores the server's opening answer. If that differs from the kept answer, the
 // kept lists are dropped.
 func (c *conn) keepIntroduction(method string) {
-	answers := c.takeHeardAnswers(method)
+	answers := c.takeBufferedAnswers(method)
 	if len(answers) != 1 || c.catalogue == nil {
 		return
 	}
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
 	before := readSaid(c.catalogue.Load())
-	c.said = keptAnswers{method: answers[0]}
+	c.cached = keptAnswers{method: answers[0]}
 	if bytes.Equal(before.openingAnswers(), answers[0]) {
-		c.said = before
+		c.cached = before
 	} else if len(before) > 0 {
-		c.catalogue.Keep(c.said.formatLines())
+		c.catalogue.Keep(c.cached.formatLines())
 	}
 }
 
@@ -241,9 +241,9 @@ func (c *conn) keepList(k kind, answers [][]byte) {
 	if !good {
 		return
 	}
-	if before, kept := c.said[methods[k]]; c.said != nil && (!kept || !bytes.Equal(before, list)) {
-		c.said[methods[k]] = list
-		c.catalogue.Keep(c.said.formatLines())
+	if before, kept := c.cached[methods[k]]; c.cached != nil && (!kept || !bytes.Equal(before, list)) {
+		c.cached[methods[k]] = list
+		c.catalogue.Keep(c.cached.formatLines())
 	}
 }
 
@@ -251,9 +251,9 @@ func (c *conn) keepList(k kind, answers [][]byte) {
 func (c *conn) outdateList(k kind) {
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
-	if _, kept := c.said[methods[k]]; kept {
-		delete(c.said, methods[k])
-		c.catalogue.Keep(c.said.formatLines())
+	if _, kept := c.cached[methods[k]]; kept {
+		delete(c.cached, methods[k])
+		c.catalogue.Keep(c.cached.formatLines())
 	}
 }
 
@@ -281,9 +281,9 @@ func (c *conn) relistOnce(k kind) {
 
 // player is an upstream that answers with the kept answers of a server.
 type player struct {
-	said keptAnswers
-	in   *io.PipeReader
-	out  *io.PipeWriter
+	cached keptAnswers
+	in     *io.PipeReader
+	out    *io.PipeWriter
 }
 
 func newPlayer(what keptAnswers) *player {
@@ -299,7 +299,7 @@ func (p *player) Write(b []byte) (int, error) {
 			continue
 		}
 		answer := mcp.ErrorLine(f.ID, newError(-32601, "it does not know this"))
-		if result := p.said[f.Method]; len(result) > 0 {
+		if result := p.cached[f.Method]; len(result) > 0 {
 			answer = mcp.ResultLine(f.ID, result)
 		}
 		if _, err := p.out.Write(append(answer, '\n')); err != nil {

@@ -82,7 +82,7 @@ func (l *list) fetchList(s *server, k kind) <-chan struct{} {
 		on.requestAnswer(methods[k], on.requestParams(""), first)
 		s.h.tasks.Go(func() {
 			entries, err := s.collectPages(on, k, first, s.nextPage)
-			answers := on.takeHeardAnswers(methods[k])
+			answers := on.takeBufferedAnswers(methods[k])
 			l.finishFetch(s, k, entries, err)
 			l.noteOwn(k, answers)
 			on.keepList(k, answers)

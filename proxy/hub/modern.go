@@ -92,7 +92,7 @@ func versionError(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 		return fmt.Appendf(nil, `{"code":-32022,"message":"Unsupported protocol version","data":{"supported":%s,"requested":%s}}`,
 			allVersions(), meta.Member(mcp.MetaPrefix+"protocolVersion"))
 	case mcp.IsRemoved(f.Method):
-		return newError(-32601, f.Method+" is no method of "+mcp.ModernVersion)
+		return newError(-32601, f.Method+" is not a method of "+mcp.ModernVersion)
 	case meta.Member(mcp.MetaPrefix+"clientCapabilities").Kind() != jsonscan.Object:
 		return newError(-32602, "_meta does not say what the client can: "+mcp.MetaPrefix+"clientCapabilities")
 	}

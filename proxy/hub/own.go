@@ -131,7 +131,7 @@ func (o *own) handleRequest(f *frame.Frame) {
 		}
 		o.sendErrorCode(f, code, "no server has "+jsonscan.ValueOf(f.Params).Member("uri").Text())
 	case "completion/complete":
-		o.sendErrorCode(f, -32602, "no server has what shall be completed")
+		o.sendErrorCode(f, -32602, "no server has what is to be completed")
 	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
 		o.sendErrorCode(f, -32602, "no server has this task")
 	default:

@@ -239,7 +239,7 @@ func (c *call) takeAnswers(responses jsonscan.Value) (lines [][]byte) {
 func (h *hub) answerServer(line []byte) {
 	f, err := frame.Parse(line, h.o.Limits)
 	if err != nil {
-		h.failQuestion(jsonscan.ValueOf(line).Member("id").Bytes(), "the client's answer is none")
+		h.failQuestion(jsonscan.ValueOf(line).Member("id").Bytes(), "the client's answer is not a result")
 		return
 	}
 	if !h.routeResponse(&f) { // the server has cancelled its request: the gate records an unsolicited answer

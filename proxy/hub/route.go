@@ -195,7 +195,8 @@ func (h *hub) passCall(c *call, s *server, f *frame.Frame, edits ...frame.Edit) 
 	}})
 }
 
-// errUnlisted is the answer to a call for what a kept list has, when the server lists it no more.
+// errUnlisted is the answer to a call by a name of a kept list that the server does not list any
+// more.
 var errUnlisted = errors.New("it does not list this any more; list again")
 
 // refuseDuplicate refuses a request whose id is in use.

@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/internal/cage"
+	"github.com/clawai/clawai/internal/cage/hosts"
+	"github.com/clawai/clawai/internal/mcp/pin"
 	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
@@ -34,7 +37,10 @@ const Within = 60 * time.Second
 type Options struct {
 	Args   []string      // the command and its arguments
 	Env    []string      // nil: the environment of this process
+	Cage   *cage.Plan    // limits what the process may reach; nil: no limits
 	Within time.Duration // time limit of ListServer
+	// Refused is told of hosts that the cage refuses. It may be nil.
+	Refused func(hosts.Refusal)
 }
 
 // List holds a server's lists. The entries are unchanged and were validated by
@@ -47,12 +53,29 @@ type List struct {
 	Templates    []jsonscan.Value
 }
 
+// Describe returns the lists as pins compare them. start is the command, as a lock has it.
+func (l *List) Describe(start []string) (pin.SelfDescription, error) {
+	is := pin.SelfDescription{Start: start, Version: l.Version, Instructions: l.Instructions}
+	for kind, entries := range map[pin.EntryKind][]jsonscan.Value{pin.Tool: l.Tools, pin.Prompt: l.Prompts, pin.Template: l.Templates} {
+		for i, src := range entries {
+			e, err := pin.Read(kind, src.Bytes())
+			if err != nil {
+				return is, fmt.Errorf("its %s %d: %w", kind, i+1, err)
+			}
+			if err := is.Add(e); err != nil {
+				return is, err
+			}
+		}
+	}
+	return is, nil
+}
+
 // ListServer starts a server and fetches its lists. When it returns, the server and its own
 // children are gone.
 func ListServer(ctx context.Context, o Options) (list List, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Within)
 	defer cancel()
-	child, err := stdio.Start(stdio.Options{Args: o.Args, Env: o.Env})
+	child, err := stdio.Start(stdio.Options{Args: o.Args, Env: o.Env, Cage: o.Cage, Refused: o.Refused})
 	if err != nil {
 		return List{}, err
 	}
@@ -147,7 +170,7 @@ func (c *conversation) collectPages(method, member string) (entries []jsonscan.V
 		}
 		cursor := next.Text()
 		if seen[cursor] {
-			return nil, fmt.Errorf("its pages of %s go round in a circle", member)
+			return nil, fmt.Errorf("its pages of %s repeat", member)
 		}
 		seen[cursor], params["cursor"] = true, cursor
 	}
@@ -201,9 +224,9 @@ func (c *conversation) readFrame() (frame.Frame, error) {
 	refused, isLine := errors.AsType[*frame.Refusal](err)
 	switch {
 	case c.budget.N <= 0:
-		return frame.Frame{}, fmt.Errorf("it said more than is listened to, %d MiB", MaxBytes>>20)
+		return frame.Frame{}, fmt.Errorf("it wrote more than the limit of %d MiB", MaxBytes>>20)
 	case isLine:
-		return frame.Frame{}, fmt.Errorf("what it says is no MCP: %s", refused.Reason)
+		return frame.Frame{}, fmt.Errorf("its output is not MCP: %s", refused.Reason)
 	}
 	return frame.Frame{}, errors.New("it ended before it answered; start it yourself to see why")
 }

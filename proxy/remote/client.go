@@ -3,10 +3,11 @@ package remote
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/clawai/clawai/internal/state/egress"
 )
 
 // NewClient returns the HTTP client for the origin that the owner named. It follows no redirect to
@@ -14,13 +15,11 @@ import (
 func NewClient(o Options) *http.Client {
 	carry := o.Transport
 	if carry == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
-		t.TLSHandshakeTimeout = dialTimeout
-		t.MaxResponseHeaderBytes = maxHeaderBytes
-		t.DisableCompression = true // bytes are judged as they were sent, and a small body cannot become a large one
-		t.MaxIdleConnsPerHost = 16
-		carry = t
+		carry = o.Network.NewTransport(egress.Options{Tune: func(t *http.Transport) {
+			t.MaxResponseHeaderBytes = maxHeaderBytes
+			t.DisableCompression = true // bytes are judged as they were sent, and a small body cannot become a large one
+			t.MaxIdleConnsPerHost = 16
+		}})
 	}
 	return &http.Client{Transport: carry, CheckRedirect: checkRedirect}
 }

@@ -20,8 +20,8 @@ const (
 	headerParam   = "Mcp-Param-"
 )
 
-// era is what a frame itself states about its protocol version. Since MCP 2026-07-28 each request
-// and each notification of a client states its version.
+// era is the protocol version of a frame, as the frame itself states it. Since MCP 2026-07-28 each
+// request and each notification of a client states its version.
 type era struct {
 	modern  bool   // the frame states its version
 	version string // the version that a modern frame states; "" for any other

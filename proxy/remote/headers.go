@@ -7,15 +7,11 @@ import (
 	"strings"
 )
 
-// ownHeaders are set by this package or by HTTP itself.
+// ownHeaders are set by this package or by HTTP itself. wrap/client refuses the same names.
 var ownHeaders = []string{
 	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host",
 	headerEvent, headerMethod, headerName, headerVersion, headerSession, "Transfer-Encoding", "Upgrade", "Te", "Trailer",
 }
-
-// OwnHeaders returns the canonical names that ParseHeaders refuses. Mcp-Param-Name stands for all
-// the headers that repeat an argument. wrap/client refuses the same names.
-func OwnHeaders() []string { return append(slices.Clone(ownHeaders), headerParam+"Name") }
 
 // Prefixes of the environment variables with headers from a client's configuration. A command
 // line is not used for them, because every process of the machine can read it.

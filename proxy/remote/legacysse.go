@@ -260,7 +260,7 @@ func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 		}
 		at, err := url.Parse(strings.TrimSpace(string(e.Data)))
 		if err != nil {
-			return "", &endpointError{"its endpoint is no address"}
+			return "", &endpointError{"its endpoint is not an address"}
 		}
 		at = u.o.URL.ResolveReference(at)
 		if !SameOrigin(at, u.o.URL) || at.User != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// A body is one line without its line breaks, where JSON may have them. One that is no JSON for
+// A body is one line without its line breaks, where JSON may have them. One that is not JSON for
 // a break in a string does not become a message that nobody has written.
 func TestOneLine(t *testing.T) {
 	for body, want := range map[string]string{

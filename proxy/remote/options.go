@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/clawai/clawai/internal/state/egress"
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
@@ -31,7 +32,7 @@ type Options struct {
 	Credentials Credentials // nil: none
 	Limits      frame.Limits
 
-	// Note is called with events for the owner's record of which the client gets no message, such
+	// Note is called with events for the owner's record that cause no message to the client, such
 	// as a renewed session or a lost stream.
 	Note func(code, text string)
 
@@ -39,7 +40,9 @@ type Options struct {
 	// opened first, and another transport is tried if that fails.
 	SSE bool
 
-	// Transport carries the requests; default: a transport with this package's limits.
+	Network egress.Network // how the server is reached
+
+	// Transport carries the requests; default: a transport of Network with this package's limits.
 	Transport http.RoundTripper
 
 	// Patience is the pause before a cut stream is resumed, if the server does not state one;
@@ -49,7 +52,6 @@ type Options struct {
 
 // Limits that do not depend on the server.
 const (
-	dialTimeout  = 10 * time.Second
 	ackTimeout   = 10 * time.Second       // for messages that are only acknowledged, and for writing a message
 	lateTimeout  = 100 * time.Millisecond // for writing a message while an earlier one is late
 	cancelGrace  = 10 * time.Second       // for the server to end a cancelled request

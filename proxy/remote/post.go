@@ -3,7 +3,6 @@ package remote
 import (
 	"bytes"
 	"context"
-	"crypto/x509"
 	"errors"
 	"io"
 	"maps"
@@ -161,9 +160,6 @@ func (u *Upstream) explainError(err error) string {
 	}
 	if refused, ok := errors.AsType[*endpointError](err); ok {
 		return refused.Error()
-	}
-	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "the server cannot be reached: " + err.Error() + "; a certificate of an authority of your own is read from the file that SSL_CERT_FILE names"
 	}
 	return "the server cannot be reached: " + err.Error()
 }

@@ -135,7 +135,7 @@ func (u *Upstream) openStream(ctx context.Context, p *position) (*http.Response,
 		if what, err := AnswerType(resp); err != nil || what != "text/event-stream" {
 			drainBody(resp.Body)
 			p.tries = maxResumes // no further attempts: the server has no event stream
-			return nil, errors.Join(errors.New("the server's stream is no event stream"), err)
+			return nil, errors.Join(errors.New("the server's stream is not an event stream"), err)
 		}
 	}
 	return resp, nil

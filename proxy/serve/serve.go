@@ -168,7 +168,7 @@ func (s *Server) callTool(f *frame.Frame, params jsonscan.Value) []byte {
 	args := map[string]string{}
 	if raw := params.Member("arguments"); raw != "" {
 		if err := json.Unmarshal(raw.Bytes(), &args); err != nil {
-			return errorLine(f, invalidParams, "the arguments are no object of texts")
+			return errorLine(f, invalidParams, "the arguments are not an object of texts")
 		}
 	}
 	for name := range args {

@@ -100,7 +100,7 @@ func TestTools(t *testing.T) {
 		{call("clawai_status", `{"detail":"activity"}`), `"structuredContent":{"detail":"activity"}`},
 		{call("clawai_status", `{"detail":"limits"}`), `"blocked":true`},
 		{call("clawai_status", `{"policy":"x"}`), `there is no argument`},
-		{call("clawai_status", `{"detail":1}`), `no object of texts`},
+		{call("clawai_status", `{"detail":1}`), `not an object of texts`},
 		{call("clawai_vault", `{"skill":"s","key":"k"}`), `"structuredContent":{"key":"k","skill":"s","value":"s's"}`},
 		{call("clawai_vault", `{"skill":"s","key":"x"}`), `"structuredContent":{"blocked":true,"reason":"no such thing"}`},
 		{call("clawai_vault", `{"skill":"s"}`), `both needed`},

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/clawai/clawai/internal/cage/confine"
 )
 
 // Waits between the steps of MCP 2025-11-25 basic/lifecycle, "Shutdown": close the input, ask the
@@ -34,7 +36,9 @@ type Child struct {
 	drained chan struct{} // closed when all the server's output was read
 	last    sync.Once     // closes drained
 	once    sync.Once
-	forced  bool // the server had to be signalled; valid after Close
+	forced  bool            // the server had to be signalled; valid after Close
+	report  *confine.Report // report about the server's cage; nil without a cage
+	hosts   io.Closer       // what is closed with its cage, such as its way out; nil for none
 }
 
 // Read reads from the server's stdout.
@@ -72,6 +76,9 @@ func (c *Child) Close(ctx context.Context) error {
 		c.waitRead()
 		c.out.closeEnd()
 		c.group.releaseGroup()
+		if c.hosts != nil {
+			_ = c.hosts.Close()
+		}
 	})
 	return nil
 }
@@ -130,6 +137,9 @@ func (c *Child) waitGroupGone(d time.Duration) bool {
 
 // Pid returns the process id of the server.
 func (c *Child) Pid() int { return c.cmd.Process.Pid }
+
+// Cage returns the report about the server's cage; nil without a cage.
+func (c *Child) Cage() *confine.Report { return c.report }
 
 // ExitCode returns the child's exit code, or 128 plus its signal, as in shells; -1 while it runs.
 func (c *Child) ExitCode() int {

@@ -7,6 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+
+	"github.com/clawai/clawai/internal/cage"
+	"github.com/clawai/clawai/internal/cage/hosts"
 )
 
 // Exit codes for a server that could not be started, as in shells and env(1).
@@ -17,10 +20,13 @@ const (
 
 // Options holds the command to start and its environment.
 type Options struct {
-	Args   []string // the command and its arguments; at least one
-	Env    []string // nil: the environment of this process
-	Dir    string   // "": the folder of this process
-	Stderr *os.File // inherited by the child; nil: discarded
+	Args   []string   // the command and its arguments; at least one
+	Env    []string   // nil: the environment of this process
+	Dir    string     // "": the folder of this process
+	Stderr *os.File   // inherited by the child; nil: discarded
+	Cage   *cage.Plan // limits what the process may reach; nil: no limits
+	// Refused is told of hosts that the server asked for and its cage does not open. It may be nil.
+	Refused func(hosts.Refusal)
 }
 
 // StartError is the reason why the server was not started, with the exit code for it.
@@ -28,6 +34,8 @@ type StartError struct {
 	Code int
 	Name string
 	Err  error
+
+	before bool // not even the helper of a cage was started
 }
 
 func (e *StartError) Error() string {
@@ -63,7 +71,14 @@ func Start(o Options) (*Child, error) {
 	if len(o.Args) == 0 {
 		return nil, &StartError{Code: CodeNotFound, Err: errors.New("no command given")}
 	}
-	cmd := exec.Command(o.Args[0], o.Args[1:]...)
+	if o.Cage != nil {
+		return startCaged(o)
+	}
+	return startCommand(exec.Command(o.Args[0], o.Args[1:]...), o)
+}
+
+// startCommand starts a command that was made for the options.
+func startCommand(cmd *exec.Cmd, o Options) (*Child, error) {
 	cmd.Env, cmd.Dir = o.Env, o.Dir
 	if o.Stderr != nil {
 		cmd.Stderr = o.Stderr // an *os.File is inherited, not copied
@@ -71,7 +86,7 @@ func Start(o Options) (*Child, error) {
 	if cmd.Err != nil {
 		return nil, startError(o.Args[0], cmd.Err)
 	}
-	if err := checkArgs(cmd.Path, o.Args[1:]); err != nil {
+	if err := checkArgs(cmd.Path, cmd.Args[1:]); err != nil {
 		return nil, startError(o.Args[0], err)
 	}
 	in, out, err := makePipes(cmd)

@@ -79,7 +79,7 @@ func TestRules(t *testing.T) {
 	for _, a := range ruled() {
 		t.Run(strings.ReplaceAll(a.id, "/", "_"), func(t *testing.T) {
 			if seen[a.id] || a.about == "" {
-				t.Error("it stands twice, or says nothing")
+				t.Error("it is there twice, or says nothing")
 			}
 			seen[a.id] = true
 			src := []byte(a.rules)

@@ -147,16 +147,7 @@ func newAgentSite(t *testing.T, a agent, url, policy string) agentSite {
 // play has the agent work until its model ends.
 func (s *agentSite) play() {
 	s.t.Helper()
-	words := slices.Clone(s.command)
-	for i, word := range words {
-		if i > 0 && !strings.HasPrefix(word, "node_modules/") {
-			continue
-		}
-		var err error
-		if words[i], err = filepath.Abs(word); err != nil {
-			s.t.Fatal(err)
-		}
-	}
+	words := s.absolute()
 	cmd := exec.CommandContext(s.t.Context(), words[0], words[1:]...)
 	cmd.Dir, cmd.Env = s.projects(), append(slices.Clip(s.env), "PWD="+s.projects()) // some take the folder from there
 	cmd.WaitDelay = time.Minute

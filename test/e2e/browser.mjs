@@ -135,6 +135,7 @@ const commands = {
   shot: async ({ path }) => { await page.screenshot({ path }) },
   title: async () => page.title(),
   url: async () => page.url(),
+  scheme: async ({ scheme }) => { await page.emulateMedia({ colorScheme: scheme }) },
   size: async ({ width, height }) => { await page.setViewportSize({ width, height }) },
   fetched: async ({ url, init }) => page.evaluate(async ([url, init]) => {
     try {

@@ -131,13 +131,6 @@ func (b *browser) text(selector string) (s string) {
 	return s
 }
 
-func (b *browser) has(selector string) bool {
-	b.t.Helper()
-	var n int
-	b.do(&n, "count", map[string]any{"selector": selector})
-	return n > 0
-}
-
 // wait waits until an element with text is in sight, and gives all that it says then.
 func (b *browser) wait(selector, text string) (all string) {
 	b.t.Helper()

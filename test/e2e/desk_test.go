@@ -22,7 +22,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// desk is a running clawai approve --web with proxies' questions in its queue.
+// desk is a running clawai approve --web, or clawai dashboard, with proxies' questions in its queue.
 type desk struct {
 	t      *testing.T
 	s      site
@@ -35,7 +35,10 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk { t.Helper(); return deskAt(t, newSite(t, allowAll)) }
 
-func deskAt(t *testing.T, s site) *desk {
+func deskAt(t *testing.T, s site) *desk { t.Helper(); return deskBy(t, s, "approve", "--web") }
+
+// deskBy is a desk whose page is served by another command.
+func deskBy(t *testing.T, s site, command ...string) *desk {
 	t.Helper()
 	state := filepath.Join(s.home, ".local/state/clawai")
 	if err := os.MkdirAll(state, 0o700); err != nil {
@@ -52,7 +55,7 @@ func deskAt(t *testing.T, s site) *desk {
 	}
 	t.Cleanup(func() { p.Close() })
 	d := &desk{t: t, s: s, q: q, p: p}
-	cmd := exec.Command(clawai, "approve", "--web")
+	cmd := exec.Command(clawai, command...)
 	cmd.Env, cmd.Stderr = s.env, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -45,6 +45,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "tap" {
 		os.Exit(tap(os.Args[2], os.Args[3:]))
 	}
+	if i := slices.Index(os.Args, "model-tap"); i > 0 {
+		os.Exit(tapModel(os.Args[i+1], slices.Concat(os.Args[1:i], os.Args[i+2:])))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "go-server" {
 		os.Exit(goServer())
 	}

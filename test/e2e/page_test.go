@@ -37,7 +37,7 @@ func TestPageByKeyboard(t *testing.T) {
 	}
 }
 
-// recordByKeyboard opens the record, to which lines come.
+// recordByKeyboard opens the tab of calls, to which rows come, and goes back.
 func recordByKeyboard(t *testing.T, d *desk, b *browser) {
 	t.Helper()
 	l, err := audit.Open(filepath.Join(d.s.home, ".local/state/clawai/audit"), audit.Options{})
@@ -52,17 +52,18 @@ func recordByKeyboard(t *testing.T, d *desk, b *browser) {
 	if err := l.Record(&call); err != nil {
 		t.Fatal(err)
 	}
-	if b.tabTo("Tab", "Record"); !b.has("#log[open]") { // closed, on a phone
-		b.press("Enter")
-	}
-	b.wait("#record", "list_directory")
+	b.tabTo("Shift+Tab", "Calls")
+	b.press("Enter")
+	b.wait("#view", "list_directory")
 	call.Names, call.Policy, call.Decision, call.RuleText = []string{"read_file\x1b[2J"}, "deny", "deny", "Secrets stay here"
 	call.Args = []byte(`{"path":"/home/ana/.ssh/id_ed25519"}`)
 	if err := l.Record(&call); err != nil {
 		t.Fatal(err)
 	}
-	b.wait("#record", `read_file\u{1b}[2J`)
-	b.fits("the record")
+	b.wait("#view", `read_file\u{1b}[2J`)
+	b.fits("the calls")
+	b.do(nil, "run", map[string]any{"script": "history.back()"})
+	b.wait("#empty", "Nothing waits")
 }
 
 func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
@@ -105,7 +106,7 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	b.tabTo("Tab", "Always allow")
 	b.calm()
 	b.press("Enter")
-	b.wait("dialog", "How far shall the rule reach?")
+	b.wait("dialog", "How far should the rule reach?")
 	b.wait("dialog", "No other call is known")
 	b.tabTo("Shift+Tab", "this exact call")
 	b.press("ArrowDown")

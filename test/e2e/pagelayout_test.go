@@ -92,7 +92,7 @@ func TestPageAllowsForTheSession(t *testing.T) {
 			for _, scope := range []string{"folder", "exact"} {
 				w := d.ask(farther)
 				b.opens(w)
-				b.tabTo("Tab", "Session")
+				b.tabTo("Tab", "Session:")
 				b.calm()
 				b.press("Enter")
 				b.wait("dialog", "Allow until the session ends?")
@@ -155,7 +155,7 @@ func TestPageSaysHowEachEnds(t *testing.T) {
 	// clawai itself goes, and with it who could say that the time ran out.
 	b.opens(d.ask(func(r *queue.Request) { r.Deadline = time.Now().Add(4 * time.Second) }))
 	d.web.Signal(syscall.SIGINT)
-	b.wait("#trouble", "clawai approve --web has ended or cannot be reached")
+	b.wait("#trouble", "clawai has ended or cannot be reached")
 	b.wait("#list", "Expired while clawai approve could not be reached; the call is denied.")
 	b.wait("#empty", "Nothing waits")
 }

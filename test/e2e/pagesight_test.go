@@ -64,7 +64,7 @@ func TestPageReadsToTheEnd(t *testing.T) {
 	b.tabTo("Tab", "Always allow")
 	b.calm()
 	b.press("Enter")
-	b.wait("dialog", "How far shall the rule reach?")
+	b.wait("dialog", "How far should the rule reach?")
 	b.wait("dialog", "There is more: read to the end to allow.")
 	b.fits("a long rule")
 	b.tabTo("Tab", "Write the rule and allow")

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -34,6 +35,44 @@ func TestDoors(t *testing.T) {
 			t.Errorf("%s.%s is called by %q, but is for %q; let internal/session open the session", door.room, door.function, callers, door.callers)
 		}
 	}
+}
+
+// HTTP goes out through internal/state/egress alone, which knows the owner's authorities and proxies.
+func TestOneWayOut(t *testing.T) {
+	others := []string{"DefaultTransport", "DefaultClient", "Get", "Head", "Post", "PostForm", "ProxyFromEnvironment"}
+	walkCode(t, func(name string) {
+		if strings.HasPrefix(name, "internal/state/egress/") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			lit, isLit := n.(*ast.CompositeLit)
+			if isLit && isHTTP(lit.Type, "Transport") {
+				t.Errorf("%s makes a transport; use internal/state/egress", name)
+			}
+			if e, ok := n.(ast.Expr); ok {
+				for _, other := range others {
+					if isHTTP(e, other) {
+						t.Errorf("%s uses http.%s; use internal/state/egress", name, other)
+					}
+				}
+			}
+			return true
+		})
+	})
+}
+
+// isHTTP reports whether an expression is http.NAME.
+func isHTTP(e ast.Expr, name string) bool {
+	s, ok := e.(*ast.SelectorExpr)
+	if !ok || s.Sel.Name != name {
+		return false
+	}
+	of, ok := s.X.(*ast.Ident)
+	return ok && of.Name == "http"
 }
 
 // callsFunction reports whether a file names a function of the package that it imports.

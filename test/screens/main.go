@@ -111,8 +111,7 @@ func has(kind inspect.Kind) func(string) bool {
 	}
 }
 
-// pooled returns the level that one in a hundred ordinary texts of all corpora
-// together reaches.
+// pooled returns the level that one of a hundred ordinary texts reaches, over all corpora.
 func pooled(c *corpora) injection.Level {
 	var tops []injection.Level
 	for _, one := range c.benign {

@@ -29,38 +29,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// server is one that is compared.
-type server struct {
-	name string   // of its package
-	args []string // SITE is a folder with one file
-	env  []string
-	http bool // it speaks HTTP, too
-}
-
-// servers are sixteen of npm, and four of the Go SDK.
-var servers = []server{
-	{name: "@modelcontextprotocol/server-everything"},
-	{name: "@modelcontextprotocol/server-filesystem", args: []string{"SITE"}},
-	{name: "@modelcontextprotocol/server-memory", env: []string{"MEMORY_FILE_PATH=SITE/memory.json"}},
-	{name: "@modelcontextprotocol/server-sequential-thinking"},
-	{name: "@modelcontextprotocol/server-github", env: []string{"GITHUB_PERSONAL_ACCESS_TOKEN=x"}},
-	{name: "@modelcontextprotocol/server-slack", env: []string{"SLACK_BOT_TOKEN=x", "SLACK_TEAM_ID=x"}},
-	{name: "@playwright/mcp", args: []string{"--headless"}},
-	{name: "@upstash/context7-mcp"},
-	{name: "firecrawl-mcp", env: []string{"FIRECRAWL_API_KEY=x"}},
-	{name: "mcp-server-commands"},
-	{name: "@antv/mcp-server-chart"},
-	{name: "@agent-infra/mcp-server-filesystem", args: []string{"--allowed-directories", "SITE"}},
-	{name: "@accesslint/mcp"},
-	{name: "@eslint/mcp"},
-	{name: "@notionhq/notion-mcp-server", env: []string{"NOTION_TOKEN=x"}},
-	{name: "tavily-mcp", env: []string{"TAVILY_API_KEY=x"}},
-	{name: "go:everything", http: true},
-	{name: "go:hello"},
-	{name: "go:memory", http: true},
-	{name: "go:sequentialthinking", http: true},
-}
-
 // asTheHub is an answer without what is the hub's own (docs/hub.md): how it introduces itself,
 // what stands beside the entries of a list, an empty list where its server has none, and
 // names that a client could not have taken. false: the step says nothing of a hub.
@@ -113,6 +81,9 @@ func TestServers(t *testing.T) {
 	clawai, folder := build(t), install(t)
 	var report []string
 	for _, s := range servers {
+		if s.caged {
+			continue
+		}
 		t.Run(s.name, func(t *testing.T) {
 			site := t.TempDir()
 			if err := os.WriteFile(filepath.Join(site, "a.txt"), []byte("text\n"), 0o600); err != nil {
@@ -265,6 +236,7 @@ func (h *home) run(config string, args ...string) *exec.Cmd {
 		}
 	}
 	cmd := exec.Command(h.clawai, args...)
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "CLAWAI_CONFIG_DIR="+dir, "CLAWAI_STATE_DIR="+filepath.Join(dir, "state"), "CLAWAI_KEYCHAIN=off")
 	return cmd
 }

@@ -36,7 +36,7 @@ func (s *shapeReader) readBridge() {
 	}
 	s.kind, s.remote = Remote, &remote{original: strings.Split(v.was, ",")}
 	if v.inner != len(s.words)-1 {
-		s.keepProblem(s.words[len(s.words)-1].start, "take the others out", "not one address stands after the -- of %q", s.slot.name)
+		s.keepProblem(s.words[len(s.words)-1].start, "take the others out", "the -- of %q is not followed by one address", s.slot.name)
 		return
 	}
 	r := s.remote
@@ -66,7 +66,7 @@ func (s *shapeReader) readVariable(m *member) {
 		r.envHeaders = strings.HasPrefix(m.name, headerEnvVariable)
 		name, _, _ := strings.Cut(m.value.text, ":")
 		if !headerName().MatchString(name) {
-			s.keepProblem(m.value.start, "write it as Name: value", "%s of %q is no header", m.name, s.slot.name)
+			s.keepProblem(m.value.start, "write it as Name: value", "%s of %q is not a header", m.name, s.slot.name)
 		}
 		r.headers = append(r.headers, header{name, m})
 	}

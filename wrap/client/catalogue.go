@@ -34,6 +34,7 @@ type table struct {
 	File        []Row         `toml:"file"`
 	Uncoverable []Uncoverable `toml:"uncoverable"`
 	Hook        []HookRow     `toml:"hook"`
+	Model       []ModelRow    `toml:"model"`
 }
 
 // LoadCatalogue returns the built-in rows, followed by the users' own rows. Each element of userRows
@@ -53,8 +54,8 @@ func LoadCatalogue(userRows ...[]byte) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(user.Uncoverable)+len(user.Hook) > 0 {
-			return nil, errors.New("[[uncoverable]] and [[hook]] are the built-in catalogue's; write [[file]] only")
+		if len(user.Uncoverable)+len(user.Hook)+len(user.Model) > 0 {
+			return nil, errors.New("[[uncoverable]], [[hook]] and [[model]] are the built-in catalogue's; write [[file]] only")
 		}
 		for i := range user.File {
 			if user.File[i].Confidence == "" {
@@ -81,6 +82,12 @@ func HookRows() ([]HookRow, error) {
 	return slices.Clone(t.Hook), err
 }
 
+// ModelRows returns the rows about the addresses of models in the catalogue.
+func ModelRows() ([]ModelRow, error) {
+	t, err := loadBuiltIn()
+	return slices.Clone(t.Model), err
+}
+
 var loadBuiltIn = sync.OnceValues(func() (table, error) {
 	t, err := loadTable(builtIn)
 	if err != nil {
@@ -103,6 +110,14 @@ func loadTable(src []byte) (table, error) {
 		}
 		if row.CommandForm == "" {
 			row.CommandForm = StringCommand
+		}
+	}
+	for i := range t.Model {
+		row := &t.Model[i]
+		for _, h := range t.Hook {
+			if h.Client == row.Client {
+				row.Name, row.Word, row.Present, row.Used = h.Name, h.HookWord(), h.Present, h.Used
+			}
 		}
 	}
 	return t, nil

@@ -172,7 +172,7 @@ func TestCatalogueRefuses(t *testing.T) {
 		{"unknown key", plus(`colour = "red"`), `line 12, column 1: unknown key "colour"`},
 		{"unknown system", plus(`paths.beos = ["~/x"]`), `line 12, column 1: unknown key "beos"`},
 		{"wrong type", with(`"json"`, `7`), "line 8, column 10: "},
-		{"uncoverable", plus("[[uncoverable]]\nid = \"x\""), "[[uncoverable]] and [[hook]] are the built-in catalogue's; write [[file]] only"},
+		{"uncoverable", plus("[[uncoverable]]\nid = \"x\""), "[[uncoverable]], [[hook]] and [[model]] are the built-in catalogue's; write [[file]] only"},
 		{"shadows", strings.ReplaceAll(with(`id = "mine"`, `id = "cursor-user"`), `client = "mine"`, `client = "cursor"`),
 			`[[file]] 1 (id "cursor-user"): id "cursor-user" is a built-in row's; choose another`},
 		{"twice", goodUser + goodUser, `[[file]] 2 (id "mine"): id "mine" is used twice`},

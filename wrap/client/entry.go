@@ -43,6 +43,10 @@ type Entry struct {
 	// Wrap added.
 	Env []Variable
 
+	// Sandbox is what the wrapper carries, or would carry, of the sandbox in which the client starts
+	// the process; none if the client starts it in none.
+	Sandbox []string
+
 	// Problem, an *EditError, is the reason why the entry cannot be edited; nil when it can be.
 	Problem error
 	// Unclear means that two programs may read the entry in different ways, because one of its keys

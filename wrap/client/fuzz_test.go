@@ -10,13 +10,13 @@ import (
 // fuzzRows are tried on every fuzzed text.
 var fuzzRows = []Row{
 	rowJSON, rowJSONC, rowJSON5, rowLocal, rowArray, rowObject, rowNested, rowTOML, rowTables, rowYAML, rowList,
-	remoteRow(JSONC), remoteRow(JSON5), remoteRow(YAML), rowCodex, strictRow(),
+	remoteRow(JSONC), remoteRow(JSON5), remoteRow(YAML), rowCodex, strictRow(), rowVSCode,
 }
 
 // FuzzWrap: whatever a file holds, an edit either comes back byte for byte or
 // is refused, is made once, and leaves the file it was given alone.
 func FuzzWrap(f *testing.F) {
-	for i, pairs := range [][]pair{jsonPairs, tomlPairs, yamlPairs, remotePairs()} {
+	for i, pairs := range [][]pair{jsonPairs, tomlPairs, yamlPairs, remotePairs(), sandboxPairs} {
 		for _, p := range pairs {
 			for n, r := range fuzzRows {
 				if r.Format == p.row.Format || i == 0 && r.Format != TOML && r.Format != YAML {

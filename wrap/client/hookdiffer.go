@@ -78,7 +78,7 @@ func (f *hookFile) compareHandler(event string, h Hook, want *hookFile) (all []s
 // member with the key except.
 func (f *hookFile) compareMembers(event string, present *node, want *hookFile, wanted *node, except string) (all []string) {
 	if m := present.ownDuplicate(); m != nil {
-		all = append(all, fmt.Sprintf("%s of %s stands twice", quoteText(m.name), event))
+		all = append(all, fmt.Sprintf("%s of %s is there twice", quoteText(m.name), event))
 	}
 	for _, m := range wanted.members {
 		mine, _ := present.findMember(m.name)

@@ -101,7 +101,7 @@ func (f *hookFile) readHandlers() error {
 	for _, key := range keys {
 		m, twice := at.findMember(key)
 		if twice {
-			return newEditError(f.src, at.lastMember(key).start, nextDuplicate, "the key %q stands twice", key)
+			return newEditError(f.src, at.lastMember(key).start, nextDuplicate, "the key %q is there twice", key)
 		}
 		if m == nil {
 			return nil
@@ -115,7 +115,7 @@ func (f *hookFile) readHandlers() error {
 		return f.readElements("", at, trail)
 	}
 	if m := at.ownDuplicate(); m != nil {
-		return newEditError(f.src, m.start, nextDuplicate, "the key %q stands twice", m.name)
+		return newEditError(f.src, m.start, nextDuplicate, "the key %q is there twice", m.name)
 	}
 	for _, m := range at.members {
 		if err := f.readElements(m.name, m.value, append(slices.Clip(trail), at)); err != nil {
@@ -193,7 +193,7 @@ func (r HookRow) findHandlers(element *node) (leaves []*node, why string) {
 // checkHandler adds an error to f.broken if the client cannot read a handler.
 func (f *hookFile) checkHandler(leaf *node) {
 	if m := leaf.ownDuplicate(); m != nil {
-		f.addProblem(m.start, nextDuplicate, "the key %q stands twice", m.name)
+		f.addProblem(m.start, nextDuplicate, "the key %q is there twice", m.name)
 	}
 	for _, m := range leaf.members {
 		known := f.hooks.Values[m.name]

@@ -38,7 +38,7 @@ func TestHookRowsAreWellFormed(t *testing.T) {
 			t.Errorf("[[hook]] %s: %v", row.Client, err)
 		}
 		if seen[row.Client] || seen[row.HookWord()] {
-			t.Errorf("[[hook]] %s stands twice", row.Client)
+			t.Errorf("[[hook]] %s is there twice", row.Client)
 		}
 		seen[row.Client], seen[row.HookWord()] = true, true
 	}
@@ -176,9 +176,9 @@ func TestHookFilesThatAreRefused(t *testing.T) {
 		{`{"hooks":[]}`, "line 1, column 10: a list stands where an object is expected"},
 		{`{"hooks":null}`, "line 1, column 10: null stands where an object is expected"},
 		{`{"hooks":{"PreToolUse":{}}}`, "line 1, column 24: an object stands where a list is expected"},
-		{`{"hooks":{"PreToolUse":[],"PreToolUse":[]}}`, `column 27: the key "PreToolUse" stands twice; remove one of the two`},
-		{`{"hooks":{},"\u0068ooks":{}}`, `column 13: the key "hooks" stands twice`},
-		{`{"a":1} x`, `column 9: "x" stands after the end`},
+		{`{"hooks":{"PreToolUse":[],"PreToolUse":[]}}`, `column 27: the key "PreToolUse" is there twice; remove one of the two`},
+		{`{"hooks":{},"\u0068ooks":{}}`, `column 13: the key "hooks" is there twice`},
+		{`{"a":1} x`, `column 9: "x" comes after the end`},
 		{"{\"a\":\"\xff\"}", "not UTF-8"},
 		{`{"hooks":{} // no comment here` + "\n}", "a comment, which this client's JSON does not allow"},
 	} {
@@ -234,7 +234,7 @@ func TestOthersBrokenHooks(t *testing.T) {
 		{"claude-code", `{"hooks":{"Stop":["x"]}}`, `an entry of Stop is a string, not an object`},
 		{"claude-code", `{"hooks":{"Stop":[{"hooks":["x"]}]}}`, `holds a handler that is a string`},
 		{"claude-code", `{"hooks":{"Stop":[{"hooks":[],"hooks":[]}]}}`, `has "hooks" twice`},
-		{"claude-code", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x","command":"y"}]}]}}`, `the key "command" stands twice`},
+		{"claude-code", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x","command":"y"}]}]}}`, `the key "command" is there twice`},
 	} {
 		h, err := ReadHooks(hookRow(t, tt.client), []byte(tt.src), nil, hookProgram)
 		if err != nil || len(h.Broken) == 0 || !strings.Contains(h.Broken[0].Error(), tt.want) {

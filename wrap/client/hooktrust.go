@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Trust says whether a client that runs only reviewed hooks will run ours.
+// Trust tells whether a client that runs only reviewed hooks will run ours.
 type Trust uint8
 
 // The values of Trust.

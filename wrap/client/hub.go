@@ -99,17 +99,17 @@ func (h HubServer) HasSecret() bool { return len(h.Env)+len(h.Header) > 0 }
 // ForHub converts a bare entry to a server of the hub. It returns an *EditError when the hub cannot
 // run the server as the client does.
 func ForHub(r Row, src []byte, e Entry) (HubServer, error) {
-	f, err := openFile(r, src)
-	if err != nil {
-		return HubServer{}, err
-	}
-	s, sh, err := f.findTarget(e)
+	f, s, sh, err := openTarget(r, src, e)
 	if err != nil {
 		return HubServer{}, err
 	}
 	h := &hubReader{file: f, slot: s, shape: sh, server: HubServer{Name: s.name}}
 	if sh.mixed != nil {
 		return HubServer{}, f.faultError(sh.mixed)
+	}
+	if len(sh.sandbox.words) > 0 && sh.sandbox.on {
+		return HubServer{}, f.faultError(&fault{sh.sandbox.enabled.start, "wrap it without --hub, or take the member out",
+			fmt.Sprintf("%s starts %q in a sandbox of its own (%s), which the hub would not know", r.Name, s.name, r.SandboxField)})
 	}
 	if sh.kind == Remote {
 		h.readRemote()

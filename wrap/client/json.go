@@ -8,7 +8,7 @@ import (
 // maxDepth limits the nesting of values.
 const maxDepth = 512
 
-// reading says how to read a value: skip it, follow the key path into it, or keep it completely.
+// reading is the way to read a value: skip it, follow the key path into it, or keep it completely.
 type reading uint8
 
 const (
@@ -26,11 +26,17 @@ type jsonReader struct {
 	format Format
 	depth  int
 	err    *EditError
+	beside string // the key of a member beside the container that is kept, too; "" for none
 }
 
 // parseJSON reads a complete file. It returns nil when the file contains only blanks and comments.
 func parseJSON(src []byte, format Format, path []string) (*node, error) {
-	j := &jsonReader{src: src, at: bomLength(src), format: format}
+	return (&jsonReader{src: src, format: format}).readFile(path)
+}
+
+func (j *jsonReader) readFile(path []string) (*node, error) {
+	src := j.src
+	j.at = bomLength(src)
 	j.skipSpace()
 	if j.err == nil && j.at == len(src) {
 		return nil, nil
@@ -40,7 +46,7 @@ func parseJSON(src []byte, format Format, path []string) (*node, error) {
 		j.skipSpace()
 	}
 	if j.err == nil && j.at < len(src) {
-		j.failRead(j.at, "%q stands after the end of the value", j.currentCharacter())
+		j.failRead(j.at, "%q comes after the end of the value", j.currentCharacter())
 	}
 	if j.err != nil {
 		return nil, j.err
@@ -198,6 +204,9 @@ func (j *jsonReader) readObject(path []string, mode reading) *node {
 func (j *jsonReader) chooseMode(start, end int, path []string, mode reading) (reading, []string) {
 	if mode != follow {
 		return mode, nil
+	}
+	if j.beside != "" && len(path) == 1 && isKey(j.src[start:end], j.beside) {
+		return keep, nil
 	}
 	if path[0] == "*" || isKey(j.src[start:end], path[0]) {
 		return follow, path[1:]

@@ -9,6 +9,8 @@ type slot struct {
 	at    int // offset of the name
 	value *node
 	twice bool // another slot has the same path
+	// beside is the object that holds the container; nil if the container is the root.
+	beside *node
 }
 
 // parseFile reads a file into nodes. It returns nil when the file is empty.
@@ -18,13 +20,13 @@ func parseFile(r Row, src []byte) (*node, error) {
 	}
 	switch r.Format {
 	case JSON, JSONC, JSON5:
-		return parseJSON(src, r.Format, r.KeyPath)
+		return (&jsonReader{src: src, format: r.Format, beside: r.SandboxRules}).readFile(r.KeyPath)
 	case TOML:
 		return parseTOML(src)
 	case YAML:
 		return parseYAML(src)
 	default:
-		return nil, newEditError(src, 0, "correct the row in the catalogue", "%q is no format", string(r.Format))
+		return nil, newEditError(src, 0, "correct the row in the catalogue", "%q is not a format", string(r.Format))
 	}
 }
 
@@ -61,6 +63,8 @@ type finder struct {
 	src   []byte
 	slots []slot
 	err   error
+
+	beside *node // the object that holds the container
 }
 
 // walkKeyPath follows the key path from n. walked holds the keys up to n. If a value on the path is
@@ -83,6 +87,7 @@ func (f *finder) walkKeyPath(n *node, path, walked []string) {
 			f.walkKeyPath(m.value, path[1:], append(slices.Clip(walked), m.name))
 		}
 	default:
+		f.beside = n
 		m, twice := n.findMember(path[0])
 		if twice {
 			f.refuseDuplicate(n.lastMember(path[0]))
@@ -96,7 +101,7 @@ const nextDuplicate = "remove one of the two"
 
 func (f *finder) refuseDuplicate(m *member) {
 	if f.err == nil {
-		f.err = newEditError(f.src, m.start, nextDuplicate, "the key %q stands twice", m.name)
+		f.err = newEditError(f.src, m.start, nextDuplicate, "the key %q is there twice", m.name)
 	}
 }
 
@@ -111,7 +116,7 @@ func (f *finder) readContainer(n *node, walked []string) {
 	}
 	for _, m := range n.members {
 		if !slices.Contains(f.row.Ignore, m.name) || f.isServer(m.value) {
-			f.slots = append(f.slots, slot{name: m.name, path: append(slices.Clip(walked), m.name), at: m.start, value: m.value})
+			f.slots = append(f.slots, slot{name: m.name, path: append(slices.Clip(walked), m.name), at: m.start, value: m.value, beside: f.beside})
 		}
 	}
 	for _, item := range n.items {

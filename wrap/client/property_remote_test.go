@@ -81,7 +81,7 @@ func (s remoteSample) mayBeRefused(why string) bool {
 	if s.row.StrictKeys && s.row.Nested != "" && strings.Contains(why, "\"oauth\"") {
 		return true // outside of the transport that is edited
 	}
-	if s.row.StrictKeys && (s.row.Format == JSONC || s.row.Format == JSON5) && strings.Contains(why, "something stands among") {
+	if s.row.StrictKeys && (s.row.Format == JSONC || s.row.Format == JSON5) && strings.Contains(why, "there is something among") {
 		return true
 	}
 	return s.row.Format == YAML && strings.Contains(why, "would read otherwise inside a list")

@@ -50,6 +50,7 @@ func (f *file) readEntry(s slot) Entry {
 		return e
 	}
 	f.fillEntry(&e, sh)
+	f.fillSandbox(&e, s, sh)
 	if e.Env = sh.env; sh.mixed != nil && e.Wrapped != nil {
 		e.Wrapped.Differs = append(e.Wrapped.Differs, f.faultError(sh.mixed).Error())
 	}
@@ -75,6 +76,24 @@ func (f *file) countPosition(at int) (line, column int) {
 	f.counted = at
 	_, column = textPosition(f.src[lineStart(f.src, at):], at-lineStart(f.src, at))
 	return f.line, column
+}
+
+// fillSandbox sets the client's own sandbox of an entry, and how its wrapper differs from it.
+func (f *file) fillSandbox(e *Entry, s slot, sh shape) {
+	v, wrapped := readInvocation(sh.words)
+	if wrapped {
+		e.Sandbox = v.cage
+	} else if sh.sandbox.on && sh.sandbox.fault == nil {
+		e.Sandbox = sh.sandbox.words
+	}
+	if !wrapped || e.Wrapped == nil {
+		return
+	}
+	if p := sh.checkSandbox(f.row, s.name, s.at, v.cage); p != nil {
+		e.Wrapped.Differs = append(e.Wrapped.Differs, f.faultError(p).Error())
+	} else if text := sh.carriedDiffers(f.row, v.cage); text != "" {
+		e.Wrapped.Differs = append(e.Wrapped.Differs, text)
+	}
 }
 
 // fillEntry sets the wrapper of an entry, and its command or its address, as far as they can be read.
@@ -111,13 +130,32 @@ func (f *file) findProblem(s slot, sh shape) *fault {
 		return nil
 	}
 	if !wrapped {
+		if p := sh.checkSandbox(f.row, s.name, s.at, nil); p != nil {
+			return p
+		}
 		return sh.checkFit(f.row, s.name)
 	}
 	if v.inner == len(sh.words) {
 		return &fault{sh.words[v.inner-1].start, "write the server's command after it",
-			fmt.Sprintf("nothing stands after the -- of %q", s.name)}
+			fmt.Sprintf("nothing comes after the -- of %q", s.name)}
 	}
 	return nil
+}
+
+// openTarget reads a file and finds an entry by findTarget.
+func openTarget(r Row, src []byte, e Entry) (f *file, s slot, sh shape, err error) {
+	if f, err = openFile(r, src); err == nil {
+		s, sh, err = f.findTarget(e)
+	}
+	return f, s, sh, err
+}
+
+// openSlot reads a file and finds an entry by findSlot.
+func openSlot(r Row, src []byte, e Entry) (f *file, s slot, sh shape, err error) {
+	if f, err = openFile(r, src); err == nil {
+		s, sh, err = f.findSlot(e)
+	}
+	return f, s, sh, err
 }
 
 // findTarget returns the slot and the shape of an entry that can be wrapped or unwrapped.

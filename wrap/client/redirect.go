@@ -92,16 +92,12 @@ func (r *redirectURL) findDifferences(text, server string) (all []string) {
 // Like Wrap, it checks before it returns that its result can be undone. If it returns an error, an
 // *EditError, it returns no bytes.
 func RedirectEntry(r Row, src []byte, e Entry, proxyURL string) ([]byte, error) {
-	f, err := openFile(r, src)
-	if err != nil {
-		return nil, err
-	}
-	s, sh, err := f.findSlot(e)
+	f, s, sh, err := openSlot(r, src, e)
 	if err != nil {
 		return nil, err
 	}
 	if sh.kind != Remote || sh.remote.original != nil {
-		return nil, newEditError(src, s.at, "take the wrapper out first: clawai unwrap "+quoteText(s.name), "the entry of %q is no url that can lead elsewhere", s.name)
+		return nil, newEditError(src, s.at, "take the wrapper out first: clawai unwrap "+quoteText(s.name), "the entry of %q is not a url that can lead elsewhere", s.name)
 	}
 	address := sh.remote.url.value
 	if r.fillsText(address.text) {

@@ -96,12 +96,12 @@ func TestRedirect(t *testing.T) {
 	}
 	for _, c := range []struct{ name, entry, want string }{
 		{"a variable", `"url": "https://${HOST}/"`, "use --remote=bridge"},
-		{"a process", `"command": "x"`, "no url that can lead elsewhere"},
+		{"a process", `"command": "x"`, "not a url that can lead elsewhere"},
 		{"a bridge", `"command": "/bin/clawai","args":["proxy","--server","r","--was","url","--","https://h"]`, "clawai unwrap"},
 		{"a list", `"url": ["https://h"]`, "write it as a string"},
 		{"a fragment", `"url": "https://h/#x"`, "take it out"},
 		{"a password", `"url": "https://a:b@h/"`, "put them into a header"},
-		{"two of them", `"url": "https://h", "url": "https://i"`, "stands twice"},
+		{"two of them", `"url": "https://h", "url": "https://i"`, "is there twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			after, err := RedirectEntry(remoteRow(JSON), []byte(in(c.entry)), Entry{Name: "r", KeyPath: []string{"mcpServers", "r"}}, front)

@@ -81,7 +81,7 @@ func (s *shapeReader) checkURL() {
 	u, err := url.Parse(v.text)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		s.keepProblem(v.start, "write it like https://host/mcp", "the url of %q is none that clawai can reach", s.slot.name)
+		s.keepProblem(v.start, "write it like https://host/mcp", "the url of %q is not one that clawai can reach", s.slot.name)
 	case u.User != nil:
 		s.keepProblem(v.start, "put them into a header", "the url of %q holds a name or a password", s.slot.name)
 	case u.Fragment != "" || strings.HasSuffix(v.text, "#"):
@@ -148,9 +148,9 @@ func (s *shapeReader) checkHeader(m *member) {
 	case v.kind != stringKind:
 		s.keepProblem(v.start, "write it as a string", "the header %q of %q is %s, not a string", name, s.slot.name, v.kind)
 	case !headerName().MatchString(name) || ownHeader().MatchString(name):
-		s.keepProblem(m.last, "take it out", "the header %q of %q is none that clawai can be given", name, s.slot.name)
+		s.keepProblem(m.last, "take it out", "the header %q of %q is not one that clawai can send", name, s.slot.name)
 	case slices.ContainsFunc(s.remote.headers, func(h header) bool { return strings.EqualFold(h.name, name) }):
-		s.keepProblem(m.last, nextDuplicate, "the header %q of %q stands twice", name, s.slot.name)
+		s.keepProblem(m.last, nextDuplicate, "the header %q of %q is there twice", name, s.slot.name)
 	case strings.ContainsFunc(v.text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		s.keepProblem(v.start, "write the value on one line", "the header %q of %q holds a control character", name, s.slot.name)
 	case s.remote.envHeaders && !variableName().MatchString(v.text):

@@ -68,7 +68,7 @@ func (f *file) removeRun(in *node, first, next int) (edit, error) {
 func (f *file) removeLastLines(from, to int) (edit, error) {
 	start, end := lineStart(f.src, from), lineEnd(f.src, to)
 	if !f.isBlank(start, from) {
-		return edit{}, newEditError(f.src, from, "edit the entry by hand", "a member of clawai stands on the line of another")
+		return edit{}, newEditError(f.src, from, "edit the entry by hand", "a member of clawai is on the line of another")
 	}
 	if err := f.checkSeparator(to, end, ""); err != nil {
 		return edit{}, err
@@ -85,7 +85,7 @@ func (f *file) checkSeparator(from, to int, mark string) error {
 	if strings.TrimSpace(string(f.src[from:to])) == mark {
 		return nil
 	}
-	return newEditError(f.src, from, "move it, then run the command again", "something stands among the words of clawai")
+	return newEditError(f.src, from, "move it, then run the command again", "there is something among the words of clawai")
 }
 
 // valueEnd returns the end of a value. It returns false if the end is not known.

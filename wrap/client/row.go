@@ -60,9 +60,10 @@ type Row struct {
 	Interpolation    []string `toml:"interpolation"` // regular expressions for the texts that the client expands
 	FillsHeaders     []string `toml:"fills_headers"` // regular expressions for the texts that the client expands only in headers
 	SpaceInCommandOK bool     `toml:"space_in_command_ok"`
-	// SandboxFields are members that make the client start the process in a sandbox, where the proxy
-	// cannot write its record.
-	SandboxFields []string `toml:"sandbox_fields"`
+	// SandboxField is the member with which the client starts the process in a sandbox of its own.
+	// SandboxRules is the member with the rules of the sandbox, of an entry or beside the container.
+	SandboxField string `toml:"sandbox_field"`
+	SandboxRules string `toml:"sandbox_rules"`
 	// Retired names the client that replaced this one, and the places of its files; "" when there is
 	// none.
 	Retired string `toml:"retired"`
@@ -77,7 +78,7 @@ type Row struct {
 	Source     string     `toml:"source"` // source of the facts in the row
 }
 
-// Scope says for whom or where a file applies.
+// Scope is the user or the folder that a file applies to.
 type Scope string
 
 // The scopes.

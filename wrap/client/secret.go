@@ -39,11 +39,7 @@ func FindReferences(r Row, src []byte, e Entry) ([]Secret, error) {
 }
 
 func secretsOf(r Row, src []byte, e Entry, wanted func(*Secret) bool) (all []Secret, err error) {
-	f, err := openFile(r, src)
-	if err != nil {
-		return nil, err
-	}
-	_, sh, err := f.findSlot(e)
+	f, _, sh, err := openSlot(r, src, e)
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +111,7 @@ func DecodeToken(r Row, token string) (text string, ok bool) {
 // ReplaceVariables replaces values in the environment of an entry by tokens. The keys of tokens are
 // the keys of the variables. It returns an *EditError when this would change anything else.
 func ReplaceVariables(r Row, src []byte, e Entry, tokens map[string]string) ([]byte, error) {
-	f, err := openFile(r, src)
-	if err != nil {
-		return nil, err
-	}
-	s, sh, err := f.findSlot(e)
+	f, s, sh, err := openSlot(r, src, e)
 	if err != nil {
 		return nil, err
 	}

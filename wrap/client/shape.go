@@ -13,7 +13,8 @@ type shape struct {
 	why     string // for kind Other: the reason
 	problem *fault // reason why the entry must not be edited; nil if there is none
 	unclear bool   // two programs may read the entry in different ways
-	mixed   *fault // reason why a process must not be wrapped: a url, an unreadable environment, or a sandbox; nil if there is none
+	mixed   *fault // reason why a process must not be wrapped: a url, or an unreadable environment; nil if there is none
+	sandbox clientSandbox
 
 	command *member // nil unless kind is Stdio
 	args    *member // nil when missing, and when the command is a list
@@ -82,7 +83,7 @@ func (s *shapeReader) readEntry() {
 		s.readCommand(holder)
 		s.readBridge()
 		s.readEnvironment(n)
-		s.checkSandbox(n)
+		s.readSandbox(n)
 	case Remote:
 		s.readRemote(n)
 	}
@@ -241,17 +242,4 @@ func (sh *shape) checkFit(r Row, name string) *fault {
 	}
 	return &fault{w.start, "write the command out",
 		fmt.Sprintf("the command of %q holds a variable, which this client fills in only there", name)}
-}
-
-// checkSandbox sets s.mixed if the client starts the entry's process in a sandbox. The proxy would end
-// at once, because it cannot write its record there.
-func (s *shapeReader) checkSandbox(entry *node) {
-	for _, key := range s.row.SandboxFields {
-		m, _ := entry.findMember(key)
-		if m == nil || m.value.isEmpty() || s.mixed != nil {
-			continue
-		}
-		s.mixed = &fault{m.start, "take " + quoteText(key) + " out to have clawai judge its calls, or leave the server to that sandbox",
-			fmt.Sprintf("%s starts %q in a sandbox of its own (%s), in which clawai cannot keep its record", s.row.Name, s.slot.name, key)}
-	}
 }

@@ -5,11 +5,7 @@ package client
 // never returns the server's arguments. For a remote entry it returns the address, unless the address
 // may contain a secret.
 func EntryTokens(r Row, src []byte, e Entry) ([]string, error) {
-	f, err := openFile(r, src)
-	if err != nil {
-		return nil, err
-	}
-	_, sh, err := f.findTarget(e)
+	f, _, sh, err := openTarget(r, src, e)
 	if err != nil {
 		return nil, err
 	}

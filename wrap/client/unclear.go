@@ -17,7 +17,7 @@ func (s *shapeReader) readKeys(n *node) {
 		s.keepProblem(s.slot.at, nextDuplicate, "the server %q is defined twice", s.slot.name)
 	}
 	if m := n.findDuplicate(); m != nil {
-		s.keepProblem(m.start, nextDuplicate, "the key %q stands twice in the entry of %q", m.name, s.slot.name)
+		s.keepProblem(m.start, nextDuplicate, "the key %q is there twice in the entry of %q", m.name, s.slot.name)
 	}
 	if m := n.findDeepMember(func(m *member) bool { return m.escaped && needsNoEscape(m.name) }); m != nil {
 		s.keepProblem(m.start, nextPlain, "the key %q in the entry of %q is written with escapes", m.name, s.slot.name)
@@ -39,7 +39,7 @@ func needsNoEscape(name string) bool {
 // matchKeyFold returns the key of the command, arguments, environment or url that differs from a name
 // only in case, or "" if there is none.
 func (r Row) matchKeyFold(name string) string {
-	keys := append([]string{r.commandKey(), r.argsKey(), r.envKey(), r.Nested}, r.URLFields...)
+	keys := append([]string{r.commandKey(), r.argsKey(), r.envKey(), r.Nested, r.SandboxField}, r.URLFields...)
 	if slices.Contains(keys, name) {
 		return ""
 	}

@@ -10,11 +10,7 @@ import (
 // byte for byte; otherwise the file keeps its present layout. It returns the file unchanged if the
 // entry is not wrapped. If it returns an error, an *EditError, it returns no bytes.
 func Unwrap(r Row, src []byte, e Entry) ([]byte, error) {
-	f, err := openFile(r, src)
-	if err != nil {
-		return nil, err
-	}
-	s, sh, err := f.findTarget(e)
+	f, s, sh, err := openTarget(r, src, e)
 	if err != nil {
 		return nil, err
 	}
@@ -70,20 +66,24 @@ func (f *file) removeInvocation(s slot, sh shape, v invocation) ([]byte, error) 
 		return nil, newEditError(f.src, inner.start, "write the entry as its client's documentation shows",
 			"clawai did not put this address there, and does not know what stood in its place")
 	}
+	var restored []edit
+	if len(v.cage) > 0 {
+		restored = sh.switchSandbox(true)
+	}
 	if f.row.CommandForm == ArrayCommand {
 		edits, err := f.removeWords(sh.list, nil, v.inner)
-		return spliceEdits(f.src, edits), err
+		return spliceEdits(f.src, append(edits, restored...)), err
 	}
 	program, inner := sh.words[0], sh.words[v.inner]
 	text := f.rawText(inner)
 	if at, ok := f.findOwnArgs(sh, v); ok {
 		if at == program.end {
-			return spliceEdits(f.src, []edit{{program.start, sh.list.end, text}}), nil
+			return spliceEdits(f.src, append(restored, edit{program.start, sh.list.end, text})), nil
 		}
-		return spliceEdits(f.src, []edit{{program.start, program.end, text}, {at, sh.list.end, ""}}), nil
+		return spliceEdits(f.src, append(restored, edit{program.start, program.end, text}, edit{at, sh.list.end, ""})), nil
 	}
 	edits, err := f.removeWords(sh.list, sh.args, v.inner)
-	return spliceEdits(f.src, append(edits, edit{program.start, program.end, text})), err
+	return spliceEdits(f.src, append(append(edits, restored...), edit{program.start, program.end, text})), err
 }
 
 // findOwnArgs reports whether Wrap created the list of arguments: the list has the place, the form and
@@ -172,7 +172,7 @@ func (f *file) checkAdjoining(list *node, words []*node) error {
 }
 
 func (f *file) commentError(after *node) *EditError {
-	return newEditError(f.src, after.end, "move it, then run the command again", "something stands among the words of clawai")
+	return newEditError(f.src, after.end, "move it, then run the command again", "there is something among the words of clawai")
 }
 
 func (f *file) skipBlank(at int) int {

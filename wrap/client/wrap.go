@@ -15,11 +15,7 @@ import (
 // Before it returns, Wrap reads its result and undoes it as a check. It refuses an edit that cannot be
 // undone byte for byte. If it returns an error, an *EditError, it returns no bytes.
 func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
-	f, err := openFile(r, src)
-	if err != nil {
-		return nil, err
-	}
-	s, sh, err := f.findTarget(e)
+	f, s, sh, err := openTarget(r, src, e)
 	if err != nil {
 		return nil, err
 	}
@@ -33,9 +29,12 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	switch {
 	case wrapped && sh.mixed != nil:
 		return nil, newEditError(src, sh.mixed.at, sh.mixed.next, "%s", sh.mixed.what)
+	case wrapped && sh.checkSandbox(f.row, s.name, s.at, v.cage) != nil:
+		return nil, f.faultError(sh.checkSandbox(f.row, s.name, s.at, v.cage))
 	case wrapped:
-		words = proxyWords(w, v.was)
+		words = proxyWords(w, v.was, sh.carriedWords(v.cage))
 		edits, err = f.updateEdits(sh, v, w.Path, words)
+		edits = append(edits, sh.switchSandbox(false)...)
 	case sh.kind == Remote && sh.remote.redirected != nil:
 		return nil, newEditError(src, s.at, "unwrap it first", "the url of %q leads to clawai's proxy already", s.name)
 	case sh.kind == Remote:
@@ -45,8 +44,9 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 		}
 		return after, err
 	default:
-		words = proxyWords(w, "")
+		words = proxyWords(w, "", sh.carriedWords(nil))
 		edits, err = f.wrapEdits(sh, w.Path, words)
+		edits = append(edits, sh.switchSandbox(false)...)
 	}
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	words := proxyWords(w, sh.wasWords(cut))
+	words := proxyWords(w, sh.wasWords(cut), nil)
 	edits, err := g.bridgeEntry(sh, w.Path, words)
 	if err != nil {
 		return nil, err

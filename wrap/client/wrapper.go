@@ -11,10 +11,11 @@ import (
 // invocation is a call of clawai proxy in an entry's words.
 type invocation struct {
 	line   proxyargs.Line
-	server string // value of --server; "" when it is missing
-	was    string // value of --was; "" when it is missing
-	inner  int    // index of the first word after --
-	failed string // reason why the proxy would not start with these words; "" when it would
+	server string   // value of --server; "" when it is missing
+	was    string   // value of --was; "" when it is missing
+	cage   []string // values of --client-sandbox
+	inner  int      // index of the first word after --
+	failed string   // reason why the proxy would not start with these words; "" when it would
 }
 
 // readInvocation recognises a wrapper by the name of the program, at any path, and reads its options
@@ -35,25 +36,36 @@ func readInvocation(words []*node) (v invocation, ok bool) {
 	}
 	v.server, _ = line.OptionValue("server")
 	v.was, _ = line.OptionValue("was")
+	v.cage = line.OptionValues("client-sandbox")
 	if line.Dashes {
 		return v, true
 	}
 	for i, word := range own {
 		if word == "--" && (i == 0 || own[i-1] != "--server") {
 			v.inner = i + 3
-			v.was = findWas(own[:i])
+			v.was = firstOf(valuesOf(own[:i], wasFlag))
+			v.cage = valuesOf(own[:i], sandboxFlag)
 			return v, true
 		}
 	}
 	return invocation{}, false
 }
 
-// findWas returns the value of --was in words that the proxy would refuse, or "".
-func findWas(words []string) string {
-	if i := slices.Index(words, wasFlag); i >= 0 && i+1 < len(words) {
-		return words[i+1]
+// valuesOf returns the values of an option in words that the proxy would refuse.
+func valuesOf(words []string, option string) (all []string) {
+	for i, word := range words[:max(len(words)-1, 0)] {
+		if word == option {
+			all = append(all, words[i+1])
+		}
 	}
-	return ""
+	return all
+}
+
+func firstOf(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
 }
 
 // isObserving reports whether the proxy would enforce nothing.
@@ -72,8 +84,8 @@ func isClawai(command string) bool {
 const observeFlag = "--observe"
 
 // proxyWords returns the words that Wrap writes after the path of clawai. Of an earlier wrapper, they
-// keep only the value of --was, which Unwrap needs.
-func proxyWords(w Wrapper, was string) []string {
+// keep only the value of --was, which Unwrap needs. cage is what they carry of the client's sandbox.
+func proxyWords(w Wrapper, was string, cage []string) []string {
 	words := []string{"proxy", "--server", w.Server}
 	if strings.HasPrefix(w.Server, "-") { // as a separate word, such a name would look like an option (proxycmd, checkCommand)
 		words = []string{"proxy", "--server=" + w.Server}
@@ -84,6 +96,9 @@ func proxyWords(w Wrapper, was string) []string {
 	if was != "" {
 		words = append(words, wasFlag, was)
 	}
+	for _, rule := range cage {
+		words = append(words, sandboxFlag, rule)
+	}
 	return append(words, "--")
 }
 
@@ -91,7 +106,7 @@ func proxyWords(w Wrapper, was string) []string {
 // nil when they do not differ.
 func (v invocation) findDifferences(words []string, server string) (all []string) {
 	want := Wrapper{Server: server, Observe: v.isObserving()}
-	if slices.Equal(words[1:v.inner], proxyWords(want, v.was)) {
+	if slices.Equal(words[1:v.inner], proxyWords(want, v.was, v.cage)) {
 		return nil
 	}
 	if v.failed != "" {
@@ -117,10 +132,10 @@ func (v invocation) findDifferences(words []string, server string) (all []string
 }
 
 // settingDiffers describes the effect of an option that Wrap does not write, or does not write in this
-// way. It returns "" for --server and --was.
+// way. It returns "" for --server, --was and --client-sandbox.
 func settingDiffers(s proxyargs.Setting) string {
 	switch s.Name {
-	case "server", "was":
+	case "server", "was", "client-sandbox":
 		return ""
 	case "observe":
 		if s.Value == "true" {
@@ -129,7 +144,7 @@ func settingDiffers(s proxyargs.Setting) string {
 	case "help":
 		return "--help shows the help, and starts nothing"
 	case "layer":
-		return "--layer adds a policy, and is not in what wrap writes; what shall hold for every session belongs into the organisation's layer, or into your policy"
+		return "--layer adds a policy, and is not in what wrap writes; put what must hold for every session into the organisation's layer, or into your policy"
 	case "policy":
 		return "--policy judges by another file than your policy"
 	case "state":

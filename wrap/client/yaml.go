@@ -161,7 +161,7 @@ func (y *yamlReader) syntaxError(err error) *EditError {
 		GetMessage() string
 	}
 	if !errors.As(err, &at) {
-		return newEditError(y.src, bomLength(y.src), nextRepair, "the file is no YAML")
+		return newEditError(y.src, bomLength(y.src), nextRepair, "the file is not YAML")
 	}
 	return newEditError(y.src, y.tokenSpan(at.GetToken(), bomLength(y.src)).start, nextRepair, "%s", at.GetMessage())
 }
@@ -215,7 +215,7 @@ func (y *yamlReader) convertMapping(values []*ast.MappingValueNode, flow bool, p
 		case *ast.MergeKeyNode:
 			n.refused = "a merge key"
 		case *ast.MappingKeyNode, *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
-			n.refused = "a key that is no plain name"
+			n.refused = "a key that is not a plain name"
 		}
 		n.members = append(n.members, member{
 			name: tk.Value, start: key.start, last: key.start, end: key.end,

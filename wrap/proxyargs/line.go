@@ -31,6 +31,16 @@ func (l Line) OptionValue(name string) (value string, ok bool) {
 	return value, ok
 }
 
+// OptionValues returns all values of an option, in the order of the command line.
+func (l Line) OptionValues(name string) (all []string) {
+	for _, s := range l.Settings {
+		if s.Name == name {
+			all = append(all, s.Value)
+		}
+	}
+	return all
+}
+
 // Parse parses the words after "proxy". An error means that the proxy would not start. Then Parse also
 // returns what it parsed before the error.
 func Parse(words []string) (Line, error) {

@@ -39,6 +39,7 @@ func ListOptions() []Option {
 		{Name: "sync", Preset: "none", Usage: "when the record waits for the disk, against power failures: `none`, interval (once a second, beside the calls), or each"},
 		{Name: "header-file", Kind: List, Usage: "a `FILE` that only you can read, with headers for a remote server: lines Name: value; ${NAME} is taken from the environment; with --listen also NAME=FILE, only for that --upstream; repeat for more"},
 		{Name: "was", Hidden: true, Usage: "what wrap has replaced in a client's file, for unwrap; of it the proxy heeds type=sse"},
+		{Name: "client-sandbox", Kind: List, Hidden: true, Usage: "a `RULE` of the sandbox that the client's file has for the server, as wrap carries it: KEY=VALUE, the first sandboxEnabled; repeat for more"},
 		{Name: "state", Usage: "the `DIR` for the record (default: the state folder)"},
 		{Name: "listen", Usage: "serve remote servers, or the hub, to clients that speak HTTP, at `ADDRESS:PORT`; needs --upstream or --hub"},
 		{Name: "upstream", Kind: List, Usage: "a remote server to serve: `NAME=URL`, or URL alone; repeat for more"},

@@ -49,6 +49,13 @@ func PickAnswer(ctx context.Context, in, out *os.File, title, description string
 	return answer, err
 }
 
+// EnterText asks and returns a line of text, preset to text. check returns why a text is no answer,
+// as harmless text. The description may have several lines.
+func EnterText(ctx context.Context, in, out *os.File, title, description, text string, check func(string) error) (string, error) {
+	err := runForm(ctx, in, out, newTextForm(title, description, &text, check))
+	return text, err
+}
+
 // screenSize returns the columns and rows of a terminal, or 80 and 24 if they are unknown.
 func screenSize(out *os.File) (width, height int) {
 	if width, height, err := term.GetSize(int(out.Fd())); err == nil && width > 0 && height > 0 {

@@ -23,6 +23,7 @@ type form struct {
 	chosen      func() int
 	filters     bool
 	filtering   func() bool // letters go to the filter
+	typed       bool        // the answer is typed
 
 	width, height  int
 	sight          int // how many options are in sight
@@ -63,6 +64,24 @@ func newAnswerForm(title, description string, answers []string, width int, answe
 	return f
 }
 
+// newTextForm asks for a line of text; text holds the preset. check returns why a text is no answer.
+func newTextForm(title, description string, text *string, check func(string) error) *form {
+	field := huh.NewInput().Title(title).Value(text)
+	f := &form{
+		field: field, describe: func(s string) { field.Description(s) }, title: title, description: description, rows: 1,
+		filtering: func() bool { return false }, typed: true,
+	}
+	field.Validate(func(s string) error {
+		err := check(s)
+		if err != nil {
+			f.describe(cutMiddle(err.Error(), f.width))
+		}
+		return err
+	})
+	f.setUp()
+	return f
+}
+
 // setUp sets the field's style and keys. Escape leaves, so it has no other function.
 func (f *form) setUp() {
 	plain := lipgloss.NewStyle()
@@ -72,6 +91,7 @@ func (f *form) setUp() {
 		s.Focused.Base, s.Focused.Title = plain, plain.Bold(true)
 		s.Focused.SelectSelector, s.Focused.MultiSelectSelector = marked.SetString("> "), marked.SetString("> ")
 		s.Focused.SelectedPrefix = plain.SetString("[x] ")
+		s.Focused.TextInput = huh.TextInputStyles{Cursor: marked, CursorText: plain, Placeholder: plain, Prompt: plain, Text: plain}
 		return s
 	}))
 	keys := huh.NewDefaultKeyMap()
@@ -85,7 +105,8 @@ func (f *form) setUp() {
 	f.field.Focus()
 }
 
-func (f *form) Init() tea.Cmd { return f.field.Init() }
+// Init begins to take keys. A line of text takes none until it has the focus, which Init takes away.
+func (f *form) Init() tea.Cmd { return tea.Batch(f.field.Init(), f.field.Focus()) }
 
 func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if f.answered || f.left { // input after the answer changes nothing
@@ -156,6 +177,8 @@ func (f *form) ruleLine() string {
 func (f *form) helpLine() string {
 	keys := []string{"Return goes on", "Esc leaves", "↑ ↓ move"}
 	switch {
+	case f.typed:
+		keys = keys[:2]
 	case f.filtering():
 		keys = []string{"Return sets the filter", "Esc leaves"}
 	case f.chosen != nil:

@@ -27,6 +27,16 @@ func (m *model) chooseRule(r *queue.Request, reply gate.Reply) {
 // openChoice opens a question about request id, with a page for each of n choices. answer returns
 // the answer for the chosen one.
 func (m *model) openChoice(id string, n int, page func(at int) dialog.Page, answer func(at int) queue.Answer) {
+	m.chooseOffer(id, n, page, func(at int) {
+		if r := m.pending.findRequest(id); r != nil {
+			m.sendAnswer(r, answer(at))
+		}
+	})
+}
+
+// chooseOffer opens a question with a page for each of n choices, about the request id or about none.
+// yes takes the chosen one.
+func (m *model) chooseOffer(id string, n int, page func(at int) dialog.Page, yes func(at int)) {
 	at, q := 0, &question{id: id}
 	draw := func() {
 		p := page(at)
@@ -42,11 +52,7 @@ func (m *model) openChoice(id string, n int, page func(at int) dialog.Page, answ
 		draw()
 		return true
 	}
-	q.yes = func() {
-		if r := m.pending.findRequest(id); r != nil {
-			m.sendAnswer(r, answer(at))
-		}
-	}
+	q.yes = func() { yes(at) }
 	draw()
 	m.openQuestion(q)
 }
@@ -84,15 +90,7 @@ func dangerLines(f *Facts, reply gate.Reply) (lines []string) {
 
 // offerLines returns all scopes, and for the chosen one the rule and what else it allows.
 func offerLines(offers []view.Offer, at int, reply gate.Reply) []string {
-	lines := []string{"How far shall the rule reach?", ""}
-	for i, o := range offers {
-		cursor := "  "
-		if i == at {
-			cursor = "> "
-		}
-		lines = append(lines, fmt.Sprintf("%s%d  %-7s %s", cursor, i+1, term.VisibleLine(o.Scope), term.VisibleText(o.Title)))
-	}
-	lines = append(lines, "", "The rule, written above the one that asked:", "")
+	lines := append(scopeLines(offers, at), "", "The rule, written above the one that asked:", "")
 	for line := range strings.Lines(offers[at].RuleText(reply.Allows())) {
 		lines = append(lines, "  "+term.VisibleText(strings.TrimRight(line, "\n")))
 	}

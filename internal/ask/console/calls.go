@@ -13,53 +13,53 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Look is the colour of a decision.
-type Look = dialog.Look
-
-// The looks of calls.
-const (
-	Allowed = dialog.LookAllowed
-	Asked   = dialog.LookAsked
-	Refused = dialog.LookRefused
-)
-
-// Call is one call of the record. All its texts are harmless.
-type Call struct {
-	ID     string                          // of its record
+// Row is one row of a page of the overview: a call of the record, a session, a server. All its texts
+// are harmless.
+type Row struct {
+	ID     string                          // of the call's record; for other rows any name
 	Line   func(width int) string          // one row
-	Word   string                          // the decision as Line has it
-	Look   Look                            // of Word
+	Word   string                          // the decision as Line has it; "" for none
+	Look   view.Look                       // of Word
 	Search string                          // the text that the filter searches, in lower case
-	Facts  func(width int) (rows []string) // everything about the call
+	Facts  func(width int) (rows []string) // everything about it, in one line first
+
+	Session string // of a call: rows with the same session are neighbours
+	Closed  string // of a session: what it may no longer do, in one sentence; "" for nothing
+	// Explain returns why the call was decided as it was, and what each rule says of it; nil: Facts
+	// says it all.
+	Explain func(ctx context.Context) (why, rules []string, err error)
+	// Open prepares the rules that would allow the call from now on; nil: no rule can.
+	Open func(ctx context.Context) (*Opening, error)
 }
 
 // FollowCalls calls send with the latest calls of the record and then with each new one, until ctx
-// ends. A call that is sent again, with the same ID, has changed. The error says why the record
-// cannot be read.
-type FollowCalls func(ctx context.Context, send func(Call)) error
+// ends. A call that is sent again, with the same ID, has changed. It calls notice with harmless
+// sentences about the record. The error says why the record cannot be read.
+type FollowCalls func(ctx context.Context, send func(Row), notice func(string)) error
 
-// maxCalls is how many calls the screen keeps.
-const maxCalls = 500
+// MaxCalls is how many calls the screen keeps.
+const MaxCalls = 500
 
 // redrawEvery is the shortest time between two drawings of new calls.
 const redrawEvery = 100 * time.Millisecond
 
 // Messages of followCalls.
 type (
-	callsMsg  []Call
+	callsMsg  []Row
 	recordMsg struct{ err error } // the record cannot be followed any more
+	noticeMsg string
 )
 
 // followCalls sends the calls of the record in batches.
 func (m *model) followCalls(ctx context.Context, send func(tea.Msg)) {
-	calls, ended := make(chan Call), make(chan error, 1)
+	calls, ended := make(chan Row), make(chan error, 1)
 	go func() {
-		ended <- m.o.Calls(ctx, func(c Call) {
+		ended <- m.o.Calls(ctx, func(c Row) {
 			select {
 			case calls <- c:
 			case <-ctx.Done():
 			}
-		})
+		}, func(text string) { send(noticeMsg(text)) })
 	}()
 	var batch callsMsg
 	draw := time.NewTicker(redrawEvery)
@@ -68,7 +68,7 @@ func (m *model) followCalls(ctx context.Context, send func(tea.Msg)) {
 		select {
 		case c := <-calls:
 			batch = append(batch, c)
-			batch = batch[max(0, len(batch)-2*maxCalls):]
+			batch = batch[max(0, len(batch)-2*MaxCalls):]
 		case <-draw.C:
 			if len(batch) > 0 {
 				send(batch)
@@ -84,53 +84,80 @@ func (m *model) followCalls(ctx context.Context, send func(tea.Msg)) {
 	}
 }
 
-// callList holds the latest calls, the newest first, with a cursor. Until the person moves it, the
-// cursor is on the newest call.
-type callList struct {
-	all    []Call
-	at     string // id under the cursor; "" for the newest
+// rowList holds rows with a cursor. Until the person moves it, the cursor is on the first row.
+type rowList struct {
+	all    []Row
+	at     string // id under the cursor; "" for the first row
 	top    int    // first visible row
 	filter string
+	found  []Row // calls that match the filter and are older than all others, the newest first
+	more   bool  // the record has further ones
 }
 
-// addCalls adds calls that came later than all others, or replaces those that are there.
-func (l *callList) addCalls(batch []Call) {
+// addCalls adds calls that came later than all others, or replaces those that are there. The call
+// under the cursor stays when it is no longer among the latest.
+func (l *rowList) addCalls(batch []Row) {
 	for _, c := range batch {
-		if i := slices.IndexFunc(l.all, func(old Call) bool { return old.ID == c.ID }); i >= 0 {
+		if i := slices.IndexFunc(l.all, func(old Row) bool { return old.ID == c.ID }); i >= 0 {
 			l.all[i] = c
 			continue
 		}
 		l.all = slices.Insert(l.all, 0, c)
 	}
-	l.all = l.all[:min(len(l.all), maxCalls)]
+	if len(l.all) <= MaxCalls {
+		return
+	}
+	last := MaxCalls - 1
+	if i := slices.IndexFunc(l.all, func(c Row) bool { return c.ID == l.at }); i > last {
+		l.all[last] = l.all[i]
+	}
+	if wanted := strings.ToLower(l.filter); wanted != "" {
+		for _, c := range slices.Backward(l.all[MaxCalls:]) {
+			if strings.Contains(c.Search, wanted) {
+				l.addFound(&c) // the search in the record may have passed it
+			}
+		}
+	}
+	clear(l.all[MaxCalls:])
+	l.all = l.all[:MaxCalls]
 }
 
-func (l *callList) matchingCalls() (rows []*Call) {
-	wanted := strings.ToLower(l.filter)
+// matchingRows returns the rows that match the filter: those that are here, then those that a search
+// in the record has found.
+func (l *rowList) matchingRows() (rows []*Row) {
+	wanted, here := strings.ToLower(l.filter), map[string]bool{}
 	for i := range l.all {
+		if len(l.found) > 0 {
+			here[l.all[i].ID] = true
+		}
 		if strings.Contains(l.all[i].Search, wanted) {
 			rows = append(rows, &l.all[i])
+		}
+	}
+	for i := range l.found {
+		if wanted != "" && !here[l.found[i].ID] {
+			rows = append(rows, &l.found[i])
 		}
 	}
 	return rows
 }
 
-// cursorIndex returns the row of the cursor, 0 for the newest.
-func cursorIndex(rows []*Call, at string) int {
-	return max(0, slices.IndexFunc(rows, func(c *Call) bool { return c.ID == at }))
+// cursorIndex returns the row of the cursor, 0 for the first.
+func cursorIndex(rows []*Row, at string) int {
+	return max(0, slices.IndexFunc(rows, func(c *Row) bool { return c.ID == at }))
 }
 
-// cursorCall returns the call under the cursor. It returns nil if the list shows no call.
-func (l *callList) cursorCall() *Call {
-	rows := l.matchingCalls()
+// cursorRow returns the row under the cursor. It returns nil if the list shows none.
+func (l *rowList) cursorRow() *Row {
+	rows := l.matchingRows()
 	if len(rows) == 0 {
 		return nil
 	}
 	return rows[cursorIndex(rows, l.at)]
 }
 
-func (l *callList) moveCursor(by int) {
-	rows := l.matchingCalls()
+func (l *rowList) moveCursor(by int) {
+	rows := l.matchingRows()
 	if len(rows) == 0 {
 		return
 	}
@@ -140,28 +167,37 @@ func (l *callList) moveCursor(by int) {
 	}
 }
 
-// callRows returns the visible rows of the tab of calls.
-func (m *model) callRows(n int) []string {
-	l := &m.calls
-	rows := l.matchingCalls()
-	switch {
-	case len(l.all) == 0 && m.recordError != "":
-		return []string{view.Cut("  The record cannot be read: "+m.recordError, m.width)}
-	case len(l.all) == 0:
-		return []string{"  No call is in the record yet."}
-	case len(rows) == 0:
-		return []string{"  Nothing matches the filter; Esc takes it back."}
-	}
-	at := cursorIndex(rows, l.at)
+// windowRows returns the visible rows for a window of n rows, and the row of the cursor among them.
+func (l *rowList) windowRows(n int) (rows []*Row, at int) {
+	rows = l.matchingRows()
+	at = cursorIndex(rows, l.at)
 	l.top = max(0, min(l.top, at, len(rows)-n), at-n+1)
-	var lines []string
-	for i := l.top; i < min(l.top+n, len(rows)); i++ {
-		lines = append(lines, m.callRow(rows[i], i == at))
+	return rows[l.top:min(l.top+n, len(rows))], at - l.top
+}
+
+// pageRows returns the visible rows of a page.
+func (m *model) pageRows(p *page, n int) []string {
+	rows, at := p.list.windowRows(n)
+	switch {
+	case len(p.list.all) == 0 && p.fault != "":
+		return []string{view.Cut("  "+p.fault, m.width)}
+	case len(p.list.all) == 0:
+		return []string{view.Cut("  "+p.emptyText(), m.width)}
+	case len(rows) == 0:
+		further := ""
+		if m.search != nil && m.page() == m.pages[0] {
+			further = " " + capitalize(m.search.state) + "."
+		}
+		return view.Wrap([]string{"  Nothing matches the filter; Esc takes it back." + further}, m.width)
+	}
+	lines := make([]string, len(rows))
+	for i := range rows {
+		lines[i] = m.pageRow(rows[i], i == at)
 	}
 	return lines
 }
 
-func (m *model) callRow(c *Call, at bool) string {
+func (m *model) pageRow(c *Row, at bool) string {
 	mark := "  "
 	if at {
 		mark = "> "
@@ -171,7 +207,7 @@ func (m *model) callRow(c *Call, at bool) string {
 		return dialog.RenderSelected(s + strings.Repeat(" ", max(0, m.width-view.Width(s))))
 	}
 	before, after, ok := strings.Cut(s, c.Word)
-	if !ok {
+	if !ok || c.Word == "" {
 		return s
 	}
 	return before + dialog.RenderLook(c.Word, c.Look) + after
@@ -179,9 +215,10 @@ func (m *model) callRow(c *Call, at bool) string {
 
 // endRecord notes that the record cannot be followed any more.
 func (m *model) endRecord(err error) {
-	m.recordError = "it ended"
+	why := "it ended"
 	if err != nil {
-		m.recordError = term.VisibleText(err.Error())
+		why = term.VisibleText(err.Error())
 	}
-	m.addNews("the record cannot be followed: %s", m.recordError)
+	m.pages[0].fault = "The record cannot be read: " + why
+	m.addNews("the record cannot be followed: %s", why)
 }

@@ -30,8 +30,17 @@ type Options struct {
 	By    string      // the account recorded with answers
 	Only  string      // id of the only request to show; "" shows all
 	Once  bool        // leave after the first answer
-	Calls FollowCalls // nil: there is no tab of calls
-	// CallsFirst begins with the tab of calls if nothing waits.
+	Calls FollowCalls // nil: there is no page of calls, and no further page
+	// Search searches the whole record for the filter of the page of calls; nil: the filter sees only
+	// the latest calls.
+	Search SearchCalls
+	// CallsPage describes the page of calls; Pages are those behind it, that of sessions first.
+	CallsPage Page
+	Pages     []Page
+	// Fault returns why the policy does not load, as a harmless sentence; "" if it loads. It is asked
+	// again while the page of calls is shown. It may be nil.
+	Fault func() string
+	// CallsFirst begins with the page of calls if nothing waits.
 	CallsFirst bool
 	Notice     string       // harmless text that the screen begins with, such as a fault; "" for none
 	View       view.Options // only Home, Own and ReadFile are used

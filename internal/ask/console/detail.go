@@ -54,7 +54,7 @@ func (m *model) activeQuestion() *dialog.Question {
 type subject struct {
 	request *queue.Request
 	grant   *queue.Grant
-	call    *Call
+	row     *Row
 }
 
 // cursorSubject returns the subject under the cursor, and its name.
@@ -63,9 +63,9 @@ func (m *model) cursorSubject() (name string, s subject) {
 		if s.request = l.cursorRequest(); s.request != nil {
 			name = s.request.ID
 		}
-	} else if m.tab == callsTab {
-		if s.call = m.calls.cursorCall(); s.call != nil {
-			name = s.call.ID
+	} else if p := m.page(); p != nil {
+		if s.row = p.list.cursorRow(); s.row != nil {
+			name = s.row.ID
 		}
 	} else if s.grant = m.grants.cursorGrant(); s.grant != nil {
 		name = s.grant.ID
@@ -92,8 +92,8 @@ func (m *model) subjectPage(s subject) dialog.Page {
 			return rows, 0
 		}
 		p.Decision = "This request waits no more: " + StatusText(*r)
-	case s.call != nil:
-		p.Facts, p.Headed = func(width int) ([]string, int) { return s.call.Facts(width), 0 }, true
+	case s.row != nil:
+		p.Facts, p.Headed = func(width int) ([]string, int) { return s.row.Facts(width), 0 }, true
 	case g != nil:
 		p.Facts = func(width int) ([]string, int) { return grantLines(g, width, m.o.View.Home), 0 }
 	}
@@ -103,11 +103,25 @@ func (m *model) subjectPage(s subject) dialog.Page {
 	case grantsTab:
 		p.Decision = "Calls like these are let through without asking until their session ends."
 		p.Hints = append([]string{"r take back"}, move[0], move[2], move[3], move[4])
-	case callsTab:
-		p.Decision = "What agents called, the newest first; it goes on by itself."
 	case pendingTab:
+	default:
+		p.Decision, p.Hints = m.page().Decision, append(rowHints(s.row), move...)
 	}
 	return p
+}
+
+// rowHints returns the keys that do something with a row.
+func rowHints(r *Row) (keys []string) {
+	if r == nil {
+		return nil
+	}
+	if r.Explain != nil {
+		keys = append(keys, "Return why")
+	}
+	if r.Open != nil {
+		keys = append(keys, "o open it")
+	}
+	return keys
 }
 
 // requestPage returns the page of a pending request.

@@ -25,7 +25,7 @@ type Facts struct {
 // FactsOf returns the harmless text of a request. It uses only those options in o that do not
 // depend on the request.
 func FactsOf(r *queue.Request, o view.Options) *Facts {
-	o.Server, o.Rule, o.Digest, o.Project, o.Why, o.Reply = r.Server, r.Rule, r.Digest, r.Project, r.Reason, r.IsReply()
+	o.Server, o.Rule, o.Digest, o.Project, o.Why, o.Reply, o.Preview = r.Server, r.Rule, r.Digest, r.Project, r.Reason, r.IsReply(), r.Preview
 	q, err := view.NewQuestion(r.Calls, o)
 	if r.Damage != nil {
 		err = r.Damage

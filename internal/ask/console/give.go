@@ -9,7 +9,7 @@ import (
 )
 
 // outcomeWait is how long a person who answers and leaves must wait for the outcome of the call.
-const outcomeWait = 2 * time.Second
+const outcomeWait = 5 * time.Second
 
 // SendAnswer answers a request and waits a short time for the outcome of the call.
 func SendAnswer(ctx context.Context, q Queue, id string, a queue.Answer) (queue.Request, error) {

@@ -7,32 +7,58 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// help lists every key with its function. alone means that the key also works where only one
-// request is shown.
+// help lists every key with its function.
 var help = []struct {
 	keys, does string
-	alone      bool
+	on         pages
 }{
-	{"a", "allow this call, once", true},
-	{"s", "allow until the session ends: this call, or calls like it", true},
-	{"d", "deny this call", true},
-	{"A  D", "allow or deny always: shows the rule, writes it when you confirm", true},
-	{"n", "write a note for the agent, sent with your answer", true},
-	{"Space", "mark requests; a and d then answer all that are marked", false},
-	{"↑ ↓  k j", "go to another request", false},
-	{"PgUp PgDn", "scroll the request; Home and End go to its ends", true},
-	{"w", "show very long values without a gap", true},
-	{"/", "show only what holds a text; Esc shows all again", false},
-	{"Tab  1 2 3 4", "go to what waits, the history, the session answers, the calls", false},
-	{"r", "take a session answer back", false},
-	{"q", "leave; what waits goes on waiting", true},
+	{"a", "allow this call, once", onWaiting | onOne},
+	{"s", "allow until the session ends: this call, or calls like it", onWaiting | onOne},
+	{"d", "deny this call", onWaiting | onOne},
+	{"A  D", "allow or deny always: shows the rule, writes it when you confirm", onWaiting | onOne},
+	{"n", "write a note for the agent, sent with your answer", onWaiting | onOne},
+	{"Space", "mark requests; a and d then answer all that are marked", onWaiting},
+	{"w", "show very long values without a gap", onWaiting | onHistory | onOne},
+	{"r", "take a session answer back", onAnswers},
+	{"Return", "tell why the call was decided as it was, and what was called around it", onCalls},
+	{"o", "open a call that was refused or asked about: shows the rule, writes it when you confirm", onCalls},
+	{"↑ ↓  k j", "go to another row", onLists},
+	{"PgUp PgDn", "scroll what is below the rows; Home and End go to its ends", onLists | onOne},
+	{"/", "show only what holds a text; Esc shows all again", onLists &^ onAnswers},
+	{"Tab  1 2 3 4 5 6", "go to another page", onLists},
+	{"q", "leave; what waits goes on waiting", onLists | onOne},
+}
+
+// pages is a set of pages on which a key works.
+type pages uint8
+
+const (
+	onWaiting pages = 1 << iota
+	onHistory
+	onAnswers
+	onCalls
+	onOthers
+	onOne // where only one request is shown
+
+	onLists = onWaiting | onHistory | onAnswers | onCalls | onOthers
+)
+
+// currentPage returns the page that is shown.
+func (m *model) currentPage() pages {
+	switch {
+	case m.o.Only != "":
+		return onOne
+	case m.tab > callsTab:
+		return onOthers
+	}
+	return onWaiting << m.tab
 }
 
 // startHelp shows the keys until a key is pressed.
 func (m *model) startHelp() {
-	lines := []string{"What the keys do", ""}
+	lines := []string{"What the keys do on this page", ""}
 	for _, row := range help {
-		if row.alone || m.o.Only == "" {
+		if row.on&m.currentPage() != 0 {
 			lines = append(lines, fmt.Sprintf("  %-12s %s", row.keys, row.does))
 		}
 	}

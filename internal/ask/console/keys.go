@@ -2,6 +2,7 @@ package console
 
 import (
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -28,8 +29,8 @@ func (m *model) pressKey(k tea.KeyPressMsg) {
 	case m.shown.PressScrollKey(key), m.navigate(key):
 	case m.tab == grantsTab:
 		m.pressGrant(key)
-	case m.tab == callsTab:
-		m.startGrace()
+	case m.page() != nil:
+		m.pressRow(key)
 	default:
 		m.pressRequest(key)
 	}
@@ -62,7 +63,7 @@ func (m *model) pressTab(key string) bool {
 		m.moveCursor(-1)
 	case "down", "j":
 		m.moveCursor(1)
-	case "1", "2", "3", "4":
+	case "1", "2", "3", "4", "5", "6":
 		if t := tab(key[0] - '1'); int(t) < len(m.tabNames(0)) {
 			m.showTab(t)
 		}
@@ -78,8 +79,8 @@ func (m *model) pressTab(key string) bool {
 
 // moveCursor moves the cursor to another row.
 func (m *model) moveCursor(by int) {
-	if l := m.tabList(); m.tab == callsTab {
-		m.calls.moveCursor(by)
+	if l, p := m.tabList(), m.page(); p != nil {
+		p.list.moveCursor(by)
 	} else if l == nil {
 		m.grants.moveCursor(by)
 		m.startGrace()
@@ -91,6 +92,10 @@ func (m *model) moveCursor(by int) {
 func (m *model) showTab(t tab) {
 	m.tab, m.of = t, ""
 	m.loadQueue()
+	if p := m.page(); p != nil {
+		p.loaded = time.Time{} // what was loaded early may be old
+	}
+	m.loadPages()
 	m.startGrace()
 }
 
@@ -103,6 +108,8 @@ func (m *model) startFilter() {
 	m.edit = &editor{label: "filter:", text: []rune(*filter), done: func(s string) {
 		if *filter = strings.TrimSpace(s); l != nil {
 			l.ensureCursor()
+		} else if m.page() == m.pageAt(callsTab) {
+			m.searchRecord()
 		}
 	}}
 }
@@ -111,8 +118,9 @@ func (m *model) startFilter() {
 func (m *model) clearMarksOrFilter() {
 	l := m.tabList()
 	switch {
-	case m.tab == callsTab:
-		m.calls.filter = ""
+	case m.page() != nil:
+		m.page().list.filter = ""
+		m.searchRecord()
 	case l == nil:
 	case len(l.marks) > 0:
 		l.marks = nil

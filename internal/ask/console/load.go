@@ -62,7 +62,7 @@ func readQueue(ctx context.Context, q Queue, at tab, only string, look []string)
 		msg.past, msg.err = q.History(ctx, maxHistory)
 	case grantsTab:
 		msg.grants, msg.err = q.Grants(ctx)
-	case pendingTab, callsTab:
+	default:
 	}
 	return msg
 }
@@ -79,7 +79,7 @@ func (m *model) applyState(msg loadedMsg) {
 	}
 	first := !m.loaded
 	m.loaded = true
-	if first && m.o.CallsFirst && m.hasCalls() && len(msg.pending) == 0 {
+	if first && m.o.CallsFirst && len(m.pages) > 0 && len(msg.pending) == 0 {
 		m.showTab(callsTab)
 	}
 	came := m.applyPending(msg)

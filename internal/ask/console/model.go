@@ -19,6 +19,7 @@ const (
 	historyTab
 	grantsTab
 	callsTab
+	sessionsTab
 )
 
 // model is the bubbletea model of the console. Only Update changes it.
@@ -29,8 +30,9 @@ type model struct {
 	tab           tab
 	pending, past list
 	grants        grantList
-	calls         callList
-	recordError   string           // why the record is not followed; "" while it is
+	pages         []*page          // from callsTab on
+	fault         string           // why the policy does not load; "" if it does
+	search        *search          // in the record, for the filter of the page of calls; nil: none
 	shown         *dialog.Question // the subject under the cursor
 	of            string           // name of that subject
 	facts         *Facts           // of that subject, if it is a request
@@ -88,6 +90,11 @@ func newModel(o Options, beside func(dialog.Task)) *model {
 	m.pending.text, m.past.text, m.past.newest = m.filterText, m.filterText, true
 	m.pending.care = func(r *queue.Request) bool { return m.briefFacts(r).NeedsCare() }
 	m.pending.at = o.Only
+	if o.Calls != nil && o.Only == "" {
+		for _, p := range append([]Page{o.CallsPage}, o.Pages...) {
+			m.pages = append(m.pages, &page{Page: p})
+		}
+	}
 	return m
 }
 
@@ -97,7 +104,8 @@ func (m *model) Init() tea.Cmd {
 	}
 	m.loadQueue()
 	m.beside(m.watchQueue)
-	if m.hasCalls() {
+	if len(m.pages) > 0 {
+		m.loadPages()
 		m.beside(m.followCalls)
 	}
 	m.sendDelayed(time.Second, secondMsg{})
@@ -163,6 +171,7 @@ func (m *model) handleMessage(msg tea.Msg) {
 	case changedMsg:
 		m.loadQueue()
 	case secondMsg:
+		m.loadPages()
 		m.sendDelayed(time.Second, secondMsg{})
 	case loadedMsg:
 		m.applyState(msg)
@@ -170,11 +179,23 @@ func (m *model) handleMessage(msg tea.Msg) {
 		m.reportDecision(msg)
 	case revokedMsg:
 		m.reportRevocation(msg)
+	case searchMsg:
+		m.applySearch(msg)
 	case callsMsg:
-		m.calls.addCalls(msg)
+		m.pages[0].list.addCalls(msg)
 		if m.tab == callsTab {
 			m.redrawDetail() // the call under the cursor may have its reply now
 		}
+	case noticeMsg:
+		m.addNews("%s", string(msg))
+	case pageMsg:
+		m.applyPage(msg)
+	case openedMsg:
+		m.askToOpen(msg)
+	case wroteMsg:
+		m.reportWritten(msg)
+	case explainedMsg:
+		m.showExplanation(msg)
 	case recordMsg:
 		m.endRecord(msg.err)
 	case failedMsg:
@@ -194,22 +215,19 @@ func (m *model) addNews(format string, a ...any) {
 	m.news = m.news[max(0, len(m.news)-20):]
 }
 
-// hasCalls reports whether there is a tab of calls.
-func (m *model) hasCalls() bool { return m.o.Calls != nil && m.o.Only == "" }
-
 // tabNames returns the names of the tabs, in order.
 func (m *model) tabNames(waiting int) []string {
-	names := []string{fmt.Sprintf("1 Waiting (%d)", waiting), "2 History", "3 Session answers"}
-	if m.hasCalls() {
-		names = append(names, "4 Calls")
+	names := []string{fmt.Sprintf("1 Waiting (%d)", waiting), "2 History", "3 Answers"}
+	for _, p := range m.pages {
+		names = append(names, fmt.Sprintf("%d %s", len(names)+1, p.Name))
 	}
 	return names
 }
 
 // tabFilter returns the filter of the tab; nil if it has none.
 func (m *model) tabFilter() *string {
-	if m.tab == callsTab {
-		return &m.calls.filter
+	if p := m.page(); p != nil {
+		return &p.list.filter
 	}
 	if l := m.tabList(); l != nil {
 		return &l.filter
@@ -224,9 +242,9 @@ func (m *model) tabList() *list {
 		return &m.pending
 	case historyTab:
 		return &m.past
-	case grantsTab, callsTab:
+	default:
+		return nil
 	}
-	return nil
 }
 
 // endConsole ends the console with a result.

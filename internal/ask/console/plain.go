@@ -77,7 +77,7 @@ func (p *plain) runList(ctx context.Context) (Result, error) {
 		n, _ := strconv.Atoi(line)
 		if n < 1 || n > len(p.ids) {
 			if line != "" {
-				p.writeLine("%s is no number of a request.", term.VisibleValue(line))
+				p.writeLine("%s is not a number of a request.", term.VisibleValue(line))
 			}
 			continue
 		}

@@ -155,13 +155,13 @@ func TestPlainTakesNoOtherWord(t *testing.T) {
 		r.q.put(none)
 		r.hears("1 waiting:")
 		r.says("7")
-		r.hears(`"7" is no number of a request.`, "1 still waiting.")
+		r.hears(`"7" is not a number of a request.`, "1 still waiting.")
 		r.says("1")
 		if s := r.hears("  deny ", "  allow ", "  skip "); strings.Contains(s, "  session ") {
 			r.Errorf("said %q", s)
 		}
 		r.says("yes\x1b[2J")
-		r.hears(`"yes\u{1b}[2J" is no answer; nothing was answered.`)
+		r.hears(`"yes\u{1b}[2J" is not an answer; nothing was answered.`)
 		r.says("session")
 		r.hears("cannot hold for this call")
 		r.says("skip")

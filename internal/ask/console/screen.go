@@ -16,14 +16,14 @@ import (
 const minHeight = 14
 
 // sizes is the number of rows for each part of the screen besides the question.
-type sizes struct{ list, news int }
+type sizes struct{ summary, list, news int }
 
 // rowsAbove returns the number of rows above the question.
 func (s sizes) rowsAbove() int {
 	if s.list == 0 {
 		return 1
 	}
-	return s.list + 2
+	return s.summary + s.list + 2
 }
 
 // layoutWindow divides the window. The rows that decide always fit.
@@ -35,11 +35,21 @@ func (m *model) layoutWindow() sizes {
 	if m.height >= 30 {
 		s.news = 4
 	}
+	if last := m.news[max(0, len(m.news)-2):]; m.height >= 20 { // a long one says at its end what to do next
+		s.news = max(s.news, min(len(view.Wrap(last, m.width)), s.news+2))
+	}
 	if m.o.Only == "" {
 		rest := m.height - 2 - s.news - m.activeQuestion().FixedRows(m.width)
 		share := 3 // the details of a question need the larger part
-		if m.tab == callsTab {
+		if m.page() != nil {
 			share = 2
+		}
+		if m.page() != nil && m.ask != nil {
+			share = rest // what is asked needs the room
+		}
+		if m.tab == callsTab && m.ask == nil {
+			s.summary = len(m.summaryRows())
+			rest -= s.summary
 		}
 		s.list = max(1, min(m.countRows(), rest/share))
 	}
@@ -50,8 +60,8 @@ func (m *model) countRows() int {
 	if l := m.tabList(); l != nil {
 		return len(l.matchingRequests())
 	}
-	if m.tab == callsTab {
-		return len(m.calls.matchingCalls())
+	if p := m.page(); p != nil {
+		return len(p.list.matchingRows())
 	}
 	return len(m.grants.all)
 }
@@ -74,16 +84,27 @@ func (m *model) screenRows() []string {
 	size := m.layoutWindow()
 	rows := []string{dialog.RenderBold(view.Cut(m.headerLine(), m.width), false)}
 	if m.o.Only == "" {
+		if size.summary > 0 {
+			rows = append(rows, m.summaryRows()...)
+		}
 		rows = append(rows, dialog.FillRows(m.listRows(size.list), size.list)...)
 		if _, s := m.cursorSubject(); s != (subject{}) || m.ask != nil { // otherwise the next line is a ruler too
 			rows = append(rows, strings.Repeat("─", m.width))
 		}
 	}
 	rows = append(rows, m.activeQuestion().Rows()...)
-	news := m.news[max(0, len(m.news)-size.news):]
-	rows = dialog.FillRows(rows, m.height-len(news))
-	for _, line := range news {
-		rows = append(rows, view.Cut(line, m.width))
+	news := m.newsRows(size.news)
+	return append(dialog.FillRows(rows, m.height-len(news)), news...)
+}
+
+// newsRows returns the last lines below the question in at most n rows, each as far as it fits.
+func (m *model) newsRows(n int) (rows []string) {
+	for i := len(m.news) - 1; i >= 0 && len(rows) < n; i-- {
+		line := view.Wrap(m.news[i:i+1], m.width)
+		if room := n - len(rows); len(line) > room { // mark the end of the last row: text is left out
+			line = append(line[:room-1:room-1], view.Cut(line[room-1]+strings.TrimPrefix(line[room], view.Continued), m.width))
+		}
+		rows = append(line, rows...)
 	}
 	return rows
 }
@@ -97,23 +118,52 @@ func (m *model) headerLine() string {
 		}
 		return "clawai   one request" + m.countdown(r)
 	}
-	waiting := 0
-	for i := range m.pending.all {
-		if m.pending.all[i].Status == queue.Pending {
-			waiting++
+	waiting, _ := m.countWaiting()
+	names, gap := m.tabNames(waiting), "   "
+	filter := m.tabFilter()
+	if filter == nil || *filter == "" {
+		if m.width < roomyHeader {
+			gap = "  "
 		}
-	}
-	names := m.tabNames(waiting)
-	names[m.tab] = "[" + names[m.tab] + "]"
-	s := "clawai   " + strings.Join(names, "   ")
-	if filter := m.tabFilter(); filter != nil && *filter != "" {
-		all := len(m.calls.all)
-		if l := m.tabList(); l != nil {
+	} else {
+		for i, name := range names {
+			if tab(i) != m.tab && i > 0 { // the filter needs the room
+				names[i], _, _ = strings.Cut(name, " ")
+			}
+		}
+		all := 0
+		if p := m.page(); p != nil {
+			all = len(p.list.all)
+		} else if l := m.tabList(); l != nil {
 			all = len(l.all)
 		}
-		s += fmt.Sprintf("   %d of %d hold %s", m.countRows(), all, term.VisibleValue(*filter))
+		count := fmt.Sprintf("%d of %d hold %s", m.countRows(), all, term.VisibleValue(*filter))
+		if s := m.search; s != nil && m.tab == callsTab {
+			count = fmt.Sprintf("%d hold %s; %s", m.countRows(), term.VisibleValue(*filter), s.state)
+			if m.pages[0].list.more {
+				count = "the latest " + count
+			}
+		}
+		names = append(names, count)
+		gap = "  "
 	}
-	return s
+	names[m.tab] = "[" + names[m.tab] + "]"
+	return "clawai" + gap + strings.Join(names, gap)
+}
+
+// roomyHeader is the width from which on the names of all pages have room between them.
+const roomyHeader = 100
+
+// countWaiting returns how many requests wait, and the first of them.
+func (m *model) countWaiting() (n int, first *queue.Request) {
+	for i := range m.pending.all {
+		if r := &m.pending.all[i]; r.Status == queue.Pending {
+			if n++; first == nil {
+				first = r
+			}
+		}
+	}
+	return n, first
 }
 
 func (m *model) countdown(r *queue.Request) string {
@@ -126,8 +176,8 @@ func (m *model) countdown(r *queue.Request) string {
 func (m *model) listRows(n int) []string {
 	l := m.tabList()
 	switch {
-	case m.tab == callsTab:
-		return m.callRows(n)
+	case m.page() != nil:
+		return m.pageRows(m.page(), n)
 	case l == nil:
 		return m.grantRows(n)
 	}

@@ -31,7 +31,7 @@ func (m *model) allowSession(r *queue.Request) {
 
 // reachLines returns the possible scopes of an answer for the session.
 func reachLines(offers []view.Offer, at int) []string {
-	lines := []string{"How far shall the answer reach?", ""}
+	lines := []string{"How far should the answer reach?", ""}
 	for i, o := range offers {
 		cursor := "  "
 		if i == at {

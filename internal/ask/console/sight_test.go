@@ -47,7 +47,7 @@ func TestAllowNeedsTheEnd(t *testing.T) {
 					d.never("read to the end to allow")
 					d.answer(key)
 					if key == "A" {
-						d.see("How far shall the rule reach?")
+						d.see("How far should the rule reach?")
 						return
 					}
 					d.pass(50e6)
@@ -214,7 +214,7 @@ func TestHelp(t *testing.T) {
 			d.answer("?")
 			d.see("What the keys do", "allow this call, once", "> Go back")
 			d.never("read to the end to allow")
-			if strings.Contains(d.glass.Text(), "another request") != (only == "") {
+			if strings.Contains(d.glass.Text(), "mark requests") != (only == "") {
 				d.Error(d.glass.Text())
 			}
 			d.answer("a")

@@ -52,7 +52,7 @@ func TestSessionAnswersAreTakenBack(t *testing.T) {
 		}
 		d.see("Nothing waits")
 		d.press("3")
-		d.see("[3 Session answers]", `> g-one  "one" on "files"`, `path = "/p"`, "used 3 times", "r take back")
+		d.see("[3 Answers]", `> g-one  "one" on "files"`, `path = "/p"`, "used 3 times", "r take back")
 		d.answer(down, "r")
 		d.see("Take this answer back?", `tool       "two"`)
 		d.answer("x")

@@ -67,7 +67,7 @@ func (l *Lines) Ask(ctx context.Context, p *Page) (string, error) {
 		case c != nil:
 			said = "Nothing was answered: " + c.Closed + "."
 		default:
-			said = term.VisibleValue(line) + " is no answer; nothing was answered."
+			said = term.VisibleValue(line) + " is not an answer; nothing was answered."
 		}
 	}
 }

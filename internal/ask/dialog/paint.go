@@ -18,20 +18,9 @@ var (
 	none  = lipgloss.NewStyle()
 )
 
-// Look is the colour of a decision.
-type Look uint8
-
-// The looks.
-const (
-	LookPlain Look = iota
-	LookAllowed
-	LookAsked
-	LookRefused
-)
-
 // RenderLook returns a word in the colour of its decision.
-func RenderLook(s string, look Look) string {
-	return [...]lipgloss.Style{LookPlain: none, LookAllowed: green, LookAsked: amber, LookRefused: red}[look].Render(s)
+func RenderLook(s string, look view.Look) string {
+	return [...]lipgloss.Style{view.Plain: none, view.Allowed: green, view.Asked: amber, view.Refused: red}[look].Render(s)
 }
 
 // RenderBold returns s in bold, and in red if alarms is set and the screen has colours.

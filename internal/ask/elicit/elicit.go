@@ -88,7 +88,7 @@ func (f *Form) formMessage(q gate.Question) (string, error) {
 	if known != nil && known.Use != Routine {
 		return "", fmt.Errorf("%s %s", known.Title, known.Why)
 	}
-	v, err := view.NewQuestion(q.Calls, view.Options{Server: q.Server, Why: q.Why, Reply: q.Reply, Project: f.o.Project, Home: f.o.Home})
+	v, err := view.NewQuestion(q.Calls, view.Options{Server: q.Server, Why: q.Why, Reply: q.Reply, Project: f.o.Project, Home: f.o.Home, Preview: q.Preview, Brief: true})
 	if err != nil {
 		return "", err
 	}

@@ -22,7 +22,7 @@ func isKind(s string) bool {
 // "console" or "web".
 func (q *Queue) AddAnswerer(kind string) (*Answerer, error) {
 	if !isKind(kind) {
-		return nil, fmt.Errorf("the queue: %q is no kind of attendance", kind)
+		return nil, fmt.Errorf("the queue: %q is not a kind of attendance", kind)
 	}
 	p, err := claimFile(q.filePath(attending, kind+"."+newID()))
 	if err != nil {

@@ -14,7 +14,7 @@ func (q *Queue) expireDead(ctx context.Context) (left []string, err error) {
 		if q.isAlive(s) {
 			continue
 		}
-		if left != nil || q.expireSession(ctx, s) != nil { // wait for one failure only
+		if left != nil || q.expireSession(ctx, s) != nil { // after the first failure, do not wait for the others
 			left = append(left, s)
 		}
 	}

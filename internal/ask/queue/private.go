@@ -19,7 +19,7 @@ func privateFolder(dir string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%q is no folder (%s); move it away", dir, kindOf(info))
+		return fmt.Errorf("%q is not a folder (%s); move it away", dir, kindOf(info))
 	}
 	return keepPrivate(dir, info, 0o700)
 }
@@ -47,7 +47,7 @@ func privateFile(path string, wanted bool) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%q is no regular file (%s); move it away", path, kindOf(info))
+		return fmt.Errorf("%q is not a regular file (%s); move it away", path, kindOf(info))
 	}
 	return keepPrivate(path, info, 0o600)
 }

@@ -92,24 +92,24 @@ func TestWhatOthersCanChangeIsRefused(t *testing.T) {
 		"database, another's":    {func(d string) error { return os.Lchown(d+"/queue.db", stranger, stranger) }, "belongs to another user (uid 54321"},
 		"folder, a link": {func(d string) error {
 			return errors.Join(os.Rename(d, d+".real"), os.Symlink(d+".real", d))
-		}, "is no folder (a symbolic link)"},
+		}, "is not a folder (a symbolic link)"},
 		"folder, another's link": {func(d string) error {
 			return errors.Join(os.Rename(d, d+".real"), os.Symlink(d+".real", d), os.Lchown(d, stranger, stranger))
-		}, "is no folder (a symbolic link)"},
+		}, "is not a folder (a symbolic link)"},
 		"database, a link": {func(d string) error {
 			return errors.Join(os.Rename(d+"/queue.db", d+"/real"), os.Symlink(d+"/real", d+"/queue.db"))
-		}, "is no regular file (a symbolic link)"},
+		}, "is not a regular file (a symbolic link)"},
 		"database, a link to nothing": {func(d string) error {
 			return errors.Join(os.Remove(d+"/queue.db"), os.Symlink(d+"/../made", d+"/queue.db"))
-		}, "is no regular file (a symbolic link)"},
-		"log, a link":           {func(d string) error { return os.Symlink(d+"/real", d+"/queue.db-wal") }, "is no regular file (a symbolic link)"},
-		"shared memory, a link": {func(d string) error { return os.Symlink(d+"/real", d+"/queue.db-shm") }, "is no regular file (a symbolic link)"},
-		"database, a folder":    {func(d string) error { return errors.Join(os.Remove(d+"/queue.db"), os.Mkdir(d+"/queue.db", 0o700)) }, "is no regular file (a folder)"},
+		}, "is not a regular file (a symbolic link)"},
+		"log, a link":           {func(d string) error { return os.Symlink(d+"/real", d+"/queue.db-wal") }, "is not a regular file (a symbolic link)"},
+		"shared memory, a link": {func(d string) error { return os.Symlink(d+"/real", d+"/queue.db-shm") }, "is not a regular file (a symbolic link)"},
+		"database, a folder":    {func(d string) error { return errors.Join(os.Remove(d+"/queue.db"), os.Mkdir(d+"/queue.db", 0o700)) }, "is not a regular file (a folder)"},
 		"database, a pipe": {func(d string) error {
 			return errors.Join(os.Remove(d+"/queue.db"), syscall.Mkfifo(d+"/queue.db", 0o600))
-		}, "is no regular file"},
+		}, "is not a regular file"},
 		"session, a link":     {func(d string) error { return os.Symlink(d+"/bell", d+"/proxies/use") }, "too many levels"},
-		"bell, a link":        {func(d string) error { return errors.Join(os.Remove(d+"/bell"), os.Symlink(d+"/queue.db", d+"/bell")) }, "is no regular file (a symbolic link)"},
+		"bell, a link":        {func(d string) error { return errors.Join(os.Remove(d+"/bell"), os.Symlink(d+"/queue.db", d+"/bell")) }, "is not a regular file (a symbolic link)"},
 		"a file in its place": {func(d string) error { return errors.Join(os.RemoveAll(d), os.WriteFile(d, nil, 0o600)) }, "not a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -116,7 +116,10 @@ func (p *Proxy) insertRequest(ctx context.Context, r Request) (*Ticket, error) {
 		if err != nil {
 			return err
 		}
-		return p.keepScrubbed(ctx, tx, &r)
+		if err := p.keepScrubbed(ctx, tx, &r); err != nil {
+			return err
+		}
+		return p.q.keepPreview(ctx, tx, &r)
 	})
 	if err != nil {
 		p.forgetTicket(t)

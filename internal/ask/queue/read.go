@@ -29,11 +29,15 @@ func eachRow(ctx context.Context, conn *sql.Conn, query string, args []any, see 
 // selectRequests reads the requests that match the SQL in where.
 func (q *Queue) selectRequests(ctx context.Context, where string, args ...any) (all []Request, err error) {
 	err = q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		return eachRow(ctx, conn, "SELECT "+columns+" FROM requests "+where, args, func(rows *sql.Rows) error {
+		err := eachRow(ctx, conn, "SELECT "+columns+" FROM requests "+where, args, func(rows *sql.Rows) error {
 			r, err := scanRow(rows)
 			all = append(all, r)
 			return err
 		})
+		if err != nil {
+			return err
+		}
+		return q.fillPreviews(ctx, conn, all)
 	})
 	return all, err
 }
@@ -81,8 +85,8 @@ func (q *Queue) History(ctx context.Context, n int) ([]Request, error) {
 	return q.selectRequests(ctx, "WHERE status <> 'pending' ORDER BY changed DESC LIMIT ?", max(n, 0))
 }
 
-// shortest is the length of the prefix that names a request for certain: no two requests share one
-// of this length.
+// shortest is the length of the shortest prefix that names a request: no two requests have the same
+// first letters up to this length.
 const shortest = 8
 
 const idLetters = "0123456789abcdef-"

@@ -34,6 +34,7 @@ type Request struct {
 	Digest   [32]byte      // digest of the frame
 	Rule     policy.Rule   // the rule that asked
 	Reason   string        // reason for asking besides the rule (gate.Question.Why); "" for none
+	Preview  []byte        // JSON: what a preview of the command found; gone once the request is resolved
 	Findings []byte        // JSON array of findings in a held reply; nil for a question about calls
 	Risk     string        // "routine" or "dangerous" (package view finds the reasons)
 	Revision string        // revision of the policy that asked

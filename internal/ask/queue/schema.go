@@ -15,7 +15,7 @@ type migration struct {
 }
 
 // migrations are in order. A released step never changes.
-var migrations = []migration{{firstStep, 1}, {grantsStep, 1}, {reachStep, 1}, {keptStep, 1}}
+var migrations = []migration{{firstStep, 1}, {grantsStep, 1}, {reachStep, 1}, {keptStep, 1}, {previewStep, 1}}
 
 const firstStep = `
 CREATE TABLE about (
@@ -102,6 +102,13 @@ CREATE TABLE kept (
 	calls            TEXT,                    -- JSON, redacted
 	reason           TEXT NOT NULL,
 	findings         TEXT
+) STRICT, WITHOUT ROWID;
+`
+
+const previewStep = `
+CREATE TABLE previews (
+	id               TEXT PRIMARY KEY,        -- of the pending request
+	preview          TEXT NOT NULL            -- JSON
 ) STRICT, WITHOUT ROWID;
 `
 

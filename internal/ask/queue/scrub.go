@@ -13,7 +13,7 @@ func scrubRequest(r Request, k *redact.Known) Request {
 	r.Reason = k.ScrubText(r.Reason)
 	r.Findings = k.ScrubJSON(r.Findings)
 	r.Digest = [32]byte{}
-	r.Offers, r.NoOffer = nil, ""
+	r.Offers, r.NoOffer, r.Preview = nil, "", nil
 	return r
 }
 

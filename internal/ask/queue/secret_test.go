@@ -33,6 +33,7 @@ func secretive(n int) queue.Request {
 	r.Calls[0].Malformed = "not good: " + url
 	r.Calls[0].Extra = []byte(`{"env":{"to` + `ken":"` + marker + `"}}`)
 	r.Calls = append(r.Calls, r.Calls[0], policy.Call{Subject: policy.SamplingSubject, Args: []byte(`"--pass` + `word ` + marker + `"`)})
+	r.Preview = []byte(`{"output":"` + marker + `"}`)
 	r.Reason, r.Findings, r.NoOffer = url, []byte(`{"to`+`ken":"`+marker+`"}`), url
 	return r
 }
@@ -87,7 +88,7 @@ func TestSecretsGo(t *testing.T) {
 					t.Fatal(err)
 				}
 				if i == 0 {
-					if r, err := q.Get(ctx, ticket.ID()); err != nil || !bytes.Contains(r.Calls[0].Args, []byte(marker)) {
+					if r, err := q.Get(ctx, ticket.ID()); err != nil || !bytes.Contains(r.Calls[0].Args, []byte(marker)) || !bytes.Contains(r.Preview, []byte(marker)) {
 						t.Fatal("a person sees something else", err)
 					}
 					if got := holding(t, dir); len(got) == 0 {

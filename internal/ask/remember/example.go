@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -82,23 +83,11 @@ func parseMembers(args []byte) (all []member, ok bool) {
 	if len(args) == 0 {
 		return nil, true
 	}
-	d := json.NewDecoder(bytes.NewReader(args))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, false
+	object := jsonscan.ValueOf(args)
+	for name, value := range object.Members() {
+		all = append(all, member{name.Text(), value.Bytes()})
 	}
-	for d.More() {
-		var m member
-		t, err := d.Token()
-		if err != nil {
-			return nil, false
-		}
-		m.name, _ = t.(string)
-		if err := d.Decode(&m.value); err != nil {
-			return nil, false
-		}
-		all = append(all, m)
-	}
-	return all, true
+	return all, object.Kind() == jsonscan.Object
 }
 
 func encodeObject(all []member) []byte {

@@ -125,7 +125,22 @@ func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte, undoes s
 type ownWrite struct {
 	to    string // the revision after the write
 	index int    // of the new rule
+	line  int    // of the first line that has moved
 	lines int    // number of lines by which the rules below have moved
+	own   []bool // by the index of a rule before the write: it stands in the file itself
+}
+
+func newOwnWrite(f *file, p *proposal) ownWrite {
+	w := ownWrite{to: p.new.Revision(), index: p.rule.Index, line: 1, lines: bytes.Count(p.next, []byte("\n")) - bytes.Count(f.src, []byte("\n"))}
+	for i := 0; i < len(f.src) && i < len(p.next) && f.src[i] == p.next[i]; i++ {
+		if f.src[i] == '\n' {
+			w.line++
+		}
+	}
+	for _, s := range f.policy.Sources() {
+		w.own = append(w.own, s.From == "")
+	}
+	return w
 }
 
 // maxGrown is the maximum number of remembered writes.
@@ -156,9 +171,11 @@ func (k *Writer) relocateRule(r policy.Rule, from, to string) (policy.Rule, bool
 		if !ok || steps > maxGrown {
 			return r, false
 		}
+		if r.Index < len(g.own) && g.own[r.Index] && r.Pos.Line >= g.line {
+			r.Pos.Line += g.lines
+		}
 		if r.Index >= g.index {
 			r.Index++
-			r.Pos.Line += g.lines
 		}
 		from = g.to
 	}

@@ -131,28 +131,43 @@ func (k *Writer) planUndo() (*Plan, error) {
 	return plan, nil
 }
 
-// removedText returns the rules that a text has more than another.
+// removedText returns what a text has more than another: rules, [[extends]], folders of lists.
 func removedText(src, before []byte) string {
-	rules, old := ruleTexts(src), ruleTexts(before)
+	rules, old := blockTexts(src), blockTexts(before)
 	var more []string
 	for _, rule := range rules {
-		if len(old) > 0 && old[0] == rule {
-			old = old[1:]
+		if i := slices.Index(old, rule); i >= 0 {
+			old = slices.Delete(old, i, i+1)
 			continue
 		}
 		more = append(more, rule)
 	}
+	if len(more) == 0 {
+		return ""
+	}
 	return strings.Join(more, "\n\n") + "\n"
 }
 
-// ruleTexts returns the text of each rule.
-func ruleTexts(src []byte) (all []string) {
+// blockTexts returns the text of each rule and each [[extends]], and of each pair of another table.
+func blockTexts(src []byte) (all []string) {
 	doc, err := policytext.ReadDocument(src)
 	if err != nil {
 		return nil
 	}
-	for _, r := range doc.Rules() {
-		all = append(all, string(src[r.Start:r.End]))
+	table, list, start := "", false, 0
+	for _, st := range doc.Statements {
+		switch {
+		case st.Header && st.List:
+			all, list, start = append(all, ""), true, st.Start
+		case st.Header && !(list && st.Key[0] == "rule"):
+			table, list = "["+strings.Join(st.Key, ".")+"] ", false
+		}
+		switch {
+		case list:
+			all[len(all)-1] = string(src[start:st.End])
+		case !st.Header:
+			all = append(all, table+string(src[st.Start:st.End]))
+		}
 	}
 	return all
 }

@@ -57,7 +57,7 @@ type target struct {
 
 func (t *target) insertRule(text string) ([]byte, error) {
 	if t.above != nil {
-		return policy.InsertAbove(t.file.src, *t.above, text)
+		return t.file.policy.InsertAbove(t.file.src, *t.above, text)
 	}
 	return policytext.InsertBelow(t.file.src, text), nil
 }
@@ -67,16 +67,7 @@ func (t *target) index() int {
 	if t.above != nil {
 		return t.above.Index
 	}
-	return countOwnRules(t.file.policy.Sources())
-}
-
-func countOwnRules(sources []policy.Source) (n int) {
-	for i := range sources {
-		if sources[i].From == "" {
-			n++
-		}
-	}
-	return n
+	return policy.EndOfOwn(t.file.policy.Sources())
 }
 
 // rest describes how the policy refuses calls that no rule allows: by a last rule that denies
@@ -97,11 +88,12 @@ func (r *rest) hasRefused(d *policy.Decision) bool {
 func findRest(p *policy.Policy, subject policy.Subject) (*rest, error) {
 	r := &rest{}
 	sources := p.Sources()
+	end := policy.EndOfOwn(sources)
 	for i := range sources {
 		s := &sources[i]
 		switch {
 		case s.Subject != subject:
-		case s.From != "":
+		case s.From != "" && i >= end:
 			return nil, errors.New("the policy extends others, whose rules would stand below the new one; write it by hand")
 		case r.closing != nil:
 			return nil, fmt.Errorf("the rule at %s refuses everything, with rules below it", ruleLocation(r.closing))
@@ -129,15 +121,15 @@ func (k *Writer) findLate(l *Late, f *file) (*target, error) {
 	own := d.Rule == nil || slices.ContainsFunc(f.policy.Rules(), func(r policy.Rule) bool { return r == *d.Rule })
 	switch {
 	case !own:
-		return nil, fmt.Errorf("the rule stands in %s, above the policy: change it there", term.VisibleValue(d.Rule.Pos.File))
+		return nil, fmt.Errorf("the rule is in %s, above the policy: change it there", term.VisibleValue(d.Rule.Pos.File))
 	case d.Action == l.Action:
 		return nil, fmt.Errorf("the policy says %s already%s", d.Action, decidedBy(&d))
 	case d.Action == policy.Prompt && d.Rule != nil:
 		t.rule, t.above = *d.Rule, d.Rule
 		return t, nil
 	case d.Action == policy.Allow && d.Rule != nil:
-		if from := f.policy.Sources()[d.Rule.Index].From; from != "" {
-			return nil, fmt.Errorf("the rule that allows comes from %s, which the policy extends; write one of your own above it", from)
+		if s := f.policy.Sources()[d.Rule.Index]; !s.TakesRulesAbove() {
+			return nil, fmt.Errorf("the rule that allows comes from %s, which the policy extends; write one of your own above it", s.From)
 		}
 		t.above = d.Rule
 		return t, k.askAt(t, l.Call.Subject)
@@ -174,7 +166,7 @@ func (k *Writer) askAt(t *target, subject policy.Subject) error {
 // loadLate reads the file and finds the place for a late answer.
 func (k *Writer) loadLate(l *Late) (*target, error) {
 	if names := view.UnusualMembers(&l.Call); len(names) > 0 {
-		return nil, fmt.Errorf("beside its arguments the call carries %s, of which no rule can speak", joinWords(argumentWords(names)))
+		return nil, fmt.Errorf("beside its arguments the call carries %s, which no rule can name", joinWords(argumentWords(names)))
 	}
 	f, err := k.loadPolicy()
 	if err != nil {
@@ -197,7 +189,7 @@ func (k *Writer) LateOffers(l *Late) (offers []view.Offer, err error) {
 	case err != nil:
 		return nil, errors.New(term.VisibleText(err.Error()))
 	case len(offers) == 0:
-		return nil, errors.New("no rule says less than the whole call, which the record does not keep")
+		return nil, errors.New("a rule for this call needs all of its arguments, which the record does not keep")
 	}
 	return offers, nil
 }
@@ -291,7 +283,7 @@ func (k *Writer) Apply(ctx context.Context, plan *Plan) error {
 	if err == nil {
 		var changed bool
 		if changed, err = k.replaceFile(ctx, &file{src: plan.src, policy: plan.Old}, plan.next, plan.undoes); changed {
-			err = errors.New("the policy file has changed meanwhile; nothing was written")
+			err = errors.New("the policy file has changed meanwhile")
 		}
 	}
 	if err != nil {

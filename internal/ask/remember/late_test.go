@@ -96,7 +96,7 @@ func TestPlanLateRefuses(t *testing.T) {
 		{"with rules below it", closed + keysShut, late(policy.Allow, read)},
 		{"the policy says allow already", "[[rule]]\naction='allow'\ntool='*'\n", late(policy.Allow, read)},
 		{"the policy says deny already", closed, late(policy.Deny, read)},
-		{"of which no rule can speak", closed, late(policy.Allow, beside)},
+		{"which no rule can name", closed, late(policy.Allow, beside)},
 		{"no rule may allow the call: a name that hides", closed, late(policy.Allow, hidden)},
 		{"pinned", "[[rule]]\naction='prompt'\ntool='*'\npinned=true\n", late(policy.Allow, read)},
 		{"the record does not keep", closed, &Late{Call: tool("status", `{}`), Part: true, Action: policy.Allow}},
@@ -121,7 +121,7 @@ func TestPlanLateRefuses(t *testing.T) {
 	if err := os.WriteFile(k.Policy, []byte(closed+"# mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Apply(t.Context(), plan); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+	if err := k.Apply(t.Context(), plan); err == nil || err.Error() != "the policy file has changed meanwhile" { // the caller says that nothing was written
 		t.Errorf("an edit is lost: %v", err)
 	}
 }
@@ -183,7 +183,7 @@ func TestLateAnswersOpenNothingDenied(t *testing.T) {
 				t.Fatalf("%s\n%s on %q %s was %v by %s and is %v", plan.Next(), c.Names, c.Server, c.Args, was.Action, decidedBy(&was), is.Action)
 			}
 			if was.Action != is.Action && (c.Names[0] != call.Names[0] || call.Server != "" && c.Server != call.Server && (c.Server != "" || is.Action == policy.Allow)) {
-				t.Fatalf("%s\n%s on %q %s is no such call, and was %v, is %v", plan.Next(), c.Names, c.Server, c.Args, was.Action, is.Action)
+				t.Fatalf("%s\n%s on %q %s is not such a call, and was %v, is %v", plan.Next(), c.Names, c.Server, c.Args, was.Action, is.Action)
 			}
 		}
 		for _, s := range plan.Opened {

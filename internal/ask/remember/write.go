@@ -1,7 +1,6 @@
 package remember
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +57,7 @@ func (k *Writer) writeRule(ctx context.Context, q gate.Question, word string, r 
 				return "", err
 			}
 		}
-		k.noteWrite(f.policy.Revision(), ownWrite{
-			to: p.new.Revision(), index: p.rule.Index, lines: bytes.Count(p.next, []byte("\n")) - bytes.Count(f.src, []byte("\n")),
-		})
+		k.noteWrite(f.policy.Revision(), newOwnWrite(f, p))
 		changed, err := k.replaceFile(ctx, f, p.next, "")
 		if err != nil {
 			return "", err
@@ -79,7 +76,7 @@ func (k *Writer) proposeRule(q gate.Question, f *file, s policy.Scope, action po
 	if err != nil {
 		// Another process may have written the same answer in the meantime.
 		if d.Action == action && d.Rule != nil {
-			return nil, fmt.Sprintf("a rule to %s stands at %s already", action, ruleLocation(d.Rule)), nil
+			return nil, fmt.Sprintf("a rule to %s is already at %s", action, ruleLocation(d.Rule)), nil
 		}
 		return nil, "", err
 	}

@@ -148,7 +148,7 @@ func TestTheSameAnswerTwice(t *testing.T) {
 		switch note {
 		case "wrote a rule to allow (folder) above policy.toml:9":
 			wrote++
-		case "a rule to allow stands at policy.toml:9 already":
+		case "a rule to allow is already at policy.toml:9":
 		default:
 			t.Errorf("noted %q", note)
 		}

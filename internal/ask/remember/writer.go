@@ -64,9 +64,9 @@ func (k *Writer) Write(ctx context.Context, q gate.Question, scope string, r gat
 
 var (
 	errChanged  = errors.New("the policy file has changed since the rule asked")
-	errReply    = errors.New("what is asked about is an answer, and a rule written here would be about calls")
+	errReply    = errors.New("the question is about a reply, and a rule written here would be about calls")
 	errSeveral  = errors.New("several requests are asked about at once")
-	errSeen     = errors.New("what the session has seen asks, and no rule that is written makes that unseen")
+	errSeen     = errors.New("the labels of this session ask, and no new rule removes a label")
 	errLimit    = errors.New("a limit is reached, and no rule that is written lifts it")
 	errNoRecord = errors.New("there is no record to check a rule against")
 )
@@ -134,8 +134,8 @@ func (k *Writer) fillOffer(o *view.Offer, t *target, call *policy.Call, n *polic
 
 // checkRuleWritable returns the reason why no rule can be written above a rule; nil when one can.
 func (k *Writer) checkRuleWritable(t *target) error {
-	if from := t.rules.Sources()[t.rule.Index].From; from != "" {
-		return fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", from)
+	if s := t.rules.Sources()[t.rule.Index]; !s.TakesRulesAbove() {
+		return fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", s.From)
 	}
 	return checkWritable(k.Policy)
 }
@@ -163,7 +163,7 @@ func (k *Writer) loadQuestionPolicy(q gate.Question) (*file, error) {
 		return nil, errLimit
 	}
 	if names := view.UnusualMembers(&q.Calls[0]); len(names) > 0 {
-		return nil, fmt.Errorf("beside its arguments the call carries %s, of which no rule can speak", joinWords(argumentWords(names)))
+		return nil, fmt.Errorf("beside its arguments the call carries %s, which no rule can name", joinWords(argumentWords(names)))
 	}
 	if k.Denied == nil {
 		return nil, errNoRecord
@@ -182,7 +182,7 @@ func (k *Writer) findRule(q gate.Question, f *file) (policy.Rule, policy.Decisio
 	case d.Action != policy.Prompt:
 		return policy.Rule{}, d, fmt.Errorf("the policy file no longer asks about the call, but says %v%s", d.Action, decidedBy(&d))
 	case d.Rule != nil && !slices.ContainsFunc(f.policy.Rules(), func(r policy.Rule) bool { return r == *d.Rule }):
-		return policy.Rule{}, d, fmt.Errorf("the rule stands in %s, above the policy, and no answer is written there", term.VisibleValue(d.Rule.Pos.File))
+		return policy.Rule{}, d, fmt.Errorf("the rule is in %s, above the policy, and no answer is written there", term.VisibleValue(d.Rule.Pos.File))
 	case d.Rule == nil || !isSameRule(*d.Rule, rule):
 		return policy.Rule{}, d, fmt.Errorf("the policy file asks about the call%s, and not by the rule that asked", decidedBy(&d))
 	}
@@ -222,7 +222,11 @@ func (k *Writer) now() time.Time {
 
 // ruleComment returns the comment that tells the file's owner where a rule comes from.
 func (k *Writer) ruleComment(t *target, c *policy.Call, n *policy.Narrowed, s policy.Scope, r gate.Reply) string {
-	text := fmt.Sprintf("# Written on %s after the answer %q (%s) to the rule below.\n", k.now().Format(time.DateOnly), r, s)
+	asked := "the rule below"
+	if from := t.rules.Sources()[t.rule.Index].From; from != "" {
+		asked = "a rule of " + term.VisibleText(from)
+	}
+	text := fmt.Sprintf("# Written on %s after the answer %q (%s) to %s.\n", k.now().Format(time.DateOnly), r, s, asked)
 	if t.by != "" {
 		text = fmt.Sprintf("# Written on %s by %s (%s).\n", k.now().Format(time.DateOnly), t.by, s)
 	}

@@ -137,7 +137,7 @@ func TestOffersBesideTheArguments(t *testing.T) {
 	c.Extra = []byte(`{"cwd":"/etc","x\n[[rule]]":1,"_meta":{"a/b":1}}`)
 	k, q := ask(t, homePolicy, c)
 	offers, whyNot := k.Offers(q)
-	if want := `beside its arguments the call carries cwd and "x\u{a}[[rule]]", of which no rule can speak`; offers != nil || whyNot != want {
+	if want := `beside its arguments the call carries cwd and "x\n[[rule]]", which no rule can name`; offers != nil || whyNot != want {
 		t.Errorf("%v %s", offers, whyNot)
 	}
 	c.Extra = []byte(`{"task":{"ttl":60},"_meta":{"a/b":1}}`)

@@ -307,7 +307,7 @@ func TestWhatServersAsk(t *testing.T) {
 	}
 	c := call("x", `{}`)
 	c.Malformed = "the name\nholds"
-	if got := reasons(t, c, folders); len(got) != 1 || got[0] != whyMalformed+`: "the name\u{a}holds"` {
+	if got := reasons(t, c, folders); len(got) != 1 || got[0] != whyMalformed+`: "the name\nholds"` {
 		t.Errorf("malformed: %q", got)
 	}
 }

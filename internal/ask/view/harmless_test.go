@@ -46,6 +46,7 @@ func check(t *testing.T, q Question, calls []policy.Call) {
 		for _, d := range r.Diff {
 			texts = append(texts, d.Text)
 		}
+		texts = append(texts, r.Told...)
 	}
 	for _, width := range []int{0, 24, 80} {
 		for _, row := range append(q.Lines(width), q.EntireLines(width)...) {
@@ -96,6 +97,7 @@ func cells(s string) (n int) {
 // begins says that a row begins with words of ours.
 func begins(row string) bool {
 	for _, s := range []string{"careful    ", "server     ", "by server  ", "method     ", "tool       ", "resource   ", "prompt     ", "text       ", "asks       ",
+		"runs       ", "reads      ", "writes     ", "deletes    ", "hosts      ", "hidden     ", "preview    ", "started    ", "asked for  ", "unforeseen ",
 		"rule       ", "arguments  ", "changes    ", "request ", "  "} {
 		if strings.HasPrefix(row, s) {
 			return true

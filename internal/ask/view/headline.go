@@ -152,7 +152,7 @@ func toolDeed(c *policy.Call, r *Request, leaves []leaf, home string) deed {
 	}
 	list := textclass.SplitWords(tool)
 	if textclass.RunsText(tool) {
-		if words := commandWords(leaves); len(words) > 0 {
+		if words := runWords(tool, leaves); len(words) > 0 {
 			return deed{verb: "wants to run", object: nameOf(strings.Join(words, " ")), told: quoteValues(words)}
 		}
 	}

@@ -134,6 +134,9 @@ func (r *Request) bodyLines(alone bool) (lines []string) {
 	if changes != nil {
 		lines = append(append(lines, changes...), "")
 	}
+	if r.Told != nil {
+		lines = append(append(lines, r.Told...), "")
+	}
 	if r.hasReadableNames() {
 		lines = append(lines, r.nameLines()...)
 	}

@@ -18,7 +18,7 @@ const (
 	markAlike     = "look-alike letters"
 	markStacked   = "stacked marks"
 	markPrivate   = "private or unassigned characters"
-	markBroken    = "bytes that are no text"
+	markBroken    = "bytes that are not text"
 	markBlanks    = "long runs of blanks"
 )
 

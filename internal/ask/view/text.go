@@ -118,8 +118,8 @@ func appendLines(to []string, s string) []string {
 	return to
 }
 
-// lineText returns one line of a longer text. Unlike in a value, leading blanks stay, a tab is
-// \t, and a trailing blank is escaped.
+// lineText returns one line of a longer text. Unlike in a value, leading blanks stay, and a trailing
+// blank is escaped.
 func lineText(s string) string {
 	body := strings.TrimLeft(s, " ")
 	indent := len(s) - len(body)
@@ -131,11 +131,7 @@ func lineText(s string) string {
 	if body == "" {
 		trailing, indent = trailing+indent, 0
 	}
-	parts := strings.Split(body, "\t")
-	for i, part := range parts {
-		parts[i] = term.VisibleLine(part)
-	}
-	return strings.Repeat(" ", indent) + strings.Join(parts, `\t`) + strings.Repeat(`\u{20}`, trailing)
+	return strings.Repeat(" ", indent) + term.VisibleLine(body) + strings.Repeat(`\u{20}`, trailing)
 }
 
 // tab is the display of a tab in a line of a change.

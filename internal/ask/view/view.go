@@ -38,6 +38,10 @@ type Options struct {
 	// Unseen means that an answer would allow other calls that nobody sees: a call that may
 	// write, or that names, a file that runs later counts as one that writes it.
 	Unseen bool
+	// Preview holds the result of a preview of the call's command (gate.Question.Preview). It is nil
+	// if there was no preview. Brief leaves out the texts and the names of files, for whoever is not the owner.
+	Preview []byte
+	Brief   bool
 	// ReadFile reads a file that a call would change; without it there is no Diff. It gets only
 	// absolute, clean paths, which an attacker chooses. It must refuse everything but a regular
 	// file, must not wait for one (O_NONBLOCK) or follow a link in the last name (O_NOFOLLOW),
@@ -71,6 +75,9 @@ type Request struct {
 	Extra   int        // number of Args, at the end, that stand in params outside the arguments
 	Diff    []DiffLine // changes of a call that writes files; nil when unknown
 	Dangers []string
+
+	// Told are lines on what a command would do: what its words show, and what a preview found.
+	Told []string
 
 	deed    deed
 	changed changed
@@ -137,6 +144,9 @@ func NewQuestion(calls []policy.Call, o Options) (Question, error) {
 			}
 		}
 	}
+	if o.Preview != nil && len(q.Requests) == 1 && !o.Reply {
+		q.Requests[0].Told = append(q.Requests[0].Told, previewLines(o.Preview, o)...)
+	}
 	if o.Reply {
 		q.makeReply()
 	}
@@ -149,7 +159,7 @@ func NewQuestion(calls []policy.Call, o Options) (Question, error) {
 func (q *Question) makeReply() {
 	for i := range q.Requests {
 		q.Requests[i].deed.setPast()
-		q.Requests[i].Dangers = nil
+		q.Requests[i].Dangers, q.Requests[i].Told = nil, nil
 	}
 	q.Dangers, q.Why = []string{cmp.Or(q.Why, "its answer is held")}, ""
 }
@@ -179,6 +189,7 @@ func (m *builder) makeRequest(c *policy.Call, o Options) (Request, error) {
 	r.Dangers = findDangers(c, &r, &both, unusual, o)
 	if c.Subject == policy.ToolSubject && len(c.Names) == 1 {
 		r.Diff, r.changed = diffFiles(textclass.SplitWords(c.Names[0]), w.leaves, o, &m.diff)
+		r.Told = tellCommand(runWords(c.Names[0], w.leaves))
 	}
 	r.deed = deedOf(c, &r, w.leaves, o.Home)
 	return r, nil

@@ -22,10 +22,10 @@ func TestArgumentsStandAsOnTheWire(t *testing.T) {
 	want := []string{
 		"files wants to call edit_file",
 		"careful    holds text that hides or passes for other text (control characters)",
-		"careful    holds text that hides or passes for other text (bytes that are no text)", "", "arguments  8",
-		`  z = "\u{1f600}\x{ed}\x{a0}\x{80}A\u{8}\u{c}\u{d}\u{9}/" ← control characters, bytes that are no text`,
-		`  edits[0].newText = "a\u{a}b"`, "  edits[1] = 1.50", "  edits[2] = true", "  edits[3] = null", "  edits[4] = {}", "  edits[5] = []", `  "a.b"."" = ""`,
-		`server     "files"`, `by server  "s"`, "method     tools/call", `tool       "edit_file"`, `rule       /p/\u{1b}.toml:7 "Ask\u{a}me"`,
+		"careful    holds text that hides or passes for other text (bytes that are not text)", "", "arguments  8",
+		`  z = "\u{1f600}\x{ed}\x{a0}\x{80}A\u{8}\u{c}\u{d}\t/" ← control characters, bytes that are not text`,
+		`  edits[0].newText = "a\nb"`, "  edits[1] = 1.50", "  edits[2] = true", "  edits[3] = null", "  edits[4] = {}", "  edits[5] = []", `  "a.b"."" = ""`,
+		`server     "files"`, `by server  "s"`, "method     tools/call", `tool       "edit_file"`, `rule       /p/\u{1b}.toml:7 "Ask\nme"`,
 	}
 	if got := strings.Join(q.Lines(0), "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", got)

@@ -44,7 +44,7 @@ var wholeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 func conflictRefusal(text string) *refusal { return &refusal{http.StatusConflict, text} }
 
 var (
-	unknownReply = &refusal{http.StatusBadRequest, "This is no answer that clawai knows. Nothing was answered."}
+	unknownReply = &refusal{http.StatusBadRequest, "This is not an answer that clawai knows. Nothing was answered."}
 	unknownScope = &refusal{http.StatusBadRequest, "No such rule was offered. Nothing was answered."}
 	unknownReach = &refusal{http.StatusBadRequest, "No answer for the session was offered that reaches so far. Nothing was answered."}
 	longNote     = &refusal{http.StatusBadRequest, "The note is longer than 500 characters. Nothing was answered."}

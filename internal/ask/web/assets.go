@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
 	"fmt"
 	"net/http"
@@ -15,6 +16,7 @@ var files embed.FS
 // asset is one embedded file, with its content type and the way a browser requests it.
 type asset struct {
 	body       []byte
+	packed     []byte // body as gzip; nil for the page, whose text differs each time
 	kind, dest string
 }
 
@@ -38,20 +40,59 @@ func loadAssets() (map[string]asset, error) {
 			a.kind, a.dest = "text/css; charset=utf-8", "style"
 		case ".js":
 			a.kind, a.dest = "text/javascript; charset=utf-8", "script"
+			a.body = dropComments(body)
 		case ".svg":
 			a.kind, a.dest = "image/svg+xml", "image"
 		default:
 			return nil, fmt.Errorf("embedded file %q is of no known kind", f.Name())
+		}
+		if a.dest != "document" {
+			a.packed = pack(a.body)
 		}
 		assets["/"+strings.TrimSuffix(f.Name(), "page.html")] = a
 	}
 	return assets, nil
 }
 
+// dropComments returns a script without the lines that are only a comment. Only people read those.
+func dropComments(script []byte) (short []byte) {
+	for line := range bytes.Lines(script) {
+		if !bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("//")) {
+			short = append(short, line...)
+		}
+	}
+	return short
+}
+
+// pack returns a text as gzip. No secret is in it, so its length tells a stranger nothing.
+func pack(text []byte) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	_, _ = z.Write(text) // a buffer takes everything
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// acceptsGzip reports whether a browser takes gzip.
+func acceptsGzip(r *http.Request) bool {
+	for kind := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		if strings.TrimSpace(kind) == "gzip" {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request, _ *session) error {
 	a := s.assets[r.URL.Path]
 	w.Header().Set("Content-Type", a.kind)
-	_, err := w.Write(a.body)
+	w.Header().Set("Vary", "Accept-Encoding")
+	body := a.body
+	if acceptsGzip(r) {
+		w.Header().Set("Content-Encoding", "gzip")
+		body = a.packed
+	}
+	_, err := w.Write(body)
 	return err
 }
 

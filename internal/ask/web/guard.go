@@ -42,8 +42,8 @@ var (
 	wrongHost = &refusal{http.StatusMisdirectedRequest, "This is not the address that clawai printed. Open the link exactly as it was printed."}
 	elsewhere = &refusal{http.StatusForbidden, "Another site or program sent you here, and clawai does not follow. Copy the printed link into the address bar."}
 	notFound  = &refusal{http.StatusNotFound, "There is nothing here."}
-	stranger  = &refusal{http.StatusUnauthorized, "This page is not connected. Press Enter in the terminal where clawai approve --web runs, or start it again, and open the new link."}
-	usedLink  = &refusal{http.StatusForbidden, "This link has been used, or a newer one was made. Press Enter in the terminal where clawai approve --web runs, or start it again, and open the new link. If it was not you who opened it, end clawai with Ctrl-C."}
+	stranger  = &refusal{http.StatusUnauthorized, "This page is not connected. Press Enter in the terminal where clawai dashboard or clawai approve --web runs, or start it again, and open the new link."}
+	usedLink  = &refusal{http.StatusForbidden, "This link has been used, or a newer one was made. Press Enter in the terminal where clawai dashboard or clawai approve --web runs, or start it again, and open the new link. If it was not you who opened it, end clawai with Ctrl-C."}
 	badBody   = &refusal{http.StatusBadRequest, "The request cannot be read."}
 	notJSON   = &refusal{http.StatusUnsupportedMediaType, "The request is not application/json."}
 	tooLong   = &refusal{http.StatusRequestEntityTooLarge, "The request is too long."}

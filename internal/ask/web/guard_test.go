@@ -15,6 +15,8 @@ import (
 // every route with a body its own page would send.
 var everyRoute = []struct{ method, path, body string }{
 	{"GET", "/", ""},
+	{"GET", "/overview", ""},
+	{"GET", "/calls?decision=refused", ""},
 	{"GET", "/page.css", ""},
 	{"GET", "/page.js", ""},
 	{"GET", "/icon.svg", ""},
@@ -22,6 +24,8 @@ var everyRoute = []struct{ method, path, body string }{
 	{"GET", "/request/0f8fad5b-d9cb-469f-a165-000000000001", ""},
 	{"POST", "/answer", `{"id":"0f8fad5b-d9cb-469f-a165-000000000001","digest":"","reply":"allow"}`},
 	{"POST", "/revoke", `{"id":"g"}`},
+	{"GET", "/view/overview", ""},
+	{"GET", "/view/calls?decision=refused", ""},
 	{"GET", "/events", ""},
 	{"GET", "/nothing", ""},
 }
@@ -182,7 +186,7 @@ func TestMethodsAndPaths(t *testing.T) {
 	}
 	for _, path := range []string{
 		"/page.html", "/assets/page.js", "/../page.js", "/./page.js", "//page.js", "/page.js/", "/page.js/../page.css", "/%2e%2e/%2e%2e/etc/passwd",
-		"/..%2f..%2fetc%2fpasswd", "/assets/", "/assets", "/.git/config", "/page%2ejs", "/?a=b", "/page.js?v=1", "/?", "/server.go",
+		"/..%2f..%2fetc%2fpasswd", "/assets/", "/assets", "/.git/config", "/page%2ejs", "/?a=b", "/page.js?v=1", "/?", "/server.go", "/overview/", "/view/", "/view/nothing", "/view/overview/x", "/overview%2f", "/view/../answer", "/calls?a=" + strings.Repeat("a", maxQuery),
 		"/request/", "/request/..", "/request/../answer", "/request/0f8fad5b", "/request/0f8fad5b-d9cb-469f-a165-00000000000%31", "/request/" + strings.Repeat("a", 65), "/Events", "/ANSWER",
 	} {
 		resp, body := st.do("GET", path, "", func(r *http.Request) { r.Header.Del("Sec-Fetch-Dest") })

@@ -105,7 +105,7 @@ func TestNothingOfTheQueueWithoutTheKey(t *testing.T) {
 		"another key":  func(r *http.Request) { r.Header.Set(keyHeader, other.key) },
 		"as a cookie":  func(r *http.Request) { r.Header.Del(keyHeader); r.Header.Set("Cookie", keyHeader+"="+st.key) },
 	} {
-		for _, rt := range everyRoute[5:9] {
+		for _, rt := range everyRoute[7:13] {
 			resp, body := st.do(rt.method, rt.path, rt.body, change)
 			if resp.StatusCode != http.StatusUnauthorized || strings.Contains(body, "notes.md") {
 				t.Errorf("%s, %s: %s %s", rt.path, name, resp.Status, body)

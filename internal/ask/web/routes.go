@@ -23,6 +23,9 @@ const requestPath = "/request/" // followed by the id
 var nowhere = route{open: true, serve: func(*Server, http.ResponseWriter, *http.Request, *session) error { return notFound }}
 
 func (s *Server) findRoute(u *url.URL) route {
+	if v := findView(u); v.method != "" {
+		return v
+	}
 	if u.RawQuery != "" || u.ForceQuery || u.RawPath != "" {
 		return nowhere
 	}
@@ -50,13 +53,13 @@ func (s *Server) findRoute(u *url.URL) route {
 // ServeHTTP handles every request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
-	if err := s.serveRoute(w, r); err != nil {
-		writeError(w, r, err)
+	rt := s.findRoute(r.URL)
+	if err := s.serveRoute(w, r, rt); err != nil {
+		writeError(w, rt, err)
 	}
 }
 
-func (s *Server) serveRoute(w http.ResponseWriter, r *http.Request) error {
-	rt := s.findRoute(r.URL)
+func (s *Server) serveRoute(w http.ResponseWriter, r *http.Request, rt route) error {
 	if e := s.checkOrigin(r, rt.dest); e != nil {
 		return e
 	}
@@ -75,12 +78,12 @@ func (s *Server) serveRoute(w http.ResponseWriter, r *http.Request) error {
 }
 
 // writeError sends an error as plain text to a person, and as JSON to the page.
-func writeError(w http.ResponseWriter, r *http.Request, err error) {
+func writeError(w http.ResponseWriter, rt route, err error) {
 	status := http.StatusServiceUnavailable
 	if e, ok := errors.AsType[*refusal](err); ok {
 		status = e.status
 	}
-	if r.URL.Path == "/" {
+	if rt.dest == "document" {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, err.Error()+"\n") //nolint:gosec // plain text, and not sniffed
@@ -123,5 +126,5 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request, _ *session
 		return usedLink
 	}
 	s.o.Opened()
-	return writeReply(w, map[string]string{"key": key})
+	return writeReply(w, map[string]string{"key": key, "start": s.o.Start})
 }

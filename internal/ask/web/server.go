@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"log"
 	"net"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/ask/queue"
-	"github.com/clawai/clawai/internal/event"
 )
 
 // Channel is the name in the queue and the record for answers given here.
@@ -36,9 +34,8 @@ type Options struct {
 	Queue       Queue
 	AddAnswerer func() (io.Closer, error) // called when the first page connects
 
-	// Records yields the audit entries to show beside the questions: first the existing ones,
-	// then new ones, until ctx ends. nil shows none.
-	Records func(ctx context.Context) iter.Seq2[event.Entry, error]
+	Views Views  // nil: the page has only the questions
+	Start string // the path that the link leads to; "" for the questions
 
 	Home     string                       // for ~; "" when unknown
 	Own      []string                     // view.Options.Own
@@ -67,6 +64,7 @@ type Server struct {
 	limits    limits
 	grace     time.Duration // how long ago a request must have been sent before an answer counts
 	heartbeat time.Duration // interval of messages on a silent stream
+	look      time.Duration // interval at which the views are looked at for changes
 }
 
 // New returns a server for l, which must listen on a loopback address. Serve closes l.
@@ -77,6 +75,9 @@ func New(o Options, l net.Listener) (*Server, error) {
 	}
 	if o.Queue == nil || o.AddAnswerer == nil {
 		return nil, errors.New("a page without a queue")
+	}
+	if o.Start == "" {
+		o.Start = "/"
 	}
 	if o.Opened == nil {
 		o.Opened = func() {}
@@ -89,7 +90,7 @@ func New(o Options, l net.Listener) (*Server, error) {
 		o: o, listener: l, host: addr.String(), assets: assets,
 		presence: presence{addAnswerer: o.AddAnswerer},
 		limits:   limits{header: 5 * time.Second, read: 10 * time.Second, write: 20 * time.Second, outcome: 2 * time.Second},
-		grace:    300 * time.Millisecond, heartbeat: 15 * time.Second,
+		grace:    300 * time.Millisecond, heartbeat: 15 * time.Second, look: time.Second,
 	}, nil
 }
 

@@ -80,7 +80,7 @@ func (s *Server) viewRequest(r *queue.Request, changes bool) (view.Question, err
 }
 
 func (s *Server) viewOptions(r *queue.Request, changes bool) view.Options {
-	o := view.Options{Server: r.Server, Rule: r.Rule, Digest: r.Digest, Why: r.Reason, Reply: r.IsReply(), Project: r.Project, Home: s.o.Home, Own: s.o.Own}
+	o := view.Options{Server: r.Server, Rule: r.Rule, Digest: r.Digest, Why: r.Reason, Reply: r.IsReply(), Project: r.Project, Home: s.o.Home, Own: s.o.Own, Preview: r.Preview}
 	if changes {
 		o.ReadFile = s.o.ReadFile
 	}
@@ -116,6 +116,7 @@ type request struct {
 	Args    []value  `json:"args"`
 	Extra   []value  `json:"extra"` // in params, outside the arguments
 	Changes []change `json:"changes"`
+	Told    []string `json:"told"` // what the command would do, as far as that is known
 	Dangers []string `json:"dangers"`
 }
 
@@ -179,7 +180,7 @@ func requestOf(r *view.Request) request {
 	own := len(r.Args) - r.Extra
 	out := request{
 		Server: r.Server, Method: r.Method, Word: r.Word, Dangers: r.Dangers,
-		Names: argumentValues(r.Named), Args: argumentValues(r.Args[:own]), Extra: argumentValues(r.Args[own:]), Changes: []change{},
+		Names: argumentValues(r.Named), Args: argumentValues(r.Args[:own]), Extra: argumentValues(r.Args[own:]), Changes: []change{}, Told: append([]string{}, r.Told...),
 	}
 	for _, d := range r.Diff {
 		out.Changes = append(out.Changes, change{string(d.Op), d.Text})

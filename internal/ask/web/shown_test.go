@@ -8,7 +8,6 @@ import (
 
 	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/ask/view"
-	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/internal/testing/viewtest"
@@ -132,27 +131,5 @@ func TestTitles(t *testing.T) {
 		if got := s.callTitle(&q); got != want {
 			t.Errorf("%s: %s", args, got)
 		}
-	}
-}
-
-func TestALineOfTheRecord(t *testing.T) {
-	for _, c := range []struct {
-		e          event.Event
-		word, tone string
-	}{
-		{event.Event{Kind: event.Decision, Decision: "allow"}, "allow", "good"},
-		{event.Event{Kind: event.Decision, Decision: "deny"}, "deny", "bad"},
-		{event.Event{Kind: event.Decision, Decision: "allow", Stage: string(gate.StageObserve)}, "observed", "odd"},
-		{event.Event{Kind: event.Answered, Answer: "once", Channel: "web", Waited: 3 * time.Second}, "answer", "odd"},
-		{event.Event{Kind: event.Dropped}, "dropped", "odd"},
-		{event.Event{Kind: event.Start}, "start", ""},
-		{event.Event{Kind: "a later kind"}, "a later kind", ""},
-	} {
-		c.e.ServerGuess, c.e.Names, c.e.Reason, c.e.Args = evil, []string{evil, strings.Repeat("é", 500)}, evil, []byte(`{"a":"\u202e"}`)
-		l := recordLine(&event.Entry{Event: c.e})
-		if l.Word != c.word || l.Tone != c.tone || !strings.HasSuffix(l.Server, "?") || len(l.Text) > 1000 {
-			t.Errorf("%+v", l)
-		}
-		viewtest.CheckHarmless(t, viewtest.Case{Name: c.word}, strings.Join([]string{l.Word, l.Server, l.Text, l.Why}, "\n"))
 	}
 }

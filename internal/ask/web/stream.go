@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/text/term"
 )
 
@@ -80,8 +79,8 @@ func (e *events) writeText(s string) error {
 // gap is the minimum time between two reads of the queue.
 const gap = 100 * time.Millisecond
 
-// serveEvents sends one page the pending requests, the answers, the session answers and the
-// record entries, until the page leaves.
+// serveEvents sends one page the pending requests, the answers, the session answers and
+// word of changes in the views, until the page leaves.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session) error {
 	err := s.presence.enterPage()
 	if errors.Is(err, tooMany) {
@@ -103,12 +102,11 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session
 }
 
 func (s *Server) streamEvents(ctx context.Context, b *pageState) {
-	ctx, cancel := context.WithCancel(ctx)
-	records, wait := s.followRecord(ctx)
-	defer wait()
-	defer cancel()
 	beat := time.NewTicker(s.heartbeat)
 	defer beat.Stop()
+	look := time.NewTicker(s.look)
+	defer look.Stop()
+	seen := s.version()
 	ticks := s.o.Queue.Watch(ctx)
 	due, rest := ticks, (<-chan time.Time)(nil)
 	var err error
@@ -127,38 +125,21 @@ func (s *Server) streamEvents(ctx context.Context, b *pageState) {
 			due, rest = nil, time.After(gap)
 		case <-rest:
 			due, rest = ticks, nil
-		case e, ok := <-records:
-			if !ok {
-				records = nil
-				continue
+		case <-look.C:
+			if now := s.version(); now != seen {
+				seen = now
+				err = b.out.sendEvent("changed", struct{}{})
 			}
-			err = b.out.sendEvent("record", recordLine(e))
 		case <-beat.C:
 			err = b.out.writeText(":\n\n")
 		}
 	}
 }
 
-// followRecord reads the record in a separate goroutine, because reading blocks. wait returns
-// when that goroutine has ended; ctx must have ended first.
-func (s *Server) followRecord(ctx context.Context) (entries <-chan *event.Entry, wait func()) {
-	if s.o.Records == nil {
-		return nil, func() {}
+// version returns the version of the views.
+func (s *Server) version() uint64 {
+	if s.o.Views == nil {
+		return 0
 	}
-	out, done := make(chan *event.Entry), make(chan struct{})
-	go func() {
-		defer close(done)
-		defer close(out)
-		for e, err := range s.o.Records(ctx) {
-			if err != nil {
-				continue // clawai log verify reports damage; any other error is the last one
-			}
-			select {
-			case out <- &e:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out, func() { <-done }
+	return s.o.Views.Version()
 }

@@ -4,15 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"iter"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/clawai/clawai/internal/ask/queue"
-	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -89,7 +89,7 @@ func TestPagesAreFew(t *testing.T) {
 
 // The goroutines of the stream are counted by goleak when all tests are over.
 func TestTheEndOfTheServerEndsThePages(t *testing.T) {
-	st := newSite(t, func(o *Options) { o.Records = endless })
+	st := newSite(t, func(o *Options) { o.Views = &fakeViews{} })
 	st.enter()
 	sm := st.open()
 	sm.next("pending")
@@ -100,21 +100,26 @@ func TestTheEndOfTheServerEndsThePages(t *testing.T) {
 	}
 }
 
-func endless(ctx context.Context) iter.Seq2[event.Entry, error] {
-	return func(yield func(event.Entry, error) bool) {
-		e := event.Entry{Event: event.Event{Kind: event.Decision, Decision: "deny", Time: time.Now(), Server: "files", Method: "tools/call",
-			Names: []string{"rm\x1b[2J\u202e"}, Reason: "<img src=x>"}}
-		if yield(e, nil) && yield(event.Entry{}, &event.Damage{File: "x", Line: 1}) {
-			<-ctx.Done()
-		}
-	}
+// fakeViews is one view that counts how often it changed.
+type fakeViews struct {
+	version atomic.Uint64
+	body    *Element
+	err     error
 }
 
-func TestTheRecordStandsBeside(t *testing.T) {
-	st := newSite(t, func(o *Options) { o.Records = endless })
+func (v *fakeViews) Version() uint64 { return v.version.Load() }
+
+func (v *fakeViews) Render(_ context.Context, name string, filter url.Values) (View, error) {
+	return View{name + " " + filter.Encode(), v.body}, v.err
+}
+
+func TestThePageIsToldOfChanges(t *testing.T) {
+	v := &fakeViews{}
+	st := tuned(t, func(o *Options) { o.Views = v }, func(s *Server) { s.look = time.Millisecond })
 	sm := st.enter().open()
-	text := sm.next("record")
-	if !strings.Contains(text, `"word":"deny"`) || !strings.Contains(text, `rm\\u{1b}[2J\\u{202e}`) || strings.Contains(text, "<img") {
+	sm.next("pending")
+	v.version.Add(1)
+	if text := sm.next("changed"); text != "{}" {
 		t.Error(text)
 	}
 }

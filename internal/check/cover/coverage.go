@@ -47,21 +47,14 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	}
 	m := meter{document: d, cases: cases, reaching: make([][]reachingCall, len(d.sources))}
 	m.traceCases()
-	for i, r := range d.rules { // only the file's own rules, not those of the files that it extends
-		m.source, m.text = d.sources[i], r
-		m.measureRule(i)
+	for i, r := range d.rules {
+		if d.isOwn(i) {
+			m.source, m.text = d.sources[i], r
+			m.measureRule(i)
+		}
 	}
 	m.findReachingCalls(p, o)
 	return Coverage{m.points}, nil
-}
-
-// countOwnRules returns the number of the file's own rules. They come before the rules of extended
-// files.
-func countOwnRules(sources []policy.Source) int {
-	if i := slices.IndexFunc(sources, func(s policy.Source) bool { return s.From != "" }); i >= 0 {
-		return i
-	}
-	return len(sources)
 }
 
 // meter measures the rules of a policy one by one.

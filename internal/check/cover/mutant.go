@@ -43,10 +43,20 @@ func readDocument(file string, src []byte, p *policy.Policy, o policy.Options) (
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	d := &document{file: file, src: src, options: o, policy: p, sources: p.Sources(), rules: doc.Rules()}
-	// The file's own rules come first. Rules of extended files are not changed.
-	if own := countOwnRules(d.sources); len(d.rules) != own {
-		return nil, fmt.Errorf("%s: %d rules where the policy has %d", file, len(d.rules), own)
+	d := &document{file: file, src: src, options: o, policy: p, sources: p.Sources()}
+	d.rules = make([]policytext.Rule, len(d.sources))
+	at := map[int]policytext.Rule{}
+	for _, r := range doc.Rules() {
+		at[r.Start] = r
+	}
+	for i := range d.sources {
+		if d.isOwn(i) {
+			d.rules[i] = at[d.sources[i].Start]
+			delete(at, d.sources[i].Start)
+		}
+	}
+	if len(at) > 0 {
+		return nil, fmt.Errorf("%s: %d rules more than the policy has", file, len(at))
 	}
 	return d, nil
 }
@@ -58,7 +68,7 @@ func editsCalls(s *policy.Source) bool { return s.Subject == policy.NoSubject &&
 // countUndecided returns the number of the file's rules that are not mutated.
 func (d *document) countUndecided() (n int) {
 	for i := range d.rules {
-		if editsCalls(&d.sources[i]) {
+		if d.isOwn(i) && editsCalls(&d.sources[i]) {
 			n++
 		}
 	}
@@ -69,7 +79,7 @@ func (d *document) countUndecided() (n int) {
 func listMutants(d *document) []Mutant {
 	m := mutator{document: d}
 	for i := range m.rules {
-		if editsCalls(&m.sources[i]) {
+		if !m.isOwn(i) || editsCalls(&m.sources[i]) {
 			continue
 		}
 		m.scope = d.scopeOf(i)
@@ -195,12 +205,12 @@ func (m *mutator) mutateRule(i int) {
 }
 
 // mutateActions changes the action of the rule: of a call rule to each other action, and of a reply
-// rule to the next looser and the next stricter action. It removes the keys ask and args_open,
+// rule to the next looser and the next stricter action. It removes the keys ask, preview and args_open,
 // which not every action may have.
 func (m *mutator) mutateActions(i int, l *policytext.Leaf) {
 	for _, to := range otherActions(&m.sources[i]) {
 		edits := []policytext.Edit{l.SetValue(policytext.Quote(to.String()))}
-		for _, key := range []string{"ask", "args_open"} {
+		for _, key := range []string{"ask", "preview", "args_open"} {
 			edits = append(edits, m.rules[i].RemoveKey(key)...)
 		}
 		m.addMutant(i, "action", "action to "+to.String(), edits...)
@@ -308,7 +318,7 @@ func (m *mutator) mutateConstraint(i int, l *policytext.Leaf) {
 // swapRules swaps a rule with the next rule if both have the same subject and different actions.
 // Otherwise the order has no effect.
 func (m *mutator) swapRules(i int) {
-	if i+1 == len(m.rules) || !sameSubject(&m.sources[i], &m.sources[i+1]) || m.sources[i].Action == m.sources[i+1].Action {
+	if i+1 == len(m.rules) || !m.isOwn(i+1) || !sameSubject(&m.sources[i], &m.sources[i+1]) || m.sources[i].Action == m.sources[i+1].Action {
 		return
 	}
 	a, b := m.rules[i], m.rules[i+1]

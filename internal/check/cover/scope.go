@@ -17,14 +17,18 @@ type document struct {
 	options policy.Options
 	policy  *policy.Policy
 	sources []policy.Source
-	rules   []policytext.Rule // the file's own rules: the first rules of sources
+	rules   []policytext.Rule // by the index of a rule; the zero value for rules that the file extends
 }
+
+// isOwn reports whether a rule stands in the file itself. The others are not measured and not
+// changed.
+func (d *document) isOwn(i int) bool { return d.sources[i].From == "" }
 
 // parseRules parses the edited policy, but only with the rules for whose index keep returns true.
 func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*policy.Policy, error) {
 	edits = slices.Clone(edits)
 	for i := range d.rules {
-		if !keep(i) {
+		if d.isOwn(i) && !keep(i) {
 			edits = append(edits, policytext.Edit{Start: d.rules[i].Start, End: d.rules[i].End})
 		}
 	}

@@ -91,11 +91,11 @@ func (r *Replies) Summary() string {
 	s := fmt.Sprintf("of what comes back, %d kinds of answers or entries become something else", n)
 	switch {
 	case r.Same && r.Whole:
-		return "the rules about what comes back are the same"
+		return "the rules about replies are the same"
 	case n == 0 && r.Whole:
-		return "the rules about what comes back make the same of it"
+		return "the rules about replies have the same effect"
 	case n == 0:
-		s = "of what comes back, no example was found that becomes something else, which is no proof"
+		s = "for replies, no example was found that is answered differently; this is not a proof"
 	case n == 1:
 		s = "of what comes back, 1 kind of answers or entries becomes something else"
 	}
@@ -122,7 +122,7 @@ type ReplyChangeDocument struct {
 	Fixture json.RawMessage     `json:"fixture,omitempty"`
 }
 
-// ReplyAnswerDocument says how one policy treats a reply.
+// ReplyAnswerDocument is the treatment of a reply by one policy.
 type ReplyAnswerDocument struct {
 	Done string         `json:"done"` // same words as in the report for people
 	Rule *check.RuleRef `json:"rule"` // null when no rule decided

@@ -34,8 +34,8 @@ func TestReplies(t *testing.T) {
 		proved   bool
 		want     []string
 	}{
-		{keys, "# the same\n" + keys, false, true, []string{"the rules about what comes back are the same"}},
-		{keys, strings.Replace(keys, `"secret", "card"`, `"card", "secret"`, 1), false, true, []string{"make the same of it"}},
+		{keys, "# the same\n" + keys, false, true, []string{"the rules about replies are the same"}},
+		{keys, strings.Replace(keys, `"secret", "card"`, `"card", "secret"`, 1), false, true, []string{"have the same effect"}},
 		{keys + drops, fewer, true, true, []string{
 			"for example answer to tools/call x, found card\n    was redact card, old.toml:1\n    is  allow, no rule",
 			"for example answer to tools/call /, found secret\n    was redact secret, old.toml:1\n    is  allow, no rule",
@@ -45,7 +45,7 @@ func TestReplies(t *testing.T) {
 		}},
 		{keys, shielded + keys, true, false, []string{
 			`answer to tools/call read {"path":"/srv/x"}, found secret`, "was redact secret", "these are the examples that were found"}},
-		{shielded + keys, strings.Replace(shielded, `"/srv/**"`, `["/srv/**", "/other"]`, 1) + keys, true, false, []string{"no example was found that becomes something else, which is no proof"}},
+		{shielded + keys, strings.Replace(shielded, `"/srv/**"`, `["/srv/**", "/other"]`, 1) + keys, true, false, []string{"no example was found that is answered differently; this is not a proof"}},
 	} {
 		r := compare(t, c.old, c.now)
 		if r.HasChanges() != c.changed || r.Replies.Whole != c.proved {

@@ -107,7 +107,7 @@ func TestText(t *testing.T) {
 			`refused: NUL in a value`, "deny, by p.toml:2", "because of a NUL in a value", "it matches",
 		}, ""},
 		{"no value", []policy.Call{tool("read", "files", `{"path":{}}`)}, false, []string{"args.path nothing", "deny: no rule matches"}, ""},
-		{"no time", []policy.Call{tool("write", "files", `{}`)}, false, []string{"the time is not known", "no rule matches for certain"}, "prompt, by"},
+		{"no time", []policy.Call{tool("write", "files", `{}`)}, false, []string{"the time is not known", "no rule certainly matches"}, "prompt, by"},
 		{"two calls", []policy.Call{tool("read", "files", `{"path":"/srv/x"}`), tool("read", "files", `{"path":"/a"}`)}, false, []string{
 			"2 calls in one message; the strictest answer holds for all", "deny, by p.toml:2", "the strictest answer of those above holds",
 		}, ""},
@@ -205,7 +205,7 @@ func TestLayers(t *testing.T) {
 	}
 	e := explain.DescribeCalls(p, []policy.Call{tool("read", "files", `{"path":"/srv/secret/x"}`)})
 	got := text(t, e, false)
-	for _, want := range []string{"yes    p.toml:8   allow", "layer organisation, which can only tighten\nyes    org.toml:1  deny", "deny, by org.toml:1\n  which stands over the policy"} {
+	for _, want := range []string{"yes    p.toml:8   allow", "layer organisation, which can only tighten\nyes    org.toml:1  deny", "deny, by org.toml:1\n  which is above the policy"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

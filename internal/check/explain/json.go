@@ -39,7 +39,7 @@ type RuleDocument struct {
 // LimitDocument is the limit of a rule.
 type LimitDocument struct {
 	Calls   int    `json:"calls"`
-	Sum     string `json:"sum,omitempty"`  // the argument whose amounts are summed; Calls is then 0
+	Sum     string `json:"sum,omitempty"`  // the argument whose amounts are summed; then Calls is 0
 	Most    string `json:"most,omitempty"` // maximum of the sum, as a decimal number
 	Seconds int    `json:"seconds"`        // length of the sliding window
 	Per     string `json:"per"`            // rule, tool, server; for a limit over all tools: all, tool, server

@@ -251,7 +251,7 @@ func (t *printer) printVerdict() {
 		t.printLine("  because of a %s", term.VisibleText(d.Reason))
 	}
 	if !e.isOwnRule(d.Rule) {
-		t.printLine("  which stands over the policy and can only tighten it")
+		t.printLine("  which is above the policy and can only tighten it")
 	} else if e.maybeMatches(d.Rule.Index) {
 		t.printLine("  it cannot be known whether the rule matches, and what may match tightens")
 	} else if e.hasSeveralActions() {
@@ -281,7 +281,7 @@ func (e *Explanation) explainPartial() (why string) {
 			if e.Calls[i].Steps[rule].Match == where.Yes {
 				return "no rule matches all of it"
 			}
-			why = "no rule matches for certain, and one that may match opens nothing"
+			why = "no rule certainly matches, and a rule that only may match allows nothing"
 		}
 	}
 	return why

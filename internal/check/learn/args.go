@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/text/redact"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -25,20 +26,12 @@ func parseMembers(args []byte) (all []member, ok bool) {
 	if len(args) == 0 {
 		return nil, true
 	}
-	d := json.NewDecoder(bytes.NewReader(args))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	object := jsonscan.ValueOf(args)
+	if object.Kind() != jsonscan.Object || !json.Valid(args) {
 		return nil, false
 	}
-	for d.More() {
-		var m member
-		t, err := d.Token()
-		if err != nil {
-			return nil, false
-		}
-		m.name, _ = t.(string)
-		if err := d.Decode(&m.value); err != nil {
-			return nil, false
-		}
+	for name, value := range object.Members() {
+		m := member{name: name.Text(), value: bytes.Clone(value.Bytes())}
 		if redact.IsRedacted(m.name) || len(m.name) > 64 || policy.EveryArgument([]string{m.name}) {
 			return nil, false
 		}

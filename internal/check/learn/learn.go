@@ -3,6 +3,7 @@ package learn
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ const (
 
 // ErrTooMany means that the record holds more denied calls than the learner can
 // keep.
-var ErrTooMany = errors.New("the record holds too many different denied calls to keep them all in sight; learn from less of it (--since, --server)")
+var ErrTooMany = errors.New("the record holds too many different denied calls to compare with; use a part of the record (--since, --server)")
 
 // Learner reads records and proposes rules.
 type Learner struct {
@@ -64,7 +65,8 @@ type Learner struct {
 	channels  map[string]answer // the last answer of a person, by session
 	Skipped   map[string]int    // number of calls from which no rule was learned, by the reason
 	Seen      int               // number of decisions
-	extends   bool              // some rules of the extended policy are in other files
+	sources   []policy.Source   // of the extended policy
+	extends   bool              // the extended policy has rules above which no rule can be written
 }
 
 // answer is a recorded answer of a person. The decision with the same digest follows it in the
@@ -95,9 +97,8 @@ func New(o Options) (*Learner, error) {
 			return nil, err
 		}
 		l.judge = j
-		for _, r := range j.Policy().Rules() {
-			l.extends = l.extends || r.Pos.File != o.File
-		}
+		l.sources = j.Policy().Sources()
+		l.extends = slices.ContainsFunc(l.sources, func(s policy.Source) bool { return !s.TakesRulesAbove() })
 	}
 	return l, nil
 }
@@ -179,7 +180,7 @@ func (l *Learner) callStatus(e *event.Entry, c *replay.Call, s *sighting) (was p
 			return 0, whyPinned, nil
 		}
 		s.asked, s.rule = d.Action == policy.Prompt, d.Rule
-		if l.extends && (!s.asked || d.Rule.Pos.File != l.o.File) {
+		if l.extends && (!s.asked || !l.sources[d.Rule.Index].TakesRulesAbove()) {
 			return 0, whyElsewhere, nil
 		}
 		return c.Was, "", nil
@@ -228,9 +229,9 @@ func (l *Learner) whyUnusable(s *sighting, e *event.Entry) string {
 	case !isWritable(c.Server), c.Names[0] != "**" && !isWritable(c.Names[0]):
 		return "a name that no rule may name"
 	case e.ArgsCut:
-		return "arguments that the record does not keep whole"
+		return "arguments that the record keeps only in part"
 	case l.judge != nil && c.Subject == policy.SamplingSubject, l.judge != nil && c.Subject == policy.ElicitationSubject:
-		return "a server's question: the policy speaks of it or it is denied"
+		return "a server's question, which is denied unless the policy has a rule for it"
 	}
 	var ok bool
 	if s.args, ok = parseMembers(c.Args); !ok {

@@ -135,7 +135,7 @@ func (g *protected) whyShut(p *location) string {
 	case !atHome && slices.Contains(systemRoots, p.names[0]):
 		return "a place of the system"
 	case !atHome && g.home != nil && len(g.home) > 1 && len(p.names) <= len(g.home) && slices.Equal(p.names[:min(len(p.names), len(g.home)-1)], g.home[:min(len(p.names), len(g.home)-1)]):
-		return "a home, or what homes lie in"
+		return "a home, or a folder that holds homes"
 	}
 	return ""
 }

@@ -273,7 +273,7 @@ func (l *Learner) actionFor(c ToolClass) policy.Action {
 // Repetitions of one call say nothing about calls with other arguments.
 func (l *Learner) whyUnvaried(r *Rule) string {
 	if len(r.calls) < l.o.MinCount && l.o.Observed < AllowActs {
-		return "always the same call of what acts, and no argument that a rule could hold it to"
+		return "always the same call of a tool that changes things, without an argument for a condition"
 	}
 	return ""
 }

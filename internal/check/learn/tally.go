@@ -13,7 +13,7 @@ import (
 type tally struct {
 	Approved, Refused float64 // a person was asked and said yes or no
 	Passed            float64 // a rule at that time allowed the call
-	Observed          float64 // nothing was enforced
+	Observed          float64 // calls while nothing was enforced
 
 	Calls, Yes, No int // numbers of all calls, of the approved calls and of the refused calls
 	First, Last    time.Time

@@ -38,7 +38,7 @@ func (l *Learner) verifyRule(r *Rule) string {
 		if j.Policy().Decide(&s.call).Action == r.Action {
 			r.addSighting(s)
 		} else {
-			l.Skipped["read in another way, the call is no such call"] += s.tally.Calls
+			l.Skipped["read in another way, the call is not such a call"] += s.tally.Calls
 		}
 	}
 	if len(r.calls) == 0 {
@@ -51,7 +51,7 @@ func (l *Learner) verifyRule(r *Rule) string {
 	for i := range l.denied {
 		d, why := j.JudgeCall(&l.denied[i])
 		if why != "" && l.denied[i].Server == r.Server && slices.Contains(l.denied[i].Names, r.Name) {
-			return "a denied call may be one of these: the record does not keep it whole"
+			return "a denied call may match: the record keeps it only in part"
 		}
 		if why == "" && d.Action != policy.Deny {
 			return "it would also let through a call that was denied"

@@ -45,7 +45,7 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 			parts = append(parts, part)
 		}
 		var err error
-		if text, err = policy.InsertAbove(text, sources[i].Rule, strings.Join(parts, "\n")); err != nil {
+		if text, err = l.judge.Policy().InsertAbove(text, sources[i].Rule, strings.Join(parts, "\n")); err != nil {
 			return nil, err
 		}
 	}
@@ -141,12 +141,8 @@ func (l *Learner) writeNarrowed(r *Rule, st style) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	written, err := policy.Parse("learned", []byte(n.Text), l.o.ParseOptions)
-	if err != nil {
-		return "", err
-	}
-	asked, now := l.judge.Policy().Sources()[r.Above.Index], written.Sources()
-	if len(now) != 1 || len(now[0].Where) < len(asked.Where) || !keepsConditions(asked.Calls, now[0].Calls) || !sameExceptions(&asked.Not, &now[0].Not) {
+	asked, now := l.judge.Policy().Sources()[r.Above.Index], n.Policy.Sources()[r.Above.Index]
+	if len(now.Where) < len(asked.Where) || !keepsConditions(asked.Calls, now.Calls) || !sameExceptions(&asked.Not, &now.Not) {
 		return "", fmt.Errorf("the rule on line %d has conditions that a learned rule cannot keep", r.Above.Pos.Line)
 	}
 	doc, err := policytext.ReadDocument([]byte(n.Text))

@@ -43,8 +43,8 @@ func acceptsArguments(wide, narrow *policy.Source) bool {
 
 func (l *linter) reportIdleAllow(i, j int) {
 	narrow, wide := &l.sources[i], &l.sources[j]
-	f := check.Finding{Code: IdleAllow, Message: fmt.Sprintf("this allow restricts nothing: %s allows all its calls, and those beside them", l.describeRule(wide.Pos)),
-		Fix:     fmt.Sprintf("remove it, or have %s name less, if this one was to restrict it", l.describeRule(wide.Pos)),
+	f := check.Finding{Code: IdleAllow, Message: fmt.Sprintf("this allow has no effect: %s allows all its calls, and more", l.describeRule(wide.Pos)),
+		Fix:     fmt.Sprintf("remove it, or make %s narrower if this rule was meant to restrict it", l.describeRule(wide.Pos)),
 		Related: []check.Related{{Pos: wide.Pos, Message: "allows the same and more"}}}
 	if len(narrow.Args)+len(narrow.Where)+len(narrow.Calls) == 0 && !narrow.Not.HasExceptions() && !narrow.Further.Only {
 		f.Severity = check.Note // the rule only names tools or servers, like an entry of a list

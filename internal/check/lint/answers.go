@@ -29,7 +29,7 @@ func findAnswerRules(l *linter) {
 				}
 				l.addFinding(r, a.Pos, check.Finding{Code: WideAnswer,
 					Message: fmt.Sprintf("an answer about %q in one folder wrote this rule, and it holds in every folder", word),
-					Fix:     "add the folder that was meant to the rule: cwd = \"/home/you/project\""})
+					Fix:     "add the intended folder to the rule: cwd = \"/home/you/project\""})
 				return
 			}
 		}

@@ -118,11 +118,11 @@ func (l *linter) tryOtherNames(i int, r *policy.Source, c condition) bool {
 		others = append(others, policytext.DottedKey("args", replaceLast(c.path, n.name)...))
 	}
 	f := check.Finding{Code: OtherArgumentName,
-		Message: fmt.Sprintf("what this rule refuses in %s is allowed in %s", policytext.DottedKey(c.where, c.path...), joinNames(others)),
-		Fix:     fmt.Sprintf("let %s name the arguments that it means, or add the same rule for %s", l.describeRule(found[0].allowed.Pos), joinNames(others))}
+		Message: fmt.Sprintf("this rule refuses a value in %s that is allowed in %s", policytext.DottedKey(c.where, c.path...), joinNames(others)),
+		Fix:     fmt.Sprintf("add conditions to %s, or add the same rule for %s", l.describeRule(found[0].allowed.Pos), joinNames(others))}
 	if !found[0].known {
 		f.Severity = check.Note
-		f.Message += ", should the tool take it there"
+		f.Message += ", if the tool has such an argument"
 	}
 	l.addWitness(&f, found[0].call)
 	l.addFinding(r, c.pos, f)
@@ -198,7 +198,7 @@ func findOpenAllows(l *linter) {
 			return
 		}
 		f := check.Finding{Code: OpenArguments, Message: fmt.Sprintf("tool = %s is allowed with any arguments", formatGlobs(opening)),
-			Fix: `say what they may be: args.path = "~/projects/**", for example`}
+			Fix: `add a condition, such as args.path = "~/projects/**"`}
 		if len(known) > 0 {
 			f.Message += ", and takes " + joinNames(known)
 		}

@@ -66,8 +66,8 @@ func (l *linter) reportLongerText(i int, r *policy.Source, a policy.ArgSource, g
 		if d := l.policy.Decide(c); d.Action != policy.Allow || d.Rule == nil || d.Rule.Index != i {
 			continue
 		}
-		f := check.Finding{Code: GlobOnCommand, Message: fmt.Sprintf("%q allows whatever else stands in the text", g),
-			Fix: fmt.Sprintf("write %s in its place, which reads the text as a server does", fix)}
+		f := check.Finding{Code: GlobOnCommand, Message: fmt.Sprintf("%q also allows another command behind the intended one", g),
+			Fix: fmt.Sprintf("write %s instead, which reads the text like a server", fix)}
 		l.addWitness(&f, c)
 		l.addFinding(r, a.Pos, f)
 		return true
@@ -83,7 +83,7 @@ func commandFix(a policy.ArgSource) string {
 		m := plainPattern().FindStringSubmatch(g)
 		switch {
 		case m == nil:
-			return policytext.DottedKey("where", a.Path...) + ` = { command = ["git status", "ls **"] } with the commands that are meant`
+			return policytext.DottedKey("where", a.Path...) + ` = { command = ["git status", "ls **"] } with your own commands`
 		case strings.HasSuffix(g, "*"):
 			patterns = append(patterns, m[1]+" **")
 		default:

@@ -36,8 +36,8 @@ func findIdleExceptions(l *linter) {
 		idle := l.proof.IdleExceptions(i)
 		for k, e := range exceptionsOf(r) {
 			if idle[k] {
-				l.addFinding(r, e.pos, check.Finding{Code: IdleException, Message: fmt.Sprintf("%s = %s leaves out nothing that the rule matches", e.key, formatGlobs(e.globs)),
-					Fix: "take it out, or name what is among the rule's calls"})
+				l.addFinding(r, e.pos, check.Finding{Code: IdleException, Message: fmt.Sprintf("%s = %s excludes no call that the rule matches", e.key, formatGlobs(e.globs)),
+					Fix: "remove it, or name something that the rule matches"})
 			}
 		}
 	})

@@ -44,7 +44,7 @@ func TestExtended(t *testing.T) {
 		{lint.DenyNeverWins, "deny tool=rm server=x; allow tool=r*", "prompt tool=rm*", 6, check.Error,
 			"the prompt at team.toml:1 never wins: the rule on line 6 takes every one", `tool rmx at server "y" is allowed by the rule on line 6`},
 		{lint.DenyNeverWins, "allow tool=* args.path=/home/**", "deny tool=* args.path=/home/u/.ssh/**", 2, check.Error,
-			"the deny at team.toml:1 never wins: the rule on line 2 takes every one that is sure to match; what is left are paths whose place is not known",
+			"the deny at team.toml:1 never wins: the rule on line 2 takes every one that certainly matches; only these are left: paths in an unknown folder",
 			`tool x {"path":"/home/u/.ssh/x"} is allowed by the rule on line 2`},
 		{lint.DenyNeverWins, "allow tool=?", "allow tool=??*; deny tool=?*", 2, check.Error,
 			"the deny at team.toml:4 never wins: the rule on line 2 and the rule at team.toml:1 take every one", "tool x is allowed by the rule on line 2"},
@@ -53,11 +53,11 @@ func TestExtended(t *testing.T) {
 		{lint.UnreachableRule, "deny tool=a?", "allow tool=?a; allow tool=?b; deny tool=ab server=x; allow tool=a? server=y", 2, check.Note,
 			"no call gets to the rule at team.toml:7: the rule on line 2 takes every one", ""},
 		{lint.DuplicateRule, "deny tool=rm", "deny tool=rm", 2, check.Note,
-			"the same conditions as the rule at team.toml:1, which is extended", ""},
+			"the same conditions as the rule at team.toml:1, a rule that the policy extends", ""},
 		{lint.DuplicateRule, "prompt tool=rm", "allow tool=rm", 2, check.Note,
-			"the same conditions as the rule at team.toml:1, which is extended, and says allow: that is never asked", ""},
+			"the same conditions as the rule at team.toml:1, a rule that the policy extends, but its action allow never applies", ""},
 		{lint.DuplicateRule, "allow tool=rm", "deny tool=rm", 2, check.Warning,
-			"the same conditions as the rule at team.toml:1, which is extended, and says deny: that is never asked", ""},
+			"the same conditions as the rule at team.toml:1, a rule that the policy extends, but its action deny never applies", ""},
 	} {
 		t.Run(c.code+" "+c.own+" over "+c.others, func(t *testing.T) {
 			r := extending(t, c.own, c.others)

@@ -26,7 +26,7 @@ func checkFurther(l *linter) {
 		case r.Further.Only && r.Action != policy.Allow:
 			l.reportDodged(i, r)
 		case r.Further.Open:
-			f := check.Finding{Code: FurtherArguments, Message: "args_open: further arguments may hold whatever path, address or command they like",
+			f := check.Finding{Code: FurtherArguments, Message: "args_open: further arguments may hold any path, address or command",
 				Fix: "name those that the tool takes, or write args_only with their names"}
 			l.addWitness(&f, l.decoyCall(i))
 			l.addFinding(r, policy.Position{}, f)
@@ -42,8 +42,8 @@ func (l *linter) reportDodged(i int, r *policy.Source) {
 	if c == nil || l.policy.Decide(c).Action != policy.Allow {
 		return
 	}
-	f := check.Finding{Code: FurtherArguments, Severity: check.Warning, Message: fmt.Sprintf("with one argument more this %s does not match, and the call is allowed", r.Action),
-		Fix: "take args_only out of it"}
+	f := check.Finding{Code: FurtherArguments, Severity: check.Warning, Message: fmt.Sprintf("if the call has one more argument, this %s does not match and the call is allowed", r.Action),
+		Fix: "remove args_only from this rule"}
 	l.addWitness(&f, c)
 	l.addFinding(r, policy.Position{}, f)
 }
@@ -80,6 +80,6 @@ func (l *linter) reportShut(r *policy.Source) {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	l.addFinding(r, policy.Position{}, check.Finding{Code: FurtherArguments, Message: fmt.Sprintf("calls that have %s as well are not allowed by this rule, which does not name %s", joinNames(names), pronounFor(make([]int, len(names)))),
-		Fix: "say what they may be, or list them in args_only"})
+	l.addFinding(r, policy.Position{}, check.Finding{Code: FurtherArguments, Message: fmt.Sprintf("this rule does not allow calls that also have %s, because it does not name %s", joinNames(names), pronounFor(make([]int, len(names)))),
+		Fix: "add conditions for them, or list them in args_only"})
 }

@@ -70,7 +70,7 @@ func (l *linter) checkHost(i int, r *policy.Source, a policy.ArgSource, g string
 	}
 	f := check.Finding{Code: DeepStarCrosses, Message: fmt.Sprintf("%q matches addresses of other hosts", g), Fix: hostFix(a.Path, scheme, before, after)}
 	if star == "*" {
-		f.Why = "Where the end of a host is open, a stranger's address can be made to fit."
+		f.Why = "If the end of a host is open, a stranger can register an address that matches."
 	}
 	l.addWitness(&f, c)
 	l.addFinding(r, a.Pos, f)
@@ -82,7 +82,7 @@ func hostFix(path []string, scheme, before, after string) string {
 	case after == "" && !strings.HasSuffix(before, "."):
 		return fmt.Sprintf("close the host with a slash: %q and %q", scheme+before, scheme+before+"/**")
 	case strings.HasPrefix(after, ".") && before == "" && len(path) > 0 && !strings.ContainsAny(after, "*?"):
-		return fmt.Sprintf("write %s = { scheme = [%q], host = [%q] } in its place, which reads the host as a server does",
+		return fmt.Sprintf("write %s = { scheme = [%q], host = [%q] } instead, which reads the host like a server",
 			policytext.DottedKey("where", path...), strings.TrimSuffix(scheme, "://"), "*"+after)
 	}
 	return fmt.Sprintf("name the whole host and close it with a slash: %q, for example", scheme+before+"example.com/**")
@@ -141,11 +141,11 @@ func findBrackets(l *linter) {
 
 func (l *linter) reportBracket(r *policy.Source, pos policy.Position, name, g, found string) {
 	f := check.Finding{Code: LiteralBracket,
-		Message: fmt.Sprintf("%s in %s = %q stands for itself", found, name, g),
-		Fix:     "write one glob for each choice, in a list or in rules of their own"}
+		Message: fmt.Sprintf("%s in %s = %q has no special meaning in a glob", found, name, g),
+		Fix:     "write a list with one glob for each choice"}
 	switch {
 	case found[0] == '\\':
-		f.Fix = "globs have no escapes; ? matches any one character, a star among them"
+		f.Fix = "globs have no escapes; ? matches any one character, also a star"
 	case (r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject) && strings.ContainsAny(g, " \""),
 		!pathGlob(g) && strings.Contains(g, " "):
 		f.Severity = check.Note // prose may well contain brackets

@@ -47,10 +47,10 @@ func findDuplicates(l *linter) {
 // the owner's rule allows and the extended rule does not.
 func (l *linter) reportRepeated(above, r *policy.Source) {
 	f := check.Finding{Code: DuplicateRule, Severity: check.Note,
-		Message: fmt.Sprintf("the same conditions as %s, which is extended", l.describeRule(r.Pos)),
-		Fix:     "remove this rule, unless it is to hold whatever is extended", Related: []check.Related{{Pos: r.Pos, Message: "the second of the two, which is never asked"}}}
+		Message: fmt.Sprintf("the same conditions as %s, a rule that the policy extends", l.describeRule(r.Pos)),
+		Fix:     "remove this rule, unless it must hold with any extended policy", Related: []check.Related{{Pos: r.Pos, Message: "the second of the two, which has no effect"}}}
 	if above.Action != r.Action {
-		f.Message += fmt.Sprintf(", and says %s: that is never asked", r.Action)
+		f.Message += fmt.Sprintf(", but its action %s never applies", r.Action)
 		f.Fix = "remove this rule, unless it is meant to overrule the other"
 	}
 	if isAllow(above) && !isAllow(r) {
@@ -112,7 +112,7 @@ func findUnreachable(l *linter) {
 		switch {
 		case !l.reported[i] && r.Not.HasExceptions() && l.proof.IsExcepted(i):
 			l.reported[i] = true
-			l.addFinding(r, policy.Position{}, check.Finding{Code: UnreachableRule, Message: "no call is sure to match: the exceptions take every one that the rule is about",
+			l.addFinding(r, policy.Position{}, check.Finding{Code: UnreachableRule, Message: "no call certainly matches: the exceptions cover all calls of the rule",
 				Fix: "make them narrower, or remove the rule"})
 			return
 		case found.Status == prove.Undecided:
@@ -156,7 +156,7 @@ func (l *linter) reportSuperfluous(i int, r *policy.Source, by []int, found *pro
 	}
 	f := check.Finding{Code: UnreachableRule, Message: fmt.Sprintf("no call gets here: %s take%s every one", l.linesOf(by), verbEnd(by))}
 	if found.Status == prove.Reached {
-		f.Message = fmt.Sprintf("%s take%s every call that is sure to match; what is left are %s", l.linesOf(by), verbEnd(by), describeUnsure(r))
+		f.Message = fmt.Sprintf("%s take%s every call that certainly matches; only these are left: %s", l.linesOf(by), verbEnd(by), describeUnsure(r))
 	}
 	if found.AsWritten {
 		f.Message += " (proved for values as written)"
@@ -190,21 +190,21 @@ func (l *linter) reportOverruled(i int, r *policy.Source, by []int, found *prove
 	if len(own) == 0 {
 		return
 	}
-	f := check.Finding{Code: UnreachableRule, Severity: check.Note, Fix: "name less in this rule, unless it is meant to overrule the other",
-		Related: []check.Related{{Pos: r.Pos, Message: fmt.Sprintf("%s: is never asked", r.Action)}}}
+	f := check.Finding{Code: UnreachableRule, Severity: check.Note, Fix: "make this rule narrower, unless it is meant to overrule the other",
+		Related: []check.Related{{Pos: r.Pos, Message: fmt.Sprintf("%s: has no effect", r.Action)}}}
 	owner := own[0]
 	allow := slices.IndexFunc(own, func(k int) bool { return isAllow(&l.sources[k]) })
 	lost := "no call gets to " + l.describeRule(r.Pos)
 	if allow >= 0 && !isAllow(r) {
 		owner = own[allow]
 		f.Code, f.Severity = DenyNeverWins, ""
-		f.Fix = fmt.Sprintf("name less in this rule, or put a %s of your own above it", r.Action)
+		f.Fix = fmt.Sprintf("make this rule narrower, or put a %s of your own above it", r.Action)
 		lost = fmt.Sprintf("the %s %s never wins", r.Action, l.formatLocation(r.Pos))
 		l.addWitness(&f, l.proof.FindCommonCall(owner, i))
 	}
 	f.Message = fmt.Sprintf("%s: %s take%s every one", lost, l.linesOf(by), verbEnd(by))
 	if found.Status == prove.Reached {
-		f.Message += " that is sure to match; what is left are " + describeUnsure(r)
+		f.Message += " that certainly matches; only these are left: " + describeUnsure(r)
 	}
 	if found.AsWritten {
 		f.Message += " (proved for values as written)"
@@ -219,9 +219,9 @@ func (l *linter) reportOverruled(i int, r *policy.Source, by []int, found *prove
 // perhaps, and the rules above may not take them.
 func describeUnsure(r *policy.Source) string {
 	if len(r.Where) > 0 {
-		return "values of which a constraint is not sure, such as texts with line breaks around them"
+		return "values for which a constraint is not certain, such as texts with line breaks around them"
 	}
-	return "paths whose place is not known"
+	return "paths in an unknown folder"
 }
 
 func verbEnd(by []int) string {

@@ -32,7 +32,7 @@ func TestExpressions(t *testing.T) {
 			t.Errorf("%s: %+v", below, r.Findings)
 			continue
 		}
-		if f := r.Findings[i]; !strings.Contains(f.Message, "values of which a constraint is not sure") || !strings.HasPrefix(f.Call, `tool run {"c":"git `) {
+		if f := r.Findings[i]; !strings.Contains(f.Message, "values for which a constraint is not certain") || !strings.HasPrefix(f.Call, `tool run {"c":"git `) {
 			t.Errorf("%s: %s\n%s", below, f.Message, f.Call)
 		}
 	}

@@ -20,8 +20,8 @@ func checkReplies(l *linter) {
 		}
 		if r.Action == policy.Redact && slices.ContainsFunc(r.Finds, isDoubtful) {
 			l.addFinding(r, policy.Position{}, check.Finding{Code: RedactedDoubt,
-				Message: "it takes out what may be no secret: " + strings.Join(slices.DeleteFunc(slices.Clone(r.Finds), func(k string) bool { return !isDoubtful(k) }), ", "),
-				Fix:     `name kinds that are sure, such as "secret", or warn`})
+				Message: "it removes texts that may not be secrets: " + strings.Join(slices.DeleteFunc(slices.Clone(r.Finds), func(k string) bool { return !isDoubtful(k) }), ", "),
+				Fix:     `write kinds that are certain, such as "secret", or use action = "warn"`})
 		}
 		l.starPasses(r)
 		key := r.On.String() + r.About.RuleKey() + "\x00" + conditionKey(r) + "\x00" + furtherKey(r)
@@ -63,8 +63,8 @@ func (l *linter) starPasses(r *policy.Source) {
 		if d := l.policy.DecideReply(r.On, []policy.Call{c}, kinds); check.StrictestAction(&d) <= r.Action {
 			continue
 		}
-		l.addFinding(r, policy.Position{}, check.Finding{Code: StarStops, Message: fmt.Sprintf("%q stops at a slash, and what comes back under a name with one passes", g),
-			Why: "A server can put a slash into a name, and what no rule about what comes back matches goes on.", Fix: fmt.Sprintf("write %q", deepenStars(g))})
+		l.addFinding(r, policy.Position{}, check.Finding{Code: StarStops, Message: fmt.Sprintf("%q stops at a slash, so replies under a name with a slash pass", g),
+			Why: "A server can put a slash into a name, and a reply that no rule matches passes.", Fix: fmt.Sprintf("write %q", deepenStars(g))})
 	}
 }
 

@@ -123,7 +123,7 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 				if l.policy.Decide(deep).Action != policy.Allow {
 					continue
 				}
-				f := check.Finding{Code: StarStops, Message: fmt.Sprintf("%q %s", g, s.stopMessage(g)), Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
+				f := check.Finding{Code: StarStops, Message: fmt.Sprintf("%q %s", g, s.stopMessage(g)), Fix: fmt.Sprintf("write %q to include everything below", s.wide)}
 				if !strings.HasSuffix(g, "/*") {
 					f.Fix = fmt.Sprintf("write %q", s.wide)
 					f.Why = "* stops at a slash, so the rule does not match a text that has one."
@@ -168,9 +168,9 @@ func (s *stop) stopMessage(g string) string {
 	case s.literal:
 		return "is a relative path, and the same name in a folder is allowed"
 	case strings.HasSuffix(g, "/*"):
-		return "covers no deeper path, and those are allowed"
+		return "does not cover deeper paths, and those are allowed"
 	}
-	return "stops at a slash, and what has one there is allowed"
+	return "stops at a slash, and texts with a slash there are allowed"
 }
 
 // starOpens looks for a call that no rule matches, and that rule i would match if a value had one
@@ -191,8 +191,8 @@ func (l *linter) starOpens(i int, r *policy.Source, a policy.ArgSource, g string
 	if first.Rule == nil || first.Rule.Index != i || second.Action != policy.Deny || second.Rule != nil {
 		return false
 	}
-	f := check.Finding{Code: StarStops, Severity: check.Note, Message: fmt.Sprintf("%q opens no folder below", g), Why: "* stops at a slash.",
-		Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
+	f := check.Finding{Code: StarStops, Severity: check.Note, Message: fmt.Sprintf("%q does not open folders below", g), Why: "* stops at a slash.",
+		Fix: fmt.Sprintf("write %q to include everything below", s.wide)}
 	if isText(r) {
 		f.Severity = check.Warning
 	}

@@ -28,7 +28,7 @@ func findClosedSubjects(l *linter) {
 	}
 	l.addFinding(&l.sources[0], policy.Position{}, check.Finding{Code: ClosedSubjects,
 		Message: "no rule opens resources, prompts, sampling or elicitation",
-		Fix:     `write rules such as resource = "file:///home/user/projects/**" for what you use; nothing, if they are to stay shut`})
+		Fix:     `write rules such as resource = "file:///home/user/projects/**" for the ones that you use, or leave the policy as it is if they should stay closed`})
 }
 
 // findUntiedFolders finds allows for folders without the constraint under, which resolves symbolic
@@ -45,7 +45,7 @@ func findUntiedFolders(l *linter) {
 				continue
 			}
 			l.addFinding(r, a.Pos, check.Finding{Code: LinksLeadOut,
-				Message: fmt.Sprintf("%s = %q allows by the text of the path", policytext.DottedKey("args", a.Path...), a.Globs[at]),
+				Message: fmt.Sprintf("%s = %q compares only the text of the path", policytext.DottedKey("args", a.Path...), a.Globs[at]),
 				Fix:     underFix(a)})
 			return
 		}
@@ -67,10 +67,10 @@ func underFix(a policy.ArgSource) string {
 		}
 		folder = strings.TrimSuffix(folder, "/")
 		if !onDisk(g) || folder == "" || strings.HasPrefix(folder, "~") && folder != "~" && folder[1] != '/' || strings.Contains(folder, `\`) {
-			return fmt.Sprintf("add %s = { under = [...] } with the folders that it may be in, which resolves links first", key)
+			return fmt.Sprintf("add %s = { under = [...] } with the folders that it may be in, which follows links first", key)
 		}
 		folders = append(folders, policytext.Quote(folder))
 	}
 	slices.Sort(folders)
-	return fmt.Sprintf("add %s = { under = %s }, which resolves links first", key, policytext.FormatList(slices.Compact(folders)))
+	return fmt.Sprintf("add %s = { under = %s }, which follows links first", key, policytext.FormatList(slices.Compact(folders)))
 }

@@ -17,6 +17,6 @@ func findIdleTrusts(l *linter) {
 			continue // a pin has an effect by itself
 		}
 		l.addFinding(&policy.Source{Rule: policy.Rule{Pos: t.Pos}, From: t.From}, policy.Position{}, check.Finding{Code: IdleTrust,
-			Message: "nothing looks at what this says of the server", Fix: `write [flow] with level = "ask", or a rule with after`})
+			Message: "no rule uses what this table says about the server", Fix: `write [flow] with level = "ask", or a rule with after`})
 	}
 }

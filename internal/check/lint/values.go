@@ -174,5 +174,5 @@ func areAkin(a, b string) bool {
 // plainName returns a name in one spelling: filePath, file_path and file-path
 // are equal.
 func plainName(name string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+	return strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(name), "_", ""), "-", "")
 }

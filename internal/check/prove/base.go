@@ -2,9 +2,9 @@ package prove
 
 import "strings"
 
-// base is what the first characters of a text tell about its path: whether the path is relative to
-// the working directory. It follows the way in which package policy reads paths. If policy would
-// need later characters to decide this, the base is baseDoubtful.
+// base tells, by the first characters of a text, whether the text is a path relative to the working
+// directory. It follows the way in which package policy reads paths. If policy would need later
+// characters to decide this, the base is baseDoubtful.
 type base uint8
 
 const (

@@ -277,8 +277,8 @@ func (w *world) within(c *policy.Call) bool {
 	if c.Args != nil && json.Unmarshal(c.Args, &args) != nil {
 		return false
 	}
-	for _, v := range args {
-		if !slices.Contains(w.values, other.Replace(v)) {
+	for name, v := range args {
+		if !w.further && !slices.Contains(w.args, name) || !slices.Contains(w.values, other.Replace(v)) {
 			return false
 		}
 	}

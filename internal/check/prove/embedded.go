@@ -30,7 +30,7 @@ func (d *difference) noteUnmodelled() {
 		old, new = old[:len(old)-1], new[:len(new)-1]
 	}
 	all := slices.Concat(d.old.rules, d.new.rules)
-	keys := bridgedKeys(all)
+	keys := bridgedKeys(all, all)
 	for _, cause := range []struct {
 		rule   func(*rule) bool
 		reason string

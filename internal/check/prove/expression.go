@@ -163,7 +163,7 @@ func (q *question) spelledTexts(path []string) (texts []any) {
 	return texts
 }
 
-// maxTries bounds the number of texts of which each avoids only one expression.
+// maxTries is the largest number of texts that each avoid only one expression.
 const maxTries = 8
 
 // opaqueReason returns the end of a reason why nothing was proved: it names the conditions of two

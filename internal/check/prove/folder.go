@@ -11,29 +11,37 @@ import (
 // as the absolute path that it leads to. Calls in the model have no such folder. A proof also holds
 // for calls with a folder if every glob that matches the relative path matches the absolute path as
 // well. This holds for globs with a root, which match no relative path, and for **/x, which matches
-// both. If an argument has such globs and other globs, one rule may match the relative path and
-// another rule the absolute path, and nothing is proved. Nothing is proved either if an argument has
-// a glob that begins with another wildcard and a glob about paths: only because of the latter, values
-// are read as paths.
+// both. It does not hold for a glob with two slashes in a row, because the absolute path has none. If
+// an argument has such globs and other globs, one rule may match the relative path and another rule
+// the absolute path, and nothing is proved. Nothing is proved either if an argument has a glob that
+// begins with another wildcard and a glob about paths: only because of the latter, values are read as
+// paths.
 
 // ReasonFolder is the reason of an undecided class about relative paths, for which nothing is proved
 // because of the globs on an argument (bridgedKeys).
 const ReasonFolder = "relative paths, where globs for whole paths and for relative ones are on one argument"
 
 // bridgedKeys lists the keys of the arguments for which nothing is proved about relative paths,
-// because of the kinds of globs that the rules have on them.
-func bridgedKeys(rules []*rule) (keys []string) {
+// because of the kinds of globs that the rules have on them. One glob about paths anywhere in the
+// policy is enough that all rules read the argument as a path.
+func bridgedKeys(rules, policy []*rule) (keys []string) {
 	whole, part := map[string]bool{}, map[string]bool{}
 	paths, wild := map[string]bool{}, map[string]bool{}
+	for _, r := range policy {
+		for i := range r.args {
+			for _, g := range r.args[i].globs {
+				paths[r.args[i].key] = paths[r.args[i].key] || g.Forms.PathLike
+			}
+		}
+	}
 	for _, r := range rules {
 		for i := range r.args {
 			a := &r.args[i]
 			for _, g := range a.globs {
 				text := g.Forms.Forms[0].Globs[0]
-				paths[a.key] = paths[a.key] || g.Forms.PathLike
 				wild[a.key] = wild[a.key] || strings.IndexByte("*?", text[0]) >= 0 && text != "**" && !strings.HasPrefix(text, "**/")
 				switch {
-				case strings.HasPrefix(text, "${cwd}"):
+				case strings.HasPrefix(text, "${cwd}"), strings.Contains(strings.Replace(text, "://", "", 1), "//"):
 					whole[a.key], part[a.key] = true, true
 				case g.Absolute, strings.HasPrefix(text, "**/"):
 					whole[a.key] = true
@@ -60,15 +68,20 @@ func (r *rule) hasConditionOn(keys []string) bool {
 	return slices.ContainsFunc(r.args, func(a argument) bool { return slices.Contains(keys, a.key) })
 }
 
-// isRooted reports whether a proof about the last of the rules also holds for
+// isRooted reports whether a proof about rule i, from it and the rules above it, also holds for
 // relative paths.
-func isRooted(rules []rule) bool {
-	last := &rules[len(rules)-1]
-	var among []*rule
-	for i := range rules {
-		if r := &rules[i]; r.src.Subject == last.src.Subject && !areAsunder(r.name, last.name) {
-			among = append(among, r)
+func isRooted(rules []rule, i int) bool {
+	r := &rules[i]
+	var above, all []*rule
+	for k := range rules {
+		o := &rules[k]
+		if o.src.Subject != r.src.Subject {
+			continue
+		}
+		all = append(all, o)
+		if k <= i && !areAsunder(o.name, r.name) {
+			above = append(above, o)
 		}
 	}
-	return last.src.Subject == policy.ResourceSubject || !last.hasConditionOn(bridgedKeys(among))
+	return r.src.Subject == policy.ResourceSubject || !r.hasConditionOn(bridgedKeys(above, all))
 }

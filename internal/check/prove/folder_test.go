@@ -21,3 +21,34 @@ func TestWithoutTheGlobThatReadsPaths(t *testing.T) {
 		t.Errorf("relative paths are answered differently, and that is not said: %+v", all)
 	}
 }
+
+// A glob about paths has the argument read as a path by each rule of the policy, also by the rules
+// above it and by those about other tools.
+func TestReachedBecauseALaterRuleReadsPaths(t *testing.T) {
+	for _, tool := range []string{"*", "b"} {
+		p := parse(t, `
+[[rule]]
+action = "allow"
+tool = "a"
+args.q = "?"
+
+[[rule]]
+action = "prompt"
+tool = "a"
+args.q = "?"
+
+[[rule]]
+action = "allow"
+tool = "`+tool+`"
+args.q = "/"
+`)
+		call := policy.Call{Subject: policy.ToolSubject, Names: []string{"a"}, Args: []byte(`{"q":".."}`), Facts: policy.Facts{Cwd: "/A"}}
+		tr := p.Trace(&call)
+		if !slices.Contains(tr.ReachedRules(), 1) {
+			t.Fatalf("%s: the call reaches only %v", tool, tr.ReachedRules())
+		}
+		if f := prove.Reach(p, prove.Options{})[1]; f.Status == prove.Covered && !f.AsWritten {
+			t.Errorf("%s: a rule that a relative path reaches is said to be covered by %v", tool, f.By)
+		}
+	}
+}

@@ -14,7 +14,8 @@ import (
 // kinds that the rules do not distinguish. A call that was not screened for findings matches every
 // rule with find perhaps. Questions that count such matches also try this case.
 
-// look is what is known about the findings in a call. The zero value is for policies without find.
+// look holds the known facts about the findings in a call. The zero value is for policies without
+// find.
 type look struct {
 	asked  bool     // some rule has the condition find
 	unseen bool     // the call was not screened

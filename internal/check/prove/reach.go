@@ -61,7 +61,7 @@ const ReasonReplies = "the rules about what comes back are not the same"
 const (
 	reasonLayers  = "the policies stand under layers that are not the same, and these were not compared"
 	reasonEdits   = "the rules about what is taken out of servers' requests, or the packs, are not the same, and these were not compared"
-	reasonReply   = "of what comes back nothing is proved"
+	reasonReply   = "rules about replies are not proved"
 	reasonWork    = "too many combinations of rules"
 	reasonWitness = "no call was found that shows it"
 )
@@ -136,7 +136,7 @@ func (pr *prover) reachRule(p *policy.Policy, rules []rule, i int) Finding {
 		return f
 	}
 	f.AsWritten = f.AsWritten || wanted && !pr.coversPadded(rules, i)
-	f.AsWritten = f.AsWritten || r.holdsJSONText() || !isRooted(rules[:i+1])
+	f.AsWritten = f.AsWritten || r.holdsJSONText() || !isRooted(rules, i)
 	f.By = pr.findCovering(q.avoid, r)
 	if pr.beyondText(r) || slices.ContainsFunc(f.By, func(k int) bool { return pr.beyondText(&rules[k]) }) {
 		return Finding{Rule: i, Reason: ReasonWindows}

@@ -39,7 +39,7 @@ func TestRegular(t *testing.T) {
 			t.Errorf("%s within %s: %v, %q", c.inner, c.outer, !found, text)
 		}
 		if found && (!full(c.inner).MatchString(text) || full(c.outer).MatchString(text)) {
-			t.Errorf("%q is no text of %s without %s", text, c.inner, c.outer)
+			t.Errorf("%q is not text of %s without %s", text, c.inner, c.outer)
 		}
 	}
 	for _, expr := range []string{`a\b`, `(?m)^a`, `(?m)a$`, `(`, `\B`} {

@@ -141,7 +141,7 @@ func (r *replies) distinctTexts(globs []string, uri bool) (texts []*string) {
 		}
 		r.whole, all = false, append(all, new("x"))
 	}
-	r.whole = r.whole && (!uri || len(globs) == 0) // rules without names need none of the readings
+	r.whole = r.whole && (!uri || len(globs) == 0) // without globs, the other readings of a URI do not matter
 	return slices.DeleteFunc(all, func(t *string) bool { return *t == "" })
 }
 

@@ -39,5 +39,8 @@ func trustTexts(p *policy.Policy) (texts []string) {
 	for i, t := range p.TrustTables() {
 		texts = append(texts, fmt.Sprintf("%s (table %d)", t.String(), i+1))
 	}
+	for i, t := range p.CageTables() {
+		texts = append(texts, fmt.Sprintf("%s (cage %d)", t.String(), i+1))
+	}
 	return texts
 }

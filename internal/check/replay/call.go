@@ -18,7 +18,7 @@ type Why string
 // The reasons. Each is a stable word of the JSON report.
 const (
 	Redacted   Why = "redacted"   // a rule looks at a redacted secret
-	Cut        Why = "cut"        // a rule looks at a text of which the record has only the beginning
+	Cut        Why = "cut"        // a rule looks at a text, and the record has only its beginning
 	LeftOut    Why = "left_out"   // a rule looks at arguments that the record omits
 	Several    Why = "several"    // several requests in one message; the record has no arguments for them
 	Malformed  Why = "malformed"  // denied for the shape of the message, which is not recorded
@@ -48,13 +48,13 @@ func (w Why) String() string {
 	case Malformed:
 		return "denied for its shape, which is not recorded"
 	case Unrecorded:
-		return "a rule looks at what is not recorded"
+		return "a rule looks at data that is not recorded"
 	case NoCall:
 		return "the call that it answers is not among these records"
 	case Pinned:
-		return "an entry of a list that was held to what was approved"
+		return "a list entry that was compared with the approved one"
 	case Uncarried:
-		return "withheld because rules could not be carried out on it"
+		return "withheld because it could not be altered as the rules require"
 	}
 	return "no record that this version understands"
 }

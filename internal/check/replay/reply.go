@@ -7,6 +7,7 @@ import (
 
 	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/text/builtin"
 	"github.com/clawai/clawai/policy"
 )
@@ -57,6 +58,7 @@ func (rs *Replies) TakeReplies(e *event.Entry) []Reply {
 	if len(e.Declared) > 0 {
 		return r.listEntries()
 	}
+	r.words = slices.DeleteFunc(r.words, func(word string) bool { return !isOfRule(word) })
 	r.rebuildCall()
 	return []Reply{r}
 }
@@ -88,6 +90,9 @@ func (rs *Replies) takeCall(ref string) *event.Entry {
 // decided.
 func (r *Reply) readOutcome() bool {
 	e := r.entry
+	if e.Code == gate.CodeReleased { // a person decided
+		return false
+	}
 	r.Was, r.words = policy.Allow, slices.Sorted(slices.Values(e.Altered))
 	switch {
 	case e.Kind != event.Decision:
@@ -102,6 +107,13 @@ func (r *Reply) readOutcome() bool {
 		return false
 	}
 	return true
+}
+
+// isOfRule reports whether a recorded alteration of a reply was made for a rule. Alterations for
+// pins, and the removal of the members that only clawai writes, need no rule.
+func isOfRule(word string) bool {
+	action, _, _ := strings.Cut(word, " ")
+	return action == policy.Redact.String() || action == policy.Fence.String() || action == policy.Warn.String()
 }
 
 // isAltered reports whether the reply was altered or stopped.
@@ -203,8 +215,9 @@ func (r *Reply) unknownKinds(kinds []string) (all []string) {
 	return all
 }
 
-// JudgeReply decides a recorded reply. The rules judge each kind of finding by itself, so the answer
-// is certain if no kind of which it is unknown whether it was found could change the answer.
+// JudgeReply decides a recorded reply. The rules judge each kind of finding by itself. For some
+// kinds, the record may not show whether they were found. The answer is certain if no such kind
+// could change it.
 func (j *Judge) JudgeReply(r *Reply) (policy.Decision, Why) {
 	kinds, ruled := j.policy.Screens(r.on)
 	switch {

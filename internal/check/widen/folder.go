@@ -1,7 +1,9 @@
 package widen
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -9,11 +11,29 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// CheckFolder returns an error for an absolute folder that is not opened: the home folder and
-// those above it, one that no rule can name, a place of keys, and clawai's own folders with those
-// above them.
+// CheckFolder returns an error for a folder that must not be opened, by its name or by where it
+// leads: the home folder and those above it, one that no rule can name, a place of keys, clawai's own
+// folders with those above them, and one behind a link. It needs the disk. If the folder is not
+// there, it checks the part of the path that is.
 func CheckFolder(folder, home string, own []string) error {
-	if !IsModestFolder(folder, home) {
+	if err := checkLinks(folder, home); err != nil {
+		return err
+	}
+	if err := checkName(folder, home, own); err != nil {
+		return err
+	}
+	all := append([]string{folder, home}, own...)
+	for i, path := range all {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			all[i] = real
+		}
+	}
+	return checkName(all[0], all[1], all[2:])
+}
+
+// checkName returns an error for a folder whose name says that it is not opened.
+func checkName(folder, home string, own []string) error {
+	if !isModest(folder, home) {
 		return fmt.Errorf("%s is your home folder or above it, or has a name that no rule can have: open a folder in it", folder)
 	}
 	slashed := filepath.ToSlash(folder)
@@ -36,11 +56,13 @@ func CheckFolder(folder, home string, own []string) error {
 	return nil
 }
 
-// CheckLinks returns an error for a folder whose path goes through a symbolic link, except the home
-// folder itself: the rules would name the link, and it can lead to any place later. It needs the
-// disk.
-func CheckLinks(folder, home string) error {
+// checkLinks returns an error for a folder whose path goes through a symbolic link, except the home
+// folder itself: the rules would name the link, and it can lead to any place later.
+func checkLinks(folder, home string) error {
 	real, err := filepath.EvalSymlinks(folder)
+	if above := filepath.Dir(folder); errors.Is(err, fs.ErrNotExist) && above != folder {
+		return checkLinks(above, home)
+	}
 	if err != nil {
 		return err
 	}
@@ -74,16 +96,16 @@ func SpellFolder(folder, home string) string {
 	return folder
 }
 
-// IsModestFolder reports whether a rule may open a folder without a question: it is not the
-// home folder or above it, and its name is not a pattern and needs no quoting.
-func IsModestFolder(folder, home string) bool {
+// isModest reports whether a folder is neither the home folder nor above it, and its name is not a
+// pattern and needs no quoting.
+func isModest(folder, home string) bool {
 	rel, err := filepath.Rel(folder, home)
 	if strings.EqualFold(filepath.VolumeName(folder), filepath.VolumeName(home)) {
 		if err != nil || rel == "." || !strings.HasPrefix(rel, "..") {
 			return false
 		}
 	} else if clean := filepath.Clean(folder); filepath.Dir(clean) == clean {
-		return false // the whole of another drive
+		return false // the root of another drive
 	}
 	return !strings.ContainsFunc(folder, func(r rune) bool {
 		return strings.ContainsRune("\"\\*?[]{}$%", r) || !unicode.IsPrint(r)

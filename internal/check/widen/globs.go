@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// foldersOf returns the folders that globs of a condition open with all that is in them. bare means
-// that a glob is also about such a folder itself.
+// foldersOf returns the folders that globs open with everything in them. bare means that a glob
+// also matches such a folder itself.
 func foldersOf(globs []string) (dirs []string, bare bool) {
 	for _, g := range globs {
 		if dir, below := strings.CutSuffix(g, "/**"); below && isFolder(dir) {
@@ -32,8 +32,8 @@ func isFolder(dir string) bool {
 	return strings.HasPrefix(dir, "/") || dir == "~" || strings.HasPrefix(dir, "~/") || dir == "${cwd}" || strings.HasPrefix(dir, "${cwd}/") || drive
 }
 
-// addAliases adds to globs of tools' names the other names that such calls have: a tool that an
-// agent brings along also has the name of its class, and rules match either.
+// addAliases adds the other names of the same tools: a built-in tool of an agent also has the name
+// of its class, and rules match both names.
 func addAliases(names []string) []string {
 	all := slices.Clone(names)
 	for _, class := range builtin.ListClasses() {
@@ -62,7 +62,7 @@ func meetAny(some, others []string) bool {
 	return false
 }
 
-// meet reports whether a text may match both globs. In doubt it may.
+// meet reports whether one text may match both globs. If this is not certain, it returns true.
 func meet(a, b string) bool {
 	switch starA, starB := strings.ContainsAny(a, "*?"), strings.ContainsAny(b, "*?"); {
 	case !starA && !starB:
@@ -81,8 +81,8 @@ func matches(pattern, text string) bool {
 	return err != nil || g.Match(text)
 }
 
-// coverAll reports whether each text that matches one of the globs of inner matches one of outer. It
-// may report false where that is so.
+// coverAll reports whether each text that a glob of inner matches also matches a glob of outer. If
+// this is not certain, it returns false.
 func coverAll(outer, inner []string) bool {
 	for _, in := range inner {
 		if !slices.ContainsFunc(outer, func(out string) bool { return covers(out, in) }) {

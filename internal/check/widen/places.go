@@ -1,7 +1,6 @@
 package widen
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -9,14 +8,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// place is a set of files that a further folder may not open.
+// place is a set of files that must stay closed in a further folder.
 type place struct {
 	globs []string
 	files []string // examples below the folder
-	keys  bool     // no copy opens it; another place is opened if the rule's own folder opens it
+	keys  bool     // no copy may open it; a copy may open any other place that is open in the rule's own folder
 }
 
-// listPlaces returns the keys, and what runs by itself later.
+// listPlaces returns the places of keys, and of files that programs run later.
 func listPlaces() (all []place) {
 	for _, p := range textclass.SecretPlaces {
 		for _, shut := range p.Shut {
@@ -32,10 +31,11 @@ func listPlaces() (all []place) {
 	return all
 }
 
-// hooks is the place whose files git runs.
+// hooks is the folder of programs that git runs.
 const hooks = ".git/hooks"
 
-// shutPlaces gives the copies that allow exceptions for the places that they may not open.
+// shutPlaces adds to the copies that allow an exception for each place that they would open and
+// must not.
 func (w *widener) shutPlaces() {
 	places := listPlaces()
 	for _, c := range w.copies {
@@ -59,15 +59,15 @@ func (w *widener) shutPlaces() {
 	}
 }
 
-// opensPlace reports whether a copy opens a place that it may not open: no rule above it shuts the
-// place for all of its calls.
+// opensPlace reports whether a copy opens a place that must stay closed, because no rule above
+// closes the place for all calls of the copy.
 func (w *widener) opensPlace(c *copied, arg []string, p *place) bool {
 	return slices.ContainsFunc(p.files, func(file string) bool {
 		return !w.shutsFile(c, arg, w.o.Folder+"/"+file) && (p.keys || w.shutsFile(c, arg, c.dirs[0]+"/"+file))
 	})
 }
 
-// shutsFile reports whether a rule above a copy denies a file, or asks about it, for each tool and
+// shutsFile reports whether a rule above a copy denies a file, or asks about it, for every tool and
 // server of the copy.
 func (w *widener) shutsFile(c *copied, arg []string, file string) bool {
 	return slices.ContainsFunc(w.sources[:c.at], func(s policy.Source) bool {
@@ -103,19 +103,21 @@ func namesRepository(path []string) bool {
 	return slices.Contains(words, "repo") || slices.Contains(words, "repository")
 }
 
-// callOf returns a call of a copy with a file of the folder.
+// callOf returns a call that a copy matches, about a file in the folder. If file is "", the call
+// has a value that the rule's own globs match.
 func (w *widener) callOf(c *copied, file string) *policy.Call {
 	s := c.source
 	args := map[string]any{}
 	for _, a := range s.Args {
 		value := sample(a.Globs[0])
-		if slices.ContainsFunc(c.args, func(own policy.ArgSource) bool { return slices.Equal(own.Path, a.Path) }) {
+		if i := slices.IndexFunc(c.args, func(own policy.ArgSource) bool { return slices.Equal(own.Path, a.Path) }); i >= 0 && file != "" {
 			value = w.o.Folder + "/" + file
+		} else if i >= 0 {
+			value = sample(c.args[i].Globs[0])
 		}
 		setMember(args, a.Path, value)
 	}
-	src, _ := json.Marshal(args) // texts and objects can always be encoded
-	return &policy.Call{Server: sample(w.serversOf(c)[0]), Method: "tools/call", Subject: policy.ToolSubject, Names: []string{sampleName(s.Names[0])}, Args: src, Screened: true}
+	return newCall(s, sample(w.serversOf(c)[0]), args)
 }
 
 func setMember(in map[string]any, path []string, value string) {
@@ -134,14 +136,14 @@ func setMember(in map[string]any, path []string, value string) {
 	in[name] = value
 }
 
-// maxKept is the maximum number of files that are shown to stay shut.
+// maxKept is the maximum number of closed files that are shown.
 const maxKept = 4
 
-// listKept finds files of the folder that stay shut, each by another rule.
+// listKept finds files of the folder that stay closed, each because of another rule.
 func (w *widener) listKept(op *Opening) {
 	seen := map[policy.Rule]bool{}
 	for _, file := range []string{".git/hooks/pre-commit", ".env", ".ssh/id_ed25519", ".bashrc", ".git/config", "server.key"} {
-		for _, c := range w.copies {
+		for _, c := range slices.Concat(w.named, w.copies) {
 			call := w.callOf(c, file)
 			d := op.New.Decide(call)
 			if d.Action != policy.Deny || d.Rule == nil || seen[*d.Rule] || len(op.Kept) >= maxKept || w.closing >= 0 && d.Rule.Index == w.closing+len(w.copies) {

@@ -1,6 +1,7 @@
-// Package widen opens a further folder in a policy: it copies the rules about a folder that the
-// policy has, for the other folder. The copies open nothing that a rule denies: each stands below
-// every rule that denies such calls, but for the one that refuses everything else.
+// Package widen opens a further folder in a policy. If rules name folders by a list of [folders],
+// it adds the folder to the list. If a rule names a folder itself, it writes a copy of the rule for
+// the further folder. The copies open nothing that a rule denies: each copy stands below every rule
+// that denies such calls, except the last rule, which denies everything else.
 package widen
 
 import (
@@ -20,24 +21,24 @@ type Options struct {
 	File    string // name of the policy
 	Parse   policy.Options
 	Folder  string // absolute or below ~/, clean, with slashes
-	Server  string // the only server that gets the folder; "" for each that has one
-	Write   bool   // also what writes
-	Comment string // lines above the rules
+	Server  string // the only server that gets the folder; "" for every server that has folders
+	Write   bool   // also open the folder for tools that write
+	Comment string // comment lines to put above the rules
 }
 
 // Opening is a policy with the folder opened.
 type Opening struct {
-	Text     string // the new rules
-	Next     []byte // the policy with them
-	Line     int    // of the first new rule's comment
-	Places   int    // how many the rules go to
+	Text     string // the new rules, as text
+	Next     []byte // the policy with the new rules
+	Line     int    // line of the comment above the first new rule
+	Places   int    // number of places at which the new rules stand
 	Old, New *policy.Policy
-	Changes  []diff.Change // a call for each class that is answered differently
+	Changes  []diff.Change // an example for each class of calls that is answered differently
 	Kept     []Kept
 	Left     []string // rules that were not copied, and why
 }
 
-// Kept is a file of the folder that stays shut.
+// Kept is a file of the folder that stays closed.
 type Kept struct {
 	File string
 	Tool string
@@ -47,32 +48,73 @@ type Kept struct {
 // copied is one rule about a folder, and its copy.
 type copied struct {
 	source *policy.Source
-	args   []policy.ArgSource // the conditions that name folders
-	dirs   []string           // these folders
+	args   []policy.ArgSource // the rule's conditions that name folders
+	dirs   []string           // the folders in these conditions
 	reads  bool
 	except []policy.ArgSource
-	at     int // the place among the rules, before which it goes
+	at     int // index of the rule above which the copy goes
 }
 
-// OpenFolder copies the rules. An error means that nothing is opened, and says why.
+// OpenFolder returns the policy with the folder opened. After an error nothing is opened.
 func OpenFolder(src []byte, o Options) (*Opening, error) {
 	old, err := policy.Parse(o.File, src, o.Parse)
 	if err != nil {
 		return nil, err
 	}
-	w := &widener{o: o, src: src, old: old, sources: old.Sources()}
+	w := &widener{o: o}
+	w.read(src, old)
+	next, lines, at, err := w.addNames()
+	if err != nil {
+		return nil, err
+	}
+	if len(lines) > 0 {
+		named, err := policy.Parse(o.File, next, o.Parse)
+		if err != nil {
+			return nil, fmt.Errorf("the policy would not load with the folder: %w", err)
+		}
+		w.read(next, named)
+	}
+	w.findRules()
+	if len(w.copies)+len(lines) == 0 {
+		if len(w.added) > 0 {
+			return nil, errKnown
+		}
+		return nil, w.noRules()
+	}
+	op, err := w.copyRules()
+	if err != nil {
+		return nil, err
+	}
+	if op.Text == "" && len(lines) == 0 {
+		return nil, errKnown
+	}
+	if op.Old = old; len(lines) > 0 {
+		if op.Changes = append(w.listChanges(old, op.New), op.Changes...); len(op.Changes) == 0 {
+			return nil, errKnown
+		}
+		text := "[folders]\n" + strings.Join(lines, "\n") + "\n"
+		if op.Text != "" {
+			text += "\n" + op.Text
+		}
+		op.Text, op.Line, op.Places = text, at, op.Places+1
+	}
+	w.listKept(op)
+	return op, nil
+}
+
+// errKnown means that the rules already treat the folder like the others.
+var errKnown = errors.New("the policy already treats this folder like its other folders")
+
+// read sets the policy whose rules are copied.
+func (w *widener) read(src []byte, p *policy.Policy) {
+	w.src, w.old, w.sources, w.names = src, p, p.Sources(), nil
 	for i := range w.sources {
 		w.names = append(w.names, addAliases(w.sources[i].Names))
 	}
 	w.closing = slices.IndexFunc(w.sources, func(s policy.Source) bool { return s.Subject == policy.ToolSubject && s.RefusesTheRest() })
 	if w.closing >= 0 && slices.ContainsFunc(w.sources[w.closing+1:], func(s policy.Source) bool { return s.Subject == policy.ToolSubject }) {
-		w.closing = -1 // with rules below it, it was put there to shut them
+		w.closing = -1 // other rules follow, so this rule is not the last one
 	}
-	w.findRules()
-	if len(w.copies) == 0 {
-		return nil, w.noRules()
-	}
-	return w.openFolder()
 }
 
 type widener struct {
@@ -80,22 +122,24 @@ type widener struct {
 	src     []byte
 	old     *policy.Policy
 	sources []policy.Source
-	names   [][]string // of each rule, with the other names of agents' tools
-	closing int        // index of the rule that refuses everything else; -1 if there is none
+	names   [][]string // by rule: its names, and the other names of agents' tools
+	closing int        // index of the last rule, which denies everything else; -1 if there is none
 	copies  []*copied
+	added   []string  // the names of [folders] that got the folder
+	named   []*copied // rules that use such a name; they are not copied
 	left    []string
 }
 
 func (w *widener) noRules() error {
-	what := "reads in"
+	what := "read in"
 	if w.o.Write {
-		what = "reads or writes in"
+		what = "read or write in"
 	}
 	whose := "any tool"
 	if w.o.Server != "" {
 		whose = "a tool of " + w.o.Server
 	}
-	text := fmt.Sprintf("no rule of the policy says of a folder that %s %s it, so there is none to copy", whose, what)
+	text := fmt.Sprintf("no rule of the policy lets %s %s a folder, so there is no rule to copy", whose, what)
 	if len(w.left) > 0 {
 		text += "; " + strings.Join(w.left, "; ")
 	}
@@ -106,7 +150,9 @@ func (w *widener) noRules() error {
 func (w *widener) findRules() {
 	var all []*copied
 	for i := range w.sources {
-		if c := w.copyOf(&w.sources[i]); c != nil {
+		if c := w.namedRule(&w.sources[i]); c != nil {
+			w.named = append(w.named, c)
+		} else if c := w.copyOf(&w.sources[i]); c != nil {
 			all = append(all, c)
 		}
 	}
@@ -126,11 +172,11 @@ func (w *widener) findRules() {
 
 // copyOf returns the copy of a rule; nil if the rule opens no folder.
 func (w *widener) copyOf(s *policy.Source) *copied {
-	if s.Subject != policy.ToolSubject || s.From != "" || s.Action != policy.Allow && s.Action != policy.Prompt || s.Pinned {
+	if s.Subject != policy.ToolSubject || !s.TakesRulesAbove() || s.Action != policy.Allow && s.Action != policy.Prompt || s.Pinned {
 		return nil
 	}
 	if slices.ContainsFunc(s.Calls, func(c policy.Stated) bool { return c.Key != "server" }) || slices.ContainsFunc(s.Where, func(c policy.WhereSource) bool { return c.Key == "command" || c.Key == "sql" }) {
-		return nil // a rule about one folder to work in, about findings, or about what a text does
+		return nil // the rule depends on a working folder, on findings, or on the meaning of a text
 	}
 	if w.o.Server != "" && s.Servers != nil && !meetAny(s.Servers, []string{w.o.Server}) {
 		return nil
@@ -157,31 +203,31 @@ func (w *widener) copyOf(s *policy.Source) *copied {
 	return c
 }
 
-// shareCalls reports whether two rules may be about the same calls.
+// shareCalls reports whether two rules may match the same calls.
 func (w *widener) shareCalls(a, b *copied) bool {
 	return a.reads == b.reads && meetAny(w.names[a.source.Index], w.names[b.source.Index]) && meetServers(a.source, b.source)
 }
 
-// liesInside reports whether a rule is about folders inside another's, as an answer of "always" is:
-// it says nothing of a further folder.
+// liesInside reports whether all folders of a rule lie in folders of another rule. An answer
+// "always" writes such a rule, which is not meant for a further folder.
 func liesInside(c, other *copied) bool {
 	return !slices.ContainsFunc(c.dirs, func(dir string) bool {
 		return !slices.ContainsFunc(other.dirs, func(outer string) bool { return strings.HasPrefix(dir, strings.TrimSuffix(outer, "/")+"/") })
 	})
 }
 
-// asksLess reports whether another rule asks where a rule lets something be written: then the copy
-// asks.
+// asksLess reports whether a rule lets tools write where the other rule asks. Then only the other
+// rule is copied, so that a person is asked.
 func asksLess(c, other *copied) bool {
 	return !c.reads && c.source.Action == policy.Allow && other.source.Action == policy.Prompt
 }
 
 // placeRule finds the place of a copy: below its rule, and below every rule that denies such calls
-// or asks about them for a reason of its own.
+// or asks about them for its own reason. It returns false if no rule can be written there.
 func (w *widener) placeRule(c *copied) bool {
 	c.at = c.source.Index + 1
 	asks := c.source.Action == policy.Prompt
-	if asks { // at the end, so that it asks about nothing that is allowed
+	if asks { // at the end, so that it asks about no call that another rule allows
 		c.at = w.restPlace()
 	}
 	for j := c.at; j < len(w.sources); j++ {
@@ -189,30 +235,26 @@ func (w *widener) placeRule(c *copied) bool {
 		if j == w.closing || !shutsSome(s) && !asks || !meetAny(w.names[c.source.Index], w.names[j]) || !w.meetServer(c, s) {
 			continue
 		}
-		if s.From != "" {
+		if !s.TakesRulesAbove() {
 			w.left = append(w.left, fmt.Sprintf("the rule on line %d was not copied: a rule of %s, which the policy extends, would stand below the copy", c.source.Pos.Line, s.From))
 			return false
 		}
 		c.at = j + 1
 	}
-	return true
+	return w.isPlace(c.at)
 }
 
-// restPlace returns the place above the rule that refuses everything else, or the end.
+// isPlace reports whether a rule can be written at a place among the rules.
+func (w *widener) isPlace(at int) bool {
+	return at == policy.EndOfOwn(w.sources) || at < len(w.sources) && w.sources[at].TakesRulesAbove()
+}
+
+// restPlace returns the place above the rule that denies everything else, or the end.
 func (w *widener) restPlace() int {
 	if w.closing >= 0 {
 		return w.closing
 	}
-	return countOwn(w.sources)
-}
-
-func countOwn(sources []policy.Source) (n int) {
-	for i := range sources {
-		if sources[i].From == "" {
-			n++
-		}
-	}
-	return n
+	return policy.EndOfOwn(w.sources)
 }
 
 func (w *widener) meetServer(c *copied, s *policy.Source) bool {
@@ -222,7 +264,7 @@ func (w *widener) meetServer(c *copied, s *policy.Source) bool {
 	return meetServers(c.source, s)
 }
 
-// shutsSome reports whether a rule denies calls, or asks about them whatever is allowed elsewhere.
+// shutsSome reports whether a rule denies calls, or asks about calls that other rules allow.
 func shutsSome(s *policy.Source) bool {
 	if s.Subject != policy.ToolSubject {
 		return false
@@ -235,7 +277,8 @@ func meetServers(a, b *policy.Source) bool {
 	return a.Servers == nil || b.Servers == nil || meetAny(a.Servers, b.Servers)
 }
 
-func (w *widener) openFolder() (*Opening, error) {
+// copyRules writes the copies that change an answer.
+func (w *widener) copyRules() (*Opening, error) {
 	w.shutPlaces()
 	op, err := w.compose()
 	if err != nil {
@@ -245,7 +288,7 @@ func (w *widener) openFolder() (*Opening, error) {
 	if err := w.checkChanges(report); err != nil {
 		return nil, err
 	}
-	// A copy that answers no call in another way says nothing.
+	// A copy that changes no answer is left out.
 	changed := map[int]bool{}
 	for i := range report.Changes {
 		noteRule(changed, report.Changes[i].New.Rule)
@@ -259,9 +302,6 @@ func (w *widener) openFolder() (*Opening, error) {
 			kept = append(kept, c)
 		}
 	}
-	if len(kept) == 0 {
-		return nil, errors.New("the policy says of the folder already what it says of the others")
-	}
 	if len(kept) < len(w.copies) {
 		w.copies = kept
 		if op, err = w.compose(); err != nil {
@@ -269,12 +309,11 @@ func (w *widener) openFolder() (*Opening, error) {
 		}
 	}
 	op.Changes = report.Changes
-	w.listKept(op)
 	return op, nil
 }
 
-// changesSample reports whether a file of the folder is answered in another way by a copy. A
-// comparison of two large policies does not find a call for each rule.
+// changesSample reports whether a copy changes the answer to a call about one file of the folder.
+// The comparison of two large policies does not find a call for each rule.
 func (w *widener) changesSample(op *Opening, c *copied) bool {
 	call := w.callOf(c, "notes.md")
 	was, is := op.Old.Decide(call), op.New.Decide(call)
@@ -287,7 +326,7 @@ func noteRule(all map[int]bool, r *policy.Rule) {
 	}
 }
 
-// checkChanges returns an error if a call is opened that a rule denied.
+// checkChanges returns an error if the policy lets through a call that a rule denied.
 func (w *widener) checkChanges(r *diff.Report) error {
 	for i := range r.Changes {
 		c := &r.Changes[i]
@@ -300,8 +339,11 @@ func (w *widener) checkChanges(r *diff.Report) error {
 
 // compose writes the copies into the policy.
 func (w *widener) compose() (op *Opening, err error) {
-	op = &Opening{Old: w.old, Next: w.src, Left: w.left}
-	texts := map[int]string{} // by their places
+	op = &Opening{Old: w.old, New: w.old, Next: w.src, Left: w.left}
+	if len(w.copies) == 0 {
+		return op, nil
+	}
+	texts := map[int]string{} // by place
 	for i, c := range w.copies {
 		text := w.old.CopyRule(c.source.Rule, policy.RuleCopy{
 			Args: c.args, Under: []string{w.o.Folder}, Except: c.except, Server: w.o.Server, Description: w.describeCopy(c),
@@ -314,15 +356,18 @@ func (w *widener) compose() (op *Opening, err error) {
 		texts[c.at] += text
 	}
 	op.Places = len(texts)
-	own := countOwn(w.sources)
-	for at := len(w.sources); at >= 0; at-- { // the last first, so that the places above stay valid
+	end := policy.EndOfOwn(w.sources)
+	for at := len(w.sources); at >= 0; at-- { // from the end, so that the places above stay valid
 		switch text := texts[at]; {
 		case text == "":
 			continue
-		case at >= own:
+		case at == end:
 			op.Next = policytext.InsertBelow(op.Next, text)
 		default:
-			if op.Next, err = policy.InsertAbove(op.Next, w.sources[at].Rule, text); err != nil {
+			if texts[at], err = w.old.PlaceAbove(w.sources[at].Rule, text); err != nil {
+				return nil, err
+			}
+			if op.Next, err = w.old.InsertAbove(op.Next, w.sources[at].Rule, texts[at]); err != nil {
 				return nil, err
 			}
 		}
@@ -347,7 +392,7 @@ func (w *widener) describeCopy(c *copied) string {
 
 const alsoIn = ", also in "
 
-// onlyReads reports whether the words of every name say that it changes nothing.
+// onlyReads reports whether every name has a word for reading, and no word for a change.
 func onlyReads(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
 		words := textclass.SplitWords(name)
@@ -356,7 +401,7 @@ func onlyReads(names []string) bool {
 	})
 }
 
-// executes reports whether a name says that the tool runs, deletes or sends something.
+// executes reports whether a name has a word for running, deleting or sending.
 func executes(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return textclass.RunsText(name) || textclass.EffectsOf(textclass.SplitWords(name))&textclass.Executes != 0

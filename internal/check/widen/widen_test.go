@@ -2,6 +2,7 @@ package widen
 
 import (
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,10 +83,10 @@ func TestOpenFolder(t *testing.T) {
 
 func TestOpenFolderRefuses(t *testing.T) {
 	for want, src := range map[string]string{
-		"no rule of the policy says of a folder that any tool reads in it": rest,
-		"invalid TOML":                       "[[rul",
-		"already what it says of the others": "[[rule]]\naction = \"allow\"\ntool = \"read_file\"\nargs.path = \"~/**\"\n" + rest,
-		"no rule of the policy says":         "[[rule]]\naction = \"allow\"\ntool = \"run_file\"\nargs.path = \"~/projects/**\"\n",
+		"no rule of the policy lets any tool read in a folder": rest,
+		"invalid TOML": "[[rul",
+		"treats this folder like its other folders": "[[rule]]\naction = \"allow\"\ntool = \"read_file\"\nargs.path = \"~/**\"\n" + rest,
+		"no rule of the policy lets":                "[[rule]]\naction = \"allow\"\ntool = \"run_file\"\nargs.path = \"~/projects/**\"\n",
 	} {
 		if op, err := OpenFolder([]byte(src), options("", false)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", want, op, err)
@@ -101,6 +102,10 @@ func TestNothingThatIsDeniedOpens(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same policies each time
 		src := rulemix.WritePolicy(r)
+		named := seed%2 == 1
+		if named {
+			src = "[folders]\nprojects = [\"~/projects\"]\n\n" + strings.ReplaceAll(src, "\"~/projects", "\"${projects}")
+		}
 		o := options([]string{"", "files"}[r.IntN(2)], r.IntN(2) == 0)
 		op, err := OpenFolder([]byte(src), o)
 		if err != nil {
@@ -112,10 +117,13 @@ func TestNothingThatIsDeniedOpens(t *testing.T) {
 		for i := range calls {
 			c := &calls[i]
 			was, is := op.Old.Decide(c), op.New.Decide(c)
-			if was.Action == is.Action {
-				continue
+			if was.Action == is.Action || named && is.Action < was.Action {
+				continue // a rule with a name stays where it is, and may now ask above an allow
 			}
-			if was.Action == policy.Deny && was.Rule != nil && !(last.RefusesTheRest() && *was.Rule == last.Rule) {
+			first := *c // the same in the list's first folder
+			first.Args = []byte(strings.Replace(string(c.Args), "/data", "/projects", 1))
+			asThere := named && op.Old.Decide(&first).Action >= is.Action
+			if was.Action == policy.Deny && was.Rule != nil && !(last.RefusesTheRest() && *was.Rule == last.Rule) && !asThere {
 				t.Fatalf("%s\n%s on %q %s was denied by %q and is %v", op.Next, c.Names, c.Server, c.Args, was.Rule.Description, is.Action)
 			}
 			if !strings.Contains(string(c.Args), "data") || strings.Contains(string(c.Args), "..") {
@@ -124,7 +132,7 @@ func TestNothingThatIsDeniedOpens(t *testing.T) {
 			if o.Server != "" && c.Server != o.Server {
 				t.Fatalf("%s\n%s on %q %s was %v, is %v", op.Next, c.Names, c.Server, c.Args, was.Action, is.Action)
 			}
-			if is.Action == policy.Allow && (strings.Contains(string(c.Args), ".env") || strings.Contains(string(c.Args), ".git/") || strings.Contains(string(c.Args), ".key")) {
+			if is.Action == policy.Allow && (strings.Contains(string(c.Args), ".env") || strings.Contains(string(c.Args), ".git/") || strings.Contains(string(c.Args), ".key")) && !asThere {
 				t.Fatalf("%s\n%s %s is opened", op.Next, c.Names, c.Args)
 			}
 		}
@@ -139,7 +147,117 @@ func TestNothingThatIsDeniedOpens(t *testing.T) {
 	}
 }
 
-// In the starters, what is denied by a rule of its own in ~/projects is denied in the other folder.
+// A folder goes into a list of [folders] where rules name it, and the other rules are copied.
+func TestOpenFolderByName(t *testing.T) {
+	rule := func(lines string) string { return "[[rule]]\n" + lines + "\n\n" }
+	list := "[folders]\nprojects = [\"~/projects\"]\n\n"
+	read := rule("action = \"allow\"\ntool = \"read_*\"\nargs.path = \"${projects}/**\"")
+	git := rule("action = \"allow\"\ntool = \"git_checkout\"\nargs.path = \"${projects}/**\"")
+	other := rule("action = \"allow\"\ntool = \"list_files\"\nargs.path = \"~/x/**\"")
+	named := "projects = [\"~/projects\", \"~/data\"]\n"
+	for _, c := range []struct {
+		name, src, server string
+		write             bool
+		want              string // the new text of the policy; "" for the old text with the longer list
+		left              string
+	}{
+		{"reading", list + shut + read + rest, "", false, "", ""},
+		{"writing is not opened unasked", list + shut + read + git + rest, "", false, list + shut + read + "# Written.\n[[rule]]\naction = \"allow\"\ntool = \"read_*\"\nargs.path = [\"~/data\", \"~/data/**\"]\n", "add --write"},
+		{"writing", list + shut + read + git + rest, "", true, "", ""},
+		{"a trial of a change", list + shut + read + rule("action = \"allow\"\ntool = \"edit_file\"\nargs.path = \"${projects}/**\"\nwhere.dryRun = { one_of = [true] }") + rest, "", false, "", ""},
+		{"one server of several", list + shut + read + rest, "files", false, list + shut + read + "# Written.\n[[rule]]", "other servers"},
+		{"one server", list + shut + strings.Replace(read, "args", "server = \"files\"\nargs", 1) + rest, "files", false, "", ""},
+		{"a rule below names the place", list + shut + read + rule("action = \"deny\"\ntool = \"read_file\"\nargs.path = \"/home/user/Data/private/**\"") + rest, "", false, list + shut + read + "[[rule]]\naction = \"deny\"", "which is about this place"},
+		{"a rule below names another place", list + shut + read + rule("action = \"deny\"\ntool = \"read_file\"\nargs.path = \"/etc/**\"") + rest, "", false, "", ""},
+		{"a rule below is about files in any folder", list + read + shut + rest, "", false, "", ""},
+		{"a rule without a name is copied", list + shut + read + other + rest, "", false, strings.Replace(list, "projects = [\"~/projects\"]\n", named, 1) + shut + read + other + "# Written.\n[[rule]]", ""},
+	} {
+		op, err := OpenFolder([]byte(c.src), options(c.server, c.write))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		want := c.want
+		if want == "" {
+			want = strings.Replace(c.src, "projects = [\"~/projects\"]\n", named, 1)
+			if op.Text != "[folders]\n"+named || op.Line != 2 || op.Places != 1 {
+				t.Errorf("%s: %d places, line %d\n%s", c.name, op.Places, op.Line, op.Text)
+			}
+		}
+		if !strings.HasPrefix(string(op.Next), want) || !strings.Contains(strings.Join(op.Left, "; "), c.left) || c.left == "" && op.Left != nil {
+			t.Errorf("%s: %v\n%s", c.name, op.Left, op.Next)
+		}
+		if len(op.Changes) == 0 {
+			t.Errorf("%s: no call changes", c.name)
+		}
+		for i := range op.Changes {
+			if example := op.Changes[i].Example; op.Old.Decide(example).Action == op.New.Decide(example).Action {
+				t.Errorf("%s: %s does not change", c.name, example.Args)
+			}
+		}
+	}
+	profile := options("", false)
+	profile.Parse.Extend = func(policy.Extension) (string, []byte, error) { return "x", []byte(list + read), nil }
+	op, err := OpenFolder([]byte("extends = [\"profile:x\"]\n"), profile)
+	if err != nil || !strings.Contains(string(op.Next), "[folders]\n"+named) {
+		t.Error(err, op)
+	}
+	const twice = "[[extends]]\nprofile = \"x\"\n[[extends]]\nprofile = \"x\"\n"
+	for _, src := range []string{twice, list + twice} {
+		op, err := OpenFolder([]byte(src), profile)
+		if err != nil || string(op.Next) != "[folders]\n"+named+"\n"+twice || op.Places != 1 {
+			t.Errorf("%s: %v %+v", src, err, op)
+		}
+	}
+	profile.Parse.Extend = func(policy.Extension) (string, []byte, error) { return "x", []byte(list + read + git), nil }
+	if _, err := OpenFolder([]byte(list+twice), profile); err == nil || !strings.Contains(err.Error(), "the rule on line 9 of profile:x lets tools write there") {
+		t.Error(err)
+	}
+	for _, src := range []string{"[folders]\n" + named + read + rest, "[folders]\n" + named + read + strings.Replace(other, "\"~/x/**\"", "[\"~/x/**\", \"~/data\", \"~/data/**\"]", 1) + rest} {
+		if op, err := OpenFolder([]byte(src), options("", false)); err == nil {
+			t.Errorf("the folder is there already:\n%s", op.Next)
+		}
+	}
+}
+
+// A folder for reading goes into a list that only reading rules name, and one for writing into the
+// list that this list holds.
+func TestOpenFolderInAListOfLists(t *testing.T) {
+	const projects, reads = "projects = [\"~/projects\"]\n", "reads = [\"${projects}\"]\n"
+	rules := "[[rule]]\naction = \"allow\"\ntool = \"read_*\"\nargs.path = \"${reads}/**\"\n\n[[rule]]\naction = \"allow\"\ntool = \"git_checkout\"\nargs.path = \"${projects}/**\"\n\n"
+	const wide = "reads = [\"${projects}\", \"~/data\"]\n"
+	own := "[folders]\n" + projects + reads + "\n" + shut + rules + rest
+	const tables = "[[extends]]\nprofile = \"x\"\n"
+	for _, c := range []struct {
+		name, src string
+		write     bool
+		text      string
+	}{
+		{"reading", own, false, wide},
+		{"writing", own, true, "projects = [\"~/projects\", \"~/data\"]\n"},
+		{"reading, by the lists of a profile", tables, false, "reads = [\"~/projects\", \"~/data\"]\n"},
+		{"reading, by a list of a profile", "[folders]\n" + projects + "\n" + tables, false, wide},
+		{"reading, by a list of the owner", "[folders]\n" + projects + reads + "\n" + tables, false, wide},
+	} {
+		o := options("", c.write)
+		o.Parse.Extend = func(policy.Extension) (string, []byte, error) {
+			return "x", []byte("[folders]\n" + projects + reads + "\n" + shut + rules), nil
+		}
+		op, err := OpenFolder([]byte(c.src), o)
+		if err != nil || op.Text != "[folders]\n"+c.text || op.Left != nil {
+			t.Errorf("%s: %v %+v", c.name, err, op)
+			continue
+		}
+		read := &policy.Call{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"read_file"}, Args: []byte(`{"path":"~/data/x"}`), Screened: true}
+		write := *read
+		if write.Names = []string{"git_checkout"}; op.New.Decide(read).Action != policy.Allow || (op.New.Decide(&write).Action == policy.Allow) != c.write {
+			t.Errorf("%s:\n%s", c.name, op.Next)
+		}
+	}
+}
+
+// In the starters, nothing is more open in the other folder than in ~/projects. Their rules name the list
+// of folders, and with it the exceptions (.env.example).
 func TestStartersKeepTheirDenials(t *testing.T) {
 	slow.Test(t)
 	for _, name := range []string{"filesystem", "coding-agent", "git"} {
@@ -172,9 +290,6 @@ func TestStartersKeepTheirDenials(t *testing.T) {
 			was, is := check.JudgeFixture(op.Old, there, ""), check.JudgeFixture(op.New, there, "")
 			if was.Action == policy.Deny && was.Rule != nil && was.Rule.Description != "Everything else is refused" {
 				denied++
-				if is.Action != policy.Deny {
-					t.Errorf("%s: %v in the other folder", path, is.Action)
-				}
 			}
 			if in := check.JudgeFixture(op.Old, fx, ""); is.Action > in.Action && is.Action != was.Action {
 				t.Errorf("%s: %v in the other folder, and %v in ~/projects", path, is.Action, in.Action)
@@ -201,6 +316,33 @@ func TestCheckFolder(t *testing.T) {
 	}
 }
 
+// A link in a folder's path may lead to any place later.
+func TestCheckFolderOnTheDisk(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(home, "state")
+	for _, dir := range []string{"data", "state/clawai"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"away": "/etc", "near": filepath.Join(home, "data"), "own": state} {
+		if err := os.Symlink(to, filepath.Join(home, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for folder, want := range map[string]string{
+		"data": "", "absent": "", "absent/below": "", "away": "leads through a link to", "near": "leads through a link to", "away/x/y": "leads through a link to", "state/clawai/x": "clawai's own",
+	} {
+		err := CheckFolder(filepath.Join(home, folder), home, []string{filepath.Join(state, "clawai"), filepath.Join(home, "own", "clawai")})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", folder, err, want)
+		}
+	}
+}
+
 func TestMeet(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -215,5 +357,42 @@ func TestMeet(t *testing.T) {
 	}
 	if got := []string{sampleName("read_*"), sampleName("list_directory*"), sampleName("*"), sampleName("?x")}; !slices.Equal(got, []string{"read_file", "list_directory", "file", "?x"}) {
 		t.Error(got)
+	}
+}
+
+// Rules that the policy extends where it stands are copied as its own are: each copy says above
+// which rule of theirs it stands.
+func TestOpenFolderOfExtendedRules(t *testing.T) {
+	described := func(lines, text string) string { return "[[rule]]\n" + lines + "\ndescription = \"" + text + "\"\n\n" }
+	shelf := described("action = \"allow\"\ntool = \"read_*\"\nargs.path = \"~/projects/**\"\nargs_only = true", "Read") +
+		described("action = \"deny\"\ntool = \"*\"\nargs.path = [\"**/.env\", \"**/.git/**\"]", "Keys") +
+		described("action = \"prompt\"\ntool = \"write_file\"\nargs.path = \"~/projects/**\"", "Ask")
+	o := options("", true)
+	o.Parse.Extend = func(x policy.Extension) (string, []byte, error) { return x.String(), []byte(shelf), nil }
+	src := "[[extends]]\nprofile = \"files\"\n\n" + rest
+	op, err := OpenFolder([]byte(src), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(op.Text, "[[rule]]") != 2 || strings.Count(op.Text, "above = \"Ask\"\n") != 1 || !strings.Contains(op.Text, "description = \"Read, also in ~/data\"\nabove = ") {
+		t.Errorf("%s", op.Text)
+	}
+	for file, want := range map[string]policy.Action{"a": policy.Allow, ".env": policy.Deny} {
+		c := policy.Call{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"read_file"}, Args: []byte(`{"path":"` + rulemix.Home + "/data/" + file + `"}`), Screened: true}
+		if d := op.New.Decide(&c); d.Action != want {
+			t.Errorf("%s: %v by %+v in\n%s", file, d.Action, d.Rule, op.Next)
+		}
+	}
+	if lines := strings.Split(string(op.Next), "\n"); !strings.HasPrefix(lines[op.Line-1], "# Written") {
+		t.Errorf("line %d of\n%s", op.Line, op.Next)
+	}
+	// A rule without a description takes none above it.
+	shelf = strings.ReplaceAll(shelf, "description = \"Ask\"\n", "")
+	if _, err := OpenFolder([]byte(src), options("", false)); err == nil {
+		t.Error("a policy that extends opens a folder without its texts")
+	}
+	o.Write = false
+	if op, err = OpenFolder([]byte(src), o); err == nil {
+		t.Errorf("it stands above a rule that has no name:\n%s", op.Next)
 	}
 }

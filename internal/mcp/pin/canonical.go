@@ -19,7 +19,7 @@ const maxDepth = 100
 // A repeated member is an error.
 func parseTree(src []byte) (any, error) {
 	if !utf8.Valid(src) {
-		return nil, errors.New("it is no UTF-8")
+		return nil, errors.New("it is not UTF-8")
 	}
 	from := json.NewDecoder(bytes.NewReader(src))
 	from.UseNumber()
@@ -31,11 +31,11 @@ func parseTree(src []byte) (any, error) {
 		return nil, err
 	}
 	if _, err := from.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something stands behind its end")
+		return nil, errors.New("there is text after its end")
 	}
 	n, err := countMembers(tree, 0)
 	if err == nil && n != countColons(src) { // the decoder keeps only the last of repeated members
-		err = errors.New("a member stands twice")
+		err = errors.New("a member is there twice")
 	}
 	return tree, err
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/text/inspect"
 )
@@ -17,7 +19,7 @@ type Change struct {
 	At    string          // place: member names separated by dots; "" for the whole entry
 	Was   json.RawMessage // nil when it is new
 	Is    json.RawMessage // nil when it is gone
-	What  string          // description where Was and Is do not show the change; never a part of a text
+	What  string          // description of a change that Was and Is do not show; it never quotes a text
 }
 
 // ValueText returns the text of a JSON string, and any other value as JSON.
@@ -98,7 +100,7 @@ func (d *differ) compareMember(how rating, at string, was, is any) {
 	switch how {
 	case asName:
 	case asShown:
-		d.addChange(Shown, at, was, is)
+		d.addChange(shownClass(is), at, was, is)
 	case asText:
 		d.addChange(Text, at, was, is)
 	case asHints:
@@ -110,6 +112,20 @@ func (d *differ) compareMember(how rating, at string, was, is any) {
 	default:
 		d.addChange(Widened, at, was, is)
 	}
+}
+
+// shownClass returns Shown for what people see in a list, and Text if it says as much as a sentence: a model may read
+// that.
+func shownClass(v any) Class {
+	const words, letters = 8, 80
+	is := false
+	visitTexts("", v, func(_, text string) {
+		is = is || len(strings.Fields(text)) > words || utf8.RuneCountInString(text) > letters && !strings.HasPrefix(text, "data:")
+	})
+	if is {
+		return Text
+	}
+	return Shown
 }
 
 // restrictingHints are the hint values that restrict a tool (schema.ts, ToolAnnotations): losing
@@ -127,7 +143,7 @@ func (d *differ) compareHints(at string, was, is any) {
 		if sameMember(before, after, name) {
 			continue
 		}
-		class := Shown
+		class := shownClass(after[name])
 		if held, known := restrictingHints[name]; known && before[name] == held || !known && name != "title" {
 			class = Loosened
 		}

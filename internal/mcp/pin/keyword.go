@@ -1,6 +1,6 @@
 package pin
 
-// position says where the value of a keyword contains schemas.
+// position is the place of schemas in the value of a keyword.
 type position uint8
 
 const (

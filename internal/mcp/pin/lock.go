@@ -94,7 +94,7 @@ func ReadLock(src []byte) (Lock, error) {
 	}
 	servers, ok := file["servers"].(map[string]any)
 	if !ok {
-		return nil, errors.New("servers is no object")
+		return nil, errors.New("servers is not an object")
 	}
 	l := Lock{}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
@@ -139,7 +139,7 @@ func readServer(v any) (s SelfDescription, err error) {
 	for _, kind := range Kinds {
 		entries, ok := block[lists[kind]].(map[string]any)
 		if !ok {
-			return s, fmt.Errorf("%s is no object", lists[kind])
+			return s, fmt.Errorf("%s is not an object", lists[kind])
 		}
 		for _, name := range slices.Sorted(maps.Keys(entries)) {
 			e, err := readPinned(kind, name, entries[name])
@@ -161,7 +161,7 @@ func readPinned(kind EntryKind, name string, v any) (Entry, error) {
 	}
 	object, ok := pinned["entry"].(map[string]any)
 	if !ok {
-		return Entry{}, errors.New("entry is no object")
+		return Entry{}, errors.New("entry is not an object")
 	}
 	e, err := Read(kind, encodeTree(object))
 	switch {
@@ -179,7 +179,7 @@ func readPinned(kind EntryKind, name string, v any) (Entry, error) {
 func checkMembers(v any, names ...string) (map[string]any, error) {
 	o, ok := v.(map[string]any)
 	if !ok {
-		return nil, errors.New("it is no object")
+		return nil, errors.New("it is not an object")
 	}
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		if !slices.Contains(names, name) {

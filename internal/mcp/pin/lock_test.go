@@ -73,12 +73,12 @@ func TestLockThatIsNone(t *testing.T) {
 		{`"start": []`, `"start": [1]`, `list of texts`},
 		{`Finds.`, `Sends.`, `its digest is another`},
 		{`"find": {`, `"send": {`, `its name is "find"`},
-		{`"find": {`, `"find": {}, "find": {`, `stands twice`},
-		{`"tools": {`, `"prompts": {}, "tools": {`, `stands twice`},
-		{`"prompts": {}`, `"prompts": []`, `prompts is no object`},
-		{"\n}\n", "\n}\n{}", `behind its end`},
+		{`"find": {`, `"find": {}, "find": {`, `is there twice`},
+		{`"tools": {`, `"prompts": {}, "tools": {`, `is there twice`},
+		{`"prompts": {}`, `"prompts": []`, `prompts is not an object`},
+		{"\n}\n", "\n}\n{}", `after its end`},
 		{"\n}\n", "\n", `unexpected EOF`},
-		{`Finds.`, "Finds\xff.", `no UTF-8`},
+		{`Finds.`, "Finds\xff.", `not UTF-8`},
 		{`"servers": {`, `"deep": ` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `, "servers": {`, `nests deeper`},
 	} {
 		src := strings.Replace(good, tc.old, tc.new, 1)

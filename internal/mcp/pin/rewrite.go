@@ -28,7 +28,7 @@ const (
 func rewriteEntry(kind EntryKind, src []byte) (name string, text []byte, err error) {
 	if !utf8.Valid(src) || !json.Valid(src) {
 		if _, err = parseTree(src); err == nil {
-			err = errors.New("it is no JSON")
+			err = errors.New("it is not JSON")
 		}
 		return "", nil, err
 	}
@@ -161,7 +161,7 @@ func (w *writer) writeObject(how shape, depth int) error {
 		w.takeByte(',')
 	}
 	if w.orderParts(first, start) {
-		return errors.New("a member stands twice")
+		return errors.New("a member is there twice")
 	}
 	w.out = append(w.out, '}')
 	w.parts = w.parts[:first]

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// SelfDescription is what a server says about itself. The zero value is empty.
+// SelfDescription is a server's description of itself. The zero value is empty.
 type SelfDescription struct {
 	Start        []string // command line or address, without secrets
 	Version      string   // as the server claims

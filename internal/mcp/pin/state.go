@@ -172,7 +172,7 @@ func readKinds(words []string) (kinds []EntryKind, err error) {
 	for _, word := range words {
 		at := slices.IndexFunc([]EntryKind{Tool, Prompt, Template, Itself}, func(k EntryKind) bool { return k.String() == word })
 		if at < 0 {
-			return nil, fmt.Errorf("%q is nothing that can be sighted", word)
+			return nil, fmt.Errorf("%q is not a kind of list", word)
 		}
 		kinds = append(kinds, EntryKind(at)) //nolint:gosec // an index of four
 	}

@@ -25,6 +25,7 @@ type Change struct {
 	Server  string   // the server's name, for the marks
 	LeftOut []int    // indexes of the list entries to remove, in ascending order
 	Pinned  bool     // the message is a result of ReplaceEntries
+	Claims  bool     // the members of _meta that only clawai writes are removed
 	Call    string   // the record id of the answered call; "" when there is none
 	// Output is the schema that changed structured content must fit; nil when none is known.
 	Output *schema.Schema
@@ -32,11 +33,10 @@ type Change struct {
 
 // Reasons why a change is impossible: the message is withheld.
 var (
-	errFixed  = errors.New("something that is to be taken out stands where nothing may be altered: in a number, a blob, or a request to the client")
-	errPart   = errors.New("not all of it could be looked at, so that not all of it can be taken out")
-	errShape  = errors.New("it has no place for a mark around it")
-	errUnfit  = errors.New("with what is taken out, it does not fit the output schema of the tool, or cannot be held to it")
-	errForged = errors.New("it has a mark of its own in the name of clawai")
+	errFixed = errors.New("something that is to be taken out stands where nothing may be altered: in a number, a blob, or a request to the client")
+	errPart  = errors.New("not all of it could be looked at, so that not all of it can be taken out")
+	errShape = errors.New("it has no place for a mark around it")
+	errUnfit = errors.New("with what is taken out, it does not fit the output schema of the tool, or cannot be held to it")
 )
 
 // edit replaces a part of the message; an edit with an empty span inserts text.
@@ -59,6 +59,9 @@ func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]by
 	if m.isList() && (c.Pinned || len(edits) > 0) {
 		edits = append(edits, m.makePrivate()...)
 	}
+	if c.Claims {
+		edits = append(edits, m.cutClaims()...)
+	}
 	if c.Fence != "" || len(c.Warn) > 0 {
 		blocks, err := m.fenceBlocks(c)
 		if err != nil {
@@ -74,7 +77,7 @@ func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]by
 	raw := spliceEdits(m.raw, edits)
 	var f frame.Frame
 	if err := f.Parse(raw, limits); err != nil {
-		return nil, fmt.Errorf("with the changes it is no message any more: %w", err)
+		return nil, fmt.Errorf("with the changes it is no longer a message: %w", err)
 	}
 	if c.Output != nil && m.altersStructured(edits) {
 		with := Message{raw: f.Result, root: m.root, payload: span{0, len(f.Result)}}

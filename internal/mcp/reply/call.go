@@ -17,10 +17,7 @@ func FindInCall(objects [][]byte, texts []string, wanted Wanted) (all []Finding,
 			continue
 		}
 		m := &Message{raw: object, whole: true, payload: span{0, len(object)}}
-		l := looker{m: m, wanted: wanted, room: maxText}
-		w := walker{c: jsonscan.Cursor{Src: string(jsonscan.ValueOf(object))}, pass: func([]string, string, string) bool { return false }}
-		w.see = func(name, value token) (string, bool) { return l.inspectToken(w.path, name, value) }
-		if !w.walkValue() || !m.IsWhole() {
+		if !m.searchValue(object, 0, wanted, maxText) || !m.IsWhole() {
 			return nil, errors.New("not all of the arguments could be looked at")
 		}
 		all = append(all, m.Findings...)

@@ -42,7 +42,7 @@ func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 		for _, at := range []struct {
 			path string
 			body jsonscan.Value
-		}{{"", m.payloadValue()}, {"result/", m.payloadValue().Member("result")}} { // the result of a task is inside the message about the task
+		}{{"", m.payloadValue()}, {"result/", m.findMember("result")}} { // the result of a task is inside the message about the task
 			for _, b := range blockOf {
 				if all := at.body.Member(b.member); all.Kind() == jsonscan.Array && (!all.IsEmpty() || c.Fence == "") {
 					within[at.path+b.member] = true
@@ -65,7 +65,7 @@ func (m *Message) addWarning(edits []edit, before []string) []edit {
 		return edits
 	}
 	for _, member := range []string{"message", "data", "instructions"} {
-		if text := m.payloadValue().Member(member); text.Kind() == jsonscan.String {
+		if text := m.findMember(member); text.Kind() == jsonscan.String {
 			return m.wrapString(text, before, nil)
 		}
 	}
@@ -76,7 +76,7 @@ func (m *Message) addWarning(edits []edit, before []string) []edit {
 // Member names, completions and ids cannot hold marks: a sentence in one of them blocks the
 // message.
 func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []string) (edits []edit, err error) {
-	offered := m.payloadValue().Member("completion").Member("values").Kind() == jsonscan.Array
+	offered := m.findMember("completion").Member("values").Kind() == jsonscan.Array
 	short := []string{fmt.Sprintf("[%s %s begin]", untrusted, c.Fence)}
 	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.ValueOf(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: m.isUnread}
 	w.see = func(name, value token) (string, bool) {
@@ -150,7 +150,7 @@ func (m *Message) isServerName(path []string, name, text string) bool {
 }
 
 // isProse reports whether a string may say something to a reader. It may if it is longer than
-// maxWord, has a blank or a character outside ASCII, or is the value of a member in prose, directly
+// maxWord, has a blank or a character outside ASCII, joins many words, or is the value of a member in prose, directly
 // or in an array. Other strings are ids, numbers and words of lists, which marks would make
 // useless.
 func isProse(path []string, name, text string) bool {
@@ -164,8 +164,45 @@ func isProse(path []string, name, text string) bool {
 		}
 	}
 	inList := depth < len(path)-1
-	return len(text) > maxWord || strings.ContainsFunc(text, isOutsideWord) ||
+	return len(text) > maxWord || strings.ContainsFunc(text, isOutsideWord) || countParts(text) > maxParts ||
 		hasFold(prose, name) && !(inList && depth > 0 && hasFold(containers, name))
+}
+
+// Maximum numbers of words that a text, and a member's name, may join in one without being a sentence. A name cannot
+// hold marks, so it may join more.
+const (
+	maxParts     = 5
+	maxNameParts = 8
+)
+
+// countParts returns the largest number of words that a text joins within one segment of a path or an address: four in
+// "delete-all_my.files", and in "deleteAllMyFiles". Random letters have changes of case, too, but shorter parts.
+func countParts(text string) (most int) {
+	const least, average = 2, 3 // letters of a word
+	n, letters, sum := 0, 0, 0
+	for i := 0; i <= len(text); i++ {
+		c := byte('/')
+		if i < len(text) {
+			c = text[i]
+		}
+		isLetter, isUpper := c|0x20 >= 'a' && c|0x20 <= 'z', c >= 'A' && c <= 'Z'
+		if !isLetter || isUpper && letters > 0 && text[i-1] >= 'a' {
+			if letters >= least {
+				n, sum = n+1, sum+letters
+			}
+			letters = 0
+		}
+		switch {
+		case isLetter:
+			letters++
+		case c == '/', c == '\\', c == '?', c == '&', c == '#', c >= '0' && c <= '9':
+			if sum >= n*average {
+				most = max(most, n)
+			}
+			n, sum = 0, 0
+		}
+	}
+	return most
 }
 
 func hasFold(words []string, name string) bool {
@@ -184,7 +221,7 @@ func isName(text string) bool {
 		letters++
 		dense = dense || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
 	}
-	return len(text) <= longest && (len(text) <= maxWord || letters == len(text)) && (!dense || letters <= few)
+	return len(text) <= longest && (len(text) <= maxWord || letters == len(text)) && (!dense || letters <= few) && countParts(text) <= maxNameParts
 }
 
 // isOutsideWord reports whether r cannot be part of a word.
@@ -193,7 +230,7 @@ func isOutsideWord(r rune) bool { return r <= ' ' || r > '~' }
 // filterCompletions drops completions that are not words: a person who chooses such a completion
 // would fill in the marks, too.
 func (m *Message) filterCompletions() []edit {
-	all := m.payloadValue().Member("completion").Member("values")
+	all := m.findMember("completion").Member("values")
 	if all.Kind() != jsonscan.Array {
 		return nil
 	}
@@ -215,7 +252,7 @@ func (m *Message) filterCompletions() []edit {
 func (m *Message) removeMember(member string) []edit {
 	before := -1
 	cut := span{-1, -1}
-	for name, value := range m.payloadValue().Members() {
+	for name, value := range m.members() {
 		start, end := m.offsetOf(name), m.offsetOf(value)+len(value)
 		if cut.start >= 0 { // the next one
 			return []edit{{span{cut.start, start}, ""}}

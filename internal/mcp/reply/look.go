@@ -3,14 +3,17 @@ package reply
 import (
 	"encoding/base64"
 	"errors"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/text/inspect"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
@@ -98,6 +101,8 @@ type Message struct {
 	list     mcp.ListShape // zero outside lists
 	whole    bool          // the search reached the end
 	wanted   []string
+	index    jsonscan.Index   // of the payload
+	entries  []jsonscan.Value // of a list, in order
 }
 
 func (m *Message) isList() bool { return m.list != mcp.ListShape{} }
@@ -158,23 +163,57 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 		return nil, errNothing
 	}
 	start := m.offsetOf(jsonscan.ValueOf(part))
-	m.payload = span{start, start + len(part)}
+	m.payload, m.index = span{start, start + len(part)}, f.Index
+	if m.isList() {
+		m.entries = slices.Collect(m.findMember(m.list.Entries).Elements())
+	}
 	if m.isList() || handshakeMethods[method] {
 		wanted.Texts = wanted.Texts.WithCloseLook()
 	}
-	l := looker{m: m, wanted: wanted, room: maxText}
-	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.ValueOf(part))}, base: start, pass: m.isUnread}
+	room := maxText
 	if m.isList() && !wanted.Any && !wanted.Marker && !wanted.Link { // only marks, which cost little
-		l.room = len(part)
+		room = len(part)
 	}
-	w.see = func(name, value token) (string, bool) { return l.inspectToken(w.path, name, value) }
-	if !w.walkValue() && m.whole {
+	if !m.searchValue(part, start, wanted, room) && m.whole {
 		return nil, errors.New("the message cannot be read as JSON")
 	}
 	if m.hasSecondName() {
 		return nil, errSecondName
 	}
 	return m, nil
+}
+
+// search is one search of a value. It is kept for the next one, because it holds what each search needs anew.
+type search struct {
+	looker
+	walker
+	first [8]string // the room for the walker's path
+}
+
+var searches = sync.Pool{New: func() any {
+	s := &search{}
+	s.see = func(name, value token) (string, bool) { return s.inspectToken(s.path, name, value) }
+	s.pass = func(path []string, name, rest string) bool { return s.m.isUnread(path, name, rest) }
+	return s
+}}
+
+// maxScratch is the size up to which the buffer of a search is kept.
+const maxScratch = 64 << 10
+
+// searchValue searches a value that begins at the offset base of the message. It returns false if the search ended before
+// the end of the value.
+func (m *Message) searchValue(value []byte, base int, wanted Wanted, room int) bool {
+	s := searches.Get().(*search)
+	s.looker = looker{m: m, wanted: wanted, room: room, scratch: s.scratch}
+	s.c, s.base, s.path = jsonscan.Cursor{Src: string(jsonscan.ValueOf(value))}, base, s.first[:0]
+	ok := s.walkValue()
+	s.looker = looker{scratch: s.scratch[:0]}
+	if cap(s.scratch) > maxScratch {
+		s.scratch = nil
+	}
+	s.c, s.path, s.first = jsonscan.Cursor{}, nil, [len(s.first)]string{}
+	searches.Put(s)
+	return ok
 }
 
 // errSecondName is the reason against a list that rules cannot judge for every client.
@@ -186,23 +225,20 @@ func (m *Message) hasSecondName() bool {
 	if !m.isList() {
 		return false
 	}
-	other := func(v jsonscan.Value, known string) bool {
-		for key, value := range v.Members() {
-			if name := key.Text(); name != known && frame.FoldsTo(name, known) && value != v.Member(known) {
+	other := func(all iter.Seq2[jsonscan.Value, jsonscan.Value], known string, is jsonscan.Value) bool {
+		for key, value := range all {
+			if name := key.Text(); name != known && frame.FoldsTo(name, known) && value != is {
 				return true
 			}
 		}
 		return false
 	}
-	if other(m.payloadValue(), m.list.Entries) {
+	if other(m.members(), m.list.Entries, m.findMember(m.list.Entries)) {
 		return true
 	}
-	for entry := range m.listEntries() {
-		if other(entry, m.list.Name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.entries, func(entry jsonscan.Value) bool {
+		return other(entry.Members(), m.list.Name, entry.Member(m.list.Name))
+	})
 }
 
 // isUnread reports whether an opaque member's value is one ASCII word, as ids and cursors are: it
@@ -229,7 +265,7 @@ func (m *Message) isOpaque(path []string, name, _ string) bool {
 	case "nextCursor":
 		return m.root == "/result" && (strings.HasSuffix(m.method, "/list") || m.method == "resources/directory/read")
 	case "requestState":
-		return m.root == "/result" && m.payloadValue().Member("resultType").Text() == "input_required"
+		return m.root == "/result" && m.findMember("resultType").Text() == "input_required"
 	case "taskId":
 		return strings.HasPrefix(m.method, "tasks/") || strings.HasPrefix(m.method, "notifications/tasks")
 	case "progressToken":
@@ -286,9 +322,14 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 	l.scratch = slices.Grow(l.scratch[:0], len(name.said)+len(nameEnd)+len(value.said))
 	l.scratch = append(append(append(l.scratch, name.said...), nameEnd...), value.said...)
 	found := l.lookFlat(string(jsonscan.ValueOf(l.scratch)))
+	if l.wanted.Any && redact.IsNamedBeside(name.said, l.m.raw[:name.start], l.m.raw[value.end:]) {
+		found = l.addNamedBeside(found, name.said, value.said)
+	}
 	for _, f := range inspectNested(value.said, nil, 1, l.lookFlat) {
 		f.Start, f.End = f.Start+len(name.said)+len(nameEnd), f.End+len(name.said)+len(nameEnd)
-		found = append(found, f)
+		if !isCovered(found, f) {
+			found = append(found, f)
+		}
 	}
 	if l.wanted.Link && !value.number && isLink(path, name.said) {
 		if what := checkAddress(value.said, name.said == "src", l.wanted.Server); what != "" {
@@ -312,6 +353,18 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 		return segment, false
 	}
 	return segment, !blob || l.addBlob(at, value)
+}
+
+// addNamedBeside adds the findings in a value that another member of its object names as a secret.
+func (l *looker) addNamedBeside(found []inspect.Found, name, value string) []inspect.Found {
+	const before = `"name":"password","value":"`
+	for _, f := range l.lookFlat(before + value + `"`) {
+		f.Start, f.End = f.Start-len(before)+len(name)+len(nameEnd), f.End-len(before)+len(name)+len(nameEnd)
+		if f.Start >= len(name) && f.End <= len(name)+len(nameEnd)+len(value) && !isCovered(found, f) {
+			found = append(found, f)
+		}
+	}
+	return found
 }
 
 // nameEnd stands between a name and its value in the text that is searched for both.

@@ -94,9 +94,15 @@ func findEscapes(text string, shown []string) (found []inspect.Found) {
 // characters than letters in between.
 func findMarks(text string, marker, fence bool) []inspect.Found {
 	var markers, fences bounded
-	for at := 0; at < len(text); {
+	for at, begin := 0, 0; at < len(text); {
+		if begin < at {
+			begin = nextText(text, at)
+		}
+		if at = min(nextOpener(text, at), begin); at == len(text) {
+			break
+		}
 		size, other := openerAt(text, at)
-		if size == 0 && !beginsText(text, at) {
+		if size == 0 && at < begin {
 			at++
 			continue
 		}
@@ -117,11 +123,41 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 	return append(markers, fences...)
 }
 
-// beginsText reports whether a string of the message begins at text[at]: at the start of text, or
-// after the name of the string's member (see nameEnd).
-func beginsText(text string, at int) bool {
-	return at == 0 || text[at-1] == '"' && strings.HasSuffix(text[:at], nameEnd)
+// nextText returns the next offset at or after at where a string of the message begins behind the name of its member (see
+// nameEnd), or the length of the text. At the offset 0 a string begins, too.
+func nextText(text string, at int) int {
+	from := max(at-len(nameEnd), 0)
+	n := strings.Index(text[from:], nameEnd)
+	if n < 0 {
+		return len(text)
+	}
+	return from + n + len(nameEnd)
 }
+
+// nextOpener returns the next offset at or after at where openerAt may find a bracket, or the length of the text.
+func nextOpener(text string, at int) int {
+	for rest := text[at:]; len(rest) >= 8; rest = rest[8:] { // most of any text
+		if opens[rest[0]]|opens[rest[1]]|opens[rest[2]]|opens[rest[3]]|opens[rest[4]]|opens[rest[5]]|opens[rest[6]]|opens[rest[7]] != 0 {
+			break
+		}
+		at += 8
+	}
+	for at < len(text) && opens[text[at]] == 0 {
+		at++
+	}
+	return at
+}
+
+// opens is not zero for the first bytes of brackets, see openerAt.
+var opens = func() (t [256]uint8) {
+	for c := 0xe0; c <= 0xe3; c++ {
+		t[c] = 1
+	}
+	for _, c := range []byte("[({<&\xef\xc2") {
+		t[c] = 1
+	}
+	return t
+}()
 
 // openerAt returns the length of the bracket at text[at], also as an HTML reference; 0 for none.
 // other is true for a bracket that is frequent in texts, and for a quotation mark. Few bytes can

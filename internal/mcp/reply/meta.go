@@ -14,7 +14,7 @@ import (
 )
 
 // metaKey is the member of _meta that reports the changes to the client.
-const metaKey = "io.github.clawai/reply"
+const metaKey = ourPrefix + "reply"
 
 // offsetOf returns the offset of a part of the message.
 func (m *Message) offsetOf(part jsonscan.Value) int {
@@ -29,15 +29,13 @@ func (m *Message) addMeta(edits []edit, c *Change) ([]edit, error) {
 		return edits, nil
 	}
 	at, into, some := m.payload.start+1, `"_meta":{%s}`, !payload.IsEmpty()
-	if meta := payload.Member("_meta"); meta != "" {
+	if meta := m.findMember("_meta"); meta != "" {
 		if meta.Kind() != jsonscan.Object {
 			return nil, errShape
 		}
 		at, into, some = m.offsetOf(meta)+1, "%s", false
 		for name := range meta.Members() {
-			if some = true; name.Text() == metaKey {
-				return nil, errForged
-			}
+			some = some || !isClaim(name)
 		}
 	}
 	text := fmt.Sprintf(into, `"`+metaKey+`":`+m.metaText(c))
@@ -54,7 +52,7 @@ func (m *Message) metaText(c *Change) string {
 	for _, one := range []struct {
 		done bool
 		word string
-	}{{len(c.Redact) > 0, "redact"}, {c.Fence != "", "fence"}, {len(c.Warn) > 0, "warn"}, {len(c.LeftOut) > 0, "deny"}, {c.Pinned, "pin"}} {
+	}{{len(c.Redact) > 0, "redact"}, {c.Fence != "", "fence"}, {len(c.Warn) > 0, "warn"}, {len(c.LeftOut) > 0, "deny"}, {c.Pinned, "pin"}, {c.Claims, "meta"}} {
 		if one.done {
 			changed = append(changed, quoteASCII(one.word))
 		}
@@ -84,15 +82,26 @@ func (m *Message) FoundKinds() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-func (m *Message) listEntries() iter.Seq[jsonscan.Value] {
-	return m.payloadValue().Member(m.list.Entries).Elements()
+// members returns the members of the payload, see jsonscan.Value.Members.
+func (m *Message) members() iter.Seq2[jsonscan.Value, jsonscan.Value] {
+	return m.payloadValue().IndexedMembers(&m.index)
+}
+
+// findMember returns the member of the payload with that name; absent when there is none.
+func (m *Message) findMember(name string) jsonscan.Value {
+	for n, value := range m.members() {
+		if n.IsText(name) {
+			return value
+		}
+	}
+	return ""
 }
 
 // EntryNames returns the names of a list's entries, in order; "" for an entry without a name. ok
 // reports whether the message is a list.
 func (m *Message) EntryNames() (names []string, ok bool) {
 	if m.isList() {
-		for entry := range m.listEntries() {
+		for _, entry := range m.entries {
 			names = append(names, entry.Member(m.list.Name).Text())
 		}
 	}
@@ -111,16 +120,16 @@ func (m *Message) EntryTexts() (entries [][]byte, last bool) {
 	if !m.isList() {
 		return nil, false
 	}
-	for e := range m.listEntries() {
+	for _, e := range m.entries {
 		entries = append(entries, e.Bytes())
 	}
-	next := m.payloadValue().Member("nextCursor")
+	next := m.findMember("nextCursor")
 	return entries, next == "" || next.Kind() == jsonscan.Null
 }
 
 // ReadIntroduction returns a server's instructions and version from its answer to a handshake.
 func (m *Message) ReadIntroduction() (instructions, version string) {
-	return strings.Clone(m.payloadValue().Member("instructions").Text()), strings.Clone(m.payloadValue().Member("serverInfo").Member("version").Text())
+	return strings.Clone(m.findMember("instructions").Text()), strings.Clone(m.findMember("serverInfo").Member("version").Text())
 }
 
 // EntryAt returns the JSON pointer of a list entry.
@@ -137,7 +146,7 @@ func (m *Message) isForeign(name string) bool {
 
 // HasForeign reports whether something else than the protocol's members stands beside the entries.
 func (m *Message) HasForeign() bool {
-	for name := range m.payloadValue().Members() {
+	for name := range m.members() {
 		if m.isForeign(name.Text()) {
 			return true
 		}
@@ -149,7 +158,7 @@ func (m *Message) HasForeign() bool {
 func (m *Message) cutForeign() []edit {
 	var all []span
 	var out []int
-	for name, v := range m.payloadValue().Members() {
+	for name, v := range m.members() {
 		if m.isForeign(name.Text()) {
 			out = append(out, len(all))
 		}
@@ -167,14 +176,12 @@ func (m *Message) ReplaceEntries(entries map[int][]byte, instructions *string) [
 		at := m.offsetOf(v)
 		edits = append(edits, edit{span{at, at + len(v)}, to})
 	}
-	n := 0
-	for e := range m.listEntries() {
+	for n, e := range m.entries {
 		if to, there := entries[n]; there {
 			put(e, string(to))
 		}
-		n++
 	}
-	if said := m.payloadValue().Member("instructions"); instructions != nil && said != "" {
+	if said := m.findMember("instructions"); instructions != nil && said != "" {
 		put(said, quoteASCII(*instructions))
 	}
 	return spliceEdits(m.raw, edits)
@@ -190,7 +197,7 @@ func (m *Message) CheckMembers() error {
 	if m.isList() {
 		known, kind = m.list.Entries, jsonscan.Array
 	}
-	for name, v := range m.payloadValue().Members() {
+	for name, v := range m.members() {
 		if frame.FoldsTo(name.Text(), known) && (name.Text() != known || v.Kind() != kind && v.Kind() != jsonscan.Null) {
 			return errBent
 		}
@@ -201,7 +208,7 @@ func (m *Message) CheckMembers() error {
 // cutEntries returns edits that remove list entries.
 func (m *Message) cutEntries(out []int) []edit {
 	var all []span
-	for e := range m.listEntries() {
+	for _, e := range m.entries {
 		at := m.offsetOf(e)
 		all = append(all, span{at, at + len(e)})
 	}
@@ -237,11 +244,11 @@ const maxTTL = 60_000
 // makePrivate returns edits that keep an altered list out of shared caches, if the list declares
 // a cache scope (MCP 2026-07-28).
 func (m *Message) makePrivate() (edits []edit) {
-	if scope := m.payloadValue().Member("cacheScope"); scope != "" && scope != `"private"` {
+	if scope := m.findMember("cacheScope"); scope != "" && scope != `"private"` {
 		at := m.offsetOf(scope)
 		edits = append(edits, edit{span{at, at + len(scope)}, `"private"`})
 	}
-	if ttl := m.payloadValue().Member("ttlMs"); ttl != "" {
+	if ttl := m.findMember("ttlMs"); ttl != "" {
 		if ms, err := strconv.ParseFloat(string(ttl), 64); err != nil || ms > maxTTL {
 			at := m.offsetOf(ttl)
 			edits = append(edits, edit{span{at, at + len(ttl)}, strconv.Itoa(maxTTL)})

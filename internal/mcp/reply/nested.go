@@ -1,8 +1,8 @@
 package reply
 
 import (
+	"slices"
 	"strings"
-
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/text/inspect"
@@ -92,6 +92,7 @@ func inspectNested(text string, found []inspect.Found, level int, look func(stri
 		return found
 	}
 	c := jsonscan.Cursor{Src: text}
+	outer := found // what the escapes did not hide
 	visit := func(from, end int) {
 		inside := text[from+1 : end]
 		if strings.IndexByte(inside, '\\') < 0 {
@@ -105,7 +106,10 @@ func inspectNested(text string, found []inspect.Found, level int, look func(stri
 		where := places{inside: inside}
 		for _, f := range inspectNested(said, look(said), level+1, look) {
 			start, end := where.findPart(f.Start, f.End)
-			found = append(found, inspect.Found{Kind: f.Kind, What: f.What, Of: f.Of, Start: from + 1 + start, End: from + 1 + end})
+			start, end = from+1+start, from+1+end
+			if f.Start, f.End = start, end; !isCovered(outer, f) {
+				found = append(found, f)
+			}
 		}
 	}
 	for c.SkipBlanks(); c.At < len(text); c.SkipBlanks() {
@@ -133,6 +137,11 @@ func inspectNested(text string, found []inspect.Found, level int, look func(stri
 		c.At = max(end, from+1)
 	}
 	return found
+}
+
+// isCovered reports whether findings include one of the same kind at the same place.
+func isCovered(found []inspect.Found, f inspect.Found) bool {
+	return slices.ContainsFunc(found, func(o inspect.Found) bool { return o.Kind == f.Kind && o.Start <= f.Start && f.End <= o.End })
 }
 
 // visitStrings visits every string of the value at the cursor and moves the cursor past the

@@ -37,7 +37,7 @@ func TestSecondNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := InspectMessage(&f, "tools/call", Wanted{}); err != nil {
-		t.Error("a result is no list:", err)
+		t.Error("a result is not a list:", err)
 	}
 }
 

@@ -93,7 +93,7 @@ func (r *reader) readNode(n *node, v jsonscan.Value) {
 		n.rejectsAll = true
 	case v == "true":
 	case v.Kind() != jsonscan.Object:
-		n.unknown = "what stands for a schema is none"
+		n.unknown = "what should be a schema is not one"
 	default:
 		r.readKeywords(n, v)
 	}
@@ -124,7 +124,7 @@ func (r *reader) readKeywords(n *node, v jsonscan.Value) {
 		}
 	}
 	if r.old && refers && tightens > 1 {
-		*n = node{unknown: "what stands beside $ref is read in two ways"}
+		*n = node{unknown: "members beside $ref are read in two ways"}
 	}
 	if len(n.prefix) > 0 && n.items == nil {
 		n.items = n.additionalItems

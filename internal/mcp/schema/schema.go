@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Verdict is whether a value fits. It has three values: if a fit is unknown, its negation is
-// unknown too.
+// Verdict tells whether a value fits a schema. It has three values, because the negation of an
+// unknown fit is unknown too.
 type Verdict uint8
 
 // The verdicts.

@@ -54,14 +54,14 @@ func TestCheck(t *testing.T) {
 		{`{"$ref":"#/$defs/x"}`, `1`, "unchecked [] a reference leads nowhere, or into another schema"},
 		{`{"$schema":"http://json-schema.org/draft-04/schema#"}`, `1`, "unchecked [] the schema is of a dialect that is not known"},
 		{`{"properties":{"a":{"$id":"x","type":"string"}}}`, `{"a":1}`, "unchecked [] $id within a schema is not checked"},
-		{`{"items":[{"type":"string"}]}`, `[1]`, "unchecked [] what stands for a schema is none"},
-		{`{` + old + `"$ref":"#/definitions/a","type":"string","definitions":{"a":{}}}`, `1`, "unchecked [] what stands beside $ref is read in two ways"},
-		{`{` + old + `"$ref":"#/nowhere","type":"string"}`, `1`, "unchecked [] what stands beside $ref is read in two ways"},
+		{`{"items":[{"type":"string"}]}`, `[1]`, "unchecked [] what should be a schema is not one"},
+		{`{` + old + `"$ref":"#/definitions/a","type":"string","definitions":{"a":{}}}`, `1`, "unchecked [] members beside $ref are read in two ways"},
+		{`{` + old + `"$ref":"#/nowhere","type":"string"}`, `1`, "unchecked [] members beside $ref are read in two ways"},
 		{`{` + old + `"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "unchecked [] a keyword is not known, or not checked"},
 		{`{` + old + `"prefixItems":[false]}`, `[1]`, "unchecked [] prefixItems is not of this dialect"},
 		{`{"type":"any"}`, `1`, "unchecked [] a keyword has a value that it cannot have"},
 		{`{"minLength":-1}`, `""`, "unchecked [] a keyword has a value that it cannot have"},
-		{`[]`, `1`, "unchecked [] what stands for a schema is none"},
+		{`[]`, `1`, "unchecked [] what should be a schema is not one"},
 	} {
 		a := ReadSchema([]byte(tt.schema)).CheckValue([]byte(tt.value))
 		if got := fmt.Sprint(a.Verdict, a.At, " ", a.Why); got != strings.Replace(tt.want, "] ", "]  ", 1) && got != tt.want {

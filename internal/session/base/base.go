@@ -62,10 +62,14 @@ func PolicyOptions(home string) policy.Options {
 // ReadExtension returns the text of an entry in a policy's extends: a starter policy, or a file
 // whose text matches the pinned digest.
 func ReadExtension(x policy.Extension) (name string, src []byte, err error) {
-	if x.Profile != "" {
+	switch {
+	case x.Profile != "" && x.InPlace:
+		src, err = readProfile(x)
+		return x.String(), src, err
+	case x.Profile != "":
 		src, err = fixtures.ComposePolicy(x.Profile)
 		if err != nil {
-			err = fmt.Errorf("there is no profile %q; see: clawai policy init --list", x.Profile)
+			err = unknownProfile(x.Profile)
 		}
 		return x.String(), src, err
 	}
@@ -76,11 +80,52 @@ func ReadExtension(x policy.Extension) (name string, src []byte, err error) {
 	if src, err = config.ReadPinned(path); err != nil {
 		return "", nil, err
 	}
-	sum := sha256.Sum256(src)
-	if now := hex.EncodeToString(sum[:]); now != x.SHA256 {
+	if now := DigestOf(src); now != x.SHA256 {
 		return "", nil, fmt.Errorf("%s is not the text that was pinned; read it, and if it is what you want write sha256 = %q", path, now)
 	}
 	return path, src, nil
+}
+
+func unknownProfile(name string) error {
+	return fmt.Errorf("there is no profile %q; see: clawai policy init --list", name)
+}
+
+// UpdateAdvice says what to do when the pinned text of a profile is not at hand.
+const UpdateAdvice = "to see this clawai's text and pin it: clawai policy update"
+
+// readProfile returns the text of a starter policy: as this clawai has it, or if the entry is pinned
+// to another text, that text, which is kept beside the policy.
+func readProfile(x policy.Extension) ([]byte, error) {
+	src, err := fixtures.ReadProfile(x.Profile)
+	switch {
+	case x.SHA256 == "" && err != nil:
+		return nil, unknownProfile(x.Profile)
+	case err == nil && (x.SHA256 == "" || DigestOf(src) == x.SHA256):
+		return src, nil
+	}
+	path, err := config.ReferencePath(x.Pos.File, KeptProfile(x.Profile, x.SHA256))
+	if err == nil {
+		src, err = config.ReadPinned(path)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("this clawai has another text of the profile %s, and the pinned one cannot be read (%w); %s --policy %q", x.Profile, err, UpdateAdvice, x.Pos.File)
+	case DigestOf(src) != x.SHA256:
+		return nil, fmt.Errorf("%s is not the text that was pinned: somebody has changed it; %s --policy %q", path, UpdateAdvice, x.Pos.File)
+	}
+	return src, nil
+}
+
+// KeptProfile returns the name of the file that keeps a pinned text of a profile, relative to the
+// folder of the policy.
+func KeptProfile(profile, digest string) string {
+	return filepath.Join("profiles", profile+"-"+digest[:12]+".toml")
+}
+
+// DigestOf returns the SHA-256 of a text as extends has it.
+func DigestOf(src []byte) string {
+	sum := sha256.Sum256(src)
+	return hex.EncodeToString(sum[:])
 }
 
 // PackText returns the text of a pack that a policy names. It returns an error if another user

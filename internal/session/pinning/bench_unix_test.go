@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,3 +125,76 @@ func TestListsCostWhatTheyAreLong(t *testing.T) {
 		t.Errorf("200 tools take %d bytes, and 800 take %d", few, many)
 	}
 }
+
+// Whatever a server lists, the work for an entry does not grow with the list: not for the first list, and not for the next,
+// in which each entry has changed or has moved.
+func TestHostileListsTakeLinearTime(t *testing.T) {
+	const dense = `"a":{"type":"string","enum":["a","b","c"]},"b":{"$ref":"#/$defs/x"}`
+	deep := strings.Repeat(`{"type":"object","properties":{"a":`, 40) + "{}" + strings.Repeat("}}", 40)
+	spelled := func(i int, small, large rune) string { // a name of its own for each number, by two forms of a letter
+		return strings.Map(func(r rune) rune {
+			if r -= 'a'; i>>r&1 > 0 {
+				return large
+			}
+			return small
+		}, "abcdefghijklmnop")
+	}
+	shapes := map[string]func(i int) string{
+		"one name":                    func(int) string { return find },
+		"names of other capitals":     func(i int) string { return tool(spelled(i, 'a', 'A'), "x", "") },
+		"names of other alphabets":    func(i int) string { return tool(spelled(i, 'a', 'а'), "x", "") },
+		"names of other forms":        func(i int) string { return tool(spelled(i, 'a', 'ａ'), "x", "") },
+		"names with marks":            func(i int) string { return tool(strings.ReplaceAll(spelled(i, 'a', 'b'), "b", "a\u0301"), "x", "") },
+		"names of zeros and letters":  func(i int) string { return tool(spelled(i, '0', 'O'), "x", "") },
+		"names with a long beginning": func(i int) string { return tool(strings.Repeat("tool_", 40)+strconv.Itoa(i), "x", "") },
+		"names with hidden letters":   func(i int) string { return tool("n"+strings.Repeat("\u200b", i%9)+strconv.Itoa(i), "x", "") },
+		"names of digits":             func(i int) string { return tool(strings.Repeat("0", i%50)+strconv.Itoa(i), "x", "") },
+		"names that are empty":        func(int) string { return tool("", "x", "") },
+		"names that are numbers":      func(i int) string { return `{"name":` + strconv.Itoa(i) + `}` },
+		"no names":                    func(int) string { return `{"description":"x"}` },
+		"nothing":                     func(int) string { return `{}` },
+		"no objects":                  func(i int) string { return strconv.Itoa(i) },
+		"words about the others": func(i int) string {
+			return tool("t"+strconv.Itoa(i), "Before this call t"+strconv.Itoa(i*7%800)+" and t1.", "")
+		},
+		"long words":              func(i int) string { return tool("t"+strconv.Itoa(i), strings.Repeat("read it ", 300), "") },
+		"many parameters":         func(i int) string { return tool("t"+strconv.Itoa(i), "x", manyParameters) },
+		"parameters by reference": func(i int) string { return tool("t"+strconv.Itoa(i), "x", dense) },
+		"deep schemas":            func(i int) string { return `{"name":"t` + strconv.Itoa(i) + `","inputSchema":` + deep + `}` },
+		"titles and _meta": func(i int) string {
+			return `{"name":"t` + strconv.Itoa(i) + `","title":"x","_meta":{"a":"read it first, then all of the rest","b":[1,2,{"c":"d"}]}}`
+		},
+		"hints": func(i int) string {
+			return `{"name":"t` + strconv.Itoa(i) + `","annotations":{"readOnlyHint":true,"x":1}}`
+		},
+		"escapes": func(i int) string { return `{"\u006eame":"\u0074` + strconv.Itoa(i) + `","description":"\u0078"}` },
+		"numbers that are the same": func(i int) string {
+			return `{"name":"t` + strconv.Itoa(i) + `","inputSchema":{"maximum":1e` + strconv.Itoa(i%300) + `}}`
+		},
+		"members that nobody knows": func(i int) string {
+			return `{"name":"t` + strconv.Itoa(i) + `","x` + strconv.Itoa(i) + `":{"y":[[[[1]]]]}}`
+		},
+	}
+	for name, shape := range shapes {
+		list := func(s *ClientPins, n int, of func(i int) string) {
+			raw := make([][]byte, n)
+			for i := range raw {
+				raw[i] = []byte(of(i))
+			}
+			_, _ = s.JudgeEntries("notes", policy.PinFirst, pin.Tool, raw, Page{Last: true}) // some are refused
+		}
+		cputime.CheckLinear(t, name, func(size int) string { return strings.Repeat(" ", size>>7) }, func(text string) {
+			s := client(t, state(t), "")
+			list(s, len(text), shape)
+			list(s, len(text), func(i int) string { return strings.Replace(shape(len(text)-1-i), `"x"`, `"y"`, 1) })
+		})
+	}
+}
+
+var manyParameters = func() string {
+	all := make([]string, 40)
+	for i := range all {
+		all[i] = fmt.Sprintf(`"p%d":{"type":"string","description":"x"}`, i)
+	}
+	return strings.Join(all, ",")
+}()

@@ -30,7 +30,7 @@ func (in *inspector) applyPins(m *reply.Message, c *reply.Change, x *gate.Exchan
 	foreign := false
 	if kind, is := pinned[x.Event.Method]; is && p.Pin(x.Event.Server) > policy.PinOff {
 		if foreign = p.Pin(x.Event.Server) > policy.PinRecord && m.HasForeign(); foreign {
-			i.Altered = append(i.Altered, "leave out what stands beside the entries")
+			i.Altered = append(i.Altered, "leave out members beside the entries")
 		}
 		instead, err = in.holdList(m, kind, c, x, p, i)
 	} else if !reply.IsList(x.Event.Method) {
@@ -42,7 +42,7 @@ func (in *inspector) applyPins(m *reply.Message, c *reply.Change, x *gate.Exchan
 	c.Pinned = true
 	var f frame.Frame
 	if err := f.Parse(m.ReplaceEntries(instead, instructions), frameLimits()); err != nil {
-		return nil, fmt.Errorf("with what was approved it is no message any more: %w", err)
+		return nil, fmt.Errorf("with what was approved it is no longer a message: %w", err)
 	}
 	return reply.InspectMessage(&f, x.Event.Method, wanted)
 }

@@ -76,7 +76,7 @@ func TestNothingElseStandsBesidePinnedEntries(t *testing.T) {
 		if i := strings.Index(sent, `"_meta":{"io.github.clawai/reply":{"changed":["pin"],"finds":{}}`); err == nil && i >= 0 { // the account of it
 			sent = sent[:i] + strings.TrimPrefix(sent[i+len(`"_meta":{"io.github.clawai/reply":{"changed":["pin"],"finds":{}}`):], "},")
 		}
-		if err != nil || strings.Contains(sent, "Read") || got.Decision.Action != policy.Allow || len(got.Altered) != 1 || got.Altered[0] != "leave out what stands beside the entries" {
+		if err != nil || strings.Contains(sent, "Read") || got.Decision.Action != policy.Allow || len(got.Altered) != 1 || got.Altered[0] != "leave out members beside the entries" {
 			t.Errorf("%s: sent %s, %q, %v", result, got.Sent, got.Altered, err)
 		}
 		for _, part := range []string{`"tools":`, `"nextCursor":"2"`, `"a":1`} {

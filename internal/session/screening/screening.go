@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 	"unicode/utf16"
+	"unsafe"
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/mcp/reply"
@@ -60,6 +61,19 @@ func frameLimits() frame.Limits {
 
 // Inspect inspects a reply, or each reply of a batch.
 func (in *inspector) Inspect(x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
+	if raw := x.OriginalRaw(); x.Frame.Kind == frame.Response && isSame(x.Frame.Raw, raw) {
+		return in.inspectMessage(&x.Frame, x, p)
+	}
+	return in.inspectLine(x, p)
+}
+
+// isSame reports whether two texts are the same bytes in memory.
+func isSame(a, b []byte) bool {
+	return len(a) == len(b) && unsafe.SliceData(a) == unsafe.SliceData(b)
+}
+
+// inspectLine reads what came as a frame, and inspects it.
+func (in *inspector) inspectLine(x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
 	var f frame.Frame
 	if err := f.Parse(x.OriginalRaw(), frameLimits()); err != nil {
 		return gate.Inspection{}, err
@@ -111,20 +125,22 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 	pass := gate.Inspection{Decision: policy.Decision{Action: policy.Allow}}
 	_, ruled := p.Screens(on)
 	introduces := f.Result != nil && (method == "initialize" || method == "server/discover") && p.Pin(x.Event.Server) > policy.PinOff
-	if !ruled && !introduces {
+	c := reply.Change{Server: cmp.Or(x.Event.Server, in.server), Call: x.Event.Ref}
+	c.Claims = x.Event.Direction != clientSays && reply.HasClaim(f)
+	if !ruled && !introduces && !c.Claims {
 		in.learnPromises(f, x, p, &pass)
 		return pass, nil
 	}
-	i, err := in.judgeMessage(f, x, p, on, introduces)
+	i, err := in.judgeMessage(f, x, p, on, introduces, &c)
 	if err == nil {
 		in.learnPromises(f, x, p, &i)
 	}
 	return i, err
 }
 
-// judgeMessage inspects a message that rules judge, or whose instructions are compared with the
-// approved ones (introduces).
-func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool) (gate.Inspection, error) {
+// judgeMessage inspects a message that rules judge, whose instructions are compared with the
+// approved ones (introduces), or that claims to have a word of clawai.
+func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool, c *reply.Change) (gate.Inspection, error) {
 	method := x.Event.Method
 	search := in.searches.forRules(on, p)
 	if search.err != nil {
@@ -138,7 +154,6 @@ func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Polic
 	if err != nil {
 		return gate.Inspection{}, err
 	}
-	c := reply.Change{Server: cmp.Or(x.Event.Server, in.server), Call: x.Event.Ref}
 	if on == policy.OnReply && f.Result != nil {
 		c.Output = in.holdToPromise(m, wanted, x, p)
 	}
@@ -148,7 +163,7 @@ func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Polic
 		i.Looked = slices.DeleteFunc(slices.Clone(i.Looked), func(kind string) bool { return slices.Contains(doubted, kind) })
 	}
 	if on == policy.OnList || introduces {
-		if m, err = in.applyPins(m, &c, x, p, &i, wanted); err != nil {
+		if m, err = in.applyPins(m, c, x, p, &i, wanted); err != nil {
 			return i, err
 		}
 	}
@@ -156,24 +171,24 @@ func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Polic
 		if !m.ReachedEnd() {
 			return i, errors.New("one page of the list is longer than 4 MiB, and rules look for something in all of it: the server must list in shorter pages, or the rules look for nothing in this list")
 		}
-		filterEntries(m, &c, x, p, &i)
+		filterEntries(m, c, x, p, &i)
 	} else {
 		i.Decision = p.DecideReply(on, answeredCalls(x, p), m.JudgedKinds())
 		if x.Event.Direction == clientSays { // the server reads the answer, not a model: only redactions apply
 			i.Decision.Alters = slices.DeleteFunc(i.Decision.Alters, func(a policy.Alteration) bool { return a.Rule.Action != policy.Redact })
 		}
-		i.Altered = append(i.Altered, m.PlanChange(&c, replyAlterations(i.Decision.Alters), fenceID)...)
+		i.Altered = append(i.Altered, m.PlanChange(c, replyAlterations(i.Decision.Alters), fenceID)...)
+	}
+	if c.Claims {
+		i.Altered = append(i.Altered, "leave out clawai's own members of _meta")
 	}
 	if i.Decision.Action == policy.Deny || len(i.Altered) == 0 {
 		return i, nil
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	i.Sent, err = m.AlterMessage(&c, in.same, frameLimits())
-	switch {
-	case err == nil && i.Sent == nil:
-		i.Altered = nil
-	case err != nil:
+	i.Sent, err = m.AlterMessage(c, in.same, frameLimits())
+	if err != nil {
 		i.Why, i.Altered = err.Error(), nil
 		var rule *policy.Rule
 		if len(i.Decision.Alters) > 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/mcp/reply"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -108,6 +109,28 @@ func TestInspect(t *testing.T) {
 }
 
 // A link is held to the origin of the server that sends it, by the name that rules have for it.
+// A reply whose frame the transport has kept is judged as one that is read again. The frame of another line does not count.
+func TestAKeptFrameIsTheSame(t *testing.T) {
+	p := rules(t, on("reply", "redact", "tool = \"*\"\nfind = [\"secret\"]"))
+	line, other := answer(1, token), answer(1, "x")
+	for name, of := range map[string]*string{"none": nil, "its own": &line, "another's": &other} {
+		x := exchange("tools/call", line, tool("a"))
+		if of != nil {
+			f, err := frame.Parse([]byte(*of), frame.DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Frame = f; *of == line {
+				x.Raw = f.Raw
+			}
+		}
+		got, err := New("s", nil, nil).Inspect(x, p)
+		if want := answer(1, "[clawai:withheld secret 1]"); err != nil || !strings.Contains(string(got.Sent), want[strings.Index(want, "[clawai"):]) || len(got.Found) != 1 {
+			t.Errorf("%s: %+v, %v, sent %s", name, got.Found, err, got.Sent)
+		}
+	}
+}
+
 func TestLinksOfAServer(t *testing.T) {
 	line := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"resource_link","name":"n","uri":"https://example.org/x"}]}}`
 	p := rules(t, on("reply", "deny", "tool = \"*\"\nfind = [\"link\"]"))

@@ -103,6 +103,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 	dst = e.appendList(dst, "finds", ev.Finds, 2)
 	dst = e.appendLooked(dst, ev.Looked)
 	dst = e.appendList(dst, "altered", ev.Altered, 0)
+	dst = appendWord(dst, "release", ev.Release)
 	dst = appendCached(dst, &e.last.verdict, verdict{ev.Policy, ev.Decision, ev.Stage, ev.Code, ev.Reason, ev.RuleFile, ev.RuleLine, ev.RuleText}, e.appendVerdict)
 	dst = appendWord(dst, "ref", ev.Ref)
 	dst = appendWord(dst, "rung", ev.Channel)

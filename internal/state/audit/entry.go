@@ -39,6 +39,7 @@ type stored struct {
 	Finds     []string        `json:"finds"`
 	Looked    []string        `json:"looked"`
 	Altered   []string        `json:"altered"`
+	Release   string          `json:"release"`
 	Policy    string          `json:"policy"`
 	Decision  string          `json:"decision"`
 	Stage     string          `json:"stage"`
@@ -72,7 +73,7 @@ func parseEntry(file string, it item) (event.Entry, error) {
 		Event: event.Event{
 			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess, Invocation: w.Invocation,
 			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Facts: w.Facts, Extra: w.Extra,
-			Bytes: w.Bytes, Folded: w.Folded, Finds: w.Finds, Looked: w.Looked, Altered: w.Altered, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
+			Bytes: w.Bytes, Folded: w.Folded, Finds: w.Finds, Looked: w.Looked, Altered: w.Altered, Release: w.Release, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
 			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Channel: w.Channel, Answer: w.Answer, By: w.By, Words: w.Words,
 			Waited: time.Duration(w.WaitedMS) * time.Millisecond, IsError: w.IsError, Declared: w.Declared, Detail: w.Detail,
 		},
@@ -102,6 +103,8 @@ type Filter struct {
 	Since    time.Time
 	Until    time.Time // excluded; zero means no end
 	Last     int       // only this many latest records; 0 means all
+	Tail     int64     // with Last: of each segment only the records in this many bytes at its end; 0 means all
+	Caught   func()    // of Follow: called once, when the existing records have been yielded; may be nil
 	Replies  bool      // also all replies that match Since, Until and Session, so that a reader can find the reply to a call; Last does not count them
 	Headers  bool      // also the first line of each segment, if Kinds is empty
 }

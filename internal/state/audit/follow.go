@@ -18,8 +18,9 @@ import (
 )
 
 // Follow is like Read, but after the existing records it also returns new records as they are
-// written. New records that it finds together are ordered by time. It ends when ctx ends, or after
-// returning an error other than a *Damage. The directory must exist.
+// written. New records that it finds together are ordered by time, up to maxNews of them. It ends when ctx ends, or after
+// returning an error other than a *Damage; it is ErrReplaced if the directory was removed, or if
+// another one is in its place. The directory must exist.
 func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		// The watch begins before the listing, so that no change is missed between the two.
@@ -32,13 +33,22 @@ func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, er
 			yield(event.Entry{}, fmt.Errorf("watch %q: %w", dir, err))
 			return
 		}
-		fl := follower{dir: dir, f: f, sources: map[string]*source{}, dirty: map[string]bool{}, poll: time.NewTicker(pollEvery)}
+		is, err := os.Stat(dir)
+		if err != nil {
+			yield(event.Entry{}, err)
+			return
+		}
+		os.SameFile(is, is) // Windows looks up a file's identity, by its path, at the first comparison
+		fl := follower{dir: dir, is: is, f: f, sources: map[string]*source{}, dirty: map[string]bool{}, poll: time.NewTicker(pollEvery)}
 		defer fl.close()
 		if err := fl.yieldBacklog(yield); err != nil {
 			if !errors.Is(err, errStopped) {
 				yield(event.Entry{}, err)
 			}
 			return
+		}
+		if f.Caught != nil {
+			f.Caught()
 		}
 		for {
 			if err := fl.awaitChange(ctx, watch); err != nil {
@@ -54,11 +64,15 @@ func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, er
 	}
 }
 
+// ErrReplaced means that the directory of the record is not the one that it was.
+var ErrReplaced = errors.New("the folder of the record was removed or replaced")
+
 var errStopped = errors.New("stopped")
 
 // follower holds every segment that Follow has seen.
 type follower struct {
 	dir     string
+	is      os.FileInfo // of dir; the path may lead to another directory later
 	f       Filter
 	sources map[string]*source // by the segment's file name
 	dirty   map[string]bool    // file names of the segments that may have new records
@@ -89,6 +103,7 @@ func (fl *follower) yieldBacklog(yield func(event.Entry, error) bool) error {
 	for _, s := range list {
 		fl.sources[filepath.Base(s.path)] = s
 	}
+	skipHeads(list, &fl.f)
 	stopped := false
 	readBacklog(list, &fl.f, func(*source) {})(func(e event.Entry, err error) bool {
 		stopped = !yield(e, err) || err != nil && !isDamage(err)
@@ -133,6 +148,9 @@ func (fl *follower) awaitChange(ctx context.Context, watch *filewatch.Watcher) e
 		}
 		return fl.handleChange(ev)
 	case <-fl.poll.C:
+		if now, err := os.Stat(fl.dir); err != nil || !os.SameFile(now, fl.is) {
+			return fmt.Errorf("%q: %w", fl.dir, ErrReplaced)
+		}
 		for name, s := range fl.sources {
 			if !s.done {
 				fl.dirty[name] = true
@@ -145,7 +163,7 @@ func (fl *follower) awaitChange(ctx context.Context, watch *filewatch.Watcher) e
 func (fl *follower) handleChange(ev filewatch.Event) error {
 	name := filepath.Base(ev.Name)
 	if ev.Name == fl.dir && ev.Has(fsnotify.Remove|fsnotify.Rename) {
-		return fmt.Errorf("%q was removed", fl.dir)
+		return fmt.Errorf("%q: %w", fl.dir, ErrReplaced)
 	}
 	if _, _, ok := parseSegmentName(name); !ok {
 		return nil
@@ -201,7 +219,12 @@ func (fl *follower) yieldChanges(yield func(event.Entry, error) bool) bool {
 				}
 				continue
 			}
-			news = append(news, e)
+			if news = append(news, e); len(news) == maxNews {
+				if !yieldSorted(news, yield) {
+					return false
+				}
+				news = news[:0]
+			}
 		}
 		if s.isFinished() {
 			s.close()
@@ -212,6 +235,13 @@ func (fl *follower) yieldChanges(yield func(event.Entry, error) bool) bool {
 	}
 	fl.left = nil
 	clear(fl.dirty)
+	return yieldSorted(news, yield)
+}
+
+// maxNews is how many new records are kept to be ordered by time: after a pause there may be millions.
+const maxNews = 4096
+
+func yieldSorted(news []event.Entry, yield func(event.Entry, error) bool) bool {
 	slices.SortStableFunc(news, func(a, b event.Entry) int { return compareEntries(&a, &b) })
 	for _, e := range news {
 		if !yield(e, nil) {

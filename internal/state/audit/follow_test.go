@@ -231,3 +231,41 @@ func TestReadGoesOnBehindDamage(t *testing.T) {
 		t.Fatal("a record in no directory")
 	}
 }
+
+// A follower that was away returns to more records than it sorts at once, misses none, and calls
+// Caught before the first of them.
+func TestFollowAfterAPause(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	dir := t.TempDir() + "/audit"
+	l := openLog(t, dir, Options{})
+	record := func(n int) {
+		for i := range n {
+			if err := l.Record(usual(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	record(2)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	const more = 2*maxNews + 7
+	seen, caught, last := 0, -1, uint64(0)
+	for e, err := range Follow(ctx, dir, Filter{Kinds: []event.Kind{event.Decision}, Caught: func() { caught = seen }}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq <= last {
+			t.Fatalf("record %d comes after %d", e.Seq, last)
+		}
+		last = e.Seq
+		if seen++; seen == 2 {
+			record(more)
+		}
+		if seen == 2+more {
+			break
+		}
+	}
+	if seen != 2+more || caught != 2 {
+		t.Errorf("%d records, caught up after %d", seen, caught)
+	}
+}

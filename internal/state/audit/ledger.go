@@ -180,7 +180,7 @@ func openPrivate(path string, flags int) (*os.File, error) {
 	}
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
-		err = fmt.Errorf("%q is no regular file", path)
+		err = fmt.Errorf("%q is not a regular file", path)
 	}
 	if err == nil {
 		err = checkPrivate(path, fi)

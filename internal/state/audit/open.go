@@ -130,7 +130,7 @@ func checkDir(dir string) error {
 		return err
 	}
 	if !fi.IsDir() {
-		return fmt.Errorf("%q is no directory", dir)
+		return fmt.Errorf("%q is not a directory", dir)
 	}
 	if err := checkPrivate(dir, fi); err != nil {
 		return err

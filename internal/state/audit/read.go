@@ -16,7 +16,7 @@ import (
 // exist.
 func Read(dir string, f Filter) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
-		list, err := listSources(dir, false)
+		list, err := listSources(dir, f.Tail > 0)
 		if err != nil {
 			yield(event.Entry{}, err)
 			return
@@ -26,7 +26,17 @@ func Read(dir string, f Filter) iter.Seq2[event.Entry, error] {
 				s.close()
 			}
 		}()
+		skipHeads(list, &f)
 		readBacklog(list, &f, (*source).close)(yield)
+	}
+}
+
+// skipHeads makes the sources, which have a limit, begin where f.Tail says.
+func skipHeads(list []*source, f *Filter) {
+	for _, s := range list {
+		if f.Last > 0 && f.Tail > 0 {
+			s.skip = max(0, s.limit-f.Tail)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -20,6 +21,7 @@ type source struct {
 	info  fs.FileInfo // of the opened file
 	bytes written
 	scan  *scanner
+	skip  int64       // bytes at the beginning that are not read
 	limit int64       // bytes to read before io.EOF; noLimit for all
 	ended bool        // the segment was closed when it was listed
 	done  bool        // nothing more will be read
@@ -87,6 +89,9 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 			return event.Entry{}, errors.Join(err, file.Close())
 		}
 		s.file, s.bytes, s.scan = file, written{file: file}, newScanner(s)
+		if err := s.skipLines(); err != nil {
+			return event.Entry{}, err
+		}
 	}
 	for {
 		it, err := s.scan.nextItem()
@@ -102,6 +107,30 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 			return e, err
 		}
 	}
+}
+
+// skipLines goes to the first line that begins behind the bytes that are not read. Lines are counted
+// from there.
+func (s *source) skipLines() error {
+	if s.skip == 0 {
+		return nil
+	}
+	at := s.skip - 1 // a line may begin exactly at skip
+	for buf := make([]byte, 1<<16); ; {
+		n, err := s.file.ReadAt(buf, at)
+		if end := bytes.IndexByte(buf[:n], '\n'); end >= 0 {
+			at += int64(end) + 1
+			break
+		}
+		if at += int64(n); err != nil {
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			return err
+		}
+	}
+	s.bytes.at, s.scan.taken, s.scan.read, s.scan.end = at, at, at, at
+	return nil
 }
 
 // readsFile reports whether the source has read, reads or will read the file that is at the

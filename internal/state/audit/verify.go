@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Report is the result of Verify.
-type Report struct {
+// Verification is the result of Verify.
+type Verification struct {
 	Segments int    `json:"segments"`
 	Records  uint64 `json:"records"` // number of lines in all segments
 	Bytes    int64  `json:"bytes"`
@@ -23,7 +23,7 @@ type Report struct {
 }
 
 // IsIntact reports whether there is no finding.
-func (r *Report) IsIntact() bool { return len(r.Findings) == 0 }
+func (r *Verification) IsIntact() bool { return len(r.Findings) == 0 }
 
 // Finding is a problem at one place. Line 0 means the whole file.
 type Finding struct {
@@ -36,7 +36,7 @@ type Finding struct {
 // file against the ledger, and each removal against the retention r. It changes nothing. head, when
 // not empty, is the Head of an earlier report and must still be in the ledger; removals since then
 // are reported as notes. A missing directory is an empty record.
-func Verify(dir, head string, r Retention) (Report, error) {
+func Verify(dir, head string, r Retention) (Verification, error) {
 	v := newVerifier(dir, r)
 	files, err := v.readSnapshot(head)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *statement) isOther(node uint64) bool { return s.node != 0 && node != 0 
 
 type verifier struct {
 	dir        string
-	report     Report
+	report     Verification
 	statements map[string]*statement
 	order      []string            // segments in the order in which the ledger first names them
 	bySession  map[string][]string // by session id: its segments, in the same order
@@ -80,7 +80,7 @@ type verifier struct {
 
 func newVerifier(dir string, r Retention) *verifier {
 	return &verifier{
-		dir: dir, report: Report{Findings: []Finding{}, Notes: []Finding{}}, statements: map[string]*statement{}, bySession: map[string][]string{},
+		dir: dir, report: Verification{Findings: []Finding{}, Notes: []Finding{}}, statements: map[string]*statement{}, bySession: map[string][]string{},
 		removals: removals{keep: r.withDefaults(), now: time.Now()},
 	}
 }
@@ -142,7 +142,7 @@ func (v *verifier) checkLedger(f io.Reader, head string) error {
 		v.report.Head = string(s.chain.prev[:])
 	}
 	if n, _ := s.digestRest(); n > 0 {
-		v.addFinding(ledgerName, s.gap.line, "%d bytes at the end are no whole line", n)
+		v.addFinding(ledgerName, s.gap.line, "%d bytes at the end are not a whole line", n)
 	}
 	if !seen {
 		v.addFinding(ledgerName, 0, "no line has the hash %q: the ledger was rewritten or cut off since it was kept", head)

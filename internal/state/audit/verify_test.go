@@ -34,7 +34,7 @@ func closedLog(t testing.TB, dir string) {
 // keepAll removes nothing.
 var keepAll = Retention{Keep: -1, KeepFor: -1}
 
-func verify(t testing.TB, dir string) Report {
+func verify(t testing.TB, dir string) Verification {
 	t.Helper()
 	r, err := Verify(dir, "", Retention{})
 	if err != nil {
@@ -204,7 +204,7 @@ func TestVerifyTellsWhatWasLeft(t *testing.T) {
 		}
 		call(t, dir, Options{})
 		for range 2 { // a session on the same day leaves it as it is
-			if got := said(dir); !strings.Contains(got, "no whole record; no call is added to them, and the first session after this day accounts for them") || strings.Contains(got, "may still come") {
+			if got := said(dir); !strings.Contains(got, "not a whole record; no call is added to them, and the first session after this day accounts for them") || strings.Contains(got, "may still come") {
 				t.Errorf("%s", got)
 			}
 			if err := openLog(t, dir, Options{}).Close(); err != nil {

@@ -130,11 +130,11 @@ func (v *verifier) checkEnding(name string, known *statement, t tally) {
 		day := acceptsCalls(name, v.now)
 		switch {
 		case t.restBroken:
-			v.addFinding(name, t.restLine, "%d bytes at the end are no record, or one that was changed", t.rest)
+			v.addFinding(name, t.restLine, "%d bytes at the end are not a record, or one that was changed", t.rest)
 		case t.rest > 0 && !t.live && day:
-			v.addNote(name, t.restLine, "%d bytes at the end are no whole record; no call is added to them, and the first session after this day accounts for them", t.rest)
+			v.addNote(name, t.restLine, "%d bytes at the end are not a whole record; no call is added to them, and the first session after this day accounts for them", t.rest)
 		case t.rest > 0 && !t.live:
-			v.addNote(name, t.restLine, "%d bytes at the end are no whole record; the next session will account for them", t.rest)
+			v.addNote(name, t.restLine, "%d bytes at the end are not a whole record; the next session will account for them", t.rest)
 		}
 		switch {
 		case known == nil || t.live || day && t.rest > 0:

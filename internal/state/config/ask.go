@@ -45,6 +45,7 @@ type settingsFile struct {
 	List     *string                  `toml:"list"`
 	Hub      hubTable                 `toml:"hub"`
 	Serve    serveTable               `toml:"serve"`
+	TLS      tlsTable                 `toml:"tls"`
 	Upstream map[string]upstreamTable `toml:"upstream"`
 	Ask      struct {
 		Order     *[]string `toml:"order"`
@@ -108,7 +109,7 @@ func tomlError(path string, err error) error {
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		line, column := strict.Errors[0].Position()
 		key := []string(strict.Errors[0].Key())
-		known := []string{"ask", "hub", "list", "serve", "upstream"}
+		known := []string{"ask", "hub", "list", "serve", "tls", "upstream"}
 		switch {
 		case len(key) > 1 && key[0] == "ask":
 			known = nil
@@ -119,10 +120,14 @@ func tomlError(path string, err error) error {
 			known = tomlKeys[hubTable]()
 		case len(key) > 1 && key[0] == "serve":
 			known = tomlKeys[serveTable]()
+		case len(key) == 2 && key[0] == "tls":
+			known = tomlKeys[tlsTable]()
+		case len(key) > 2 && key[0] == "tls":
+			known = tomlKeys[tlsHostTable]()
 		case len(key) > 2 && key[0] == "upstream":
 			known = tomlKeys[upstreamTable]()
 		}
-		return fmt.Errorf("%s:%d:%d: %q is no setting; %s", path, line, column, strings.Join(key, "."), suggestWord(key[len(key)-1], known))
+		return fmt.Errorf("%s:%d:%d: %q is not a setting; %s", path, line, column, strings.Join(key, "."), suggestWord(key[len(key)-1], known))
 	}
 	if broken, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := broken.Position()

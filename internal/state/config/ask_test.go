@@ -59,7 +59,7 @@ func TestAskPrecedence(t *testing.T) {
 		t.Errorf("got %+v\nwant %+v", a, want)
 	}
 	if a.Set("colour", "blue", "--colour") == nil {
-		t.Error("an option sets what is no setting")
+		t.Error("an option sets what is not a setting")
 	}
 }
 
@@ -93,17 +93,17 @@ func TestAskRefusals(t *testing.T) {
 	dir := folder(t)
 	path := filepath.Join(dir, "config.toml")
 	tests := []struct{ text, want string }{
-		{"[ask]\ntimout = \"3s\"", `config.toml:2:1: "ask.timout" is no setting; did you mean "timeout"?`},
+		{"[ask]\ntimout = \"3s\"", `config.toml:2:1: "ask.timout" is not a setting; did you mean "timeout"?`},
 		{"[aks]\ntimeout = \"3s\"", `"aks`},
 		{"[aks]\ntimeout = \"3s\"", `did you mean "ask"?`},
-		{"[ask]\nwhatever = 3", "is no setting; it is one of order, timeout, nobody, per_minute, at_once, notify"},
+		{"[ask]\nwhatever = 3", "is not a setting; it is one of order, timeout, nobody, per_minute, at_once, notify"},
 		{"[ask]\n\ntimeout = 45", "config.toml:3:"},
-		{"[ask]\ntimeout = \"45\"", `config.toml:2: ask.timeout: "45" is no time to wait`},
+		{"[ask]\ntimeout = \"45\"", `config.toml:2: ask.timeout: "45" is not a time to wait`},
 		{"[ask]\ntimeout = \"0s\"", "more than 0"},
 		{"[ask]\ntimeout = \"-1s\"", "more than 0"},
-		{"[ask]\norder = [\"terminal\",\n\"consol\"]", `config.toml:2: ask.order: "consol" is no way of asking; did you mean "console"?`},
-		{"[ask]\norder = []", "is no way of asking; it is one of terminal, console, elicitation, web, never"},
-		{"[ask]\norder = [\"terminal\", \"terminal\"]", "stands there twice"},
+		{"[ask]\norder = [\"terminal\",\n\"consol\"]", `config.toml:2: ask.order: "consol" is not a way of asking; did you mean "console"?`},
+		{"[ask]\norder = []", "is not a way of asking; it is one of terminal, console, elicitation, web, never"},
+		{"[ask]\norder = [\"terminal\", \"terminal\"]", "is there twice"},
 		{"[ask]\norder = [\"terminal\", \"never\"]", `"never" stands alone`},
 		{"[ask]\norder = \"terminal\"", "config.toml:2:"},
 		{"[ask]\nnobody = \"allow\"", `"allow" is neither wait nor deny`},

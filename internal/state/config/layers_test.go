@@ -161,7 +161,7 @@ func TestAProjectsFileIsLookedAtWithCare(t *testing.T) {
 	must(t, err)
 	must(t, f.Truncate(maxPolicy+1))
 	must(t, f.Close())
-	h.wants(policy.Allow, "is ignored: it is no ordinary file")
+	h.wants(policy.Allow, "is ignored: it is not an ordinary file")
 	must(t, TrustProject(h.layers.State, h.project, []byte(ask), time.Now()))
 	h.wants(policy.Prompt, "stays in force")
 }

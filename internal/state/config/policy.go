@@ -36,6 +36,27 @@ type Loaded struct {
 // Options returns the options that the policy was parsed with, including its layers.
 func (l *Loaded) Options() policy.Options { return l.options }
 
+// Files returns the paths of the files that the policy is read from: its own, those of the layers
+// and of their packs. A project's file is not among them: what is in force is what the owner trusted.
+func (l *Loaded) Files() []string {
+	paths := append([]string{l.Path}, packPaths(l.Path, l.Source)...)
+	for _, above := range l.above.sources {
+		if above.name != project {
+			paths = append(append(paths, above.path), packPaths(above.path, above.src)...)
+		}
+	}
+	return paths
+}
+
+func packPaths(path string, src []byte) (all []string) {
+	for _, x := range policy.PackFiles(path, src) {
+		if at, err := ReferencePath(path, x.File); err == nil {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
 // LoadPolicyFor reads the policy at path once. It returns an error if other users can write the
 // file or make path lead to another file. o describes the machine and the program that the policy
 // governs. The error says what to do; of several mistakes in the text it shows only the first.

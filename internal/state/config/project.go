@@ -153,7 +153,7 @@ func projectText(path string) ([]byte, error) {
 	case info.IsDir():
 		return nil, nil
 	case !info.Mode().IsRegular() || info.Size() > maxPolicy:
-		return nil, errors.New("it is no ordinary file of a policy's size")
+		return nil, errors.New("it is not an ordinary file of a policy's size")
 	}
 	src, err := io.ReadAll(io.LimitReader(f, maxPolicy))
 	return src, plainPath(err)

@@ -145,7 +145,7 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 
 // keptNote returns a note for the owner about a layer whose earlier text stays in force.
 func keptNote(l *layer, why string) string {
-	return fmt.Sprintf("%s %s, and its last good text stays in force until clawai starts anew or you confirm the file as it is with: clawai policy trust %s",
+	return fmt.Sprintf("%s %s, and its last good text stays in force until clawai restarts or you confirm the file as it is with: clawai policy trust %s",
 		l.path, why, strconv.Quote(l.path))
 }
 

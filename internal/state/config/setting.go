@@ -71,7 +71,7 @@ func (a *Ask) Set(key, text, from string) error {
 			return s.set(a, text, from)
 		}
 	}
-	return fmt.Errorf("%q is no setting", key)
+	return fmt.Errorf("%q is not a setting", key)
 }
 
 func setOrder(a *Ask, text, from string) error {
@@ -89,9 +89,9 @@ func setOrder(a *Ask, text, from string) error {
 		case name == Never:
 			return fmt.Errorf("%q stands alone: nobody is asked then", Never)
 		case !slices.Contains(a.channels, name):
-			return fmt.Errorf("%q is no way of asking; %s", name, suggestWord(name, append(slices.Clone(a.channels), Never)))
+			return fmt.Errorf("%q is not a way of asking; %s", name, suggestWord(name, append(slices.Clone(a.channels), Never)))
 		case slices.Contains(order[:i], name):
-			return fmt.Errorf("%q stands there twice", name)
+			return fmt.Errorf("%q is there twice", name)
 		}
 	}
 	a.Order = Value[[]string]{order, from}
@@ -115,7 +115,7 @@ func replacePopup(order []string) []string {
 func setTimeout(a *Ask, text, from string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return fmt.Errorf("%q is no time to wait; write one like 45s, more than 0", text)
+		return fmt.Errorf("%q is not a time to wait; write one like 45s, more than 0", text)
 	}
 	a.Timeout = Value[time.Duration]{d, from}
 	return nil
@@ -133,7 +133,7 @@ func setCount(field func(*Ask) *Value[int]) func(*Ask, string, string) error {
 	return func(a *Ask, text, from string) error {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return fmt.Errorf("%q is no number of questions; write 1 or more", text)
+			return fmt.Errorf("%q is not a number of questions; write 1 or more", text)
 		}
 		*field(a) = Value[int]{n, from}
 		return nil

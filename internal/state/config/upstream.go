@@ -118,7 +118,7 @@ func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, e
 			continue
 		}
 		if *one.to, err = time.ParseDuration(one.text); err != nil || *one.to <= 0 {
-			return Hub{}, fmt.Errorf("%s:%d: %s: %q is no time to wait; write one like 10s", path, tableLine(lines, one.key), one.key, one.text)
+			return Hub{}, fmt.Errorf("%s:%d: %s: %q is not a time to wait; write one like 10s", path, tableLine(lines, one.key), one.key, one.text)
 		}
 	}
 	place := func(id string) int { return tableLine(lines, "upstream."+id) }
@@ -179,12 +179,12 @@ func (t upstreamTable) readUpstream(id string, in expander) (u Upstream, err err
 	}
 	if t.Idle != "" {
 		if u.Idle, err = time.ParseDuration(t.Idle); err != nil || u.Idle < 0 {
-			return u, fmt.Errorf("idle: %q is no time; write one like 10m, or 0s for never", t.Idle)
+			return u, fmt.Errorf("idle: %q is not a time; write one like 10m, or 0s for never", t.Idle)
 		}
 	}
 	if t.Timeout != "" {
 		if u.Timeout, err = time.ParseDuration(t.Timeout); err != nil || u.Timeout <= 0 {
-			return u, fmt.Errorf("timeout: %q is no time to wait; write one like 30s", t.Timeout)
+			return u, fmt.Errorf("timeout: %q is not a time to wait; write one like 30s", t.Timeout)
 		}
 	}
 	for _, g := range []struct {
@@ -195,7 +195,7 @@ func (t upstreamTable) readUpstream(id string, in expander) (u Upstream, err err
 		for _, text := range g.texts {
 			p, err := glob.Compile(text)
 			if err != nil {
-				return u, fmt.Errorf("%s: %q is no pattern: %w", g.key, text, err)
+				return u, fmt.Errorf("%s: %q is not a pattern: %w", g.key, text, err)
 			}
 			*g.to = append(*g.to, p)
 		}

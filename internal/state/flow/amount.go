@@ -3,6 +3,8 @@ package flow
 import (
 	"strconv"
 	"strings"
+	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/text/textclass"
@@ -94,7 +96,11 @@ func visitWeights(weighs []string, c *policy.Call, visit func(value string)) {
 			switch leaf.Kind() {
 			case jsonscan.Number, jsonscan.String:
 				visit(textOf(leaf))
-			case jsonscan.Boolean, jsonscan.Null, jsonscan.Absent, jsonscan.Object, jsonscan.Array:
+			case jsonscan.Boolean: // {"amount": true} may be all of it
+				if leaf == "true" {
+					visit(string(leaf))
+				}
+			case jsonscan.Null, jsonscan.Absent, jsonscan.Object, jsonscan.Array:
 			}
 		}
 		if leaf(value); value.Kind() == jsonscan.Object || value.Kind() == jsonscan.Array {
@@ -104,19 +110,38 @@ func visitWeights(weighs []string, c *policy.Call, visit func(value string)) {
 }
 
 // isTypedAmount reports whether the user has typed every amount in a value, with every value that a
-// reader could give it. If there is no amount, it reports whether the user has named the value.
+// reader could give it. If there is no amount, or more beside it than a currency ("13 million", "13%"), it
+// reports whether the user has named the value.
 func (k *known) isTypedAmount(value string) bool {
 	if strings.ContainsAny(value, "eE") { // 1e3
 		if number, err := strconv.ParseFloat(value, 64); err == nil {
 			value = strconv.FormatFloat(number, 'f', -1, 64)
 		}
 	}
-	found, all := false, true
-	visitAmounts(value, func(amount string) {
-		found, all = true, all && hasMark(k.user, said, amountMark(amount))
-	})
-	if !found {
-		return k.isEndorsed(value)
+	if !isPlainAmount(value) {
+		return k.isEndorsed(value) || strings.ContainsAny(value, "0123456789") && !strings.ContainsAny(value, `/\`) && hasMark(k.user, typed, []byte(foldPhrase(value)))
 	}
+	all := true
+	visitAmounts(value, func(amount string) { all = all && hasMark(k.user, said, amountMark(amount)) })
 	return all
 }
+
+// isPlainAmount reports whether a value has amounts and nothing else than currencies beside them.
+func isPlainAmount(value string) bool {
+	amount := false
+	for word := range strings.FieldsFuncSeq(strings.ToLower(value), func(r rune) bool {
+		amount = amount || r >= '0' && r <= '9'
+		return r >= '0' && r <= '9' || strings.ContainsRune(".,'’_", r) || textclass.Blank.HasRune(r) || unicode.Is(unicode.Sc, r)
+	}) {
+		if !currencies()[word] && word != "-" {
+			return false
+		}
+	}
+	return amount
+}
+
+// currencies are the words that may stand beside an amount. Which one it is, is not compared.
+var currencies = sync.OnceValue(func() map[string]bool {
+	return setOf(`eur euro euros usd dollar dollars gbp pound pounds chf franken francs jpy yen cny rmb yuan inr rupees aud cad nzd sek nok dkk kronor kroner krone
+	pln zloty czk huf ron bgn try lira rub brl reais mxn pesos ars clp cop zar krw won sgd hkd twd thb idr myr php vnd ils aed sar egp ngn kes uah btc eth usdt usdc ct cent cents`)
+})

@@ -88,6 +88,28 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// What stands beside an amount may make it another one; a currency does not.
+func TestWhatStandsBesideAnAmount(t *testing.T) {
+	p := parsed(t, strings.Replace(ruleText, "decides = [\"to\"]\n", "decides = [\"to\"]\nweighs = [\"amount\"]\n", 1))
+	for _, c := range []struct{ said, amount, want string }{
+		{"13", `"13k"`, "prompt"}, {"13", `"13 thousand"`, "prompt"}, {"13", `"13 million"`, "prompt"}, {"13", `"13M"`, "prompt"}, {"13", `"13%"`, "prompt"}, {"13", `"13*13"`, "prompt"}, {"13", `"13^13"`, "prompt"}, {"13", `"-13"`, "prompt"}, {"13", `"−13"`, "prompt"}, {"13", `"13e3"`, "prompt"}, {"13 and 3", `"13e3 EUR"`, "prompt"}, {"13 and 3", `"13E3"`, "prompt"}, {"13 and 3", `"13×10^3"`, "prompt"},
+		{"13", `"13 Mio."`, "prompt"}, {"13", `"13 Tsd"`, "prompt"}, {"13", `"13 lakh"`, "prompt"}, {"13", `"13万"`, "prompt"}, {"13", `"13 per day"`, "prompt"}, {"13", `"13 times"`, "prompt"}, {"13", `"13 each"`, "prompt"}, {"13", `"１３００"`, "prompt"}, {"13", `"١٣٠٠"`, "prompt"}, {"13", `"13００"`, "prompt"}, {"13", `"thirteen"`, "prompt"}, {"13", `"all"`, "prompt"}, {"13", `"max"`, "prompt"}, {"13", `"0x13"`, "prompt"}, {"13", `"13,000"`, "prompt"}, {"13", `"13.000"`, "prompt"}, {"13", `"13 000"`, "prompt"}, {"13 and 0", `"13 000"`, "prompt"}, {"13", `"013"`, "allow"}, {"13", `{"value":13,"times":99}`, "prompt"}, {"13", `{"13":13,"99":13}`, "allow"}, {"13", `true`, "prompt"},
+		{"13", `"13"`, "allow"}, {"13 EUR", `"13 EUR"`, "allow"}, {"13", `"EUR 13"`, "allow"}, {"13", `"13€"`, "allow"}, {"13", `"$13.00"`, "allow"}, {"13k", `"13k"`, "allow"}, {"13 thousand", `"13 thousand"`, "allow"}, {"13", `13.0`, "allow"}, {"1,300", `1300`, "allow"}, {"13", `" 13 "`, "allow"}, {"1300.5", `"1.300,50 €"`, "allow"}, {"13", `"13 euros"`, "allow"},
+	} {
+		state := t.TempDir()
+		house(t, state)
+		session := New(state, []string{"session:1"})
+		mail := session.NewServer("mail", "", noRow, p)
+		if err := HearUser(state, []string{"session:1"}, "Send "+c.said+" to bob@example.org"); err != nil {
+			t.Fatal(err)
+		}
+		if got := weighed(mail, tool("send", `{"to":"bob@example.org","amount":`+c.amount+`}`)); !strings.HasPrefix(got, c.want) {
+			t.Errorf("after %q, %s: %s", c.said, c.amount, got)
+		}
+		session.Close()
+	}
+}
+
 // Whatever a text is, each of its amounts is a plain number.
 func FuzzAmounts(f *testing.F) {
 	f.Add("1,300.50 and 1 300, -5")

@@ -117,6 +117,9 @@ func hostBehind(text string, led bool, visit func(host string)) {
 	}
 	if host = plainEnd(host); host != "" && (led || isDotted(host)) {
 		visit(host)
+		if plain := plainIPv4(host); plain != "" {
+			visit(plain)
+		}
 	}
 	if plain := plainEnd(host[:hostLength(host)]); plain != host && isDotted(plain) {
 		visit(plain)

@@ -240,6 +240,38 @@ var networked = sync.OnceValue(func() map[string]bool {
 	eval base64 xxd`)
 })
 
+// starters holds more such programs, and those that run a command later. Their names are words of texts, too, so they
+// count only as the program of a command.
+var starters = sync.OnceValue(func() map[string]bool {
+	return setOf(`sbt lein pipenv pdm hatch pixi mamba rustup cabal stack opam luarocks cpan cpanm mix rebar3 vcpkg conan nix nix-shell nix-env guix pod fastlane vagrant packer ansible-playbook ansible-galaxy salt puppet
+	oc k9s vault consul nomad tea s-nail nail mount.nfs mount.cifs showmount rpcinfo snmpget snmpwalk ftpget ftpput tnftp kinit irssi weechat localtunnel lt bore frpc chisel chronyc dirmngr
+	luajit swift kotlin scala clojure clj ghci runghc ocaml escript octave jupyter ipython xonsh elvish
+	wscript cscript mshta regsvr32 rundll32 msiexec test-netconnection resolve-dnsname send-mailmessage at batch crontab`)
+})
+
+// reaches are the first words, or options, by which a program of another sort reaches beyond this machine.
+var reaches = map[string]string{
+	"go": "get install mod", "gpg": "--recv-keys --send-keys --search-keys --refresh-keys --keyserver --locate-keys --auto-key-locate --receive-keys --fetch-keys",
+	"mount": "nfs nfs4 cifs smb3 sshfs fuse.sshfs davfs 9p", "trap": "",
+}
+
+// reachesByWords reports whether a command is of a program in starters, or one whose words say that it reaches beyond this
+// machine or runs what they do not show.
+func reachesByWords(r shell.Run) bool {
+	if starters()[strings.ToLower(strings.TrimSuffix(r.Program, ".exe"))] {
+		return true
+	}
+	if words, is := reaches[r.Program]; is {
+		return slices.ContainsFunc(r.Words, func(word string) bool {
+			return word == "" || slices.Contains(strings.Fields(words), word)
+		})
+	}
+	return strings.HasSuffix(r.Program, "awk") && slices.ContainsFunc(r.Words, pipes().MatchString)
+}
+
+// pipes matches a pipe of awk to or from a program.
+var pipes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\|&?\s*(?:"|getline|[a-z]\w*\s*[;}])`) })
+
 func setOf(text string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(text) {
@@ -255,7 +287,7 @@ func reachesNetwork(command string) bool {
 		return true
 	}
 	bare := bareOf(command)
-	if contacts().MatchString(bare) || strings.Contains(bare, "://") || strings.Contains(bare, "/dev/tcp/") || strings.Contains(bare, "/dev/udp/") || strings.Contains(bare, "/inet/") {
+	if contacts().MatchString(bare) || strings.Contains(bare, "://") || strings.Contains(bare, "/inet/") || devices().MatchString(bare) {
 		return true
 	}
 	for _, word := range shellWords(command) {
@@ -265,8 +297,15 @@ func reachesNetwork(command string) bool {
 		}
 	}
 	runs, hidden := shell.RunsOf(command)
-	return hidden || slices.ContainsFunc(runs, func(r shell.Run) bool { return !staysLocal(r) && slices.ContainsFunc(r.Words, namesHost) })
+	return hidden || slices.ContainsFunc(runs, func(r shell.Run) bool {
+		return reachesByWords(r) || !staysLocal(r) && slices.ContainsFunc(r.Words, namesHost)
+	})
 }
+
+// devices matches the files that a shell opens as connections, also where a variable holds a part of their names.
+var devices = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`/dev/(?:tcp|udp)(?:[/;&|\s]|$)|/dev/\$\S*/\d|\$\S*/(?:tcp|udp)/`)
+})
 
 // contacts matches addresses with a scheme but without slashes, such as mailto:, with which a program
 // writes to somebody.
@@ -293,6 +332,16 @@ func staysLocal(r shell.Run) bool {
 // namesHost reports whether a word of a command has the form of a host or a mail address, also
 // behind an option. A word that could be the name of a file does not count as a host.
 func namesHost(word string) bool {
+	if rest, is := strings.CutPrefix(word, "["); is { // [::1]:80
+		inside, _, closed := strings.Cut(rest, "]")
+		return closed && isIPv6(inside) && !strings.HasSuffix(inside, "::1")
+	}
+	if plain := strings.ReplaceAll(word, `\`, "/"); strings.HasPrefix(plain, "//") && len(plain) > 2 && isAlphanumeric(plain[2]) { // a share
+		return true
+	}
+	if len(word) > 3 && word[0] == '-' && word[1] != '-' && isHostName(word[2:]) { // -hHOST
+		return true
+	}
 	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '=' }) {
 		all := splitWords(part)
 		for one := all.nextWord(); one != ""; one = all.nextWord() {

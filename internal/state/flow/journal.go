@@ -91,7 +91,7 @@ func checkFile(f *os.File) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no plain file; move it away", f.Name())
+		return fmt.Errorf("%s is not a plain file; move it away", f.Name())
 	}
 	return access.CheckOpen(f.Name(), info)
 }

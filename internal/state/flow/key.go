@@ -49,10 +49,18 @@ func ClientKeys() []string {
 
 // OwnKeys returns the key of a process that itself serves many clients.
 func OwnKeys() []string {
-	if p := processKey(os.Getpid()); p != "" {
-		return []string{byProcess + p}
+	if key := ProcessKey(os.Getpid()); key != "" {
+		return []string{key}
 	}
 	return []string{byFolder + strconv.Itoa(os.Geteuid()) + ":"}
+}
+
+// JoinProcess links the key of a client's process. A process that cannot be found is no client.
+func (s *Session) JoinProcess(pid int) error {
+	if key := ProcessKey(pid); key != "" {
+		return s.JoinKey(key)
+	}
+	return nil
 }
 
 // IDKey returns the key of an id that the client itself gives, in a message or to a hook.

@@ -101,7 +101,7 @@ func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
 	}
 	if err != nil {
 		l.j.read = l.j.most + 1 // every later call fails too
-		return nil, fmt.Errorf("%s: %w; to begin anew, remove it", filepath.Join(l.dir, l.name), err)
+		return nil, fmt.Errorf("%s: %w; to start over, remove it", filepath.Join(l.dir, l.name), err)
 	}
 	if l.of != nil {
 		for _, e := range since {

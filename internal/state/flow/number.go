@@ -142,6 +142,9 @@ func visitTails(number []byte, whole bool, visit func(number string)) {
 		return
 	}
 	if !whole {
+		if len(number) == 11 && number[0] == '8' { // Russia and its neighbours
+			visit("-" + string(number[1:]))
+		}
 		if tail := bytes.TrimPrefix(number, []byte("0")); len(tail) >= least && (len(tail) < len(number) || len(tail) > least+1) {
 			visit("-" + string(tail))
 		}
@@ -235,10 +238,14 @@ func isAccount(word string) bool {
 	return !digits && n == len(word)
 }
 
-// isWallet reports whether a word has the form of an Ethereum or Bitcoin address, in lower case.
+// isWallet reports whether a word has the form of a wallet's address, in lower case: of Ethereum, Bitcoin, or another chain
+// whose addresses have a form.
 func isWallet(word string) bool {
 	if hex, is := strings.CutPrefix(word, "0x"); is {
 		return len(hex) == 40 && strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	if len(word) < 25 {
+		return false
 	}
 	plain, digits, letters := true, false, false
 	for i := range len(word) {
@@ -249,9 +256,19 @@ func isWallet(word string) bool {
 	if !plain || !digits || !letters {
 		return false
 	}
-	return strings.HasPrefix(word, "bc1") && len(word) >= 42 && len(word) <= 62 ||
-		(word[0] == '1' || word[0] == '3') && len(word) >= 26 && len(word) <= 35
+	for _, prefix := range walletPrefixes {
+		if strings.HasPrefix(word, prefix) {
+			return len(word) >= 42
+		}
+	}
+	n := len(word)
+	return strings.IndexByte("13r", word[0]) >= 0 && n <= 35 || // Bitcoin, XRP
+		n == 34 && strings.IndexByte("adlmt", word[0]) >= 0 || // Tron, Litecoin, Dogecoin
+		n == 43 || n == 44 || n == 95 && (word[0] == '4' || word[0] == '8') // Solana, Monero
 }
+
+// walletPrefixes begin the addresses of chains that write them in bech32, invoices of Lightning, and names of Nostr.
+var walletPrefixes = [...]string{"bc1", "tb1", "ltc1", "addr1", "stake1", "cosmos1", "osmo1", "lnbc", "lntb", "lnurl1", "npub1", "nprofile1"}
 
 // maxAccount is the maximum length of an international account number.
 const maxAccount = 34

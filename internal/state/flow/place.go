@@ -181,7 +181,9 @@ func (t *touched) addOwnFiles(tool builtin.Tool, c *policy.Call) {
 				t.addFolder(base, name)
 			}
 			for _, name := range f.Writes {
-				t.addWrite(base, name)
+				for _, one := range expandBraces(name) {
+					t.addWrite(base, one)
+				}
 			}
 		}
 	}

@@ -23,7 +23,7 @@ var labelKeys = [...]string{"ifc", "difc", "label", "labels", "security_label", 
 
 // saidLabels returns the kinds of labels that the server itself has put on a message.
 func saidLabels(message []byte) (kinds []string) {
-	if !bytes.Contains(message, []byte(`"_meta"`)) || !bytes.Contains(message, []byte("ntegrity")) && !bytes.Contains(message, []byte("onfidentiality")) {
+	if !mayLabel(message) {
 		return nil
 	}
 	add := func(kind string) {
@@ -33,6 +33,21 @@ func saidLabels(message []byte) (kinds []string) {
 	}
 	visitMeta(jsonscan.ValueOf(message), add)
 	return kinds
+}
+
+// mayLabel reports whether a message may have such labels. An encoder may write letters as escapes.
+func mayLabel(message []byte) bool {
+	for _, letters := range [...]string{`\u004`, `\u005`, `\u006`, `\u007`} {
+		if bytes.Contains(message, []byte(letters)) {
+			return true
+		}
+	}
+	return bytes.Contains(message, []byte(`"_meta"`)) && (containsFold(message, "ntegrity") || containsFold(message, "onfidentiality"))
+}
+
+// containsFold reports whether a message has a word in lower case or in capitals.
+func containsFold(message []byte, word string) bool {
+	return bytes.Contains(message, []byte(word)) || bytes.Contains(message, []byte(strings.ToUpper(word)))
 }
 
 // visitMeta finds every _meta: that of the result, and those of its parts.
@@ -52,24 +67,51 @@ func visitMeta(v jsonscan.Value, add func(kind string)) {
 // readMeta reads the labels in a part of a _meta. named means that this part is inside a member of
 // labelKeys. In any other part, an integrity without confidentiality may be a checksum.
 func readMeta(v jsonscan.Value, named bool, add func(kind string)) {
-	integrity, readers := v.Member("integrity"), v.Member("confidentiality")
-	if integrity != "" && (named || readers != "") && !isOneOf(integrity, "trusted", "high") {
-		add(untrusted)
-	}
-	switch {
-	case readers == "":
-	case isOneOf(readers, "secret"):
-		add(secret)
-	case !isPublic(readers):
-		add(private)
+	labelled := named || hasMember(v, "confidentiality")
+	for key, value := range v.Members() {
+		switch name := key.Text(); {
+		case strings.EqualFold(name, "integrity"):
+			if labelled && !isOneOf(value, "trusted", "high") {
+				add(untrusted)
+			}
+		case !strings.EqualFold(name, "confidentiality"):
+		case isSecret(value):
+			add(secret)
+		case !isPublic(value):
+			add(private)
+		}
 	}
 	for key, value := range v.Members() {
 		name := key.Text()
-		readMeta(value, named || slices.Contains(labelKeys[:], name[strings.LastIndexByte(name, '/')+1:]), add)
+		readMeta(value, named || isLabelKey(name[strings.LastIndexByte(name, '/')+1:]), add)
 	}
 	for value := range v.Elements() {
 		readMeta(value, named, add)
 	}
+}
+
+// hasMember reports whether an object has a member of that name, whatever the case of its letters.
+func hasMember(v jsonscan.Value, name string) bool {
+	for key := range v.Members() {
+		if strings.EqualFold(key.Text(), name) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLabelKey(name string) bool {
+	return slices.ContainsFunc(labelKeys[:], func(key string) bool { return strings.EqualFold(key, name) })
+}
+
+// isSecret reports whether readers is "secret", or a list that contains "secret".
+func isSecret(readers jsonscan.Value) bool {
+	for one := range readers.Elements() {
+		if isOneOf(one, "secret") {
+			return true
+		}
+	}
+	return isOneOf(readers, "secret")
 }
 
 func isOneOf(v jsonscan.Value, words ...string) bool {

@@ -103,7 +103,7 @@ func makeFolder(dir string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is no folder; move it away", dir)
+		return fmt.Errorf("%s is not a folder; move it away", dir)
 	}
 	return access.CheckOpen(dir, info)
 }

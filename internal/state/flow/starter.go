@@ -18,11 +18,18 @@ import (
 var (
 	errByShell  = errors.New("a shell's command or script has started the hook, and not the client")
 	errByOthers = errors.New("another program than the session's client has started the hook")
+	errByFile   = errors.New("a file is the hook's input, and clients write into a pipe")
 )
 
 // CheckStarter returns an error if a shell's pipe or script has started this process, and not the
-// client. It returns nil if the system does not show what has started it.
-func CheckStarter() error { return checkStarter(os.Getppid()) }
+// client, or if its input is a file: a shell that replaces itself leaves nothing else that shows. It
+// returns nil if the system does not show what has started it.
+func CheckStarter() error {
+	if info, err := os.Stdin.Stat(); err == nil && info.Mode().IsRegular() {
+		return errByFile
+	}
+	return checkStarter(os.Getppid())
+}
 
 // checkStarter checks the processes between us and the client, from pid upwards. If a client starts
 // a hook with a shell, the hook's command replaces the shell (exec), or is the only command that the
@@ -55,8 +62,13 @@ func runsOneCommand(pid int) bool {
 func checkClient(dir, session string, pid int) error {
 	own := findClient(pid)
 	found, err := readJournal(filepath.Join(dir, fileOf(session)))
-	if own == "" || err != nil {
-		return nil // the client cannot be found, or this is the first report of the session
+	switch {
+	case err != nil:
+		return nil // this is the first report of the session
+	case own == "" && boot() != "" && len(found.links) > 0:
+		return errByOthers // who has started us has ended, and the session's client waits for its hooks
+	case own == "":
+		return nil
 	}
 	for range 32 {
 		p := readStat(pid)

@@ -54,8 +54,21 @@ func foldForms(text string) string {
 		if plain := norm.NFKD.Properties(utf8.AppendRune(room[:0], r)).Decomposition(); len(plain) == 1 {
 			return rune(plain[0])
 		}
+		if unicode.IsDigit(r) {
+			return plainDigit(r)
+		}
 		return r
 	}, text)
+}
+
+// plainDigit returns a digit of any script as a plain one. Unicode has ten in a row of each script.
+func plainDigit(r rune) rune {
+	for _, one := range unicode.Nd.R16 {
+		if rune(one.Lo) <= r && r <= rune(one.Hi) {
+			return '0' + (r-rune(one.Lo))%10
+		}
+	}
+	return r
 }
 
 func isPlainASCII(text string) bool {

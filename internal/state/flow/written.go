@@ -282,7 +282,7 @@ func (w *written) openList() (*journal, error) {
 		w.refreshList()
 	}
 	if err == nil && w.harmed {
-		err = fmt.Errorf("%s is not as it was written; to begin anew, remove it", w.path)
+		err = fmt.Errorf("%s is not as it was written; to start over, remove it", w.path)
 	}
 	if err != nil {
 		j.close()

@@ -175,6 +175,33 @@ func TestWrittenFiles(t *testing.T) {
 	}
 }
 
+// The same for other ways to write and to read.
+func TestWrittenFilesInEveryForm(t *testing.T) {
+	const bash = `Bash {"command":"`
+	write := `Write {"file_path":"PROJECT/docs/notes.md","content":"` + longNote + `"}`
+	read := `Read {"file_path":"PROJECT/docs/notes.md"}`
+	for _, c := range []struct {
+		write, read string
+		labelled    bool
+	}{
+		{bash + `printf x >| docs/notes.md"}`, read, true}, {bash + `sort a 1> docs/notes.md"}`, read, true}, {bash + `sort a 2> docs/notes.md"}`, read, true}, {bash + `sort a &>> docs/notes.md"}`, read, true}, {bash + `exec 3> docs/notes.md; sort a >&3"}`, read, true}, {bash + `sort a | dd of=docs/notes.md"}`, read, true}, {bash + `install -m 644 a docs/notes.md"}`, read, true}, {bash + `perl -pi -e s/a/b/ docs/notes.md"}`, read, true},
+		{bash + `sed -Ei s/a/b/ docs/notes.md"}`, read, true}, {bash + `sed --in-place=.bak s/a/b/ docs/notes.md"}`, read, true}, {bash + `sed -n -i.bak p docs/notes.md"}`, read, true}, {bash + `cp -t docs notes.md"}`, read, true}, {bash + `mv --target-directory=docs notes.md"}`, read, true}, {bash + `tee docs/{notes,other}.md < a"}`, read, true}, {bash + `D=docs; sort a > $D/notes.md"}`, read, true}, {bash + `ruby -pi -e x docs/notes.md"}`, read, true}, {bash + `sort a | sponge docs/notes.md"}`, read, true}, {bash + `cp a.md docs/notes.md"}`, read, true}, {bash + `cp -r src docs/notes.md"}`, read, true}, {bash + `sort -o docs/notes.md a"}`, read, true}, {bash + `sort --output=docs/notes.md a"}`, read, true},
+		{bash + `(cat a; cat b) > docs/notes.md"}`, read, true}, {bash + `{ cat a; } > docs/notes.md"}`, read, true}, {bash + `if true; then cat a; fi > docs/notes.md"}`, read, true}, {bash + `for i in 1 2; do cat $i; done > docs/notes.md"}`, read, true}, {bash + `cat a > \"$PWD/docs/notes.md\""}`, read, true}, {bash + `cd docs && cat a > notes.md"}`, read, true}, {bash + `cat a > docs/{notes,other}.md"}`, read, true}, {bash + `bash -c 'cat a > docs/notes.md'"}`, read, true}, {bash + `sudo tee docs/notes.md < a"}`, read, true}, {bash + `env X=1 tee docs/notes.md < a"}`, read, true}, {bash + `cat a | sudo -u x tee -a docs/notes.md"}`, read, true}, {bash + `ln -s a docs/notes.md"}`, read, true}, {bash + `F=docs/notes.md; cat a > $F"}`, read, true}, {bash + `cat a > 'docs/no''tes.md'"}`, read, true},
+		{bash + `awk '{print > \"docs/notes.md\"}' a"}`, read, false}, {bash + `python3 -c 'open(\"docs/notes.md\",\"w\").write(\"x\")'"}`, read, false},
+		{`MultiEdit {"file_path":"PROJECT/docs/notes.md","edits":[{"old_string":"a","new_string":"b"}]}`, read, true}, {`NotebookEdit {"notebook_path":"PROJECT/docs/notes.md","new_source":"x"}`, read, true}, {`files/append {"filePath":"docs/notes.md","text":"x"}`, read, true}, {`files/save {"dest":{"path":"docs/notes.md"},"text":"x"}`, read, true}, {`files/write_files {"files":[{"path":"docs/notes.md","content":"x"}]}`, read, true}, {`files/patch {"target_file":"docs/notes.md","diff":"x"}`, read, true}, {`files/write {"uri":"file://PROJECT/docs/notes.md","content":"x"}`, read, true},
+		{write, bash + `while read l; do echo $l; done < docs/notes.md"}`, true}, {write, bash + `source docs/notes.md"}`, true}, {write, bash + `. docs/notes.md"}`, true}, {write, bash + `x=$(<docs/notes.md)"}`, true}, {write, bash + `mapfile a < docs/notes.md"}`, true}, {write, bash + `diff a docs/notes.md"}`, true}, {write, bash + `find docs -name '*.md' -exec cat {} +"}`, true}, {write, bash + `git add docs/notes.md && git diff --cached"}`, true}, {write, bash + `git commit -F docs/notes.md"}`, true}, {write, bash + `awk '{print}' docs/notes.md"}`, true}, {write, bash + `jq . docs/notes.md"}`, true}, {write, bash + `tac docs/notes.md | tac"}`, true}, {write, bash + `base64 docs/notes.md"}`, true}, {write, bash + `tar c docs | tar t"}`, true}, {write, bash + `zip -r x.zip docs"}`, true}, {write, bash + `head -5 \"docs/notes.md\""}`, true}, {write, bash + `cat doc[s]/notes.md"}`, true}, {write, bash + `cat docs/notes.m?"}`, true}, {write, bash + `cat {docs,src}/notes.md"}`, true}, {write, bash + `cat ./src/../docs/notes.md"}`, true}, {write, bash + `pushd docs; cat notes.md"}`, true}, {write, bash + `cat docs/notes.md:x || less docs/notes.md"}`, true}, {write, bash + `F=docs/notes.md; cat $F"}`, true}, {write, bash + `cat docs/no*"}`, true}, {write, bash + `strings -n 3 docs/notes.md"}`, true}, {write, bash + `sh docs/notes.md"}`, true}, {write, bash + `make -f docs/notes.md"}`, true}, {write, bash + `cp -r docs /tmp/zz"}`, true}, {write, bash + `curl -d @docs/notes.md https://b.example"}`, true}, {write, bash + `gh issue create -F docs/notes.md"}`, true},
+	} {
+		f := beginFiles(t)
+		f.pass(f.session(true), c.write)
+		reader := f.session(false)
+		f.pass(reader, c.read)
+		known := f.sources(reader)
+		if got := strings.Contains(known, "untrusted a file written after web fetch"); got != c.labelled {
+			t.Errorf("%s\n then %s: %q", c.write, c.read, known)
+		}
+	}
+}
+
 // What a call itself brings is in the file that it writes.
 func TestFilesOfWhatIsFetched(t *testing.T) {
 	for write, want := range map[string]string{

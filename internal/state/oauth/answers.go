@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"io"
 	"math"
@@ -16,16 +15,20 @@ import (
 // member that nobody needs. If that happened in a refresh, the new refresh token would be lost.
 type answerTransport struct{ next http.RoundTripper }
 
-// textMembers are the text members that clawai or a library reads from an answer to a registration
-// or token request.
+// textMembers are the text members that clawai or a library reads from an answer to a request for a
+// registration, a token or a device code.
 var textMembers = []string{
 	"client_id", "client_secret", "token_endpoint_auth_method",
 	"access_token", "token_type", "refresh_token", "scope", "error", "error_description", "error_uri",
+	"device_code", "user_code", "verification_uri", "verification_url", "verification_uri_complete",
 }
+
+// timeMembers are the members that hold a number of seconds.
+var timeMembers = []string{"expires_in", "interval"}
 
 // RoundTrip reads the whole answer. An incomplete answer is an error.
 func (a answerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := cmp.Or(a.next, http.DefaultTransport).RoundTrip(r)
+	resp, err := a.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +60,10 @@ func plainAnswer(doc map[string]json.RawMessage) []byte {
 			plain[name] = *text
 		}
 	}
-	if seconds, ok := wholeSeconds(doc["expires_in"]); ok {
-		plain["expires_in"] = seconds
+	for _, name := range timeMembers {
+		if seconds, ok := wholeSeconds(doc[name]); ok {
+			plain[name] = seconds
+		}
 	}
 	body, _ := json.Marshal(plain) // cannot fail for texts and a number
 	return body

@@ -125,7 +125,7 @@ func TestAServerCannotSendUsInside(t *testing.T) {
 	}
 	near, _ := url.Parse("http://127.0.0.1:1/mcp")
 	for _, at := range []string{"http://169.254.169.254/", "http://[fe80::1]/", "http://[::ffff:169.254.169.254]/", "http://[64:ff9b::a9fe:a9fe]/", "http://[::169.254.169.254]/", "http://[2002:a9fe:a9fe::1]/", "http://[64:ff9b:1::a9fe:a9fe]/", "http://[fec0::1]/", "http://224.0.0.1/"} {
-		if _, err := oauth.NewHTTP(near).Get(at); err == nil || !strings.Contains(err.Error(), "no address that a sign-in can be at") {
+		if _, err := oauth.NewHTTP(near).Get(at); err == nil || !strings.Contains(err.Error(), "not an address that a sign-in can be at") {
 			t.Errorf("%s: %v", at, err)
 		}
 	}
@@ -173,6 +173,18 @@ func TestAnswersOfAnotherSignIn(t *testing.T) {
 			})
 		})
 	}
+	t.Run("an error of another issuer", func(t *testing.T) {
+		w := newWorld(t)
+		w.Returns = func(v url.Values) {
+			v.Del("code")
+			v.Set("error", "access_denied")
+			v.Set("iss", "https://else.example")
+		}
+		_, err := w.call(w.client(t.TempDir(), func(o *oauth.Options) { o.Wait = 300e6 }))
+		if err == nil || !strings.Contains(err.Error(), "another issuer") || strings.Contains(err.Error(), "access_denied") {
+			t.Errorf("%v", err)
+		}
+	})
 	t.Run("a state twice", func(t *testing.T) {
 		w, dir := newWorld(t), t.TempDir()
 		old := ""
@@ -232,7 +244,7 @@ func TestASecretStaysWhereItsClientIs(t *testing.T) {
 			w.Bend = documents(nil, func(doc map[string]any) { move(doc, other.URL) })
 			w.Change(func(s *oauthtest.State) { s.Valid, s.Refresh = "revoked", "" })
 			_, err := w.call(w.client(dir, nil))
-			if err == nil || !strings.Contains(err.Error(), "another "+name) || !strings.Contains(err.Error(), "clawai auth login --client-id ID "+w.Resource) {
+			if err == nil || !strings.Contains(err.Error(), "another "+name) || !strings.Contains(err.Error(), "clawai auth login --client-id mine --client-secret-file FILE "+w.Resource) {
 				t.Errorf("%v", err)
 			}
 			w.Bend = nil

@@ -7,82 +7,225 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
+	"sync"
 	"time"
 )
 
 const callbackPath = "/callback"
 
-// callback is the data that the browser brings back: the code, and the issuer or "".
+// CheckCallback returns an error for an address to which no browser may come back. It must be on
+// this machine (RFC 8252, section 7.3), and its port must not be chosen by the system.
+func CheckCallback(address string) error {
+	u, err := url.Parse("http://" + address)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.EscapedPath() != u.Path {
+		return errors.New("it is written like 127.0.0.1:8765")
+	}
+	if !isLoopback(u.Hostname()) {
+		return errors.New("the host is localhost or 127.0.0.1 or [::1], because the code that comes back is for this machine alone")
+	}
+	if u.Port() == "" || strings.Trim(u.Port(), "0") == "" {
+		return errors.New("it needs the port that is registered at the provider, like 127.0.0.1:8765")
+	}
+	return nil
+}
+
+// pathOf returns the path of a callback that has none of its own, and else "".
+func pathOf(address string) string {
+	if strings.Contains(address, "/") {
+		return ""
+	}
+	return callbackPath
+}
+
+// callback is what the browser brings back: a code, and the issuer or "".
 type callback struct{ code, issuer string }
 
-// authorize sends the owner's browser to page, and waits until the browser comes back with a code.
-// It comes back to back, a loopback listener that exists only for this sign-in (RFC 8252, section
-// 7.3).
-func (c *Client) authorize(ctx context.Context, page string, back net.Listener) (callback, error) {
+// landing is the page to which the browser comes back. It exists only for one sign-in.
+type landing struct {
+	redirect *url.URL
+	server   *http.Server
+	served   chan struct{}
+	came     chan url.Values // the query of a request with the state
+
+	mu    sync.Mutex
+	state string // "" while nobody is expected
+}
+
+// openLanding listens at address, or at a free port of 127.0.0.1.
+func openLanding(ctx context.Context, address string) (*landing, error) {
+	l := &landing{served: make(chan struct{}), came: make(chan url.Values, 1)}
+	at := "127.0.0.1:0"
+	if address != "" {
+		if err := CheckCallback(address); err != nil {
+			return nil, fmt.Errorf("the callback %.100q cannot be used: %w", address, err)
+		}
+		var err error
+		if l.redirect, err = url.Parse("http://" + address + pathOf(address)); err != nil {
+			return nil, err
+		}
+		if at = l.redirect.Host; l.redirect.Hostname() == "localhost" {
+			at = net.JoinHostPort("127.0.0.1", l.redirect.Port())
+		}
+	}
+	var config net.ListenConfig
+	back, err := config.Listen(ctx, "tcp", at)
+	if err != nil && address != "" {
+		return nil, fmt.Errorf("the port of the callback %s cannot be had, another program may have it (%w)", address, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if l.redirect == nil {
+		l.redirect = &url.URL{Scheme: "http", Host: back.Addr().String(), Path: callbackPath}
+	}
+	l.server = &http.Server{Handler: l, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10}
+	go func() {
+		defer close(l.served)
+		_ = l.server.Serve(back)
+	}()
+	return l, nil
+}
+
+func (l *landing) close(ctx context.Context) {
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = l.server.Shutdown(end)
+	_ = l.server.Close()
+	<-l.served
+}
+
+// expect makes the page take requests with this state, and no others.
+func (l *landing) expect(state string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state = state
+	select {
+	case <-l.came: // a browser may have come back twice
+	default:
+	}
+}
+
+func (l *landing) isExpected(state string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state != "" && state == l.state
+}
+
+// ServeHTTP serves the page. Only a request with our state counts, because any program on this
+// machine can send requests.
+func (l *landing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Content-Security-Policy", "default-src 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	q := r.URL.Query()
+	switch {
+	case r.Host != l.redirect.Host || r.URL.Path != l.redirect.Path || r.Method != http.MethodGet:
+		http.NotFound(w, r)
+		return
+	case !l.isExpected(q.Get("state")) || q.Get("code")+q.Get("error") == "":
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintln(w, "This is not the sign-in that clawai waits for. Close this page and try again.")
+		return
+	case q.Get("error") != "":
+		fmt.Fprintln(w, "The sign-in was refused. Close this page; clawai says more.")
+	default:
+		fmt.Fprintln(w, "Signed in. Close this page and go back to your work.")
+	}
+	select {
+	case l.came <- q:
+	default:
+	}
+}
+
+// authorize sends the owner to page, and waits until the browser comes back with a code, or the
+// owner pastes the address that it was sent to. check returns an error for an answer of somebody
+// else.
+func (c *Client) authorize(ctx context.Context, page string, l *landing, device bool, t terms, check func(callback) error) (callback, error) {
 	asked, err := url.Parse(page)
 	if err != nil {
 		return callback{}, err
 	}
-	came := make(chan callback, 1)
-	refused := make(chan error, 1)
-	server := &http.Server{
-		Handler:           callbackHandler(back.Addr().String(), asked.Query().Get("state"), came, refused),
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
-	}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = server.Serve(back)
-	}()
-	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = server.Shutdown(end)
-		_ = server.Close()
-		<-served
-	}()
-	if err := c.o.Browse(ctx, page); err != nil {
-		return callback{}, fmt.Errorf("open the sign-in page: %w", err)
-	}
-	select {
-	case result := <-came:
-		return result, nil
-	case err := <-refused:
+	state := asked.Query().Get("state")
+	l.expect(state)
+	defer l.expect("")
+	if err := c.showPage(ctx, page, device, t); err != nil {
 		return callback{}, err
-	case <-ctx.Done():
-		return callback{}, errors.New("nobody signed in in time")
+	}
+	type outcome struct {
+		got callback
+		err error
+	}
+	pasted := make(chan outcome, 1)
+	reading, stop := context.WithCancel(ctx)
+	read := make(chan struct{}) // closed when nobody reads from the terminal any more
+	defer func() {
+		stop()
+		<-read
+	}()
+	if c.o.Person == nil {
+		close(read)
+	} else {
+		go func() {
+			defer close(read)
+			got, err := c.readAddress(reading, l.redirect, state, check)
+			pasted <- outcome{got, err}
+		}()
+	}
+	for {
+		select {
+		case q := <-l.came:
+			return takeAnswer(q, check)
+		case o := <-pasted:
+			if errors.Is(o.err, ErrNoPaste) {
+				continue // the browser may still come back by itself
+			}
+			return o.got, o.err
+		case <-ctx.Done():
+			return callback{}, t.timeoutError(c.key)
+		}
 	}
 }
 
-// callbackHandler returns the handler of the page to which the browser comes back. Only a request
-// with our state ends the wait, because any program on this machine can send requests.
-func callbackHandler(host, state string, came chan<- callback, refused chan<- error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", "text/plain; charset=utf-8")
-		h.Set("Cache-Control", "no-store")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", "default-src 'none'")
-		h.Set("X-Content-Type-Options", "nosniff")
-		q := r.URL.Query()
-		switch {
-		case r.Host != host || r.URL.Path != callbackPath || r.Method != http.MethodGet:
-			http.NotFound(w, r)
-		case state == "" || q.Get("state") != state:
-			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprintln(w, "This is not the sign-in that clawai waits for. Close this page and try again.")
-		case q.Get("error") != "":
-			fmt.Fprintln(w, "The sign-in was refused. Close this page; clawai says more.")
-			select {
-			case refused <- fmt.Errorf("the server refused: %s", errorCode(q.Get("error"), "no reason")):
-			default:
-			}
-		default:
-			fmt.Fprintln(w, "Signed in. Close this page and go back to your work.")
-			select {
-			case came <- callback{q.Get("code"), q.Get("iss")}:
-			default:
-			}
-		}
-	})
+func (t terms) timeoutError(server string) error {
+	text := "nobody signed in in time"
+	if t.id != "" && t.Callback == "" && t.Grant == GrantCode {
+		next := t
+		next.Callback = "127.0.0.1:PORT"
+		text += "; if the page refused the redirect address, register http://127.0.0.1:PORT/callback at the provider, then: " + next.loginCommand(server)
+	}
+	return &shownError{text, context.DeadlineExceeded}
+}
+
+// showPage opens the page in the owner's browser. If there is none, a person at the terminal gets the
+// address. An error for anybody else, such as an agent, does not show it.
+func (c *Client) showPage(ctx context.Context, page string, device bool, t terms) error {
+	err := c.o.Browse(ctx, page)
+	if err == nil {
+		return nil
+	}
+	if c.o.Person != nil {
+		return c.o.Person.ShowPage(page, device)
+	}
+	way := "--no-browser"
+	if device {
+		way = "--device"
+	}
+	return &shownError{fmt.Sprintf("open the sign-in page: %v; sign in with: %s", err, t.loginCommand(c.key, way)), err}
+}
+
+// takeAnswer returns the code of an answer, or the reason why there is none. check looks at who the answer is from, also
+// if it is an error (RFC 9207 section 2.4).
+func takeAnswer(q url.Values, check func(callback) error) (callback, error) {
+	got := callback{q.Get("code"), q.Get("iss")}
+	if err := check(got); err != nil {
+		return callback{}, err
+	}
+	if q.Has("error") {
+		return callback{}, &refusal{"the server", errorCode(q.Get("error"))}
+	}
+	return got, nil
 }

@@ -14,10 +14,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/internal/text/term"
 	"github.com/gofrs/flock"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
+
+	"github.com/clawai/clawai/internal/state/egress"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // Options are the options of New. Server, Store, Lock and Browse are required.
@@ -29,6 +31,16 @@ type Options struct {
 	// Browse opens the sign-in page for the owner. The address is http or https, and comes from
 	// the server.
 	Browse func(ctx context.Context, page string) error
+
+	// Person is the owner who has started the sign-in; nil if a call has.
+	Person Person
+
+	// ReadFile reads a file that only the owner may read, such as the client's key.
+	ReadFile func(path string) ([]byte, error)
+
+	// Choices are the owner's for a sign-in with Anew. Without Anew, those of the earlier sign-in
+	// are used.
+	Choices
 
 	// ClientID and ClientSecret belong to an OAuth client that the owner has registered. ClientID
 	// may also be the https address of a client metadata document. If ClientID is "" and the owner
@@ -44,8 +56,9 @@ type Options struct {
 	// sign-in that the owner has started.
 	Pages time.Duration
 
-	HTTP *http.Client  // for discovery and tokens; the default connects only to addresses that a server may choose
-	Wait time.Duration // how long a person may take to sign in; default 5 min
+	Network egress.Network // how servers are reached
+	HTTP    *http.Client   // for discovery and tokens; the default connects only to addresses that a server may choose
+	Wait    time.Duration  // how long a person may take to sign in; default 5 min
 }
 
 // Client holds the owner's sign-in at one server. It is safe for concurrent use.
@@ -67,9 +80,12 @@ func New(o Options) *Client {
 	o.Wait = cmp.Or(o.Wait, 5*time.Minute)
 	o.Pages = cmp.Or(o.Pages, time.Minute)
 	if o.HTTP == nil {
-		o.HTTP = newHTTP(o.Server)
+		o.HTTP = newHTTP(o.Server, o.Network)
 	}
 	client := *o.HTTP
+	if client.Transport == nil {
+		client.Transport = o.Network.NewTransport(egress.Options{})
+	}
 	client.Transport = answerTransport{client.Transport}
 	o.HTTP = &client
 	return &Client{o: o, key: ServerKey(o.Server), signing: make(chan struct{}, 1)}
@@ -88,7 +104,7 @@ func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !e.oauthToken().Valid() && e.RefreshToken != "" {
+	if !e.oauthToken().Valid() && e.IsRenewable() {
 		renewed, err := runOn(ctx, c.o.Wait, func(ctx context.Context) (StoredSignIn, error) { return c.refreshToken(ctx, e.AccessToken, false) })
 		if out, ok := errors.AsType[*OutageError](err); ok && !time.Now().Before(e.Expiry) {
 			return out
@@ -208,7 +224,7 @@ func (c *Client) answerChallenge(ctx context.Context, resp *http.Response, used 
 	}
 	if resp.StatusCode == http.StatusUnauthorized && used != "" {
 		if err == nil && e.Unproven {
-			return false, fmt.Errorf("the server at %s refuses the token that was renewed for it; sign in anew with: clawai auth login %s", c.key, c.key)
+			return false, fmt.Errorf("the server at %s refuses the token that was renewed for it; sign in again with: %s", c.key, e.terms().loginCommand(c.key))
 		}
 		_, err := c.refreshToken(ctx, used, true)
 		if err == nil {
@@ -252,44 +268,35 @@ func sanitizeError(err error) error {
 	if moved, ok := errors.AsType[*issuerChangedError](err); ok {
 		return moved
 	}
+	if own, ok := errors.AsType[*egress.Error](err); ok {
+		return own
+	}
 	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		status := 0
-		if failed.Response != nil {
-			status = failed.Response.StatusCode
+		status := ""
+		if failed.Response != nil && failed.Response.StatusCode != http.StatusOK {
+			status = http.StatusText(failed.Response.StatusCode)
 		}
-		return fmt.Errorf("the token endpoint refused: %s", errorCode(failed.ErrorCode, cmp.Or(http.StatusText(status), "no reason")))
+		return &refusal{"the token endpoint", cmp.Or(errorCode(failed.ErrorCode), status)}
 	}
 	if failed, ok := errors.AsType[*oauthex.ClientRegistrationError](err); ok {
-		return fmt.Errorf("client registration was refused: %s", errorCode(failed.ErrorCode, "no reason"))
+		return &refusal{"the registration", errorCode(failed.ErrorCode)}
+	}
+	if _, ok := errors.AsType[*refusal](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*shownError](err); ok {
+		return err
 	}
 	text := err.Error()
 	for _, quoting := range []string{"failed to decode successful registration response", "failed to decode registration error response", "registration failed with status"} {
 		if strings.Contains(text, quoting) { // this error quotes the whole body of the answer
-			return errors.New("client registration was refused")
+			return &refusal{where: "the registration"}
 		}
 	}
 	if strings.Contains(text, "token exchange failed") && strings.Contains(text, "oauth2:") {
 		return errors.New("the token endpoint's answer holds no token")
 	}
 	return &shownError{term.VisibleText(truncateText(text)), err}
-}
-
-// errorCodes are the standard error codes of an authorization server (RFC 6749, sections
-// 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707, section 2; OpenID Connect Core,
-// section 3.1.2.6).
-var errorCodes = []string{
-	"access_denied", "account_selection_required", "consent_required", "interaction_required", "invalid_client", "invalid_client_metadata",
-	"invalid_grant", "invalid_redirect_uri", "invalid_request", "invalid_scope", "invalid_software_statement", "invalid_target", "login_required",
-	"server_error", "temporarily_unavailable", "unapproved_software_statement", "unauthorized_client", "unsupported_grant_type", "unsupported_response_type",
-}
-
-// errorCode returns code if it is a standard error code, and else otherwise, because a server can
-// write any text as a code.
-func errorCode(code, otherwise string) string {
-	if slices.Contains(errorCodes, code) {
-		return code
-	}
-	return otherwise
 }
 
 // shownError is an error with a text that is safe to show.

@@ -12,21 +12,21 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/clawai/clawai/internal/state/egress"
 )
 
 // newHTTP returns an HTTP client for addresses in a server's challenge and metadata, which the
 // server can choose freely. The client follows no redirection to another origin, because the
 // request may contain a code or a refresh token. It does not connect to the owner's own network if
 // the server is on the Internet (MCP security best practices, server-side request forgery).
-func newHTTP(server *url.URL) *http.Client {
+//
+// A proxy that the environment names makes or refuses the connections by itself.
+func newHTTP(server *url.URL, through egress.Network) *http.Client {
 	g := &dialGuard{server: server}
-	direct := http.DefaultTransport.(*http.Transport).Clone()
-	direct.Proxy = nil
-	direct.DialContext = (&net.Dialer{Timeout: 10 * time.Second, ControlContext: g.checkAddress}).DialContext
-	proxied := http.DefaultTransport.(*http.Transport).Clone()
 	return &http.Client{
 		Timeout:   30 * time.Second,
-		Transport: proxyTransport{direct, proxied},
+		Transport: through.NewTransport(egress.Options{Check: g.checkAddress}),
 		CheckRedirect: func(to *http.Request, via []*http.Request) error {
 			if len(via) > 3 {
 				return errors.New("too many redirections")
@@ -39,29 +39,13 @@ func newHTTP(server *url.URL) *http.Client {
 	}
 }
 
-// proxyTransport skips the address check for requests through a proxy that the environment names:
-// then the proxy makes or refuses the connection to the address.
-type proxyTransport struct{ direct, proxied *http.Transport }
-
-func (s proxyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if through, err := http.ProxyFromEnvironment(r); err != nil || through != nil {
-		return s.proxied.RoundTrip(r)
-	}
-	return s.direct.RoundTrip(r)
-}
-
-// CloseIdleConnections closes the idle connections of both transports.
-func (s proxyTransport) CloseIdleConnections() {
-	s.direct.CloseIdleConnections()
-	s.proxied.CloseIdleConnections()
-}
-
 // dialGuard decides which addresses may be dialled.
 type dialGuard struct {
 	server *url.URL
 
-	once    sync.Once
-	private bool // the server itself is on this machine or in a private network
+	mu      sync.Mutex // guards the fields below
+	known   bool       // the server's addresses were found
+	private bool       // the server itself is on this machine or in a private network
 }
 
 // checkAddress returns an error for a forbidden address. The dialer calls it after name resolution,
@@ -73,7 +57,7 @@ func (g *dialGuard) checkAddress(ctx context.Context, _, address string, _ sysca
 	}
 	switch ip := unmapIP(at.Addr()); {
 	case isReserved(ip):
-		return fmt.Errorf("%s is no address that a sign-in can be at", ip)
+		return fmt.Errorf("%s is not an address that a sign-in can be at", ip)
 	case isPrivate(ip) && !g.serverIsPrivate(ctx):
 		return fmt.Errorf("the server names %s for its sign-in, which is in your own network", ip)
 	}
@@ -81,10 +65,12 @@ func (g *dialGuard) checkAddress(ctx context.Context, _, address string, _ sysca
 }
 
 func (g *dialGuard) serverIsPrivate(ctx context.Context) bool {
-	g.once.Do(func() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.known {
 		ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server.Hostname())
-		g.private = err == nil && allPrivate(ips)
-	})
+		g.known, g.private = err == nil, err == nil && allPrivate(ips) // a look-up that failed is repeated
+	}
 	return g.private
 }
 

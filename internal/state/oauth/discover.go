@@ -14,11 +14,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// resource is the resource that a token is requested for, with its authorization server.
+// resource is the resource that a token is requested for, with its authorization servers.
 type resource struct {
-	id     string   // the "resource" of the token request (RFC 8707)
-	server string   // issuer of the authorization server
-	scopes []string // the scopes that the metadata lists
+	id      string   // the "resource" of the token request (RFC 8707)
+	servers []string // issuers of the authorization servers, at least one
+	scopes  []string // the scopes that the metadata lists
+}
+
+// issuer is the metadata of an authorization server.
+type issuer struct {
+	oauthex.AuthServerMeta
+	DeviceEndpoint string `json:"device_authorization_endpoint"` // "" if the server offers no device codes
 }
 
 // discovery finds and reads metadata.
@@ -46,7 +52,8 @@ func (d *discovery) explainError(err error) error {
 
 // findResource reads the server's metadata (RFC 9728) at the address that its challenge names, at
 // the address for its path, or at the address for its origin. If no document describes this server,
-// ok is false, and the server's own origin is the authorization server, as in MCP 2025-03-26.
+// ok is false, and the server's own origin is the authorization server, as in MCP 2025-03-26. The
+// resource then has no query, which may hold a key: other programs see the page's address.
 func (d *discovery) findResource(ctx context.Context, challenges []oauthex.Challenge) (found resource, ok bool, err error) {
 	root := url.URL{Scheme: d.server.Scheme, Host: d.server.Host}
 	for _, at := range resourceAddresses(challenges, d.server) {
@@ -62,16 +69,34 @@ func (d *discovery) findResource(ctx context.Context, challenges []oauthex.Chall
 			d.astray = true
 			continue
 		}
-		server := root.String()
-		if len(doc.AuthorizationServers) > 0 {
-			server = doc.AuthorizationServers[0]
+		servers, err := checkServers(doc.AuthorizationServers)
+		if err != nil {
+			return resource{}, false, err
 		}
-		if err := checkEndpoint(server); err != nil {
-			return resource{}, false, fmt.Errorf("authorization server: %w", err)
+		if len(servers) == 0 {
+			servers = []string{root.String()}
 		}
-		return resource{doc.Resource, server, doc.ScopesSupported}, true, nil
+		return resource{doc.Resource, servers, doc.ScopesSupported}, true, nil
 	}
-	return resource{id: d.server.String(), server: root.String()}, false, nil
+	return resource{id: ServerKey(d.server), servers: []string{root.String()}}, false, nil
+}
+
+// checkServers returns the authorization servers that may be asked, or an error if all of several
+// may not.
+func checkServers(named []string) (servers []string, err error) {
+	const most = 5 // the metadata must not make clawai ask without end
+	for _, server := range named[:min(len(named), most)] {
+		failed := checkEndpoint(server)
+		if failed == nil {
+			servers = append(servers, server)
+		} else if err == nil {
+			err = fmt.Errorf("authorization server: %w", failed)
+		}
+	}
+	if len(servers) > 0 {
+		return servers, nil
+	}
+	return nil, err
 }
 
 // resourceAddresses returns the addresses at which the metadata of server may be.
@@ -112,7 +137,7 @@ func matchResource(id string, server *url.URL) error {
 	u, err := url.Parse(id)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" && u.RawQuery != server.RawQuery:
-		return fmt.Errorf("the metadata speaks of a resource that is no address (%.200q)", id)
+		return fmt.Errorf("the metadata speaks of a resource that is not an address (%.200q)", id)
 	case originOf(u) != originOf(server):
 		return fmt.Errorf("the metadata speaks of a resource at another origin (%.200q)", id)
 	}
@@ -126,26 +151,56 @@ func matchResource(id string, server *url.URL) error {
 // originOf returns the origin of an address in a form that can be compared.
 func originOf(u *url.URL) string { return ServerKey(&url.URL{Scheme: u.Scheme, Host: u.Host}) }
 
-// findIssuer reads the metadata of an authorization server (RFC 8414, OpenID Connect Discovery).
-// If there is none, it returns the default addresses of MCP 2025-03-26.
-func (d *discovery) findIssuer(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
-	var failed error
-	for _, at := range issuerAddresses(issuer) {
-		meta, err := oauthex.GetAuthServerMeta(ctx, at, issuer, d.http)
-		if err == nil && meta != nil {
-			return meta, nil
+// findIssuer reads the metadata of an authorization server (RFC 8414, OpenID Connect Discovery). If
+// there is none, the error is errAbsent.
+func (d *discovery) findIssuer(ctx context.Context, server string, t terms) (*issuer, error) {
+	failed := errAbsent
+	for _, at := range issuerAddresses(server) {
+		var meta issuer
+		err := d.readMetadata(ctx, at, &meta)
+		if err == nil {
+			err = meta.check(server, t)
 		}
-		if failed == nil {
+		if err == nil {
+			return &meta, nil
+		}
+		if errors.Is(failed, errAbsent) {
 			failed = err
 		}
 	}
-	if failed != nil {
-		return nil, fmt.Errorf("failed to get authorization server metadata: %w", failed)
+	if errors.Is(failed, errAbsent) {
+		return nil, errAbsent
 	}
-	base := strings.TrimRight(issuer, "/")
-	return &oauthex.AuthServerMeta{
-		Issuer: issuer, AuthorizationEndpoint: base + "/authorize", TokenEndpoint: base + "/token", RegistrationEndpoint: base + "/register",
-	}, nil
+	return nil, fmt.Errorf("failed to get authorization server metadata: %w", failed)
+}
+
+// check returns an error for metadata that must not be used.
+func (m *issuer) check(server string, t terms) error {
+	if strings.TrimSuffix(m.Issuer, "/") != strings.TrimSuffix(server, "/") {
+		return fmt.Errorf("metadata issuer %.200q does not match issuer URL %.200q", m.Issuer, server)
+	}
+	for _, at := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.RegistrationEndpoint, m.DeviceEndpoint} {
+		if at == "" {
+			continue
+		}
+		if err := checkEndpoint(at); err != nil {
+			return err
+		}
+	}
+	// Entra supports PKCE and does not list it. The owner who has registered a client there knows
+	// the provider, and a challenge is sent all the same.
+	if t.Grant == GrantCode && len(m.CodeChallengeMethodsSupported) == 0 && (m.CodeChallengeMethodsSupported != nil || t.id == "") {
+		return fmt.Errorf("authorization server at %.200s does not implement PKCE", server)
+	}
+	return nil
+}
+
+// defaultIssuer returns the addresses of an authorization server without metadata (MCP 2025-03-26).
+func defaultIssuer(server string) *issuer {
+	base := strings.TrimRight(server, "/")
+	return &issuer{AuthServerMeta: oauthex.AuthServerMeta{
+		Issuer: server, AuthorizationEndpoint: base + "/authorize", TokenEndpoint: base + "/token", RegistrationEndpoint: base + "/register",
+	}}
 }
 
 // issuerAddresses returns the addresses at which the metadata of an authorization server may be.
@@ -209,7 +264,7 @@ func checkEndpoint(at string) error {
 	u, err := url.Parse(at)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil:
-		return fmt.Errorf("%.200q is no address", at)
+		return fmt.Errorf("%.200q is not an address", at)
 	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 // StoredSignIn is the stored data of one sign-in.
 type StoredSignIn struct {
+	Choices
 	Server       string           `json:"server"`             // the server's address
 	Resource     string           `json:"resource,omitempty"` // the "resource" of the token request; "" in an entry of an earlier version
 	ClientID     string           `json:"client_id"`
@@ -27,12 +28,30 @@ type StoredSignIn struct {
 	TokenType    string           `json:"token_type,omitempty"`
 	RefreshToken string           `json:"refresh_token,omitempty"`
 	Expiry       time.Time        `json:"expiry,omitzero"`
-	Unproven     bool             `json:"unproven,omitempty"` // the token replaced a refused one, and the server has not accepted it yet
-	Since        time.Time        `json:"since"`              // time of the sign-in
+	Requested    []string         `json:"requested,omitempty"`  // the scopes that were requested with client credentials, where Scopes are what was granted
+	NoOffline    bool             `json:"no_offline,omitempty"` // the server has refused the scope offline_access
+	Audience     string           `json:"audience,omitempty"`   // of the assertions of a client with a key
+	Unproven     bool             `json:"unproven,omitempty"`   // the token replaced a refused one, and the server has not accepted it yet
+	Since        time.Time        `json:"since"`                // time of the sign-in
 }
 
 // ErrNone means that a Store has no entry for a server.
 var ErrNone = errors.New("not signed in")
+
+// DamageError means that entries of a store cannot be read. The others can.
+type DamageError struct{ entries []error }
+
+func (e *DamageError) Error() string { return errors.Join(e.entries...).Error() }
+
+func (e *DamageError) Unwrap() []error { return e.entries }
+
+// damageOf returns the error for entries that cannot be read; nil if there are none.
+func damageOf(entries []error) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	return &DamageError{entries}
+}
 
 // Store keeps entries by server. Its methods are safe for concurrent use, also by several
 // processes.
@@ -40,6 +59,7 @@ type Store interface {
 	Load(server string) (StoredSignIn, error) // ErrNone when there is none
 	Save(e StoredSignIn) error
 	Delete(server string) error // ErrNone when there is none
+	// List returns all entries that can be read. If some cannot, the error is a *DamageError.
 	List() ([]StoredSignIn, error)
 	Name() string // for people: the place of the entries
 }
@@ -56,6 +76,9 @@ func ServerKey(u *url.URL) string {
 	}
 	return strings.ToLower(u.Scheme) + "://" + host + u.EscapedPath()
 }
+
+// IsRenewable reports whether a new token can be had without the owner.
+func (e *StoredSignIn) IsRenewable() bool { return e.RefreshToken != "" || e.Grant == GrantClient }
 
 func (e *StoredSignIn) oauthToken() *oauth2.Token {
 	return &oauth2.Token{AccessToken: e.AccessToken, TokenType: e.TokenType, RefreshToken: e.RefreshToken, Expiry: e.Expiry}
@@ -76,8 +99,11 @@ func (e *StoredSignIn) setToken(t *oauth2.Token) {
 func encodeEntry(e StoredSignIn) ([]byte, error) { return json.Marshal(e) } //nolint:gosec // only a store gets the secrets
 
 func decodeEntry(data []byte) (e StoredSignIn, err error) {
-	if err = json.Unmarshal(data, &e); err != nil || e.Server == "" {
-		return StoredSignIn{}, fmt.Errorf("a stored sign-in cannot be read; sign in again: %w", err)
+	if err = json.Unmarshal(data, &e); err == nil && e.Server == "" {
+		err = errors.New("it names no server")
+	}
+	if err != nil {
+		return StoredSignIn{}, fmt.Errorf("the stored sign-in cannot be read (%w)", err)
 	}
 	return e, nil
 }

@@ -51,7 +51,7 @@ func (f Files) readEntry(path string) (StoredSignIn, error) {
 		return StoredSignIn{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return StoredSignIn{}, fmt.Errorf("%s is no regular file; remove it and sign in again", path)
+		return StoredSignIn{}, fmt.Errorf("%s is not a regular file; remove it and sign in again", path)
 	}
 	if err := access.CheckOpen(path, info); err != nil {
 		return StoredSignIn{}, fmt.Errorf("%w, or remove it and sign in again", err)
@@ -60,7 +60,11 @@ func (f Files) readEntry(path string) (StoredSignIn, error) {
 	if err != nil {
 		return StoredSignIn{}, err
 	}
-	return decodeEntry(data)
+	e, err := decodeEntry(data)
+	if err != nil {
+		return StoredSignIn{}, fmt.Errorf("%s: %w; remove it and sign in again", path, err)
+	}
+	return e, nil
 }
 
 // Save writes the entry.
@@ -87,18 +91,23 @@ func (f Files) Delete(server string) error {
 // List reads all entries.
 func (f Files) List() (all []StoredSignIn, err error) {
 	names, err := os.ReadDir(f.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
+	case err != nil:
+		return nil, err
 	}
+	var damaged []error
 	for _, n := range names {
 		if !strings.HasSuffix(n.Name(), suffix) {
 			continue
 		}
 		e, err := f.readEntry(filepath.Join(f.Dir, n.Name()))
 		if err != nil {
-			return nil, err
+			damaged = append(damaged, err)
+			continue
 		}
 		all = append(all, e)
 	}
-	return all, err
+	return all, damageOf(damaged)
 }

@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,11 +20,11 @@ type issuerCheck struct {
 
 // issuerChangedError means that the server names another authorization server than before. The
 // field what names the value that differs, such as "token endpoint".
-type issuerChangedError struct{ server, what, was, is string }
+type issuerChangedError struct{ what, was, is, login string }
 
 func (e *issuerChangedError) Error() string {
-	return fmt.Sprintf("the server names another %s for its sign-in (%s) than your client is registered at (%s); nothing was sent there. If that is right, sign in anew: clawai auth login --client-id ID %s",
-		e.what, term.VisibleText(truncateText(e.is)), term.VisibleText(truncateText(e.was)), term.VisibleText(e.server))
+	return fmt.Sprintf("the server names another %s for its sign-in (%s) than your client is registered at (%s); nothing was sent there. If that is right, sign in again: %s",
+		e.what, term.VisibleText(truncateText(e.is)), term.VisibleText(truncateText(e.was)), term.VisibleText(e.login))
 }
 
 func truncateText(s string) string {
@@ -47,7 +46,7 @@ func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	return cmp.Or(p.next, http.DefaultTransport).RoundTrip(r)
+	return p.next.RoundTrip(r)
 }
 
 // checkUnchanged returns an error if the current value differs from the value that was stored at the
@@ -56,7 +55,7 @@ func (p *issuerCheck) checkUnchanged(what, stored, current string) error {
 	if !p.entry.ByHand || stored == "" || stored == current {
 		return nil
 	}
-	return &issuerChangedError{p.entry.Server, what, stored, current}
+	return &issuerChangedError{what, stored, current, p.entry.terms().loginCommand(p.entry.Server)}
 }
 
 // trimQuery returns a page's address without query and fragment.

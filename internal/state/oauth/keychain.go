@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/clawai/clawai/internal/state/keychain"
 )
@@ -20,7 +21,16 @@ func (k Keychain) Load(server string) (StoredSignIn, error) {
 	if err != nil {
 		return StoredSignIn{}, toStoreError(err)
 	}
-	return decodeEntry([]byte(text))
+	return decodeKept(server, text)
+}
+
+// decodeKept decodes the text that the keychain holds for a server.
+func decodeKept(server, text string) (StoredSignIn, error) {
+	e, err := decodeEntry([]byte(text))
+	if err != nil {
+		return StoredSignIn{}, fmt.Errorf("%s in the system's keychain: %w; run: clawai auth logout %s", server, err, quoteWord(server))
+	}
+	return e, nil
 }
 
 // Save puts the entry into the keychain.
@@ -46,17 +56,25 @@ func toStoreError(err error) error {
 // List reads every entry whose address is in the index.
 func (k Keychain) List() (all []StoredSignIn, err error) {
 	servers, err := k.Names()
+	if err != nil {
+		return nil, err
+	}
+	var damaged []error
 	for _, server := range servers {
-		e, err := k.Load(server)
-		if errors.Is(err, ErrNone) {
+		text, err := k.Get(server)
+		if err = toStoreError(err); errors.Is(err, ErrNone) {
 			continue // somebody removed it from the keychain by hand
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, e)
+		if e, err := decodeKept(server, text); err != nil {
+			damaged = append(damaged, err)
+		} else {
+			all = append(all, e)
+		}
 	}
-	return all, err
+	return all, damageOf(damaged)
 }
 
 // Either combines several stores. It loads an entry from the first store that has it, and saves a
@@ -121,20 +139,21 @@ func (s Either) Delete(server string) error {
 	return failed
 }
 
-// List returns the entries of all stores. It returns an error only when all stores fail.
+// List returns the entries of all stores. A store that fails gives an error only when all stores
+// fail: there may be no keychain here.
 func (s Either) List() (all []StoredSignIn, err error) {
-	ok := false
+	var failed, damaged []error
 	for _, store := range s {
-		some, failed := store.List()
-		if failed != nil {
-			err = errors.Join(err, failed)
-			continue
-		}
-		ok = true
+		some, err := store.List()
 		all = append(all, some...)
+		if harm, ok := errors.AsType[*DamageError](err); ok {
+			damaged = append(damaged, harm.entries...)
+		} else if err != nil {
+			failed = append(failed, err)
+		}
 	}
-	if ok {
-		err = nil
+	if len(failed) == len(s) {
+		return all, errors.Join(failed...)
 	}
-	return all, err
+	return all, damageOf(damaged)
 }

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/zalando/go-keyring"
 
 	"github.com/clawai/clawai/internal/state/keychain"
 	"github.com/clawai/clawai/internal/state/oauth"
-	"github.com/zalando/go-keyring"
 )
 
 func stores(t *testing.T) (oauth.Keychain, oauth.Files) {
@@ -62,6 +64,12 @@ func TestEither(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all, err := both.List(); len(all) != 2 || err != nil {
+		t.Error(all, err)
+	}
+	if err := k.SetText("https://b/", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := both.List(); len(all) != 1 || err == nil || !strings.Contains(err.Error(), "https://b/ in the system's keychain: the stored sign-in cannot be read (it names no server); run: clawai auth logout https://b/") {
 		t.Error(all, err)
 	}
 	for _, server := range []string{"https://a/", "https://b/"} {

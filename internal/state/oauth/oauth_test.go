@@ -255,6 +255,30 @@ func TestMetadataWithoutAnAuthorizationServer(t *testing.T) {
 	}
 }
 
+// The query of a server's address may hold a key. Without metadata the address is the resource, and
+// the page's address is seen by other programs.
+func TestAKeyInTheAddressStaysThere(t *testing.T) {
+	w, dir, page := newWorld(t), t.TempDir(), ""
+	w.Bend = func(path string, doc map[string]any) {
+		if strings.Contains(path, "resource") {
+			doc["resource"] = "https://elsewhere.example/"
+		}
+	}
+	_, err := w.call(w.client(dir, func(o *oauth.Options) {
+		o.Server.RawQuery = "api_key=s3cret"
+		browse := o.Browse
+		o.Browse = func(ctx context.Context, at string) error { page = at; return browse(ctx, at) }
+	}))
+	files, _ := filepath.Glob(filepath.Join(dir, "tokens", "*.json"))
+	for _, file := range files {
+		kept, _ := os.ReadFile(file)
+		page += string(kept)
+	}
+	if !strings.Contains(page, "resource=") || strings.Contains(page, "s3cret") {
+		t.Error(err, page)
+	}
+}
+
 // A 403 to a call without a token asks for metadata. Where that stalls the call has its 403 all the
 // same, and the calls that come next do not ask.
 func TestA403BeforeMetadataThatStalls(t *testing.T) {
@@ -307,6 +331,13 @@ func TestTheCallbackTakesOnlyItsOwn(t *testing.T) {
 					t.Errorf("%s: %v %v", knock, resp, err)
 				}
 				_ = resp.Body.Close()
+			}
+			for _, empty := range []string{"?state=", "?code=&state=", "?error=&state="} {
+				if resp, err := http.Get(back + empty + q.Query().Get("state")); err != nil || resp.StatusCode != http.StatusBadRequest {
+					t.Errorf("%s: %v %v", empty, resp, err)
+				} else {
+					_ = resp.Body.Close()
+				}
 			}
 			r, _ := http.NewRequest(http.MethodGet, back+"?code=x&state="+q.Query().Get("state"), nil)
 			r.Host = "evil.example"
@@ -376,6 +407,25 @@ func TestFiles(t *testing.T) {
 	}
 	if _, err := f.Load("https://h/"); err == nil || !strings.Contains(err.Error(), "others can open it") {
 		t.Error(err)
+	}
+	for name, text := range map[string]string{"cut.json": `{"server":`, "empty.json": "{}"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Save(oauth.StoredSignIn{Server: "https://i/"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, store := range []oauth.Store{f, oauth.Either{f}} { // one that cannot be read hides no other
+		all, err := store.List()
+		if _, ok := errors.AsType[*oauth.DamageError](err); !ok || len(all) != 1 || all[0].Server != "https://i/" {
+			t.Error(all, err)
+		}
+		for _, want := range []string{"cut.json: the stored sign-in cannot be read (unexpected end", "empty.json: the stored sign-in cannot be read (it names no server); remove it and sign in again", "others can open it"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
 	}
 	if err := f.Delete("https://h/"); err != nil {
 		t.Error(err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -15,40 +16,112 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
+
 	"github.com/clawai/clawai/internal/state/oauth"
 	"github.com/clawai/clawai/internal/testing/oauthtest"
 	"github.com/clawai/clawai/internal/testing/slow"
-	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
 // owner is a person with a browser at one provider.
 type owner struct {
 	*oauthtest.Provider
-	t   *testing.T
-	dir string
+	t        *testing.T
+	dir      string
+	callback string // where browsers come back, at a provider that wants one address
+	begun    bool   // the sign-in that the provider's rules need
 }
 
-// process is a new process of the owner's.
+func newOwner(t *testing.T, k oauthtest.ProviderKind) *owner {
+	o := &owner{Provider: oauthtest.Play(t, k), t: t, dir: t.TempDir()}
+	if k.Fixed {
+		o.fixCallback()
+	}
+	return o
+}
+
+// fixCallback registers one address at the provider.
+func (o *owner) fixCallback() {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.callback = fmt.Sprintf("localhost:%d", free.Addr().(*net.TCPAddr).Port)
+	_ = free.Close()
+	o.Change(func(s *oauthtest.Played) { s.Callback = "http://" + o.callback + "/callback" })
+}
+
+// settings are what docs/providers.md says of a provider.
+func (o *owner) settings() (x oauth.Options) {
+	if o.Client == "" {
+		x.ClientID, x.ClientSecret = oauthtest.OwnedID, oauthtest.OwnedSecret
+	}
+	x.Callback = o.callback
+	if o.NoTarget {
+		x.NoResource, x.Scopes = true, []string{"api://tools/use"}
+	}
+	return x
+}
+
+// process is a new process of the owner's. At a provider with rules the owner has signed in before.
 func (o *owner) process() *oauth.Client {
+	x := o.settings()
+	if (x.Callback != "" || x.NoResource) && !o.begun {
+		o.begun = true
+		if err := o.login(x); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+	return o.client(oauth.Options{ClientID: x.ClientID, ClientSecret: x.ClientSecret})
+}
+
+// client fills in what every process has.
+func (o *owner) client(x oauth.Options) *oauth.Client {
 	server, err := url.Parse(o.Server)
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	options := oauth.Options{
-		Server: server, Lock: filepath.Join(o.dir, "lock"), Wait: 20 * time.Second, Pages: -1,
-		Store: oauth.Files{Dir: filepath.Join(o.dir, "tokens"), Private: func(d string) error { return os.MkdirAll(d, 0o700) }},
-		Browse: func(_ context.Context, page string) error {
+	x.Server, x.Lock, x.Wait, x.Pages, x.ReadFile = server, filepath.Join(o.dir, "lock"), 20*time.Second, -1, os.ReadFile
+	x.Store = o.store()
+	if x.Browse == nil {
+		x.Browse = func(_ context.Context, page string) error {
 			resp, err := http.Get(page)
 			if err == nil {
 				_ = resp.Body.Close()
 			}
 			return err
-		},
+		}
 	}
-	if o.Client == "" {
-		options.ClientID, options.ClientSecret = oauthtest.OwnedID, oauthtest.OwnedSecret
+	return oauth.New(x)
+}
+
+func (o *owner) store() oauth.Files {
+	return oauth.Files{Dir: filepath.Join(o.dir, "tokens"), Private: func(d string) error { return os.MkdirAll(d, 0o700) }}
+}
+
+// stored is the one sign-in.
+func (o *owner) stored() oauth.StoredSignIn {
+	o.t.Helper()
+	all, err := o.store().List()
+	if err != nil || len(all) != 1 {
+		o.t.Fatal(all, err)
 	}
-	return oauth.New(options)
+	return all[0]
+}
+
+// login is "clawai auth login" with options.
+func (o *owner) login(x oauth.Options) error { return o.loginWithin(x, 20*time.Second) }
+
+func (o *owner) loginWithin(x oauth.Options, wait time.Duration) error {
+	resp, err := http.Post(o.Server, "application/json", nil)
+	if err != nil {
+		return err
+	}
+	_ = resp.Body.Close()
+	x.Anew = true
+	ctx, cancel := context.WithTimeout(o.t.Context(), wait)
+	defer cancel()
+	return o.client(x).SignIn(ctx, resp, "")
 }
 
 // call makes a request as the upstream does.
@@ -100,7 +173,7 @@ func (o *owner) heal() {
 	o.Change(func(s *oauthtest.Played) { s.Lives, s.Outage, s.Tried, s.Late = 3600, "", 0, 0 })
 }
 
-// Eight providers, as they are in the wild, and what happens to a sign-in in its life.
+// Thirteen providers, as they are in the wild, and what happens to a sign-in in its life.
 func TestProviders(t *testing.T) {
 	slow.Test(t)
 	situations := map[string]func(o *owner){
@@ -143,7 +216,7 @@ func TestProviders(t *testing.T) {
 			o.Change(func(s *oauthtest.Played) { s.Refuses, s.Refreshed = true, 0 })
 			for range 3 {
 				for _, one := range []*oauth.Client{c, o.process()} {
-					if err := o.call(one); err == nil || !strings.Contains(err.Error(), "clawai auth login "+o.Server) {
+					if err := o.call(one); err == nil || !strings.Contains(err.Error(), "clawai auth login ") || !strings.HasSuffix(err.Error(), " "+o.Server) {
 						o.t.Errorf("refused, the call gets %v", err)
 					}
 				}
@@ -198,7 +271,7 @@ func TestProviders(t *testing.T) {
 		for name, play := range situations {
 			t.Run(kind.Name+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				play(&owner{oauthtest.Play(t, kind), t, t.TempDir()})
+				play(newOwner(t, kind))
 			})
 		}
 	}
@@ -228,9 +301,9 @@ func TestMatchResource(t *testing.T) {
 
 // Who sends the browser back must be who was asked, byte for byte (RFC 9207 section 2.4).
 func TestAnIssuerIsNotNormalized(t *testing.T) {
-	k := oauthtest.Kinds()[3]
+	k := oauthtest.FindKind("keycloak")
 	k.Issuer = "slash"
-	o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+	o := newOwner(t, k)
 	if err := o.call(o.process()); err == nil || !strings.Contains(err.Error(), "another issuer") {
 		t.Error(err)
 	}
@@ -238,14 +311,14 @@ func TestAnIssuerIsNotNormalized(t *testing.T) {
 
 // What metadata was not followed is the reason why a sign-in fails later.
 func TestDroppedMetadataIsNamed(t *testing.T) {
-	k := oauthtest.Kinds()[4]
+	k := oauthtest.FindKind("workos")
 	k.Resource = func(string) string { return "https://else.example/mcp" }
-	o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+	o := newOwner(t, k)
 	err := o.call(o.process())
 	if err == nil || strings.Count(err.Error(), "https://else.example/mcp") != 1 {
 		t.Fatal(err)
 	}
-	for _, useless := range []string{`\u{a}`, "--client-id"} { // a client at the wrong server helps nobody
+	for _, useless := range []string{`\n`, "--client-id"} { // a client at the wrong server helps nobody
 		if strings.Contains(err.Error(), useless) {
 			t.Errorf("%v", err)
 		}
@@ -255,14 +328,14 @@ func TestDroppedMetadataIsNamed(t *testing.T) {
 // Metadata that is there and cannot be read is named, too.
 func TestUnreadMetadataIsNamed(t *testing.T) {
 	for text, reason := range map[string]string{"<html>": "holds no metadata", `["x"]`: "holds no metadata", `{"resource":7}`: "holds no metadata"} {
-		k := oauthtest.Kinds()[4]
+		k := oauthtest.FindKind("workos")
 		k.Bend = func(path string, _ http.Header, _ map[string]any) []byte {
 			if strings.Contains(path, "protected-resource") {
 				return []byte(text)
 			}
 			return nil
 		}
-		o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+		o := newOwner(t, k)
 		if err := o.call(o.process()); err == nil || strings.Count(err.Error(), reason) != 1 {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -294,7 +367,7 @@ func TestRegistrationsWithoutAMethod(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(tt), func(t *testing.T) {
 			t.Parallel()
-			k := oauthtest.Kinds()[4]
+			k := oauthtest.FindKind("workos")
 			k.Methods, k.Client = tt.listed, tt.takes
 			k.Bend = func(path string, _ http.Header, doc map[string]any) []byte {
 				if path == "/register" {
@@ -305,7 +378,7 @@ func TestRegistrationsWithoutAMethod(t *testing.T) {
 				}
 				return nil
 			}
-			o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+			o := newOwner(t, k)
 			o.expire()
 			o.pass(o.process())
 			o.heal()
@@ -318,18 +391,13 @@ func TestRegistrationsWithoutAMethod(t *testing.T) {
 // A sign-in of an earlier version, whose entry names no resource and shows a public client
 // by Basic, is renewed.
 func TestAnEntryOfAnEarlierVersion(t *testing.T) {
-	k := oauthtest.Kinds()[4]
-	o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+	k := oauthtest.FindKind("workos")
+	o := newOwner(t, k)
 	o.expire()
 	o.pass(o.process())
-	store := oauth.Files{Dir: filepath.Join(o.dir, "tokens"), Private: func(d string) error { return os.MkdirAll(d, 0o700) }}
-	all, err := store.List()
-	if err != nil || len(all) != 1 {
-		t.Fatal(all, err)
-	}
-	e := all[0]
+	e := o.stored()
 	e.Resource, e.AuthStyle = "", 2
-	if err := store.Save(e); err != nil {
+	if err := o.store().Save(e); err != nil {
 		t.Fatal(err)
 	}
 	o.heal()
@@ -356,7 +424,7 @@ func TestTheSDKKeepsTheSlashOfAnIssuer(t *testing.T) {
 // Whoever waits behind a refresh that fails has its answer, and does not wait as long again.
 func TestCallsShareAnOutage(t *testing.T) {
 	slow.Test(t)
-	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o := newOwner(t, oauthtest.FindKind("workos"))
 	o.expire()
 	c := o.process()
 	o.pass(c)
@@ -384,7 +452,7 @@ func TestCallsShareAnOutage(t *testing.T) {
 func TestRefusalsThatAreNoneOfTheSignIn(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o := newOwner(t, oauthtest.FindKind("workos"))
 	o.expire()
 	o.pass(o.process())
 	time.Sleep(1100 * time.Millisecond)
@@ -409,7 +477,7 @@ func TestRefusalsThatAreNoneOfTheSignIn(t *testing.T) {
 func TestALateAnswerIsWaitedFor(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o := newOwner(t, oauthtest.FindKind("workos"))
 	o.expire()
 	o.pass(o.process())
 	o.heal()
@@ -423,7 +491,7 @@ func TestALateAnswerIsWaitedFor(t *testing.T) {
 func TestACancelledCallKeepsTheSignIn(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o := newOwner(t, oauthtest.FindKind("workos"))
 	o.expire()
 	o.pass(o.process())
 	o.heal()
@@ -449,7 +517,7 @@ func TestACancelledCallKeepsTheSignIn(t *testing.T) {
 func TestSilenceIsRemembered(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o := newOwner(t, oauthtest.FindKind("workos"))
 	o.expire()
 	c := o.process()
 	o.pass(c)
@@ -517,9 +585,9 @@ func TestAnswersInAnotherForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := oauthtest.Kinds()[4]
+			k := oauthtest.FindKind("workos")
 			k.Bend = bend
-			o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+			o := newOwner(t, k)
 			c := o.process()
 			o.pass(c)
 			for range 2 {
@@ -542,7 +610,7 @@ func TestAnswersInAnotherForm(t *testing.T) {
 // try anew in its turn, the last one waits longer than its client does.
 func TestProcessesShareAnOutage(t *testing.T) {
 	slow.Test(t)
-	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o := newOwner(t, oauthtest.FindKind("workos"))
 	o.expire()
 	o.pass(o.process())
 	time.Sleep(1100 * time.Millisecond)

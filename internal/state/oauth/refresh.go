@@ -11,17 +11,20 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/clawai/clawai/internal/state/egress"
 )
 
 // OutageError means that a token endpoint currently returns no token. The refresh token is kept,
 // because the same call may succeed in a moment. No sign-in page is opened.
 type OutageError struct {
 	Server string
-	Cause  error // with a text that is safe to show
+	Cause  error  // with a text that is safe to show
+	login  string // the command that signs in anew
 }
 
 func (e *OutageError) Error() string {
-	return fmt.Sprintf("the sign-in at %s cannot be renewed now (%v); it is kept, call again in a moment, or sign in anew with: clawai auth login %s", e.Server, e.Cause, e.Server)
+	return fmt.Sprintf("the sign-in at %s cannot be renewed now (%v); it is kept, call again in a moment, or sign in again with: %s", e.Server, e.Cause, e.login)
 }
 
 func (e *OutageError) Unwrap() error { return e.Cause }
@@ -80,7 +83,7 @@ func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e
 		if e.AccessToken != used && e.oauthToken().Valid() {
 			return nil
 		}
-		if e.RefreshToken == "" {
+		if !e.IsRenewable() {
 			return errors.New("there is no refresh token")
 		}
 		if c.last.isRecent(began) {
@@ -88,10 +91,10 @@ func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e
 		}
 		shared := outageFile(c.lockName() + ".outage")
 		if shared.writtenSince(began) {
-			return &OutageError{c.key, errors.New("another process has just tried")}
+			return &OutageError{c.key, errors.New("another process has just tried"), e.terms().loginCommand(c.key)}
 		}
 		asked := time.Now()
-		fresh, err := c.renewToken(ctx, e)
+		fresh, audience, err := c.renewToken(ctx, e)
 		if err != nil {
 			c.last = outage{since: time.Now(), err: err}
 			if _, ok := errors.AsType[*OutageError](err); ok {
@@ -102,6 +105,7 @@ func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e
 		}
 		c.last = outage{}
 		e.setToken(fresh)
+		e.Audience = audience
 		e.Unproven = e.Unproven || refused
 		return c.saveEntry(e)
 	})
@@ -110,37 +114,55 @@ func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e
 
 // renewToken requests a new token. It tries again, at most len(refreshWaits) times, while the
 // endpoint reports a temporary failure or accepts no connection.
-func (c *Client) renewToken(ctx context.Context, e StoredSignIn) (*oauth2.Token, error) {
+func (c *Client) renewToken(ctx context.Context, e StoredSignIn) (fresh *oauth2.Token, audience string, err error) {
+	who, err := c.storedIdentity(e)
+	if err != nil {
+		return nil, "", &OutageError{c.key, err, e.terms().loginCommand(c.key)}
+	}
 	ctx, cancel := context.WithTimeout(ctx, refreshBound)
 	defer cancel()
 	for try := 0; ; try++ {
-		fresh, err := c.askAnew(ctx, e)
+		fresh, err := c.askAnew(ctx, e, who)
 		switch {
 		case err == nil:
-			return fresh, nil
+			return fresh, who.audience, nil
 		case isRevoked(err):
-			return nil, sanitizeError(err)
+			return nil, "", sanitizeError(err)
 		case isLasting(err) || try == len(refreshWaits) || !sleepContext(ctx, refreshWaits[try]):
-			return nil, &OutageError{c.key, outageCause(err)}
+			return nil, "", &OutageError{c.key, outageCause(err), e.terms().loginCommand(c.key)}
 		}
 	}
 }
 
-// askAnew sends one request with the refresh token.
-func (c *Client) askAnew(ctx context.Context, e StoredSignIn) (*oauth2.Token, error) {
-	style := e.AuthStyle
+// storedIdentity returns the client of the sign-in.
+func (c *Client) storedIdentity(e StoredSignIn) (*identity, error) {
+	key, err := c.readKey(e.Choices)
+	if err != nil {
+		return nil, err
+	}
+	who := &identity{e.ClientID, e.ClientSecret, e.AuthStyle, key, cmp.Or(e.Audience, e.Issuer)}
 	if e.ClientSecret == "" {
-		style = oauth2.AuthStyleInParams // without a secret there is nothing to put into the header
+		who.style = oauth2.AuthStyleInParams // without a secret there is nothing to put into the header
+	}
+	return who, nil
+}
+
+// askAnew sends one request with the refresh token, or with what the client itself shows.
+func (c *Client) askAnew(ctx context.Context, e StoredSignIn, who *identity) (*oauth2.Token, error) {
+	named := tokenTransport{next: c.o.HTTP.Transport, endpoints: []string{e.TokenURL}, who: who, token: e.TokenURL}
+	if !e.NoResource {
+		named.resource = cmp.Or(e.Resource, c.key) // an entry of an earlier version does not contain the resource of its sign-in
+	}
+	client := &http.Client{Transport: named, Timeout: c.o.HTTP.Timeout, CheckRedirect: noRedirect}
+	if e.Grant == GrantClient {
+		return tokenRequest{http: client, who: who, endpoint: e.TokenURL, scopes: e.Requested}.send(ctx)
 	}
 	config := oauth2.Config{
-		ClientID: e.ClientID, ClientSecret: e.ClientSecret,
-		Endpoint: oauth2.Endpoint{TokenURL: e.TokenURL, AuthStyle: style},
+		ClientID: who.id, ClientSecret: who.secret,
+		Endpoint: oauth2.Endpoint{TokenURL: e.TokenURL, AuthStyle: who.style},
 	}
 	stale := e.oauthToken()
 	stale.AccessToken = ""
-	// An entry of an earlier version does not contain the resource of its sign-in.
-	named := resourceTransport{c.o.HTTP.Transport, e.TokenURL, cmp.Or(e.Resource, c.key)}
-	client := &http.Client{Transport: named, Timeout: c.o.HTTP.Timeout, CheckRedirect: noRedirect}
 	return config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), stale).Token()
 }
 
@@ -177,8 +199,11 @@ func isTransient(status int) bool {
 }
 
 // isLasting reports whether an outage will probably last longer than a few seconds: the endpoint has
-// moved, or a gateway answers instead of the endpoint.
+// moved, a gateway answers instead of the endpoint, or a certificate is not accepted.
 func isLasting(err error) bool {
+	if own, ok := errors.AsType[*egress.Error](err); ok {
+		return own.Lasting
+	}
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && failed.Response != nil && !isTransient(failed.Response.StatusCode) &&
 		!slices.Contains([]string{"temporarily_unavailable", "server_error", "slow_down"}, failed.ErrorCode)

@@ -23,21 +23,33 @@ const (
 type identity struct {
 	id, secret string // secret is "" for a client without one
 	style      oauth2.AuthStyle
+	key        *signer // nil for a client without a key
+	audience   string  // of its assertions
 }
 
 // identifyClient returns the OAuth client for an authorization server: the one with this id and
 // secret, or, if id is "", a client that it registers now. An id that is an https address can name a
 // document (MCP 2025-11-25 basic/authorization, client id metadata documents). A server that does
 // not announce support for such documents may still know the id.
-func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *oauthex.AuthServerMeta, redirect, id, secret string) (identity, error) {
-	if id != "" {
-		if secret == "" || meta.ClientIDMetadataDocumentSupported && isDocument(id) {
-			return identity{id: id, style: oauth2.AuthStyleInParams}, nil
+func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *issuer, redirect string, t terms) (identity, error) {
+	if t.id != "" {
+		key, err := c.readKey(t.Choices)
+		switch {
+		case err != nil:
+			return identity{}, err
+		case key != nil:
+			return identity{id: t.id, style: oauth2.AuthStyleInParams, key: key, audience: meta.Issuer}, nil
+		case t.secret == "" || meta.ClientIDMetadataDocumentSupported && isDocument(t.id):
+			return identity{id: t.id, style: oauth2.AuthStyleInParams}, nil
 		}
-		return identity{id, secret, secretStyle(meta.TokenEndpointAuthMethodsSupported)}, nil
+		return identity{id: t.id, secret: t.secret, style: secretStyle(meta.TokenEndpointAuthMethodsSupported)}, nil
 	}
 	if meta.RegistrationEndpoint == "" {
-		return identity{}, errors.New("failed to register client: the authorization server has no registration")
+		return identity{}, d.explainRegistration(errors.New("the authorization server registers no clients by itself"), t)
+	}
+	grants := []string{"authorization_code", "refresh_token"}
+	if t.Grant == GrantDevice {
+		grants = append(grants, deviceGrant)
 	}
 	var failed error
 	for _, method := range registrationMethods(meta.TokenEndpointAuthMethodsSupported) {
@@ -45,7 +57,7 @@ func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *oauthex
 			ClientName:              "clawai",
 			ApplicationType:         "native",
 			RedirectURIs:            []string{redirect},
-			GrantTypes:              []string{"authorization_code", "refresh_token"},
+			GrantTypes:              grants,
 			ResponseTypes:           []string{"code"},
 			TokenEndpointAuthMethod: method,
 		}, d.http)
@@ -59,7 +71,23 @@ func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *oauthex
 			break
 		}
 	}
-	return identity{}, fmt.Errorf("failed to register client: %w", failed)
+	return identity{}, d.explainRegistration(failed, t)
+}
+
+// readKey reads the client's key; nil if the owner named none.
+func (c *Client) readKey(chosen Choices) (*signer, error) {
+	if chosen.KeyFile == "" {
+		return nil, nil
+	}
+	text, err := c.o.ReadFile(chosen.KeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the client's key: %w", err)
+	}
+	key, err := readSigner(text, chosen.KeyID)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", chosen.KeyFile, err)
+	}
+	return key, nil
 }
 
 // registrationMethods returns the authentication methods to register with, the best first. clawai
@@ -90,19 +118,19 @@ func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, s
 	if method == "" && asked != methodNone {
 		method = asked
 	}
-	inParams := identity{got.ClientID, got.ClientSecret, oauth2.AuthStyleInParams}
+	inParams := identity{id: got.ClientID, secret: got.ClientSecret, style: oauth2.AuthStyleInParams}
 	switch {
 	case got.ClientSecret == "" || method == methodPost:
 		return inParams
 	case method != "" && method != methodNone:
-		return identity{got.ClientID, got.ClientSecret, oauth2.AuthStyleInHeader}
+		return identity{id: got.ClientID, secret: got.ClientSecret, style: oauth2.AuthStyleInHeader}
 	}
 	style := secretStyle(supported)
 	if method == methodNone || style == oauth2.AuthStyleAutoDetect && slices.Contains(supported, methodNone) {
 		inParams.secret = "" // the client uses the method "none"
 		return inParams
 	}
-	return identity{got.ClientID, got.ClientSecret, style}
+	return identity{id: got.ClientID, secret: got.ClientSecret, style: style}
 }
 
 // secretStyle returns how a client sends its secret when the registration does not say it. supported
@@ -126,10 +154,11 @@ func isDocument(id string) bool {
 // explainRegistration adds advice to the error of a server that does not let clients register. It
 // gives no advice if metadata described another resource, because then the address of the server may
 // be wrong.
-func (d *discovery) explainRegistration(err error) error {
-	err = sanitizeError(err)
+func (d *discovery) explainRegistration(err error, t terms) error {
 	if !d.astray {
-		err = fmt.Errorf("%w; register a client at the server and use: clawai auth login --client-id ID", err)
+		t.id = "ID"
+		return &shownError{fmt.Sprintf("failed to register client: %v; register a client at the provider, then: %s",
+			sanitizeError(err), t.loginCommand(ServerKey(d.server))), err}
 	}
-	return d.explainError(err)
+	return fmt.Errorf("failed to register client: %w", sanitizeError(err))
 }

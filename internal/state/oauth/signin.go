@@ -27,23 +27,32 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 		if err == nil && had.AccessToken != used && had.AccessToken != "" {
 			return nil // another call or process has signed in while we waited for the lock
 		}
-		id, secret := c.o.ClientID, c.o.ClientSecret
-		if id == "" && had.ByHand {
-			id, secret = had.ClientID, had.ClientSecret
+		t := had.terms()
+		if c.o.Anew {
+			t.Choices = c.o.Choices
 		}
-		got, err := c.signIn(ctx, resp, had, id, secret)
+		if c.o.ClientID != "" {
+			t.id, t.secret = c.o.ClientID, c.o.ClientSecret
+		}
+		if t.Grant == GrantDevice && c.o.Person == nil {
+			if isWider(resp) {
+				t.Scopes = plainScopes(mergeScopes(t.Scopes, wantedScopes(t, true, challengesOf(resp), nil, had, nil)))
+			}
+			return fmt.Errorf("the sign-in with a device code has ended or is too narrow; sign in again with: %s", t.loginCommand(c.key))
+		}
+		got, err := c.signIn(ctx, resp, had, t)
 		if err != nil {
-			return sanitizeError(err)
+			return err
 		}
-		got.ByHand = id != ""
+		got.ByHand = t.id != ""
 		return c.saveEntry(got)
 	})
 }
 
-// signIn performs MCP's authorization flow: discovery, registration, the sign-in page, and the
-// exchange of the code for a token. had is the earlier sign-in, or the zero value. id and secret
-// belong to a client that the owner has registered; id is "" if there is none.
-func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSignIn, id, secret string) (StoredSignIn, error) {
+// signIn performs MCP's authorization flow: discovery, registration, and one of the ways to get a
+// token. had is the earlier sign-in, or the zero value. Its errors are safe to show and say what to
+// do next.
+func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSignIn, t terms) (got StoredSignIn, err error) {
 	pinned := &issuerCheck{next: c.o.HTTP.Transport, entry: had}
 	if c.o.ClientID != "" { // the owner names the client now, so it is registered at the present authorization server
 		pinned.entry = StoredSignIn{}
@@ -51,77 +60,182 @@ func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSign
 	client := *c.o.HTTP
 	client.Transport = pinned
 	d := &discovery{http: &client, server: c.o.Server}
+	defer func() {
+		if err != nil {
+			err = d.explainError(t.adviseNext(sanitizeError(err), c.key))
+		}
+	}()
 	challenges := challengesOf(resp)
 	found, _, err := d.findResource(ctx, challenges)
 	if err != nil {
-		return StoredSignIn{}, err
+		return got, err
 	}
-	meta, err := d.findIssuer(ctx, found.server)
+	a := attempt{c: c, t: t, http: &client, pinned: pinned, opened: pages{c.lockName() + ".page", c.o.Pages}}
+	if isWider(resp) {
+		a.wider, a.opened.file = true, c.lockName()+".wider"
+	}
+	if t.Grant == GrantCode {
+		if a.back, err = openLanding(ctx, t.Callback); err != nil {
+			next := t
+			next.Callback = "127.0.0.1:PORT"
+			return got, &shownError{fmt.Sprintf("%v; end that program, or register another port at the provider, then: %s", err, next.loginCommand(c.key)), err}
+		}
+		defer a.back.close(ctx)
+	}
+	if err := a.chooseIssuer(ctx, d, found.servers); err != nil {
+		return got, err
+	}
+	if !t.NoResource {
+		a.resource = found.id
+	}
+	a.scopes = wantedScopes(t, isWider(resp), challenges, found.scopes, had, a.meta.ScopesSupported)
+	client.Transport = tokenTransport{
+		next: pinned, endpoints: []string{a.meta.TokenEndpoint, a.meta.DeviceEndpoint}, resource: a.resource, who: &a.who, token: a.meta.TokenEndpoint,
+	}
+	const offline = "offline_access"
+	token, err := a.requestToken(ctx)
+	refused := err != nil && isRefusal(sanitizeError(err), "invalid_scope") && slices.Contains(a.scopes, offline) && !slices.Contains(t.Scopes, offline)
+	if refused { // the provider lists the scope and does not give it to this client
+		a.scopes = slices.DeleteFunc(a.scopes, func(scope string) bool { return scope == offline })
+		a.opened.every = -1 // the second page belongs to the same sign-in
+		token, err = a.requestToken(ctx)
+	}
 	if err != nil {
-		return StoredSignIn{}, d.explainError(sanitizeError(err))
-	}
-	back, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return StoredSignIn{}, err
-	}
-	defer func() { _ = back.Close() }()
-	redirect := "http://" + back.Addr().String() + callbackPath
-	who, err := c.identifyClient(ctx, d, meta, redirect, id, secret)
-	if err != nil {
-		return StoredSignIn{}, d.explainRegistration(err)
-	}
-	config := &oauth2.Config{
-		ClientID: who.id, ClientSecret: who.secret, RedirectURL: redirect,
-		Endpoint: oauth2.Endpoint{AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint, AuthStyle: who.style},
-		Scopes:   wantedScopes(challenges, found.scopes, had.Scopes, meta.ScopesSupported),
-	}
-	if err := pinned.checkUnchanged("issuer", pinned.entry.Issuer, meta.Issuer); err != nil {
-		return StoredSignIn{}, err
-	}
-	opened := pages{c.lockName() + ".page", c.o.Pages}
-	if stepUp(resp) && resp.StatusCode == http.StatusForbidden {
-		opened.file = c.lockName() + ".wider"
-	}
-	token, err := c.exchangeCode(ctx, config, meta, found.id, &client, opened, back, pinned)
-	if err != nil {
-		return StoredSignIn{}, d.explainError(sanitizeError(err))
+		return got, err
 	}
 	if token.AccessToken == "" {
-		return StoredSignIn{}, errors.New("the server gave no token")
+		return got, errors.New("the server gave no token")
 	}
-	got := StoredSignIn{
-		Server: c.key, Resource: found.id, ClientID: who.id, ClientSecret: who.secret, AuthStyle: config.Endpoint.AuthStyle,
-		Issuer: meta.Issuer, AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint, Scopes: slices.Clone(config.Scopes), Since: time.Now(),
+	got = StoredSignIn{
+		Choices: t.Choices, Server: c.key, Resource: a.resource, ClientID: a.who.id, ClientSecret: a.who.secret, AuthStyle: a.who.style, Audience: a.who.audience,
+		Issuer: a.meta.Issuer, AuthURL: a.meta.AuthorizationEndpoint, TokenURL: a.meta.TokenEndpoint,
+		Scopes: slices.Clone(a.scopes), NoOffline: refused || had.NoOffline, Since: time.Now(),
+	}
+	if t.Grant == GrantClient {
+		got.Requested = slices.Clone(a.scopes)
 	}
 	got.setToken(token)
 	return got, nil
 }
 
+// attempt is one sign-in at an authorization server.
+type attempt struct {
+	c        *Client
+	t        terms
+	http     *http.Client
+	pinned   *issuerCheck
+	opened   pages
+	wider    bool     // a call wants a wider scope
+	back     *landing // nil unless the browser comes back
+	meta     *issuer
+	who      identity
+	resource string // "" if none is named
+	scopes   []string
+}
+
+// chooseIssuer takes the first authorization server that has metadata, offers what the owner chose,
+// and knows the client or registers it. A server without metadata is taken only if it is the one
+// choice.
+func (a *attempt) chooseIssuer(ctx context.Context, d *discovery, servers []string) error {
+	if was := a.pinned.entry.Issuer; a.pinned.entry.ByHand && slices.Contains(servers, was) {
+		servers = []string{was} // the client is registered there
+	}
+	var failed []error
+	for _, server := range servers {
+		meta, err := d.findIssuer(ctx, server, a.t)
+		if errors.Is(err, errAbsent) {
+			if meta, err = defaultIssuer(server), nil; len(servers) > 1 {
+				err = fmt.Errorf("%.200q has no metadata", server)
+			}
+		}
+		if err == nil {
+			err = a.useIssuer(ctx, d, meta)
+		}
+		if err == nil {
+			for _, err := range failed {
+				d.drop(sanitizeError(err))
+			}
+			return nil
+		}
+		failed = append(failed, err)
+	}
+	for _, err := range failed[1:] {
+		d.drop(sanitizeError(err))
+	}
+	return failed[0]
+}
+
+func (a *attempt) useIssuer(ctx context.Context, d *discovery, meta *issuer) (err error) {
+	if err := a.pinned.checkUnchanged("issuer", a.pinned.entry.Issuer, meta.Issuer); err != nil {
+		return err
+	}
+	if a.t.Grant == GrantDevice && meta.DeviceEndpoint == "" {
+		return a.noDevice()
+	}
+	redirect := "http://127.0.0.1" + callbackPath
+	if a.back != nil {
+		redirect = a.back.redirect.String()
+	}
+	a.meta = meta
+	a.who, err = a.c.identifyClient(ctx, d, meta, redirect, a.t)
+	return err
+}
+
+// noDevice is the error of a provider without device codes.
+func (a *attempt) noDevice() error {
+	next := a.t
+	next.Grant = GrantCode
+	return &shownError{"the provider offers no device codes; paste the address of a browser elsewhere: " + next.loginCommand(a.c.key, "--no-browser"), errAbsent}
+}
+
+// requestToken gets a token in the way that the owner chose.
+func (a *attempt) requestToken(ctx context.Context) (*oauth2.Token, error) {
+	if err := checkEndpoint(a.meta.TokenEndpoint); err != nil {
+		return nil, err
+	}
+	ask := tokenRequest{http: a.http, who: &a.who, endpoint: a.meta.TokenEndpoint, scopes: a.scopes}
+	switch a.t.Grant {
+	case GrantClient:
+		return ask.send(ctx)
+	case GrantDevice:
+		return a.c.askDevice(ctx, a.meta.DeviceEndpoint, ask)
+	case GrantCode:
+	}
+	return a.exchangeCode(ctx)
+}
+
 // exchangeCode opens the sign-in page and exchanges the code that the browser brings back for a
 // token.
-func (c *Client) exchangeCode(
-	ctx context.Context, config *oauth2.Config, meta *oauthex.AuthServerMeta, resource string, client *http.Client, opened pages, back net.Listener, pinned *issuerCheck,
-) (*oauth2.Token, error) {
-	verifier, state, named := oauth2.GenerateVerifier(), rand.Text(), oauth2.SetAuthURLParam("resource", resource)
-	page := config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), named)
+func (a *attempt) exchangeCode(ctx context.Context) (*oauth2.Token, error) {
+	config := &oauth2.Config{
+		ClientID: a.who.id, ClientSecret: a.who.secret, RedirectURL: a.back.redirect.String(), Scopes: a.scopes,
+		Endpoint: oauth2.Endpoint{AuthURL: a.meta.AuthorizationEndpoint, TokenURL: a.meta.TokenEndpoint, AuthStyle: a.who.style},
+	}
+	verifier, state := oauth2.GenerateVerifier(), rand.Text()
+	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier)}
+	if a.resource != "" {
+		options = append(options, oauth2.SetAuthURLParam("resource", a.resource))
+	}
+	page := config.AuthCodeURL(state, options...)
 	for _, check := range []func() error{
-		func() error { return pinned.checkUnchanged("page", pinned.entry.AuthURL, trimQuery(page)) },
+		func() error { return a.pinned.checkUnchanged("page", a.pinned.entry.AuthURL, trimQuery(page)) },
 		func() error { return CheckPage(page) },
-		func() error { return checkEndpoint(config.Endpoint.TokenURL) },
-		func() error { return opened.admitPage(c.key) },
+		func() error { return a.opened.admitPage(a.c.key) },
 	} {
 		if err := check(); err != nil {
 			return nil, err
 		}
 	}
-	result, err := c.authorize(ctx, page, back)
+	check := func(got callback) error { return checkIssuer(got.issuer, &a.meta.AuthServerMeta) }
+	again := a.t
+	if a.wider {
+		again.Scopes = plainScopes(a.scopes)
+	}
+	result, err := a.c.authorize(ctx, page, a.back, a.meta.DeviceEndpoint != "", again, check)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkIssuer(result.issuer, meta); err != nil {
-		return nil, err
-	}
-	token, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, client), result.code, oauth2.VerifierOption(verifier), named)
+	token, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, a.http), result.code, oauth2.VerifierOption(verifier))
 	if err != nil {
 		return nil, fmt.Errorf("token exchange failed: %w", err)
 	}
@@ -140,10 +254,11 @@ func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 	return nil
 }
 
-// wantedScopes returns the scopes to request: the scopes of the challenge or else of the metadata
-// (listed), the scopes granted before (had), and offline_access if the authorization server supports
-// it (known), because some servers issue no refresh token without it.
-func wantedScopes(challenges []oauthex.Challenge, listed, had, known []string) []string {
+// wantedScopes returns the scopes to request: those that the owner chose, or else the scopes of the
+// challenge, or else of the metadata (listed); the scopes granted before; those that a step-up
+// wants; and offline_access if the authorization server supports it (known), because some servers
+// issue no refresh token without it.
+func wantedScopes(t terms, wider bool, challenges []oauthex.Challenge, listed []string, had StoredSignIn, known []string) []string {
 	wanted := listed
 	for _, ch := range challenges {
 		if strings.EqualFold(ch.Scheme, "bearer") && ch.Params["scope"] != "" {
@@ -151,8 +266,17 @@ func wantedScopes(challenges []oauthex.Challenge, listed, had, known []string) [
 			break
 		}
 	}
-	wanted = mergeScopes(had, wanted)
-	if slices.Contains(known, "offline_access") {
+	switch {
+	case len(t.Scopes) > 0 && wider:
+		wanted = mergeScopes(t.Scopes, wanted)
+	case len(t.Scopes) > 0:
+		wanted = t.Scopes
+	}
+	if t.Grant == GrantClient {
+		return mergeScopes(had.Requested, wanted)
+	}
+	wanted = mergeScopes(had.Scopes, wanted)
+	if slices.Contains(known, "offline_access") && !had.NoOffline {
 		wanted = mergeScopes(wanted, []string{"offline_access"})
 	}
 	return wanted
@@ -173,6 +297,24 @@ func stepUp(resp *http.Response) bool {
 	return slices.ContainsFunc(challengesOf(resp), func(ch oauthex.Challenge) bool {
 		return strings.EqualFold(ch.Scheme, "bearer") && ch.Params["error"] == "insufficient_scope"
 	})
+}
+
+// isWider reports whether an answer to a request with a token asks for a wider scope.
+func isWider(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusForbidden && stepUp(resp)
+}
+
+// plainScopes returns the scopes that can be shown to a person: a server may have named any text, of
+// any length.
+func plainScopes(scopes []string) []string {
+	const most, longest = 50, 200
+	plain := slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return !IsScope(scope) || len(scope) > longest })
+	return plain[:min(len(plain), most)]
+}
+
+// IsScope reports whether a word can be a scope (RFC 6749 section 3.3).
+func IsScope(word string) bool {
+	return word != "" && !strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' || r == '\\' })
 }
 
 // wantsSignIn reports whether a 403 to a request without a token means that the server wants a

@@ -28,8 +28,19 @@ type KnownServer struct {
 	Repo    []string `toml:"repo"`
 	URL     []string `toml:"url"`
 
+	Cage    *Cage  `toml:"cage"`    // nil: nobody has run it in a sandbox
 	Checked string `toml:"checked"` // the version of the first package in NPM that has exactly these tools
 	Tools   Tools  `toml:"tools"`
+}
+
+// Cage is what the sandbox of a server opens beside what its command and the rules name. It is there only
+// for a server that has run in such a sandbox, and answered there what it answers without one
+// (test/servers).
+type Cage struct {
+	Tried string   `toml:"tried"` // the version that ran, of the first package in NPM, or of the Go module
+	Net   []string `toml:"net"`   // hosts that its package reaches by itself
+	Env   []string `toml:"env"`   // variables that it was given
+	Note  string   `toml:"note"`  // a sentence for the owner of a table; "" for none
 }
 
 // Tools lists the tools of a server by the most serious effect that each can have. A tool that is in

@@ -53,7 +53,7 @@ func TestTheCatalogueIsInOrder(t *testing.T) {
 		}
 	}
 	if !slices.IsSorted(ids) || len(slices.Compact(ids)) != len(all) {
-		t.Error("the ids are not in the order of the alphabet, or one stands twice")
+		t.Error("the ids are not in the order of the alphabet, or one is there twice")
 	}
 	if withTools < 60 {
 		t.Errorf("of %d servers the tools are known", withTools)

@@ -94,7 +94,7 @@ var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // or that could not be part of a reference.
 func CheckName(name string) error {
 	if len(name) > maxName || !namePattern().MatchString(name) {
-		return fmt.Errorf("%q is no name for an entry: letters, digits, . _ - are, %d at most, a letter or digit first", name, maxName)
+		return fmt.Errorf("%q is not a name for an entry: letters, digits, . _ - are, %d at most, a letter or digit first", name, maxName)
 	}
 	return nil
 }

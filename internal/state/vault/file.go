@@ -187,7 +187,7 @@ func readOwn(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file; move it away", path)
+		return nil, fmt.Errorf("%s is not a regular file; move it away", path)
 	}
 	if err := access.CheckOpen(path, info); err != nil {
 		return nil, err

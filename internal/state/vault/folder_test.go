@@ -206,8 +206,14 @@ func TestVariablesThatLoadOtherCode(t *testing.T) {
 		"XDG_CONFIG_DIRS=/tmp/e": false, "XDG_DATA_DIRS=/usr/share:/tmp/e": false, "JAVA_HOME=/opt/../tmp/e": false,
 		"npm_config_registry=https://evil.example": false, "NPM_CONFIG_SCRIPT_SHELL=/tmp/e": false, "npm_config_node_options=-r /tmp/e": false, "UV_INDEX_URL=https://evil.example": false,
 		"UV_DEFAULT_INDEX=https://evil.example": false, "PIP_INDEX_URL=https://evil.example": false, "PIP_EXTRA_INDEX_URL=https://evil.example": false,
+		"SHELLOPTS=xtrace": false, "PS4=$(/tmp/e)": false, "BASHOPTS=extdebug": false, "BASH_LOADABLES_PATH=/tmp/e": false, "FPATH=/tmp/e": false, "PSModulePath=/tmp/e": false, "COMPlus_EnableDiagnostics=/tmp/e": false, "ASPNETCORE_HOSTINGSTARTUPASSEMBLIES=e": false, "MONO_PATH=/tmp/e": false,
+		"AWS_CONFIG_FILE=/tmp/e": false, "AWS_SHARED_CREDENTIALS_FILE=/tmp/e": false, "KUBECONFIG=/tmp/e": false, "CLOUDSDK_PYTHON=/tmp/e": false, "CLOUDSDK_CONFIG=/tmp/e": false, "HELM_PLUGINS=/tmp/e": false, "TF_CLI_CONFIG_FILE=/tmp/e": false, "ANSIBLE_CONFIG=/tmp/e": false,
+		"PYENV_ROOT=/tmp/e": false, "ASDF_DATA_DIR=/tmp/e": false, "VOLTA_HOME=/tmp/e": false, "N_PREFIX=/tmp/e": false, "JAVACMD=/tmp/e": false, "CATALINA_OPTS=-javaagent:/tmp/e": false, "GUNICORN_CMD_ARGS=-c /tmp/e": false, "COVERAGE_PROCESS_START=/tmp/e": false,
+		"PUPPETEER_EXECUTABLE_PATH=/tmp/e": false, "CHROME_PATH=/tmp/e": false, "SASL_PATH=/tmp/e": false, "LIBMYSQL_PLUGIN_DIR=/tmp/e": false, "ODBCINI=/tmp/e": false, "RSYNC_RSH=/tmp/e": false, "OCAMLPATH=/tmp/e": false, "GUILE_LOAD_PATH=/tmp/e": false,
 		"node_options=--require /tmp/e.js": false, // Windows has no case in names
 
+		"AWS_CONFIG_FILE=" + home + "/.aws/config": true, "KUBECONFIG=" + home + "/.kube/config": true, "PYENV_ROOT=" + home + "/.pyenv": true, "VOLTA_HOME=" + home + "/.volta": true, "PYENV_VERSION=3.12": true, "VIRTUAL_ENV=" + home + "/p/.venv": true, "PUPPETEER_EXECUTABLE_PATH=/usr/bin/chromium": true, "ASPNETCORE_ENVIRONMENT=Production": true,
+		"LESSOPEN=|/usr/bin/lesspipe %s": true, "GTK_MODULES=gail:atk-bridge": true, "CC=clang": true, "MAKEFLAGS=-j8": true, "AWS_PROFILE=x": true, "PS1=$": true,
 		"NODE_OPTIONS=": true, "NODE_OPTIONS=--max-old-space-size=4096": true, "NODE_OPTIONS=--no-warnings --enable-source-maps": true, "JAVA_TOOL_OPTIONS=-Xmx512m -Dfile.encoding=UTF-8": true,
 		"ENV=production": true, "PYTHONWARNINGS=ignore::DeprecationWarning": true, "NODE_ENV=production": true, "LANG=C": true, "PATH=/usr/bin:/bin": true, "PYTHONUNBUFFERED=1": true, "PYTHONIOENCODING=utf-8": true,
 		"npm_config_yes=true": true, "npm_config_userconfig=" + home + "/.npmrc": true, "JAVA_HOME=/opt/java": true,

@@ -17,11 +17,12 @@ func Of(t testing.TB, f func()) time.Duration {
 }
 
 // CheckLinear fails the test if f needs more than linear time for the text that makeText
-// returns. The long text has 16 times the bytes of the short one, which are size bytes.
+// returns. The long text has 64 KiB, 16 times the bytes of the short one.
 // Quadratic work would take 256 times as long. Caches and the garbage collector make a few
 // times more than 16 of linear work, so the bound is 64. A failure is tried again.
-func CheckLinear(t *testing.T, unit string, size int, makeText func(size int) string, f func(text string)) {
+func CheckLinear(t *testing.T, unit string, makeText func(size int) string, f func(text string)) {
 	t.Helper()
+	const size = 4 << 10
 	small, large := makeText(size), makeText(16*size)
 	short, long := Of(t, func() { f(small) }), Of(t, func() { f(large) })
 	for range 4 {

@@ -1,6 +1,7 @@
 package oauthtest
 
 import (
+	"crypto"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -15,9 +16,9 @@ import (
 	"time"
 )
 
-// Kind describes how a common provider differs from others. Each test provider
+// ProviderKind describes how a common provider differs from others. Each test provider
 // is as strict as the one it is named after: it refuses a client's mistakes.
-type Kind struct {
+type ProviderKind struct {
 	Name     string
 	Path     string                     // path of its issuer, with a slash at the end if the provider has one
 	Document string                     // its metadata: "oauth" or "openid" (by RFC 8414), "append" (below the issuer), "" for none
@@ -30,6 +31,13 @@ type Kind struct {
 	Offline  bool                       // no refresh token without offline_access
 	Form     bool                       // tokens are sent as a form
 	Scopes   []string                   // scopes_supported of the resource; the challenge has none
+	Device   string                     // it offers device codes, and names their page by this member; "": it does not
+	Audience string                     // the audience that it wants in assertions: "issuer" or "token"
+	NoTarget bool                       // it refuses a resource
+	Unlisted bool                       // its metadata does not say that it supports PKCE
+	Fixed    bool                       // it sends browsers only to Played.Callback
+	Allows   []string                   // scopes that a client may have; nil: all
+	Polite   bool                       // it refuses with HTTP 200
 
 	// Bend changes a JSON answer before it is sent: its members, its header or,
 	// with a non-nil result, the complete text. path is the path of the
@@ -37,27 +45,40 @@ type Kind struct {
 	Bend func(path string, header http.Header, doc map[string]any) []byte
 }
 
-// Kinds returns eight kinds.
-func Kinds() []Kind {
+// Kinds returns thirteen kinds.
+func Kinds() []ProviderKind {
 	exact := func(server string) string { return server }
 	origin := func(server string) string { u, _ := url.Parse(server); return u.Scheme + "://" + u.Host }
-	return []Kind{
-		{Name: "google", Path: "/", Document: "openid", Resource: exact, Hint: true, Methods: []string{"client_secret_post", "client_secret_basic"}, Issuer: "unsaid"},
-		{Name: "authentik", Path: "/application/o/tools/", Document: "append", Resource: exact, Hint: true, Methods: []string{"client_secret_basic", "client_secret_post"}, Client: "basic", Offline: true},
-		{Name: "auth0", Path: "/", Document: "oauth", Resource: func(s string) string { return origin(s) + "/" }, Methods: []string{"client_secret_basic", "client_secret_post", "private_key_jwt"}, Client: "post", Offline: true},
-		{Name: "keycloak", Path: "/realms/main", Document: "oauth", Resource: origin, Hint: true, Methods: []string{"private_key_jwt", "client_secret_basic", "none"}, Client: "echo", Issuer: "said", Scopes: []string{"read"}},
-		{Name: "workos", Path: "", Document: "oauth", Resource: exact, Hint: true, Methods: []string{"none", "client_secret_post"}, Client: "bare"},
-		{Name: "pydantic", Path: "/", Document: "oauth", Resource: func(s string) string { return s + "/" }, Hint: true, Client: "echo", Status: http.StatusForbidden},
-		{Name: "github", Path: "/login/oauth", Document: "", Resource: func(s string) string { return strings.TrimSuffix(s, "/mcp") }, Hint: true, Form: true},
-		{Name: "workers", Path: "", Document: "oauth", Resource: nil, Methods: []string{"client_secret_basic", "client_secret_post", "none"}, Client: "echo"},
+	const uri, google = "verification_uri", "verification_url"
+	return []ProviderKind{
+		{Name: "google", Path: "/", Document: "openid", Resource: exact, Hint: true, Methods: []string{"client_secret_post", "client_secret_basic"}, Issuer: "unsaid", Device: google, Audience: "token"},
+		{Name: "authentik", Path: "/application/o/tools/", Document: "append", Resource: exact, Hint: true, Methods: []string{"client_secret_basic", "client_secret_post"}, Client: "basic", Offline: true, Device: uri, Audience: "issuer"},
+		{Name: "auth0", Path: "/", Document: "oauth", Resource: func(s string) string { return origin(s) + "/" }, Methods: []string{"client_secret_basic", "client_secret_post", "private_key_jwt"}, Client: "post", Offline: true, Device: uri, Audience: "issuer"},
+		{Name: "keycloak", Path: "/realms/main", Document: "oauth", Resource: origin, Hint: true, Methods: []string{"private_key_jwt", "client_secret_basic", "none"}, Client: "echo", Issuer: "said", Scopes: []string{"read"}, Device: uri, Audience: "issuer"},
+		{Name: "workos", Path: "", Document: "oauth", Resource: exact, Hint: true, Methods: []string{"none", "client_secret_post"}, Client: "bare", Device: uri, Audience: "issuer"},
+		{Name: "pydantic", Path: "/", Document: "oauth", Resource: func(s string) string { return s + "/" }, Hint: true, Client: "echo", Status: http.StatusForbidden, Audience: "issuer"},
+		{Name: "github", Path: "/login/oauth", Document: "", Resource: func(s string) string { return strings.TrimSuffix(s, "/mcp") }, Hint: true, Form: true, Polite: true, Audience: "issuer"},
+		{Name: "workers", Path: "", Document: "oauth", Resource: nil, Methods: []string{"client_secret_basic", "client_secret_post", "none"}, Client: "echo", Audience: "issuer"},
+		{Name: "entra", Path: "/tenant/v2.0", Document: "append", Resource: exact, Hint: true, Methods: []string{"client_secret_post", "private_key_jwt", "client_secret_basic"}, Offline: true, Unlisted: true, NoTarget: true, Device: uri, Audience: "token", Allows: []string{"api://tools/use", "api://tools/.default", "write"}},
+		{Name: "okta", Path: "/oauth2/default", Document: "oauth", Resource: exact, Hint: true, Methods: []string{"client_secret_basic", "client_secret_post", "private_key_jwt", "none"}, Offline: true, Device: uri, Audience: "token", Fixed: true, Scopes: []string{"read"}},
+		{Name: "slack", Path: "", Document: "oauth", Resource: origin, Hint: true, Methods: []string{"client_secret_post"}, Fixed: true, Polite: true, Audience: "issuer"},
+		{Name: "salesforce", Path: "", Document: "oauth", Resource: exact, Hint: true, Methods: []string{"client_secret_post", "client_secret_basic", "private_key_jwt"}, Fixed: true, Audience: "issuer", Scopes: []string{"mcp_api", "refresh_token"}},
+		{Name: "atlassian", Path: "", Document: "oauth", Resource: nil, Methods: []string{"client_secret_basic", "client_secret_post", "none"}, Client: "echo", Offline: true, Audience: "issuer"},
 	}
+}
+
+// FindKind returns the kind of a name.
+func FindKind(name string) ProviderKind {
+	all := Kinds()
+	return all[slices.IndexFunc(all, func(k ProviderKind) bool { return k.Name == name })]
 }
 
 // Provider plays one kind: the authorization server, and an MCP server that
 // uses it.
 type Provider struct {
-	Kind
-	Server string // the address of the MCP server
+	ProviderKind
+	Server string       // the address of the MCP server
+	Next   http.Handler // handles requests with a valid token; default: "welcome"
 
 	t      testing.TB
 	as     *httptest.Server
@@ -66,6 +87,9 @@ type Provider struct {
 	codes  map[string]url.Values
 	clock  int
 	secret string
+
+	trusted crypto.PublicKey
+	used    map[string]bool // assertions by their jti
 }
 
 // Played is the state of a provider so far, with settings for what comes next.
@@ -78,6 +102,13 @@ type Played struct {
 	Lives     int           // lifetime of a token in seconds
 	Needs     string        // a scope that the server requires
 	Refuses   bool          // the server accepts no token
+	Bare      bool          // requests must name no resource, because the owner chose so
+	Callback  string        // the one address to which browsers are sent, if it is not ""
+	Ends      string        // the error code with which a device code ends; "": the owner enters it
+	Pending   []string      // the error codes of the polls before that
+	Online    bool          // the scope offline_access is refused
+	Granted   []url.Values  // the form of each request that got a token
+	Devices   int           // device codes that were asked for
 
 	access, scope, refresh string
 	until                  time.Time
@@ -91,13 +122,16 @@ const (
 )
 
 // Play starts a provider. It ends with the test.
-func Play(t testing.TB, k Kind) *Provider {
-	p := &Provider{Kind: k, t: t, codes: make(map[string]url.Values), state: Played{Lives: 3600}, secret: "s3cret"}
-	server := httptest.NewServer(http.HandlerFunc(p.resource))
+func Play(t testing.TB, k ProviderKind) *Provider { return PlayOn(t, k, httptest.NewServer) }
+
+// PlayOn starts a provider on servers that start has started.
+func PlayOn(t testing.TB, k ProviderKind, start func(http.Handler) *httptest.Server) *Provider {
+	p := &Provider{ProviderKind: k, t: t, codes: make(map[string]url.Values), state: Played{Lives: 3600}, secret: "s3cret"}
+	server := start(http.HandlerFunc(p.resource))
 	p.Server = server.URL + "/tools/mcp"
 	p.as = server
 	if k.Resource != nil { // otherwise the server's origin is its authorization server
-		p.as = httptest.NewServer(http.HandlerFunc(p.authorization))
+		p.as = start(http.HandlerFunc(p.authorization))
 		t.Cleanup(p.as.Close)
 	}
 	t.Cleanup(server.Close)
@@ -115,6 +149,9 @@ func (p *Provider) Change(do func(*Played)) {
 func (p *Provider) Revoke() {
 	p.Change(func(s *Played) { s.access, s.refresh = "revoked", "revoked" })
 }
+
+// Issued returns the issuer of the authorization server.
+func (p *Provider) Issued() string { return p.issuer() }
 
 func (p *Provider) issuer() string { return p.as.URL + p.Path }
 
@@ -149,7 +186,11 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request, metadata string
 	p.mu.Unlock()
 	challenge := "Bearer realm=x"
 	if p.Hint && p.Resource != nil {
-		challenge = fmt.Sprintf(`Bearer realm=x, resource_metadata="http://%s%s"`, r.Host, metadata)
+		scheme := "http"
+		if r.TLS != nil {
+			scheme = "https"
+		}
+		challenge = fmt.Sprintf(`Bearer realm=x, resource_metadata="%s://%s%s"`, scheme, r.Host, metadata)
 	}
 	bad := s.Refuses || s.access == "" || r.Header.Get("Authorization") != "Bearer "+s.access || time.Now().After(s.until)
 	switch {
@@ -162,6 +203,8 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request, metadata string
 	case s.Needs != "" && !slices.Contains(strings.Fields(s.scope), s.Needs):
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`%s, error="insufficient_scope", scope=%q`, challenge, s.Needs))
 		w.WriteHeader(http.StatusForbidden)
+	case p.Next != nil:
+		p.Next.ServeHTTP(w, r)
 	default:
 		fmt.Fprint(w, "welcome")
 	}
@@ -181,6 +224,8 @@ func (p *Provider) authorization(w http.ResponseWriter, r *http.Request) {
 		p.register(w, r)
 	case path == inner+"/authorize":
 		p.authorize(w, r)
+	case path == inner+"/device" && p.Device != "" && r.Method == http.MethodPost:
+		p.device(w, r)
 	case path == inner+"/token" && r.Method == http.MethodPost:
 		p.token(w, r)
 	default:
@@ -191,7 +236,13 @@ func (p *Provider) authorization(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) document(w http.ResponseWriter, r *http.Request) {
 	doc := map[string]any{
 		"issuer": p.issuer(), "authorization_endpoint": p.base() + "/authorize", "token_endpoint": p.base() + "/token",
-		"code_challenge_methods_supported": []string{"S256"}, "response_types_supported": []string{"code"},
+		"response_types_supported": []string{"code"},
+	}
+	if !p.Unlisted {
+		doc["code_challenge_methods_supported"] = []string{"S256"}
+	}
+	if p.Device != "" {
+		doc["device_authorization_endpoint"] = p.base() + "/device"
 	}
 	if p.Client != "" {
 		doc["registration_endpoint"] = p.base() + "/register"
@@ -231,15 +282,23 @@ func (p *Provider) register(w http.ResponseWriter, r *http.Request) {
 
 func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	if q.Get("code_challenge_method") != "S256" || q.Get("resource") != p.named() || q.Get("response_type") != "code" {
+	if q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" {
 		p.t.Errorf("%s: a page was asked %v", p.Name, q)
 	}
 	p.mu.Lock()
 	code := fmt.Sprintf("code-%d", len(p.codes))
 	p.codes[code] = q
 	p.state.Pages = append(p.state.Pages, q)
+	s := p.state
 	p.mu.Unlock()
+	if (p.Fixed || s.Callback != "") && q.Get("redirect_uri") != s.Callback {
+		w.WriteHeader(http.StatusBadRequest) // such a page is not left
+		return
+	}
 	back := url.Values{"code": {code}, "state": {q.Get("state")}}
+	if refused := p.refuseTerms(q, s); refused != "" {
+		back = url.Values{"error": {refused}, "state": {q.Get("state")}}
+	}
 	switch p.Issuer {
 	case "":
 	case "slash":
@@ -250,21 +309,77 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
+// refuseTerms returns the error code for a request whose resource or scopes the provider does not
+// take.
+func (p *Provider) refuseTerms(form url.Values, s Played) string {
+	switch {
+	case p.NoTarget && form.Has("resource"):
+		return "invalid_target"
+	case p.NoTarget || s.Bare:
+		if form.Has("resource") {
+			p.t.Errorf("%s: the resource was named, and the owner wants none: %v", p.Name, form)
+		}
+	case form.Get("resource") != p.named():
+		p.t.Errorf("%s: asked for %q, want %q", p.Name, form.Get("resource"), p.named())
+		return "invalid_target"
+	}
+	for _, scope := range strings.Fields(form.Get("scope")) {
+		if scope == "offline_access" && s.Online || scope != "offline_access" && p.Allows != nil && !slices.Contains(p.Allows, scope) {
+			return "invalid_scope"
+		}
+	}
+	return ""
+}
+
+// device answers a request for a device code.
+func (p *Provider) device(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseForm()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.knows(r) {
+		p.refuse(w, r, http.StatusUnauthorized, "invalid_client")
+		return
+	}
+	if refused := p.refuseTerms(r.PostForm, p.state); refused != "" {
+		p.refuse(w, r, http.StatusBadRequest, refused)
+		return
+	}
+	p.state.Devices++
+	p.state.scope = r.PostForm.Get("scope")
+	p.answer(w, r, http.StatusOK, map[string]any{
+		"device_code": fmt.Sprintf("device-%d", p.state.Devices), "user_code": "WDJB-MJHT", p.Device: p.base() + "/enter",
+		"verification_uri_complete": p.base() + "/enter?user_code=WDJB-MJHT", "expires_in": 600, "interval": 1,
+	})
+}
+
+// refuse answers with an error code.
+func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, status int, code string) {
+	if p.Polite {
+		status = http.StatusOK
+	}
+	p.answer(w, r, status, map[string]any{"error": code})
+}
+
 // knows checks the client's authentication.
 func (p *Provider) knows(r *http.Request) bool {
 	id, secret, basic := r.BasicAuth()
 	if !basic {
 		id, secret = r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
 	}
+	switch {
+	case r.PostForm.Has("client_assertion"):
+		audience := map[string]string{"issuer": p.issuer(), "token": p.base() + "/token"}[p.Audience]
+		return id == OwnedID && secret == "" && p.verifyAssertion(r.PostForm, audience)
+	case id == OwnedID:
+		return secret == OwnedSecret
+	}
 	switch p.Client {
-	case "":
-		return id == OwnedID && secret == OwnedSecret
 	case "basic":
 		return basic && id == "registered" && secret == p.secret
 	case "post":
 		return !basic && id == "registered" && secret == p.secret
 	default: // a public client
-		return r.Header.Get("Authorization") == "" && id == "registered" && secret == ""
+		return p.Client != "" && r.Header.Get("Authorization") == "" && id == "registered" && secret == ""
 	}
 }
 
@@ -279,39 +394,55 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.mu.Unlock()
-	refuse := func(status int, code string) { p.answer(w, r, status, map[string]any{"error": code}) }
 	switch {
 	case !p.knows(r):
-		p.t.Errorf("%s: the client was not known: %v, Authorization %q", p.Name, r.PostForm, r.Header.Get("Authorization"))
-		refuse(http.StatusUnauthorized, "invalid_client")
+		if !r.PostForm.Has("client_assertion") { // an assertion may be for another audience at first
+			p.t.Errorf("%s: the client was not known: %v, Authorization %q", p.Name, r.PostForm, r.Header.Get("Authorization"))
+		}
+		p.refuse(w, r, http.StatusUnauthorized, "invalid_client")
 		return
-	case r.PostForm.Get("resource") != p.named():
-		p.t.Errorf("%s: a token was asked for %q, want %q", p.Name, r.PostForm.Get("resource"), p.named())
-		refuse(http.StatusBadRequest, "invalid_target")
+	case p.refuseTerms(r.PostForm, p.state) != "":
+		p.refuse(w, r, http.StatusBadRequest, p.refuseTerms(r.PostForm, p.state))
 		return
 	}
-	switch r.PostForm.Get("grant_type") {
+	grant := r.PostForm.Get("grant_type")
+	switch grant {
 	case "authorization_code":
 		asked := p.codes[r.PostForm.Get("code")]
 		delete(p.codes, r.PostForm.Get("code"))
 		sum := sha256.Sum256([]byte(r.PostForm.Get("code_verifier")))
 		if asked == nil || base64.RawURLEncoding.EncodeToString(sum[:]) != asked.Get("code_challenge") || r.PostForm.Get("redirect_uri") != asked.Get("redirect_uri") {
-			refuse(http.StatusBadRequest, "invalid_grant")
+			p.refuse(w, r, http.StatusBadRequest, "invalid_grant")
 			return
 		}
 		p.codes[""] = nil // a code is known by its number
 		s.scope = asked.Get("scope")
+	case "urn:ietf:params:oauth:grant-type:device_code":
+		code := s.Ends
+		if len(s.Pending) > 0 {
+			code, s.Pending = s.Pending[0], s.Pending[1:]
+		}
+		if r.PostForm.Get("device_code") != fmt.Sprintf("device-%d", s.Devices) {
+			code = "invalid_grant"
+		}
+		if code != "" {
+			p.refuse(w, r, http.StatusBadRequest, code)
+			return
+		}
+	case "client_credentials":
+		s.scope = r.PostForm.Get("scope")
 	default:
 		if s.refresh == "" || r.PostForm.Get("refresh_token") != s.refresh {
-			refuse(http.StatusBadRequest, "invalid_grant")
+			p.refuse(w, r, http.StatusBadRequest, "invalid_grant")
 			return
 		}
 		s.Refreshed++
 	}
+	s.Granted = append(s.Granted, r.PostForm)
 	p.clock++
 	s.access, s.until = fmt.Sprintf("token-%d", p.clock), time.Now().Add(time.Duration(s.Lives)*time.Second)
 	s.refresh = fmt.Sprintf("refresh-%d", p.clock) // each is valid once
-	if p.Offline && !slices.Contains(strings.Fields(s.scope), "offline_access") {
+	if grant == "client_credentials" || p.Offline && !slices.Contains(strings.Fields(s.scope), "offline_access") {
 		s.refresh = ""
 	}
 	got := map[string]any{"access_token": s.access, "token_type": "Bearer", "expires_in": s.Lives, "scope": s.scope}

@@ -56,6 +56,9 @@ const cellWide, cellHigh = 8.4, 18
 
 var ink = map[int]string{0: "#d7dae0", 31: "#f2777a", 32: "#7ec98f", 33: "#e0b25c", 36: "#6cb6d9"}
 
+// Color returns the colour that a picture has for a colour of the terminal, such as 31 for red.
+func Color(code int) string { return ink[code] }
+
 // SVG returns the screen as a picture, without blank rows at its end.
 func (e *Emulator) SVG() string { return e.Top(e.rows) }
 

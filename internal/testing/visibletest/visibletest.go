@@ -28,6 +28,9 @@ func Back(s string) (string, error) {
 		case 't':
 			b, s = append(b, '\t'), s[2:]
 			continue
+		case 'n':
+			b, s = append(b, '\n'), s[2:]
+			continue
 		}
 		end := strings.IndexByte(s, '}')
 		if (kind != 'u' && kind != 'x') || end < 4 || s[2] != '{' {

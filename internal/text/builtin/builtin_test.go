@@ -35,7 +35,7 @@ func TestTable(t *testing.T) {
 			}
 			for _, name := range row.names {
 				if seen[name] {
-					t.Errorf("%s: %s stands twice", c.id, name)
+					t.Errorf("%s: %s is there twice", c.id, name)
 				}
 				seen[name] = true
 				if got := FindTool(c.id, name); got.Class != row.class || !slices.Contains(ToolNames(c.id, row.class), name) {
@@ -75,7 +75,7 @@ func TestComplete(t *testing.T) {
 		{client: "codex", tool: "apply_patch", args: `{"command":"*** Add File:"}`, err: "the patch names no file"},
 		{client: "codex", tool: "apply_patch", err: "the patch names no file"},
 		{client: "codex", tool: "apply_patch", args: `{"command":"` + strings.Repeat(`*** Add File: x\n`, MaxPlaces+1) + `"}`, err: "it names more than 100 places at once; split it"},
-		{client: "codex", tool: "apply_patch", args: `[`, err: "its arguments are no object"},
+		{client: "codex", tool: "apply_patch", args: `[`, err: "its arguments are not an object"},
 		{client: "gemini-cli", tool: "web_fetch", args: `{"prompt":"see HTTPS://a.test/x. and (http://b.test)"}`,
 			want: `{"url":["HTTPS://a.test/x.","HTTPS://a.test/x","http://b.test"],"prompt":"see HTTPS://a.test/x. and (http://b.test)"}`},
 		{client: "claude-code", tool: "Grep", args: `{"pattern":"x"}`, want: `{"places":["."],"pattern":"x"}`},
@@ -91,6 +91,9 @@ func TestComplete(t *testing.T) {
 		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","reach":[]}`, err: `it has a "reach" of its own`},
 		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","glob":".env","places":["/p"]}`, err: `it has a "places" of its own`},
 		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","options":[{"globs":["x"]}]}`, err: `it names a file by "globs" within "options", of which nothing is known`},
+		{client: "cursor", tool: "SemanticSearch", args: `{"query":"x","target_directories":[]}`, want: `{"places":["."],"query":"x","target_directories":[]}`},
+		{client: "cursor", tool: "SemanticSearch", args: `{"query":"x","target_directories":["/home/u"]}`, want: `{"reach":["/home/u"],"query":"x","target_directories":["/home/u"]}`},
+		{client: "opencode", tool: "list", args: `{"ignore":["dist"]}`, want: `{"places":["."],"ignore":["dist"]}`},
 		{client: "vscode", tool: "grep_search", args: `{"query":"x","includeIgnoredFiles":true}`,
 			want: `{"places":["."],"reach":["./*"],"query":"x","includeIgnoredFiles":true}`},
 		{client: "vscode", tool: "grep_search", args: `{"query":"x","includeIgnoredFiles":false}`, want: `{"places":["."],"query":"x","includeIgnoredFiles":false}`},

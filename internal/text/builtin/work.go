@@ -118,7 +118,7 @@ func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 	case jsonscan.Object: // a single object
 		elements = slices.Values([]jsonscan.Value{v})
 	default:
-		return nil, errors.New("it is no list")
+		return nil, errors.New("it is not a list")
 	}
 	for e := range elements {
 		if e.Kind() == jsonscan.Object {
@@ -174,7 +174,7 @@ const (
 // commandLine returns a program and its arguments as a shell reads them: each is one word.
 func commandLine(program string, args jsonscan.Value) (string, error) {
 	if !holdsTexts(args) || args.Kind() != jsonscan.Array {
-		return "", errors.New("the arguments beside a command are no list of texts")
+		return "", errors.New("the arguments beside a command are not a list of texts")
 	}
 	line := program
 	for a := range args.Elements() {
@@ -244,7 +244,7 @@ func parseMembers(args []byte) (all object, err error) {
 		all = append(all, member{name, c.Src[start:c.At], text})
 		return ok
 	}) {
-		return nil, errors.New("its arguments are no object")
+		return nil, errors.New("its arguments are not an object")
 	}
 	return all, nil
 }

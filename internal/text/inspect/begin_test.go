@@ -95,7 +95,7 @@ func TestWordsBeforeAnOptionCount(t *testing.T) {
 		t.Errorf("found %v", found)
 	}
 	for _, unit := range []string{" -u  ", "-u a:b \"", "x\" -u a:b", "' -u a:b", "'\" -u a:b \" -p x ", strings.Repeat("x", 900) + " -u a:b", " -p x\t\t\t", "curl -u a:$\t"} {
-		cputime.CheckLinear(t, unit, 16<<10, func(size int) string {
+		cputime.CheckLinear(t, unit, func(size int) string {
 			return `"x 'y ` + strings.Repeat(unit, size/len(unit))
 		}, func(text string) { SearchText(text, kindsOf([]Kind{Secret})) })
 	}

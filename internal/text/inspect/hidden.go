@@ -176,7 +176,7 @@ func hiddenName(r rune) string {
 	case unicode.Is(unicode.Variation_Selector, r):
 		return "variation selectors"
 	case textclass.Noncharacter.HasRune(r):
-		return "what is no character"
+		return "what is not a character"
 	}
 	return "characters of zero width"
 }

@@ -31,7 +31,20 @@ func SearchDocument(text string, wanted Kinds) []Found {
 		})
 	}
 	slices.SortStableFunc(found, byPlace)
-	return found
+	return dropRepeats(found, text)
+}
+
+// dropRepeats removes the findings that were read with their escapes and were also found in the
+// unescaped string around them. The findings are sorted by place.
+func dropRepeats(found []Found, text string) []Found {
+	tokens := map[Kind]int{} // where the last string with such a finding ends
+	return slices.DeleteFunc(found, func(f Found) bool {
+		if text[f.Start] == '"' {
+			tokens[f.Kind] = max(tokens[f.Kind], f.End)
+			return false
+		}
+		return f.End < tokens[f.Kind] && strings.Contains(text[f.Start:f.End], `\`)
+	})
 }
 
 // eachValue visits the objects and arrays that begin a line or follow another value, if nothing

@@ -204,7 +204,7 @@ func SearchText(text string, wanted Kinds) []Found {
 func inspectText(text string, wanted Kinds, inside func(decoded string, own []*Pack) []Found) []Found {
 	f := pool.Get().(*findings)
 	defer func() {
-		*f = findings{}
+		*f = findings{word: f.word, from: f.from}
 		pool.Put(f)
 	}()
 	f.text, f.wanted, f.inside = text, wanted, inside
@@ -252,6 +252,9 @@ type findings struct {
 	tooLong bool
 
 	plain [40]byte
+
+	word []byte // a run of a key's letters (escapedSecrets)
+	from []int  // the place of each of them in text
 }
 
 // count is the number of findings of a kind. cut is the index in found of the entry that reports

@@ -64,9 +64,12 @@ var allPasses = sync.OnceValue(Kinds{}.choosePasses)
 // search runs the passes whose needs the text meets. It reads the text once to see which bytes it
 // has.
 func (p *passes) search(f *findings) {
-	can := p.free
-	for i := range len(f.text) {
-		can |= p.by[f.text[i]]
+	can, text := p.free, f.text
+	for ; len(text) >= 8; text = text[8:] {
+		can |= p.by[text[0]] | p.by[text[1]] | p.by[text[2]] | p.by[text[3]] | p.by[text[4]] | p.by[text[5]] | p.by[text[6]] | p.by[text[7]]
+	}
+	for i := range len(text) {
+		can |= p.by[text[i]]
 	}
 	for ; can != 0; can &= can - 1 {
 		if one := &p.all[bits.TrailingZeros32(can)]; len(f.text) >= one.least {

@@ -120,7 +120,7 @@ func ParsePack(src []byte) (*Pack, error) {
 	case len(p.Patterns)+len(p.Kinds) == 0:
 		return fail(0, errors.New("it looks for nothing: give kinds, or a [[pattern]]"))
 	case alien >= 0:
-		return fail(0, fmt.Errorf("kinds: %q is none that packs can have (%v)", p.Kinds[alien], shareable))
+		return fail(0, fmt.Errorf("kinds: %q is not a kind that packs can have (%v)", p.Kinds[alien], shareable))
 	}
 	sizes := 0
 	for i := range p.Patterns {

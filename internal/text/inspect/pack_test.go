@@ -23,7 +23,7 @@ func TestPacks(t *testing.T) {
 			continue
 		}
 		if Kind(p.Name).DescribeKind() == "" {
-			t.Errorf("%s: %q is no kind", f.Name(), p.Name)
+			t.Errorf("%s: %q is not a kind", f.Name(), p.Name)
 		}
 		for _, k := range p.Kinds {
 			if !(Kinds{}).inPack(Kind(p.Name), k) {
@@ -68,7 +68,7 @@ func TestParsePack(t *testing.T) {
 		{"near", "nearby", "line 5: unknown key"},
 		{"name =", "name = =", "line 1: "},
 		{`\bSO-[0-9]{6}\b`, `SO-[0-9]{1000}[a-z]{1000}`, "steps: at most 1000"},
-		{"says = \"order numbers\"", "kinds = [\"hidden\"]", "none that packs can have"},
+		{"says = \"order numbers\"", "kinds = [\"hidden\"]", "not a kind that packs can have"},
 		{"near = [\"order\"]", "near = [" + strings.Repeat(`"ab",`, 17) + "]", "at most 16"},
 		{goodPack, large(7), "the regexes up to this have"},
 		{"shop:ours", strings.Repeat("a", 33), "at most 32"},

@@ -77,7 +77,7 @@ func TestDataOfTemplates(t *testing.T) {
 		}
 	}
 	for _, unit := range []string{"> data:\n>   {{ x\n", "1:kind: Secret\n1:data:\n1:  a: b\n", "kind: Secret\ndata:\n  a: <<<<{{{{\n", "{\"kind\":\"Secret\",\"data\":{\"a\":\"<<<<{{{{${$(\"}}", "kind: Secret\ndata:\n  a: {{\"\"\"\"\n", strings.Repeat("9", 100) + "data:\nkind: Secret\n"} {
-		cputime.CheckLinear(t, unit, 8<<10, func(size int) string {
+		cputime.CheckLinear(t, unit, func(size int) string {
 			return strings.Repeat(unit, size/len(unit))
 		}, func(text string) { SearchText(text, Kinds{only: []Kind{Secret}}) })
 	}

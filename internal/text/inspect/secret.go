@@ -19,6 +19,11 @@ import (
 func findSecrets(f *findings) {
 	read := redact.Read(f.text)
 	known := givenSecrets(f, &read)
+	for _, more := range [...][]redact.Span{f.respelledSecrets(), tableSecrets(f.text)} {
+		for _, s := range more {
+			known = insertSpan(known, s)
+		}
+	}
 	first := 0 // index in known of the first secret that ends after at
 	for at := 0; ; {
 		s, found := read.Find(at)

@@ -26,24 +26,42 @@ func FindUnnamed(text string, from int) (Span, bool) {
 
 // Reading searches one text for secrets. It caches what it learns about the text and serves one
 // goroutine at a time.
-type Reading struct{ of reading }
+type Reading struct {
+	of    reading
+	empty bool // there is nothing to find from the start of the text on
+}
 
 // Read returns a Reading of a text.
-func Read(text string) Reading { return Reading{reading{s: bytesOf(text)}} }
+func Read(text string) Reading { return Reading{of: reading{s: bytesOf(text)}} }
 
 // Find returns the first secret at or after the offset from. Another secret may begin inside this
 // one and end after it.
-func (r *Reading) Find(from int) (Span, bool) { return spanOf(r.of.search(from, len(r.of.s), true)) }
+func (r *Reading) Find(from int) (Span, bool) {
+	if from == 0 && r.empty {
+		return Span{}, false
+	}
+	return spanOf(r.of.search(from, len(r.of.s), true))
+}
 
 // FindUnnamed returns the first secret that its own form or its place reveals. It skips the
 // values of names, because such values may be nested to the end of the text.
 func (r *Reading) FindUnnamed(from int) (Span, bool) {
-	return spanOf(r.of.search(from, len(r.of.s), false))
+	at, found := r.of.search(from, len(r.of.s), false)
+	// Find would read the same and come to the same, unless this search has left out a name, or has used up a part of
+	// what may be read.
+	r.empty = from == 0 && !found && !r.of.named && r.of.commands+r.of.blocks == 0
+	return spanOf(at, found)
 }
 
 // Unread returns the first place, in what was searched so far, where a secret may begin that is
 // too long to read; is reports whether there is one.
 func (r *Reading) Unread() (at int, is bool) { return r.of.unread - 1, r.of.unread > 0 }
+
+// ReadBytes returns a Reading of a text that does not change while it is read.
+func ReadBytes(text []byte) Reading { return Reading{of: reading{s: text}} }
+
+// NamesSecret reports whether a name, such as a column's, is that of a secret.
+func NamesSecret(name string) bool { return nameSecrecy([]byte(name)) == secret }
 
 func bytesOf(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
 

@@ -87,7 +87,7 @@ func isPrintable(s []byte) bool {
 // the first colon. Text between two blanks is read only once for all its colons.
 func (r *reading) dsnAt(i int) span {
 	s, d := r.s, &r.dsn
-	if i == 0 || !isWord[s[i-1]] {
+	if i == 0 || !isWord[s[i-1]] || !r.hasHost() {
 		return span{}
 	}
 	if i < d.from || i >= d.to {
@@ -104,6 +104,16 @@ func (r *reading) dsnAt(i int) span {
 	return span{i + 1, d.to, placedKind}
 }
 
+// hasHost reports whether the text has the host of a DSN anywhere. It searches once: a text within a
+// text is read anew.
+func (r *reading) hasHost() bool {
+	if !r.dsn.searched {
+		r.dsn.searched = true
+		r.dsn.any = bytes.Contains(r.s, []byte("@tcp(")) || bytes.Contains(r.s, []byte("@unix("))
+	}
+	return r.dsn.any
+}
+
 // oracleAt reads jdbc:oracle:thin:user/password@.
 func (r *reading) oracleAt(i int) span {
 	const scheme = "jdbc:oracle:thin:"
@@ -113,16 +123,17 @@ func (r *reading) oracleAt(i int) span {
 	}
 	from := i + len(scheme)
 	rest := s[from:min(len(s), from+maxConnection)]
-	end := bytes.IndexAny(rest, " \t\r\n")
-	if end < 0 && len(rest) == maxConnection {
-		r.giveUp(i)
+	for _, blank := range []byte(" \t\r\n") {
+		if end := bytes.IndexByte(rest, blank); end >= 0 {
+			rest = rest[:end]
+		}
 	}
-	if end >= 0 {
-		rest = rest[:end]
+	if len(rest) == maxConnection {
+		r.giveUp(i)
 	}
 	rest = rest[:outerEnd(s, i, from, from+len(rest))-from]
 	slash := bytes.IndexByte(rest, '/')
-	end = max(bytes.LastIndex(rest, []byte("@//")), bytes.LastIndexByte(rest, '@'))
+	end := bytes.LastIndexByte(rest, '@')
 	if slash <= 0 || end <= slash+1 {
 		return span{}
 	}

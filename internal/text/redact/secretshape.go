@@ -19,7 +19,7 @@ var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16
 
 // begins maps the hash of the first two bytes to the possible third bytes, one bit for each value
 // modulo 64: for the shapes, for JSON web tokens, and for the words Bearer, Basic, machine,
-// default, data, stringData, jdbc, Private-Lines.
+// default, data, stringData, jdbc, Private-Lines, identified, password.
 var begins [1024]uint64
 
 func init() { // filled in place: returning the array by value would allocate it on the heap
@@ -40,7 +40,7 @@ func init() { // filled in place: returning the array by value would allocate it
 			t[pairHash(byte(b), byte(a))] |= 1<<('s'&63) | 1<<('S'&63)
 		}
 	}
-	for _, word := range []string{"mac", "def", "dat", "str", "jdb", "Pri"} {
+	for _, word := range []string{"mac", "def", "dat", "str", "jdb", "Pri", "ide", "Ide", "IDE", "pas", "Pas", "PAS"} {
 		t[pairHash(word[0], word[1])] |= 1 << (word[2] & 63)
 	}
 	t[pairHash('e', 'y')] |= 1 << ('J' & 63)
@@ -74,6 +74,8 @@ func (r *reading) startAt(i, from int) span {
 		return r.dataAt(i, from)
 	case s[i] == 'j':
 		return r.oracleAt(i)
+	case s[i]|0x20 == 'i', s[i]|0x20 == 'p' && s[i+1]|0x20 == 'a':
+		return identifiedAt(s, i)
 	case s[i] == 'P':
 		return puttyAt(s, i)
 	}

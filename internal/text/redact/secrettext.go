@@ -50,11 +50,14 @@ type reading struct {
 	dsn struct {
 		from, to int
 		host     bool // the text between from and to ends with a host
+		searched bool
+		any      bool // the text has a host
 	}
 	commands int        // bytes of long commands read so far
 	quotes   [2]int     // one more than the index of the first quote of each sort; 0 before first use
 	blocks   int        // bytes of long YAML blocks read so far
 	kinds    *kindWords // Kubernetes kinds; nil before first use
+	named    bool       // a search without values of names has left one out, or may have
 }
 
 // giveUp records a place where a secret may begin whose end is not searched.
@@ -65,11 +68,10 @@ func (r *reading) giveUp(at int) {
 }
 
 // search finds the first secret that starts or is announced before until. It reads a text once,
-// word by word: it looks beyond a table only at word starts and at the few bytes that announce a
-// secret. named reports whether values of names count.
+// word by word, and looks only at what skipPlain leaves. named reports whether values of names count.
 func (r *reading) search(from, until int, named bool) (at span, found bool) {
 	s := r.s
-	for i := from; i < until; {
+	for i := skipPlain(s, from, until); i < until; i = skipPlain(s, i, until) {
 		c := s[i]
 		if isWord[c] {
 			begin := i
@@ -83,7 +85,7 @@ func (r *reading) search(from, until int, named bool) (at span, found bool) {
 					}
 				}
 			}
-			if i-begin >= 40 && s[i-1] == 'k' && at.to == 0 {
+			if i-begin >= longWord && s[i-1] == 'k' && at.to == 0 {
 				at = innerAt(s, i-len("_mmk"), from)
 			}
 		} else {
@@ -109,6 +111,78 @@ func (r *reading) search(from, until int, named bool) (at span, found bool) {
 	}
 	return span{}, false
 }
+
+// skipPlain returns the start of the first word, or the offset of the first other byte, at or after i and before until, at
+// which search may find something. Most words and signs of any text are not worth more than a look into a table.
+func skipPlain(s []byte, i, until int) int {
+	if i > 0 && i < until && isWord[s[i]] && (signs[s[i-1]] == escapes || isWord[s[i-1]]) { // an escape, or the rest of a word
+		return i
+	}
+	for i < until {
+		switch signs[s[i]] {
+		case letter, underscore:
+			begin := i
+			if mayBegin(s, i) {
+				return begin
+			}
+			for {
+				for i < len(s) && signs[s[i]] == letter {
+					i++
+				}
+				if i == len(s) || signs[s[i]] != underscore {
+					break
+				}
+				if mayBegin(s, i+1) {
+					return begin
+				}
+				i++
+			}
+			if i-begin >= longWord && s[i-1] == 'k' {
+				return begin
+			}
+		case nothing:
+			i++
+		case escapes:
+			if i++; i < until && isWord[s[i]] {
+				return i
+			}
+		case middle:
+			if i+7 < len(s) && s[i+7] == '.' {
+				return i
+			}
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// signs says what skipPlain does at a byte.
+var signs = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case isAlnum[c]:
+			t[c] = letter
+		case announces[c] || c == '[' || c == esc || c == csi:
+			t[c] = mark
+		}
+	}
+	t['_'], t['\\'], t['%'], t['.'] = underscore, escapes, escapes, middle
+	return t
+}()
+
+const (
+	nothing    uint8 = iota
+	letter           // goes on with its word
+	underscore       // a word may begin behind it, too
+	escapes          // a word may begin with the rest of an escape
+	middle           // a dot that may stand between the parts of a token
+	mark             // may stand in a secret, or before one
+)
+
+// longWord is the length from which a word that ends with a k may be a key of MaxMind.
+const longWord = 40
 
 const (
 	esc = 0x1b
@@ -187,6 +261,9 @@ func (r *reading) markAt(i, from int, named bool) (at span) {
 			at = r.dsnAt(i)
 		}
 		if at.to == 0 {
+			at = pgpassAt(s, i)
+		}
+		if at.to == 0 {
 			at = r.assigned(i, from, named)
 		}
 		if at.to > 0 {
@@ -194,12 +271,14 @@ func (r *reading) markAt(i, from int, named bool) (at span) {
 		}
 	case '-':
 		return r.dashed(i, from, named)
+	case '<':
+		return r.elementAt(i, named)
 	}
 	return innerAt(s, i, from)
 }
 
 var announces = func() (t [256]bool) {
-	for _, c := range "=:-|~" {
+	for _, c := range "=:-|~<" {
 		t[c] = true
 	}
 	return t
@@ -255,10 +334,19 @@ func (r *reading) dashed(i, from int, named bool) span {
 	if i == 0 || strings.IndexByte(" \t\n\"'", s[i-1]) >= 0 {
 		at = r.credentialAt(i)
 	}
-	if at.to == 0 && named {
-		at = flagSpan(s, i)
+	end := 0
+	if at.to == 0 {
+		end = secretFlag(s, i)
 	}
-	return at
+	switch {
+	case end == 0:
+		return at
+	case !named:
+		r.named = true
+		return span{}
+	}
+	begin, to := valueAfter(s, end, false, false)
+	return span{begin, to, "value"}
 }
 
 // assigned reads name=value, name: value and "name":"value" around s[i].
@@ -287,6 +375,17 @@ func (r *reading) assigned(i, from int, named bool) span {
 	}
 	level := nameSecrecy(name)
 	if level == harmless && (!inQuery || !isQuerySecret(name)) {
+		switch {
+		case isValueName(name):
+			return r.pairedAt(start, i, named)
+		case s[i] == '=' && isNaming(name) && !bytes.EqualFold(name, []byte("id")):
+			return r.namedElement(i, named)
+		}
+		if s[i] == ':' && len(name) <= len("dp") {
+			if from, to := valueAfter(s[:min(len(s), i+maxKeyPart)], i+1, false, false); isKeyPart(s, from, name, s[from:to]) {
+				return span{from, to, placedKind}
+			}
+		}
 		return span{}
 	}
 	if s[i] == '=' && i+1 < len(s) && s[i+1] == '>' { // name => value
@@ -294,6 +393,7 @@ func (r *reading) assigned(i, from int, named bool) span {
 	}
 	near := s
 	if !named { // without named, only a value that its place reveals counts
+		r.named = true
 		near = s[:min(len(s), i+maxLook)]
 	}
 	from, to := valueAfter(near, i+1, inQuery, isHeader(name))
@@ -304,7 +404,9 @@ func (r *reading) assigned(i, from int, named bool) span {
 	switch {
 	case inQuery && isSignature(name, near[from:to]):
 		kind = "sas"
-	case level == secret && isAccountKey(name, near[from:to]):
+	case level == secret && isEnvironment(s, start, end, i, name) && isChosen(near[from:to]):
+		kind = placedKind
+	case level == secret && (isAccountKey(name, near[from:to]) || isNamedKey(name, near[from:to], inQuery, s[i] == ':')):
 		kind = placedKind
 	case level == secret && isRegistryKey(s[:start], name, near[from:to]):
 		to = from + len(beforeMarkup(near[from:to]))
@@ -319,6 +421,11 @@ func (r *reading) assigned(i, from int, named bool) span {
 		}
 		if isPair(s[from:to]) {
 			return span{from, to, "basic"}
+		}
+		if name[len(name)-1]|0x20 == 'n' { // Authorization
+			if from, to, is := authorized(s, from, to); is {
+				return span{from, to, placedKind}
+			}
 		}
 	}
 	if kind == "" && level == secret && s[i] == '=' {
@@ -483,20 +590,19 @@ const maxScheme = 24
 // plainSchemes are the schemes for which programs end the host at the first slash.
 var plainSchemes = [...]string{"http", "https", "ws", "wss", "ssh", "git", "git+ssh", "git+https", "svn+ssh", "file", "docker", "oci"}
 
-// flagSpan reads --password VALUE.
-func flagSpan(s []byte, i int) span {
+// secretFlag returns the end of an option such as --password, whose value follows a blank; 0 for other text.
+func secretFlag(s []byte, i int) int {
 	if i > 0 && s[i-1] != ' ' || !bytes.HasPrefix(s[i:], []byte("--")) {
-		return span{}
+		return 0
 	}
 	n := i + 2
 	for n < len(s) && (isAlnum[s[n]] || s[n] == '-' || s[n] == '_') {
 		n++
 	}
 	if n == len(s) || s[n] != ' ' || nameSecrecy(s[i+2:n]) != secret {
-		return span{}
+		return 0
 	}
-	from, to := valueAfter(s, n, false, false)
-	return span{from, to, "value"}
+	return n
 }
 
 // bearerSpan reads "Bearer TOKEN" (RFC 6750); a token without a digit is prose.

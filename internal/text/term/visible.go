@@ -3,6 +3,7 @@ package term
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -18,9 +19,9 @@ const (
 )
 
 // VisibleLine returns s in a form that shows exactly what s contains. Printable ASCII, and
-// letters, digits, punctuation and symbols that look like nothing else, stay unchanged. Every
-// other character becomes \u{hex}, a byte that is not UTF-8 becomes \x{hex}, and a backslash or
-// quote gets a backslash. The result has no control character and no line break, and two
+// letters, digits, punctuation and symbols that look like nothing else, stay unchanged. A line end
+// becomes \n, a tab \t, every other character \u{hex}, a byte that is not UTF-8 \x{hex}, and a
+// backslash or quote gets a backslash. The result has no control character and no line break, and two
 // different inputs never have the same result.
 func VisibleLine(s string) string {
 	var b strings.Builder
@@ -44,7 +45,26 @@ func VisibleLine(s string) string {
 // VisibleText does the work of VisibleLine for text with its own quotes and escapes, such as a
 // rule or an error: backslashes and quotes stay unchanged.
 func VisibleText(s string) string {
-	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(VisibleLine(s))
+	if isPlainText(s) {
+		return s
+	}
+	return unescape().Replace(VisibleLine(s))
+}
+
+// unescape takes the escapes of backslashes and quotes back. To build it costs more than most texts.
+var unescape = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer(`\\`, `\`, `\"`, `"`) })
+
+// isPlainText reports whether VisibleText leaves s as it is, at a glance: it has printable ASCII only, and
+// no blanks but single ones between words.
+func isPlainText(s string) bool {
+	last := byte(' ')
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && last == ' ' {
+			return false
+		}
+		last = s[i]
+	}
+	return last != ' ' || s == ""
 }
 
 // writer writes the characters of VisibleLine one by one. Its fields describe the characters before
@@ -59,16 +79,24 @@ type writer struct {
 func (w *writer) writeVisible(s string) {
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && n <= 1 {
+		shown := w.isShown(r)
+		switch {
+		case r == utf8.RuneError && n <= 1:
 			fmt.Fprintf(w.out, `\x{%02x}`, s[0])
 			r = 0
-		} else if !w.isShown(r) {
+		case r == '\n':
+			w.out.WriteString(`\n`)
+			r = 0
+		case r == '\t':
+			w.out.WriteString(`\t`)
+			r = 0
+		case !shown:
 			fmt.Fprintf(w.out, `\u{%x}`, r)
 			r = 0
-		} else if r == '\\' || r == '"' {
+		case r == '\\' || r == '"':
 			w.out.WriteByte('\\')
 			w.out.WriteRune(r)
-		} else {
+		default:
 			w.out.WriteRune(r)
 		}
 		if unicode.Is(unicode.M, r) {

@@ -181,6 +181,9 @@ var SecretPlaces = [...]Place{
 	{Names: is{"mcp*.json"}, Shut: is{".*/mcp*.json"}, Path: ".*/mcp*.json", Hit: "~/.cursor/mcp.json", Miss: "/p/.cursor/rules/x.md"},
 	{Names: is{"mcp_config.json", "cline_mcp_settings.json"}, Shut: is{"mcp_config.json", "cline_mcp_settings.json"}, Path: "mcp_config.json",
 		Hit: "~/.codeium/windsurf/mcp_config.json", Miss: "/p/mcp_config.go"},
+	// clawai's own: tokens of remote servers, secrets of its doors, variables of a hub's servers. It
+	// has no Path, because another table warns of them.
+	{Names: is{"clawai"}, Shut: is{".local/state/clawai/**", ".config/clawai/config.toml", "AppData/Local/clawai/**", "AppData/Roaming/clawai/config.toml"}},
 	{Names: is{"shadow"}, Path: "/etc/shadow", Hit: "/etc/shadow", Miss: "/p/etc/shadow"},
 	{Names: is{"passwd"}}, // no Path: the file holds no passwords today
 	{Path: "/proc/*/environ", Hit: "/proc/self/environ", Miss: "/proc/cpuinfo"},

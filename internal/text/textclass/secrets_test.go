@@ -34,7 +34,7 @@ func TestNoRuleIsLearnedForAPlaceThatIsShut(t *testing.T) {
 		}
 		for _, name := range p.Names {
 			if _, err := path.Match(name, ""); err != nil || name != strings.ToLower(name) {
-				t.Errorf("%s is no pattern in lower case", name)
+				t.Errorf("%s is not a pattern in lower case", name)
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func TestPlacesOfWhatRunsLater(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range LaterPlaces {
 		if p.Path == "" || len(p.Names)+len(p.Shut) > 0 || p.Of == Browser || seen[p.Path] {
-			t.Errorf("no row, or one that stands twice: %+v", p)
+			t.Errorf("no row, or one that is there twice: %+v", p)
 		}
 		seen[p.Path] = true
 		if !holds(&p, p.Hit) || holds(&p, p.Miss) {

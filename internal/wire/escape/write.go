@@ -12,11 +12,7 @@ const hexDigits = "0123456789abcdef"
 // byte that is not UTF-8 becomes the text \xNN.
 func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	plain := 0 // s[plain:i] needs no escape
-	for i := 0; i < len(s); {
-		if isPlain[s[i]] {
-			i++
-			continue
-		}
+	for i := skipPlain(s, 0); i < len(s); i = skipPlain(s, i) {
 		dst = append(dst, s[plain:i]...)
 		var n int
 		dst, n = appendOdd(dst, []byte(s[i:min(len(s), i+utf8.UTFMax)]))
@@ -26,13 +22,29 @@ func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	return append(dst, s[plain:]...)
 }
 
+// skipPlain returns the offset of the next byte of s at or after i that needs an escape, or the length of s.
+func skipPlain[text []byte | string](s text, i int) int {
+	for len(s)-i >= 8 { // most of any text
+		if p := s[i : i+8]; isOdd[p[0]]|isOdd[p[1]]|isOdd[p[2]]|isOdd[p[3]]|isOdd[p[4]]|isOdd[p[5]]|isOdd[p[6]]|isOdd[p[7]] != 0 {
+			break
+		}
+		i += 8
+	}
+	for i < len(s) && isOdd[s[i]] == 0 {
+		i++
+	}
+	return i
+}
+
 // QuoteText returns s as a JSON string in printable ASCII.
 func QuoteText(s string) []byte { return append(AppendEscaped([]byte{'"'}, s), '"') }
 
-// isPlain marks the bytes that need no escape in a string.
-var isPlain = func() (t [256]bool) {
-	for c := ' '; c <= '~'; c++ {
-		t[c] = c != '"' && c != '\\'
+// isOdd is not zero for the bytes that need an escape in a string.
+var isOdd = func() (t [256]uint8) {
+	for c := range t {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			t[c] = 1
+		}
 	}
 	return t
 }()

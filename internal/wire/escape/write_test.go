@@ -2,6 +2,7 @@ package escape
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -48,6 +49,21 @@ func TestReadable(t *testing.T) {
 	} {
 		if got := ReadableJSON([]byte(in)); got != want || !utf8.ValidString(got) {
 			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// An odd byte is escaped wherever it stands, and what is around it stays.
+func TestAppendAtEachPlace(t *testing.T) {
+	for c := range 256 {
+		alone := string(AppendEscaped(nil, []byte{byte(c)}))
+		for before := range 18 {
+			for behind := range 10 {
+				left, right := strings.Repeat("a", before), strings.Repeat("z", behind)
+				if got, want := string(AppendEscaped(nil, left+string([]byte{byte(c)})+right)), left+alone+right; got != want {
+					t.Fatalf("%q, want %q", got, want)
+				}
+			}
 		}
 	}
 }

@@ -26,7 +26,7 @@ func SpliceAll(raw []byte, edits ...Edit) []byte {
 	for _, e := range edits {
 		at := byteAddress(e.Part) - byteAddress(raw)
 		if len(e.Part) == 0 || at < uintptr(from) || at > uintptr(len(raw)) || len(e.Part) > len(raw)-int(at) {
-			panic("frame: what shall be replaced is not in the message")
+			panic("frame: the text to replace is not in the message")
 		}
 		out = append(append(out, raw[from:at]...), e.Token...)
 		from = int(at) + len(e.Part)

@@ -173,11 +173,22 @@ func (v Value) IsEmpty() bool {
 // Member returns the member of an object with that name; absent when there is none.
 func (v Value) Member(name string) Value {
 	for n, value := range v.Members() {
-		if n.Text() == name {
+		if n.IsText(name) {
 			return value
 		}
 	}
 	return ""
+}
+
+// IsText reports whether a value is a string of that text.
+func (v Value) IsText(text string) bool {
+	if len(v) < len(`""`) || v[0] != '"' {
+		return false
+	}
+	if inside := string(v[1 : len(v)-1]); strings.IndexByte(inside, '\\') < 0 {
+		return inside == text && v[len(v)-1] == '"'
+	}
+	return v.Text() == text
 }
 
 // VisitLeaves calls visit for every string, number and boolean in v, at any depth, in

@@ -20,6 +20,7 @@ type Reader struct {
 	r     *bufio.Reader
 	max   int
 	begun bool
+	rest  *Event // the block that the end of the stream, or its error, has cut off
 	// afterCR means that the last line ended in CR at the end of the received bytes.
 	// If the next byte is LF, it belongs to that line.
 	afterCR bool
@@ -44,6 +45,7 @@ func (r *Reader) ReadEvent() (*Event, error) {
 	for {
 		line, err := r.readLine(e)
 		if err != nil {
+			r.rest = e
 			return nil, err
 		}
 		if !r.begun {
@@ -60,6 +62,20 @@ func (r *Reader) ReadEvent() (*Event, error) {
 		}
 		e.setField(line)
 	}
+}
+
+// Rest returns, after an error of ReadEvent, the block that was cut off: as a reader would read it
+// that does not drop it, with the line that has no end. Its Raw is empty if nothing was cut off.
+func (r *Reader) Rest() *Event {
+	e := r.rest
+	if e == nil {
+		return &Event{Retry: -1, Plain: true}
+	}
+	r.rest = nil
+	if line := e.Raw[bytes.LastIndexAny(e.Raw, "\r\n")+1:]; len(line) > 0 {
+		e.setField(line)
+	}
+	return e
 }
 
 // readLine appends one line with its end to e.Raw and returns the line without its

@@ -24,10 +24,10 @@ import (
 // error.
 func NewUnder(dirs []string, home string, d Disk) (where.Constraint, error) {
 	if len(dirs) == 0 {
-		return nil, errors.New("an empty list, under which nothing lies")
+		return nil, errors.New("an empty list; name at least one folder")
 	}
 	for _, dir := range dirs {
-		if err := checkDir(dir); err != nil {
+		if err := CheckFolder(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -38,13 +38,14 @@ func NewUnder(dirs []string, home string, d Disk) (where.Constraint, error) {
 	return c, nil
 }
 
-func checkDir(dir string) error {
+// CheckFolder returns the reason why a text is no folder that NewUnder takes.
+func CheckFolder(dir string) error {
 	drive := len(dir) > 2 && isLetter(dir[0]) && dir[1] == ':' && isSlash(dir[2])
 	switch {
 	case strings.ContainsAny(dir, "*?"):
 		return fmt.Errorf("%q is a glob: write the directory alone, everything below it counts", dir)
 	case strings.ContainsRune(dir, 0) || !utf8.ValidString(dir):
-		return fmt.Errorf("%q is no path", dir)
+		return fmt.Errorf("%q is not a path", dir)
 	case dir == "~", dir == baseWord, strings.HasPrefix(dir, "~/"), strings.HasPrefix(dir, baseWord+"/"), strings.HasPrefix(dir, "/"), drive:
 		return nil
 	}

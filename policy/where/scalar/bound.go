@@ -38,7 +38,7 @@ func limitOf(limit any) (n number, err error) {
 	case json.Number:
 		n, ok = parseNumber(l.String())
 	default:
-		return n, fmt.Errorf("%T is no number", limit)
+		return n, fmt.Errorf("%T is not a number", limit)
 	}
 	if !ok {
 		return n, errNotFinite

@@ -15,7 +15,7 @@ import (
 // error.
 func OneOf(choices []any) (where.Constraint, error) {
 	if len(choices) == 0 {
-		return nil, errors.New("an empty list, which nothing can be one of")
+		return nil, errors.New("an empty list; name at least one value")
 	}
 	c := oneOf{texts: map[string]bool{}, booleans: map[string]bool{}}
 	for i, choice := range choices {
@@ -31,7 +31,7 @@ func OneOf(choices []any) (where.Constraint, error) {
 			}
 			c.numbers = append(c.numbers, n)
 		default:
-			return nil, fmt.Errorf("choice %d: %T is no string, number or boolean", i+1, choice)
+			return nil, fmt.Errorf("choice %d: %T is not a string, number or boolean", i+1, choice)
 		}
 	}
 	return c, nil

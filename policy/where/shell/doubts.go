@@ -71,8 +71,8 @@ func (d *doubter) readText(text string, depth int) {
 	}
 }
 
-// namesNarrowly reports whether a command prints only names of files without secrets,
-// for the xargs after it.
+// namesNarrowly reports whether a command prints only names of files without secrets. Then an xargs
+// after it gets no other names.
 func namesNarrowly(words []word) bool {
 	r := newReader(words, "")
 	sub := r.gitSubcommand()

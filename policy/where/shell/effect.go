@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// effect is what a command does beyond its name, as far as its words show it.
+// effect holds everything that a command does beyond its name, as far as its words show it.
 type effect struct {
 	// inner are the commands that the command runs, each as words; texts are the shell
 	// texts that it runs.
@@ -160,6 +160,9 @@ func canonicalName(called string) string {
 }
 
 func isKnownProgram(name string) bool {
+	if programRow(name) != nil || findWrapper(name) != nil || findWordReader(name) != nil || findLauncher(name) != nil {
+		return true
+	}
 	hidden, _ := isOpaque(name)
-	return hidden || findWordReader(name) != nil || findWrapper(name) != nil || findLauncher(name) != nil || programRow(name) != nil
+	return hidden
 }

@@ -11,13 +11,13 @@ import (
 // Files are the files that a shell text may read and write, as far as its words show them. A
 // program that keeps a file's name to itself, such as tar, writes more than that.
 type Files struct {
-	Reads   []string // files, or folders of which only the names are read
-	Folders []string // folders of which every file is read
+	Reads   []string // files, and folders whose names of files are read
+	Folders []string // folders whose files are all read
 	Writes  []string
 }
 
-// FilesOf returns the files of a shell text. A path behind a cd is there from the folder of the cd
-// on, and as it is written.
+// FilesOf returns the files of a shell text. For a relative path behind a cd, it returns two paths:
+// the path in the folder of the cd, and the path as written.
 func FilesOf(text string) (f Files) {
 	r := runner{budget: 4 * maxText}
 	r.readText(text, 0)
@@ -35,8 +35,17 @@ func FilesOf(text string) (f Files) {
 			}
 		}
 	}
+	made, ends := false, []string{} // a variable makes the name of a file that is written, or its beginning
+	write := func(one *Run, name string) {
+		add(&f.Writes, name)
+		if rest, is := strings.CutPrefix(name, "/"); is && slices.Contains(one.unknown, true) {
+			add(&f.Writes, rest) // "$PWD/a"
+			ends = append(ends, name)
+		}
+	}
 	for i := range r.runs {
 		one := &r.runs[i]
+		written := len(f.Writes)
 		switch {
 		case one.Program == "cd" || one.Program == "pushd":
 			if at := slices.IndexFunc(one.Words, isOperand); at >= 0 {
@@ -46,12 +55,14 @@ func FilesOf(text string) (f Files) {
 					folder = path.Join(folder, to)
 				}
 			}
-		case one.into != "":
-			add(&f.Writes, one.into)
+		case one.writes:
+			write(one, one.into)
+			made = made || slices.Contains(one.unknown, true)
 		case one.from != "":
 			add(&f.Reads, one.from)
 		default:
-			one.visitWrites(func(name string) { add(&f.Writes, name) })
+			one.visitWrites(func(name string) { write(one, name) })
+			made = made || slices.Contains(one.unknown, true) && (len(f.Writes) > written || one.mayWrite())
 			one.visitReads(func(name string, below bool) {
 				if below {
 					add(&f.Folders, name)
@@ -61,8 +72,24 @@ func FilesOf(text string) (f Files) {
 			})
 		}
 	}
+	for i := range r.runs {
+		if one := &r.runs[i]; made && one.Program == "" && !one.writes { // it may be any value that the text gives to a variable
+			for _, value := range one.Words {
+				add(&f.Writes, value)
+				for _, end := range ends {
+					add(&f.Writes, value+end)
+				}
+			}
+		}
+	}
 	return f
 }
+
+// mayWrite reports whether a program writes into the files that its words name.
+func (r *Run) mayWrite() bool { return listedIn(writers+" cp mv ln install rsync scp", r.Program) }
+
+// writers are programs that write into all of their operands.
+const writers = "tee truncate sponge ed ex vi vim nvim nano patch shred"
 
 func isOperand(word string) bool { return word != "" && word[0] != '-' }
 
@@ -81,12 +108,13 @@ func (r *runner) addRedirects(all []*syntax.Redirect) {
 		if to.Word == nil {
 			continue
 		}
-		switch name := readWord(to.Word).text; to.Op {
+		target := readWord(to.Word)
+		switch name := target.text; to.Op {
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob, syntax.RdrInOut:
-			r.runs = append(r.runs, Run{into: name})
+			r.runs = append(r.runs, Run{writes: true, into: name, unknown: []bool{!target.known}})
 		case syntax.DplOut:
 			if strings.Trim(name, "0123456789-") != "" { // >&file
-				r.runs = append(r.runs, Run{into: name})
+				r.runs = append(r.runs, Run{writes: true, into: name, unknown: []bool{!target.known}})
 			}
 		case syntax.RdrIn:
 			r.runs = append(r.runs, Run{from: name})
@@ -103,14 +131,17 @@ func (r *Run) visitWrites(visit func(name string)) {
 		}
 	}
 	switch {
-	case r.Program == "tee", r.Program == "truncate":
+	case listedIn(writers, r.Program):
 		for _, name := range operands {
 			visit(name)
 		}
-	case listedIn("cp mv ln install rsync scp", r.Program) && len(operands) > 1:
-		to := operands[len(operands)-1]
+	case listedIn("cp mv ln install rsync scp", r.Program) && (len(operands) > 1 || r.targetFolder() != ""):
+		to, from := r.targetFolder(), operands
+		if to == "" {
+			to, from = operands[len(operands)-1], operands[:len(operands)-1]
+		}
 		visit(to)
-		for _, from := range operands[:len(operands)-1] {
+		for _, from := range from {
 			visit(path.Join(to, path.Base(from)))
 		}
 	case r.Program == "dd":
@@ -119,9 +150,9 @@ func (r *Run) visitWrites(visit func(name string)) {
 				visit(name)
 			}
 		}
-	case listedIn("sed perl", r.Program):
+	case listedIn("sed perl ruby", r.Program):
 		if slices.ContainsFunc(r.Words, func(w string) bool {
-			return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "--in-place") || w == "-pi"
+			return strings.HasPrefix(w, "--in-place") || len(w) > 1 && w[0] == '-' && strings.HasPrefix(strings.TrimLeft(w[1:], "nErsuzplaw0"), "i")
 		}) {
 			for _, name := range operands {
 				visit(name)
@@ -130,7 +161,7 @@ func (r *Run) visitWrites(visit func(name string)) {
 	case listedIn("curl wget", r.Program) && (r.Program == "wget" || slices.ContainsFunc(r.Words, func(w string) bool {
 		return w == "--remote-name" || w[:min(2, len(w))] != "--" && strings.HasPrefix(w, "-") && strings.Contains(w, "O")
 	})):
-		for _, name := range operands { // the last part of the address
+		for _, name := range operands { // the program names the file like the end of the address
 			if name, _, _ = strings.Cut(name, "?"); strings.Contains(name, "/") {
 				visit(path.Base(name))
 			}
@@ -139,7 +170,7 @@ func (r *Run) visitWrites(visit func(name string)) {
 	if isTeller(r.Program) || listedIn("grep egrep fgrep rg", r.Program) {
 		return
 	}
-	for i, word := range r.Words { // many programs name their output so
+	for i, word := range r.Words { // many programs name their output by these options
 		name, value, valued := strings.Cut(word, "=")
 		switch {
 		case !listedIn("-o -O --output --out --output-document --outfile", name) && !isShellOption(name, 'o'):
@@ -151,13 +182,26 @@ func (r *Run) visitWrites(visit func(name string)) {
 	}
 }
 
-// isTeller reports whether a program shows or changes nothing of a file's content.
+// targetFolder returns the folder that an option names as the place of all operands; "" for none.
+func (r *Run) targetFolder() string {
+	for i, word := range r.Words {
+		if to, is := strings.CutPrefix(word, "--target-directory="); is {
+			return to
+		}
+		if (word == "--target-directory" || isShellOption(word, 't')) && i+1 < len(r.Words) && !listedIn("rsync scp", r.Program) {
+			return r.Words[i+1]
+		}
+	}
+	return ""
+}
+
+// isTeller reports whether a program neither shows nor changes the content of a file.
 func isTeller(program string) bool {
 	return listedIn("ls rm mkdir rmdir touch chmod chown stat du df test [ echo printf pwd which dirname basename realpath readlink true false sleep date export set unset", program)
 }
 
-// visitReads visits the files that a program may read. below means that name is a folder of which
-// every file may be read.
+// visitReads visits the files that a program may read. below means that name is a folder and that
+// every file in it may be read.
 func (r *Run) visitReads(visit func(name string, below bool)) {
 	if isTeller(r.Program) || r.Program == "find" {
 		return

@@ -87,7 +87,9 @@ func (j *judge) judgeFolders(dirs []word) where.Match {
 	case j.dir == nil && !j.isBelowStart(&dirs[0]):
 		return where.No
 	case j.dir == nil:
-		return j.matchPatterns([]word{{text: "cd", known: true}, dirs[0]})
+		change := []word{{text: "cd", known: true}, dirs[0]}
+		e := commandEffects(change)
+		return j.matchPatterns(change, &e)
 	}
 	return j.judgePaths(j.wordPaths(&dirs[0]), j.dir)
 }

@@ -125,9 +125,11 @@ func (j *judge) judgeAllowed(words []word, depth int) where.Match {
 	if depth > maxDepth {
 		return where.Maybe
 	}
-	v := j.matchPatterns(words)
+	e := commandEffects(words)
+	v := j.matchPatterns(words, &e)
 	if rest, dirs := stripGlobals(words); len(rest) < len(words) {
-		v = max(v, min(j.matchPatterns(rest), j.judgeFolders(dirs)))
+		within := commandEffects(rest)
+		v = max(v, min(j.matchPatterns(rest, &within), j.judgeFolders(dirs)))
 	}
 	if to, one := cdDestination(words); j.dir != nil && words[0].text == "cd" {
 		v = where.Maybe
@@ -137,7 +139,6 @@ func (j *judge) judgeAllowed(words []word, depth int) where.Match {
 	} else if v != where.No {
 		v = min(v, j.judgeSettings(words))
 	}
-	e := commandEffects(words)
 	for _, inner := range e.inner {
 		v = min(v, j.judgeAllowed(inner, depth+1))
 	}
@@ -148,13 +149,12 @@ func (j *judge) judgeAllowed(words []word, depth int) where.Match {
 }
 
 // matchPatterns reports whether a command certainly matches one of the patterns and
-// does no more than that pattern covers.
-func (j *judge) matchPatterns(words []word) where.Match {
-	e := commandEffects(words)
+// does no more than that pattern covers. e is its effect.
+func (j *judge) matchPatterns(words []word, e *effect) where.Match {
 	v := where.No
 	for _, p := range j.patterns {
 		got := p.matchWords(words)
-		if got == where.Yes && !j.coversEffect(&e, p, words) {
+		if got == where.Yes && !j.coversEffect(e, p, words) {
 			got = where.Maybe
 		}
 		v = max(v, got)
@@ -241,8 +241,9 @@ func (j *judge) judgeExcepted(words []word) where.Match {
 		return where.No
 	}
 	except := judge{commands: &commands{patterns: j.not}, opens: true}
-	v := except.matchPatterns(words)
-	if e := commandEffects(words); len(e.inner)+len(e.texts) > 0 {
+	e := commandEffects(words)
+	v := except.matchPatterns(words, &e)
+	if len(e.inner)+len(e.texts) > 0 {
 		v = min(v, where.Maybe) // the commands it runs are judged separately
 	}
 	return v

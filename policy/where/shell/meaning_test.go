@@ -25,7 +25,7 @@ func TestPatternsThatDoNotLoad(t *testing.T) {
 		"a\u00a0b":                 "U+00A0",
 		"a\u200bb":                 "U+200B",
 		"\xff":                     "UTF-8",
-		"'a":                       "nothing closes",
+		"'a":                       "without a closing one",
 		"grep '*'":                 "quoted *",
 		"a ''":                     "empty word",
 		strings.Repeat("a", 1<<13): "longer than",
@@ -175,6 +175,18 @@ func TestMeaning(t *testing.T) {
 		{"git log **|cd lib", "git -C src log -p", no, maybe},
 		{"git log **", "git -C src log -p", no, maybe},
 		{"make test|cd **", "make -C src test", yes, maybe},
+		// A page of the manual, and no file or pager.
+		{"man **", "man ls", yes, yes},
+		{"man **", "man 2 open", yes, yes},
+		{"man **", "man -k socket", yes, yes},
+		{"man **", "man ./x", maybe, yes},
+		{"man **", "man /etc/shadow", maybe, yes},
+		{"man **", "man -l x", maybe, yes},
+		{"man **", "man -P 'sh -c id' ls", maybe, yes},
+		{"man **", "man --html=x ls", maybe, yes},
+		{"rm **", "man -P rm ls", no, maybe},
+		{"rm **", "man ls", no, no},
+		// What gh only gets, and only from GitHub.
 		// What < reads, as cat would show it.
 		{"sort **|cat **", "sort < src/a.txt", yes, yes},
 		{"sort **|cat **", "sort < src/a.txt > b", maybe, yes},

@@ -37,6 +37,6 @@ const (
 	nroff pdflatex latex tex lualatex pdftex finger whois wall write loginctl systemctl service journalctl timedatectl
 	logrotate nsupdate pandoc pdb restic rsync-ssl terragrunt pulumi volatility xelatex xetex xpad zypper zathura
 	xdotool agetty launchctl consul nomad gs ghostscript ps2pdf mlr smbclient rpmdb rpmquery rpmverify openvpn
-	latexmk luatex mitmproxy mitmdump blender mpv just task tig lazygit gitui man info stack cabal rtorrent
+	latexmk luatex mitmproxy mitmdump blender mpv just task tig lazygit gitui info stack cabal rtorrent
 	kustomize`
 )

@@ -26,6 +26,7 @@ type pattern struct {
 	source string
 	texts  []string // of the words
 	rest   bool     // the pattern ends in **: further words, or none, may follow
+	wild   bool     // the first word has a wildcard
 	globs  atomic.Pointer[[]*glob.Pattern]
 }
 
@@ -45,7 +46,7 @@ func (p *pattern) words() []*glob.Pattern {
 
 // mayBegin reports whether a command that begins with this word may match.
 func (p *pattern) mayBegin(text string) bool {
-	return len(p.texts) > 0 && (p.texts[0] == text || strings.ContainsAny(p.texts[0], "*?") && p.words()[0].Match(text))
+	return len(p.texts) > 0 && (p.texts[0] == text || p.wild && p.words()[0].Match(text))
 }
 
 func parsePattern(source string) (*pattern, error) {
@@ -66,6 +67,7 @@ func parsePattern(source string) (*pattern, error) {
 	if words[len(words)-1] == "**" {
 		p.rest, p.texts = true, words[:len(words)-1]
 	}
+	p.wild = len(p.texts) > 0 && strings.ContainsAny(p.texts[0], "*?")
 	return p, nil
 }
 
@@ -106,7 +108,7 @@ func splitPattern(source string) ([]string, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, fmt.Errorf("holds a %c that nothing closes", quote)
+		return nil, fmt.Errorf("has an opening %c without a closing one", quote)
 	}
 	if end(len(source)); slices.Contains(words, "") {
 		return nil, errors.New("holds an empty word")
@@ -212,6 +214,14 @@ func matchesAll(g *glob.Pattern) bool {
 // goesUp reports whether a path in the text goes up: `src/**` matches the text
 // src/../../etc but is not meant for it.
 func goesUp(text string) bool {
-	return strings.Contains(text, "..") &&
-		slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("/\\=:,", r) }), "..")
+	ends := func(at int) bool { return at < 0 || at == len(text) || strings.IndexByte("/\\=:,", text[at]) >= 0 }
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], "..")
+		if i < 0 {
+			return false
+		}
+		if at += i; ends(at-1) && ends(at+2) {
+			return true
+		}
+	}
 }

@@ -73,12 +73,12 @@ func parsePlaces(list []string, resolve func(path, base string) (string, string,
 		}
 		at = strings.LastIndexByte(text[:at], '/')
 		if at < 0 {
-			return nil, errors.New("a wildcard cannot stand for where a path begins")
+			return nil, errors.New("a path cannot begin with a wildcard")
 		}
 		p.list = append(p.list, place{folder: text[:max(at, 1)], rest: text[at:], not: not})
 	}
 	if !opens {
-		return nil, errors.New("only says what is not meant; name a place as well, such as \"./**\"")
+		return nil, errors.New("only excludes places; name a place as well, such as \"./**\"")
 	}
 	return p, nil
 }
@@ -387,11 +387,15 @@ func (j *judge) letsCatShow(to word) bool {
 // isBelowStart reports whether the text of a word names a place in the folder in which
 // the text starts, by a relative path or by the whole one.
 func (j *judge) isBelowStart(w *word) bool {
-	switch {
-	case !w.known || w.text == "" || goesUp(w.text):
-		return false
-	case w.text[0] == '/':
-		return j.base != "" && strings.HasPrefix(w.text+"/", j.base+"/")
+	text := w.text
+	if w.home && j.home != "" {
+		text = j.home + strings.TrimPrefix(text, "~")
 	}
-	return strings.IndexByte("-~", w.text[0]) < 0
+	switch {
+	case !w.known && !w.home || text == "" || goesUp(text):
+		return false
+	case text[0] == '/':
+		return j.base != "" && strings.HasPrefix(text+"/", j.base+"/")
+	}
+	return strings.IndexByte("-~", text[0]) < 0
 }

@@ -31,8 +31,8 @@ type file struct {
 	reads bool // by < without a number
 }
 
-// program is what a text runs: every simple command in it, and the assignments and
-// files of the commands, in the order of the text.
+// program holds every simple command in a text, and the assignments and files of the commands, in
+// the order of the text.
 type program struct {
 	commands []simple
 	assigned []assignment

@@ -17,6 +17,7 @@ type Run struct {
 
 	unknown    []bool // which of the words the shell still changes
 	into, from string // the file of a redirection, which is a run of its own for FilesOf
+	writes     bool   // a redirection into a file, whose name a variable may make
 }
 
 // RunsOf returns the commands of a shell text, also those within substitutions and
@@ -27,7 +28,7 @@ type Run struct {
 func RunsOf(text string) (runs []Run, hidden bool) {
 	r := runner{budget: 4 * maxText}
 	r.readText(text, 0)
-	return slices.DeleteFunc(r.runs, func(one Run) bool { return one.into+one.from != "" }), r.hidden
+	return slices.DeleteFunc(r.runs, func(one Run) bool { return one.writes || one.from != "" }), r.hidden
 }
 
 type runner struct {
@@ -43,7 +44,7 @@ func (r *runner) readText(text string, depth int) {
 		return
 	}
 	defer func() {
-		if failed := recover(); failed != nil { // of the parser
+		if failed := recover(); failed != nil { // the parser has panicked
 			r.hidden = true
 		}
 	}()
@@ -87,7 +88,7 @@ func (r *runner) addRun(program string, words []word) {
 	r.runs = append(r.runs, one)
 }
 
-// inputText is what a command reads from its input, as far as the text holds it.
+// inputText is the input of a command, as far as the text holds it.
 type inputText struct {
 	text  string
 	known bool // whether it comes from the text, or from a file that the text names

@@ -3,7 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
-
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/policy/where"
@@ -12,6 +12,9 @@ import (
 // Settings are the keys of the constraint when it is written as a table. A plain list
 // stands for the first key. docs/where.md explains the keys.
 var Settings = []string{"run", "not", "options", "without", "env", "dir", "paths", "redirect", "hosts", "search"}
+
+// TakesPlaces reports whether the list of a key holds places on the disk.
+func TakesPlaces(key string) bool { return key == "dir" || key == "paths" || key == "redirect" }
 
 // Setting is one key with its list.
 type Setting struct {
@@ -24,6 +27,7 @@ type Ports struct {
 	// Place resolves a path, as disk.LocatePath does with a home, the folder at which
 	// relative paths start, and a disk. With nil, no place is known.
 	Place func(path, base string) (stands, leads string, known bool)
+	Home  string // the folder that ~ means, absolute; "" when unknown
 	// Hosts returns the constraint that a URL's host is one of a list.
 	Hosts func(globs []string) (where.Constraint, error)
 	// Windows means that the texts may go to cmd.exe or PowerShell.
@@ -33,6 +37,7 @@ type Ports struct {
 // commands is the constraint `command`.
 type commands struct {
 	windows          bool
+	home             string // the folder that ~ means; "" when unknown
 	patterns, not    []*pattern
 	options, without []string
 	env              []variable
@@ -48,7 +53,7 @@ type commands struct {
 // Each pattern is one simple command: words separated by blanks, each a glob; see the
 // package comment. The error says what is wrong and what to write.
 func New(settings []Setting, ports Ports) (where.Constraint, error) {
-	c := &commands{settings: settings, windows: ports.Windows}
+	c := &commands{settings: settings, windows: ports.Windows, home: ports.Home}
 	if run, given := c.findSetting("run"); len(run) == 0 {
 		if len(settings) > 1 || !given && len(settings) > 0 {
 			return nil, errors.New(`a table needs run, the commands it is about; write run = ["**"] for all`)
@@ -127,7 +132,7 @@ func parsePatterns(list []string) (all []*pattern, err error) {
 func checkOptions(list []string) error {
 	for _, o := range list {
 		if name := strings.TrimLeft(o, "-"); name == "" || len(name) == len(o) || strings.ContainsAny(o, "= *?\t\n'\"") {
-			return fmt.Errorf("%q is no option; write it as a command has it, such as \"-f\" or \"--force\", without a value", o)
+			return fmt.Errorf("%q is not an option; write it as a command has it, such as \"-f\" or \"--force\", without a value", o)
 		}
 	}
 	return nil
@@ -168,4 +173,14 @@ func (c *commands) JudgeCost(n int) int {
 func AsksDisk(c where.Constraint) bool {
 	commands, ok := c.(*commands)
 	return ok && (commands.dir != nil || commands.files != nil || commands.redirect != nil)
+}
+
+// AsksPlaces reports whether a constraint `command` depends on where paths lead, or on the folder
+// in which a text starts. A rule that lets cd go into that folder depends on the folder.
+func AsksPlaces(c where.Constraint) bool {
+	if AsksDisk(c) {
+		return true
+	}
+	commands, ok := c.(*commands)
+	return ok && slices.ContainsFunc(commands.patterns, func(p *pattern) bool { return strings.HasPrefix(p.source, "cd ") })
 }

@@ -474,17 +474,17 @@ func TestExceptions(t *testing.T) {
 func TestSettingsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"options: -f":                   "needs run",
-		"ls; options: force":            `"force" is no option`,
-		"ls; without: --x=y":            `"--x=y" is no option`,
-		"ls; env: PATH":                 "PATH decides which programs run",
-		"ls; env: LD_PRELOAD=x":         "LD_PRELOAD decides",
-		"ls; env: a-b":                  `"a-b" is no variable`,
+		"ls; options: force":            `"force" is not an option`,
+		"ls; without: --x=y":            `"--x=y" is not an option`,
+		"ls; env: PATH":                 "PATH changes which programs run",
+		"ls; env: LD_PRELOAD=x":         "LD_PRELOAD changes",
+		"ls; env: a-b":                  `"a-b" is not a variable`,
 		"ls; env: A=":                   "empty",
 		"ls; dir: projects":             "does not say where it begins",
 		"ls; redirect: **":              "does not say where it begins",
 		"ls; redirect: ~/a/../**":       "goes up",
 		"ls; hosts: https://a.example/": "hosts: ",
-		"ls; paths: !**/.env":           "only says what is not meant",
+		"ls; paths: !**/.env":           "only excludes places",
 		"ls; not: a | b":                `not: the command pattern "a | b"`,
 	} {
 		if _, err := shell.New(settings(text), ports); err == nil || !strings.Contains(err.Error(), want) {
@@ -600,4 +600,35 @@ func removeQuotes(w *syntax.Word) string {
 		}
 	}
 	return b.String()
+}
+
+// TestTheFolderByTilde: ~ is the home that is known, so a path below it may name the folder in
+// which the text starts.
+func TestTheFolderByTilde(t *testing.T) {
+	patterns := []shell.Setting{{Name: "run", List: []string{"git log **", "cd **", "sort **", "cat **"}}}
+	for _, c := range []struct {
+		home, text string
+		want       where.Match
+	}{
+		{"/home/u", "git -C ~/projects/app log", where.Yes},
+		{"/home/u", "git -C ~/projects/app/web log", where.Yes},
+		{"/home/u", "sort < ~/projects/app/a.txt", where.Yes},
+		{"/home/u", "git -C ~/projects/app-b log", where.No},
+		{"/home/u", "git -C ~/projects log", where.No},
+		{"/home/u", "git -C ~ log", where.No},
+		{"/home/u", "git -C ~/projects/app/../b log", where.No},
+		{"/home/u", "git -C ~other/projects/app log", where.No},
+		{"/home/u", `git -C "~/projects/app" log`, where.No}, // a folder that is called ~
+		{"/home/u", "sort < ~/projects/app/.env", where.Maybe},
+		{"/home/v", "git -C ~/projects/app log", where.No},
+		{"", "git -C ~/projects/app log", where.No},
+	} {
+		k, err := shell.New(patterns, shell.Ports{Home: c.home})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := k.JudgeValue(where.Value{Kind: where.String, Text: c.text, Base: "/home/u/projects/app"}, true); got != c.want {
+			t.Errorf("home %q: %s: %v, want %v", c.home, c.text, got, c.want)
+		}
+	}
 }

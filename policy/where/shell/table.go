@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 //go:embed options.txt
@@ -34,7 +35,7 @@ type row struct {
 	greedy                 bool                      // the program takes options after the program that it launches, up to "--"
 }
 
-// value says whether an option has a value, and where.
+// value tells whether an option takes a value, and in which word.
 type value byte
 
 const (
@@ -79,7 +80,14 @@ func headingAt(begin int) (names string, isHeading bool) {
 
 // programRows caches the rows of the programs that were looked up. Judging one command
 // reads only the rows of its programs, not the whole table.
-var programRows sync.Map // *row by name
+var (
+	programRows sync.Map // *row by name; nil for a name without a row
+	missingRows atomic.Int32
+)
+
+// maxMissing is how many names without a row are remembered. Each command asks for its names many
+// times, but the names are a stranger's.
+const maxMissing = 1024
 
 // programRow returns the row of a program, with the rows of its subcommands; nil when
 // there is none.
@@ -88,7 +96,11 @@ func programRow(program string) *row {
 		return r.(*row)
 	}
 	at := findRows(program)
+	program = strings.Clone(program) // the memory of a call's text is used again
 	if len(at) == 0 {
+		if missingRows.Add(1) <= maxMissing && len(program) <= 64 {
+			programRows.Store(program, (*row)(nil))
+		}
 		return nil
 	}
 	r, _ := programRows.LoadOrStore(program, readRows(program, at)[program])

@@ -3,9 +3,11 @@ package shell
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 )
 
 // TestEveryProgramStandsOnce: of two entries one would be forgotten.
@@ -83,7 +85,7 @@ func TestTable(t *testing.T) {
 				switch key {
 				case "options", "also", "manual":
 					if word[0] != '-' && word[0] != '+' || len(word) < 2 || strings.HasPrefix(word, "---") {
-						t.Errorf("%q is no option: %q", word, line)
+						t.Errorf("%q is not an option: %q", word, line)
 					}
 				case "marks":
 					if !slices.Contains(marks, word) {
@@ -91,7 +93,7 @@ func TestTable(t *testing.T) {
 					}
 				case "operands":
 					if operandKinds[word] == nil {
-						t.Errorf("%q is no kind of operands", word)
+						t.Errorf("%q is not a kind of operands", word)
 					}
 				}
 			}
@@ -138,5 +140,36 @@ func TestRowsOfAProgram(t *testing.T) {
 		if got := findRows(program); len(got) > 0 {
 			t.Errorf("%q: %v", program, got)
 		}
+	}
+}
+
+// The name of a program lies in memory that the next call uses again: its row must outlive that.
+func TestProgramRowKeepsItsName(t *testing.T) {
+	for _, name := range []string{"cksum", "comm"} {
+		memory := []byte(name)
+		row := programRow(unsafe.String(&memory[0], len(memory)))
+		copy(memory, "#####")
+		if row == nil || programRow(name) != row {
+			t.Errorf("the row of %s is not found again", name)
+		}
+	}
+}
+
+// A stranger's names take no more memory than the bound.
+func TestNamesWithoutARowAreBounded(t *testing.T) {
+	for i := range 2 * maxMissing {
+		if r := programRow("nothing" + strconv.Itoa(i)); r != nil {
+			t.Fatalf("%d: %+v", i, r)
+		}
+	}
+	kept := 0
+	programRows.Range(func(_, r any) bool {
+		if r.(*row) == nil {
+			kept++
+		}
+		return true
+	})
+	if kept == 0 || kept > maxMissing {
+		t.Errorf("%d names are kept", kept)
 	}
 }

@@ -39,9 +39,9 @@ func parseVariables(list []string) (all []variable, err error) {
 		name, value, valued := strings.Cut(text, "=")
 		switch {
 		case name == "" || identifierLength(name) != len(name):
-			return nil, fmt.Errorf("%q is no variable; write its name, such as \"GOFLAGS\", or what it may be, such as \"GOFLAGS=-mod=*\"", text)
+			return nil, fmt.Errorf("%q is not a variable; write its name, such as \"GOFLAGS\", or what it may be, such as \"GOFLAGS=-mod=*\"", text)
 		case governsPrograms(name):
-			return nil, fmt.Errorf("%s decides which programs run, and beside it no command is known; leave it out", name)
+			return nil, fmt.Errorf("%s changes which programs run, so no command is certain while it is set; leave it out", name)
 		}
 		v := variable{name: name}
 		if valued {

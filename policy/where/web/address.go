@@ -67,6 +67,9 @@ func containsAddr(blocks []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
+// IsPublicAddr reports whether an address certainly belongs to the public internet.
+func IsPublicAddr(a netip.Addr) bool { return publicAddr(a) == where.Yes }
+
 // publicAddr reports whether an address belongs to the public internet.
 func publicAddr(a netip.Addr) where.Match {
 	a = a.Unmap()

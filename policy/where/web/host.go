@@ -37,7 +37,7 @@ func hostPattern(text string) (string, error) {
 		return addr.String(), nil
 	}
 	if strings.ContainsAny(name, "/\\@#:[]%") || strings.ContainsFunc(name, textclass.OddInSyntax) {
-		return "", fmt.Errorf("%q is no host: write the host alone, without scheme, user, port or path", text)
+		return "", fmt.Errorf("%q is not a host: write the host alone, without scheme, user, port or path", text)
 	}
 	if !textclass.IsASCII(name) {
 		name = norm.NFKC.String(name)

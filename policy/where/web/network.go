@@ -24,7 +24,7 @@ func parseNetwork(text string) (n network, found bool, err error) {
 	n.Prefix, err = netip.ParsePrefix(text)
 	switch {
 	case err != nil:
-		return n, true, fmt.Errorf("%q is no network: %q is no number of bits for this address", text, bits)
+		return n, true, fmt.Errorf("%q is not a network: %q is not a number of bits for this address", text, bits)
 	case n.Addr().Is4In6():
 		return n, true, fmt.Errorf("%q is IPv4 inside IPv6: write the IPv4 network", text)
 	case n.Masked() != n.Prefix:

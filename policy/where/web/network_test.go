@@ -75,9 +75,9 @@ func TestNetwork(t *testing.T) {
 
 func TestNetworkErrors(t *testing.T) {
 	for network, want := range map[string]string{
-		"10.0.0.0/33": "no number of bits", "10.0.0.0/": "no number of bits", "10.0.0.0/08": "no number of bits", "10.0.0.0/-1": "no number of bits", "::/129": "no number of bits",
+		"10.0.0.0/33": "not a number of bits", "10.0.0.0/": "not a number of bits", "10.0.0.0/08": "not a number of bits", "10.0.0.0/-1": "not a number of bits", "::/129": "not a number of bits",
 		"10.0.0.1/8": `write "10.0.0.0/8"`, "fd00::1/8": `write "fd00::/8"`, "::ffff:10.0.0.0/104": "IPv4 inside IPv6",
-		"10.0.0/8": "no host", "10.*/8": "no host", "fe80::%eth0/64": "no number of bits", "[fd00::]/8": "no host", "example.com/8": "no host", "/8": "no host", "010.0.0.0/8": "no host",
+		"10.0.0/8": "not a host", "10.*/8": "not a host", "fe80::%eth0/64": "not a number of bits", "[fd00::]/8": "not a host", "example.com/8": "not a host", "/8": "not a host", "010.0.0.0/8": "not a host",
 	} {
 		if _, err := web.NewHosts([]string{network}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Host(%q): %v, want %s", network, err, want)

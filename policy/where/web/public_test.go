@@ -218,7 +218,7 @@ var notPublic = []struct{ url, source string }{
 	{"file://localhost/etc/passwd", "[P] no host"},
 	{"file://127.0.0.1/c$/x", "UNC on Windows"},
 	{"file:////127.0.0.1/share", "UNC on Windows"},
-	{"data:text/plain,hello", "no host"},
+	{"data:text/plain,hello", "not a host"},
 	{"javascript://example.com/%0afetch('//127.0.0.1')", "a program"},
 	{"php://filter.example.com/resource=http://127.0.0.1", "[P] PHP"},
 	{"local_file://example.com/etc/passwd", "CVE-2019-9948 (Python)"},
@@ -235,7 +235,7 @@ var notPublic = []struct{ url, source string }{
 	{"http://" + strings.Repeat("a", 64) + ".com/", "longer than a label"},
 	{"http://example.com/" + strings.Repeat("a", 1<<16), "longer than a URL"},
 	{"?http://127.0.0.1/", "a URL further on"},
-	{"http://", "no host"},
+	{"http://", "not a host"},
 	{"", "nothing"},
 }
 

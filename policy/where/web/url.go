@@ -115,11 +115,11 @@ func isSpecial(scheme string) bool {
 }
 
 // parseFile parses the text after "file:". Some programs read a host there as another
-// machine, others ignore it.
+// machine, others ignore it. curl reads file:@host without a slash as a user and a host.
 func parseFile(rest string) hostKind {
 	after, slashes := strings.CutPrefix(rest, "//")
 	host, _, _ := strings.Cut(after, "/")
-	if strings.ContainsRune(rest, '\\') || slashes && (host != "" && host != "localhost" || strings.HasPrefix(after, "//")) {
+	if namesHost("file", rest) && rest[0] != '/' || strings.ContainsRune(rest, '\\') || slashes && (host != "" && host != "localhost" || strings.HasPrefix(after, "//")) {
 		return doubtful
 	}
 	return hostless

@@ -17,12 +17,12 @@ import (
 // list are errors.
 func NewScheme(names []string) (where.Constraint, error) {
 	if len(names) == 0 {
-		return nil, errors.New("an empty list, which no scheme is in")
+		return nil, errors.New("an empty list; name at least one scheme")
 	}
 	var c scheme
 	for _, name := range names {
 		if name == "" || schemeLen(name+":") != len(name) {
-			return nil, fmt.Errorf("%q is no scheme (write it as https, without ://)", name)
+			return nil, fmt.Errorf("%q is not a scheme (write it as https, without ://)", name)
 		}
 		c = append(c, strings.ToLower(name))
 	}
@@ -79,7 +79,7 @@ func (public) JudgeCost(n int) int { return parseCost(n) + 500 }
 // a path or a scheme) and an empty list are errors.
 func NewHosts(globs []string) (where.Constraint, error) {
 	if len(globs) == 0 {
-		return nil, errors.New("an empty list, which no host is in")
+		return nil, errors.New("an empty list; name at least one host")
 	}
 	c := make(hosts, len(globs))
 	for i, text := range globs {

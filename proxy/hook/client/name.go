@@ -11,15 +11,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// serverTool is a server's tool. wraps means that its arguments are inside the arguments of a
-// built-in tool that calls it. spelled means that the server's name was cut out of the tool's name,
-// where a client may replace characters.
+// serverTool is a tool of a server. wraps means that its arguments are inside the arguments of a
+// built-in tool that calls it. spelled means that only the tool's name has the server's name, in
+// which the client may have replaced characters.
 type serverTool struct {
 	server, tool   string
 	wraps, spelled bool
 }
 
-var errNoServer = errors.New("it does not say of which server the tool is")
+var errNoServer = errors.New("it does not say which server the tool belongs to")
 
 // splitTool returns the server tools that a tool name may mean: none for a built-in tool, several
 // if the name can be split in more than one way.
@@ -138,7 +138,7 @@ func (r *Row) cutToolName(rest, mark, server string) (all []serverTool, err erro
 	}
 	switch {
 	case len(all) == 0:
-		return nil, fmt.Errorf("%q does not say of which server the tool is", shortenText(rest))
+		return nil, fmt.Errorf("%q does not say which server the tool belongs to", shortenText(rest))
 	case len(all) > maxCuts:
 		return nil, fmt.Errorf("%q can be cut into a server and its tool in more than %d ways", shortenText(rest), maxCuts)
 	}

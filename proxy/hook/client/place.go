@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ func (o object) readText(places []string) (s string, there bool, err error) {
 	case jsonscan.String:
 		return v.Text(), true, nil
 	}
-	return "", true, fmt.Errorf("%s is no text", strings.Join(places, " or "))
+	return "", true, fmt.Errorf("%s is not text", strings.Join(places, " or "))
 }
 
 // textAt returns the words that a person typed: a string, or a list of parts with a text each. It
@@ -79,6 +80,18 @@ func (o object) readFolder(places []string) (string, error) {
 	return "", nil
 }
 
+// hasFolderAbove reports whether a folder is one of the list at the first existing place, or below
+// one of them.
+func (o object) hasFolderAbove(places []string, folder string) bool {
+	for root := range o.findValue(places).Elements() {
+		below, err := filepath.Rel(root.Text(), folder)
+		if root.Text() != "" && err == nil && filepath.IsLocal(below) {
+			return true
+		}
+	}
+	return false
+}
+
 // readInput returns the object of arguments, which may be JSON in a string; nil for none.
 func (o object) readInput(places []string) ([]byte, error) {
 	v := o.findValue(places)
@@ -90,7 +103,7 @@ func (o object) readInput(places []string) ([]byte, error) {
 		return nil, nil
 	}
 	if text[0] != '{' {
-		return nil, fmt.Errorf("%s is no object", strings.Join(places, " or "))
+		return nil, fmt.Errorf("%s is not an object", strings.Join(places, " or "))
 	}
 	args, err := parsePayload(text)
 	if err != nil {

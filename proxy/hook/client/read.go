@@ -26,6 +26,7 @@ type Request struct {
 	Session string // the client's id of its session
 	Call    string // the client's id of the call
 	Cwd     string
+	Loose   bool   // relative paths may start at another folder than Cwd
 	Mode    string // the client's permission mode, if it states one
 	Said    string // the user's words in a Prompt event; "" if no known place has them
 	Cleared bool   // the session begins because the earlier one was cleared
@@ -117,8 +118,9 @@ func (r *Row) readEnvelope(root object, req *Request) (err error) {
 		return err
 	}
 	if req.Cwd != "" && !policy.IsFolder(filepath.ToSlash(req.Cwd)) {
-		return errors.New("its folder is no absolute path")
+		return errors.New("its folder is not an absolute path")
 	}
+	req.Loose = r.Chosen || len(r.Roots) > 0 && !root.hasFolderAbove(r.Roots, req.Cwd)
 	return nil
 }
 
@@ -143,6 +145,12 @@ func (r *Row) readCalls(root object, req *Request) error {
 	if err != nil {
 		return err
 	}
+	return r.nameCalls(req, names, tool, input)
+}
+
+// nameCalls sets the calls of a request for a tool: one of a built-in tool without names, or those
+// of the servers' tools that names may mean.
+func (r *Row) nameCalls(req *Request, names []serverTool, tool string, input []byte) (err error) {
 	if len(names) == 0 {
 		req.Calls, err = asCall(r.ID, tool, input)
 		if err == nil {
@@ -170,6 +178,48 @@ func (r *Row) readCalls(root object, req *Request) error {
 		req.Calls = append(req.Calls, one...)
 	}
 	return nil
+}
+
+// ModelCall is a tool call as a client's model asks for it.
+type ModelCall struct {
+	Session, ID string
+	Tool        string
+	Args        []byte // JSON; nil for none
+	Text        string // what a tool gets that takes a text
+	Free        bool   // the tool gets Text
+	Cwd         string
+}
+
+// ReadModelCall returns the request that a client's hook would get for a call that the client's
+// model asks for. The names that clients give to the tools of servers are the same in both.
+func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
+	req = Request{Row: r, Event: Event{Name: "model", Kind: Before}, Session: m.Session, Call: m.ID, Cwd: m.Cwd}
+	input := m.Args
+	if m.Free {
+		name := "input"
+		if builtin.FindTool(r.ID, m.Tool).TakesPatch() {
+			name = builtin.PatchArgument
+		}
+		input = append(escape.AppendEscaped(append(append([]byte(`{"`), name...), `":"`...), m.Text), `"}`...)
+	}
+	if input != nil {
+		args, err := parsePayload(input)
+		if err != nil {
+			return req, err
+		}
+		input = args.Bytes()
+	}
+	rest, joined := strings.CutPrefix(m.Tool, "mcp_")
+	var names []serverTool
+	if r.MCP == single && joined && builtin.FindTool(r.ID, m.Tool).Class == "" { // its hook gets server and tool apart
+		names, err = r.cutToolName(rest, "_", "")
+	} else {
+		names, err = r.splitTool(object{}, m.Tool, input, req.Event)
+	}
+	if err != nil {
+		return req, err
+	}
+	return req, r.nameCalls(&req, names, m.Tool, input)
 }
 
 // toolSpelling returns how the client has changed the name of a server's tool.
@@ -200,7 +250,7 @@ func (r *Row) completeBuiltin(req *Request) error {
 	if len(c.Names) == 0 {
 		return nil // the call is malformed and will be denied
 	}
-	c.Method, c.Cwd = builtin.Method, filepath.ToSlash(req.Cwd)
+	c.Method, c.Cwd, c.Elsewhere = builtin.Method, filepath.ToSlash(req.Cwd), req.Loose
 	if runtime.GOOS == policy.Windows { // the tools run on the client's system
 		c.OS = policy.Windows
 	}
@@ -237,11 +287,11 @@ func parsePayload(payload []byte) (object, error) {
 	const before = `{"jsonrpc":"2.0","id":1,"method":"hook","params":`
 	line := bytes.NewBuffer(append(make([]byte, 0, len(before)+len(payload)+1), before...))
 	if err := json.Compact(line, payload); err != nil {
-		return object{}, errors.New("it is no JSON")
+		return object{}, errors.New("it is not JSON")
 	}
 	said := line.Bytes()[len(before):]
 	if len(said) == 0 || said[0] != '{' {
-		return object{}, errors.New("it is no JSON object")
+		return object{}, errors.New("it is not a JSON object")
 	}
 	line.WriteByte('}')
 	if _, err := frame.Parse(line.Bytes(), frame.DefaultLimits()); err != nil {

@@ -17,8 +17,13 @@ type Row struct {
 	// Places in the payload; the first existing place counts. A dot separates the members of
 	// nested objects.
 	Event, Session, Call, Cwd, Tool, Input, MCPServer, MCPTool []string
-	NeedSession, NeedCall                                      bool     // a payload without a session id (call id) is refused
-	Version                                                    []string // place of the client's version; nil: the payload has none
+	// Roots is the place of the folders that are open in the client. Chosen means that the call
+	// itself selects Cwd. If Cwd is chosen, or is not in Roots, relative paths may start in another
+	// folder.
+	Roots                 []string
+	Chosen                bool
+	NeedSession, NeedCall bool     // a payload without a session id (call id) is refused
+	Version               []string // place of the client's version; nil: the payload has none
 
 	// Marks are members that no other client with the same events writes. A payload with more of
 	// them fits this client better. Without are members that the client never writes. An entry

@@ -59,7 +59,7 @@ var rows = []Row{
 		Marks: list{"timestamp"}, Without: list{"permission_mode", "!transcript_path"}, Deny: Decision, Project: list{"GEMINI_PROJECT_DIR"}},
 	// With failClosed, Cursor treats an allowed call without output as a broken hook.
 	{ID: "cursor", Seen: "3.16", From: FromUsers, Version: list{"cursor_version"}, Event: list{"hook_event_name"}, Session: list{"conversation_id", "session_id"}, NeedSession: true, Call: list{"tool_use_id", "generation_id"},
-		Cwd: list{"cwd", "workspace_roots"}, Tool: list{"tool_name"}, Input: list{"tool_input"}, MCP: colon, Deny: Permission, Project: list{"CURSOR_PROJECT_DIR"},
+		Cwd: list{"cwd", "workspace_roots"}, Roots: list{"workspace_roots"}, Tool: list{"tool_name"}, Input: list{"tool_input"}, MCP: colon, Deny: Permission, Project: list{"CURSOR_PROJECT_DIR"},
 		Marks: list{"cursor_version", "conversation_id", "generation_id", "workspace_roots"}, Without: list{"!conversation_id&!generation_id&!cursor_version"}, Modes: list{""},
 		Allow: `{"permission":"allow"}`, Pass: `{}`,
 		Events: []Event{
@@ -92,7 +92,7 @@ var rows = []Row{
 			{Name: "subagentStart", Kind: Other, By: "agentName"}, {Name: "subagentStop", Kind: Other}, {Name: "errorOccurred", Kind: Other, By: "error"},
 			{Name: "notification", Kind: Other, By: "message"}, {Name: "preCompact", Kind: Other, By: "trigger"},
 		}},
-	{ID: "windsurf", Seen: "Cascade hooks of 2026", From: FromCode, Event: list{"agent_action_name"}, Session: list{"trajectory_id"}, NeedSession: true, Call: list{"execution_id"}, Cwd: list{"tool_info.cwd"},
+	{ID: "windsurf", Seen: "Cascade hooks of 2026", From: FromCode, Event: list{"agent_action_name"}, Session: list{"trajectory_id"}, NeedSession: true, Call: list{"execution_id"}, Cwd: list{"tool_info.cwd"}, Chosen: true,
 		Input: list{"tool_info"}, MCPServer: list{"tool_info.mcp_server_name"}, MCPTool: list{"tool_info.mcp_tool_name"}, MCP: apart,
 		Events: []Event{
 			{Name: "pre_run_command", Kind: Before, Tool: "run_command"}, {Name: "pre_read_code", Kind: Before, Tool: "read_code"},

@@ -215,7 +215,7 @@ func (r *Row) unknownShapeError(m members) error {
 			continue
 		}
 		if v.Kind() != jsonscan.String {
-			return fmt.Errorf("%s is no text", strings.Join(r.Event, " or "))
+			return fmt.Errorf("%s is not text", strings.Join(r.Event, " or "))
 		}
 		e := r.findEvent(v.Text())
 		switch {

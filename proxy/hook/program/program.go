@@ -85,7 +85,7 @@ func Parse(words []string) (Line, error) {
 	}
 	for _, s := range line.Settings {
 		if !slices.Contains(hookOptions, s.Name) {
-			return l, fmt.Errorf("--%s is no option of a hook; those are --%s", s.Name, strings.Join(hookOptions, ", --"))
+			return l, fmt.Errorf("--%s is not an option of a hook; those are --%s", s.Name, strings.Join(hookOptions, ", --"))
 		}
 	}
 	return l, nil

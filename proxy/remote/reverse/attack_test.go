@@ -128,7 +128,7 @@ func TestSmuggling(t *testing.T) {
 		"a negative length":   head + "Content-Length: -1\r\n\r\n" + ok,
 		"a folded header":     head + "X: a\r\n b\r\nContent Length: 5\r\n\r\n" + ok,
 		"LF in a header":      head + "X: a\nHost: evil\r\n\r\n" + ok,
-		"no host":             "POST " + path + " HTTP/1.1\r\nContent-Type: application/json\r\n\r\n",
+		"not a host":          "POST " + path + " HTTP/1.1\r\nContent-Type: application/json\r\n\r\n",
 		"two hosts":           head + "Host: evil.example\r\nContent-Length: 0\r\n\r\n",
 		"an absolute address": "POST http://evil.example" + path + " HTTP/1.1\r\nHost: evil.example\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n",
 		"endless headers":     head + strings.Repeat("X-A: "+strings.Repeat("x", 1000)+"\r\n", 2000) + "\r\n",

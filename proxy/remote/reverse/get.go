@@ -44,7 +44,7 @@ func (rh *requestHandler) handleGet() {
 		return
 	}
 	if what, err := remote.AnswerType(resp); err != nil || what != "text/event-stream" {
-		rh.refuseRequest(http.StatusBadGateway, "the server's stream is no event stream")
+		rh.refuseRequest(http.StatusBadGateway, "the server's stream is not an event stream")
 		return
 	}
 	if rh.session == nil {
@@ -127,7 +127,7 @@ func (rh *requestHandler) handleEndpoint(e *sse.Event) error {
 		at.Path = "/"
 	}
 	if hasDotSegment(at.Path) {
-		return errors.New("the address for messages leads to another")
+		return errors.New("the address for messages has a segment . or .., which leads to another path")
 	}
 	rh.session.endpoint, rh.session.stream, rh.session.open = at, rh.out, rh.r.Context()
 	ours := strings.TrimSuffix(rh.r.URL.EscapedPath(), "/") + "/~" + at.EscapedPath()

@@ -43,7 +43,7 @@ type requestHandler struct {
 	signInError error // why the sign-in failed
 }
 
-var errBatch = errors.New("an array outside of a session that has them")
+var errBatch = errors.New("an array of messages, which only a session of 2025-03-26 may send")
 
 // handlePost handles one message, or a batch.
 func (rh *requestHandler) handlePost() {
@@ -141,17 +141,43 @@ func (rh *requestHandler) awaitAnswer(unreadable error) {
 	}
 }
 
-// awaitEnd waits for the answer to a call whose invocation has ended. The end cancels the call to
-// the server and the question to a person, and the client gets an answer that says so.
+// closePatience is how long a request waits for its answer when the proxy ends.
+const closePatience = 500 * time.Millisecond
+
+// awaitEnd waits for the answer to a call whose session ends, because its invocation or the proxy
+// does. The end cancels the call to the server and the question to a person, and the client gets an
+// answer that says so.
 func (rh *requestHandler) awaitEnd() {
+	patience := rh.s.o.Patience
 	if rh.s.ctx.Err() != nil {
-		return
+		patience = min(patience, closePatience)
 	}
 	select {
 	case <-rh.out.ended:
 	case <-rh.r.Context().Done():
-	case <-time.After(rh.s.o.Patience):
+	case <-time.After(patience):
+		rh.answerEnded()
 	}
+}
+
+// answerEnded answers in place of everything that has not answered in time, because an empty
+// response tells the client nothing.
+func (rh *requestHandler) answerEnded() {
+	if rh.frame.Kind == frame.Request {
+		rh.from.FailRequest(rh.frame.ID, endedWords)
+	}
+	rh.out.answerLast(http.StatusOK, rh.endedAnswer())
+}
+
+const endedWords = "clawai has ended, and what became of the call is not known"
+
+// endedAnswer answers the message after the session that should answer it has ended.
+func (rh *requestHandler) endedAnswer() []byte {
+	id := rh.frame.ID
+	if rh.frame.Kind != frame.Request {
+		id = []byte("null")
+	}
+	return mcp.UnreachedAnswer(id, endedWords)
 }
 
 // awaitStreamEnd waits until the server has ended its stream after the answer.

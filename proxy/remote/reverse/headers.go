@@ -55,9 +55,9 @@ var singleValued = []string{"Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Metho
 func CheckPassed(name string) error {
 	switch {
 	case !remote.IsHeaderName(name):
-		return fmt.Errorf("%q is no name of a header", name)
+		return fmt.Errorf("%q is not a name of a header", name)
 	case isForbiddenHeader(foldName(name)):
-		return fmt.Errorf("%s is not a client's to set at a server", http.CanonicalHeaderKey(name))
+		return fmt.Errorf("%s must not be set by a client", http.CanonicalHeaderKey(name))
 	}
 	return nil
 }

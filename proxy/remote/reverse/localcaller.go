@@ -67,7 +67,7 @@ func (rh *requestHandler) postSessionless() {
 	x.out = rh.out
 	l.awaitAnswers(x) // the id is new
 	if _, err := l.in.Write(append(line, '\n')); err != nil || rh.awaitResponseEnd(l) == over {
-		rh.out.finishResponse(http.StatusServiceUnavailable)
+		rh.out.answerLast(http.StatusServiceUnavailable, rh.endedAnswer())
 		return
 	}
 	rh.out.hangUp()

@@ -52,7 +52,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 		return
 	}
 	if _, err := l.in.Write(append(line, '\n')); err != nil {
-		rh.out.finishResponse(http.StatusNotFound)
+		rh.out.answerLast(http.StatusNotFound, rh.endedAnswer())
 		return
 	}
 	if unreadable == nil {
@@ -66,7 +66,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	case hungUp:
 		l.removeStream(rh.out)
 	case over:
-		rh.out.finishResponse(http.StatusNotFound)
+		rh.out.answerLast(http.StatusNotFound, rh.endedAnswer())
 	}
 	told = l.agreedVersion() != "" && rh.out.hasAnswered() // also true if the client has hung up since
 }

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// Operator serves the health and the figures of a Server, on an address of their own: what clients
-// reach shows neither.
+// Operator serves the health and the figures of a Server on a separate address, because clients
+// must not see them.
 type Operator struct {
 	Hosts   []string              // names and addresses of this server
 	Port    string                // port that it listens on

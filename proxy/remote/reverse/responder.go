@@ -267,6 +267,26 @@ func (a *responder) finishResponse(status int) {
 	a.signalEnd()
 }
 
+// answerLast ends the response with this line, unless the answer was written. status is for a
+// response without a header.
+func (a *responder) answerLast(status int, line []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.hungUp || a.told {
+		return
+	}
+	if a.stream {
+		line = append(sse.AppendData(nil, line), '\n')
+	} else if !a.headerWritten {
+		a.w.Header().Set("Content-Type", "application/json")
+		a.status = status
+		a.writeHeader()
+	}
+	a.told = a.writeBytes(line) == nil
+	a.hungUp = true
+	a.signalEnd()
+}
+
 // hangUp ends the use of the writer: it must not be used after the handler has returned.
 func (a *responder) hangUp() {
 	a.mu.Lock()

@@ -18,14 +18,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/overview"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/ask/choose"
 	"github.com/clawai/clawai/internal/ask/console"
 	"github.com/clawai/clawai/internal/ask/queue"
-	"github.com/clawai/clawai/internal/session/base"
-	"github.com/clawai/clawai/internal/session/packs"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/text/term"
-	"github.com/clawai/clawai/policy/where/disk"
 )
 
 // Command returns "clawai approve".
@@ -64,7 +63,7 @@ func runApprove(c *cli.Context) error {
 	}
 	color := cmdline.WantsColor(c.App.Writer, os.Getenv)
 	if c.Bool("web") {
-		return approveWeb(c)
+		return servePage(c, "/")
 	}
 	q, dirs, err := openQueue(time.Duration(c.Int("poll")) * time.Second)
 	if err != nil {
@@ -88,38 +87,36 @@ func runApprove(c *cli.Context) error {
 }
 
 // ShowOverview opens the console at the terminal, with the calls of the record if nothing waits.
-// shown is false, and nothing is done, where there is no terminal or no policy yet.
-func ShowOverview(c *cli.Context) (shown bool, err error) {
+// shown is false, and nothing is done, where there is no terminal or no policy yet; then note says
+// what to do first, or is "".
+func ShowOverview(c *cli.Context) (shown bool, note string, err error) {
 	if !choose.HasTerminal(os.Stdin, os.Stdout) {
-		return false, nil
+		return false, "", nil
 	}
 	dirs, err := config.ReadFolders()
 	if err != nil {
-		return false, nil // help needs no folders
+		return false, "", nil // help needs no folders
 	}
 	if _, err := os.Stat(dirs.PolicyFile()); err != nil {
-		return false, nil
+		return false, "There is no policy here yet, so nothing is behind clawai. Start with: clawai init (or look first: clawai demo)", nil
 	}
 	if plainTerminal() {
 		fmt.Fprintln(cmdline.ProseWriter(c.App.Writer), "This terminal shows no full screen. Use: clawai approve, clawai log --follow, clawai status. All commands: clawai --help")
-		return true, nil
+		return true, "", nil
 	}
 	q, dirs, err := openQueue(overviewCheck)
 	if err != nil {
-		return true, err
+		return true, "", err
 	}
 	defer func() { _ = q.Close() }()
 	_, err = openConsole(c, q, dirs, "", true)
-	return true, err
+	return true, "", err
 }
 
-// tellPolicyFault returns a text for the screen if the owner's policy does not load: then no call is
-// let through, and the screen would only be empty.
+// tellPolicyFault returns a text for the screen if the owner's policy does not load: without it the
+// screen would only be empty.
 func tellPolicyFault(dirs config.Folders) string {
-	if _, err := os.Stat(dirs.PolicyFile()); err != nil {
-		return "" // there is none yet
-	}
-	_, err := (&base.Files{Disk: disk.SystemDisk(), Packs: packs.Read}).Load(dirs)
+	err := policyfile.FindFault(dirs)
 	if err == nil {
 		return ""
 	}
@@ -146,9 +143,9 @@ func oneMode(c *cli.Context, ids int) error {
 	case c.Bool("json") && (c.Bool("once") || c.Bool("web")):
 		return cmdline.Usagef("--json prints and exits: it goes with --list, --history, --granted, --revoke, or an ID")
 	case c.Int("poll") < 1:
-		return cmdline.Usagef("-p: %d is no number of seconds", c.Int("poll"))
+		return cmdline.Usagef("-p: %d is not a number of seconds", c.Int("poll"))
 	case c.IsSet("history") && c.Int("history") < 1:
-		return cmdline.Usagef("--history: %d is no number of requests", c.Int("history"))
+		return cmdline.Usagef("--history: %d is not a number of requests", c.Int("history"))
 	}
 	return nil
 }
@@ -211,9 +208,12 @@ func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only strin
 	o := console.Options{
 		Queue: q, By: cmdline.AccountName(), Only: only, Once: c.Bool("once"), View: cmdline.ViewOptions(dirs),
 		Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Every: time.Duration(max(c.Int("poll"), 0)) * time.Second,
-		CallsFirst: callsFirst, Calls: followCalls(base.RecordDir(dirs.State), dirs.Home),
+		CallsFirst: callsFirst,
 	}
 	if only == "" {
+		all := overview.New(dirs, 0)
+		o.Calls, o.Search, o.CallsPage, o.Pages = followCalls(all), searchCalls(all), callsPage, []console.Page{sessionsPage(all), serversPage(ctx, all)}
+		o.Fault = all.PolicyFault
 		o.Notice = tellPolicyFault(dirs)
 		here, err := q.AddAnswerer("console")
 		if err != nil {

@@ -2,54 +2,86 @@ package approvecmd
 
 import (
 	"context"
-	"errors"
-	"io"
-	"os"
 	"strings"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/overview"
+	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
 	"github.com/clawai/clawai/internal/ask/console"
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/state/audit"
 )
 
-// recentCalls is how many recorded calls the screen begins with.
-const recentCalls = 200
+// callsPage describes the page of calls.
+var callsPage = console.Page{
+	Name: "Calls", Decision: "The latest calls of your agents, the newest first; it goes on by itself.", Empty: "No call is in the record yet.",
+}
 
-// followCalls returns the calls of the record in a folder, for the screen of a person with this
-// home folder.
-func followCalls(dir, home string) console.FollowCalls {
-	return func(ctx context.Context, send func(console.Call)) error {
-		// There may not be a first session yet.
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-		calls := record.Calls{Show: func(r *record.Row) { send(screenCall(*r, home)) }}
-		f := audit.Filter{Kinds: []event.Kind{event.Decision}, Replies: true, Last: recentCalls}
-		_, err := record.ShowEach(audit.Follow(ctx, dir, f), calls.Add, io.Discard) // log verify reports damage
-		return errors.Join(err, ctx.Err())
+// followCalls returns the calls of the record, for the screen.
+func followCalls(o *overview.Overview) console.FollowCalls {
+	return func(ctx context.Context, send func(console.Row), notice func(string)) error {
+		return o.FollowCalls(ctx, console.MaxCalls, func(r *record.Row) { send(callRow(o, *r)) }, notice, nil)
 	}
 }
 
-// screenCall returns a row of the record as the screen shows it. It keeps its own copy of the row.
-func screenCall(r record.Row, home string) console.Call {
-	line, word := record.ScreenLine(&r, wideLine, home)
-	return console.Call{
-		ID: r.Entry.Record, Word: word, Look: callLook(&r.Entry), Search: strings.ToLower(line),
-		Line:  func(width int) string { line, _ := record.ScreenLine(&r, width, home); return line },
-		Facts: func(width int) []string { return record.Facts(&r, width, home) },
+// searchCalls returns the search of the whole record for the filter of the screen.
+func searchCalls(o *overview.Overview) console.SearchCalls {
+	return func(ctx context.Context, text string, send func(console.Row), progress func(read, all int64)) error {
+		return o.ReadCalls(ctx, func(r *record.Row) {
+			if line, _ := record.ScreenLine(r, wideLine, o.Home); strings.Contains(strings.ToLower(line), text) {
+				send(callRow(o, *r))
+			}
+		}, progress)
 	}
+}
+
+// callRow returns a row of the record as the screen shows it. It keeps its own copy of the row.
+func callRow(o *overview.Overview, r record.Row) console.Row {
+	e := &r.Entry
+	line, word := record.ScreenLine(&r, wideLine, o.Home)
+	row := console.Row{
+		ID: e.Record, Word: word, Look: overview.LookOf(e), Search: strings.ToLower(line), Session: e.Session,
+		Line:  func(width int) string { line, _ := record.ScreenLine(&r, width, o.Home); return line },
+		Facts: func(width int) []string { return record.Facts(&r, width, o.Home) },
+	}
+	if record.CanExplain(e) {
+		row.Explain = func(context.Context) (why, rules []string, err error) {
+			why, rules, err = logcmd.ExplainDecision(o.Dir, e)
+			return shorten(o.Home, why), shorten(o.Home, rules), err
+		}
+	}
+	if record.CanOpen(e) {
+		row.Open = func(ctx context.Context) (*console.Opening, error) { return openCall(ctx, o.Home, e) }
+	}
+	return row
+}
+
+// openCall prepares the rules that would allow a call, as clawai policy allow --from does.
+func openCall(ctx context.Context, home string, e *event.Entry) (*console.Opening, error) {
+	rule, err := policycmd.OpenRecord(e)
+	if err != nil {
+		return nil, err
+	}
+	return &console.Opening{
+		About: shorten(home, append([]string{rule.Then}, rule.Unkept...)), Dangers: rule.Dangers, Offers: rule.Offers,
+		Preview: func(at int) ([]string, error) {
+			lines, err := rule.Preview(ctx, at)
+			return shorten(home, lines), err
+		},
+		Write: func(ctx context.Context, at int) (string, error) {
+			return "written; clawai policy undo takes it back", rule.Write(ctx, at)
+		},
+	}, nil
+}
+
+// shorten writes the home folder as ~ in lines.
+func shorten(home string, lines []string) []string {
+	for i := range lines {
+		lines[i] = cmdline.ShortenHome(lines[i], home)
+	}
+	return lines
 }
 
 // wideLine is the width of the line in which the filter searches.
 const wideLine = 1000
-
-func callLook(e *event.Entry) console.Look {
-	switch {
-	case record.IsObserved(e) || record.WasAsked(e):
-		return console.Asked
-	case e.Decision == "allow":
-		return console.Allowed
-	}
-	return console.Refused
-}

@@ -26,7 +26,7 @@ func DecideCommand() *cli.Command {
 		UsageText: "clawai decide ID allow|deny [-n NOTE] [--for once|session|always] [--scope exact|file|folder|tool] [--json]",
 		Description: "The beginning of an ID is enough if it fits no other; clawai approve --list shows 8\n" +
 			"characters, which always do.\n" +
-			"Waits up to two seconds for what became of the call. Exits 0 when the answer\n" +
+			"Waits up to five seconds for what became of the call. Exits 0 when the answer\n" +
 			"held, 1 when it came too late, somebody else was first, or the call was denied\n" +
 			"all the same, and 2 when no single request has that id.",
 		Flags: []cli.Flag{
@@ -170,7 +170,7 @@ func scopeError(id string, a *queue.Answer, offers []view.Offer) error {
 		word = "allow"
 	}
 	var b strings.Builder
-	b.WriteString("--for always: no rule about this exact call alone is offered, so say with --scope how far it shall reach; one of")
+	b.WriteString("--for always: no rule about this exact call alone is offered, so say with --scope how far it should reach; one of")
 	for _, o := range offers {
 		fmt.Fprintf(&b, "\n  clawai decide %s %s --for always --scope %-6s  # %s", console.ShortID(id), word, term.VisibleText(o.Scope), term.VisibleText(o.Title))
 	}

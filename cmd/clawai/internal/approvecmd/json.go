@@ -27,6 +27,7 @@ type requestJSON struct {
 	Rule     *ruleJSON   `json:"rule,omitempty"`
 	Reason   string      `json:"reason,omitempty"`
 	Findings any         `json:"findings,omitempty"`
+	Preview  any         `json:"preview,omitempty"` // what a preview of the command found
 	Revision string      `json:"revision,omitempty"`
 	Digest   string      `json:"digest,omitempty"` // SHA-256 of the frame
 	Lasting  bool        `json:"lasting"`          // --for session is possible
@@ -96,7 +97,7 @@ func requestDoc(r *queue.Request, o view.Options) requestJSON {
 		ID: r.ID, Status: string(r.Status), Created: r.Created.UTC(), Deadline: utcTime(r.Deadline),
 		Server: r.Server, Client: r.Client, Project: r.Project, Session: r.Session,
 		Risk: r.Risk, Dangers: console.FactsOf(r, o).Dangers, Calls: callDocs(r.Calls), Rule: ruleDoc(r.Rule),
-		Reason: r.Reason, Findings: rawJSON(r.Findings), Revision: r.Revision,
+		Reason: r.Reason, Findings: rawJSON(r.Findings), Preview: rawJSON(r.Preview), Revision: r.Revision,
 		Lasting: r.Lasting, NoOffer: r.NoOffer, Decided: utcTime(r.Decided), Outcome: r.Outcome,
 	}
 	if r.Digest != [32]byte{} {

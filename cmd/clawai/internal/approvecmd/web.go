@@ -5,31 +5,49 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 	xterm "golang.org/x/term"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/dashboard"
+	"github.com/clawai/clawai/cmd/clawai/internal/overview"
 	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/ask/web"
-	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/state/oauth"
 )
 
-// approveWeb serves the page of clawai approve --web until it is interrupted. Its flags are
-// port (0 takes a free one), ipv6 ([::1] instead of 127.0.0.1) and open (in the browser; never
-// as root, since the browser would then run as root).
-func approveWeb(c *cli.Context) error {
+// DashboardCommand returns "clawai dashboard".
+func DashboardCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "dashboard",
+		Usage:     "show what goes on as a local page: calls by hour, sessions, rules",
+		UsageText: "clawai dashboard [--port N] [--ipv6] [--open]",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "port", Usage: "listen on port `N` (default: a free one)"},
+			&cli.BoolFlag{Name: "ipv6", Usage: "listen on [::1]"},
+			&cli.BoolFlag{Name: "open", Usage: "open the browser"},
+		},
+		Action: func(c *cli.Context) error {
+			if err := cmdline.NoArguments(c); err != nil {
+				return err
+			}
+			return servePage(c, dashboard.Start)
+		},
+	}
+}
+
+// servePage serves the page until it is interrupted; its link leads to the tab with the path start.
+// Its flags are port (0 takes a free one), ipv6 ([::1] instead of 127.0.0.1) and open (in the browser;
+// never as root, since the browser would then run as root).
+func servePage(c *cli.Context, start string) error {
 	port := c.Int("port")
 	if port < 0 || port > 65535 {
-		return cmdline.Usagef("--port: %d is no port", port)
+		return cmdline.Usagef("--port: %d is not a port", port)
 	}
 	q, dirs, err := openQueue(0)
 	if err != nil {
@@ -40,13 +58,15 @@ func approveWeb(c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("the page cannot be served: %w", err)
 	}
-	opened := func() { fmt.Fprintln(c.App.Writer, "The link has been used; it opens nothing more.") }
-	s, err := web.New(webOptions(q, dirs, opened), l)
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o := webOptions(q, dirs)
+	o.Start, o.Views = start, dashboard.New(ctx, q, overview.New(dirs, dashboard.Period()))
+	o.Opened = func() { fmt.Fprintln(c.App.Writer, "The link has been used; it opens nothing more.") }
+	s, err := web.New(o, l)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	printLink(ctx, c, s)
 	if err := s.Serve(ctx); err != nil {
 		return err
@@ -54,20 +74,15 @@ func approveWeb(c *cli.Context) error {
 	return &cmdline.ExitError{Code: cmdline.ExitInterrupted}
 }
 
-func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options {
+func webOptions(q *queue.Queue, dirs config.Folders) web.Options {
 	return web.Options{
-		Queue: q, By: cmdline.AccountName(), Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: cmdline.ReadFile, Opened: opened,
+		Queue: q, By: cmdline.AccountName(), Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: cmdline.ReadFile,
 		AddAnswerer: func() (io.Closer, error) {
 			a, err := q.AddAnswerer(web.Channel)
 			if err != nil {
 				return nil, err
 			}
 			return a, nil
-		},
-		Records: func(ctx context.Context) iter.Seq2[event.Entry, error] {
-			dir := filepath.Join(dirs.State, "audit")
-			_ = os.MkdirAll(dir, 0o700) // there may not be a first session yet
-			return audit.Follow(ctx, dir, audit.Filter{Kinds: web.RecordKinds(), Last: web.RecordLength})
 		},
 	}
 }

@@ -52,7 +52,7 @@ func runAttacks(c *cli.Context) error {
 		return cmdline.Usagef("one policy at a time, not %s", term.VisibleText(strings.Join(names, " ")))
 	}
 	if n := c.Int("max-reached"); c.IsSet("max-reached") && n < 0 {
-		return cmdline.Usagef("--max-reached: %d is no number of attacks", n)
+		return cmdline.Usagef("--max-reached: %d is not a number of attacks", n)
 	}
 	all, err := chooseAttacks(c.StringSlice("only"))
 	if err != nil {
@@ -65,7 +65,9 @@ func runAttacks(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	done := cmdline.ShowProgress("Playing the attacks")
 	verdicts, err := playAll(c.Context, t, all)
+	done()
 	if err != nil {
 		return err
 	}
@@ -269,8 +271,9 @@ func listAttacks(c *cli.Context, all []attack) error {
 
 // colors marks the attacks that were not stopped.
 var colors = []cmdline.Mark{
-	{Pattern: `^(reached|marked) `, Color: cmdline.Red},
-	{Pattern: `^(asked) `, Color: cmdline.Yellow},
+	{Pattern: `^(Reached|Marked): `, Color: cmdline.Red},
+	{Pattern: `^(Asked): `, Color: cmdline.Yellow},
+	{Pattern: `^(Withheld): `, Color: cmdline.Green},
 }
 
 func reportVerdicts(c *cli.Context, t *target, note string, all []verdict) error {
@@ -283,19 +286,57 @@ func reportVerdicts(c *cli.Context, t *target, note string, all []verdict) error
 		}{t.policy.Path, t.policy.Policy.Revision(), t.server, all})
 	}
 	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s.\n", cmdline.CountText(len(all), "1 attack", "%d attacks"), renderCounts(all))
 	fmt.Fprintf(&b, "%s, as the server %q, by calls of %s.", term.VisibleText(t.policy.Path), t.server, term.VisibleText(t.carrier.tool))
 	if note != "" {
 		b.WriteString(" " + note)
 	}
-	b.WriteString("\n\n")
-	for _, v := range all {
-		by := v.By
-		if v.Outcome == asked {
-			by = v.Asked
-		}
-		fmt.Fprintf(&b, "%s %s %s\n", cmdline.Pad(v.Outcome, 9), cmdline.Pad(v.Name, 22), view.Cut(term.VisibleText(strings.Join(by, "; ")), 80))
+	b.WriteString("\n")
+	for _, o := range outcomes {
+		writeOutcome(&b, o.word, o.meaning, all)
 	}
-	fmt.Fprintf(&b, "\n%s: %s.\n", cmdline.CountText(len(all), "1 attack", "%d attacks"), renderCounts(all))
+	if n := countOutcome(all, reached); n > 0 {
+		b.WriteString("\nRules for what a server answers and lists: docs/replies.md, docs/pins.md.\n")
+	}
 	_, err := io.WriteString(cmdline.ProseWriter(c.App.Writer, colors...), b.String())
 	return err
+}
+
+// writeOutcome lists the attacks with one outcome: one a line if nothing acted on them, with what they
+// do, and the others by what acted on them.
+func writeOutcome(b *strings.Builder, word, meaning string, all []verdict) {
+	var acts []string
+	names := map[string][]string{}
+	var alone []verdict
+	for _, v := range all {
+		if v.Outcome != word {
+			continue
+		}
+		by := v.By
+		if word == asked {
+			by = v.Asked
+		}
+		act := term.VisibleText(strings.Join(by, "; "))
+		if act == "" {
+			alone = append(alone, v)
+			continue
+		}
+		if names[act] == nil {
+			acts = append(acts, act)
+		}
+		names[act] = append(names[act], v.Name)
+	}
+	if len(alone) == 0 && len(acts) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s%s: %s\n", strings.ToUpper(word[:1]), word[1:], meaning)
+	for _, v := range alone {
+		fmt.Fprintf(b, "  %s  %s\n", cmdline.Pad(v.Name, 22), v.Says)
+	}
+	for _, act := range acts {
+		fmt.Fprintf(b, "  %s\n", view.Cut(act, 78))
+		for _, line := range cmdline.WrapWords(strings.Join(names[act], ", "), 74) {
+			fmt.Fprintf(b, "    %s\n", line)
+		}
+	}
 }

@@ -19,7 +19,12 @@ const (
 	withheld = "withheld" // neither the model nor the server got the text
 )
 
-var outcomes = []string{reached, marked, asked, withheld}
+var outcomes = []struct{ word, meaning string }{
+	{reached, "the model or the server got the text"},
+	{marked, "the model got it in a fence, behind a warning, or with words taken out"},
+	{asked, "a person would decide"},
+	{withheld, "neither the model nor the server got it"},
+}
 
 // verdict is the --json output for an attack.
 type verdict struct {
@@ -179,13 +184,17 @@ func listActions(events []event.Event) []string {
 func renderCounts(all []verdict) string {
 	var parts []string
 	for _, o := range outcomes {
-		n := 0
-		for i := range all {
-			if all[i].Outcome == o {
-				n++
-			}
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", n, o))
+		parts = append(parts, fmt.Sprintf("%d %s", countOutcome(all, o.word), o.word))
 	}
 	return strings.Join(parts, ", ")
+}
+
+func countOutcome(all []verdict, word string) int {
+	n := 0
+	for i := range all {
+		if all[i].Outcome == word {
+			n++
+		}
+	}
+	return n
 }

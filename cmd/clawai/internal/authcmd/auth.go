@@ -15,6 +15,7 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/egress"
 	"github.com/clawai/clawai/internal/state/oauth"
 	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/proxy/remote"
@@ -27,17 +28,7 @@ func Command() *cli.Command {
 		Usage:     "sign in to remote servers, and sign out",
 		UsageText: "clawai auth login|logout|list",
 		Subcommands: []*cli.Command{
-			{
-				Name:      "login",
-				Usage:     "sign in to a remote server in the browser, and keep the token",
-				UsageText: "clawai auth login [options] https://HOST/PATH",
-				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "client-id", Usage: "the `ID` of a client you registered with the server's sign-in, or the address of its metadata document (default: clawai registers itself)"},
-					&cli.StringFlag{Name: "client-secret-file", Usage: "a `FILE` that only you can read, with that client's secret"},
-					&cli.BoolFlag{Name: "no-browser", Usage: "print the page's address instead of opening it"},
-				},
-				Action: runLogin,
-			},
+			loginCommand(),
 			{
 				Name: "logout", Usage: "forget the token for a remote server", UsageText: "clawai auth logout https://HOST/PATH | --all",
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "for every server"}},
@@ -67,61 +58,13 @@ func serverArgument(c *cli.Context) (*url.URL, error) {
 	return u, nil
 }
 
-func runLogin(c *cli.Context) error {
-	u, err := serverArgument(c)
-	if err != nil {
-		return err
-	}
-	folders, err := config.ReadFolders()
-	if err != nil {
-		return err
-	}
-	o := SignInOptions(folders, u, func(ctx context.Context, page string) error {
-		if !c.Bool("no-browser") {
-			fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "Your browser opens a page of %s to sign in at %s.\n", PageHost(page), u.Host)
-			if OpenPage(ctx, page) == nil {
-				return nil
-			}
-			fmt.Fprint(c.App.Writer, "It could not be opened. ")
-		}
-		fmt.Fprintf(c.App.Writer, "Open this page to sign in:\n%s\n", page)
-		return nil
-	})
-	o.ClientID, o.Pages, o.Anew = c.String("client-id"), -1, true
-	if file := c.String("client-secret-file"); file != "" {
-		secret, err := config.ReadSecret(file)
-		if err != nil {
-			return cmdline.Usagef("--client-secret-file: %w", err)
-		}
-		o.ClientSecret = strings.TrimSpace(string(secret))
-	}
-	if err := config.PrivateFolder(folders.State); err != nil {
-		return err
-	}
-	resp, err := requestChallenge(c.Context, u)
-	if err != nil {
-		return err
-	}
-	if resp == nil {
-		fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "%s wants no sign-in.\n", u.Host)
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(c.Context, 5*time.Minute)
-	defer cancel()
-	if err := oauth.New(o).SignIn(ctx, resp, ""); err != nil {
-		return fmt.Errorf("not signed in: %w", err)
-	}
-	fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "Signed in at %s. The token is kept in %s.\n", u.Host, o.Store.Name())
-	return nil
-}
-
 // requestChallenge sends the request of a client without a token. It returns the answer if the
 // answer asks for a token; nil if the server needs none.
-func requestChallenge(ctx context.Context, u *url.URL) (*http.Response, error) {
+func requestChallenge(ctx context.Context, u *url.URL, through egress.Network) (*http.Response, error) {
 	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"clawai","version":"1"}}}`
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	client := remote.NewClient(remote.Options{})
+	client := remote.NewClient(remote.Options{Network: through})
 	defer client.CloseIdleConnections()
 	ask := func(method, body string) (*http.Response, error) {
 		r, err := http.NewRequestWithContext(ctx, method, u.String(), strings.NewReader(body))
@@ -162,13 +105,14 @@ func runLogout(c *cli.Context) error {
 		return err
 	}
 	var servers []string
+	var damaged error
 	store := SignInOptions(folders, &url.URL{}, nil).Store
 	if c.Bool("all") {
 		if err := cmdline.NoArguments(c); err != nil {
 			return err
 		}
 		all, err := store.List()
-		if err != nil {
+		if damaged = err; err != nil && !isDamage(err) {
 			return err
 		}
 		for _, e := range all {
@@ -191,10 +135,16 @@ func runLogout(c *cli.Context) error {
 		}
 		fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "Signed out of %s. The server itself may still honour the token until it expires.\n", term.VisibleText(server))
 	}
-	if len(servers) == 0 {
+	if len(servers) == 0 && damaged == nil {
 		fmt.Fprintln(cmdline.ProseWriter(c.App.Writer), "Signed in nowhere.")
 	}
-	return nil
+	return damaged
+}
+
+// isDamage reports whether only some entries of the store cannot be read.
+func isDamage(err error) bool {
+	_, ok := errors.AsType[*oauth.DamageError](err)
+	return ok
 }
 
 // signInDoc is one line of auth list; it never holds a token.
@@ -202,8 +152,9 @@ type signInDoc struct {
 	Server  string     `json:"server"`
 	Since   time.Time  `json:"since"`
 	Expires *time.Time `json:"expires,omitempty"`
-	Renews  bool       `json:"renews"` // there is a refresh token
+	Renews  bool       `json:"renews"` // there is a refresh token, or the client needs none
 	Scopes  []string   `json:"scopes,omitempty"`
+	Options []string   `json:"options,omitempty"` // of "auth login" that a refresh and a later sign-in keep to
 }
 
 func runList(c *cli.Context) error {
@@ -214,20 +165,23 @@ func runList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := SignInOptions(folders, &url.URL{}, nil).Store.List()
-	if err != nil {
-		return err
+	all, damaged := SignInOptions(folders, &url.URL{}, nil).Store.List()
+	if damaged != nil && !isDamage(damaged) {
+		return damaged
 	}
 	list := make([]signInDoc, 0, len(all))
 	for _, e := range all {
-		s := signInDoc{Server: e.Server, Since: e.Since, Renews: e.RefreshToken != "", Scopes: e.Scopes}
+		s := signInDoc{Server: e.Server, Since: e.Since, Renews: e.IsRenewable(), Scopes: e.Scopes, Options: e.Options()}
 		if !e.Expiry.IsZero() {
 			s.Expires = &e.Expiry
 		}
 		list = append(list, s)
 	}
 	if c.Bool("json") {
-		return cmdline.WriteJSON(c.App.Writer, list)
+		return errors.Join(cmdline.WriteJSON(c.App.Writer, list), damaged)
+	}
+	if len(list) == 0 && damaged != nil {
+		return damaged
 	}
 	if len(list) == 0 {
 		fmt.Fprintln(cmdline.ProseWriter(c.App.Writer), "Signed in nowhere. To sign in: clawai auth login https://HOST/PATH")
@@ -237,8 +191,11 @@ func runList(c *cli.Context) error {
 	fmt.Fprintln(w, "SERVER\tSINCE\tTOKEN")
 	for _, s := range list {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", term.VisibleText(s.Server), s.Since.Local().Format("2006-01-02 15:04"), s.tokenState())
+		if len(s.Options) > 0 {
+			fmt.Fprintf(w, "  %s\n", term.VisibleText(strings.Join(s.Options, " ")))
+		}
 	}
-	return w.Flush()
+	return errors.Join(w.Flush(), damaged)
 }
 
 func (s *signInDoc) tokenState() string {

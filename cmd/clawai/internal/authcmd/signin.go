@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/egress"
 	"github.com/clawai/clawai/internal/state/keychain"
 	"github.com/clawai/clawai/internal/state/oauth"
 )
@@ -23,7 +24,8 @@ func SignInOptions(f config.Folders, server *url.URL, open func(context.Context,
 		return config.PrivateFolder(dir)
 	}
 	return oauth.Options{
-		Server: server, Lock: dir + ".lock", Store: signIns(dir, private), Browse: open,
+		Server: server, Lock: dir + ".lock", Store: signIns(dir, private), Browse: open, ReadFile: config.ReadSecret,
+		Network: egress.Network{Folders: f},
 	}
 }
 
@@ -37,7 +39,7 @@ func signIns(dir string, private func(string) error) oauth.Store {
 		Service: "clawai", Index: filepath.Join(dir, "keychain"), Dir: dir, Private: private}}, files}
 }
 
-var errNoBrowser = errors.New("no browser could be opened; sign in with: clawai auth login")
+var errNoBrowser = errors.New("no browser could be opened")
 
 // OpenPage opens the page. Its error has no details, since the agent reads the error, and only
 // the owner may see the page's address.

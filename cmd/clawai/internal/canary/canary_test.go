@@ -39,7 +39,7 @@ func TestVerdicts(t *testing.T) {
 		{Call{}, Call{}, nil, NotRun},
 	} {
 		r := Result{Verdict: NotRun, Allowed: tt.allowed, Denied: tt.denied}
-		r.judgeOutcome(&site{}, tt.ended)
+		r.judgeOutcome(&site{}, "clawai-hook", tt.ended)
 		if r.Verdict != tt.want || (r.Why == "") != (tt.want == Enforced) {
 			t.Errorf("%+v: %s, %q; want %s", tt, r.Verdict, r.Why, tt.want)
 		}

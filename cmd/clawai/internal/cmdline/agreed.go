@@ -12,8 +12,8 @@ import (
 
 // ConfirmAction asks a person whether the command may continue; --yes answers instead. terminal
 // reports whether there is a terminal. refusal is a sentence such as "Nothing was written.".
-// If the person says no, ConfirmAction prints refusal and returns an error without a text. If there
-// is nobody to ask, it returns an error whose text begins with refusal.
+// If the person says no, ConfirmAction prints refusal and returns an error without a text. Without a
+// terminal, it returns an error whose text begins with refusal.
 func ConfirmAction(c *cli.Context, question, refusal string, terminal bool) error {
 	if c.Bool("yes") {
 		return nil

@@ -72,6 +72,9 @@ func Quote(words []string) string {
 		quoted[i] = w
 		if w == "" || strings.ContainsFunc(w, needsQuotes) {
 			quoted[i] = strconv.Quote(w)
+			if strings.ContainsAny(w, "$`!") { // a shell expands these between double quotes
+				quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+			}
 		}
 	}
 	return strings.Join(quoted, " ")

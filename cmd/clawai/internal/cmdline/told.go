@@ -71,7 +71,7 @@ func (p prose) Write(text []byte) (int, error) {
 		if p.width > 0 {
 			line = strings.ReplaceAll(line, "\t", "    ") // a file's text may hold tabs, which a terminal would make wider
 		}
-		parts := strings.Split(FoldLines(shortenHome(line, p.home), p.width), "\n")
+		parts := strings.Split(FoldLines(ShortenHome(line, p.home), p.width), "\n")
 		lines[i] = strings.Join(paintMarks(parts, p.brushes), "\n")
 	}
 	if _, err := io.WriteString(p.w, strings.Join(lines, "\n")); err != nil {
@@ -105,9 +105,9 @@ func paintMarks(lines []string, brushes []brush) []string {
 	return lines
 }
 
-// shortenHome writes paths below the home folder with ~. Text in quotes is not ours, such as
+// ShortenHome writes paths below the home folder with ~. Text in quotes is not ours, such as
 // the value of an argument, and is not changed.
-func shortenHome(line, home string) string {
+func ShortenHome(line, home string) string {
 	if len(home) < 2 || !strings.Contains(line, home) {
 		return line
 	}

@@ -116,8 +116,16 @@ func playStory(ctx context.Context, w io.Writer, f demo.Folder) error {
 	return showRecord(w, f, state)
 }
 
+// stepMarks color a step: what the agent does, the verdict, and what the server or clawai answers.
+var stepMarks = []cmdline.Mark{
+	{Pattern: `^(\d+\. The agent .*)`, Color: cmdline.Bold},
+	{Pattern: `^   (ALLOW): `, Color: cmdline.Green},
+	{Pattern: `^   (DENY): `, Color: cmdline.Red},
+	{Pattern: `^   (\|.*)`, Color: cmdline.Dim},
+}
+
 func showStep(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int, step demo.Step) error {
-	w = cmdline.ProseWriter(w)
+	w = cmdline.ProseWriter(w, stepMarks...)
 	fmt.Fprintf(w, "\n%d. The agent %s.\n   %s %s\n", n, step.Says, step.Tool, f.ShortenHome(step.ArgsJSON()))
 	got, err := agent.TryStep(step)
 	if err != nil {
@@ -189,7 +197,7 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 	if !report.IsIntact() {
 		return fmt.Errorf("the record does not verify: %v", report.Findings)
 	}
-	fmt.Fprintf(w, "Verified: %d lines, chained, none changed.\n\n", report.Records)
+	fmt.Fprintf(cmdline.ProseWriter(w, cmdline.Mark{Pattern: "^(Verified)", Color: cmdline.Green}), "Verified: %d lines, chained, none changed.\n\n", report.Records)
 	install := ""
 	if wrap.FindProgram().Err != nil { // go run, or a download that is not installed yet
 		install = "go install ./cmd/..., then "

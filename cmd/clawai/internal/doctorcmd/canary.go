@@ -79,6 +79,55 @@ func runCanary(ctx context.Context, h wrap.Hooks, why string) []finding {
 	return all
 }
 
+// liveHooks returns the row of a client whose model clawai llm-proxy can stand before, with the files
+// that could lead it elsewhere.
+func liveHooks(p *machine, name string) (h wrap.Hooks, err error) {
+	if p.foldersErr != nil {
+		return h, p.foldersErr
+	}
+	if !slices.Contains(canary.LiveIDs, name) {
+		return h, cmdline.Usagef("%q cannot be tried behind clawai llm-proxy: only %s can", name, strings.Join(canary.LiveIDs, ", "))
+	}
+	f, err := wrapcmd.FindServers()
+	if err != nil {
+		return h, err
+	}
+	list, err := f.FindHooks(name)
+	if err != nil {
+		return h, err
+	}
+	if i := slices.IndexFunc(list, func(h wrap.Hooks) bool { return h.Row.Client == name }); i >= 0 {
+		return list[i], nil
+	}
+	return h, fmt.Errorf("%q has no row among the clients with hooks", name)
+}
+
+// runLive tries a client behind clawai llm-proxy.
+func runLive(ctx context.Context, h wrap.Hooks) []finding {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	program, err := os.Executable()
+	r := canary.Result{Client: h.Row.Client, Verdict: canary.NotRun}
+	if err != nil {
+		r.Why = err.Error()
+	} else {
+		r = canary.RunLive(ctx, h, program, canary.Within)
+	}
+	f := finding{Health: broken, Canary: &r, Text: h.Row.Name + ": " + map[canary.Verdict]string{
+		canary.Enforced: "its calls came by, what was denied did not run, and what was allowed did", canary.Unheeded: "its calls came by, and what was denied ran",
+		canary.Silent: "it ran a tool that did not come by", canary.NotRun: "the client could not be tried",
+	}[r.Verdict]}
+	if r.Why != "" {
+		f.Text += ": " + r.Why
+	}
+	if r.Verdict == canary.Enforced {
+		f.Health = healthy
+	} else {
+		f.Fix = "see that it runs (" + strings.Join(h.Row.Probe, " ") + "), and look in docs/llm-proxy.md for what leads it elsewhere; then: clawai doctor --live " + h.Row.Client
+	}
+	return []finding{f}
+}
+
 func canaryWords(v canary.Verdict) string {
 	return map[canary.Verdict]string{
 		canary.Enforced: "enforced: its hook was asked, what was denied did not run, and what was allowed did", canary.Unheeded: "the hook fired and did not stop the tool",

@@ -13,6 +13,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/access"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
@@ -34,11 +35,14 @@ var checks = []check{
 	{"folders", checkFolders},
 	{"policy", checkPolicy},
 	{"layers", checkLayers},
+	{"sandbox", checkSandboxes},
 	{"state", checkState},
 	{"record", checkRecord},
 	{"asking", checkAsking},
+	{"remote", checkRemote},
 	{"wrappers", checkWrappers},
 	{"hooks", checkHooks},
+	{"models", checkModels},
 	{"rules", checkRules},
 	{"calls", checkCalls},
 	{"flow", checkLeaks},
@@ -117,13 +121,25 @@ func checkPolicy(p *machine) []finding {
 			Fix: "clawai init"}}
 	case err != nil:
 		return []finding{{Health: broken, Text: strings.TrimPrefix(err.Error(), "policy ") + "; no server is started with it",
-			Fix: "correct the file, or begin anew with: clawai policy init --profile NAME --force"}}
+			Fix: policyFix(err)}}
 	}
 	text := fmt.Sprintf("%s: %s, revision %s", path, policyfile.CountRules(loaded.Policy), loaded.Policy.Revision())
 	if len(loaded.Policy.Rules()) == 0 {
 		return []finding{{Health: doubtful, Text: text, Fix: "add rules (docs/policy.md), or: clawai policy init --profile NAME --force"}}
 	}
-	return healthyFinding("%s", text)
+	all := healthyFinding("%s", text)
+	if older := policyfile.ListOlderProfiles(path, loaded.Source); len(older) > 0 {
+		all = append(all, finding{Health: healthy, Text: fmt.Sprintf("it keeps an older text of %s, as it was pinned; to see what this clawai's would change: clawai policy update", strings.Join(older, ", "))})
+	}
+	return all
+}
+
+// policyFix returns what mends a policy that does not load.
+func policyFix(err error) string {
+	if strings.Contains(err.Error(), base.UpdateAdvice) {
+		return "clawai policy update"
+	}
+	return "correct the file, or start over with: clawai policy init --profile NAME --force"
 }
 
 // checkLayers shows the layers above the owner's policy in this folder.
@@ -146,7 +162,7 @@ func checkLayers(p *machine) []finding {
 		all = append(all, healthyFinding("the %s's %s tightens it: %s", layer.LayerName(), layer.FileName(), policyfile.CountRules(layer))...)
 	}
 	if len(all) == 0 {
-		return healthyFinding("nothing stands over it here")
+		return healthyFinding("no other policy applies here")
 	}
 	return all
 }

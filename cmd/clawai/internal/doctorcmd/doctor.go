@@ -17,11 +17,12 @@ func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "doctor",
 		Usage:     "check this installation and say how to mend what is broken",
-		UsageText: "clawai doctor [--all] [--json]\nclawai doctor --hooks [--json]\nclawai doctor --canary CLIENT [--json]\nclawai doctor --tables",
+		UsageText: "clawai doctor [--all] [--json]\nclawai doctor --hooks [--json]\nclawai doctor --canary CLIENT [--json]\nclawai doctor --live CLIENT [--json]\nclawai doctor --tables",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "a line for each check, also where all is well"},
 			&cli.BoolFlag{Name: "hooks", Usage: "only the hooks of clients, in detail: which versions are here, and when a hook last fired"},
 			&cli.StringFlag{Name: "canary", Usage: "start `CLIENT` once (one of those that docs/hooks.md names), without its account and with a scripted model on this machine, and see whether its hook stops what a policy denies"},
+			&cli.StringFlag{Name: "live", Usage: "the same for `CLIENT` without its hook, behind clawai llm-proxy: see whether its calls come there and what is denied does not run"},
 			&cli.BoolFlag{Name: "tables", Usage: "only print, for the policy, what is known of servers without a [server.NAME] table"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 		},
@@ -65,16 +66,30 @@ func runDoctor(c *cli.Context) error {
 	p := machine{ctx: c.Context, hooks: c.Bool("hooks")}
 	p.folders, p.foldersErr = config.ReadFolders()
 	if c.Bool("tables") {
-		if c.Bool("all") || c.Bool("hooks") || c.Bool("json") || c.IsSet("canary") {
+		if c.Bool("all") || c.Bool("hooks") || c.Bool("json") || c.IsSet("canary") || c.IsSet("live") {
 			return cmdline.Usagef("--tables goes with no other flag")
 		}
 		return printTables(c.App.Writer, &p)
 	}
 	look := checks
-	if c.IsSet("canary") {
-		if c.Bool("all") || c.Bool("hooks") {
-			return cmdline.Usagef("--canary goes with --json alone")
+	tries := ""
+	for _, name := range []string{"canary", "live"} {
+		if !c.IsSet(name) {
+			continue
 		}
+		if c.Bool("all") || c.Bool("hooks") || tries != "" {
+			return cmdline.Usagef("--%s goes with --json alone", name)
+		}
+		tries = name
+	}
+	switch tries {
+	case "live":
+		h, err := liveHooks(&p, c.String("live"))
+		if err != nil {
+			return err
+		}
+		look = []check{{"live", func(p *machine) []finding { return runLive(p.ctx, h) }}}
+	case "canary":
 		h, why, err := hooksOf(&p, c.String("canary"))
 		if err != nil {
 			return err
@@ -96,7 +111,7 @@ func runDoctor(c *cli.Context) error {
 	if c.Bool("json") {
 		err = cmdline.WriteJSON(c.App.Writer, d)
 	} else {
-		err = d.printFindings(c.App.Writer, c.Bool("all") || p.hooks || c.IsSet("canary"))
+		err = d.printFindings(c.App.Writer, c.Bool("all") || p.hooks || tries != "")
 	}
 	if err == nil && !d.OK {
 		err = &cmdline.ExitError{Code: cmdline.ExitFailed}

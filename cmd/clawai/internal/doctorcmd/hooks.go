@@ -158,7 +158,7 @@ func lastFired(p *machine, f *wrapcmd.Found, h wrap.Hooks) []finding {
 	case time.Since(used) < day && fired.Before(used.Add(-day)):
 		return []finding{{Health: doubtful,
 			Text: fmt.Sprintf("%s was used today (%s), and its hook %s", h.Row.Name, used.Format(time.TimeOnly), renderFired(fired)),
-			Fix:  "start it anew, have it run a tool, and look: clawai log --server " + word + "; " + h.Row.After}}
+			Fix:  "restart it, have it run a tool, and look: clawai log --server " + word + "; " + h.Row.After}}
 	case fired.IsZero():
 		return healthyFinding("%s: its hook has not fired yet", h.Row.Name)
 	}

@@ -42,7 +42,7 @@ func checkCalls(p *machine) []finding {
 	r, err := p.replayRecord(path, since)
 	switch {
 	case err != nil:
-		return []finding{{Health: doubtful, Text: "the calls of the last week could not be judged anew: " + term.VisibleText(err.Error()), Fix: "clawai policy replay --policy " + path + " --since 7d"}}
+		return []finding{{Health: doubtful, Text: "the calls of the last week could not be judged again: " + term.VisibleText(err.Error()), Fix: "clawai policy replay --policy " + path + " --since 7d"}}
 	case r == nil:
 		return nil
 	}

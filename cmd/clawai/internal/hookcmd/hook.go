@@ -9,7 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/clientfiles"
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/session/packs"
@@ -48,8 +51,15 @@ func runHook(c *cli.Context) error {
 	code := program.Run(line, c.App.Reader, c.App.Writer, c.App.ErrWriter, func(ctx context.Context, payload []byte, waits func()) client.Answer {
 		waits() // it may have to wait for a person
 		o := line.HookOptions("clawai " + cmdline.Version)
-		o.Proxied, o.Servers = isProxied, listServers
+		o.Proxied, o.Servers = clientfiles.IsProxied, clientfiles.ListServers
 		o.Heard = func(session, said string) error { return keepPrompt(&line, session, said) }
+		o.Preview = func(q gate.Question) string {
+			folders, err := line.BaseFiles("").FindFolders()
+			if err != nil {
+				return "none: " + err.Error()
+			}
+			return view.BriefPreview(session.PreviewQuestion(ctx, q, folders, ""))
+		}
 		o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 			return openDoor(ctx, &line, project, req, ask)
 		}

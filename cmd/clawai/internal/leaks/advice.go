@@ -21,7 +21,7 @@ type Advice struct {
 // bare means that a server that takes part in a leak runs without the proxy. unknown are the servers about which nothing is known; open are
 // known servers without a table in the policy.
 func Advise(ways []Leak, bare bool, level policy.Level, unknown, open []string) (all []Advice) {
-	text := cmdline.CountText(len(ways), "1 way", "%d ways") + " in which a stranger's text could carry out what is yours"
+	text := cmdline.CountText(len(ways), "1 way", "%d ways") + " in which a stranger's text could make the agent send out your private data"
 	switch {
 	case len(ways) == 0:
 		all = []Advice{{Text: "no servers of a client that are known make a way out together"}}

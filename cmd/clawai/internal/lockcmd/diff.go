@@ -15,7 +15,7 @@ func diffCommand() *cli.Command {
 		Name:        "diff",
 		Usage:       "show how two locks differ, by class and word by word",
 		UsageText:   "clawai lock diff OLD NEW",
-		Description: "Exit 0 when nobody has to look, 1 when somebody has to, 2 when a file is no lock, or when only\none of them has a server or an entry.",
+		Description: "Exit 0 when nobody has to look, 1 when somebody has to, 2 when a file is not a lock, or when only\none of them has a server or an entry.",
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "format", Value: "text", Usage: "the `FORM` of the report: " + strings.Join(check.FormatNames(false), ", ")}, &cli.BoolFlag{Name: "json", Usage: "the same as --format json"}},
 		Action:      runDiff,
 	}

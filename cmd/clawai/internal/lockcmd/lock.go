@@ -66,7 +66,9 @@ func runLock(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	done := cmdline.ShowProgress("Asking the servers what they have")
 	found := askAll(c.Context, servers, was)
+	done()
 	if c.Bool("check") {
 		if len(c.StringSlice("server")) == 0 {
 			found = append(found, unknownServers(was, servers)...)
@@ -112,7 +114,7 @@ func readLock(path string) (pin.Lock, []byte, error) {
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s cannot be read: %w", term.VisibleText(path), check.WithoutPath(err))
 	case !info.Mode().IsRegular() || info.Size() > maxLock:
-		return nil, nil, fmt.Errorf("%s is no lock: it is no file, or too large for one", term.VisibleText(path))
+		return nil, nil, fmt.Errorf("%s is not a lock: it is not a file, or too large for one", term.VisibleText(path))
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {

@@ -13,12 +13,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
 	"github.com/clawai/clawai/internal/mcp/pin"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/servers"
 	"github.com/clawai/clawai/internal/state/vault"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/internal/text/term"
-	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/proxy/listing"
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -28,6 +30,7 @@ type server struct {
 	name      string
 	args, env []string             // command and environment that start it
 	start     []string             // command as the lock stores it
+	sandbox   []string             // what its entry carries of its client's sandbox
 	err       error                // reason why it cannot be asked
 	seen      *pin.SelfDescription // its list as a proxy has seen it; nil: ask the server
 }
@@ -42,7 +45,7 @@ func selectServers(c *cli.Context) ([]server, error) {
 	dashes := before > 0 && os.Args[before] == "--"
 	switch {
 	case len(words) > 0 && !dashes:
-		return nil, cmdline.Usagef("unexpected argument %q; a server's command stands behind --; see: clawai lock --help", words[0])
+		return nil, cmdline.Usagef("unexpected argument %q; a server's command comes after --; see: clawai lock --help", words[0])
 	case dashes && len(words) == 0:
 		return nil, cmdline.Usagef("there is no command behind --")
 	case dashes && len(names) != 1:
@@ -99,7 +102,7 @@ func configuredServers(names []string) (map[string]server, error) {
 
 // newServer returns a server from an entry of a client's file.
 func newServer(e client.Entry) server {
-	s := server{name: e.Name, start: sharedWords(append([]string{e.Command}, e.Args...))}
+	s := server{name: e.Name, sandbox: e.Sandbox, start: sharedWords(append([]string{e.Command}, e.Args...))}
 	switch {
 	case e.Kind == client.Remote:
 		s.start, s.err = []string{}, errors.New("it is reached by its address, and only servers that are started can be asked yet; lock it by a program that reaches it: clawai lock --server NAME -- COMMAND")
@@ -165,7 +168,7 @@ func (s *server) checkReferences() error {
 		}
 	}
 	if slices.ContainsFunc(s.args, vault.HasReference) {
-		return fmt.Errorf("%s stands in an argument, where nothing is filled in; put it into its env", vault.Prefix)
+		return fmt.Errorf("%s is in an argument, where nothing is filled in; put it into its env", vault.Prefix)
 	}
 	return nil
 }
@@ -184,21 +187,21 @@ func (s *server) listServer(ctx context.Context) (pin.SelfDescription, error) {
 	if err := s.checkReferences(); err != nil {
 		return is, err
 	}
-	list, err := listing.ListServer(ctx, listing.Options{Args: s.args, Env: s.env, Within: listing.Within})
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return is, err
 	}
-	is.Version, is.Instructions = list.Version, list.Instructions
-	for kind, entries := range map[pin.EntryKind][]jsonscan.Value{pin.Tool: list.Tools, pin.Prompt: list.Prompts, pin.Template: list.Templates} {
-		for i, src := range entries {
-			e, err := pin.Read(kind, src.Bytes())
-			if err != nil {
-				return is, fmt.Errorf("its %s %d: %w", kind, i+1, err)
-			}
-			if err := is.Add(e); err != nil {
-				return is, err
-			}
-		}
+	start, err := policyfile.PlanStart(folders, policyfile.CagedServer{Name: s.name, Command: s.args, Client: s.sandbox})
+	if err != nil {
+		return is, err
 	}
-	return is, nil
+	list, err := listing.ListServer(ctx, listing.Options{Args: start.Command, Env: s.env, Cage: start.Cage, Within: listing.Within})
+	if err != nil {
+		return is, err
+	}
+	words := s.start
+	if start.Files != nil { // the lock says which version it is
+		words = servers.PinVersion(words, start.Files.Version)
+	}
+	return list.Describe(words)
 }

@@ -1,6 +1,7 @@
 package logcmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -52,16 +53,32 @@ type comparison struct {
 	Now      string            `json:"now"`              // allow, deny, prompt, or unknown
 	Same     bool              `json:"same"`
 	Why      replay.Why        `json:"unknown,omitempty"`        // reason for unknown
+	Reply    *replyDoc         `json:"reply,omitempty"`          // the answer to the call, when a rule looked at it
 	LeftOut  []ruleDoc         `json:"rules_left_out,omitempty"` // rules that were left out, since they need data that is not recorded
 	Explains *explain.Document `json:"explanation"`
 
-	became string
+	finds    []string // in the arguments
+	open     string   // the command that opens the call; "" for none
+	became   string
+	revision string // of the policy that decides now
 }
 
 type ruleDoc struct {
 	File        string `json:"file"`
 	Line        int    `json:"line"`
 	Description string `json:"description,omitempty"`
+}
+
+// replyDoc is the record of an answer that rules looked at.
+type replyDoc struct {
+	Record   string   `json:"record"`
+	Decision string   `json:"decision"`
+	Code     string   `json:"code"`
+	Reason   string   `json:"reason,omitempty"`
+	Rule     *ruleDoc `json:"rule"`
+	Found    []string `json:"found,omitempty"`
+	Altered  []string `json:"altered,omitempty"`
+	Release  bool     `json:"releasable"` // clawai release lets the next answer through
 }
 
 // explainMarks color the decisions then and now, and the explanation between them.
@@ -84,30 +101,118 @@ func logExplain(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	call, why := replay.RebuildCall(entry)
-	if why != "" {
-		return cmdline.Usagef("record %s cannot be judged again: %s", term.VisibleText(args[0]), why)
-	}
 	path, layers := c.String("policy"), config.Layers{}
 	if path == "" {
 		if path, layers, err = policycmd.OwnPolicy(); err != nil {
 			return err
 		}
 	}
-	j, err := policycmd.ReplayJudge(c, path, layers)
+	judge := func() (*replay.Judge, error) { return policycmd.ReplayJudge(c, path, layers) }
+	r, e, err := compareDecision(dir, entry, path, judge)
 	if err != nil {
 		return err
+	}
+	r.Reply = newReplyDoc(record.FindReply(dir, entry, args[0]))
+	if c.Bool("json") {
+		doc := e.Document()
+		r.Explains = &doc
+		return cmdline.WriteJSON(c.App.Writer, r)
+	}
+	return cmdline.WriteProse(c.App.Writer, explainMarks, func(w io.Writer) error { return r.printComparison(w, e, c.Bool("all")) })
+}
+
+// ExplainDecision returns what log explain prints of a decision in the record of a folder, by the
+// owner's policy: the decisions then and now, and what the rules say.
+func ExplainDecision(dir string, entry *event.Entry) (why, rules []string, err error) {
+	folders, err := config.ReadFolders()
+	if err != nil {
+		return nil, nil, err
+	}
+	path, layers, err := policycmd.OwnPolicy()
+	if err != nil {
+		return nil, nil, err
+	}
+	judge := func() (*replay.Judge, error) { return policycmd.NewReplayJudge(path, folders.Home, layers, io.Discard) }
+	r, e, err := compareDecision(dir, entry, path, judge)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Reply = newReplyDoc(record.FindReply(dir, entry, entry.Record))
+	var head, body strings.Builder
+	if err := errors.Join(r.printDecisions(&head), e.WriteText(&body, false)); err != nil {
+		return nil, nil, err
+	}
+	why = append(splitLines(head.String()), r.renderComparison())
+	return why, splitLines(body.String()), nil
+}
+
+// newReplyDoc returns what the record has of a reply; nil if no rule looked at it.
+func newReplyDoc(e *event.Entry) *replyDoc {
+	if e == nil || e.Stage == "" {
+		return nil
+	}
+	d := &replyDoc{Record: e.Record, Decision: e.Decision, Code: e.Code, Reason: e.Reason, Found: e.Finds, Altered: e.Altered, Release: record.CanRelease(e)}
+	if e.RuleLine > 0 {
+		d.Rule = &ruleDoc{e.RuleFile, e.RuleLine, e.RuleText}
+	}
+	return d
+}
+
+// printReply writes what became of the answer to a call, and how the next one is released.
+func (d *replyDoc) printReply(w io.Writer) {
+	what := "was withheld"
+	switch {
+	case d.Code == gate.CodeReleased:
+		what = "was released"
+	case d.Decision == "allow":
+		what = "was altered"
+	}
+	fmt.Fprintf(w, "its answer, record %s, %s", term.VisibleText(d.Record), what)
+	if d.Rule != nil {
+		fmt.Fprint(w, ", by "+d.Rule.renderRule())
+	}
+	if d.Reason != "" {
+		fmt.Fprint(w, ": "+record.Short(d.Reason, 2*record.MaxText))
+	}
+	fmt.Fprintln(w)
+	printList(w, "  found    ", d.Found)
+	printList(w, "  changed  ", d.Altered)
+	if d.Release {
+		fmt.Fprintf(w, "  to let the next answer to the same call through, once: clawai release %s\n", term.VisibleText(d.Record))
+	}
+}
+
+func printList(w io.Writer, label string, all []string) {
+	if len(all) > 0 {
+		fmt.Fprintln(w, label+record.Short(strings.Join(all, ", "), 10*record.MaxText))
+	}
+}
+
+func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
+
+// compareDecision judges a recorded call again. path is the policy of the judge.
+func compareDecision(dir string, entry *event.Entry, path string, judge func() (*replay.Judge, error)) (*comparison, *explain.Explanation, error) {
+	call, why := replay.RebuildCall(entry)
+	if why != "" {
+		return nil, nil, cmdline.Usagef("record %s cannot be judged again: %s", term.VisibleText(entry.Record), why)
+	}
+	j, err := judge()
+	if err != nil {
+		return nil, nil, err
 	}
 	d, why := j.JudgeCall(&call)
 	rest, left, _ := j.CertainPolicy(&call)
 	e := explain.DescribeCalls(rest, []policy.Call{call.Call})
 	e.Revision = j.Policy().Revision()
-	r := comparison{
+	r := &comparison{
 		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason, Policy: path,
-		Revision: findRevision(dir, entry), became: outcomeText(entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
+		finds: entry.Finds, Revision: findRevision(dir, entry), became: outcomeText(entry), revision: e.Revision, Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
 	}
 	if why != "" {
 		r.Now = "unknown"
+	}
+	if record.CanOpen(entry) && entry.Decision == "deny" {
+		r.open = "clawai policy allow --from " + term.VisibleText(entry.Record)
 	}
 	if entry.RuleLine > 0 {
 		r.OldRule = &ruleDoc{entry.RuleFile, entry.RuleLine, entry.RuleText}
@@ -118,12 +223,7 @@ func logExplain(c *cli.Context) error {
 	for i := range left {
 		r.LeftOut = append(r.LeftOut, ruleDoc{left[i].Pos.File, left[i].Pos.Line, left[i].Description})
 	}
-	if c.Bool("json") {
-		doc := e.Document()
-		r.Explains = &doc
-		return cmdline.WriteJSON(c.App.Writer, r)
-	}
-	return cmdline.WriteProse(c.App.Writer, explainMarks, func(w io.Writer) error { return r.printComparison(w, e, c.Bool("all")) })
+	return r, e, nil
 }
 
 // findRevision returns the revision of the policy at the time of a record, as its session
@@ -149,6 +249,19 @@ func findRevision(dir string, entry *event.Entry) string {
 }
 
 func (r *comparison) printComparison(w io.Writer, e *explain.Explanation, all bool) error {
+	if err := r.printDecisions(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	if err := e.WriteText(w, all); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", r.renderComparison())
+	return err
+}
+
+// printDecisions writes what was decided, and by which policy.
+func (r *comparison) printDecisions(w io.Writer) error {
 	fmt.Fprintf(w, "record %s of %s\n", term.VisibleText(r.Record), r.Time.Local().Format(time.DateTime))
 	then := "then: " + record.Short(r.Was, record.MaxText)
 	if r.OldRule != nil {
@@ -157,29 +270,33 @@ func (r *comparison) printComparison(w io.Writer, e *explain.Explanation, all bo
 		then += ": " + record.Short(r.Reason, 2*record.MaxText)
 	}
 	fmt.Fprintln(w, then+r.became)
+	printList(w, "  found    ", r.finds)
+	if r.open != "" {
+		fmt.Fprintln(w, "  to open it: "+r.open)
+	}
+	if r.Reply != nil {
+		r.Reply.printReply(w)
+	}
 	switch r.Revision {
 	case "":
-		fmt.Fprintf(w, "the record does not say which policy was in force; this is revision %s\n", e.Revision)
-	case e.Revision:
-		fmt.Fprintf(w, "the policy is the same, revision %s\n", e.Revision)
+		fmt.Fprintf(w, "the record does not say which policy was in force; this is revision %s\n", r.revision)
+	case r.revision:
+		fmt.Fprintf(w, "the policy is the same, revision %s\n", r.revision)
 	default:
-		fmt.Fprintf(w, "the policy was revision %s, and is %s\n", term.VisibleText(r.Revision), e.Revision)
+		fmt.Fprintf(w, "the policy was revision %s, and is %s\n", term.VisibleText(r.Revision), r.revision)
 	}
 	if r.OldRule != nil && r.OldRule.File != r.Policy && !slices.Contains(r.Layers, r.OldRule.File) {
-		fmt.Fprintf(w, "the rule of then stands in another file than %s, %s\n", term.VisibleText(r.Policy), r.askedText())
+		fmt.Fprintf(w, "the rule that decided then is in another file than %s, %s\n", term.VisibleText(r.Policy), r.askedText())
 	}
 	for i := range r.LeftOut {
 		if i == 0 {
 			fmt.Fprintln(w, "left out below, for they look at what is not in the record:")
 		}
-		fmt.Fprintf(w, "  %s\n", r.LeftOut[i].renderRule())
+		if _, err := fmt.Fprintf(w, "  %s\n", r.LeftOut[i].renderRule()); err != nil {
+			return err
+		}
 	}
-	fmt.Fprintln(w)
-	if err := e.WriteText(w, all); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%s\n", r.renderComparison())
-	return err
+	return nil
 }
 
 // outcomeText describes what was done with a call, when the rules alone do not show it.

@@ -96,7 +96,7 @@ func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	}
 	f.Record, f.Last = c.String("record"), c.Int("limit")
 	if f.Last < 0 || c.IsSet("limit") && f.Last == 0 {
-		return f, cmdline.Usagef("--limit: %d is no number of records", f.Last)
+		return f, cmdline.Usagef("--limit: %d is not a number of records", f.Last)
 	}
 	// Lines of JSON are the records themselves, including the first of each file, so that they
 	// can be verified. A line of text is a call with its reply.

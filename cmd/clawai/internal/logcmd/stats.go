@@ -72,7 +72,7 @@ func logStats(c *cli.Context) error {
 		return err
 	}
 	if n := c.Int("limit"); n < 0 || c.IsSet("limit") && n == 0 {
-		return cmdline.Usagef("--limit: %d is no number of tools", n)
+		return cmdline.Usagef("--limit: %d is not a number of tools", n)
 	}
 	f.Kinds, f.Replies = []event.Kind{event.Decision}, true
 	dir, err := record.FindLogDir()

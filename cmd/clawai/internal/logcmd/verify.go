@@ -41,7 +41,7 @@ func verifyLog(c *cli.Context) error {
 	if c.Bool("json") {
 		err = cmdline.WriteJSON(c.App.Writer, struct {
 			Intact bool `json:"intact"`
-			audit.Report
+			audit.Verification
 		}{report.IsIntact(), report})
 	} else {
 		printReport(cmdline.ProseWriter(c.App.Writer,
@@ -54,7 +54,7 @@ func verifyLog(c *cli.Context) error {
 	return err
 }
 
-func printReport(w io.Writer, r *audit.Report) {
+func printReport(w io.Writer, r *audit.Verification) {
 	if r.Head == "" && r.Segments == 0 && r.IsIntact() {
 		fmt.Fprintln(w, "No records yet.")
 		return

@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -102,6 +103,16 @@ type policyEdit struct {
 
 // newPolicyEdit reads the policy as a proxy in the folder dir would; "" is the present folder.
 func newPolicyEdit(c *cli.Context, dir string) (*policyEdit, error) {
+	e, err := readPolicyEdit(c.String("policy"), dir)
+	if err != nil {
+		return nil, err
+	}
+	e.c = c
+	return e, nil
+}
+
+// readPolicyEdit does the same without a command line. path "" is the owner's policy.
+func readPolicyEdit(path, dir string) (*policyEdit, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
 		return nil, err
@@ -109,7 +120,6 @@ func newPolicyEdit(c *cli.Context, dir string) (*policyEdit, error) {
 	if dir == "" {
 		dir, _ = os.Getwd() // without a folder there is no project
 	}
-	path := c.String("policy")
 	if path != "" { // proxies that run know it by its whole path
 		if path, err = filepath.Abs(path); err != nil {
 			return nil, err
@@ -123,7 +133,7 @@ func newPolicyEdit(c *cli.Context, dir string) (*policyEdit, error) {
 	if err != nil {
 		return nil, cmdline.Usagef("nothing was written: %w", err)
 	}
-	return &policyEdit{c: c, folders: folders, file: under.Path, writer: session.NewRuleWriter(under.Path, under.Options(), folders, cmdline.ViewOptions(folders))}, nil
+	return &policyEdit{folders: folders, file: under.Path, writer: session.NewRuleWriter(under.Path, under.Options(), folders, cmdline.ViewOptions(folders))}, nil
 }
 
 func (e *policyEdit) say(format string, a ...any) {
@@ -145,14 +155,19 @@ func runAllow(c *cli.Context) error {
 		return runFrom(c, policy.Allow)
 	case len(args) > 1:
 		return cmdline.Usagef("one folder at a time, not %s", cmdline.Quote(args))
-	case c.IsSet("from") || c.IsSet("scope"):
-		return cmdline.Usagef("--from and --scope go with no folder")
+	case c.IsSet("from"):
+		return cmdline.Usagef("policy allow opens a record or a folder, not both: --from is %s, and the folder is %s; an empty variable does that, too", cmdline.Quote([]string{c.String("from")}), cmdline.Quote(args))
+	case c.IsSet("scope"):
+		return cmdline.Usagef("--scope goes with --from RECORD; a folder is opened with all that is in it")
 	}
 	return openFolder(c, args[0])
 }
 
 // runFrom writes the rule that allows or denies a recorded call.
 func runFrom(c *cli.Context, action policy.Action) error {
+	if c.IsSet("from") && c.String("from") == "" {
+		return cmdline.Usagef("--from: the id is empty; clawai log shows the ids")
+	}
 	if c.String("from") == "" {
 		return cmdline.Usagef("policy %s needs --from RECORD; the ids stand in refusals, and the last ones are: clawai log -n 5 | cat", action)
 	}
@@ -168,73 +183,29 @@ func runFrom(c *cli.Context, action policy.Action) error {
 	if err != nil {
 		return err
 	}
-	late, err := e.describeRecord(entry, action)
+	late, err := e.planRecord(entry, action)
+	if late != nil {
+		late.tell(e)
+	}
 	if err != nil {
 		return err
 	}
-	offers, err := e.writer.LateOffers(late)
-	if err != nil {
-		return fmt.Errorf("no rule was written: %w", err)
-	}
-	scope, err := e.pickScope(offers, entry.Record, action)
+	scope, err := e.pickScope(late.Offers, entry.Record, action)
 	if err != nil {
 		return err
 	}
-	plan, err := e.writer.PlanLate(c.Context, late, scope)
+	plan, err := late.plan(c.Context, scope)
 	if err != nil {
-		return fmt.Errorf("no rule was written: %w", err)
+		return err
 	}
-	e.showPlan(plan, action)
+	for _, line := range late.describePlan(plan) {
+		e.say("%s", line)
+	}
 	if err := e.writePlan(plan, "Write this rule?", []string{"policy", action.String(), "--from", entry.Record, "--scope", scope}); err != nil {
 		return err
 	}
 	e.say("Written. To take it back: clawai policy undo")
 	return nil
-}
-
-// describeRecord tells what was decided, and what the record does not keep of the call.
-func (e *policyEdit) describeRecord(entry *event.Entry, action policy.Action) (*remember.Late, error) {
-	shown := term.VisibleText(entry.Record)
-	call, why := replay.RebuildCall(entry)
-	if why != "" {
-		return nil, fmt.Errorf("no rule can be made of record %s: %s", shown, why)
-	}
-	part, missing, ok := call.KnownPart()
-	if !ok {
-		return nil, fmt.Errorf("no rule can be made of record %s: the record does not keep what the call names", shown)
-	}
-	part.Extra, part.At = entry.Extra, time.Time{}
-	then := "record " + shown + " of " + entry.Time.Local().Format(time.DateTime) + ": " + entry.Policy
-	if entry.RuleLine > 0 {
-		then += fmt.Sprintf(", by %s", renderRule(entry.RuleFile, entry.RuleLine, entry.RuleText))
-	}
-	e.say("%s", then)
-	e.tellDangers(entry, part)
-	if len(missing) > 0 {
-		e.say("The record does not keep the value of %s, so clawai cannot know whether a rule above looks at it:", cmdline.JoinNames(missing))
-		e.say("the call may be refused or asked about all the same.")
-	}
-	if call.IsCut() {
-		e.say("The record does not keep all arguments: further ones are not known.")
-	}
-	if err := e.checkUnrecorded(entry, &call); err != nil {
-		return nil, err
-	}
-	return &remember.Late{
-		Call: part, Part: len(missing) > 0 || call.IsCut(), Action: action,
-		By: "clawai policy " + action.String() + " --from " + entry.Record,
-	}, nil
-}
-
-// tellDangers tells why the call needs care, as its question would.
-func (e *policyEdit) tellDangers(entry *event.Entry, call policy.Call) {
-	o := e.writer.View
-	o.ReadFile, o.Unseen, o.Project = nil, true, entry.Cwd
-	if v, err := view.NewQuestion([]policy.Call{call}, o); err == nil {
-		for _, danger := range v.Dangers {
-			e.say("careful    %s", danger)
-		}
-	}
 }
 
 // checkUnrecorded returns an error if the rule that decided then looks at what the record does not
@@ -314,31 +285,6 @@ func (e *policyEdit) pickScope(offers []view.Offer, id string, action policy.Act
 
 func capitalize(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// showPlan prints the rules of a plan, where they go, what they change and what stays refused.
-func (e *policyEdit) showPlan(plan *remember.Plan, action policy.Action) {
-	e.say("")
-	e.say("This goes into %s, at line %d:", term.VisibleText(e.file), plan.Line)
-	e.say("")
-	printText(cmdline.ProseWriter(e.c.App.Writer), []byte(plan.Text))
-	e.say("")
-	e.say("%s", map[policy.Action]string{policy.Allow: "It opens", policy.Deny: "It closes"}[action])
-	for i := range plan.Opened {
-		s := &plan.Opened[i]
-		e.say("  %s", s.Text)
-		e.say("    was %s", describeDecision(&s.Old))
-		e.say("    is  %s", describeDecision(&s.New))
-	}
-	if len(plan.Kept) > 0 {
-		e.say("It stays refused")
-	}
-	for i := range plan.Kept {
-		e.say("  %s", plan.Kept[i].Text)
-		e.say("    by  %s", describeDecision(&plan.Kept[i].New))
-	}
-	e.say("Of all calls: %s", diff.ComparePolicies(plan.Old, plan.New).Summary())
-	e.say("")
-}
-
 func describeDecision(d *policy.Decision) string {
 	if d.Rule == nil {
 		return d.Action.String() + ", no rule"
@@ -359,7 +305,11 @@ func (e *policyEdit) writePlan(plan *remember.Plan, question string, command []s
 	if err := cmdline.ConfirmAction(e.c, question, "Nothing was written.", true); err != nil {
 		return err
 	}
-	if err := e.writer.Apply(e.c.Context, plan); err != nil {
+	return e.applyPlan(e.c.Context, plan)
+}
+
+func (e *policyEdit) applyPlan(ctx context.Context, plan *remember.Plan) error {
+	if err := e.writer.Apply(ctx, plan); err != nil {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
 	// Proxies that run wait before they take up a text that may be half written, or has lost rules.

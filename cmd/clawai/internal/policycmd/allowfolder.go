@@ -23,13 +23,13 @@ func openFolder(c *cli.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	if folder, err = filepath.Abs(folder); err != nil {
+	if folder, err = filepath.Abs(expandHome(folder, e.folders.Home)); err != nil {
 		return err
 	}
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return cmdline.Usagef("nothing was written: there is no folder %s", term.VisibleText(folder))
 	}
-	if err := e.checkFolder(folder); err != nil {
+	if err := widen.CheckFolder(folder, e.folders.Home, []string{e.folders.Config, e.folders.State}); err != nil {
 		return cmdline.Usagef("nothing was written: %s", term.VisibleText(err.Error()))
 	}
 	src, err := readPolicyFile(e.file)
@@ -46,10 +46,13 @@ func openFolder(c *cli.Context, folder string) error {
 	if c.Bool("write") {
 		command = append(command, "--write")
 	}
+	done := cmdline.ShowProgress("Trying what the rules would open")
+	defer done()
 	op, err := widen.OpenFolder(src, widen.Options{
 		File: e.file, Parse: e.writer.Options, Folder: widen.SpellFolder(folder, e.folders.Home), Server: c.String("server"), Write: c.Bool("write"),
 		Comment: fmt.Sprintf("# Written on %s by clawai policy allow.\n", time.Now().Format(time.DateOnly)),
 	})
+	done()
 	if err != nil {
 		return fmt.Errorf("nothing was written: %s", term.VisibleText(err.Error()))
 	}
@@ -62,22 +65,13 @@ func openFolder(c *cli.Context, folder string) error {
 	return nil
 }
 
-// checkFolder returns an error for a folder that is not opened, by its name or by where it leads.
-func (e *policyEdit) checkFolder(folder string) error {
-	if err := widen.CheckLinks(folder, e.folders.Home); err != nil {
-		return err
+// expandHome returns a folder that is written with ~ as the shell would have done outside quotes.
+func expandHome(folder, home string) string {
+	rest, below := strings.CutPrefix(folder, "~")
+	if below && home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return home + rest
 	}
-	home, own := e.folders.Home, []string{e.folders.Config, e.folders.State}
-	if err := widen.CheckFolder(folder, home, own); err != nil {
-		return err
-	}
-	all := append([]string{folder, home}, own...)
-	for i, path := range all {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			all[i] = real
-		}
-	}
-	return widen.CheckFolder(all[0], all[1], all[2:])
+	return folder
 }
 
 // showOpening prints the rules, where they go, what they open and what stays shut.

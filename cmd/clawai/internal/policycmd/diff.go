@@ -46,7 +46,7 @@ func runDiff(c *cli.Context) error {
 	case c.Bool("json") && c.Bool("markdown"):
 		return cmdline.Usagef("--json beside --markdown: choose one")
 	case c.Int("examples") < 0:
-		return cmdline.Usagef("--examples: %d is no number of calls", c.Int("examples"))
+		return cmdline.Usagef("--examples: %d is not a number of calls", c.Int("examples"))
 	case c.IsSet("since") && !c.Bool("record"):
 		return cmdline.Usagef("--since is for --record")
 	}

@@ -278,7 +278,7 @@ func argFlags(flags []string) (map[string]json.RawMessage, error) {
 		case !found || name == "":
 			return nil, cmdline.Usagef("--arg %q: write NAME=TEXT, or NAME:=JSON", flag)
 		case twice:
-			return nil, cmdline.Usagef("--arg %s stands twice", name)
+			return nil, cmdline.Usagef("--arg %s is there twice", name)
 		case raw && !json.Valid([]byte(text)):
 			return nil, cmdline.Usagef("--arg %s: %q is not JSON; write %s=TEXT for a text", name, text, name)
 		case raw:
@@ -326,7 +326,7 @@ func atFlag(c *cli.Context) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, cmdline.Usagef("--at: %q is no time; write 2026-01-31T15:04:05Z or 2026-01-31 15:04", s)
+	return time.Time{}, cmdline.Usagef("--at: %q is not a time; write 2026-01-31T15:04:05Z or 2026-01-31 15:04", s)
 }
 
 // lonePolicy loads a policy without layers; the exit code is 2 when it cannot be read.

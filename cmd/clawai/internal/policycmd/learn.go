@@ -78,7 +78,7 @@ func (r *learnRun) readOptions() error {
 	case !ok:
 		return cmdline.UnknownWord("--observed", "mode", c.String("observed"), []string{"prompt", "reads", "allow"})
 	case c.Int("min-count") < 1:
-		return cmdline.Usagef("--min-count: %d is no number of calls", c.Int("min-count"))
+		return cmdline.Usagef("--min-count: %d is not a number of calls", c.Int("min-count"))
 	case !(c.Float64("min-share") > 0.5 && c.Float64("min-share") <= 1):
 		return cmdline.Usagef("--min-share: %v is not between 0.5 and 1", c.Float64("min-share"))
 	case c.Bool("interactive") && (c.String("out") == "" || c.Bool("json")):
@@ -149,6 +149,11 @@ func (r *learnRun) readRecord() error {
 		}
 	}
 	if r.l.Seen == 0 {
+		if r.c.Bool("json") {
+			if err := r.tellResult(); err != nil {
+				return err
+			}
+		}
 		return cmdline.Usagef("no recorded decision matches in %s, so there is nothing to learn from; to watch a server: clawai wrap SERVER --observe", dir)
 	}
 	r.rules = r.l.Propose()

@@ -43,6 +43,10 @@ var (
 		newMark(cmdline.Green, `^\S.*: the fixtures \w+ .* (\(100\.0 %\))`),
 		newMark(cmdline.Yellow, `^\S.*: the fixtures \w+ .* (\(\d\d?\.\d %\))`),
 	}
+	showMarks = []cmdline.Mark{
+		newMark(cmdline.Bold, `^(\S.*)  \(`), newMark(cmdline.Green, `^ +(allowed|passed)  `),
+		newMark(cmdline.Yellow, `^ +(asked|fenced|taken out|warned)  `), newMark(cmdline.Red, `^ +(refused|withheld)  `),
+	}
 	diffMarks = slices.Concat([]cmdline.Mark{
 		newMark(cmdline.Bold, `^((?:Newly|No longer|Allowed under|Asked) .*)`),
 		newMark(cmdline.Yellow, `^(Not decided)`),

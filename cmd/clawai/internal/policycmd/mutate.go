@@ -26,7 +26,9 @@ func mutateCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			done := cmdline.ShowProgress("Changing the rules one by one")
 			mutation, err := cover.Mutate(s.policy, s.file, s.src, s.fixtures, s.options)
+			done()
 			if err != nil {
 				return err
 			}

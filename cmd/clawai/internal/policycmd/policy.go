@@ -4,17 +4,17 @@ package policycmd
 
 import "github.com/urfave/cli/v2"
 
-// Command returns "clawai policy".
-func Command() *cli.Command {
+// Command returns "clawai policy". more are its commands that look at clients' files.
+func Command(more ...*cli.Command) *cli.Command {
 	return &cli.Command{
 		Name:      "policy",
 		Usage:     "write a policy, test it, compare it",
 		UsageText: "clawai policy COMMAND [options]",
-		Subcommands: []*cli.Command{
+		Subcommands: append([]*cli.Command{
 			initCommand(), checkCommand(), lintCommand(), explainCommand(),
 			testCommand(), coverageCommand(), mutateCommand(), fmtCommand(),
 			diffCommand(), replayCommand(), learnCommand(), trustCommand(),
-			allowCommand(), denyCommand(), undoCommand(),
-		},
+			allowCommand(), denyCommand(), undoCommand(), updateCommand(), showCommand(),
+		}, more...),
 	}
 }

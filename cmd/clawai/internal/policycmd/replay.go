@@ -45,7 +45,7 @@ func runReplay(c *cli.Context) error {
 		return err
 	}
 	if c.Int("examples") < 0 {
-		return cmdline.Usagef("--examples: %d is no number of calls", c.Int("examples"))
+		return cmdline.Usagef("--examples: %d is not a number of calls", c.Int("examples"))
 	}
 	path, layers := c.String("policy"), config.Layers{}
 	if path == "" {
@@ -66,7 +66,9 @@ func runReplay(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	done := cmdline.ShowProgress("Judging the record again")
 	r, err := replay.Run(j, audit.Read(dir, withAnswers(records)), c.Int("examples"))
+	done()
 	if err != nil {
 		return cmdline.Usagef("the record in %s: %w", dir, err)
 	}
@@ -88,6 +90,11 @@ func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Jud
 	if err != nil {
 		return nil, err
 	}
+	return NewReplayJudge(path, home, layers, cmdline.ProseWriter(c.App.ErrWriter))
+}
+
+// NewReplayJudge does the same for a home folder. It writes notes about the layers to warn.
+func NewReplayJudge(path, home string, layers config.Layers, warn io.Writer) (*replay.Judge, error) {
 	src, err := readPolicyFile(path)
 	if err != nil {
 		return nil, err
@@ -101,7 +108,7 @@ func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Jud
 		return nil, cmdline.Usagef("nothing was judged: %w", err)
 	}
 	for _, note := range notes {
-		fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: %s\n", note)
+		fmt.Fprintf(warn, "clawai: %s\n", note)
 	}
 	o.Above = above
 	j, err := replay.NewJudge(path, src, o)

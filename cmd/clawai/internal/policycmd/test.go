@@ -84,13 +84,13 @@ func judgeOptions(c *cli.Context) (o policy.Options, fill func(*check.Fixture), 
 	o = policyfile.PolicyOptions(c.String("home"))
 	if root := c.String("root"); root != "" {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
-			return o, nil, cmdline.Usagef("--root: %s is no directory", root)
+			return o, nil, cmdline.Usagef("--root: %s is not a directory", root)
 		}
 		o.Disk = disk.RootedDisk(root)
 	}
 	if text := c.String("at"); text != "" {
 		if at, err = time.Parse(time.RFC3339, text); err != nil {
-			return o, nil, cmdline.Usagef("--at: %q is no date and time with its offset; write 2026-01-31T09:00:00+01:00", text)
+			return o, nil, cmdline.Usagef("--at: %q is not a date and time with its offset; write 2026-01-31T09:00:00+01:00", text)
 		}
 	}
 	return o, func(fx *check.Fixture) {
@@ -111,9 +111,9 @@ func placeFlags(c *cli.Context) (cwd, system string, err error) {
 	cwd, system = c.String("cwd"), c.String("os")
 	switch {
 	case cwd != "" && !policy.IsFolder(cwd):
-		err = cmdline.Usagef("--cwd: %s is no folder; write an absolute path, or one below ~/", cwd)
+		err = cmdline.Usagef("--cwd: %s is not a folder; write an absolute path, or one below ~/", cwd)
 	case system != "" && !policy.IsOS(system):
-		err = cmdline.Usagef("--os: %s is no system; write windows, linux or darwin", system)
+		err = cmdline.Usagef("--os: %s is not a system; write windows, linux or darwin", system)
 	}
 	return cwd, system, err
 }

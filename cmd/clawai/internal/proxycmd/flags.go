@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// proxyFlags returns the options of clawai proxy with the given names, or all. Their definition
+// Flags returns the options of clawai proxy with the given names, or all. Their definition
 // is also used to read the wrappers in clients' files.
-func proxyFlags(names ...string) []cli.Flag {
+func Flags(names ...string) []cli.Flag {
 	var flags []cli.Flag
 	channels := strings.Join(session.ChannelNames(), ", ")
 	for _, o := range proxyargs.ListOptions() {

@@ -16,12 +16,14 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/egress"
 	"github.com/clawai/clawai/internal/state/oauth"
 	"github.com/clawai/clawai/internal/state/vault"
 	"github.com/clawai/clawai/internal/text/redact"
@@ -43,7 +45,7 @@ func HubCommand() *cli.Command {
 		Name:      "hub",
 		Usage:     "serve the MCP servers of config.toml as one, and let through only what the policy allows",
 		UsageText: "clawai hub [options]",
-		Flags:     append([]cli.Flag{only}, proxyFlags(hubOptions...)...),
+		Flags:     append([]cli.Flag{only}, Flags(hubOptions...)...),
 		Action:    runHub,
 	}
 }
@@ -80,6 +82,7 @@ func runHub(c *cli.Context) error {
 	}
 	h.all = one.All
 	h.all.Go(h.followConfig)
+	tellWaiting(c.App.ErrWriter, "hub", "To put it into a client: clawai wrap --hub CLIENT.")
 	err = h.carrySession(h.all.Context(), hub.Options{
 		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Gate: one.Session,
 		LongestLine: func(client string) int { return mcp.LongestLine(client, false) },
@@ -217,8 +220,17 @@ func (h *hubRun) openServer(guard *gate.Session, s config.Upstream) (proxy.Upstr
 	if err != nil {
 		return nil, err
 	}
-	child, err := stdio.Start(stdio.Options{Args: s.Command, Env: env, Dir: s.Dir, Stderr: stderr})
+	start, err := h.run.planStart(h.all, policyfile.CagedServer{Name: s.ID, Command: s.Command, Dir: s.Dir})
+	if err != nil {
+		given()
+		note("start", err.Error())
+		return nil, err
+	}
+	child, err := stdio.Start(stdio.Options{Args: start.Command, Env: env, Dir: s.Dir, Stderr: stderr, Cage: start.Cage, Refused: noteRefusals(guard, s.ID)})
 	given()
+	if err == nil {
+		err = noteStart(guard, s.ID, start, child)
+	}
 	if err != nil {
 		note("start", err.Error())
 		return nil, err
@@ -233,7 +245,7 @@ func (h *hubRun) noteAddress(s config.Upstream) error {
 		return s.Unusable
 	}
 	if vault.HasReference(s.URL) || vault.HasReference(s.Dir) {
-		return fmt.Errorf("%s stands in its url or cwd, where nothing is filled in; put it into its headers or env", vault.Prefix)
+		return fmt.Errorf("%s is in its url or cwd, where nothing is filled in; put it into its headers or env", vault.Prefix)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -248,7 +260,7 @@ func (h *hubRun) noteAddress(s config.Upstream) error {
 // by themselves.
 func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
 	if slices.ContainsFunc(s.Command, vault.HasReference) {
-		return nil, nil, fmt.Errorf("%s stands in an argument, which every process can read; put it into its env", vault.Prefix)
+		return nil, nil, fmt.Errorf("%s is in an argument, which every process can read; put it into its env", vault.Prefix)
 	}
 	resolver := vaultplace.NewResolver(s.ID, s.Command, s.Dir)
 	env, err = resolver.FillEnv(serverEnv(s.Env))
@@ -308,7 +320,7 @@ func (h *hubRun) dialServer(s config.Upstream, note func(code, text string)) (pr
 		return nil, adviseOwner(err, s)
 	}
 	h.hideValues(used)
-	o := remote.Options{URL: u, Header: header, Limits: h.run.limits, SSE: s.SSE, Note: note}
+	o := remote.Options{URL: u, Header: header, Limits: h.run.limits, SSE: s.SSE, Note: note, Network: egress.Network{Folders: h.run.spec.Folders}}
 	if o.Header.Get("Authorization") == "" {
 		o.Credentials = oauth.New(authcmd.SignInOptions(h.run.spec.Folders, u, authcmd.OpenPage))
 	}

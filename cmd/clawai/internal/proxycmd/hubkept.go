@@ -55,7 +55,11 @@ func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [
 		if errors.Is(err, oauth.ErrNone) {
 			err = nil
 		}
-		return fmt.Appendf(nil, "%q %q %s", s.URL, fmt.Sprintf("%q", header), e.Since.UTC()), used, err
+		if err != nil {
+			return nil, nil, err
+		}
+		shown, err := config.LoadTLS(folders) // or on whose certificate is shown
+		return fmt.Appendf(nil, "%q %q %s %q", s.URL, fmt.Sprintf("%q", header), e.Since.UTC(), shown), used, err
 	}
 	env, used, err := fillEnv(s)
 	if err != nil {

@@ -34,7 +34,7 @@ func Command() *cli.Command {
 		Name:      "proxy",
 		Usage:     "run an MCP server and let through only what the policy allows",
 		UsageText: "clawai proxy [options] -- COMMAND [ARGUMENTS...]\nclawai proxy [options] -- https://HOST/PATH\nclawai proxy [options] --listen ADDRESS:PORT --upstream NAME=URL\nclawai proxy [options] --listen ADDRESS:PORT --hub\nclawai proxy [options] --listen ADDRESS:PORT --hub --invocations",
-		Flags:     proxyFlags(),
+		Flags:     Flags(),
 		Action:    runProxy,
 	}
 }
@@ -48,6 +48,9 @@ type proxyRun struct {
 	asError bool // a denial is a JSON-RPC error, not a result (--deny-as error)
 	secrets secrets
 	here    bool // the servers run on this system
+	// clientSandbox holds the rules of the client's own sandbox for the server. wrap has copied them from
+	// the client's file.
+	clientSandbox []string
 }
 
 // fewestProcessors is the number of processors that two loops in blocking system calls need to run
@@ -116,6 +119,9 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 		return nil, err
 	}
 	if err := p.readRemote(c.StringSlice("header-file"), c.String("was")); err != nil {
+		return nil, err
+	}
+	if err := p.readClientSandbox(c.StringSlice("client-sandbox")); err != nil {
 		return nil, err
 	}
 	p.spec.Peer.Guess, p.spec.Peer.Is = guessName(p.command, p.spec.Peer.Name), p.describeServer()

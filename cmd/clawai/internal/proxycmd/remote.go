@@ -15,6 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/egress"
 	"github.com/clawai/clawai/internal/state/oauth"
 	"github.com/clawai/clawai/proxy/remote"
 )
@@ -111,6 +112,7 @@ func (r *remoteServer) renderAddress() string {
 func (p *proxyRun) dialServer(guard *gate.Session) (*remote.Upstream, error) {
 	o := remote.Options{
 		URL: p.remote.url, Header: p.remote.header, Limits: p.limits, SSE: p.remote.sse,
+		Network: egress.Network{Folders: p.spec.Folders},
 		Note: func(code, text string) {
 			_ = guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: p.spec.Peer.Name, Code: code, Detail: text})
 		},

@@ -26,7 +26,7 @@ type secrets struct {
 // server is not started.
 func (p *proxyRun) readSecrets() error {
 	if slices.ContainsFunc(p.command, vault.HasReference) {
-		return cmdline.Usagef("%s stands in an argument, which every process can read; put it into the environment: NAME=%[1]sENTRY", vault.Prefix)
+		return cmdline.Usagef("%s is in an argument, which every process can read; put it into the environment: NAME=%[1]sENTRY", vault.Prefix)
 	}
 	if p.remote != nil {
 		resolver := vaultplace.NewResolver(p.spec.Peer.Name, []string{p.remote.url.String()}, "")

@@ -36,7 +36,7 @@ func ServeCommand() *cli.Command {
 		Name:      "serve",
 		Usage:     "run clawai's own MCP server: the session's status, and credentials that you show to agents",
 		UsageText: "clawai serve [options]",
-		Flags:     proxyFlags(serveOptions...),
+		Flags:     Flags(serveOptions...),
 		Action:    runServe,
 	}
 }
@@ -80,6 +80,7 @@ func runServe(c *cli.Context) error {
 		return openError(err)
 	}
 	s.hide = one.All.HideValues
+	tellWaiting(c.App.ErrWriter, "serve", "Give a client an entry with the command clawai and the argument serve.")
 	return closeRun(one, s.serveClient(one, tools))
 }
 

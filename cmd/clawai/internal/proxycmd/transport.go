@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/stdio"
@@ -32,8 +33,16 @@ func (p *proxyRun) startServer(one *session.Session) (s *server, code int, err e
 	if err != nil {
 		return nil, ExitProxy, err
 	}
-	child, err := stdio.Start(stdio.Options{Args: p.command, Env: p.secrets.env, Stderr: stderr})
+	start, err := p.planStart(one.All, policyfile.CagedServer{Name: p.spec.Peer.Name, Command: p.command, Client: p.clientSandbox})
+	if err != nil {
+		started()
+		return nil, ExitProxy, err
+	}
+	child, err := stdio.Start(stdio.Options{Args: start.Command, Env: p.secrets.env, Stderr: stderr, Cage: start.Cage, Refused: noteRefusals(one.Session, p.spec.Peer.Name)})
 	started()
+	if err == nil {
+		err = noteStart(one.Session, p.spec.Peer.Name, start, child)
+	}
 	if err != nil {
 		code := ExitProxy
 		if failed, ok := errors.AsType[*stdio.StartError](err); ok {

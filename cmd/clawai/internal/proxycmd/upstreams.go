@@ -11,6 +11,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
 	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
+	"github.com/clawai/clawai/internal/state/egress"
 	"github.com/clawai/clawai/internal/state/oauth"
 	"github.com/clawai/clawai/internal/state/upstream"
 	"github.com/clawai/clawai/internal/text/redact"
@@ -41,7 +42,7 @@ func (l *listenRun) readUpstreams(c *cli.Context) error {
 		if _, twice := l.upstreams[name]; twice {
 			return cmdline.Usagef("two servers are called %q; give them names: --upstream NAME=URL", name)
 		}
-		l.upstreams[name] = remote.Options{URL: server.url, Limits: l.run.limits}
+		l.upstreams[name] = remote.Options{URL: server.url, Limits: l.run.limits, Network: egress.Network{Folders: l.run.spec.Folders}}
 	}
 	files, err := l.headerFiles(c.StringSlice("header-file"))
 	if err != nil {

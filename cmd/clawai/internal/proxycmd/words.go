@@ -2,12 +2,24 @@ package proxycmd
 
 import (
 	"fmt"
+	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/term"
 )
+
+// tellWaiting tells a person who starts a server by hand why nothing happens. how says how a client
+// comes to start it.
+func tellWaiting(w io.Writer, command, how string) {
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		_, _ = fmt.Fprintf(w, "clawai %s waits for an MCP client on its standard input: clients start it. %s To end it: Ctrl-D\n", command, how)
+	}
+}
 
 // launchers lists programs that run a server named by one of their arguments.
 var launchers = []string{"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "docker", "podman"}

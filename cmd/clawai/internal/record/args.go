@@ -4,17 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
 // mainNames lists the arguments by which a person recognises a call, the most useful first, in
 // lower case and without signs between words.
-var mainNames = []string{
-	"path", "filepath", "file", "filename", "notebookpath", "source", "sourcepath", "directory", "dir", "folder", "paths", "files",
+var mainNames = append(slices.Clone(mcp.FileArguments),
 	"command", "cmd", "script", "url", "uri", "query", "sql", "q", "pattern", "expression", "selector", "name", "title", "id",
-}
+)
 
 // argument is a member of a call's arguments.
 type argument struct{ name, value string }
@@ -28,7 +29,7 @@ func mainArgument(args []byte) string {
 	}
 	for _, name := range mainNames {
 		for _, a := range all {
-			if strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(a.name)) == name {
+			if mcp.PlainName(a.name) == name {
 				return a.value
 			}
 		}

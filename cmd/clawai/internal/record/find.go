@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
@@ -30,7 +31,7 @@ func FindDecision(dir, id string) (*event.Entry, error) {
 			}
 			seen++
 			if of = e.Ref; of == "" {
-				return nil, cmdline.Usagef("record %s is of kind %s: no rule judged it%s", term.VisibleText(id), term.VisibleText(string(e.Kind)), inBrackets(Short(e.Reason+e.Detail, MaxText)))
+				return nil, cmdline.Usagef("record %s is of kind %s: no rule judged it%s", term.VisibleText(id), term.VisibleText(string(e.Kind)), inBrackets(Short(cmp.Or(e.Reason, e.Detail), MaxText)))
 			}
 		}
 		if of == "" {
@@ -48,6 +49,17 @@ func FindDecision(dir, id string) (*event.Entry, error) {
 		return nil, cmdline.Usagef("record %q was not found: %v", id, damage)
 	}
 	return nil, cmdline.Usagef("no record %q in %s; clawai log shows the ids", id, dir)
+}
+
+// FindReply returns the last recorded reply to a call. If the call has a reply with the given id, it
+// returns that one. It returns nil if the call has no reply.
+func FindReply(dir string, call *event.Entry, id string) (found *event.Entry) {
+	for e, err := range audit.Read(dir, audit.Filter{Record: call.Record}) {
+		if err == nil && e.Ref == call.Record && (isReply(&e) || judgesReply(&e)) && (found == nil || found.Record != id) {
+			found = &e
+		}
+	}
+	return found
 }
 
 // findBegun returns the decision whose id begins with id. It returns nil if no decision does, and

@@ -53,8 +53,9 @@ func (p *Printer) fitRow(r *Row) string {
 	}
 	id := ""
 	if p.Width >= roomy {
-		left -= len(gap) + idCells
-		id = gap + cmdline.Paint(p.Color, cmdline.Dim, cmdline.Pad(Short(e.Record, idCells), idCells))
+		shown := cmdline.Pad(term.VisibleLine(e.Record), idCells) // in full: a part of it names no record
+		left -= len(gap) + view.Width(shown)
+		id = gap + cmdline.Paint(p.Color, cmdline.Dim, shown)
 	}
 	end, endColor := callEnding(r)
 	if end != "" || id != "" {
@@ -124,6 +125,8 @@ func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 	switch {
 	case IsObserved(e) && e.Kind == event.Decision:
 		all = append(all, Short(wouldText(e), MaxText))
+	case isHandedOver(e):
+		all = append(all, "its client asks")
 	case e.Policy == "prompt" && e.Kind == event.Decision && e.Decision == "allow":
 		all = append(all, "asked")
 	}
@@ -135,6 +138,9 @@ func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 			all = append(all, declaredText(list))
 		}
 	}
+	if judgesReply(e) && e.Decision == "deny" {
+		all = append(all, "withheld")
+	}
 	if e.Decision != "allow" {
 		all = append(all, p.reasonTexts(e)...)
 	}
@@ -144,6 +150,12 @@ func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 // optionalParts returns the details that a line shows if there is room, the most important
 // first.
 func (p *Printer) optionalParts(e *event.Entry) (all []string) {
+	if e.Decision == "deny" && len(e.Finds) > 0 {
+		all = append(all, "found "+Short(strings.Join(e.FoundKinds(), ", "), MaxText))
+	}
+	if command := releaseCommand(e); command != "" {
+		all = append(all, command)
+	}
 	if server := serverName(e); server != "" {
 		all = append(all, server)
 	}

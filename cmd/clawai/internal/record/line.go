@@ -76,6 +76,9 @@ func replyParts(r *Row) (parts []string) {
 	if r.Reply.IsError {
 		return append(parts, "failed after "+Duration(r.ReplyTime()))
 	}
+	if r.Reply.Code == gate.CodeReleased {
+		parts = append(parts, "released")
+	}
 	return append(parts, "done in "+Duration(r.ReplyTime()))
 }
 
@@ -89,6 +92,9 @@ func verdictWord(e *event.Entry) (word, color string) {
 	case event.Decision:
 		if IsObserved(e) {
 			return "observed", cmdline.Yellow
+		}
+		if isHandedOver(e) {
+			return "prompted", cmdline.Yellow
 		}
 		if e.Decision == "allow" {
 			return "allow", cmdline.Green
@@ -141,6 +147,8 @@ func lineDetails(e *event.Entry, home string) []string {
 	switch {
 	case IsObserved(e) && e.Kind == event.Decision:
 		add("NOT ENFORCED (%s)", Short(wouldText(e), MaxText))
+	case isHandedOver(e):
+		add("its client asks")
 	case e.Policy == "prompt" && e.Kind == event.Decision:
 		add("asked")
 	}
@@ -158,6 +166,12 @@ func lineDetails(e *event.Entry, home string) []string {
 		if s != "" {
 			add("%s", Short(s, 2*MaxText))
 		}
+	}
+	if e.Decision == "deny" && len(e.Finds) > 0 {
+		add("found %s", Short(strings.Join(e.Finds, ", "), 2*MaxText))
+	}
+	if command := releaseCommand(e); command != "" {
+		add("%s", command)
 	}
 	if e.Code != "" && e.RuleLine == 0 {
 		add("[%s]", Short(e.Code, MaxText))
@@ -195,6 +209,12 @@ func renderAnswerer(e *event.Entry) string {
 // allow are not the policy's.
 func IsObserved(e *event.Entry) bool { return e.Stage == string(gate.StageObserve) }
 
+// isHandedOver reports whether the client asks its person about a call, and clawai does not know the
+// answer.
+func isHandedOver(e *event.Entry) bool {
+	return e.Kind == event.Decision && e.Code == gate.CodeHandedOver
+}
+
 // wouldText returns what the policy alone would have decided.
 func wouldText(e *event.Entry) string {
 	switch w := e.UnenforcedDecision(); w {
@@ -225,6 +245,8 @@ func ParseKind(word string) (event.Kind, error) {
 		return "", cmdline.Usagef("--kind: %s is how a decision is printed; those alone are shown by --decision %s", word, word)
 	case "observed":
 		return "", cmdline.Usagef("--kind: observed is how a decision is printed that nothing enforced; say --kind decision")
+	case "prompted":
+		return "", cmdline.Usagef("--kind: prompted is how a decision is printed that the client's own dialog asks about; say --decision prompt")
 	case "done", "failed":
 		return "", cmdline.Usagef("--kind: %s is how an outcome is printed; say --kind outcome", word)
 	}

@@ -12,7 +12,7 @@ import (
 func TestTheWordOfALineNamesItsKind(t *testing.T) {
 	for _, kind := range event.KindWords() {
 		for _, ev := range []event.Event{
-			{Decision: "allow"}, {Decision: "deny"}, {Decision: "allow", Stage: "observe"}, {Decision: "allow", IsError: true},
+			{Decision: "allow"}, {Decision: "deny"}, {Decision: "allow", Stage: "observe"}, {Decision: "allow", IsError: true}, {Decision: "allow", Policy: "prompt", Code: "handed_over"},
 		} {
 			ev.Kind = event.Kind(kind)
 			word, _ := verdictWord(&event.Entry{Event: ev})
@@ -20,7 +20,7 @@ func TestTheWordOfALineNamesItsKind(t *testing.T) {
 			switch {
 			case err == nil && string(got) != kind:
 				t.Errorf("%s is printed as %q, which is the kind %s", kind, word, got)
-			case err != nil && !strings.Contains(err.Error(), "--decision "+word) && !strings.Contains(err.Error(), "--kind "+kind):
+			case err != nil && !strings.Contains(err.Error(), "--decision "+word) && !strings.Contains(err.Error(), "--decision prompt") && !strings.Contains(err.Error(), "--kind "+kind):
 				t.Errorf("%s is printed as %q: %v", kind, word, err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // Row is the content of one line: an entry and, for a call, its reply.
@@ -47,6 +48,19 @@ func isReply(e *event.Entry) bool {
 // its own, and is also the outcome of its call.
 func judgesReply(e *event.Entry) bool {
 	return e.Kind == event.Decision && e.Ref != "" && e.Subject == ""
+}
+
+// CanRelease reports whether a person can release the next reply to the call of a withheld reply.
+func CanRelease(e *event.Entry) bool {
+	return judgesReply(e) && e.Release != "" && e.Decision == "deny"
+}
+
+// releaseCommand returns the command that releases the next reply; "" if none can be released.
+func releaseCommand(e *event.Entry) string {
+	if !CanRelease(e) {
+		return ""
+	}
+	return "clawai release " + term.VisibleText(e.Record)
 }
 
 // awaitsReply reports whether a reply to an entry may follow.

@@ -2,10 +2,12 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/check/replay"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/text/term"
@@ -28,7 +30,7 @@ func (c *Calls) Add(e *event.Entry) error {
 		call.Reply = &reply
 		c.Show(call)
 	}
-	if e.Kind != event.Decision {
+	if e.Kind != event.Decision && e.Kind != event.Dropped {
 		return nil
 	}
 	row := &Row{Entry: *e}
@@ -43,18 +45,51 @@ func (c *Calls) Add(e *event.Entry) error {
 // ScreenLine returns a row on one line without colors, and the word of its decision.
 func ScreenLine(r *Row, width int, home string) (line, word string) {
 	p := Printer{Width: width + 1, Home: home}
-	word, _ = verdictWord(&r.Entry)
-	return p.fitRow(r), word
+	shown := *r
+	if len(shown.Entry.Names) == 0 && shown.Entry.Method == "" {
+		shown.Entry.Method = "(no call)" // the columns of all rows begin alike
+	}
+	word, _ = verdictWord(&shown.Entry)
+	return p.fitRow(&shown), word
+}
+
+// Brief is a call in the few texts that a list shows. All of them are harmless and short.
+type Brief struct{ Word, About, Why, Ended string }
+
+// NewBrief returns a row in few texts.
+func NewBrief(r *Row, home string) Brief {
+	e := &r.Entry
+	word, _ := verdictWord(e)
+	ended, _ := callEnding(r)
+	reasons := []string{e.Reason, e.RuleText, e.Words}
+	if e.Kind == event.Dropped {
+		reasons = append(reasons, e.Detail)
+	}
+	if r.isWithheld() {
+		reasons = append(reasons, r.Reply.Reason)
+	}
+	reasons = slices.DeleteFunc(reasons, func(s string) bool { return s == "" })
+	why := Short(strings.Join(slices.Compact(reasons), separator), 3*MaxText)
+	return Brief{Word: word, About: Short(shortenHome(mainArgument(e.Args), home), 2*MaxText), Why: why, Ended: ended}
 }
 
 // WasAsked reports whether the rules asked a person about a call.
 func WasAsked(e *event.Entry) bool { return e.Policy == "prompt" }
+
+// CanExplain reports whether a recorded decision can be judged again.
+func CanExplain(e *event.Entry) bool { return replay.IsJudged(e) && !judgesReply(e) }
+
+// CanOpen reports whether a rule could allow a recorded call that was refused or asked about.
+func CanOpen(e *event.Entry) bool { return CanExplain(e) && (e.Decision != "allow" || WasAsked(e)) }
 
 // Facts returns everything that the record has of a call, as harmless lines of at most width
 // columns. The first is the call in one line.
 func Facts(r *Row, width int, home string) []string {
 	e := &r.Entry
 	word, _ := verdictWord(e)
+	if e.Kind == event.Dropped {
+		word = "a message was dropped"
+	}
 	lines := []string{strings.TrimSpace(word + "  " + toolOf(e) + "  " + term.VisibleText(shortenHome(mainArgument(e.Args), home)))}
 	add := func(label, text string) {
 		if text != "" {
@@ -88,8 +123,14 @@ func Facts(r *Row, width int, home string) []string {
 	add("session", term.VisibleText(e.Session))
 	add("folder", term.VisibleText(shortenHome(e.Cwd, home)))
 	add("record", term.VisibleText(e.Record))
-	add("explain", "clawai log explain "+term.VisibleText(e.Record))
-	if e.Decision == "deny" && !judgesReply(e) {
+	if e.Kind == event.Decision {
+		add("explain", "clawai log explain "+term.VisibleText(e.Record))
+	}
+	if r.Reply != nil {
+		add("release", releaseCommand(r.Reply))
+	}
+	add("release", releaseCommand(e))
+	if CanOpen(e) {
 		add("open", "clawai policy allow --from "+term.VisibleText(e.Record))
 	}
 	return view.Wrap(lines, width)

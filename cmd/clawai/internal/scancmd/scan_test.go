@@ -82,7 +82,7 @@ func TestEscapesAreReadInEveryFormOfJSON(t *testing.T) {
 	const one = `{"a":"\u0067hp_16C7e42F292c6912E7710c838347Ae178B4a"}`
 	for name, text := range map[string]string{
 		"a document": one, "a mark": "\ufeff" + one, "lines": one + "\n" + `{"b":1}` + "\n", "the second line": `{"b":1}` + "\r\n" + one, "a mark and lines": "\ufeff" + one + "\n{}",
-		"one behind another": `{} ` + one, "over lines": "{\n\"b\": [1]\n}\n{\n\"a\":\n" + `"\u0067hp_16C7e42F292c6912E7710c838347Ae178B4a"` + "\n}\n", "behind what is cut": `{"b":"c` + "\n" + one, "behind words": "this is no JSON\n" + one,
+		"one behind another": `{} ` + one, "over lines": "{\n\"b\": [1]\n}\n{\n\"a\":\n" + `"\u0067hp_16C7e42F292c6912E7710c838347Ae178B4a"` + "\n}\n", "behind what is cut": `{"b":"c` + "\n" + one, "behind words": "this is not JSON\n" + one,
 		"behind one that is not closed": `{"b":` + "\n" + one, "before words": one + "\nwords",
 	} {
 		all := found(t, text)

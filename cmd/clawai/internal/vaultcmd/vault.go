@@ -162,7 +162,7 @@ func maxAge(c *cli.Context) (age time.Duration, given bool, err error) {
 		}
 	}
 	if age, err = time.ParseDuration(text); err != nil || age < 0 {
-		return 0, false, cmdline.Usagef("--max-age: %q is no time; write 90d or 12h", text)
+		return 0, false, cmdline.Usagef("--max-age: %q is not a time; write 90d or 12h", text)
 	}
 	return age, true, nil
 }

@@ -80,7 +80,7 @@ func AdviseBinding(err error, s vault.Requester) error {
 	if s.Dir != "" && (len(s.Command) == 0 || s.ReadsFolder()) {
 		folder = " --folder=" + cmdline.Quote([]string{s.Dir})
 	}
-	return &adviceError{err, "; if it shall have it: clawai vault bind " + refused.Entry + " --server=" + cmdline.Quote([]string{s.Name}) + folder + " -- " + words}
+	return &adviceError{err, "; to give it that: clawai vault bind " + refused.Entry + " --server=" + cmdline.Quote([]string{s.Name}) + folder + " -- " + words}
 }
 
 type adviceError struct {

@@ -60,7 +60,7 @@ func (r *wrapRun) saveProxyState(changes []wrap.Change) error {
 // tellProxy prints how to start the proxy that the clients' urls now lead to.
 func (r *wrapRun) tellProxy(changes []wrap.Change) {
 	if r.Judge.HTTPProxy.Base != "" && editsRemote(changes) {
-		fmt.Fprintf(r.prose, "The urls work while this runs; start it anew after each wrap: clawai proxy --listen %s --wrapped\n", r.c.String("listen"))
+		fmt.Fprintf(r.prose, "The urls work while this runs; restart it after each wrap: clawai proxy --listen %s --wrapped\n", r.c.String("listen"))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -72,23 +73,47 @@ func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error
 	if m.before, err = os.ReadFile(m.path); err != nil {
 		return err
 	}
-	if m.rules, err = fixtures.ProfileRules(ownTools); err != nil {
+	if m.rules, err = ownToolRules(m.path, m.before); err != nil {
 		return err
 	}
+	named := strings.Contains(m.rules, fixtures.Folders)
+	m.rules = strings.Replace(m.rules, fixtures.Folders, "", 1) // a table stands above all rules
 	refusesTools := func(s policy.Source) bool { return s.Subject == policy.ToolSubject && s.RefusesTheRest() }
 	if i := slices.IndexFunc(standing.Sources(), refusesTools); i >= 0 {
-		m.after, err = policy.InsertAbove(m.before, standing.Sources()[i].Rule, m.rules)
+		m.after, err = standing.InsertAbove(m.before, standing.Sources()[i].Rule, m.rules)
 	} else {
 		m.after = append(append(slices.Clip(m.before), "\n\n"...), m.rules...)
 	}
 	if err != nil {
 		return err
 	}
+	for _, list := range []struct{ name, element string }{{"projects", defaultFolder}, {"reads", "${projects}"}} {
+		if named && !slices.ContainsFunc(standing.Folders(), func(l policy.FolderList) bool { return l.Name == list.name && l.From == "" }) {
+			m.after, _ = policytext.AddPair(m.after, "folders", policytext.Pair{Key: list.name, Value: policytext.FormatList([]string{policytext.Quote(list.element)})})
+		}
+	}
 	if m.policy, err = policy.Parse(m.path, m.after, policyfile.PolicyOptions(home)); err != nil {
 		return err
 	}
 	m.count = len(m.policy.Rules()) - len(standing.Rules())
 	return nil
+}
+
+// ownToolRules returns the starter's rules for agents' own tools, for a policy. They are extended,
+// unless the policy extends others by a list.
+func ownToolRules(path string, src []byte) (string, error) {
+	for _, x := range policy.Extensions(path, src) {
+		if !x.InPlace {
+			return fixtures.ProfileRules(ownTools)
+		}
+	}
+	return extendOwnTools()
+}
+
+// extendOwnTools returns the [[extends]] of the starter for agents' own tools.
+func extendOwnTools() (string, error) {
+	rules, err := policyfile.ExtendProfile(ownTools, nil)
+	return "# The tools that agents bring along\n" + rules, err
 }
 
 // tellRules prints the rules that the policy gets.
@@ -102,12 +127,15 @@ func (m *hookRules) tellRules(r *wrapRun, verb string) {
 }
 
 // builtInTools describes what the starter for agents' own tools allows.
-const builtInTools = "Built-in tools read below your home, write in ~/projects, build and test; keys stay shut, and you are asked about the rest."
+const builtInTools = "Built-in tools read below your home, write in your folders, build and test; keys stay shut, and you are asked about the rest."
 
 // writeRules writes the rules into the policy; a nil m has no rules.
 func (m *hookRules) writeRules(r *wrapRun) error {
 	if m == nil {
 		return nil
+	}
+	if err := policyfile.KeepProfiles(m.path, m.after); err != nil {
+		return fmt.Errorf("nothing was written: %w", err)
 	}
 	if err := atomicfile.Write(m.path, m.after, atomicfile.Options{Old: m.before}); err != nil {
 		return fmt.Errorf("nothing was written: %s: %w", r.ShortPath(m.path), err)

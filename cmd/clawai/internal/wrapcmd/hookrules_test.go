@@ -19,6 +19,7 @@ func TestHookRulesAreReached(t *testing.T) {
 	for name, text := range map[string]string{
 		"no rule":              "",
 		"nothing refuses":      own,
+		"a list":               "extends = [\"profile:time\"]\n" + own,
 		"no line end":          strings.TrimSuffix(own, "\n"),
 		"refused at the end":   own + rest,
 		"refused in between":   own + rest + strings.Replace(own, "files", "others", 1),
@@ -44,8 +45,12 @@ func TestHookRulesAreReached(t *testing.T) {
 			t.Errorf("%s: is\n%s", name, m.after)
 		}
 		above := len(own) + 1 // what refuses the rest, with its comment
-		if !strings.Contains(string(m.after), "# Starter policy for what coding agents") ||
-			name == "refused at the end" && !(strings.HasPrefix(string(m.after), text[:above]+"# Starter") && strings.HasSuffix(string(m.after), text[above:])) {
+		head := "# The tools that agents bring along"
+		if name == "a list" {
+			head = "# Starter policy for what coding agents"
+		}
+		if !strings.Contains(string(m.after), head) ||
+			name == "refused at the end" && !(strings.HasPrefix(string(m.after), text[:above]+"# The tools") && strings.HasSuffix(string(m.after), text[above:])) {
 			t.Errorf("%s: more has changed:\n%s", name, m.after)
 		}
 		if len(m.policy.Rules()) != len(standing.Rules())+m.count || m.count < 10 {

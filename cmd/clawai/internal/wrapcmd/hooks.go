@@ -86,7 +86,7 @@ func hookClients(names []string) (words []string, err error) {
 		at := slices.IndexFunc(rows, func(row client.HookRow) bool { return row.Client == name || row.HookWord() == name })
 		if at < 0 {
 			slices.Sort(known)
-			return nil, cmdline.Usagef("%s is no client whose hooks clawai knows; they are %s", term.VisibleValue(name), strings.Join(known, ", "))
+			return nil, cmdline.Usagef("%s is not a client whose hooks clawai knows; they are %s", term.VisibleValue(name), strings.Join(known, ", "))
 		}
 		words = append(words, rows[at].Client)
 	}

@@ -27,8 +27,8 @@ type HookStatus struct {
 	Newer   string         `json:"newer,omitempty"`  // possible differences of a client that is newer than the tried one
 }
 
-// hookStatus returns the state of the hooks of every client on this machine.
-func (f *Found) hookStatus() ([]HookStatus, error) {
+// HookStatus returns the state of the hooks of every client on this machine.
+func (f *Found) HookStatus() ([]HookStatus, error) {
 	all, err := f.FindHooks()
 	if err != nil {
 		return nil, err

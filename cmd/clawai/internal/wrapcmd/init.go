@@ -153,7 +153,7 @@ func (r *initRun) preparePolicy() error {
 	if err != nil {
 		return err
 	}
-	if r.plan, err = planStarter(r.mode, covered, told, r.env.Home); err != nil {
+	if r.plan, err = planStarter(r.mode, covered, told, r.folders); err != nil {
 		return err
 	}
 	r.plan.agents, err = r.hasOurHooks()
@@ -164,6 +164,12 @@ func (r *initRun) preparePolicy() error {
 func (r *initRun) draftPolicy() error {
 	if r.kept {
 		return nil
+	}
+	if err := r.plan.writePolicyText(); err != nil {
+		return err
+	}
+	if err := r.askFolders(); err != nil {
+		return err
 	}
 	if err := r.plan.writePolicyText(); err != nil {
 		return err
@@ -190,6 +196,9 @@ func (r *initRun) writePolicy() error {
 	r.policyDone = true
 	if err := config.PrivateFolder(r.folders.Config); err != nil {
 		return fmt.Errorf("cannot write a policy: %w", err)
+	}
+	if err := policyfile.KeepProfiles(r.policy.Path, r.plan.text); err != nil {
+		return err
 	}
 	if err := policycmd.WriteNew(r.policy.Path, r.plan.text, false); err != nil {
 		return err

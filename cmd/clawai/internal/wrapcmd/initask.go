@@ -66,7 +66,7 @@ func (r *initRun) tellAsking() error {
 	default:
 		fmt.Fprintf(r.prose, "  Nobody answers yet: a call that a rule asks about waits %s, then is denied.\n", d.Waits)
 	}
-	fmt.Fprintln(r.prose, "  clawai installs no service for it: what answers for you needs you to see it.")
+	fmt.Fprintln(r.prose, "  There is no background service: you answer yourself.")
 	return nil
 }
 

@@ -1,12 +1,18 @@
 package wrapcmd
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/ask/choose"
 	"github.com/clawai/clawai/internal/check/widen"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy/policytext"
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -14,12 +20,12 @@ import (
 // filesystem is the starter for servers that get folders as arguments.
 const filesystem = "filesystem"
 
-// noteFolders records the folders of a filesystem server. Calls in a folder that no rule can
-// name, or that a rule should not open, are asked about.
-func (p *starterPlan) noteFolders(e client.Entry, home string) {
-	folders, all := foldersOf(e, home)
+// noteFolders records the folders of a filesystem server. Calls in a folder that "policy allow" would
+// not open are asked about.
+func (p *starterPlan) noteFolders(e client.Entry, at config.Folders) {
+	folders, all := foldersOf(e, at.Home)
 	for _, folder := range folders {
-		if widen.IsModestFolder(folder, home) {
+		if widen.CheckFolder(folder, at.Home, []string{at.Config, at.State}) == nil {
 			p.folders = append(p.folders, folder)
 		} else {
 			all = false
@@ -29,10 +35,6 @@ func (p *starterPlan) noteFolders(e client.Entry, home string) {
 		p.askedServers = append(p.askedServers, e.Name)
 	}
 }
-
-// starterFolder matches ~/projects in the text of a starter policy: as the begin of a quoted path,
-// with the characters before the quote, or in a comment.
-var starterFolder = regexp.MustCompile(`([=\[,]\s*)"~/projects([^"\n]*)"|~/projects`)
 
 // folderSpellings returns the servers' own folders as rules name them. A folder below the home
 // starts with ~, so that a rule also matches a call that writes its path with ~.
@@ -44,32 +46,79 @@ func (p *starterPlan) folderSpellings() []string {
 	return all
 }
 
-// replaceFolder replaces ~/projects by the servers' own folders.
-func (p *starterPlan) replaceFolder(rules string) string {
-	if len(p.folders) == 0 {
-		return rules
+// foldersTable returns the table with the servers' own folders; "" if no rule names them.
+func (p *starterPlan) foldersTable() string {
+	if !p.named {
+		return ""
 	}
-	folders := p.folderSpellings()
-	rules = strings.ReplaceAll(rules, "# Put your own folders in the place of ~/projects.\n", "")
-	return starterFolder.ReplaceAllStringFunc(rules, func(found string) string {
-		parts := starterFolder.FindStringSubmatch(found)
-		var all []string
-		for _, folder := range folders {
-			all = append(all, policytext.Quote(folder+parts[2]))
+	table := strings.TrimSuffix(fixtures.Folders, "\n")
+	if len(p.folders) == 0 {
+		return table
+	}
+	preset := policytext.FormatList(policytext.QuoteAll([]string{defaultFolder}))
+	return strings.Replace(table, preset, policytext.FormatList(policytext.QuoteAll(p.folderSpellings())), 1)
+}
+
+// presetFolders returns the servers' own folders. The rules get them if the person changes nothing.
+func (p *starterPlan) presetFolders() []string {
+	if len(p.folders) > 0 {
+		return p.folderSpellings()
+	}
+	return []string{defaultFolder}
+}
+
+// defaultFolder is the folder that the starters name.
+const defaultFolder = "~/projects"
+
+// askFolders asks a person which folders the rules open.
+func (r *initRun) askFolders() error {
+	if !r.terminal || !r.plan.named {
+		return nil
+	}
+	what := "Servers read there, and you are asked before a change."
+	if r.plan.agents {
+		what = "Servers read there, and you are asked before a change. Your agents' own tools read and write there unasked."
+	}
+	text, err := choose.EnterText(r.c.Context, os.Stdin, os.Stdout, "Which folders may be used?", what+"\nSeveral are separated by commas.",
+		strings.Join(r.plan.presetFolders(), ", "), func(text string) error {
+			_, err := r.parseFolders(text)
+			return err
+		})
+	if errors.Is(err, choose.ErrLeft) {
+		return errLeft
+	}
+	if err != nil {
+		return err
+	}
+	r.plan.folders, err = r.parseFolders(text)
+	return err
+}
+
+// parseFolders returns the folders of an answer as absolute paths. An error is harmless text.
+func (r *initRun) parseFolders(text string) (folders []string, err error) {
+	home := filepath.Clean(r.plan.home)
+	for word := range strings.SplitSeq(text, ",") {
+		word = strings.TrimSpace(word)
+		if rest, below := strings.CutPrefix(filepath.ToSlash(word), "~/"); below {
+			word = filepath.Join(home, rest)
 		}
-		last := len(folders) - 1
-		switch {
-		case parts[1] == "" && last == 0:
-			return folders[0]
-		case parts[1] == "":
-			return strings.Join(folders[:last], ", ") + " and " + folders[last]
-		case strings.HasPrefix(parts[1], "="):
-			return parts[1] + policytext.OneOrList(all)
-		case strings.Contains(parts[1], "\n"):
-			return parts[1] + strings.Join(all, ","+parts[1][1:])
+		if word == "" {
+			continue
 		}
-		return parts[1] + strings.Join(all, ", ")
-	})
+		if !filepath.IsAbs(word) {
+			return nil, fmt.Errorf("%s is not a whole path: write / or ~/ before it", term.VisibleText(word))
+		}
+		word = filepath.Clean(word)
+		if err := widen.CheckFolder(word, home, []string{r.folders.Config, r.folders.State}); err != nil {
+			return nil, errors.New(term.VisibleText(err.Error()))
+		}
+		folders = append(folders, filepath.ToSlash(word))
+	}
+	if len(folders) == 0 {
+		return nil, errors.New("name a folder, or leave with Esc")
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders), nil
 }
 
 // furtherFolders returns the rule that asks about folders that the servers may use but the

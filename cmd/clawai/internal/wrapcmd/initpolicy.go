@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/state/servers"
-	"github.com/clawai/clawai/policy/policytext"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -32,15 +33,16 @@ type starterPlan struct {
 	known        []catalogueServer               // in the order of the catalogue
 	agents       bool                            // clients have or get hooks, which judge the clients' own tools
 	home         string                          // the folder that ~ means
-	folders      []string                        // folders that replace ~/projects; none when it stays
+	folders      []string                        // the servers' own folders; none if no server names any
+	named        bool                            // rules name the list of folders
 	askedServers []string                        // names of filesystem servers that may use further folders, which are asked about
 	text         []byte
 }
 
 // planStarter chooses the rules by the servers. A name that means different servers in two
 // files counts as unknown, since rules see only the name.
-func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldTool, home string) (starterPlan, error) {
-	p := starterPlan{mode: mode, servers: map[string]*servers.KnownServer{}, told: told, home: home}
+func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldTool, at config.Folders) (starterPlan, error) {
+	p := starterPlan{mode: mode, servers: map[string]*servers.KnownServer{}, told: told, home: at.Home}
 	for _, t := range targets {
 		known, err := recogniseServer(t.Entry)
 		if err != nil {
@@ -51,7 +53,7 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 		}
 		p.servers[t.Entry.Name] = known
 		if profileOf(known) == filesystem {
-			p.noteFolders(t.Entry, home)
+			p.noteFolders(t.Entry, at)
 		}
 	}
 	slices.Sort(p.folders)
@@ -63,22 +65,19 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 // those from the servers' own lists, and those for all other servers. Every rule that is not a
 // deny rule names its servers or agents.
 func (p *starterPlan) writePolicyText() error {
-	parts := []string{"# Written by clawai init. The first rule that matches decides; what none matches\n# is refused.\n"}
+	p.profiles, p.known = nil, nil
+	parts := []string{policyHead}
 	for _, profile := range fixtures.ListProfiles() {
 		names := p.serverNames(func(s *servers.KnownServer) bool { return profileOf(s) == profile.Name })
 		if len(names) == 0 {
 			continue
 		}
-		rules, err := fixtures.ProfileRules(profile.Name)
-		if err != nil {
-			return err
-		}
-		src, err := policytext.ForServers([]byte(p.replaceFolder(rules)), names)
+		rules, err := p.starterRules(profile, names)
 		if err != nil {
 			return fmt.Errorf("the starter policy %s: %w", profile.Name, err)
 		}
 		p.profiles = append(p.profiles, profile.Name)
-		parts = append(parts, string(src))
+		parts = append(parts, rules)
 		if further := p.furtherFolders(names); profile.Name == filesystem && further != "" {
 			parts = append(parts, further)
 		}
@@ -105,15 +104,43 @@ func (p *starterPlan) writePolicyText() error {
 		parts = append(parts, p.unknownRules(silent))
 	}
 	if p.agents { // after the servers' rules, since a server may have the name of an agent
-		rules, err := fixtures.ProfileRules(ownTools)
+		rules, err := extendOwnTools()
 		if err != nil {
 			return err
 		}
-		p.profiles = append(p.profiles, ownTools)
-		parts = append(parts, rules) // ~/projects stays: p.folders are for servers, not for agents
+		p.profiles, p.named = append(p.profiles, ownTools), true
+		parts = append(parts, rules)
 	}
+	if table := p.foldersTable(); table != "" {
+		parts = slices.Insert(parts, 1, table)
+	}
+	rules, err := policyfile.ExtendProfile(replyTier, nil) // for every server: an unknown server may send the worst replies
+	if err != nil {
+		return err
+	}
+	parts = append(parts, "# What comes back, from every server\n"+rules)
 	p.text = []byte(strings.Join(parts, "\n") + fixtures.Closing)
 	return nil
+}
+
+const policyHead = `# Written by clawai init. The first rule that matches decides; what none matches
+# is refused. The rules of an [[extends]] stand where it stands: to read all of
+# them, clawai policy show. A newer clawai changes none of them unasked: clawai policy update.
+`
+
+// replyTier has the rules about what comes back. They open no call.
+const replyTier = "default"
+
+// starterRules returns the [[extends]] of a starter policy for some servers, and notes whether its
+// rules name the list of folders.
+func (p *starterPlan) starterRules(profile fixtures.Profile, names []string) (string, error) {
+	rules, err := fixtures.ReadProfile(profile.Name)
+	if err != nil {
+		return "", err
+	}
+	p.named = p.named || strings.Contains(string(rules), fixtures.Folders)
+	extends, err := policyfile.ExtendProfile(profile.Name, names)
+	return "# " + strings.ToUpper(profile.Summary[:1]) + profile.Summary[1:] + "\n" + extends, err
 }
 
 // ownTools is the starter policy for the agents' own tools.

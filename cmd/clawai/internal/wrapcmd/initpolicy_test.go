@@ -1,6 +1,8 @@
 package wrapcmd
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,7 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
@@ -25,7 +29,7 @@ func targetsOf(entries ...client.Entry) []wrap.Target {
 
 // drafted is a plan with its text.
 func drafted(mode initMode, targets []wrap.Target, told map[string][]toldTool, home string) (starterPlan, error) {
-	p, err := planStarter(mode, targets, told, home)
+	p, err := planStarter(mode, targets, told, config.Folders{Home: home})
 	if err == nil {
 		err = p.writePolicyText()
 	}
@@ -59,10 +63,10 @@ func TestTheServersOwnFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (len(p.folders) == 1) != opened || strings.Contains(string(p.text), `"~/projects/**"`) == opened || (p.askedServers == nil) != opened {
+		if (len(p.folders) == 1) != opened || strings.Contains(string(p.text), `projects = ["~/projects"]`) == opened || (p.askedServers == nil) != opened {
 			t.Errorf("%s: %q stands in the rules, asked about: %q", folder, p.folders, p.askedServers)
 		}
-		if _, err := policy.Parse("policy.toml", p.text, policy.Options{Home: "/home/user"}); err != nil {
+		if _, err := policy.Parse("policy.toml", p.text, policyfile.PolicyOptions("/home/user")); err != nil {
 			t.Errorf("%s: %v", folder, err)
 		}
 	}
@@ -110,7 +114,7 @@ func TestTheServersOwnFolders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rules, err := policy.Parse("policy.toml", p.text, policy.Options{Home: owner})
+		rules, err := policy.Parse("policy.toml", p.text, policyfile.PolicyOptions(owner))
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", c.name, err, p.text)
 		}
@@ -129,17 +133,15 @@ func TestTheServersOwnFolders(t *testing.T) {
 	}
 }
 
-// What the rules and their comments say of the folders is written as a person writes it.
-func TestFoldersInWords(t *testing.T) {
+// The folders stand once, in the table, as a person writes them.
+func TestFoldersInATable(t *testing.T) {
 	p, err := drafted(modeAsk, targetsOf(filesystemOn("/home/user/Desktop", "/home/user/projects", "/home/user2/x")), nil, "/home/user")
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := string(p.text)
-	for _, want := range []string{`a link in ~/Desktop, ~/projects and /home/user2/x may lead`, `["~/Desktop/**", "~/projects/**", "/home/user2/x/**"]`, `under = ["~/Desktop", "~/projects", "/home/user2/x"]`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%s is not in\n%.3000s", want, text)
-		}
+	if table := "\n[folders]\nprojects = [\"~/Desktop\", \"~/projects\", \"/home/user2/x\"]\nreads = [\"${projects}\"]\n\n"; strings.Count(text, table) != 1 {
+		t.Errorf("%s is not once in\n%.3000s", table, text)
 	}
 	if strings.Contains(text, "/home/user/") {
 		t.Errorf("the home folder is spelled out:\n%.3000s", text)
@@ -161,7 +163,7 @@ func TestUnknownServersStayShut(t *testing.T) {
 		if rapid.Bool().Draw(rt, "reversed") {
 			slices.Reverse(targets)
 		}
-		plan, err := planStarter(mode, targets, nil, "/home/user")
+		plan, err := planStarter(mode, targets, nil, config.Folders{Home: "/home/user"})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -169,7 +171,7 @@ func TestUnknownServersStayShut(t *testing.T) {
 		if err := plan.writePolicyText(); err != nil {
 			rt.Fatal(err)
 		}
-		p, err := policy.Parse("policy.toml", plan.text, policy.Options{Home: "/home/user"})
+		p, err := policy.Parse("policy.toml", plan.text, policyfile.PolicyOptions("/home/user"))
 		if err != nil {
 			rt.Fatalf("%q: %v\n%s", name, err, plan.text)
 		}
@@ -192,14 +194,14 @@ func TestUnknownServersStayShut(t *testing.T) {
 }
 
 // What hooks ask about is answered as the starter for agents' own tools answers it, beside
-// servers' rules, whatever folder a server was given: its fixtures hold in every mode.
+// servers' rules, if the list of folders has theirs: its fixtures hold in every mode.
 func TestAgentsOwnToolsHaveRules(t *testing.T) {
 	found, err := check.FindFixtures("../../../../fixtures/coding-agent")
 	if err != nil || len(found) < 20 {
 		t.Fatalf("%d fixtures, %v", len(found), err)
 	}
 	for _, mode := range initModes {
-		plan, err := planStarter(mode, targetsOf(filesystemOn("/srv/data"), client.Entry{Name: "other", Command: "x"}), nil, "/home/user")
+		plan, err := planStarter(mode, targetsOf(filesystemOn("/srv/data", "/home/user/projects"), client.Entry{Name: "other", Command: "x"}), nil, config.Folders{Home: "/home/user"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +209,7 @@ func TestAgentsOwnToolsHaveRules(t *testing.T) {
 		if err := plan.writePolicyText(); err != nil {
 			t.Fatal(err)
 		}
-		p, err := policy.Parse("policy.toml", plan.text, policy.Options{Home: "/home/user"})
+		p, err := policy.Parse("policy.toml", plan.text, policyfile.PolicyOptions("/home/user"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,6 +230,62 @@ func TestAgentsOwnToolsHaveRules(t *testing.T) {
 			if r := check.JudgeFixture(p, fx, ""); r.IsMismatch() {
 				t.Errorf("%s: %s is %s, expected %s", mode, path, r.Action, fx.Expected)
 			}
+		}
+	}
+}
+
+// What comes back is looked at whichever server sends it: one with a starter, one of the catalogue, one
+// that was asked for its tools, one that nobody knows, and one that is added later.
+func TestWhatComesBackIsScreenedFromEveryServer(t *testing.T) {
+	told := map[string][]toldTool{"weather": {{name: "get_forecast", reads: true, allow: true}}}
+	for _, mode := range initModes {
+		for _, entries := range [][]client.Entry{
+			{filesystemOn("/srv/data"), {Name: "fetch", Command: "uvx", Args: []string{"mcp-server-fetch"}}, {Name: "weather", Command: "uvx"}, {Name: "odd", Command: "x"}},
+			{{Name: "odd", Command: "x"}},
+		} {
+			plan, err := drafted(mode, targetsOf(entries...), told, "/home/user")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := policy.Parse("policy.toml", plan.text, policyfile.PolicyOptions("/home/user"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, server := range []string{"files", "fetch", "weather", "odd", "later"} {
+				calls := []policy.Call{{Server: server, Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"get_forecast"}}}
+				for _, kind := range []string{"secret", "hidden", "template-token"} {
+					if d := p.DecideReply(policy.OnReply, calls, []string{kind}); len(d.Alters) == 0 {
+						t.Errorf("%s, %d servers: %s in a reply of %s is %s", mode, len(entries), kind, server, d.Action)
+					}
+					if d := p.DecideReply(policy.OnList, calls, []string{kind}); d.Action > policy.Prompt && len(d.Alters) == 0 {
+						t.Errorf("%s, %d servers: %s in a list of %s is %s", mode, len(entries), kind, server, d.Action)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A folder that "policy allow" refuses is not opened because a server was given it: calls there are
+// asked about.
+func TestFoldersThatInitDoesNotOpen(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := config.Folders{Home: home, Config: filepath.Join(home, ".config", "clawai"), State: filepath.Join(home, ".local", "state", "clawai")}
+	if err := os.Symlink("/etc", filepath.Join(home, "link")); err != nil {
+		t.Skip(err)
+	}
+	for folder, opened := range map[string]bool{
+		"work": true, "": false, ".ssh": false, ".aws/x": false, ".config": false, ".config/clawai": false, ".local/state/clawai/audit": false, "link": false, "link/ssl": false,
+	} {
+		plan, err := planStarter(modeAsk, targetsOf(filesystemOn(filepath.Join(home, folder))), nil, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(plan.folders) > 0 != opened || len(plan.askedServers) > 0 == opened {
+			t.Errorf("~/%s: opened %q, asked about at %q", folder, plan.folders, plan.askedServers)
 		}
 	}
 }

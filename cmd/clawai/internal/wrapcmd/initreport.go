@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
+	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/wrap"
 )
 
@@ -56,9 +57,13 @@ func (r *initRun) tellPolicy(what string) {
 		for _, folder := range r.plan.folders {
 			shown = append(shown, r.ShortPath(folder))
 		}
-		fmt.Fprintf(r.prose, "  The %s the filesystem server's own: %s.\n", cmdline.CountText(n, "folder it opens is", "%d folders it opens are"), strings.Join(shown, ", "))
-	} else if strings.Contains(string(r.plan.text), "~/projects") {
-		fmt.Fprintln(r.prose, "  The folder it opens is ~/projects: put your own in its place.")
+		whose := "the filesystem server's own"
+		if r.terminal {
+			whose = "what you said"
+		}
+		fmt.Fprintf(r.prose, "  The %s %s: %s.\n", cmdline.CountText(n, "folder it opens is", "%d folders it opens are"), whose, strings.Join(shown, ", "))
+	} else if slices.ContainsFunc(r.policy.Profiles, opensProjects) {
+		fmt.Fprintln(r.prose, "  The folder it opens is ~/projects. To open another: clawai policy allow FOLDER")
 	}
 	if asked := r.plan.askedServers; len(asked) > 0 && r.mode != modeStrict {
 		fmt.Fprintf(r.prose, "  In other folders of %s you are asked, call by call; keys stay shut.\n", joinNames(asked))
@@ -82,6 +87,12 @@ func (r *initRun) tellPolicy(what string) {
 			fmt.Fprintf(r.prose, "  %s: %s.\n", verb, joinNames(unknown))
 		}
 	}
+}
+
+// opensProjects reports whether a starter policy opens the folder ~/projects.
+func opensProjects(profile string) bool {
+	src, err := fixtures.ReadProfile(profile)
+	return err == nil && strings.Contains(string(src), "~/projects")
 }
 
 // finishRun prints what was done, and what to do next.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/internal/check/lint"
 	"github.com/clawai/clawai/internal/state/servers"
@@ -28,7 +29,7 @@ func entryOf(s servers.KnownServer, name string) client.Entry {
 
 func linted(t *testing.T, what string, src []byte) {
 	t.Helper()
-	p, err := policy.Parse("policy.toml", src, policy.Options{Home: "/home/user"})
+	p, err := policy.Parse("policy.toml", src, policyfile.PolicyOptions("/home/user"))
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", what, err, src)
 	}
@@ -61,7 +62,7 @@ func TestWhatInitWritesIsInOrder(t *testing.T) {
 				t.Fatalf("%+v is not recognised as %s", e, s.ID)
 			}
 			linted(t, s.ID, plan.text)
-			p, err := policy.Parse("policy.toml", plan.text, policy.Options{Home: "/home/user"})
+			p, err := policy.Parse("policy.toml", plan.text, policyfile.PolicyOptions("/home/user"))
 			if err != nil {
 				t.Fatal(err)
 			}

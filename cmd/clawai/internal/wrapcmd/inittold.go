@@ -11,8 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/ask/choose"
 	"github.com/clawai/clawai/internal/check/learn"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/state/vault"
 	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
@@ -106,7 +108,15 @@ func listTools(ctx context.Context, e client.Entry) (tools []toldTool, err error
 	if slices.ContainsFunc(slices.Concat(args, env), vault.HasReference) {
 		return nil, errors.New("it has a reference into the vault, which is not filled in here")
 	}
-	list, err := listing.ListServer(ctx, listing.Options{Args: args, Env: env, Within: toldWithin})
+	folders, err := config.ReadFolders()
+	if err != nil {
+		return nil, err
+	}
+	start, err := policyfile.PlanStart(folders, policyfile.CagedServer{Name: e.Name, Command: args, Client: e.Sandbox})
+	if err != nil {
+		return nil, err
+	}
+	list, err := listing.ListServer(ctx, listing.Options{Args: start.Command, Env: env, Cage: start.Cage, Within: toldWithin})
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +126,7 @@ func listTools(ctx context.Context, e client.Entry) (tools []toldTool, err error
 	for _, entry := range list.Tools {
 		var c toolClaim
 		if err := json.Unmarshal(entry.Bytes(), &c); err != nil {
-			return nil, errors.New("what it lists are no tools")
+			return nil, errors.New("its list does not hold tools")
 		}
 		if t, ok := c.judgeTool(); ok && !slices.ContainsFunc(tools, func(o toldTool) bool { return o.name == t.name }) {
 			tools = append(tools, t)

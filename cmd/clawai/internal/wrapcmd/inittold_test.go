@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/listing"
@@ -99,8 +100,8 @@ func TestAServerIsAskedForItsTools(t *testing.T) {
 func TestAServerThatDoesNotAnswerWell(t *testing.T) {
 	slow.Test(t)
 	for role, want := range map[string]string{
-		"floods":  "said more than is listened to",
-		"talks":   "no MCP",
+		"floods":  "more than the limit",
+		"talks":   "not MCP",
 		"refuses": `it says "no key\u{1b}[2J"`,
 	} {
 		if told, err := asked(t, role); err == nil || !strings.Contains(err.Error(), want) || told != nil {
@@ -166,7 +167,7 @@ func TestRulesFromWhatAServerSays(t *testing.T) {
 
 func decided(t *testing.T, src []byte, server, tool string) policy.Action {
 	t.Helper()
-	p, err := policy.Parse("policy.toml", src, policy.Options{Home: "/home/user"})
+	p, err := policy.Parse("policy.toml", src, policyfile.PolicyOptions("/home/user"))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, src)
 	}

@@ -14,6 +14,7 @@ type wrapDoc struct {
 	DryRun  bool           `json:"dry_run"`
 	Servers []editedServer `json:"servers"` // servers that were edited, or would be
 	Hooks   []editedHooks  `json:"hooks,omitempty"`
+	Models  []editedModel  `json:"models,omitempty"`
 	Hub     string         `json:"hub,omitempty"`   // path of the configuration that servers were moved into
 	Vault   []movedSecret  `json:"vault,omitempty"` // secrets that moved into the vault, or back from it
 	Undo    string         `json:"undo,omitempty"`
@@ -34,7 +35,7 @@ func (r *wrapRun) editedServers(changes []wrap.Change, failed []error) (all []ed
 	all = []editedServer{}
 	var done []string
 	for i, c := range changes {
-		if c.Hook != nil {
+		if c.Hook != nil || c.Model != nil {
 			continue
 		}
 		for _, e := range c.Edits {
@@ -63,10 +64,13 @@ func (r *wrapRun) printDocument(changes []wrap.Change, failed []error) error {
 	if r.Judge.Hub.Into && len(changes) > 0 {
 		doc.Hub = r.folders.SettingsFile()
 	}
-	doc.Hooks = hooksOf(changes, failed)
+	doc.Hooks, doc.Models = hooksOf(changes, failed), modelsOf(changes, failed)
 	doc.Vault = r.vault.listSecrets()
 	if hooked := doc.Hooks; r.hooks && len(hooked) > 0 && !r.dryRun {
 		doc.Undo = r.undoHooks(hooked)
+	}
+	if r.models && !r.dryRun {
+		doc.Undo = r.undoModels(doc.Models)
 	}
 	return cmdline.WriteJSON(r.c.App.Writer, doc)
 }

@@ -32,7 +32,7 @@ func (f *Found) ByClient() map[string][]leaks.ClientServer {
 // tellLeaks prints a leak that newly wrapped servers make possible, unless the flow level of the
 // policy is ask or stricter.
 func (r *wrapRun) tellLeaks(changes []wrap.Change) {
-	if r.op != wrap.Wrap || r.hooks || r.Judge.Observe || r.rules != nil && r.rules.FlowLevel() >= policy.Ask {
+	if r.op != wrap.Wrap || r.hooks || r.models || r.Judge.Observe || r.rules != nil && r.rules.FlowLevel() >= policy.Ask {
 		return
 	}
 	type server struct{ client, name string }
@@ -63,6 +63,6 @@ func (r *wrapRun) tellLeaks(changes []wrap.Change) {
 	if r.rules != nil && len(r.rules.TrustTables()) > 0 {
 		tables = ""
 	}
-	fmt.Fprintf(r.prose, "A stranger's text could carry out what is yours: %s%s.\n", term.VisibleText(ways[0].String()), more)
+	fmt.Fprintf(r.prose, "A stranger's text could make the agent send out your private data: %s%s.\n", term.VisibleText(ways[0].String()), more)
 	fmt.Fprintf(r.prose, "  To be asked about that: [flow] level = \"ask\" in %s%s (docs/flow.md)\n", r.ShortPath(r.folders.PolicyFile()), tables)
 }

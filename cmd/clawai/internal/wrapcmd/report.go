@@ -29,6 +29,10 @@ func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 			r.tellHooks(c)
 			continue
 		}
+		if c.Model != nil {
+			r.tellModel(c)
+			continue
+		}
 		written = append(written, c)
 		done = append(done, c.ServerNames()...)
 		if r.Judge.Hub.Into {
@@ -43,7 +47,11 @@ func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	if hooks != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) { // unwrap --all removes the hooks, too
 		fmt.Fprintf(r.prose, "Undo: %s\n", hooks)
 	}
-	if r.op == wrap.Wrap && !r.hooks {
+	r.tellModelProxy(failed)
+	if models := r.undoModels(modelsOf(changes, failed)); models != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) {
+		fmt.Fprintf(r.prose, "Undo: %s\n", models)
+	}
+	if r.op == wrap.Wrap && !r.hooks && !r.models {
 		r.tellUncovered()
 	}
 	if len(done) == 0 {

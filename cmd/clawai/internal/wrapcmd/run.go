@@ -34,14 +34,17 @@ type wrapRun struct {
 	diffs     io.Writer // writes diffs to out, in color
 	in        *bufio.Reader
 	Found
-	selection wrap.Selection
-	all       bool // every server, or client, of the selection
-	hooks     bool // the run is about hooks, not servers
-	dryRun    bool
-	terminal  bool           // a person can be asked
-	vault     *vaultMoves    // never nil
-	rules     *policy.Policy // the owner's existing policy; nil: not read, or just created
-	hookRules *hookRules     // the rules that the policy lacks for the new hooks; nil: none
+	selection  wrap.Selection
+	all        bool              // every server, or client, of the selection
+	hooks      bool              // the run is about hooks, not servers
+	models     bool              // the run is about the addresses of models, not servers
+	routes     *wrap.ModelRoutes // where the owner's proxy of models leads; nil: not read
+	routesLost bool              // the routes cannot be read, and are left as they are
+	dryRun     bool
+	terminal   bool           // a person can be asked
+	vault      *vaultMoves    // never nil
+	rules      *policy.Policy // the owner's existing policy; nil: not read, or just created
+	hookRules  *hookRules     // the rules that the policy lacks for the new hooks; nil: none
 }
 
 // Found holds the files and servers found on the machine.
@@ -84,10 +87,17 @@ func FindServers() (f Found, err error) {
 	return f, err
 }
 
-func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
-	names, err := cmdline.ParseArguments(c) // --color may come after the names
+// newWrapRun reads the command line, and what is on the machine. The checks see all options, also those
+// that come after the names.
+func newWrapRun(c *cli.Context, op wrap.Op, checks ...func(*cli.Context) error) (*wrapRun, error) {
+	names, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return nil, err
+	}
+	for _, check := range checks {
+		if err := check(c); err != nil {
+			return nil, err
+		}
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // files are written even when nobody reads the output any more (| head)
 	r := &wrapRun{
@@ -96,7 +106,7 @@ func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
 	}
 	if c.Bool("all") && len(names) > 0 {
 		what := "server"
-		if c.Bool("hooks") {
+		if c.Bool("hooks") || c.Bool("llm") {
 			what = "client"
 		}
 		return nil, cmdline.Usagef("--all means every %s; name %[1]ss or give --all, not both", what)

@@ -9,8 +9,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/ask/choose"
 	"github.com/clawai/clawai/internal/state/flow"
+	"github.com/clawai/clawai/internal/state/installed"
+	"github.com/clawai/clawai/internal/state/servers"
 	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
@@ -25,7 +28,7 @@ func StatusCommand() *cli.Command {
 		UsageText: "clawai status [--json] [--check]\nclawai status --tokens [--json]\nclawai status --forget FILE [--yes]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
-			&cli.BoolFlag{Name: "check", Usage: "exit 1 when a server could be wrapped and is not, an installed hook does nothing, or a file cannot be read"},
+			&cli.BoolFlag{Name: "check", Usage: "exit 1 when a server could be wrapped and is not, an installed hook does nothing, a client was led through clawai llm-proxy and that does not run, the policy does not load, or a file cannot be read"},
 			&cli.BoolFlag{Name: "tokens", Usage: "estimate what each server's tools cost the model, by the lists on record"},
 			&cli.StringFlag{Name: "forget", Usage: "end the labels of a FILE into which a session wrote after it had read what strangers wrote"},
 			&cli.BoolFlag{Name: "yes", Usage: "ask nothing"},
@@ -43,7 +46,9 @@ type Status struct {
 	NotCovered []statusUncovered  `json:"not_covered"`
 	Counts     map[wrap.State]int `json:"counts"`
 	Unreadable int                `json:"unreadable"`
-	Hub        []string           `json:"hub,omitempty"`      // problems between clients' files and the hub
+	Hub        []string           `json:"hub,omitempty"` // problems between clients' files and the hub
+	Models     ModelsStatus       `json:"models"`
+	Policy     string             `json:"policy,omitempty"`   // why the policy does not load
 	Sessions   []flow.Shown       `json:"sessions,omitempty"` // what agents' sessions have seen
 }
 
@@ -71,6 +76,9 @@ type ServerStatus struct {
 	Differs []string   `json:"differs,omitempty"` // when drifted: each difference from what wrap writes
 	Remote  bool       `json:"remote,omitempty"`  // reached by a url
 	Project string     `json:"project,omitempty"`
+	Sandbox string     `json:"sandbox,omitempty"` // the level that it has by the policy and its client's file, or why it is not in force
+	Program string     `json:"program,omitempty"` // what is installed of it, or which launcher downloads it
+	Within  string     `json:"within,omitempty"`  // the program of its own command that runs it in a sandbox or a container
 }
 
 type statusUncovered struct {
@@ -99,7 +107,14 @@ func runStatus(c *cli.Context) error {
 		return err
 	}
 	doc := f.JudgeStatus()
-	if doc.Hooks, err = f.hookStatus(); err != nil {
+	f.addSandboxes(&doc)
+	if err := policyfile.FindFault(f.folders); err != nil {
+		doc.Policy = err.Error()
+	}
+	if doc.Hooks, err = f.HookStatus(); err != nil {
+		return err
+	}
+	if doc.Models, err = f.FindModels(c.Context); err != nil {
 		return err
 	}
 	if c.Bool("json") {
@@ -112,10 +127,56 @@ func runStatus(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("check") && doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted]+doc.Unreadable+len(doc.Hub) > 0 || c.Bool("check") && hasBrokenHooks(doc.Hooks) {
+	if c.Bool("check") && doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted]+doc.Unreadable+len(doc.Hub)+len(doc.Policy) > 0 || c.Bool("check") && (hasBrokenHooks(doc.Hooks) || doc.Models.IsBroken()) {
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	return nil
+}
+
+// addSandboxes adds what the policy in force here says of the servers' sandboxes. A policy that
+// does not load is for doctor to tell.
+func (f *Found) addSandboxes(doc *Status) {
+	loaded, err := policyfile.LoadHere(f.folders)
+	if err != nil {
+		return
+	}
+	for i := range doc.Files {
+		for j := range doc.Files[i].Servers {
+			s := &doc.Files[i].Servers[j]
+			level := loaded.Policy.CageLevel(s.Name)
+			switch {
+			case level <= policy.CageOff:
+			case s.Remote:
+				s.Sandbox = "not in force: remote"
+			case s.State != wrap.Wrapped && s.State != wrap.Observed:
+				s.Sandbox = "not in force: " + string(s.State)
+			case s.Sandbox != "":
+				s.Sandbox += ", narrowed by the policy"
+			default:
+				s.Sandbox = level.String()
+			}
+		}
+	}
+}
+
+// describeProgram says what is installed of a server that a launcher downloads, or that it is
+// downloaded at each start; "" for every other server.
+func (f *Found) describeProgram(e client.Entry) string {
+	if e.Kind != client.Stdio || e.Unclear {
+		return ""
+	}
+	command, _ := LaunchCommand(e)
+	store := installed.NewStore(f.folders.State)
+	m, err := policyfile.CheckInstalled(store, e.Name, command)
+	switch {
+	case err != nil:
+		return err.Error()
+	case m != nil:
+		return "installed: " + m.Package + "@" + m.Version
+	case servers.DownloadsItself(command[0]):
+		return "not installed: " + filepath.Base(command[0]) + " downloads it at each start"
+	}
+	return ""
 }
 
 // forgetFile removes the labels of a file, if the owner agrees.
@@ -168,7 +229,7 @@ func (f *Found) JudgeStatus() Status {
 		for _, e := range p.Entries {
 			state, why := f.Judge.EntryState(p, e)
 			doc.Counts[state]++
-			file.Servers = append(file.Servers, ServerStatus{e.Name, e.KeyPath, e.Line, state, why, f.Judge.FindDifferences(p, e), e.Kind == client.Remote, projectFolder(wrap.Target{File: p, Entry: e})})
+			file.Servers = append(file.Servers, ServerStatus{e.Name, e.KeyPath, e.Line, state, why, f.Judge.FindDifferences(p, e), e.Kind == client.Remote, projectFolder(wrap.Target{File: p, Entry: e}), clientsSandbox(state, e), f.describeProgram(e), servers.FindSandboxer(append([]string{e.Command}, e.Args...))})
 		}
 		if p.Err != nil || len(p.Entries) > 0 {
 			doc.Files = append(doc.Files, file)
@@ -179,6 +240,19 @@ func (f *Found) JudgeStatus() Status {
 		doc.NotCovered = append(doc.NotCovered, statusUncovered{u.Client, u.Name, u.Why, u.Instead, u.FindPaths(f.env)})
 	}
 	return doc
+}
+
+// clientsSandbox describes the sandbox that a client's file has for a server; "" for none.
+func clientsSandbox(state wrap.State, e client.Entry) string {
+	switch {
+	case len(e.Sandbox) == 0:
+		return ""
+	case state == wrap.Wrapped || state == wrap.Observed:
+		return "enforce, as its client's file has it"
+	case e.Wrapped == nil:
+		return "its client's own"
+	}
+	return ""
 }
 
 // fileNotes returns what the owner of a file should know, apart from the state of its servers.

@@ -30,6 +30,9 @@ type statusPrinter struct {
 }
 
 func (f *Found) printStatus(w io.Writer, doc Status) error {
+	if doc.Policy != "" {
+		fmt.Fprintf(w, "No server starts and every tool of an agent with a hook is refused, because the policy does not load:\n  %s\n\n", term.VisibleText(doc.Policy))
+	}
 	if len(doc.Files) == 0 {
 		if _, err := fmt.Fprintln(w, "No MCP client here has a server in a file that clawai knows."); err != nil || len(doc.Hooks) == 0 {
 			return err
@@ -51,6 +54,7 @@ func (f *Found) printStatus(w io.Writer, doc Status) error {
 	for _, text := range doc.Hub {
 		fmt.Fprintf(&p.out, "\nHub: %s\n", term.VisibleText(text))
 	}
+	p.printModels(doc.Models)
 	p.printSummary(&doc)
 	_, err := io.WriteString(w, p.out.String())
 	return err
@@ -127,6 +131,15 @@ func (p *statusPrinter) printFile(file *FileStatus) {
 		}
 		if s.Project != "" {
 			why = strings.TrimPrefix(why+"; for "+p.ShortPath(s.Project), "; ")
+		}
+		if s.Sandbox != "" {
+			why = strings.TrimPrefix(why+"; sandbox: "+s.Sandbox, "; ")
+		}
+		if s.Program != "" && (s.Sandbox != "" || !strings.HasPrefix(s.Program, "not installed")) {
+			why = strings.TrimPrefix(why+"; "+term.VisibleText(s.Program), "; ")
+		}
+		if s.Within != "" {
+			why = strings.TrimPrefix(why+"; its command runs it by "+s.Within+": a cage inside, of which clawai does not know what it shuts", "; ")
 		}
 		p.printRow(term.VisibleLine(s.Name), string(s.State), stateColors[s.State], why)
 	}

@@ -28,14 +28,15 @@ func WrapCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "wrap",
 		Usage:     "put clawai in front of the servers your MCP clients have",
-		UsageText: "clawai wrap [SERVER...] [options]\nclawai wrap --hooks [CLIENT...] [options]\nclawai wrap --hub CLIENT [options]",
+		UsageText: "clawai wrap [SERVER...] [options]\nclawai wrap --hooks [CLIENT...] [options]\nclawai wrap --hub CLIENT [options]\nclawai wrap --llm CLIENT... [options]",
 		Flags: append(flags,
 			hooksFlag(),
 			hubFlag(),
+			modelsFlag(),
 			&cli.BoolFlag{Name: "vault", Usage: "move secrets in the environment and headers of these servers out of the files, into the vault"},
 			&cli.BoolFlag{Name: "observe", Usage: "only watch: let every call pass, and record what the policy says of it"},
 			&cli.StringFlag{Name: "remote", Value: "bridge", Usage: "the `FORM` for servers with a url: bridge (a process in place of the url) or proxy (the url of your clawai proxy --listen)"},
-			&cli.StringFlag{Name: "listen", Value: wrap.DefaultListen, Usage: "the `ADDRESS:PORT` of that proxy"},
+			&cli.StringFlag{Name: "listen", Value: wrap.DefaultListen, Usage: "the `ADDRESS:PORT` of that proxy; with --llm, of clawai llm-proxy (" + wrap.DefaultModelListen + ")"},
 		),
 		Action: func(c *cli.Context) error { return runWrap(c, wrap.Wrap) },
 	}
@@ -56,14 +57,11 @@ func editFlags() []cli.Flag {
 }
 
 func runWrap(c *cli.Context, op wrap.Op) error {
-	if err := checkHooks(c); err != nil {
-		return err
-	}
-	r, err := newWrapRun(c, op)
+	r, err := newWrapRun(c, op, checkModels, checkHooks)
 	if err != nil {
 		return err
 	}
-	r.hooks = c.Bool("hooks")
+	r.hooks, r.models = c.Bool("hooks"), c.Bool("llm")
 	changes, refused, targets, err := r.planChanges(c.Context)
 	if err != nil {
 		return err
@@ -79,7 +77,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		}
 		defer unlock()
 		return r.settleHub(c.Context)
-	case len(changes) == 0 && len(targets) == 0 && len(refused) == 0 && !r.hooks:
+	case len(changes) == 0 && len(targets) == 0 && len(refused) == 0 && !r.hooks && !r.models:
 		return r.explainNothing()
 	case len(changes) == 0:
 		return errors.Join(r.printDocument(nil, nil), r.tellErrors(refused))
@@ -104,7 +102,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	}
 	if r.dryRun {
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
-		if !r.hooks {
+		if !r.hooks && !r.models {
 			r.tellUncovered()
 			r.tellUnruled(changes)
 			r.tellLeaks(changes)
@@ -126,6 +124,14 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	}
 	if err := r.saveProxyState(changes); err != nil {
 		return err
+	}
+	if r.models && r.op == wrap.Wrap {
+		if changes, refused, err = r.saveModelRoutes(changes); err != nil {
+			return err
+		}
+		if len(changes) == 0 { // another clawai has made them
+			return errors.Join(r.printDocument(nil, nil), r.tellErrors(refused))
+		}
 	}
 	if err := r.vault.keepSecrets(); err != nil {
 		return err
@@ -151,6 +157,9 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err := r.vault.finishMoves(changes, failed); err != nil {
 		refused = append(refused, fmt.Errorf("the vault: %w", err))
 	}
+	if err := r.forgetModelRoutes(changes, failed); err != nil {
+		refused = append(refused, err)
+	}
 	r.hookRules.tellRules(r, "Put into")
 	r.reportChanges(changes, failed)
 	if first != nil {
@@ -173,8 +182,12 @@ func (r *wrapRun) dropUnwritable(changes []wrap.Change, refused []error) ([]wrap
 
 // planChanges plans the changes that the command line asks for.
 func (r *wrapRun) planChanges(ctx context.Context) (changes []wrap.Change, refused []error, targets []wrap.Target, err error) {
-	if r.hooks {
+	switch {
+	case r.hooks:
 		changes, refused, err = r.planHooks(ctx)
+		return changes, refused, nil, err
+	case r.models:
+		changes, refused, err = r.planModels()
 		return changes, refused, nil, err
 	}
 	if targets, err = r.findTargets(); err != nil {
@@ -193,6 +206,15 @@ func (r *wrapRun) planChanges(ctx context.Context) (changes []wrap.Change, refus
 		hooks = slices.DeleteFunc(hooks, func(h wrap.Hooks) bool { return r.selection.Client != "" && h.Row.Client != r.selection.Client })
 		more, failed := r.Judge.PlanHooks(r.op, hooks, changes)
 		changes, refused = append(changes, more...), append(refused, failed...)
+		files, err := r.readModels()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		files = slices.DeleteFunc(files, func(f wrap.ModelFile) bool {
+			return r.selection.Client != "" && f.Row.Client != r.selection.Client || f.Err != nil && !r.routes.Leads(f.Row.Client)
+		})
+		more, failed = r.routes.PlanModels(r.op, files, changes)
+		changes, refused = append(changes, more...), append(refused, failed...)
 	}
 	return changes, refused, targets, nil
 }
@@ -210,7 +232,7 @@ func (r *wrapRun) checkPolicy(targets []wrap.Target) (*initRun, error) {
 		r.rules = loaded.Policy
 		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
-		if r.terminal && !r.dryRun && !r.hooks {
+		if r.terminal && !r.dryRun && !r.hooks && !r.models {
 			return r.offerPolicy(targets)
 		}
 		err = fmt.Errorf("there is no policy at %s, and without one "+r.missingPolicyText()+"; "+r.firstRules(), path)
@@ -226,6 +248,9 @@ func (r *wrapRun) checkPolicy(targets []wrap.Target) (*initRun, error) {
 
 // missingPolicyText returns the effect of a missing policy.
 func (r *wrapRun) missingPolicyText() string {
+	if r.models {
+		return "clawai llm-proxy does not start"
+	}
 	if r.hooks {
 		return "every tool of the client is refused"
 	}
@@ -284,8 +309,8 @@ func (r *wrapRun) tellErrors(errs []error) error {
 func (r *wrapRun) tellUnreadable() bool {
 	bad := false
 	for _, p := range r.Places {
-		if r.hooks {
-			break // hooks are not in these files
+		if r.hooks || r.models {
+			break // hooks and addresses are not in these files
 		}
 		if p.Err != nil && r.selection.MatchesFile(&p) {
 			fmt.Fprintf(r.errs, "clawai: %s (%s): %v; the file was left alone\n", r.ShortPath(p.Path), p.Row.Name, p.Err)

@@ -11,12 +11,20 @@ export function body(all, row, end) {
   return make('div', {},
     careful(all.dangers, all.dangerous),
     ...all.requests.map((request, i) => requestBody(request, i, all)),
-    facts([
-      ['server', all.server], ['client', all.client], ['folder', all.project], ['rule', all.rule],
-      ['why', all.reason],
-    ]),
-    make('p', { class: 'quiet' }, `Asked at ${clock(row.created)}; digest of the message ${all.sum}.`),
+    rest(all, row),
     end)
+}
+
+// rest is who asks, and why: folded, unless the call needs care.
+function rest(all, row) {
+  const list = facts([
+    ['server', all.server], ['client', all.client], ['folder', all.project], ['rule', all.rule],
+    ['why', all.reason],
+  ])
+  const when = make('p', { class: 'quiet' }, `Asked at ${clock(row.created)}; digest of the message ${all.sum}.`)
+  if (all.dangerous) return make('div', {}, list, when)
+  return make('details', { class: 'rest' },
+    make('summary', {}, ['For', all.server, all.client && `asked by ${all.client}`].filter(Boolean).join(' '), all.rule ? `, by ${all.rule}` : ''), list, when)
 }
 
 export function careful(dangers, dangerous) {
@@ -40,6 +48,7 @@ function requestBody(request, i, all) {
   return make('section', { class: 'request' },
     several ? make('h4', {}, `Request ${i + 1} of ${all.requests.length}`) : '',
     changes(request.changes),
+    request.told.length ? lines(request.told, 'what the command would do') : '',
     said ? make('dl', { class: 'facts' }, ...names) : '',
     request.args.length ? args(request.args, 'argument', all.dangerous) : said ? '' : make('p', { class: 'quiet' }, 'No arguments.'),
     request.extra.length ? args(request.extra, 'value beside the arguments', all.dangerous) : '',

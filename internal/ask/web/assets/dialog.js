@@ -70,7 +70,7 @@ export function sessionDialog(all, yes) {
   choose(all.session[0])
   open(all.id, 'Allow until the session ends?', [
     careful(all.dangers, all.dangerous),
-    choices('How far shall the answer reach?', all.session, (reach) => [reach.lets], choose), shown,
+    choices('How far should the answer reach?', all.session, (reach) => [reach.lets], choose), shown,
     make('p', { class: 'quiet' }, 'It ends with the session, and no rule is written. What a rule denies stays denied, and what needs more care than this call is asked about all the same.'),
   ].filter(Boolean), 'Allow', true, (event) => yes(scope, event))
 }
@@ -92,7 +92,7 @@ export function alwaysDialog(all, reply, yes) {
   choose(offers[0])
   open(all.id, reply === 'always' ? 'Always allow?' : 'Always deny?', [
     reply === 'always' ? careful(all.dangers, all.dangerous) : '',
-    choices('How far shall the rule reach?', offers, (offer) => [offer.title, ' ', make('span', { class: 'quiet' }, offer.scope)], choose), shown,
+    choices('How far should the rule reach?', offers, (offer) => [offer.title, ' ', make('span', { class: 'quiet' }, offer.scope)], choose), shown,
   ].filter(Boolean), `Write the rule and ${text}`, reply === 'always', (event) => yes(scope, event))
 }
 

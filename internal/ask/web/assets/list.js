@@ -188,12 +188,14 @@ function count() {
   const chosen = selected().length
   const hidden = items.size - shown().length
   get('count').textContent = items.size
+  get('waiting').textContent = items.size
+  get('waiting').hidden = items.size === 0
   get('empty').hidden = get('list').childElementCount > 0
   get('bulk').hidden = items.size < 2
   get('all').checked = chosen > 0 && chosen === shown().length
   get('denyAll').disabled = get('allowAll').disabled = chosen === 0
   get('shown').textContent = hidden ? `${hidden} more ${hidden === 1 ? 'is' : 'are'} hidden by the filter.` : ''
-  document.title = items.size ? `(${items.size}) clawai` : 'clawai'
+  document.title = `${items.size ? `(${items.size}) ` : ''}${document.title.replace(/^\(\d+\) /, '')}`
 }
 
 // tick writes how long each question still waits.

@@ -14,12 +14,16 @@ export class Refused extends Error {
 
 export const known = () => sessionStorage.getItem(slot) !== null
 
-// enter exchanges the token of the link for the key, which works once.
+// enter exchanges the token of the link for the key, which works once, and returns the
+// path of the tab that the link leads to.
 export async function enter(token) {
   sessionStorage.removeItem(slot)
-  const { key } = await post('/session', { token })
+  const { key, start } = await post('/session', { token })
   sessionStorage.setItem(slot, key)
+  return start
 }
+
+export const view = (path, signal) => ask('GET', `/view${path}`, undefined, signal).then((r) => r.json())
 
 export const details = (id, signal) => ask('GET', `/request/${id}`, undefined, signal).then((r) => r.json())
 

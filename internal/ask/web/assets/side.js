@@ -1,23 +1,9 @@
-// What stands beside the questions: the record, what was answered, what holds.
+// What stands beside the questions: what was answered, and what holds.
 
 import { clock, get, make } from './dom.js'
 import { post } from './server.js'
 
-const most = 200 // lines of the record that the page keeps
-
 const say = (text) => { get('said').textContent = text }
-
-export const clearRecord = () => get('record').replaceChildren()
-
-// addRecord puts a new line on top.
-export function addRecord(line) {
-  const list = get('record')
-  list.prepend(make('li', {},
-    make('p', { class: 'when' }, clock(line.time), ' ', make('span', { class: `word ${line.tone}` }, line.word), line.server ? ` ${line.server}` : ''),
-    line.text ? make('p', { class: 'what' }, line.text) : '',
-    line.why ? make('p', { class: 'quiet' }, line.why) : ''))
-  while (list.childElementCount > most) list.lastElementChild.remove()
-}
 
 export function showHistory(list) {
   get('history').replaceChildren(...list.map((past) => make('li', {},

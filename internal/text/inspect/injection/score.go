@@ -72,10 +72,12 @@ func findStretches(r *reader, level Level, visit func(start, end int, top Level)
 	var s scorer
 	start, end, top := -1, 0, Level(0)
 	for r.nextWord() {
-		score, from := s.addWord(weighWord(table, r.wordFeatures()), r.start)
-		switch {
-		case score < level:
+		score, words := s.addWord(weighWord(table, r.wordFeatures()), r.start)
+		if score < level {
 			continue
+		}
+		from := s.windowStart(words)
+		switch {
 		case start >= 0 && from <= end:
 			end, top = r.end, max(top, score)
 			continue
@@ -103,38 +105,34 @@ func TopScore(text string) (top Level) {
 	return top
 }
 
-func weighWord(table string, features [4]uint32) (sum int) {
-	for _, f := range features {
-		sum += int(int8(table[f%Buckets]))
-	}
-	return sum
+func weighWord(table string, of [4]uint32) int {
+	t := table[:Buckets]
+	return int(int8(t[of[0]%Buckets])) + int(int8(t[of[1]%Buckets])) + int(int8(t[of[2]%Buckets])) + int(int8(t[of[3]%Buckets]))
 }
 
-// scorer sums up the weights of the last words in the narrow and the wide window.
+// scorer sums up the weights of the last words in the narrow and the wide window. Before the first word lies nothing, which
+// weighs nothing.
 type scorer struct {
-	last         [Wide]struct{ weight, start int }
-	n            int
-	narrow, wide int
+	last         [Wide]struct{ weight, start int32 } // an offset fits, because a text has at most 4 MiB
+	n            uint
+	narrow, wide int32
 }
 
 // addWord adds the next word's weight and offset. Of the two windows that end with this word it
-// returns the higher sum, on the scale of narrow windows, and the offset where that window begins.
-func (s *scorer) addWord(weight, start int) (score Level, from int) {
-	at := s.n % Wide
-	if s.n >= Wide {
-		s.wide -= s.last[at].weight
-	}
-	if s.n >= Narrow {
-		s.narrow -= s.last[(s.n-Narrow)%Wide].weight
-	}
-	s.last[at].weight, s.last[at].start = weight, start
+// returns the higher sum, on the scale of narrow windows, and the number of words in that window.
+func (s *scorer) addWord(weight, start int) (score Level, words int) {
+	w := int32(weight)
+	s.wide += w - s.last[s.n%Wide].weight
+	s.narrow += w - s.last[(s.n-Narrow)%Wide].weight
+	s.last[s.n%Wide].weight, s.last[s.n%Wide].start = w, int32(start)
 	s.n++
-	s.narrow, s.wide = s.narrow+weight, s.wide+weight
 	if wide := s.wide * 100 / wideTo; wide > s.narrow {
-		return Level(wide), s.windowStart(Wide)
+		return Level(wide), Wide
 	}
-	return Level(s.narrow), s.windowStart(Narrow)
+	return Level(s.narrow), Narrow
 }
 
 // windowStart returns the offset where the window of the given number of words begins.
-func (s *scorer) windowStart(words int) int { return s.last[max(0, s.n-words)%Wide].start }
+func (s *scorer) windowStart(words int) int {
+	return int(s.last[(s.n-min(s.n, uint(words)))%Wide].start)
+}

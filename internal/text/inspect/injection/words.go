@@ -56,6 +56,16 @@ var kept = func() (t [128]byte) {
 	return t
 }()
 
+// plain is kept for the bytes that mean the same in every way to read a text, and 0 for the others. They are most of any
+// text.
+var plain = func() (t [256]byte) {
+	copy(t[:], kept[:])
+	for _, c := range []byte("\x1b<&!:?'") {
+		t[c] = 0
+	}
+	return t
+}()
+
 const (
 	sign   = 1
 	within = 2
@@ -66,19 +76,37 @@ const (
 func (r *reader) nextWord() bool {
 	h, began := uint32(seed), false
 	for r.at < len(r.text) {
-		c := r.text[r.at]
-		if c < utf8.RuneSelf && kept[c] > within && kept[c] != apart { // most of any text
-			if !began {
-				began, r.start = true, r.at
+		text, at := r.text, r.at
+		for !began && at < len(text) && plain[text[at]] == apart {
+			at++
+		}
+		from := at
+		for at < len(text) {
+			as := plain[text[at]]
+			if as-'0' > 'z'-'0' {
+				break
 			}
-			h = mixHash(h, uint32(kept[c]))
-			r.at++
-			r.end = r.at
-			continue
+			h = mixHash(h, uint32(as))
+			at++
+		}
+		if at > from {
+			if !began {
+				began, r.start = true, from
+			}
+			r.end = at
+		}
+		r.at = at
+		if at == len(text) {
+			break
+		}
+		c := text[at]
+		if began && plain[c] == apart {
+			r.pushWord(h)
+			return true
 		}
 		size, said := 1, rune(c)
 		switch {
-		case c == 0x1b, strings.HasPrefix(r.text[r.at:], "\u009b"):
+		case c == 0x1b, c == 0xc2 && strings.HasPrefix(r.text[r.at:], "\u009b"):
 			_, size = utf8.DecodeRuneInString(r.text[r.at:])
 			said, size = readEscape(r.text[r.at:], size)
 		case c >= utf8.RuneSelf:
@@ -169,27 +197,38 @@ func foldRune(s string, drawn bool) (rune, int) {
 // reference or a full-width sign, as drawn, both with and without the content of its tags.
 func readings(text string) (all [3]reader, n int) {
 	all = [...]reader{{text: text}, {text: text, drawn: true}, {text: text, drawn: true, page: true}}
-	last := strings.LastIndexByte(text, '>')
-	const wide = "\xef\xbc" // first bytes of U+FF00 to U+FF3F
-	some := strings.Contains(text, wide)
-	for i := 0; i < len(text); i++ {
-		n := strings.IndexAny(text[i:], "<&")
-		if n < 0 {
+	for at, last := indexFrom(text, '<', 0), -1; at >= 0; at = indexFrom(text, '<', at+1) {
+		if last < 0 {
+			last = strings.LastIndexByte(text, '>')
+		}
+		if at > last {
 			break
 		}
-		if i += n; text[i] == '&' {
-			if !some {
-				_, size := readEntity(text[i:])
-				some = size > 1
-			}
-		} else if i+1 < len(text) && (text[i+1] == '!' || text[i+1] == '?' || text[i+1] == '/' || kept[text[i+1]&0x7f] >= 'a' && kept[text[i+1]&0x7f] <= 'z') && i < last {
+		if next := text[at+1]; next == '!' || next == '?' || next == '/' || isSmall(kept[next&0x7f]) {
 			return all, 3
 		}
+	}
+	const wide = "\xef\xbc" // first bytes of U+FF00 to U+FF3F
+	some := strings.Contains(text, wide)
+	for at := indexFrom(text, '&', 0); at >= 0 && !some; at = indexFrom(text, '&', at+1) {
+		_, size := readEntity(text[at:])
+		some = size > 1
 	}
 	if some {
 		return all, 2
 	}
 	return all, 1
+}
+
+func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
+
+// indexFrom returns the offset of the next c at or after from, -1 for none.
+func indexFrom(text string, c byte, from int) int {
+	n := strings.IndexByte(text[from:], c)
+	if n < 0 {
+		return -1
+	}
+	return from + n
 }
 
 // inline are HTML tags that do not end a word.

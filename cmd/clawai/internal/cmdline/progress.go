@@ -1,0 +1,50 @@
+package cmdline
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// quietTime is how long work may take before its progress is shown.
+const quietTime = time.Second
+
+// ShowProgress shows on standard error what takes long, with the seconds it has taken, until the
+// caller calls done. It shows nothing where standard error is no terminal, or in the first second.
+func ShowProgress(what string) (done func()) {
+	if ScreenWidth(os.Stderr) == 0 {
+		return func() {}
+	}
+	return showProgress(os.Stderr, what, os.Getenv("TERM") != "dumb", quietTime)
+}
+
+// showProgress writes to w. On a screen that can, each line replaces the one before, and the last
+// one is removed.
+func showProgress(w io.Writer, what string, replaces bool, every time.Duration) (done func()) {
+	stop := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		tick, shown := time.NewTicker(every), 0
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-stop:
+				if shown > 0 && replaces {
+					fmt.Fprint(w, "\r\x1b[K")
+				}
+				return
+			}
+			switch shown++; {
+			case replaces:
+				fmt.Fprintf(w, "\r\x1b[K%s, %s so far", what, time.Duration(shown)*every)
+			case shown == 1:
+				fmt.Fprintf(w, "%s; this takes a while\n", what)
+			}
+		}
+	})
+	var once sync.Once
+	return func() { once.Do(func() { close(stop) }); ended.Wait() }
+}

@@ -1,0 +1,113 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/overview"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/ask/web"
+)
+
+// mostCalls is how many calls a view shows.
+const mostCalls = 150
+
+// renderCalls returns the latest calls that the address selects, the newest first.
+func (v *Views) renderCalls(_ context.Context, f *filter) (*web.Element, error) {
+	calls, more := v.latest.List(mostCalls, f.takesCall)
+	body := newNode("div", "view", newNode("h2", "", "Calls"), v.newCallFilters(f), f.newFilterLine("/calls", "hour", "rule", "session"), v.newRecordNote())
+	if len(calls) == 0 {
+		return body.Add(newEmpty("None of the latest calls is one of these. In the whole record:", "clawai log --no-pager")), nil
+	}
+	end := newNode("p", "quiet", fmt.Sprintf("Only the latest %s calls are kept here. In the whole record: ", numberText(overview.MaxLatest)), newNode("code", "", "clawai log --no-pager"))
+	if more > 0 {
+		end = newNode("p", "quiet", numberText(more)+" more of the latest calls are selected. Narrow the filter, or see the whole record: ", newNode("code", "", "clawai log --no-pager"))
+	}
+	return body.Add(v.newCallList(calls), end), nil
+}
+
+// newCallFilters returns the controls of the calls. The rest of the address stays as it is.
+func (v *Views) newCallFilters(f *filter) *web.Element {
+	form := newNode("form", "filters").Set("role", "search").Set("aria-label", "Filter")
+	decision := newSelect("decision", "Decision", f.get("decision"), []string{"allowed", "asked", "refused"})
+	servers := map[string]bool{}
+	tools := map[string]bool{}
+	for tool := range v.model.Sum(overview.Wanted{}).Tools {
+		servers[tool.Server] = true
+		if want := f.get("server"); want == "" || want == tool.Server {
+			tools[tool.Name] = true
+		}
+	}
+	form.Add(decision, newSelect("server", "Server", f.get("server"), slices.Sorted(maps.Keys(servers))), newSelect("tool", "Tool", f.get("tool"), slices.Sorted(maps.Keys(tools))),
+		web.NewElement("label", newNode("span", "", "Text"), web.NewElement("input").Set("name", "text").Set("type", "search").Set("value", f.get("text"))))
+	for _, name := range []string{"hour", "rule", "session"} {
+		if value := f.get(name); value != "" {
+			form.Add(web.NewElement("input").Set("type", "hidden").Set("name", name).Set("value", value))
+		}
+	}
+	return form.Add(newNode("button", "", "Show").Set("type", "submit"))
+}
+
+// mostChoices is how many values a control offers; the text finds the others.
+const mostChoices = 200
+
+func newSelect(name, label, chosen string, values []string) *web.Element {
+	list := web.NewElement("select", web.NewElement("option", "all").Set("value", "")).Set("name", name)
+	values = values[:min(len(values), mostChoices)]
+	if chosen != "" && !slices.Contains(values, chosen) {
+		values = append([]string{chosen}, values...)
+	}
+	for _, value := range values {
+		if value == "" {
+			continue
+		}
+		option := web.NewElement("option", value).Set("value", value)
+		if value == chosen {
+			option.Set("selected", "")
+		}
+		list.Add(option)
+	}
+	return web.NewElement("label", newNode("span", "", label), list)
+}
+
+// newCallList returns calls in rows that open.
+func (v *Views) newCallList(calls []overview.Call) *web.Element {
+	list := newNode("ol", "calls")
+	for i := range calls {
+		list.Add(web.NewElement("li", v.newCall(&calls[i])))
+	}
+	return list
+}
+
+// callWord returns the word of a call: that of its look, or what the record says besides.
+func callWord(c *overview.Call) string {
+	switch {
+	case c.Word == "allow" && c.Look == view.Asked:
+		return "asked, allowed"
+	case c.Word == "allow" || c.Word == "deny":
+		return c.Look.Word()
+	}
+	return c.Word
+}
+
+// newCall returns a call in one row, which opens to everything that is kept of it.
+func (v *Views) newCall(c *overview.Call) *web.Element {
+	row := web.NewElement("summary",
+		newTime(c.Time, v.now()), newMark(c.Look, callWord(c)),
+		newNode("span", "tool", newNode("strong", "", nameOf(c.Tool)), newNode("span", "quiet", " "+c.Server)),
+		newNode("span", "about", c.About), newNode("span", "ended quiet", c.Ended))
+	rule := any("")
+	if c.Rule.Line > 0 {
+		place := cmdline.ShortenHome(c.Rule.Place(), v.home)
+		rule = web.NewElement("span", newLink(address("/calls", "rule", c.Rule.Place()), place), newNode("span", "quiet", " "+c.Rule.Text))
+	}
+	return newNode("details", "call "+c.Look.Word(), row, newFacts(
+		[2]any{"why", c.Why}, [2]any{"rule", rule}, [2]any{"argument", c.About},
+		[2]any{"session", newLink(address("/timeline", "session", c.Session), "its session as a timeline")},
+		[2]any{"record", newNode("code", "", c.ID)},
+		[2]any{"explain", newNode("code", "", "clawai log explain "+c.ID)},
+	))
+}

@@ -1,0 +1,114 @@
+// Package dashboard makes the views of the page beside its questions: the overview with the calls by
+// hour, calls, sessions, one session as a timeline, rules, servers, and answers. A view is a tree of
+// texts; package web makes the texts harmless and the page makes elements of it. The package only
+// reads. What it reads from the record, package overview keeps in memory, so that a view costs the
+// same however long the record is.
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/overview"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/ask/web"
+)
+
+// Start is the path of the view that the dashboard opens with.
+const Start = "/overview"
+
+// period is how far back calls are counted: today and the six days before.
+const period = 7 * 24 * time.Hour
+
+// Views makes the views. It implements web.Views.
+type Views struct {
+	queue  *queue.Queue
+	model  *overview.Overview
+	latest overview.Latest
+	home   string
+	now    func() time.Time
+}
+
+// New returns views that follow the record of the model until ctx ends.
+func New(ctx context.Context, q *queue.Queue, model *overview.Overview) *Views {
+	v := &Views{queue: q, model: model, home: model.Home, now: time.Now}
+	// The counting begins behind the latest calls, so that it does not keep the first view waiting.
+	go v.latest.Follow(ctx, model, func() { model.StartCounting(ctx) })
+	return v
+}
+
+// Period is how far back an overview for New counts.
+func Period() time.Duration { return period }
+
+// Version returns a number that changes with the record.
+func (v *Views) Version() uint64 { return v.model.Version() }
+
+// page is a view, and the names that its address may have.
+type page struct {
+	title   string
+	filters []string
+	render  func(v *Views, ctx context.Context, f *filter) (*web.Element, error)
+}
+
+var pages = map[string]page{
+	"overview": {"Overview", []string{"since", "server", "tool", "rule"}, (*Views).renderOverview},
+	"calls":    {"Calls", []string{"decision", "server", "tool", "rule", "session", "hour", "text"}, (*Views).renderCalls},
+	"sessions": {"Sessions", []string{"label"}, (*Views).renderSessions},
+	"timeline": {"Session", []string{"session"}, (*Views).renderTimeline},
+	"rules":    {"Rules", []string{"since", "server", "tool"}, (*Views).renderRules},
+	"servers":  {"Servers", nil, (*Views).renderServers},
+	"answers":  {"Answers", []string{"answer"}, (*Views).renderAnswers},
+}
+
+// Render implements web.Views.
+func (v *Views) Render(ctx context.Context, name string, values url.Values) (web.View, error) {
+	p, ok := pages[name]
+	if !ok {
+		return web.View{}, fmt.Errorf("%w: there is no view %q", web.ErrFilter, name)
+	}
+	f, err := parseFilter(values, p.filters, v.now())
+	if err != nil {
+		return web.View{}, err
+	}
+	body, err := p.render(v, ctx, f)
+	return web.View{Title: p.title, Body: body}, err
+}
+
+// newNode returns an element with a class; "" sets none.
+func newNode(tag, class string, children ...any) *web.Element {
+	e := web.NewElement(tag, children...)
+	if class != "" {
+		e.Set("class", class)
+	}
+	return e
+}
+
+// newLink returns a link to a view.
+func newLink(path string, children ...any) *web.Element {
+	return web.NewElement("a", children...).Set("href", path)
+}
+
+// newMark returns the mark and the word of a look, in its colour.
+func newMark(look view.Look, word string) *web.Element {
+	return newNode("span", "mark "+look.Word(), newNode("span", "sign", look.Mark()).Set("aria-hidden", "true"), " ", newNode("span", "verdict", word))
+}
+
+// newFacts returns a list of pairs; pairs without a value are left out.
+func newFacts(pairs ...[2]any) *web.Element {
+	list := newNode("dl", "facts")
+	for _, pair := range pairs {
+		if text, ok := pair[1].(string); ok && text == "" {
+			continue
+		}
+		list.Add(web.NewElement("dt", pair[0]), web.NewElement("dd", pair[1]))
+	}
+	return list
+}
+
+// newEmpty returns what stands where there is nothing to show.
+func newEmpty(text, command string) *web.Element {
+	return newNode("p", "empty", text+" ", newNode("code", "", command))
+}

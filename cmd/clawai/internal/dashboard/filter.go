@@ -1,0 +1,128 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/overview"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/ask/web"
+	"github.com/clawai/clawai/policy"
+)
+
+// hourLayout is how an address names an hour; it has the zone, since an hour comes twice when summer
+// ends.
+const hourLayout = "2006-01-02T15Z07:00"
+
+// filter holds the selection in the address of a view. A zero field selects everything.
+type filter struct {
+	values   url.Values
+	now      time.Time
+	from     time.Time // of since
+	hour     time.Time
+	decision view.Look
+	text     string // in lower case
+}
+
+// parseFilter reads the values of an address, which may only have the names in known.
+func parseFilter(values url.Values, known []string, now time.Time) (*filter, error) {
+	f := &filter{values: values, now: now, text: strings.ToLower(values.Get("text"))}
+	for name := range values {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("%w: %q; known here: %s", web.ErrFilter, name, strings.Join(known, ", "))
+		}
+	}
+	wrong := func(name, want string) error {
+		return fmt.Errorf("%w: %s=%q; it can be %s", web.ErrFilter, name, values.Get(name), want)
+	}
+	var err error
+	switch f.from = overview.HourOf(now); values.Get("since") {
+	case "", "24h":
+		f.from = f.from.Add(-23 * time.Hour)
+	case "7d":
+		f.from = time.Date(now.Year(), now.Month(), now.Day()-6, 0, 0, 0, 0, now.Location())
+	default:
+		return nil, wrong("since", "24h or 7d")
+	}
+	if text := values.Get("hour"); text != "" {
+		if f.hour, err = time.Parse(hourLayout, text); err != nil || f.hour.IsZero() {
+			return nil, wrong("hour", "such as "+overview.HourOf(now).Format(hourLayout))
+		}
+	}
+	if text := values.Get("decision"); text != "" {
+		looks := []view.Look{view.Allowed, view.Asked, view.Refused}
+		at := slices.IndexFunc(looks, func(l view.Look) bool { return l.Word() == text })
+		if at < 0 {
+			return nil, wrong("decision", "allowed, asked or refused")
+		}
+		f.decision = looks[at]
+	}
+	if text := values.Get("label"); text != "" && !slices.Contains(policy.SeenWords(), text) {
+		return nil, wrong("label", strings.Join(policy.SeenWords(), ", "))
+	}
+	if text := values.Get("answer"); text != "" && !slices.Contains(answerWords, text) {
+		return nil, wrong("answer", strings.Join(answerWords, ", "))
+	}
+	return f, nil
+}
+
+func (f *filter) get(name string) string { return f.values.Get(name) }
+
+// wanted returns the filter for counts.
+func (f *filter) wanted() overview.Wanted {
+	return overview.Wanted{Server: f.get("server"), Tool: f.get("tool"), Rule: f.get("rule"), Since: f.from}
+}
+
+// takesCall reports whether the filter selects a call.
+func (f *filter) takesCall(c *overview.Call) bool {
+	isWanted := func(name, is string) bool { want := f.get(name); return want == "" || want == is }
+	return isWanted("server", c.Server) && isWanted("tool", c.Tool) && isWanted("session", c.Session) &&
+		(f.get("rule") == "" || f.get("rule") == c.Rule.Place()) &&
+		(f.decision == view.Plain || f.decision == c.Look) && (f.hour.IsZero() || overview.HourOf(c.Time).Equal(f.hour)) &&
+		(f.text == "" || strings.Contains(strings.ToLower(c.Tool+" "+c.Server+" "+c.About+" "+c.Why), f.text))
+}
+
+// address returns the path of a view with a filter of pairs; pairs without a value are left out.
+func address(path string, pairs ...string) string {
+	values := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			values.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
+// with returns the address of a view with this filter, but with another value for one name.
+func (f *filter) with(path, name, value string) string {
+	pairs := []string{name, value}
+	for other := range f.values {
+		if other != name {
+			pairs = append(pairs, other, f.values.Get(other))
+		}
+	}
+	return address(path, pairs...)
+}
+
+// newFilterLine returns what the address selects beside what the controls of the view show, each
+// with a link that takes it away.
+func (f *filter) newFilterLine(path string, names ...string) *web.Element {
+	line := newNode("p", "chosen")
+	some := false
+	for _, name := range names {
+		if value := f.get(name); value != "" {
+			some = true
+			line.Add(newNode("span", "chip", name+" ", newNode("strong", "", value), " ", newLink(f.with(path, name, ""), "✕").Set("aria-label", "Without "+name)))
+		}
+	}
+	if !some {
+		return nil
+	}
+	return line
+}

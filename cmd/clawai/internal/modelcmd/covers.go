@@ -1,0 +1,45 @@
+package modelcmd
+
+import (
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/clientfiles"
+	"github.com/clawai/clawai/proxy/hook/client"
+	"github.com/clawai/clawai/proxy/model"
+)
+
+// coversFor is how long what a client's files say of its cover is believed.
+const coversFor = 5 * time.Second
+
+// newCovers returns the function that tells who else judges a call of the client. Without hooks only
+// proxies count.
+func newCovers(row *client.Row, project string, hooks bool) func(*client.Request) model.Cover {
+	var mu sync.Mutex
+	var read time.Time
+	var hooked bool
+	proxied := map[string]bool{}
+	return func(req *client.Request) model.Cover {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(read) > coversFor {
+			read, hooked = time.Now(), hooks && clientfiles.IsHooked(row, project)
+			clear(proxied)
+		}
+		behind := req.MCP
+		for i := range req.Calls {
+			server := req.Calls[i].Server
+			if _, known := proxied[server]; req.MCP && server != "" && !known {
+				proxied[server] = clientfiles.IsProxied(row, server, project)
+			}
+			behind = behind && proxied[server]
+		}
+		switch {
+		case behind:
+			return model.ByProxy
+		case hooked:
+			return model.ByHook
+		}
+		return model.Uncovered
+	}
+}

@@ -1,0 +1,324 @@
+package modelcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/clientfiles"
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/modelproxy"
+	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/state/flow"
+	"github.com/clawai/clawai/proxy/hook/client"
+	"github.com/clawai/clawai/proxy/model"
+	"github.com/clawai/clawai/wrap"
+	catalogue "github.com/clawai/clawai/wrap/client"
+)
+
+// wrappedRun serves the clients that "clawai wrap --llm" has led here, until it is interrupted. Each
+// agent's session has a gate of its own.
+type wrappedRun struct {
+	modelRun
+	all  *session.Sessions
+	own  netip.AddrPort
+	rows map[string]*catalogue.ModelRow // by client
+
+	mu     sync.Mutex // guards the fields below
+	routes *wrap.ModelRoutes
+	read   time.Time // when the routes were written that were read
+	agents map[string]*agent
+	peers  map[string]int // the process of a connection, by its address
+	noted  map[string]time.Time
+}
+
+// agent is one agent's session.
+type agent struct {
+	session *session.Session
+	handler *model.Server
+	used    time.Time
+	busy    int // requests under way
+}
+
+// maxAgents is how many sessions of agents are kept. One that is used again later begins anew.
+const maxAgents = 64
+
+func runWrapped(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return cmdline.Usagef("--wrapped serves the clients that clawai wrap --llm has led here; nothing follows --")
+	}
+	for _, name := range []string{"client", "upstream"} {
+		if c.IsSet(name) {
+			return cmdline.Usagef("--%s is for a client that is started here; with --wrapped the clients' files say it", name)
+		}
+	}
+	w := &wrappedRun{modelRun: modelRun{judge: c.String("judge")}, agents: map[string]*agent{}, peers: map[string]int{}, noted: map[string]time.Time{}, rows: map[string]*catalogue.ModelRow{}}
+	if err := w.readOptions(c); err != nil {
+		return err
+	}
+	w.folder, w.spec.Files.Project, w.spec.View.Project = "", "", ""
+	w.spec.Parent = false
+	rows, err := catalogue.ModelRows()
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		w.rows[rows[i].Client] = &rows[i]
+	}
+	if w.routes, err = wrap.ReadModelRoutes(w.spec.Folders.State); err != nil {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+	}
+	if len(w.routes.Upstreams) == 0 {
+		return cmdline.Usagef("--wrapped: no client was led here yet; do it with: clawai wrap --llm claude-code")
+	}
+	if w.all, err = session.Listen(c.Context, w.spec); err != nil {
+		return exitError(err)
+	}
+	err = w.serveAgents(c.App.Writer)
+	w.closeAgents(func(*agent) bool { return true })
+	if closing := w.all.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return exitError(err)
+	}
+	return nil
+}
+
+func (w *wrappedRun) serveAgents(out io.Writer) error {
+	listener, err := net.Listen("tcp", w.routes.Listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen, so your clients do not reach their models: %w; see what runs there, or lead the clients to another port: clawai wrap --llm --all --listen 127.0.0.1:PORT", err)
+	}
+	w.own = listener.Addr().(*net.TCPAddr).AddrPort()
+	server := &http.Server{
+		Handler: w, ReadHeaderTimeout: 30 * time.Second, ErrorLog: log.New(io.Discard, "", 0),
+		BaseContext: func(net.Listener) context.Context { return w.all.Context() },
+		ConnState: func(c net.Conn, state http.ConnState) {
+			if state == http.StateClosed || state == http.StateHijacked {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				delete(w.peers, c.RemoteAddr().String())
+			}
+		},
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	verb := "judges the calls of"
+	if w.judge == "off" {
+		verb = "hears"
+	}
+	fmt.Fprintf(cmdline.ProseWriter(out), "clawai llm-proxy %s your clients at %s. Stop it with Ctrl-C; until it runs again they do not reach their models.\n", verb, w.routes.Listen)
+	select {
+	case err = <-served:
+	case <-w.all.Context().Done():
+		end, cancel := context.WithTimeout(context.WithoutCancel(w.all.Context()), time.Second)
+		defer cancel()
+		if server.Shutdown(end) != nil {
+			_ = server.Close()
+		}
+		err = <-served
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// ServeHTTP leads a request to its client's service.
+func (w *wrappedRun) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	routes := w.currentRoutes()
+	if modelproxy.AnswerProbe(out, r, routes.Secret, w.judge) {
+		return
+	}
+	parts := strings.SplitN(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/", 5)
+	if len(parts) < 4 || parts[0] != catalogue.LedWord() || !modelproxy.SameText(parts[1], routes.Secret) {
+		http.Error(out, "clawai: there is nothing here", http.StatusNotFound)
+		return
+	}
+	route := parts[2]
+	service := routes.Upstreams[route]
+	id, _, _ := strings.Cut(route, ".")
+	row := w.rows[id]
+	if service == "" || row == nil {
+		http.Error(out, "clawai: no service is known for "+id+"; run: clawai wrap --llm "+id, http.StatusNotFound)
+		return
+	}
+	to, err := catalogue.ParseService(service)
+	if err != nil {
+		http.Error(out, "clawai: "+err.Error(), http.StatusBadGateway)
+		return
+	}
+	if catalogue.LeadsToUs(to, w.own.String()) {
+		http.Error(out, "clawai: the service of "+id+" would be clawai itself; run: clawai unwrap --llm "+id+", write the service's address into its file, and run: clawai wrap --llm "+id, http.StatusBadGateway)
+		return
+	}
+	a, err := w.findAgent(r, row, route, to, strings.Join(parts[:4], "/"))
+	if err != nil {
+		http.Error(out, "clawai: the session cannot begin: "+err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	w.noteSeen(route)
+	defer w.leaveAgent(a)
+	a.handler.ServeHTTP(out, r)
+}
+
+// currentRoutes returns the routes, read again when they were written.
+func (w *wrappedRun) currentRoutes() *wrap.ModelRoutes {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	state := w.spec.Folders.State
+	info, err := os.Stat(wrap.ModelRoutesFile(state))
+	if err != nil || info.ModTime().Equal(w.read) {
+		return w.routes
+	}
+	if now, err := wrap.ReadModelRoutes(state); err == nil && now.Secret != "" {
+		w.routes, w.read = now, info.ModTime()
+	}
+	return w.routes
+}
+
+// noteSeen notes, once a minute at most, that a client of a route has come.
+func (w *wrappedRun) noteSeen(route string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if time.Since(w.noted[route]) > time.Minute {
+		w.noted[route] = time.Now()
+		_ = wrap.NoteModelSeen(w.spec.Folders.State, route) // status alone reads it
+	}
+}
+
+// findAgent returns the agent's session of a request: by the id that the client gives, or else by the
+// process that has connected. Its folder is where that process works.
+func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route string, to *url.URL, prefix string) (*agent, error) {
+	pid := w.findPeer(r.RemoteAddr)
+	key := model.SessionOf(r.Header)
+	var keys []string
+	switch {
+	case key != "":
+		keys = []string{flow.IDKey(key)}
+	case pid != 0:
+		if own := flow.ProcessKey(pid); own != "" {
+			keys, key = []string{own}, own
+		}
+	}
+	if keys == nil { // all requests without an owner share one session
+		keys = flow.OwnKeys()
+	}
+	folder, hooks := describeProcess(row.Word, pid)
+	key = strings.Join([]string{route, to.String(), prefix, key, folder, fmt.Sprint(hooks)}, " ")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := w.agents[key]
+	if a == nil {
+		w.dropOldest()
+		var err error
+		if a, err = w.openAgent(row, to, prefix, keys, folder, hooks); err != nil {
+			return nil, err
+		}
+		w.agents[key] = a
+	}
+	a.used = time.Now()
+	a.busy++
+	return a, nil
+}
+
+// describeProcess returns the folder in which a client's process works, and whether its hooks may count:
+// its options turn none off. Without a process that can be looked at, the folder is "", in which
+// relative paths start nowhere, and hooks do not count.
+func describeProcess(id string, pid int) (folder string, hooks bool) {
+	if pid == 0 {
+		return "", false
+	}
+	proc := filepath.Join("/proc", fmt.Sprint(pid))
+	folder, err := os.Readlink(filepath.Join(proc, "cwd"))
+	command, failed := os.ReadFile(filepath.Join(proc, "cmdline"))
+	if err != nil || failed != nil {
+		return "", false
+	}
+	return folder, !changesHooks(id, strings.Split(string(command), "\x00"))
+}
+
+func (w *wrappedRun) leaveAgent(a *agent) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a.busy--
+}
+
+// findPeer returns the process that has connected; 0 where it is not known.
+func (w *wrappedRun) findPeer(peer string) int {
+	w.mu.Lock()
+	pid, known := w.peers[peer]
+	w.mu.Unlock()
+	if known {
+		return pid
+	}
+	if from, err := netip.ParseAddrPort(peer); err == nil {
+		pid = flow.FindPeer(from, w.own) // it looks at all processes
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.peers[peer] = pid
+	return pid
+}
+
+// dropOldest closes the session that was used the longest ago, if there are too many.
+func (w *wrappedRun) dropOldest() {
+	var key string
+	for k, a := range w.agents {
+		if a.busy == 0 && (key == "" || a.used.Before(w.agents[key].used)) {
+			key = k
+		}
+	}
+	if len(w.agents) >= maxAgents && key != "" {
+		w.agents[key].end()
+		delete(w.agents, key)
+	}
+}
+
+func (a *agent) end() {
+	a.session.End("no longer used", cmdline.ExitOK)
+	_ = a.session.Close() // does not close the record, which belongs to all
+}
+
+func (w *wrappedRun) closeAgents(which func(*agent) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for key, a := range w.agents {
+		if which(a) {
+			a.end()
+			delete(w.agents, key)
+		}
+	}
+}
+
+func (w *wrappedRun) openAgent(row *catalogue.ModelRow, to *url.URL, prefix string, keys []string, folder string, hooks bool) (*agent, error) {
+	one, err := w.all.OpenAgent(session.Peer{Name: row.Word, Is: "model channel of " + row.Word}, keys...)
+	if err != nil {
+		return nil, err
+	}
+	hook := client.FindRow(row.Word)
+	o := w.options(one, hook, to, prefix, w.own)
+	o.Cwd, o.JoinPeer = folder, func(peer string) error {
+		if pid := w.findPeer(peer); pid != 0 {
+			return one.JoinProcess(pid)
+		}
+		return nil
+	}
+	o.Covers = newCovers(hook, folder, hooks)
+	o.Servers = func() (owners, others []string) { return clientfiles.ListServers(hook, folder) }
+	return &agent{session: one, handler: model.NewServer(o)}, nil
+}

@@ -1,0 +1,87 @@
+// Package modelproxy finds out whether "clawai llm-proxy --wrapped" runs: "clawai status" asks, and the
+// proxy answers.
+package modelproxy
+
+import (
+	"bufio"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/wrap"
+)
+
+// probePath is the path of the question. A random text follows it. The answer proves that the program at
+// this address knows the secret. Neither the question nor the answer contains the secret.
+const probePath = "/clawai-llm-proxy-probe/"
+
+// AnswerProbe answers the question whether the proxy runs. It returns false for any other request.
+func AnswerProbe(w http.ResponseWriter, r *http.Request, secret, judge string) bool {
+	asked, is := strings.CutPrefix(r.URL.Path, probePath)
+	if !is {
+		return false
+	}
+	fmt.Fprint(w, signText(secret, asked, judge), " ", judge)
+	return true
+}
+
+func signText(secret, asked, judge string) string {
+	h := hmac.New(sha256.New, []byte(secret))
+	h.Write([]byte(asked + " " + judge))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// SameText reports whether two texts are the same, in a time that does not tell where they differ.
+func SameText(a, b string) bool {
+	return b != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
+
+// ErrStranger means that another program listens at the proxy's address. It gets what the clients send.
+var ErrStranger = errors.New("another program answers there, and gets what your clients send, keys too")
+
+// Probe asks whether the proxy runs, and returns the value of its --judge.
+func Probe(ctx context.Context, routes *wrap.ModelRoutes) (judge string, err error) {
+	asked := rand.Text()
+	answer, err := askPlainly(ctx, routes.Listen, probePath+asked)
+	if err != nil {
+		return "", errors.New("nothing answers there")
+	}
+	signed, judge, _ := strings.Cut(answer, " ")
+	if !SameText(signed, signText(routes.Secret, asked, judge)) {
+		return "", ErrStranger
+	}
+	return judge, nil
+}
+
+// askPlainly asks a server of this machine for a path, on a connection that no proxy of the network sees.
+func askPlainly(ctx context.Context, address, path string) (string, error) {
+	const patience = 2 * time.Second
+	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		return "", err
+	}
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.0\r\nHost: %s\r\n\r\n", path, address); err != nil {
+		return "", err
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, 4<<10)), nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	return string(body), err
+}

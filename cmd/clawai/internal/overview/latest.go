@@ -1,0 +1,143 @@
+package overview
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/state/audit"
+)
+
+// MaxLatest is how many of the latest calls are kept.
+const MaxLatest = 3000
+
+// Call is one of the latest calls, cut to what a list shows, so that many can be kept. Texts from
+// elsewhere are harmless.
+type Call struct {
+	ID      string
+	Session string // SessionKey
+	Server  string // foreign, as in Tool
+	Tool    string // foreign
+	About   string // the argument by which a person recognises it
+	Word    string
+	Look    view.Look
+	Why     string
+	Rule    Rule // foreign
+	Time    time.Time
+	Ended   string // how it ended, in few characters
+}
+
+// Latest keeps the latest calls.
+type Latest struct {
+	mu    sync.Mutex
+	early []*Call // the very last calls, the newest last, until the others are read; nil from then on
+	calls []*Call // a ring
+	next  int     // place in the ring of the next call
+	at    map[string]*Call
+	note  string // what was said last about the record, until a call comes; harmless
+}
+
+// Follow keeps the latest calls up to date, until ctx ends. It calls caught when those of the record
+// are there. It reads the very last calls first, so that a page can show them at once.
+func (l *Latest) Follow(ctx context.Context, o *Overview, caught func()) {
+	l.readEarly(o)
+	_ = o.FollowCalls(ctx, MaxLatest, func(r *record.Row) { l.addCall(newCall(r, o.Home)) }, func(text string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.note = text
+	}, func() {
+		l.mu.Lock()
+		l.early = nil
+		l.mu.Unlock()
+		caught()
+	}) // it ends with ctx only
+}
+
+// Bounds of what is read first.
+const (
+	maxEarly   = 40
+	earlyBytes = 64 << 10
+)
+
+// readEarly reads the very last calls. It passes faults over: who reads all of them reports these.
+func (l *Latest) readEarly(o *Overview) {
+	var first Latest
+	calls := record.Calls{Show: func(r *record.Row) { first.addCall(newCall(r, o.Home)) }}
+	f := audit.Filter{Kinds: callKinds, Replies: true, Last: maxEarly, Tail: earlyBytes}
+	_, _ = record.ShowEach(audit.Read(o.Dir, f), calls.Add, io.Discard)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.early = first.calls
+}
+
+// IsComplete reports whether all of the latest calls are read.
+func (l *Latest) IsComplete() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.early == nil
+}
+
+func newCall(r *record.Row, home string) *Call {
+	e := &r.Entry
+	b := record.NewBrief(r, home)
+	return &Call{
+		ID: clip(e.Record), Session: clip(SessionKey(e)), Server: clip(cmp.Or(e.Server, e.ServerGuess)), Tool: clip(toolName(e)),
+		About: b.About, Word: b.Word, Look: LookOf(e), Why: b.Why, Rule: NewRule(e.RuleFile, e.RuleLine, e.RuleText), Time: e.Time, Ended: b.Ended,
+	}
+}
+
+// addCall adds a call, or puts it in the place of the same call without its reply.
+func (l *Latest) addCall(c *Call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.note = ""
+	if old := l.at[c.ID]; old != nil {
+		*old = *c
+		return
+	}
+	if l.at == nil {
+		l.at = map[string]*Call{}
+	}
+	l.at[c.ID] = c
+	if len(l.calls) < MaxLatest {
+		l.calls = append(l.calls, c)
+		return
+	}
+	delete(l.at, l.calls[l.next].ID)
+	l.calls[l.next] = c
+	l.next = (l.next + 1) % MaxLatest
+}
+
+// List returns at most most of the latest calls that takes selects, the newest first, and how many
+// more of those that are kept it selects.
+func (l *Latest) List(most int, takes func(*Call) bool) (list []Call, more int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	calls, next := l.calls, l.next
+	if l.early != nil {
+		calls, next = l.early, 0
+	}
+	for i := range calls {
+		c := calls[(next+len(calls)-1-i)%len(calls)]
+		switch {
+		case !takes(c):
+		case len(list) == most:
+			more++
+		default:
+			list = append(list, *c)
+		}
+	}
+	return list, more
+}
+
+// Note returns what was said last about the record, such as a fault, if no call came since; "" for
+// nothing.
+func (l *Latest) Note() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.note
+}

@@ -1,0 +1,300 @@
+package overview
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/state/audit"
+)
+
+// Counts holds numbers of calls by what became of them.
+type Counts struct{ Allowed, Asked, Refused int }
+
+// Total returns the number of calls.
+func (c Counts) Total() int { return c.Allowed + c.Asked + c.Refused }
+
+// Of returns the number of calls with a look.
+func (c Counts) Of(look view.Look) int {
+	switch look {
+	case view.Allowed:
+		return c.Allowed
+	case view.Asked:
+		return c.Asked
+	case view.Refused:
+		return c.Refused
+	case view.Plain:
+	}
+	return 0
+}
+
+// Text returns the numbers in words.
+func (c Counts) Text() string {
+	return fmt.Sprintf("%d allowed, %d asked about, %d refused", c.Allowed, c.Asked, c.Refused)
+}
+
+// AddLooks adds n calls with a look.
+func (c *Counts) AddLooks(look view.Look, n int) {
+	switch look {
+	case view.Allowed:
+		c.Allowed += n
+	case view.Asked:
+		c.Asked += n
+	case view.Refused:
+		c.Refused += n
+	case view.Plain:
+	}
+}
+
+func (c *Counts) addCounts(more Counts) {
+	c.Allowed += more.Allowed
+	c.Asked += more.Asked
+	c.Refused += more.Refused
+}
+
+// Tool is a tool of a server, or what else a call is about. The texts are foreign.
+type Tool struct{ Server, Name string }
+
+// Rule is a rule as the record names it. The zero value stands for calls that no rule decided.
+type Rule struct {
+	File string
+	Line int
+	Text string // its description
+}
+
+// NewRule returns a rule as the counts have it, its texts cut.
+func NewRule(file string, line int, text string) Rule { return Rule{clip(file), line, clip(text)} }
+
+// Bounds of a tally, whatever the record holds: an agent may invent any number of names.
+const (
+	maxNames = 4096    // tools, and rules; further ones are counted together, as the zero value
+	maxCells = 1 << 16 // further ones are counted without their tool and rule
+	maxName  = 200     // bytes that are kept of a name
+)
+
+// Tally counts calls by hour, tool and rule.
+type Tally struct {
+	period  time.Duration  // how far back; 0 for since midnight
+	changed *atomic.Uint64 // grows with each call
+	begin   sync.Once
+
+	mu     sync.Mutex
+	caught bool // the calls from before the beginning are counted
+	read   time.Time
+	cells  map[cell]*Counts
+	tools  names[Tool]
+	rules  names[Rule]
+}
+
+// cell is the key of a counter of calls. Tool 0 and rule 0 stand for all tools and rules beyond the
+// bounds.
+type cell struct {
+	hour       int64 // begin of an hour of the clock, in seconds since 1970
+	tool, rule uint32
+}
+
+// names numbers values and keeps when each was used last.
+type names[T comparable] struct {
+	at   map[T]uint32
+	all  []T
+	last []time.Time
+}
+
+func (n *names[T]) number(is T, used time.Time) uint32 {
+	if n.at == nil {
+		n.at, n.all, n.last = map[T]uint32{}, make([]T, 1), make([]time.Time, 1)
+	}
+	i, ok := n.at[is]
+	if !ok && len(n.all) <= maxNames {
+		i = uint32(len(n.all)) //nolint:gosec // at most maxNames
+		n.at[is], n.all, n.last = i, append(n.all, is), append(n.last, time.Time{})
+	}
+	n.last[i] = latest(n.last[i], used)
+	return i
+}
+
+// startOf returns when the first counted call may be.
+func (t *Tally) startOf(now time.Time) time.Time {
+	if t.period > 0 {
+		return HourOf(now.Add(-t.period))
+	}
+	return time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+}
+
+// HourOf returns the beginning of an hour of the clock; some zones differ from UTC by half hours.
+func HourOf(t time.Time) time.Time {
+	t = t.Local()
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), 0, 0, 0, t.Location())
+}
+
+// StartCounting counts the calls of the record, until ctx ends. Only the first call does something,
+// and reports so.
+func (o *Overview) StartCounting(ctx context.Context) (first bool) {
+	o.tally.begin.Do(func() {
+		first = true
+		go func() {
+			f := audit.Filter{Kinds: callKinds, Since: o.tally.startOf(time.Now()), Caught: o.tally.catchUp}
+			for ctx.Err() == nil {
+				// What was counted before stays counted. Who shows the latest calls says what is wrong
+				// with the record.
+				if err := o.followRecord(ctx, f, o.tally.addEntry); errors.Is(err, audit.ErrReplaced) {
+					f.Since = time.Now()
+				} else {
+					f.Since = latest(f.Since, o.tally.nextTime())
+					waitFor(ctx, retryWait)
+				}
+			}
+		}()
+	})
+	return first
+}
+
+// nextTime returns the earliest time of a call that is not counted.
+func (t *Tally) nextTime() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.read.Add(1)
+}
+
+func (t *Tally) catchUp() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.caught {
+		t.caught = true
+		t.changed.Add(1)
+	}
+}
+
+func (t *Tally) addEntry(e *event.Entry) error {
+	look := LookOf(e)
+	if look == view.Plain || e.Code == gate.CodeUngoverned { // lists, pings
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cells == nil {
+		t.cells = map[cell]*Counts{}
+	}
+	hour := HourOf(e.Time)
+	if t.read.Before(hour) { // the first call of an hour
+		t.dropBefore(t.startOf(hour))
+	}
+	t.read = latest(t.read, e.Time)
+	if hour.Before(t.startOf(t.read)) { // written late
+		return nil
+	}
+	tool := Tool{clip(cmp.Or(e.Server, e.ServerGuess)), clip(toolName(e))}
+	c := cell{hour.Unix(), t.tools.number(tool, e.Time), t.rules.number(NewRule(e.RuleFile, e.RuleLine, e.RuleText), e.Time)}
+	if t.cells[c] == nil && len(t.cells) >= maxCells {
+		c.tool, c.rule = 0, 0
+	}
+	if t.cells[c] == nil {
+		t.cells[c] = &Counts{}
+	}
+	t.cells[c].AddLooks(look, 1)
+	t.changed.Add(1)
+	return nil
+}
+
+// dropBefore forgets the hours before start.
+func (t *Tally) dropBefore(start time.Time) {
+	for c := range t.cells {
+		if c.hour < start.Unix() {
+			delete(t.cells, c)
+		}
+	}
+}
+
+// Wanted selects calls. A zero field takes all.
+type Wanted struct {
+	Server, Tool, Rule string // Rule is PlaceOf
+	Since              time.Time
+	Hour               time.Time
+}
+
+func (w *Wanted) takes(hour int64, tool Tool, rule Rule) bool {
+	return hour >= w.Since.Unix() && (w.Hour.IsZero() || hour == w.Hour.Unix()) && (w.Server == "" || w.Server == tool.Server) &&
+		(w.Tool == "" || w.Tool == tool.Name) && (w.Rule == "" || w.Rule == rule.Place())
+}
+
+// Place returns the rule's file and line, as in lines of the log; "none" for no rule.
+func (r Rule) Place() string {
+	if r.Line == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%s:%d", r.File, r.Line)
+}
+
+// Used is a number of calls, and the time of the last.
+type Used struct {
+	Counts
+	Last time.Time
+}
+
+// Sums are the numbers of the calls that somebody wants to see.
+type Sums struct {
+	Used
+	Hours  map[int64]Counts // by the beginning of the hour
+	Tools  map[Tool]Used    // the zero Tool: tools that are not counted separately
+	Rules  map[Rule]Used
+	Caught bool      // all calls are counted; otherwise those until Read
+	Read   time.Time // of the last counted call
+}
+
+// Sum adds up the calls that somebody wants to see.
+func (o *Overview) Sum(w Wanted) Sums {
+	t := &o.tally
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := Sums{Hours: map[int64]Counts{}, Tools: map[Tool]Used{}, Rules: map[Rule]Used{}, Caught: t.caught, Read: t.read}
+	for c, n := range t.cells {
+		tool, rule := t.tools.all[c.tool], t.rules.all[c.rule]
+		if !w.takes(c.hour, tool, rule) {
+			continue
+		}
+		s.addCounts(*n)
+		s.Last = latest(s.Last, t.tools.last[c.tool])
+		addTo(s.Hours, c.hour, func(h Counts) Counts { h.addCounts(*n); return h })
+		addTo(s.Tools, tool, func(u Used) Used { u.addCounts(*n); u.Last = t.tools.last[c.tool]; return u })
+		addTo(s.Rules, rule, func(u Used) Used { u.addCounts(*n); u.Last = t.rules.last[c.rule]; return u })
+	}
+	return s
+}
+
+func addTo[K comparable, V any](m map[K]V, key K, change func(V) V) { m[key] = change(m[key]) }
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// toolName returns the tool of a call, or its method if it has no name.
+func toolName(e *event.Entry) string {
+	if len(e.Names) > 0 {
+		return e.Names[0]
+	}
+	return e.Method
+}
+
+// clip returns a copy of the beginning of a text, so that no long text is kept for it.
+func clip(s string) string { return clipTo(s, maxName) }
+
+func clipTo(s string, most int) string {
+	if len(s) <= most {
+		return string([]byte(s))
+	}
+	cut := most
+	for cut > 0 && s[cut]&0xC0 == 0x80 { // inside a character
+		cut--
+	}
+	return string([]byte(s[:cut])) + "…"
+}

@@ -1,0 +1,353 @@
+package policycmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/ask/remember"
+	"github.com/clawai/clawai/internal/check/diff"
+	"github.com/clawai/clawai/internal/check/widen"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// AddCommand returns "clawai policy add". findServers returns the names of the servers in the clients'
+// files for which a starter policy is.
+func AddCommand(findServers func(profile string) ([]string, error)) *cli.Command {
+	return &cli.Command{
+		Name:      "add",
+		Usage:     "add a starter policy to yours",
+		UsageText: "clawai policy add PROFILE [--server NAME...] [--yes]",
+		Description: "Shows the [[extends]] of the starter policy, where it goes, what it opens and what it\n" +
+			"asks about, and asks. Without --server, its rules are about the servers of your\n" +
+			"clients that it is for. The starters are: clawai policy init --list\n" +
+			"To take it back: clawai policy undo",
+		Flags: append([]cli.Flag{
+			&cli.StringSliceFlag{Name: "server", Usage: "the `NAME` of a server that the rules are about, as your client has it (repeatable)"},
+		}, editFlags()...),
+		Action: func(c *cli.Context) error { return runAdd(c, findServers) },
+	}
+}
+
+func runAdd(c *cli.Context, findServers func(string) ([]string, error)) error {
+	args, err := cmdline.ParseArguments(c)
+	if err != nil {
+		return err
+	}
+	if len(args) != 1 {
+		return cmdline.Usagef("policy add needs one PROFILE; the starter policies are: clawai policy init --list")
+	}
+	a, servers := Addition{Profile: args[0], Command: []string{"policy", "add", args[0]}}, c.StringSlice("server")
+	known := slices.Concat(fixtures.ListProfiles(), fixtures.ListTiers())
+	i := slices.IndexFunc(known, func(p fixtures.Profile) bool { return p.Name == a.Profile })
+	if i < 0 {
+		var names []string
+		for _, p := range known {
+			names = append(names, p.Name)
+		}
+		return cmdline.UnknownWord("policy add", "profile", a.Profile, names)
+	}
+	for _, name := range servers {
+		if err := CheckNameable(name); err != nil {
+			return cmdline.Usagef("--server: %v", err)
+		}
+		a.Command = append(a.Command, "--server", name)
+	}
+	if len(servers) == 0 && known[i].Server != "" && a.Profile != agentsProfile {
+		if servers, err = findServers(a.Profile); err != nil {
+			return err
+		}
+		if len(servers) == 0 {
+			return cmdline.Usagef("nothing was written: no client's file has a server that %s is for (%s); say which server is one: clawai policy add %[1]s --server NAME", a.Profile, known[i].Server)
+		}
+	}
+	a.Servers = servers
+	return AddRules(c, a)
+}
+
+// agentsProfile is the starter policy whose rules name the agents themselves.
+const agentsProfile = "coding-agent"
+
+// replyProfile has the rules about what comes back that all starters share.
+const replyProfile = "default"
+
+// Addition holds a starter policy for some servers, or rules, that a command adds to a policy.
+type Addition struct {
+	Profile string   // "" for Rules alone
+	Servers []string // that the rules are about; none: those that the rules name
+	Rules   string   // with comments, each about Servers
+	Folders []string // for the list of folders that the starter names, as rules spell them
+	Command []string // the command that writes it, without --yes
+}
+
+// AddRules shows an addition to the owner's policy, asks, and writes it.
+func AddRules(c *cli.Context, a Addition) error {
+	e, err := newPolicyEdit(c, "")
+	if err != nil {
+		return err
+	}
+	src, err := readPolicyFile(e.file)
+	if err != nil {
+		return err
+	}
+	old, err := policy.Parse(e.file, src, e.writer.Options)
+	if err != nil {
+		return cmdline.Usagef("nothing was written: %w", err)
+	}
+	p := &addition{Addition: a, file: e.file, old: old, options: e.writer.Options, next: src}
+	there, err := p.apply()
+	switch {
+	case err != nil:
+		return cmdline.Usagef("nothing was written: %w", err)
+	case there != "":
+		e.say("Nothing to add: %s", there)
+		return nil
+	}
+	now, err := policy.Parse(e.file, p.next, e.writer.Options)
+	if err != nil {
+		return cmdline.Usagef("nothing was written: the policy would not load: %w", err)
+	}
+	done := cmdline.ShowProgress("Trying what the rules would open")
+	report := diff.ComparePolicies(old, now)
+	changes := report.Changes
+	if len(changes) == 0 { // a proof may be out of reach, and an example is not
+		for _, server := range p.Servers {
+			changes = append(changes, widen.ShowRules(old, now, server)...)
+		}
+	}
+	done()
+	if err := p.checkChanges(report, changes); err != nil {
+		return cmdline.Usagef("nothing was written: %w", err)
+	}
+	e.showAddition(p, report, changes, now)
+	if c.Bool("yes") || e.hasTerminal() {
+		if err := policyfile.KeepProfiles(e.file, p.next); err != nil {
+			return fmt.Errorf("nothing was written: %w", err)
+		}
+	}
+	if err := e.writePlan(remember.NewPlan(src, p.next, p.text), "Write this?", a.Command); err != nil {
+		return err
+	}
+	e.say("Written. To take it back: clawai policy undo")
+	return nil
+}
+
+// addition is an Addition on its way into a text.
+type addition struct {
+	Addition
+	file    string
+	old     *policy.Policy
+	options policy.Options
+	next    []byte
+	text    string   // what goes in at at
+	at      int      // offset in next
+	more    []string // further lines that change
+}
+
+// apply makes the new text. there says where the addition stands already.
+func (p *addition) apply() (there string, err error) {
+	extends := policy.Extensions(p.file, p.next)
+	if slices.ContainsFunc(extends, func(x policy.Extension) bool { return !x.InPlace }) && p.Profile != "" {
+		return "", fmt.Errorf("the policy extends others by a list: put %q into it", "profile:"+p.Profile)
+	}
+	p.addFolders()
+	if p.Profile != "" {
+		if there, err = p.addProfile(extends); there != "" || err != nil {
+			return there, err
+		}
+		if p.Rules != "" {
+			p.Rules = "\n" + p.Rules
+		}
+	}
+	if p.text += p.Rules; p.text != "" {
+		p.next, p.at = policytext.InsertForServers(p.next, p.Servers, p.endOfCalls(), p.text)
+	}
+	if p.Profile != "" && !isTier(p.Profile) && len(p.Servers) > 0 {
+		p.coverReplies()
+	}
+	return "", nil
+}
+
+func isTier(name string) bool {
+	return slices.ContainsFunc(fixtures.ListTiers(), func(t fixtures.Profile) bool { return t.Name == name })
+}
+
+// addProfile makes the [[extends]], or adds servers to one that is there.
+func (p *addition) addProfile(extends []policy.Extension) (there string, err error) {
+	for _, x := range extends {
+		if x.Profile != p.Profile {
+			continue
+		}
+		missing := slices.DeleteFunc(slices.Clone(p.Servers), func(name string) bool { return matchesServer(x.Servers(), name) })
+		if x.Servers() == nil || len(missing) == 0 {
+			return fmt.Sprintf("%s extends %s already, at line %d.", term.VisibleText(p.file), p.Profile, x.Pos.Line), nil
+		}
+		return "", p.addServers(x, missing)
+	}
+	if p.text, err = policyfile.ExtendProfile(p.Profile, p.Servers); err != nil {
+		return "", err
+	}
+	all := slices.Concat(fixtures.ListProfiles(), fixtures.ListTiers())
+	summary := all[slices.IndexFunc(all, func(f fixtures.Profile) bool { return f.Name == p.Profile })].Summary
+	p.text = "# " + strings.ToUpper(summary[:1]) + summary[1:] + "\n" + p.text
+	return "", nil
+}
+
+func matchesServer(globs []string, name string) bool { return slices.Contains(globs, name) }
+
+// addServers puts servers into the list of an [[extends]].
+func (p *addition) addServers(x policy.Extension, names []string) error {
+	doc, err := policytext.ReadDocument(p.next)
+	if err != nil {
+		return err
+	}
+	value := policytext.OneOrList(policytext.QuoteAll(append(slices.Clone(x.Servers()), names...)))
+	edits := doc.SetExtensionKey(x.Pos.Line, "server", value)
+	if len(edits) == 0 {
+		return errors.New("the [[extends]] cannot be read")
+	}
+	p.next = policytext.ApplyEdits(p.next, edits...)
+	p.more = append(p.more, fmt.Sprintf("server = %s  (of %s)", value, x))
+	return nil
+}
+
+// coverReplies lets the rules about what comes back be about the servers, too, where the policy has
+// them for other servers.
+func (p *addition) coverReplies() {
+	for _, x := range policy.Extensions(p.file, p.next) {
+		missing := slices.DeleteFunc(slices.Clone(p.Servers), func(name string) bool { return matchesServer(x.Servers(), name) })
+		if x.InPlace && x.Profile == replyProfile && x.Servers() != nil && len(missing) > 0 {
+			_ = p.addServers(x, missing) // without it, less is looked at, and the preview does not say that it is
+			return
+		}
+	}
+}
+
+// addFolders puts the folders into the list that starters name.
+func (p *addition) addFolders() {
+	const table, list = "folders", "projects"
+	var before []string
+	for _, l := range p.old.Folders() {
+		if l.Name != list {
+			continue
+		}
+		before = append(before, l.Folders...)
+		p.Folders = slices.DeleteFunc(slices.Clone(p.Folders), func(folder string) bool { return slices.Contains(l.Folders, folder) })
+		if l.From != "" || len(p.Folders) == 0 {
+			continue
+		}
+		for _, folder := range p.Folders {
+			if next, _, found := policytext.AppendElement(p.next, table, list, policytext.Quote(folder)); found {
+				p.next = next
+			}
+			p.more = append(p.more, list+" of [folders] gets "+policytext.Quote(folder))
+		}
+		return
+	}
+	if len(p.Folders) == 0 {
+		return
+	}
+	value := policytext.FormatList(policytext.QuoteAll(append(before, p.Folders...)))
+	p.next, _ = policytext.AddPair(p.next, table, policytext.Pair{Key: list, Value: value})
+	p.more = append(p.more, "[folders] "+list+" = "+value)
+}
+
+// othersInFolders returns the other servers whose rules name the list of folders.
+func (p *addition) othersInFolders(now *policy.Policy) (names []string) {
+	for _, s := range now.Sources() {
+		if slices.Contains(s.FolderNames, "projects") && s.Action != policy.Deny {
+			names = append(names, s.Servers...)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return slices.Contains(p.Servers, name) })
+}
+
+// endOfCalls returns the offset of the first table below the rules that open calls: the rules about
+// replies, or the rule that refuses the rest. It returns -1 if the policy has neither.
+func (p *addition) endOfCalls() int {
+	line := 0
+	for _, x := range policy.Extensions(p.file, p.next) {
+		if x.InPlace && isTier(x.Profile) && line == 0 {
+			line = x.Pos.Line
+		}
+	}
+	if now, err := policy.Parse(p.file, p.next, p.options); err == nil && line == 0 {
+		for _, s := range now.Sources() {
+			if s.RefusesTheRest() {
+				line = s.Pos.Line
+			}
+		}
+	}
+	if line == 0 {
+		return -1
+	}
+	at := 0
+	for range line - 1 {
+		at += strings.IndexByte(string(p.next[at:]), '\n') + 1
+	}
+	return at + strings.IndexByte(string(p.next[at:]), '[')
+}
+
+// checkChanges returns an error for an addition that would do nothing, or that would open what a rule
+// of the owner's denies.
+func (p *addition) checkChanges(report *diff.Report, changes []diff.Change) error {
+	if len(changes)+len(report.Doubts) == 0 && (report.Replies == nil || len(report.Replies.Changes) == 0) {
+		return errors.New("it would change the answer to no call")
+	}
+	sources := p.old.Sources()
+	for i := range changes {
+		c := &changes[i]
+		if c.Old.Action != policy.Deny || c.New.Action == policy.Deny || c.Old.Rule == nil {
+			continue
+		}
+		if s := &sources[c.Old.Rule.Index]; !s.RefusesTheRest() {
+			return fmt.Errorf("it would open what the rule at %s denies: put that rule higher up first", renderRule(s.Pos.File, s.Pos.Line, s.Description))
+		}
+	}
+	return nil
+}
+
+// showAddition prints what goes into the policy, where, what it opens and what stays refused.
+func (e *policyEdit) showAddition(p *addition, report *diff.Report, changes []diff.Change, now *policy.Policy) {
+	if p.text != "" {
+		e.say("This goes into %s, at line %d:", term.VisibleText(e.file), 1+strings.Count(string(p.next[:p.at]), "\n"))
+		e.say("")
+		printText(cmdline.ProseWriter(e.c.App.Writer), []byte(p.text))
+		e.say("")
+	}
+	for _, line := range p.more {
+		e.say("changes    %s", term.VisibleText(line))
+	}
+	if others := p.othersInFolders(now); len(p.Folders) > 0 && len(others) > 0 {
+		e.say("careful    the rules of %s name this list, too, and open the same folders", cmdline.JoinNames(others))
+	}
+	e.showChanges(changes)
+	denied := 0
+	for _, s := range now.Sources() {
+		if s.From == "profile:"+p.Profile && s.Action == policy.Deny && s.Subject != policy.NoSubject {
+			if denied == 0 {
+				e.say("It stays refused")
+			}
+			if denied++; denied <= maxDenied {
+				e.say("  by  %s", renderRule(s.Pos.File, s.Pos.Line, s.Description))
+			}
+		}
+	}
+	if denied > maxDenied {
+		e.say("  and by %d more rules", denied-maxDenied)
+	}
+	e.say("What no rule names stays as it was. Of all calls: %s", report.Summary())
+	e.say("")
+}
+
+// maxDenied is how many rules that deny are shown.
+const maxDenied = 5

@@ -1,0 +1,190 @@
+package policyfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/cage"
+	"github.com/clawai/clawai/internal/cage/clienttable"
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/session/packs"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/installed"
+	"github.com/clawai/clawai/internal/state/servers"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where/disk"
+)
+
+// LoadHere reads the policy that is in force in this folder, with the layers above it.
+func LoadHere(folders config.Folders) (*config.Loaded, error) {
+	layers := config.Layers{Org: config.OrgPolicy(), State: folders.State}
+	layers.Dir, _ = os.Getwd() // without a folder there is no project
+	return layers.Load(folders.PolicyFile(), PolicyOptions(folders.Home))
+}
+
+// FindFault returns the error for which the policy of these folders does not load: then no call is
+// let through. It returns nil before init has written a policy.
+func FindFault(folders config.Folders) error {
+	if _, err := os.Stat(folders.PolicyFile()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	_, err := (&base.Files{Disk: disk.SystemDisk(), Packs: packs.Read}).Load(folders)
+	return err
+}
+
+// Start is how a server is started.
+type Start struct {
+	Command []string
+	Cage    *cage.Plan          // nil: neither the policy nor the client's file has one
+	Files   *installed.Manifest // what is started in place of a launcher; nil: nothing is installed
+}
+
+// CagedServer is a server whose cage is planned.
+type CagedServer struct {
+	Name      string
+	Command   []string
+	Dir       string   // the folder that it starts in; "" for this one
+	Client    []string // what its entry carries of its client's own sandbox; none: nothing
+	Installed string   // the folder in which the command was installed; "" for none
+}
+
+// PlanStart returns how a server, with the command of its client's entry, is started by the policy in
+// force here.
+func PlanStart(folders config.Folders, server CagedServer) (Start, error) {
+	loaded, err := LoadHere(folders)
+	if errors.Is(err, fs.ErrNotExist) {
+		loaded, err = &config.Loaded{Policy: &policy.Policy{}, Path: folders.PolicyFile()}, nil // there is no policy yet
+	}
+	if err != nil {
+		return Start{}, err
+	}
+	return PlanStartBy(loaded, folders, server)
+}
+
+// PlanStartBy returns how a server, with the command of its client's entry, is started by a policy:
+// what is installed of it in place of a launcher, and its cage. An installation that was changed, or is
+// another than the command asks for, starts nothing.
+func PlanStartBy(loaded *config.Loaded, folders config.Folders, server CagedServer) (s Start, err error) {
+	store := installed.NewStore(folders.State)
+	if s.Files, err = CheckInstalled(store, server.Name, server.Command); err != nil {
+		return s, err
+	}
+	if s.Files != nil {
+		d, _ := servers.ParseDownload(server.Command)
+		server.Command, server.Installed = store.Command(s.Files, d.Args), store.Folder(s.Files)
+	}
+	s.Command = server.Command
+	s.Cage, err = PlanCageBy(loaded, folders, server)
+	return s, err
+}
+
+// FindInstalled returns what is installed of a server that its client starts by a command; nil if
+// nothing is, or something else than the command names.
+func FindInstalled(store *installed.Store, server string, command []string) (*installed.Manifest, error) {
+	d, ok := servers.ParseDownload(command)
+	if !ok || server == "" {
+		return nil, nil //nolint:nilnil // nothing is installed
+	}
+	m, err := store.Load(server)
+	if err == nil && m != nil {
+		if !m.Matches(d) {
+			return nil, nil //nolint:nilnil // of another package
+		}
+		err = m.CheckEntry(d)
+	}
+	if err != nil {
+		return nil, adviseInstall(server, err)
+	}
+	return m, nil
+}
+
+// CheckInstalled is like FindInstalled, and returns an error if the files are not those that were
+// installed.
+func CheckInstalled(store *installed.Store, server string, command []string) (*installed.Manifest, error) {
+	m, err := FindInstalled(store, server, command)
+	if err == nil && m != nil {
+		if err = store.Check(m); err != nil {
+			err = adviseInstall(server, err)
+		}
+	}
+	return m, err
+}
+
+func adviseInstall(server string, err error) error {
+	return fmt.Errorf("what is installed of %q cannot be used: %w; install it again: clawai sandbox install %s", server, err, cmdline.Quote([]string{server}))
+}
+
+// PlanCageBy returns the cage that a policy and its client's file have for a server; nil if neither
+// has one.
+func PlanCageBy(loaded *config.Loaded, folders config.Folders, s CagedServer) (*cage.Plan, error) {
+	p := loaded.Policy
+	if len(p.Cages(s.Name)) == 0 {
+		if err := checkName(p, s.Name); err != nil || len(s.Client) == 0 {
+			return nil, err
+		}
+	}
+	self, err := cage.SelfFiles()
+	if err != nil {
+		return nil, err
+	}
+	o := cage.Options{
+		Tables: p.Cages(s.Name), Command: s.Command, Dir: s.Dir, Home: folders.Home, Self: self, Others: writeOfOthers(p, s.Name), Installed: s.Installed,
+		Own: append([]string{folders.Config, folders.State, filepath.Dir(config.OrgPolicy())}, loaded.Files()...),
+	}
+	if len(s.Client) > 0 {
+		if o.Client, err = clienttable.Read(s.Client); err != nil {
+			return nil, fmt.Errorf("the sandbox of its client: %w", err)
+		}
+	}
+	plan, err := cage.NewPlan(o)
+	switch {
+	case err != nil && o.Client != nil && p.CageLevel(s.Name) <= policy.CageOff:
+		return nil, fmt.Errorf("the sandbox of its client: %w", err)
+	case err != nil && o.Client != nil:
+		return nil, fmt.Errorf("[server.%s.sandbox] and the sandbox of its client: %w", s.Name, err)
+	case err != nil:
+		return nil, fmt.Errorf("[server.%s.sandbox]: %w", s.Name, err)
+	}
+	return plan, nil
+}
+
+// CagedServers returns the names of the servers that a policy or its layers have a table for.
+func CagedServers(p *policy.Policy) (names []string) {
+	for _, q := range append([]*policy.Policy{p}, p.Layers()...) {
+		for _, t := range q.CageTables() {
+			names = append(names, t.Server)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// checkName returns an error if a server without a cage may be one that the policy wants in a cage.
+func checkName(p *policy.Policy, server string) error {
+	for _, name := range CagedServers(p) {
+		switch {
+		case p.CageLevel(name) != policy.CageEnforce:
+		case server == "":
+			return fmt.Errorf("the policy has [server.%s.sandbox], and this server has no name that could tell whether that is its own: start it with --server NAME", name)
+		case strings.EqualFold(name, server):
+			return fmt.Errorf("the policy has [server.%s.sandbox], and this server is called %q: write both alike (--server NAME)", name, server)
+		}
+	}
+	return nil
+}
+
+// writeOfOthers returns what other servers in cages may write.
+func writeOfOthers(p *policy.Policy, server string) (places []string) {
+	for _, name := range CagedServers(p) {
+		if tables := p.Cages(name); name != server && p.CageLevel(name) > policy.CageOff {
+			places = append(places, tables[0].Write...)
+		}
+	}
+	return places
+}

@@ -1,0 +1,89 @@
+package proxycmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/cage"
+	"github.com/clawai/clawai/internal/cage/clienttable"
+	"github.com/clawai/clawai/internal/cage/hosts"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/proxy/stdio"
+)
+
+// planStart returns how a server is started, by the policy in force and by its client's file.
+func (p *proxyRun) planStart(all *session.Sessions, server policyfile.CagedServer) (policyfile.Start, error) {
+	s, err := policyfile.PlanStartBy(all.Policy(), p.spec.Folders, server)
+	name := server.Name
+	switch {
+	case err != nil && name == "":
+		return s, fmt.Errorf("the server is not started: %w", err)
+	case err != nil:
+		return s, fmt.Errorf("the server %q is not started: %w", name, err)
+	case s.Cage != nil:
+		tellOwner(name, s.Cage.Notes) // before the start, which may fail because of them
+	}
+	return s, nil
+}
+
+// readClientSandbox keeps what wrap carried of the client's own sandbox. What cannot be read would be
+// a weaker one.
+func (p *proxyRun) readClientSandbox(words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	if p.remote != nil {
+		return cmdline.Usagef("--client-sandbox is about a server that is started here, and this one has an address")
+	}
+	if _, err := clienttable.Read(words); err != nil {
+		return cmdline.Usagef("--client-sandbox: %w; correct the sandbox in the client's file, then: clawai wrap", err)
+	}
+	p.clientSandbox = words
+	return nil
+}
+
+// noteStart records what was started in place of a launcher, how the server was shut in, and tells the
+// owner what is weaker than the policy has it. Without a record there is no server.
+func noteStart(guard *gate.Session, name string, s policyfile.Start, child *stdio.Child) (err error) {
+	note := func(code, text string) {
+		if err == nil {
+			err = guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: name, Code: code, Detail: text})
+		}
+	}
+	if s.Files != nil {
+		note("installed", s.Files.Package+"@"+s.Files.Version+" is started in place of "+s.Files.Launcher)
+	}
+	if s.Cage != nil {
+		tellOwner(name, child.Cage().Weaker)
+		note("sandbox", cage.Describe(s.Cage, child.Cage()))
+	}
+	if err != nil {
+		ended, end := context.WithCancel(context.Background())
+		end()
+		_ = child.Close(ended)
+	}
+	return err
+}
+
+// noteRefusals returns what records the hosts that a server asked for and its sandbox does not open.
+// A record that fails changes nothing for the server: it is refused already.
+func noteRefusals(guard *gate.Session, name string) func(hosts.Refusal) {
+	return func(r hosts.Refusal) {
+		err := guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: name, Code: hosts.EventCode, Detail: r.Detail()})
+		if err != nil {
+			tellOwner(name, []string{"a refused host is not in the record: " + err.Error()})
+		}
+	}
+}
+
+func tellOwner(name string, notes []string) {
+	for _, text := range notes {
+		fmt.Fprintf(os.Stderr, "clawai: sandbox of %s: %s\n", name, term.VisibleText(text))
+	}
+}

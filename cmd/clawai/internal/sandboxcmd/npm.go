@@ -1,0 +1,358 @@
+package sandboxcmd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/cage"
+	"github.com/clawai/clawai/internal/cage/hosts"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/installed"
+	"github.com/clawai/clawai/internal/state/servers"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/stdio"
+)
+
+// npmWithin is how long npm may take.
+const npmWithin = 10 * time.Minute
+
+// npmRun installs one package into an empty folder.
+type npmRun struct {
+	server  string
+	folders config.Folders
+	dir     string
+	net     []string // hosts beside the registry
+}
+
+// installPackage lets npm install the download, in a cage that opens the folder and the registry. npm
+// runs no scripts of packages (--ignore-scripts). What it runs all the same, as git does for a dependency
+// from a repository, runs in the cage.
+func (n *npmRun) installPackage(ctx context.Context, d servers.Download, version string) error {
+	if _, err := exec.LookPath("npm"); err != nil {
+		return errors.New("there is no npm in PATH; install Node.js, or start the server without npx")
+	}
+	if err := os.WriteFile(filepath.Join(n.dir, "package.json"), []byte("{\"private\":true}\n"), 0o600); err != nil {
+		return err
+	}
+	command, _ := d.InstallCommand(n.dir, version)
+	plan, err := n.planCage(ctx, d, command)
+	if err != nil {
+		return err
+	}
+	said, err := os.Create(filepath.Join(n.dir, ".npm"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = said.Close() }()
+	var refused []string
+	told := make(chan hosts.Refusal, 16)
+	ctx, cancel := context.WithTimeout(ctx, npmWithin)
+	defer cancel()
+	child, err := stdio.Start(stdio.Options{Args: command, Dir: n.dir, Stderr: said, Cage: plan, Refused: func(r hosts.Refusal) {
+		select {
+		case told <- r:
+		default:
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	if weaker := child.Cage().Weaker; len(weaker) > 0 {
+		err = errors.New(weaker[0])
+	}
+	stop := context.AfterFunc(ctx, func() { _ = child.Close(ctx) })
+	if err == nil {
+		_, _ = io.Copy(said, io.LimitReader(child, maxSaid))
+		select {
+		case <-child.Done():
+		case <-ctx.Done():
+		}
+	}
+	stop()
+	_ = child.Close(ctx)
+	for len(told) > 0 {
+		r := <-told
+		refused = append(refused, r.Host+" ("+r.Reason+")")
+	}
+	switch {
+	case err != nil:
+		return err
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("npm has not ended within %v", npmWithin)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case child.ExitCode() != 0:
+		return n.describeFailure(child.ExitCode(), refused)
+	}
+	for _, name := range []string{".npm", ".cache"} {
+		if err := os.RemoveAll(filepath.Join(n.dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxSaid limits what of npm's output is kept.
+const maxSaid = 1 << 20
+
+// describeFailure says why npm has failed: by what it was refused, and by its own first lines.
+func (n *npmRun) describeFailure(code int, refused []string) error {
+	text, _ := os.ReadFile(filepath.Join(n.dir, ".npm"))
+	var lines []string
+	for line := range strings.Lines(string(text[:min(len(text), 4096)])) {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(line, "npm error"), "npm ERR!"))
+		if line != "" && len(lines) < 3 {
+			lines = append(lines, term.VisibleText(line))
+		}
+	}
+	why := fmt.Sprintf("npm ended with %d: %s", code, strings.Join(lines, "; "))
+	if len(refused) > 0 {
+		slices.Sort(refused)
+		why += fmt.Sprintf("; its sandbox did not let it reach %s: if that is right, give --net HOST", term.VisibleText(strings.Join(slices.Compact(refused), ", ")))
+	}
+	return errors.New(why)
+}
+
+// planCage returns the cage for npm: the new folder, the owner's settings of npm, and the registry that
+// these name.
+func (n *npmRun) planCage(ctx context.Context, d servers.Download, command []string) (*cage.Plan, error) {
+	open := slices.Clone(n.net)
+	env := []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"}
+	registries, err := n.findRegistries(ctx, d.Package)
+	if err != nil {
+		return nil, err
+	}
+	open = append(open, registries...)
+	if slices.Contains(open, policy.AnyHost) {
+		open, env = []string{policy.AnyHost}, append(env, "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy")
+	}
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(strings.ToLower(name), "npm_config_") {
+			env = append(env, name)
+		}
+	}
+	table := policy.CageTable{Server: n.server, Level: policy.CageEnforce, Read: []string{}, Write: []string{n.dir}, Net: open, Env: env}
+	if rc := filepath.Join(n.folders.Home, ".npmrc"); isFile(rc) {
+		table.Read = append(table.Read, rc)
+	}
+	self, err := cage.SelfFiles()
+	if err != nil {
+		return nil, err
+	}
+	// clawai's state folder is not among Own, because the new folder lies in it. It is shut all the
+	// same: nothing of it is open but the new folder.
+	return cage.NewPlan(cage.Options{Tables: []policy.CageTable{table}, Command: command, Dir: n.dir, Home: n.folders.Home, Self: self,
+		Own: []string{n.folders.Config, filepath.Dir(config.OrgPolicy())}})
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// findRegistries returns the registries of npm's settings for a package and what it depends on.
+func (n *npmRun) findRegistries(ctx context.Context, pkg string) (open []string, err error) {
+	for _, key := range []string{"registry", registryKey(pkg)} {
+		if key == "" {
+			continue
+		}
+		more, err := n.findRegistry(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, more...)
+	}
+	slices.Sort(open)
+	return slices.Compact(open), nil
+}
+
+// registryKey returns npm's key for the registry of a package with a scope.
+func registryKey(pkg string) string {
+	scope, _, found := strings.Cut(pkg, "/")
+	if !found || !strings.HasPrefix(scope, "@") {
+		return ""
+	}
+	return scope + ":registry"
+}
+
+// findRegistry asks npm for the registry of its settings, and returns it as a cage opens it: with its
+// addresses, because a company's own registry is at none of the internet.
+func (n *npmRun) findRegistry(ctx context.Context, key string) (open []string, err error) {
+	cmd := exec.CommandContext(ctx, "npm", "config", "get", "--cache", filepath.Join(n.dir, ".cache"), "--logs-max=0", "--no-update-notifier", "--", key)
+	cmd.Dir = n.dir
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("npm does not say which registry it uses: %w", err)
+	}
+	text := strings.TrimSpace(string(out))
+	if text == "undefined" || text == "null" || text == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, fmt.Errorf("npm's setting %s is %q, which is not an address", key, text)
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	}
+	open = []string{net.JoinHostPort(u.Hostname(), port)}
+	if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return open, nil
+	}
+	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
+	if err != nil {
+		return nil, fmt.Errorf("npm's registry cannot be found: %w", err)
+	}
+	for _, addr := range all {
+		open = append(open, netip.AddrPortFrom(addr.Unmap(), mustPort(port)).String())
+	}
+	return open, nil
+}
+
+func mustPort(text string) uint16 {
+	p, err := netip.ParseAddrPort("0.0.0.0:" + text)
+	if err != nil {
+		return 0
+	}
+	return p.Port()
+}
+
+// maxText limits a package's own description, in bytes.
+const maxText = 32 << 20
+
+// describePackage fills in what is known of the package in a folder. All of it is the package's own
+// word, and is taken only in the forms that a manifest may have.
+func describePackage(dir string, d servers.Download) (m installed.Manifest, scripts []string, err error) {
+	m = installed.Manifest{Launcher: d.Launcher, Package: d.Package, Asked: d.Version, Named: d.Program, Installed: time.Now().UTC().Format(time.DateOnly)}
+	var lock struct {
+		Packages map[string]struct {
+			Version          string `json:"version"`
+			Integrity        string `json:"integrity"`
+			HasInstallScript bool   `json:"hasInstallScript"`
+		} `json:"packages"`
+	}
+	if err := readJSON(filepath.Join(dir, "package-lock.json"), &lock); err != nil {
+		return m, nil, err
+	}
+	own := lock.Packages["node_modules/"+d.Package]
+	m.Version, m.Integrity = own.Version, own.Integrity
+	if !servers.IsExactVersion(m.Version) {
+		return m, nil, fmt.Errorf("its version %s is not one that npm knows", term.VisibleValue(m.Version))
+	}
+	for path, p := range lock.Packages {
+		if p.HasInstallScript {
+			scripts = append(scripts, term.VisibleText(strings.TrimPrefix(path, "node_modules/")))
+		}
+	}
+	slices.Sort(scripts)
+	root := filepath.Join(dir, "node_modules", filepath.FromSlash(d.Package))
+	var about struct {
+		Bin json.RawMessage `json:"bin"`
+	}
+	if err := readJSON(filepath.Join(root, "package.json"), &about); err != nil {
+		return m, nil, err
+	}
+	bin, err := readBin(about.Bin, d.Package)
+	if err != nil {
+		return m, nil, err
+	}
+	script, ok := bin.FindProgram(d.Package, d.Program)
+	if !ok {
+		return m, nil, errors.New("npx would not know which program of the package to run")
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(root, filepath.FromSlash(script)))
+	if err != nil {
+		return m, nil, fmt.Errorf("its program is not there: %w", err)
+	}
+	realRoot, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return m, nil, err
+	}
+	if !strings.HasPrefix(real, realRoot+"/") || !isFile(real) {
+		return m, nil, fmt.Errorf("its program %s is not a file of the package", term.VisibleValue(script))
+	}
+	realDir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return m, nil, err
+	}
+	if m.Script, err = filepath.Rel(realDir, real); err != nil {
+		return m, nil, err
+	}
+	if m.Options, err = readOptions(real); err != nil {
+		return m, nil, err
+	}
+	m.Runner, err = exec.LookPath("node")
+	if err == nil {
+		m.Runner, err = filepath.Abs(m.Runner)
+	}
+	return m, scripts, err
+}
+
+func readJSON(path string, into any) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("npm has installed no such package: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if err := json.NewDecoder(io.LimitReader(f, maxText)).Decode(into); err != nil {
+		return fmt.Errorf("%s cannot be read: %w", filepath.Base(path), err)
+	}
+	return nil
+}
+
+// readBin reads the member bin of a package: a path, or paths by name.
+func readBin(src json.RawMessage, pkg string) (servers.Bin, error) {
+	var one string
+	if json.Unmarshal(src, &one) == nil {
+		return servers.Bin{filepath.Base(pkg): one}, nil
+	}
+	var several servers.Bin
+	if err := json.Unmarshal(src, &several); err != nil || len(several) == 0 {
+		return nil, errors.New("the package has no program")
+	}
+	return several, nil
+}
+
+// readOptions returns the options that a script's first line gives node. A script for another program
+// is not installed: its first line could name any file of this machine.
+func readOptions(script string) (options []string, err error) {
+	f, err := os.Open(script)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	line, _ := bufio.NewReader(io.LimitReader(f, 512)).ReadBytes('\n')
+	text, found := bytes.CutPrefix(line, []byte("#!"))
+	words := strings.Fields(string(text))
+	if len(words) > 0 && filepath.Base(words[0]) == "env" {
+		words = words[1:]
+		if len(words) > 0 && words[0] == "-S" {
+			words = words[1:]
+		}
+	}
+	if !found || len(words) == 0 || filepath.Base(words[0]) != "node" {
+		return nil, fmt.Errorf("its program is not one for node: its first line is %s", term.VisibleValue(strings.TrimSpace(string(line))))
+	}
+	for _, word := range words[1:] {
+		if !strings.HasPrefix(word, "--") {
+			return nil, fmt.Errorf("its program's first line has %s, which is not an option of node", term.VisibleValue(word))
+		}
+	}
+	return words[1:], nil
+}

@@ -1,0 +1,201 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/clawai/clawai/internal/ask/dialog"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// Opening is the choice of rules that would allow a recorded call from now on. All its texts are
+// harmless.
+type Opening struct {
+	About   []string     // what was decided then, and what the record does not keep
+	Dangers []string     // why the call needs care
+	Offers  []view.Offer // how far the rule can reach, the nearest first
+	// Preview returns what the rule of an offer is, where it goes, what it opens and what stays
+	// refused.
+	Preview func(at int) ([]string, error)
+	// Write writes the rule of an offer, and returns how to take it back.
+	Write func(ctx context.Context, at int) (string, error)
+}
+
+// Messages of jobs about a call of the record.
+type (
+	openedMsg struct {
+		what     string
+		about    string // the call in one line
+		opening  *Opening
+		previews [][]string
+		err      error
+	}
+	wroteMsg struct {
+		what, said string
+		err        error
+	}
+	explainedMsg struct {
+		what  string
+		lines []string // the call in one line first
+		err   error
+	}
+)
+
+// pressRow handles a key on a page of the overview.
+func (m *model) pressRow(key string) {
+	c := m.page().list.cursorRow()
+	switch {
+	case c == nil || m.grace.IsEarly():
+	case key == "o" && m.tab == callsTab:
+		m.openCall(c)
+		return
+	case key == "enter" && c.Explain != nil:
+		m.explainCall(c)
+		return
+	}
+	m.startGrace()
+}
+
+// openCall prepares the rules that would allow a call. All are previewed before the person is asked,
+// because a preview takes a while.
+func (m *model) openCall(c *Row) {
+	switch {
+	case c.Open == nil && c.Look == view.Allowed:
+		m.addNews("%s: it is open, it was allowed", rowTitle(c))
+		return
+	case c.Open == nil:
+		m.addNews("%s: no rule can open this", rowTitle(c))
+		return
+	}
+	what, about, open := rowTitle(c), c.Facts(0)[0], c.Open
+	m.addNews("%s: trying what a rule would open", what)
+	m.runJob(func(ctx context.Context) tea.Msg {
+		msg := openedMsg{what: what, about: about}
+		if msg.opening, msg.err = open(ctx); msg.err != nil {
+			return msg
+		}
+		for i := range msg.opening.Offers {
+			lines, err := msg.opening.Preview(i)
+			if err != nil {
+				msg.err = err
+				return msg
+			}
+			msg.previews = append(msg.previews, lines)
+		}
+		return msg
+	})
+}
+
+// askToOpen asks for one of the rules and its confirmation, as for an answer of "always".
+func (m *model) askToOpen(msg openedMsg) {
+	if msg.err != nil {
+		m.addNews("%s: %s", msg.what, term.VisibleText(msg.err.Error()))
+		return
+	}
+	if m.ask != nil || m.edit != nil || m.tab != callsTab {
+		m.addNews("%s: press o again for its rules", msg.what)
+		return
+	}
+	o, f := msg.opening, &Facts{Question: view.Question{Dangers: msg.opening.Dangers}}
+	m.chooseOffer("", len(o.Offers), func(at int) dialog.Page {
+		facts := slices.Concat(dangerLines(f, gate.AllowAlways), []string{msg.about}, o.About, []string{""}, scopeLines(o.Offers, at), []string{""}, msg.previews[at])
+		page := dialog.ConfirmPage(alwaysTitle(f, gate.AllowAlways), "write it and allow", true, facts...)
+		page.Alarm = f.NeedsCare()
+		return page
+	}, func(at int) {
+		write := o.Write
+		m.runJob(func(ctx context.Context) tea.Msg {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storing)
+			defer cancel()
+			said, err := write(ctx, at)
+			return wroteMsg{msg.what, said, err}
+		})
+	})
+}
+
+func (m *model) reportWritten(msg wroteMsg) {
+	if msg.err != nil {
+		m.addNews("%s: %s", msg.what, term.VisibleText(msg.err.Error()))
+		return
+	}
+	m.addNews("%s: %s", msg.what, msg.said)
+}
+
+func (m *model) explainCall(c *Row) {
+	what, about, explain := rowTitle(c), c.Facts(0)[0], c.Explain
+	near := m.neighbourLines(c)
+	m.runJob(func(ctx context.Context) tea.Msg {
+		why, rules, err := explain(ctx)
+		return explainedMsg{what, slices.Concat([]string{about, ""}, why, near, []string{""}, rules), err}
+	})
+}
+
+func (m *model) showExplanation(msg explainedMsg) {
+	switch {
+	case msg.err != nil:
+		m.addNews("%s: %s", msg.what, term.VisibleText(msg.err.Error()))
+	case m.ask == nil && m.edit == nil && m.tab == callsTab:
+		lines := msg.lines
+		m.openQuestion(&question{Question: dialog.Question{Page: dialog.Page{
+			Facts:    func(width int) ([]string, int) { return view.Wrap(lines, width), 0 },
+			Headed:   true,
+			Decision: "Why it was decided so. Nothing is answered while this is open.",
+			Choices:  []dialog.Choice{{Word: dialog.No, Label: "Go back", Brief: "go back"}},
+			Hints:    []string{"PgUp PgDn scroll"},
+		}}})
+	}
+}
+
+// maxNear is how many calls before and after a call are shown with it.
+const maxNear = 3
+
+// neighbourLines returns the calls of the same session before and after a call, as far as the screen
+// has them.
+func (m *model) neighbourLines(c *Row) []string {
+	var same []*Row
+	for i := range m.pages[0].list.all {
+		if r := &m.pages[0].list.all[i]; r.Session == c.Session {
+			same = append(same, r)
+		}
+	}
+	at := slices.IndexFunc(same, func(r *Row) bool { return r.ID == c.ID })
+	if at < 0 || len(same) == 1 {
+		return nil
+	}
+	lines := []string{"", "Around it, in the same session, the newest first:"}
+	for i := max(0, at-maxNear); i < min(len(same), at+maxNear+1); i++ {
+		mark := "  "
+		if i == at {
+			mark = "> "
+		}
+		lines = append(lines, mark+same[i].Line(m.width-len(mark)))
+	}
+	return lines
+}
+
+// titleCells is the width of a call's name in the news, which also must say what became of it.
+const titleCells = 24
+
+// rowTitle returns a short name of a call.
+func rowTitle(c *Row) string {
+	return view.Cut(strings.TrimSpace(strings.TrimPrefix(c.Facts(0)[0], c.Word)), titleCells)
+}
+
+// scopeLines returns how far each offered rule reaches.
+func scopeLines(offers []view.Offer, at int) []string {
+	lines := []string{"How far should the rule reach?", ""}
+	for i, o := range offers {
+		cursor := "  "
+		if i == at {
+			cursor = "> "
+		}
+		lines = append(lines, fmt.Sprintf("%s%d  %-7s %s", cursor, i+1, term.VisibleLine(o.Scope), term.VisibleText(o.Title)))
+	}
+	return lines
+}

@@ -1,0 +1,150 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/clawai/clawai/internal/ask/dialog"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// Page is a page of the overview without questions.
+type Page struct {
+	Name     string // in the list of pages
+	Decision string // what its rows are, in one sentence
+	Empty    string // said instead of rows
+	// Load returns the rows. It is called when the page is shown, and again while it is.
+	Load func(ctx context.Context) ([]Row, error)
+	// Early loads the page before it is shown, because the first page says something of it.
+	Early bool
+}
+
+// reloadEvery is the time between two loads of a page that is shown.
+const reloadEvery = 3 * time.Second
+
+// page is a page with its state.
+type page struct {
+	Page
+	list    rowList
+	fault   string // why the rows cannot be loaded; "" if they were loaded, or not yet tried
+	loaded  time.Time
+	loading bool
+	known   bool // the page was loaded once
+}
+
+func (p *page) emptyText() string {
+	if p.Load != nil && !p.known {
+		return "One moment…"
+	}
+	return p.Empty
+}
+
+// pageMsg holds the rows of the page with an index.
+type pageMsg struct {
+	index int
+	rows  []Row
+	err   error
+	fault string // of the policy
+}
+
+// page returns the page that is shown; nil if the screen shows what can be answered.
+func (m *model) page() *page { return m.pageAt(m.tab) }
+
+func (m *model) pageAt(t tab) *page {
+	if i := int(t) - int(callsTab); i >= 0 && i < len(m.pages) {
+		return m.pages[i]
+	}
+	return nil
+}
+
+// loadPages loads the pages that are shown and were not loaded lately.
+func (m *model) loadPages() {
+	for i, p := range m.pages {
+		shown := p == m.page() || p.Early && (m.tab == callsTab || !p.known)
+		if p.Load == nil || p.loading || !shown || p.known && m.o.Now().Sub(p.loaded) < reloadEvery {
+			continue
+		}
+		p.loading = true
+		load := p.Load
+		m.runJob(func(ctx context.Context) tea.Msg {
+			rows, err := load(ctx)
+			msg := pageMsg{i, rows, err, ""}
+			if m.o.Fault != nil {
+				msg.fault = m.o.Fault()
+			}
+			return msg
+		})
+	}
+}
+
+func (m *model) applyPage(msg pageMsg) {
+	p := m.pages[msg.index]
+	p.loading, p.known, p.loaded = false, true, m.o.Now()
+	m.fault = msg.fault
+	if p.fault = ""; msg.err != nil {
+		p.fault = "It cannot be read: " + term.VisibleText(msg.err.Error())
+		return
+	}
+	p.list.all = msg.rows
+	if p == m.page() {
+		m.redrawDetail()
+	}
+}
+
+// summaryCells is the width of the labels of the summary.
+const summaryCells = len("Refused last  ")
+
+// summaryRows returns what somebody who opens the overview wants to know first: what waits, what was
+// refused last, and what a session may no longer do.
+func (m *model) summaryRows() []string {
+	row := func(label, text string, look view.Look) string {
+		s := view.Cut(label+text, m.width)
+		return dialog.RenderBold(s[:min(len(s), len(label))], false) + dialog.RenderLook(s[min(len(s), len(label)):], look)
+	}
+	waits, look := "nothing", view.Plain
+	if n, first := m.countWaiting(); n > 0 {
+		waits, look = fmt.Sprintf("%s (%s left)", m.requestTitle(first), strings.TrimSpace(TimeLeft(first, m.o.Now()))), view.Asked
+		if n > 1 {
+			waits = fmt.Sprintf("%d questions; first %s", n, waits)
+		}
+		waits = "press 1: " + waits
+	}
+	rows := []string{row("Waits now     ", waits, look)}
+	refused, look := "nothing of the last calls", view.Plain
+	for i := range m.pages[0].list.all {
+		if c := &m.pages[0].list.all[i]; c.Look == view.Refused {
+			refused, look = c.Line(m.width-summaryCells), view.Refused
+			break
+		}
+	}
+	rows = append(rows, row("Refused last  ", refused, look))
+	if sessions := m.pageAt(sessionsTab); sessions != nil {
+		closed, look := "nothing: no session has seen what would close anything", view.Plain
+		if m.fault != "" {
+			closed = "not known: the policy does not load"
+		}
+		for i := range sessions.list.all {
+			if c := &sessions.list.all[i]; c.Closed != "" && m.fault == "" {
+				closed, look = c.Closed, view.Asked
+				break
+			}
+		}
+		rows = append(rows, row("Now forbidden ", closed, look))
+	}
+	if m.fault != "" {
+		for i, line := range view.Wrap([]string{m.fault}, m.width-summaryCells) {
+			label := ""
+			if i == 0 {
+				label = "Policy fault  "
+			}
+			rows = append(rows, row(cmp.Or(label, strings.Repeat(" ", summaryCells)), strings.TrimSpace(line), view.Refused))
+		}
+	}
+	return append(rows, "")
+}

@@ -1,0 +1,20 @@
+package view
+
+// Look is how a decision is shown, wherever it is: its colour, its word and its mark. The terminal
+// uses its own green, yellow and red; the page and the pictures have them in one table each, which
+// tests compare.
+type Look uint8
+
+// The looks. What needs a person stands out more than what passed.
+const (
+	Plain Look = iota
+	Allowed
+	Asked
+	Refused
+)
+
+// Mark returns the sign that stands beside the colour, for who cannot tell colours apart.
+func (l Look) Mark() string { return [...]string{"·", "✓", "?", "✕"}[l] }
+
+// Word returns the word of the look.
+func (l Look) Word() string { return [...]string{"other", "allowed", "asked", "refused"}[l] }

@@ -1,0 +1,86 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// Views makes what the page shows beside the questions. It only reads.
+type Views interface {
+	// Render returns the view with a name of ViewNames. filter has each name once.
+	Render(ctx context.Context, name string, filter url.Values) (View, error)
+	// Version changes when a view may have changed.
+	Version() uint64
+}
+
+// View is what one tab shows.
+type View struct {
+	Title string   `json:"title"`
+	Body  *Element `json:"body"`
+}
+
+// ErrFilter is in the error of Render if the filter is wrong: the rest of the error says what.
+var ErrFilter = errors.New("the address has a filter that is not understood")
+
+// ViewNames are the names of the views. Each is also a path of the page; the questions have the path /.
+var ViewNames = []string{"overview", "calls", "sessions", "timeline", "rules", "servers", "answers"}
+
+const (
+	viewPath = "/view/" // followed by the name of the view
+	maxQuery = 2 << 10  // bytes of a filter
+)
+
+// findView returns the route of a view, or of the page that shows it.
+func findView(u *url.URL) route {
+	if len(u.RawQuery) > maxQuery || u.RawPath != "" {
+		return nowhere
+	}
+	if name, ok := strings.CutPrefix(u.Path, viewPath); ok && slices.Contains(ViewNames, name) {
+		return route{method: http.MethodGet, dest: "empty", serve: (*Server).serveView}
+	}
+	if name, ok := strings.CutPrefix(u.Path, "/"); ok && slices.Contains(ViewNames, name) {
+		return route{method: http.MethodGet, dest: "document", open: true, serve: (*Server).servePage}
+	}
+	return nowhere
+}
+
+var (
+	badFilter  = &refusal{http.StatusBadRequest, "The address has a filter that cannot be read. Open the tab again without it."}
+	noViews    = &refusal{http.StatusNotFound, "Only the questions are shown here. For the rest, run: clawai dashboard"}
+	errUnknown = errors.New("a view with an element that the page does not make")
+)
+
+// serveView sends one view.
+func (s *Server) serveView(w http.ResponseWriter, r *http.Request, _ *session) error {
+	if s.o.Views == nil {
+		return noViews
+	}
+	filter, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return badFilter
+	}
+	for name, values := range filter {
+		if len(values) > 1 {
+			return badFilter
+		}
+		if values[0] == "" {
+			delete(filter, name)
+		}
+	}
+	v, err := s.o.Views.Render(r.Context(), strings.TrimPrefix(r.URL.Path, viewPath), filter)
+	switch {
+	case errors.Is(err, ErrFilter):
+		return &refusal{http.StatusBadRequest, term.VisibleText(err.Error())}
+	case err != nil:
+		return &refusal{http.StatusServiceUnavailable, "This cannot be shown: " + term.VisibleText(err.Error())}
+	case !v.Body.isKnown():
+		return errUnknown
+	}
+	return writeReply(w, v)
+}

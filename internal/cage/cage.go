@@ -1,0 +1,408 @@
+package cage
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/cage/clienttable"
+	"github.com/clawai/clawai/internal/cage/confine"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/hostlist"
+)
+
+// Plan is the cage of one server.
+type Plan struct {
+	Level policy.CageLevel
+	Spec  confine.Spec
+	// Hosts are what the proxy of Spec.Hosts leads to, and Doors what each of Spec.Doors leads to.
+	Hosts hostlist.List
+	Doors []hostlist.Target
+	// NotHosts are never led to, whatever Hosts has.
+	NotHosts hostlist.List
+	Client   bool     // the client's own sandbox is part of it
+	Notes    []string // what the owner should know of the table, such as places that are not there
+}
+
+// Options holds what a plan depends on.
+type Options struct {
+	Tables  []policy.CageTable // as policy.Cages returns them
+	Client  *clienttable.Table // what the client's file has for the server; nil for nothing
+	Command []string           // the server's command
+	Dir     string             // the folder that it starts in; "" for that of this process
+	Home    string
+	Own     []string // clawai's folders and files: no table opens them
+	Self    []string // clawai's programs: no table opens them for writing
+	// Installed is the folder of clawai's own in which the server's program was installed
+	// (internal/state/installed); "" for none. The server may read it. What is in it was written by
+	// strangers, so it opens nothing else.
+	Installed string
+	// Others are places that other servers in cages may write. What they have made there leads
+	// nowhere. ${cwd} in them is Dir.
+	Others []string
+}
+
+// variables are the names of variables that every server gets. None holds a secret.
+var variables = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME")
+
+// NewPlan returns the cage that the tables describe, and nil if the server has none. An error is
+// a table that cannot be carried out here.
+func NewPlan(o Options) (*Plan, error) {
+	p := &planner{Options: o, system: resolveExisting(confine.System)}
+	for _, t := range o.Tables {
+		p.plan.Level = max(p.plan.Level, t.Level)
+	}
+	if p.plan.Level <= policy.CageOff && o.Client == nil {
+		return nil, nil //nolint:nilnil // no cage
+	}
+	var err error
+	if o.Dir == "" {
+		o.Dir = "."
+	}
+	if p.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return nil, err
+	}
+	if p.Home, err = filepath.EvalSymlinks(o.Home); err != nil {
+		return nil, err
+	}
+	if o.Installed != "" {
+		if p.Installed, err = filepath.EvalSymlinks(o.Installed); err != nil {
+			return nil, err
+		}
+	}
+	p.planClient()
+	p.plan.Spec = confine.Spec{Enforce: p.plan.Level == policy.CageEnforce, Forks: true, Network: true}
+	for _, read := range []func() error{p.readPlaces, p.readRest, p.openInstalled, p.openProgram, p.hidePlaces, p.shutPlaces} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	return &p.plan, nil
+}
+
+// planner makes one plan.
+type planner struct {
+	Options
+	plan Plan
+	// fixed are the places that the client's table forbids to write.
+	fixed []place
+	// made are the folders in which this server, or another one in a cage, may have made links.
+	made []string
+	// system are the places of confine.System that are there, which every server may read.
+	system []string
+	// needs are the files and folders without which the program does not run.
+	needs []string
+}
+
+// place is a place of a table, with its links resolved.
+type place struct {
+	written string // as the table has it
+	path    string
+}
+
+// readPlaces resolves the places of the policy's table, and narrows them by those of the layers.
+func (p *planner) readPlaces() error {
+	var reads, writes []place
+	for i, t := range p.Tables {
+		r, err := p.resolveAll(t.Read)
+		if err != nil {
+			return err
+		}
+		w, err := p.resolveAll(t.Write)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			reads, writes = r, w
+			continue
+		}
+		if t.Read != nil {
+			reads, writes = narrow(reads, append(r, w...)), narrow(writes, append(r, w...))
+		}
+		if t.Write != nil {
+			reads, writes = append(reads, dropBelow(writes, w)...), narrow(writes, w)
+		}
+	}
+	writes, denied, fixed, err := p.denyWrites(writes)
+	if err != nil {
+		return err
+	}
+	reads, p.fixed = append(reads, denied...), fixed
+	for _, w := range writes {
+		if contains(w.path, p.Home) {
+			return fmt.Errorf("write has %s, which is or holds your home folder; name the folders in it", w.written)
+		}
+	}
+	p.made = pathsOf(writes)
+	if p.Installed != "" {
+		p.made = append(p.made, p.Installed)
+	}
+	for _, text := range p.Others {
+		if real, err := filepath.EvalSymlinks(p.expand(text)); err == nil {
+			p.made = append(p.made, real)
+		}
+	}
+	for _, one := range slices.Concat(reads, writes, fixed) {
+		if link := findLink(p.expand(one.written), p.made); link != "" {
+			return fmt.Errorf("%s leads through %s, a link in a folder that the server may write, or another one with a sandbox: it may lead anywhere tomorrow", one.written, link)
+		}
+	}
+	for _, file := range p.Self {
+		if at := slices.IndexFunc(writes, func(w place) bool { return contains(w.path, file) }); at >= 0 {
+			return fmt.Errorf("write has %s, and clawai's own program lies there (%s); name a narrower folder, or put clawai elsewhere", writes[at].written, file)
+		}
+	}
+	for _, r := range reads {
+		if !isBelow(r.path, pathsOf(writes)) {
+			p.plan.Spec.Read = append(p.plan.Spec.Read, r.path)
+		}
+	}
+	p.plan.Spec.Write = pathsOf(writes)
+	return nil
+}
+
+func (p *planner) resolveAll(written []string) (all []place, err error) {
+	for _, text := range written {
+		path := p.expand(text)
+		real, err := filepath.EvalSymlinks(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			p.note("%s is not there; make it before the server starts", text)
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", text, err)
+		}
+		all = append(all, place{text, real})
+	}
+	return all, nil
+}
+
+func (p *planner) note(format string, a ...any) {
+	if text := fmt.Sprintf(format, a...); !slices.Contains(p.plan.Notes, text) {
+		p.plan.Notes = append(p.plan.Notes, text)
+	}
+}
+
+// expand makes a place of a table an absolute path.
+func (p *planner) expand(text string) string {
+	if rest, found := strings.CutPrefix(text, "${cwd}"); found {
+		return filepath.Join(p.Dir, rest)
+	}
+	if rest, found := strings.CutPrefix(text, "~"); found {
+		return filepath.Join(p.Home, rest)
+	}
+	return filepath.Clean(text)
+}
+
+// findLink returns the first link on the way of a path that lies in one of the folders; "" for
+// none. The way goes through what each link leads to.
+func findLink(path string, folders []string) string {
+	at, rest := "/", strings.Split(path, "/")
+	for links := 0; len(rest) > 0 && links <= maxLinks; {
+		next := filepath.Join(at, rest[0])
+		rest = rest[1:]
+		to, err := os.Readlink(next)
+		switch {
+		case err != nil:
+			at = next
+			continue
+		case isBelow(at, folders):
+			return next
+		case filepath.IsAbs(to):
+			at = "/"
+		}
+		links++
+		rest = append(strings.Split(to, "/"), rest...)
+	}
+	return ""
+}
+
+// maxLinks is Linux's limit of links on one path.
+const maxLinks = 40
+
+// readRest reads the keys net, exec and env.
+func (p *planner) readRest() error {
+	s := &p.plan.Spec
+	for i, t := range p.Tables {
+		if i == 0 || t.Net != nil {
+			if err := p.narrowNetwork(t.Net); err != nil {
+				return err
+			}
+		}
+		if i == 0 || t.Exec != policy.Unsaid {
+			s.Forks = s.Forks && t.Exec != policy.No
+		}
+		switch {
+		case i == 0:
+			s.Env = append(slices.Clone(variables), t.Env...)
+		case t.Env != nil:
+			s.Env = slices.DeleteFunc(s.Env, func(name string) bool { return !slices.Contains(variables, name) && !slices.Contains(t.Env, name) })
+		}
+	}
+	return p.denyHosts()
+}
+
+// hidePlaces reads the key hide, and keeps from being written what the client's table has so. It comes
+// after everything that opens a place.
+func (p *planner) hidePlaces() error {
+	for _, t := range p.Tables {
+		for _, text := range t.Hide {
+			if link := findLink(p.expand(text), p.made); link != "" {
+				return fmt.Errorf("%s is to stay shut and leads through %s, a link in a folder that the server may write, or another one with a sandbox: it may be gone tomorrow; write the place that it leads to", text, link)
+			}
+		}
+		hidden, err := p.resolveAll(t.Hide)
+		if err != nil {
+			return err
+		}
+		for _, h := range hidden {
+			if err := p.hide(h.path, h.written); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range p.fixed {
+		p.fix(f.path)
+	}
+	return nil
+}
+
+// narrowNetwork takes from the network what a table does not open.
+func (p *planner) narrowNetwork(net []string) error {
+	s := &p.plan.Spec
+	if slices.Contains(net, policy.AnyHost) {
+		return nil
+	}
+	hosts, err := hostlist.ParseList(net)
+	if err != nil {
+		return err
+	}
+	if !s.Network {
+		hosts = p.plan.Hosts.Narrow(hosts)
+	}
+	s.Network, s.Hosts, p.plan.Hosts = false, len(hosts) > 0, hosts
+	return nil
+}
+
+// maxDoors is how many doors a cage has. To further hosts the proxy leads.
+const maxDoors = 100
+
+// makeDoors gives each name of the list, and each address of this machine, a place in the server's
+// network.
+func (p *planner) makeDoors() {
+	addresses := map[string]string{"localhost": "127.0.0.1"}
+	for _, e := range p.plan.Hosts {
+		address, known := addresses[e.Name]
+		switch {
+		case e.Below, e.Addr.IsValid() && !(e.Addr.IsLoopback() && e.Addr.Is4()):
+			continue
+		case e.Addr.IsValid():
+			address = e.Addr.String()
+		case !known:
+			address = fmt.Sprintf("127.77.0.%d", len(addresses))
+			addresses[e.Name] = address
+		}
+		for _, port := range e.Ports() {
+			taken := slices.ContainsFunc(p.plan.Spec.Doors, func(d confine.Door) bool { return d.Address == address && d.Port == port })
+			if taken || len(p.plan.Doors) == maxDoors {
+				continue
+			}
+			if p.plan.NotHosts.Covers(hostlist.Target{Name: e.Name, Addr: e.Addr, Port: port}) {
+				continue
+			}
+			name := e.Name
+			if name == "localhost" {
+				name = ""
+			}
+			p.plan.Spec.Doors = append(p.plan.Spec.Doors, confine.Door{Name: name, Address: address, Port: port})
+			p.plan.Doors = append(p.plan.Doors, hostlist.Target{Name: e.Name, Addr: e.Addr, Port: port})
+		}
+	}
+}
+
+// hide keeps a place shut, if it, something around it or something in it is open. The folder in which the
+// server was installed stays open inside.
+func (p *planner) hide(path, written string) error {
+	s := &p.plan.Spec
+	inInstalled := p.Installed != "" && contains(p.Installed, path)
+	open := slices.Concat(s.Read, s.Write, p.system)
+	holdsSystem := slices.ContainsFunc(p.system, func(o string) bool { return contains(path, o) })
+	if !isBelow(path, open) && !holdsSystem || isBelow(path, s.Hide) && !inInstalled {
+		return nil
+	}
+	around := p.Installed != "" && contains(path, p.Installed) && !inInstalled
+	for _, o := range slices.Concat(s.Read, s.Write, p.needs) {
+		switch {
+		case !contains(path, o) || around && contains(p.Installed, o):
+		case slices.Contains(p.needs, o):
+			return fmt.Errorf("%s stays shut, and the server does not run without %s in it; name narrower places to hide, or put one of the two elsewhere", written, o)
+		default:
+			return fmt.Errorf("%s stays shut, and %s in it is to be open; name that alone, or not at all", written, o)
+		}
+	}
+	if around {
+		s.Back = []string{p.Installed}
+	}
+	s.Hide = slices.DeleteFunc(s.Hide, func(h string) bool { return contains(path, h) && !(around && contains(p.Installed, h)) })
+	s.Hide = append(s.Hide, path)
+	return nil
+}
+
+// resolveExisting returns those of the paths that are there, with their links resolved.
+func resolveExisting(paths []string) (all []string) {
+	for _, path := range paths {
+		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(all, real) {
+			all = append(all, real)
+		}
+	}
+	return all
+}
+
+// narrow returns what both lists open.
+func narrow(all, by []place) (both []place) {
+	for _, a := range all {
+		if isBelow(a.path, pathsOf(by)) {
+			both = append(both, a)
+			continue
+		}
+		for _, b := range by {
+			if contains(a.path, b.path) {
+				both = append(both, b)
+			}
+		}
+	}
+	return both
+}
+
+// dropBelow returns the places that are not below one of the others.
+func dropBelow(all, others []place) (rest []place) {
+	for _, a := range all {
+		if !isBelow(a.path, pathsOf(others)) {
+			rest = append(rest, a)
+		}
+	}
+	return rest
+}
+
+func pathsOf(all []place) (paths []string) {
+	for _, one := range all {
+		if !slices.Contains(paths, one.path) {
+			paths = append(paths, one.path)
+		}
+	}
+	return paths
+}
+
+// contains reports whether a path is a place, or lies in it.
+func contains(place, path string) bool {
+	return path == place || place == "/" || strings.HasPrefix(path, place+"/")
+}
+
+// isBelow reports whether a path is one of the places, or lies in one.
+func isBelow(path string, places []string) bool {
+	return slices.ContainsFunc(places, func(place string) bool { return contains(place, path) })
+}

@@ -1,0 +1,120 @@
+// Package clienttable reads the sandbox that a client's file has for a server: the rules that a wrapper
+// carries, and that the proxy carries out. It is pure.
+package clienttable
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/hostlist"
+)
+
+// Table is the sandbox that a client's file has for a server. Its client would let the server
+// read the whole disk and every variable, and would write and connect only where it says.
+//
+// The places have the form of policy.CageTable.
+type Table struct {
+	Write, DenyRead, DenyWrite []string
+	Hosts, DenyHosts           []string
+	DenyAllHosts               bool
+}
+
+// The keys of rules, as VS Code has them below "sandbox".
+const (
+	allowWrite     = "allowWrite"
+	denyRead       = "denyRead"
+	denyWrite      = "denyWrite"
+	allowedDomains = "allowedDomains"
+	deniedDomains  = "deniedDomains"
+)
+
+// RuleKeys are the keys of a client's sandbox, by the member that holds them.
+var RuleKeys = map[string][]string{
+	"filesystem": {allowWrite, denyRead, denyWrite},
+	"network":    {allowedDomains, deniedDomains},
+}
+
+// On is the first word of what an entry carries of its client's sandbox.
+const On = "sandboxEnabled"
+
+// What VS Code opens for each server, for npx.
+const (
+	// PackageCache is the folder in which npx keeps what it has loaded.
+	PackageCache    = "~/.npm"
+	packageRegistry = "registry.npmjs.org"
+)
+
+// CheckRule returns the reason why a rule could not be carried out. It accepts a value with a
+// variable of the client, which only the client knows: Read then sees what is in its place.
+func CheckRule(rule string) error {
+	if _, value, _ := strings.Cut(rule, "="); strings.Contains(value, "${") {
+		return nil
+	}
+	return new(Table).addRule(rule)
+}
+
+// Read reads what an entry carries of its client's sandbox: On, and rules of the
+// form KEY=VALUE.
+func Read(words []string) (*Table, error) {
+	if len(words) == 0 || words[0] != On {
+		return nil, fmt.Errorf("the first is not %s", On)
+	}
+	t := &Table{Write: []string{PackageCache}, Hosts: []string{packageRegistry}}
+	for _, rule := range words[1:] {
+		if err := t.addRule(rule); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *Table) addRule(rule string) error {
+	key, value, found := strings.Cut(rule, "=")
+	places := map[string]*[]string{allowWrite: &t.Write, denyRead: &t.DenyRead, denyWrite: &t.DenyWrite}
+	switch {
+	case !found:
+		return fmt.Errorf("%q is not a rule of the form KEY=VALUE", rule)
+	case strings.Contains(value, "${"):
+		return fmt.Errorf("%s: the client has not filled in %q", key, value)
+	case places[key] != nil:
+		place, err := readPlace(value)
+		if err == nil && key == allowWrite && (place == "/" || place == "~") {
+			err = fmt.Errorf("%q holds files that your shell and your programs run; name the folders in it that the server must write", value)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		*places[key] = append(*places[key], place)
+	case key == deniedDomains && value == policy.AnyHost:
+		t.DenyAllHosts = true
+	case key == allowedDomains || key == deniedDomains:
+		if _, err := hostlist.ParseEntry(value); err != nil {
+			return fmt.Errorf("%s: %q is not a host: %w", key, value, err)
+		}
+		if key == allowedDomains {
+			t.Hosts = append(t.Hosts, value)
+		} else {
+			t.DenyHosts = append(t.DenyHosts, value)
+		}
+	default:
+		return fmt.Errorf("%q is no rule of a sandbox that clawai knows", key)
+	}
+	return nil
+}
+
+// readPlace reads a place of a client's sandbox. A path without a beginning lies in the folder in
+// which the server starts.
+func readPlace(text string) (string, error) {
+	switch {
+	case text == "":
+		return "", errors.New("the path is empty")
+	case strings.ContainsAny(text, "[]"): // a glob to VS Code, and a name to clawai
+		return "", fmt.Errorf("%q may be a glob; write a file or a folder", text)
+	}
+	if first, _, _ := strings.Cut(text, "/"); first != "" && first != "~" && first != "." {
+		text = "./" + text
+	}
+	return policy.ParsePlace(text)
+}

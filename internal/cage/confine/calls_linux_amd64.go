@@ -1,0 +1,29 @@
+package confine
+
+import "golang.org/x/sys/unix"
+
+// architecture is the kernel's number for the processor. System calls of another numbering begin at
+// foreignCalls under the same architecture; 0 means that there is no other numbering.
+const (
+	architecture = unix.AUDIT_ARCH_X86_64
+	foreignCalls = 0x40000000
+)
+
+// olderCalls are the further system calls that rules name and only older processors have.
+var olderCalls = [...]callNumber{
+	{"create_module", unix.SYS_CREATE_MODULE},
+	{"iopl", unix.SYS_IOPL},
+	{"ioperm", unix.SYS_IOPERM},
+	{"uselib", unix.SYS_USELIB},
+	{"ustat", unix.SYS_USTAT},
+	{"sysfs", unix.SYS_SYSFS},
+	{"_sysctl", unix.SYS__SYSCTL},
+	{"chmod", unix.SYS_CHMOD},
+	{"chown", unix.SYS_CHOWN},
+	{"lchown", unix.SYS_LCHOWN},
+	{"utime", unix.SYS_UTIME},
+	{"utimes", unix.SYS_UTIMES},
+	{"futimesat", unix.SYS_FUTIMESAT},
+	{"fork", unix.SYS_FORK},
+	{"vfork", unix.SYS_VFORK},
+}

@@ -1,0 +1,81 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+)
+
+// devices are what a program may read and write without reaching anything.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+
+// The versions of Landlock from which on it closes something.
+const (
+	abiRefer    = 2 // before, nothing is moved from folder to folder
+	abiTruncate = 3
+	abiScopes   = 6 // signals to processes outside, and abstract sockets
+)
+
+// landlockVersion asks the kernel.
+var landlockVersion = ll.LandlockGetABIVersion
+
+// restrictFiles opens what the cage names, and closes all other files. Processes outside of the
+// cage can neither be traced nor be sent a signal.
+func restrictFiles(h *helper) error {
+	abi, err := landlockVersion()
+	if err != nil || abi == 0 {
+		return errors.New("this system has no Landlock, so every file of yours is open")
+	}
+	if abi < abiTruncate {
+		if err := h.lack(fmt.Sprintf("files: Landlock %d cannot keep files from being emptied", abi)); err != nil {
+			return err
+		}
+	}
+	if abi < abiScopes {
+		if err := h.lack(fmt.Sprintf("files: Landlock %d lets it end your other programs", abi)); err != nil {
+			return err
+		}
+	}
+	c := landlock.V9 // later ones add the network, which is closed otherwise
+	c.HandledAccessNet = 0
+	if err := c.BestEffort().Restrict(h.fileRules(abi)...); err != nil {
+		return err
+	}
+	h.hold("files: Landlock %d", abi)
+	return nil
+}
+
+func (h *helper) fileRules(abi int) (rules []landlock.Rule) {
+	writable := func(r landlock.FSRule) landlock.FSRule {
+		if abi >= abiRefer {
+			return r.WithRefer()
+		}
+		return r
+	}
+	for _, path := range append(append([]string{}, System...), h.spec.Read...) {
+		if isFolder(path) {
+			rules = append(rules, landlock.RODirs(path).IgnoreIfMissing())
+		} else {
+			rules = append(rules, landlock.ROFiles(path).IgnoreIfMissing())
+		}
+	}
+	for _, path := range h.spec.Write {
+		if isFolder(path) {
+			rules = append(rules, writable(landlock.RWDirs(path)))
+		} else {
+			rules = append(rules, landlock.RWFiles(path))
+		}
+	}
+	if h.mounts {
+		rules = append(rules, writable(landlock.RWDirs(TempFolder)))
+	}
+	return append(rules, landlock.RWFiles(devices...).IgnoreIfMissing())
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

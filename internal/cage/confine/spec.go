@@ -1,0 +1,101 @@
+// Package confine shuts the process that it runs in into a cage and then puts a server in its
+// place. It is all that the program clawai-sandbox does. It knows no policy: internal/cage has
+// read it, and looked at the disk.
+package confine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Format is the number of this form of Spec. A helper of another version refuses a Spec that it
+// does not know.
+const Format = 1
+
+// Spec is a cage as the helper builds it. Every path is absolute, exists, and has no links in it.
+type Spec struct {
+	Format  int      `json:"format"`
+	Enforce bool     `json:"enforce"` // a step that fails ends the start; without it, it is reported
+	Own     bool     `json:"own"`     // the helper was started in namespaces of its own
+	Network bool     `json:"network"` // the network of the machine is open
+	Hosts   bool     `json:"hosts"`   // a way out to some hosts is made; what it leads to, its other end knows
+	Forks   bool     `json:"forks"`   // the server may start programs
+	Program string   `json:"program"` // what is run in the helper's place
+	Read    []string `json:"read"`    // what may be read, beside the system's programs
+	Write   []string `json:"write"`   // what may be read and written
+	Hide    []string `json:"hide"`    // what is empty, below a place of Read, of Write or of System
+	Fixed   []string `json:"fixed"`   // what may only be read, below a place of Write
+	Env     []string `json:"env"`     // the names of the variables that the server gets
+	Doors   []Door   `json:"doors"`   // beside the proxy of Hosts, for programs that know of none
+	// Back are folders below those of Hide that the server may read in spite of Hide.
+	Back []string `json:"back,omitempty"`
+	// Layered means that whoever started the helper has arranged the mounts (internal/cage/preview):
+	// what is written goes into layers that are thrown away.
+	Layered bool      `json:"layered,omitempty"`
+	Keep    []uintptr `json:"keep,omitempty"` // the capabilities that the program keeps
+}
+
+// Door is a place in the server's own network that leads to a host.
+type Door struct {
+	Name    string `json:"name"`    // is resolved to Address there; "" for an address
+	Address string `json:"address"` // of the network 127.0.0.0/8
+	Port    uint16 `json:"port"`
+}
+
+// Report is the message of a helper about the cage. The helper sends it before the server runs.
+type Report struct {
+	Holds  []string `json:"holds,omitempty"`  // what the cage holds, and by what
+	Weaker []string `json:"weaker,omitempty"` // what it should hold, and does not
+	Fault  string   `json:"fault,omitempty"`  // why no server was started
+	Code   int      `json:"code,omitempty"`   // the exit code for Fault
+}
+
+// EncodeSpec writes a Spec as one argument.
+func EncodeSpec(s *Spec) (string, error) {
+	s.Format = Format
+	text, err := json.Marshal(s)
+	return string(text), err
+}
+
+// parseSpec reads a Spec. What it does not know is an error: it may be a wall of the cage.
+func parseSpec(text string) (s Spec, err error) {
+	from := json.NewDecoder(bytes.NewReader([]byte(text)))
+	from.DisallowUnknownFields()
+	switch err = from.Decode(&s); {
+	case err != nil:
+		return s, fmt.Errorf("cannot read the cage: %w", err)
+	case s.Format != Format:
+		return s, fmt.Errorf("the cage is of format %d, and this program knows %d: install clawai and clawai-sandbox of one version", s.Format, Format)
+	case s.Program == "":
+		return s, errors.New("the cage names no program")
+	}
+	return s, nil
+}
+
+// ExitFault is the code of a helper that built no cage, and so started no server.
+const ExitFault = 125
+
+// ReportFD is the descriptor on which a helper reports. The server does not get it.
+const ReportFD = 3
+
+// HostsFD is the descriptor of a unix socket, if the Spec has Hosts. On it the helper sends the
+// listening sockets that are the server's only ways out: of the proxy, and of each door. The server
+// does not get it.
+const HostsFD = 4
+
+// TempFolder is the folder for temporary files, which each cage has to itself.
+const TempFolder = "/dev/shm"
+
+// System lists files and folders of the system that every server may read, because programs need
+// them. Of /etc it lists only files that hold no secret.
+var System = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store", "/snap",
+	"/proc", "/sys/fs/cgroup", "/sys/devices/system/cpu",
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf",
+	"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf", "/etc/protocols", "/etc/services", "/etc/hostname",
+	"/etc/localtime", "/etc/timezone", "/etc/locale.alias", "/etc/locale.conf", "/etc/os-release", "/etc/mime.types",
+	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem", "/etc/ca-certificates", "/etc/ca-certificates.conf", "/etc/pki/tls/certs", "/etc/pki/ca-trust",
+	"/etc/pki/tls/openssl.cnf", "/etc/crypto-policies", "/etc/fonts", "/etc/magic", "/etc/gitconfig",
+}

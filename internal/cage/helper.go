@@ -1,0 +1,70 @@
+package cage
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/clawai/clawai/internal/cage/confine"
+)
+
+// HelperArgument is the first argument by which clawai itself works as clawai-sandbox, where that
+// is not installed.
+const HelperArgument = "sandbox-helper"
+
+// HelperCommand returns the command that builds cages: the program clawai-sandbox beside this one,
+// or this one.
+func HelperCommand() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	beside := filepath.Join(filepath.Dir(self), "clawai-sandbox")
+	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+		return []string{beside}, nil
+	}
+	return []string{self, HelperArgument}, nil
+}
+
+// SelfFiles returns clawai's own programs, which a server must not replace: beside this program,
+// and beside the link by which it was started.
+func SelfFiles() (all []string, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	paths := []string{self}
+	if link, err := exec.LookPath(os.Args[0]); err == nil {
+		paths = append(paths, link)
+	}
+	for _, path := range paths {
+		if path, err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range []string{filepath.Base(path), "clawai", "clawai-hook", "clawai-sandbox"} {
+			all = append(all, filepath.Join(folder, name))
+		}
+	}
+	return all, nil
+}
+
+// Describe says in one line how a server was shut in.
+func Describe(p *Plan, r *confine.Report) string {
+	name := "sandbox " + p.Level.String()
+	if p.Client {
+		name += " (with its client's own)"
+	}
+	text := name + ": " + strings.Join(r.Holds, "; ")
+	if len(r.Holds) == 0 {
+		text = name + ": none"
+	}
+	if len(r.Weaker) > 0 {
+		text += "; WEAKER: " + strings.Join(r.Weaker, "; ")
+	}
+	return text
+}

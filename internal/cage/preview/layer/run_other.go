@@ -1,0 +1,17 @@
+//go:build !linux
+
+package layer
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/clawai/clawai/internal/cage/confine"
+)
+
+// Run refuses: on this system no command has a preview.
+func Run(name string, _ []string) int {
+	fmt.Fprintf(os.Stderr, "%s: commands have no preview on %s\n", name, runtime.GOOS)
+	return confine.ExitFault
+}

@@ -1,0 +1,176 @@
+package cage
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/cage/confine"
+)
+
+// scripts are the ends of files that a program of a server runs.
+var scripts = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".jar", ".pl", ".sh", ".php", ".lua", ".exs"}
+
+// roots are files that lie in the folder of a package.
+var roots = []string{"package.json", "pyproject.toml", "setup.py", "pyvenv.cfg", "Gemfile", "composer.json"}
+
+// libraries are the folders of the system in which programs have their libraries.
+var libraries = []string{"/lib", "/lib64", "/usr/lib", "/usr/lib64"}
+
+// openInstalled lets the server read the folder in which it was installed.
+func (p *planner) openInstalled() error {
+	if p.Installed == "" {
+		return nil
+	}
+	for _, open := range p.plan.Spec.Write {
+		if contains(open, p.Installed) {
+			return fmt.Errorf("write has %s, and %s in it is where the server was installed, among files of clawai that no server gets; name narrower folders", open, p.Installed)
+		}
+	}
+	p.plan.Spec.Read = append(p.plan.Spec.Read, p.Installed)
+	return nil
+}
+
+// openProgram lets the server read its own program: the file that is started, what runs it, and
+// the package that it lies in. Links and first lines of scripts that a server in a cage may have
+// made open nothing.
+func (p *planner) openProgram() error {
+	program := p.Command[0]
+	if !strings.Contains(program, "/") {
+		found, err := exec.LookPath(program)
+		if err != nil {
+			return nil //nolint:nilerr // who starts it finds the same, and says so
+		}
+		program = found
+	}
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(p.Dir, program)
+	}
+	p.plan.Spec.Program = program
+	p.needs = resolveExisting(libraries)
+	p.openFile(program, 0)
+	for _, word := range p.Command[1:] {
+		path := word
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(p.Dir, path)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && slices.Contains(scripts, filepath.Ext(path)) {
+			p.openFile(path, 0)
+		}
+	}
+	return nil
+}
+
+// openFile opens a program, and all that it is run by.
+func (p *planner) openFile(path string, depth int) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || depth > 4 {
+		return
+	}
+	p.needs = append(p.needs, real)
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		p.needs = append(p.needs, filepath.Join(folder, filepath.Base(path)))
+	}
+	link := findLink(path, p.made)
+	switch {
+	case link == "":
+		p.openPackage(path)
+		p.openPackage(real)
+	case !p.isOpen(real):
+		p.noteClosed(path, link)
+		return
+	}
+	for _, runner := range readRunners(real) {
+		if link == "" && !isBelow(real, p.made) {
+			p.openFile(runner, depth+1)
+		} else if runner, err := filepath.EvalSymlinks(runner); err == nil && !p.isOpen(runner) {
+			p.noteClosed(runner, "what names it, "+real+",")
+		}
+	}
+}
+
+// readRunners returns the programs that run a script, by its first line.
+func readRunners(script string) []string {
+	words := readShebang(script)
+	if len(words) == 0 {
+		return nil
+	}
+	if filepath.Base(words[0]) == "env" {
+		for _, word := range words[1:] {
+			if runner, err := exec.LookPath(word); err == nil && !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
+				return []string{words[0], runner}
+			}
+		}
+	}
+	return words[:1]
+}
+
+// openPackage opens a file and the package that it lies in.
+func (p *planner) openPackage(file string) {
+	p.open(file)
+	folder := filepath.Dir(file)
+	if outer, _, found := strings.Cut(file, "/node_modules/"); found {
+		p.open(outer + "/node_modules")
+	}
+	if parent := filepath.Dir(folder); filepath.Base(folder) == "bin" {
+		for _, name := range []string{"bin", "lib", "lib64", "libexec", "pyvenv.cfg"} {
+			p.open(filepath.Join(parent, name))
+		}
+		return
+	}
+	if !slices.Contains(scripts, filepath.Ext(file)) {
+		return
+	}
+	for at := folder; !contains(at, p.Home) && at != filepath.Dir(at); at = filepath.Dir(at) {
+		if slices.ContainsFunc(roots, func(name string) bool { _, err := os.Lstat(filepath.Join(at, name)); return err == nil }) {
+			p.open(at)
+			return
+		}
+	}
+	if !contains(folder, p.Home) {
+		p.open(folder)
+	}
+}
+
+// open lets the server read a path of its program.
+func (p *planner) open(path string) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || p.isOpen(real) {
+		return
+	}
+	if link := findLink(path, p.made); link != "" {
+		p.noteClosed(path, link)
+		return
+	}
+	p.plan.Spec.Read = append(p.plan.Spec.Read, real)
+}
+
+// isOpen reports whether the server may read a path.
+func (p *planner) isOpen(real string) bool {
+	return isBelow(real, slices.Concat(confine.System, p.plan.Spec.Read, p.plan.Spec.Write))
+}
+
+// noteClosed says that a program stays closed, because a server may have written what leads to it.
+func (p *planner) noteClosed(path, by string) {
+	p.note("%s stays closed: %s is in a folder that a server with a sandbox may write; if the server needs it, name it in read", path, by)
+}
+
+// readShebang returns the words of the line that says what runs a script.
+func readShebang(path string) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	line, _ := bufio.NewReader(io.LimitReader(f, 512)).ReadString('\n')
+	text, found := strings.CutPrefix(line, "#!")
+	if !found {
+		return nil
+	}
+	return strings.Fields(text)
+}

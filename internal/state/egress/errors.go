@@ -1,0 +1,204 @@
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Error is a failure with a text of ours: what is at fault, and what to do next. What a server
+// wrote is quoted in it.
+type Error struct {
+	text    string
+	err     error
+	Lasting bool // the same request would fail again
+}
+
+func newError(lasting bool, err error, format string, a ...any) *Error {
+	return &Error{fmt.Sprintf(format, a...), err, lasting}
+}
+
+func (e *Error) Error() string { return e.text }
+
+func (e *Error) Unwrap() error { return e.err }
+
+// explainError returns an error of a request in our words, where the reason is known.
+func (by *route) explainError(err error, u *url.URL) error {
+	if own, ok := errors.AsType[*Error](err); ok {
+		return own // without the words that net/http puts before it
+	}
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	where, failed := u.Host, err
+	if by.through != nil {
+		if failed := by.through.explainSOCKS(err, u.Host); failed != nil {
+			return failed
+		}
+		where += ", reached through " + by.through.String()
+	}
+	if by.trust != nil {
+		failed = by.trust.explainTLS(err, where, by.asked.Load())
+	}
+	_, known := errors.AsType[*Error](failed)
+	switch {
+	case known:
+		return failed
+	case by.asked.Load() && !by.heard.Load() && isBroken(err):
+		return by.trust.explainBreak(err, where)
+	case by.through != nil:
+		return by.through.explainSilence(err, u.Host)
+	}
+	return err
+}
+
+// isBroken reports whether a connection that was made has ended. The alert that names the reason
+// can be lost, because in TLS 1.3 it comes after the handshake.
+func isBroken(err error) bool {
+	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() {
+		return false
+	}
+	failed, ok := errors.AsType[*net.OpError](err)
+	return !ok || failed.Op != "dial"
+}
+
+// explainBreak returns the error for a server that asked for a certificate and then ended the first
+// connection.
+func (t *trust) explainBreak(err error, where string) error {
+	if t.client == nil {
+		return t.certificateWanted(where, err)
+	}
+	return newError(false, err, "%s ended the connection, and probably refuses the client certificate %s; look at it with: clawai doctor --all", where, t.client.cert)
+}
+
+// explainTLS returns an error of a connection to the proxy itself.
+func (p *proxyAddress) explainTLS(err error, secured *trust, asked bool) error {
+	if failed, ok := errors.AsType[*Error](secured.explainTLS(err, p.String(), asked)); ok {
+		return failed
+	}
+	return p.explainDial(err)
+}
+
+// explainTLS returns an error of TLS in our words; where is the other side.
+func (t *trust) explainTLS(err error, where string, asked bool) error {
+	if alert := readAlert(err); alert != 0 {
+		return t.explainAlert(alert, err, where, asked)
+	}
+	failed, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	if !ok {
+		return err
+	}
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
+	wrong, isWrong := errors.AsType[x509.HostnameError](err)
+	switch {
+	case isInvalid && invalid.Reason == x509.Expired && invalid.Cert != nil:
+		what := "expired on " + invalid.Cert.NotAfter.Format(time.DateOnly)
+		if time.Now().Before(invalid.Cert.NotBefore) {
+			what = "is valid only from " + invalid.Cert.NotBefore.Format(time.DateOnly) + " on"
+		}
+		return newError(true, err, "a certificate of %s (%s) %s; look at this machine's clock, and then ask whoever runs the server for a new one", where, quoteName(invalid.Cert), what)
+	case isWrong:
+		return newError(true, err, "the certificate of %s is for %s and not for %.100q; use the address that the certificate names", where, listNames(wrong.Certificate), wrong.Host)
+	}
+	issuer := "an unknown authority"
+	if n := len(failed.UnverifiedCertificates); n > 0 {
+		issuer = fmt.Sprintf("%.100q", failed.UnverifiedCertificates[n-1].Issuer.String())
+	}
+	return newError(true, err, "the certificate of %s is issued by %s, which nothing that was read vouches for; if you trust that issuer, name the PEM file of its certificate in NODE_EXTRA_CA_CERTS, in SSL_CERT_FILE or in config.toml ([tls] ca = \"FILE\"); read were %s",
+		where, issuer, t.listRead())
+}
+
+// explainAlert returns the error for an alert of the other side.
+func (t *trust) explainAlert(alert tls.AlertError, err error, where string, asked bool) error {
+	switch {
+	case t.client != nil && alert != alertHandshakeFailure:
+		return newError(true, err, "%s refuses the client certificate %s (%s); look at it with: clawai doctor --all", where, t.client.cert, strings.TrimPrefix(alert.Error(), "tls: "))
+	case t.client == nil && (asked || alert == alertCertificateRequired):
+		return t.certificateWanted(where, err)
+	}
+	return err
+}
+
+// certificateWanted is the error for a server that wants a certificate of ours.
+func (t *trust) certificateWanted(where string, err error) *Error {
+	return newError(true, err, "%s asks for a client certificate, and there is none for it; write into %s: [tls.host.\"HOST\"] client_cert = \"FILE\", client_key = \"FILE\"", where, t.settingsName())
+}
+
+// The alerts that are about the other side's certificate (RFC 8446, section 6); the first may have
+// other reasons, too.
+var certificateAlerts = []tls.AlertError{alertHandshakeFailure, 42, 43, 44, 45, 46, 48, 49, alertCertificateRequired}
+
+const (
+	alertHandshakeFailure    tls.AlertError = 40
+	alertCertificateRequired tls.AlertError = 116
+)
+
+// readAlert returns the alert about a certificate that the other side has sent; 0 if there is none.
+// Package tls exports no type for it, but the same text.
+func readAlert(err error) tls.AlertError {
+	failed, ok := errors.AsType[*net.OpError](err)
+	if !ok || failed.Op != "remote error" {
+		return 0
+	}
+	for _, alert := range certificateAlerts {
+		if failed.Err.Error() == alert.Error() {
+			return alert
+		}
+	}
+	return 0
+}
+
+// checkAnswer returns an error for an answer that is not the server's, or that only says that our
+// certificate is missing.
+func (by *route) checkAnswer(resp *http.Response) error {
+	switch page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"); {
+	case resp.StatusCode == http.StatusProxyAuthRequired && by.through != nil && by.trust == nil:
+		return by.through.credentialsError()
+	case resp.StatusCode == http.StatusBadRequest && page && by.asked.Load() && by.trust.client == nil: // nginx answers so
+		return by.trust.certificateWanted(resp.Request.URL.Host, nil)
+	}
+	return nil
+}
+
+// settingsName returns the path of config.toml.
+func (t *trust) settingsName() string {
+	if t.file == "" {
+		return "config.toml"
+	}
+	return t.file
+}
+
+// listRead lists what was read to find the authority.
+func (t *trust) listRead() string {
+	all := []string{"the system's authorities"}
+	for _, one := range t.read {
+		all = append(all, one.path+" ("+one.from+")")
+	}
+	return strings.Join(all, ", ")
+}
+
+func quoteName(cert *x509.Certificate) string { return fmt.Sprintf("%.100q", cert.Subject.String()) }
+
+// listNames lists the names that a certificate is for.
+func listNames(cert *x509.Certificate) string {
+	var all []string
+	for _, ip := range cert.IPAddresses {
+		all = append(all, ip.String())
+	}
+	all = append(all, cert.DNSNames...)
+	if len(all) == 0 {
+		return quoteName(cert)
+	}
+	const most = 5
+	if len(all) > most {
+		all = append(all[:most:most], "…")
+	}
+	return fmt.Sprintf("%.200q", strings.Join(all, ", "))
+}

@@ -1,0 +1,73 @@
+package flow
+
+import (
+	"bytes"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// JoinPeer links the key of the process that has connected from the address peer to our address
+// own, both on this machine: it is the client, or a program that the client consists of. A process
+// that cannot be found is not linked. Only Linux says whose a connection is.
+func (s *Session) JoinPeer(peer, own netip.AddrPort) error {
+	if pid := FindPeer(peer, own); pid != 0 {
+		return s.JoinProcess(pid)
+	}
+	return nil
+}
+
+// FindPeer returns the process that has connected from the address peer to our address own; 0 if it is
+// not found.
+func FindPeer(peer, own netip.AddrPort) int {
+	inode := findSocket(peer.Port(), own.Port())
+	if inode == "" {
+		return 0
+	}
+	if pid := findOwner("socket:[" + inode + "]"); pid != os.Getpid() {
+		return pid
+	}
+	return 0
+}
+
+// ProcessKey returns the key under which the labels of a running process are kept; "" if no process has
+// this number.
+func ProcessKey(pid int) string {
+	if p := processKey(pid); p != "" {
+		return byProcess + p
+	}
+	return ""
+}
+
+// findSocket returns the inode of the socket with these ports (proc_pid_net(5)); "" for none.
+func findSocket(local, remote uint16) string {
+	from, to := fmt.Sprintf(":%04X", local), fmt.Sprintf(":%04X", remote)
+	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		table, _ := os.ReadFile(name)
+		for line := range bytes.Lines(table) {
+			f := strings.Fields(string(line))
+			if len(f) > 9 && strings.HasSuffix(f[1], from) && strings.HasSuffix(f[2], to) && f[9] != "0" {
+				return f[9]
+			}
+		}
+	}
+	return ""
+}
+
+// findOwner returns the process that has a file open, by the file's name in /proc; 0 for none.
+func findOwner(file string) int {
+	all, _ := filepath.Glob("/proc/[0-9]*/fd")
+	for _, dir := range all {
+		entries, _ := os.ReadDir(dir) // another user's
+		for _, e := range entries {
+			if to, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && to == file {
+				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(dir)))
+				return pid
+			}
+		}
+	}
+	return 0
+}

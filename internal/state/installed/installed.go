@@ -1,0 +1,302 @@
+package installed
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gofrs/flock"
+
+	"github.com/clawai/clawai/internal/mcp/pin"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/servers"
+)
+
+// Manifest says what is installed of a server.
+type Manifest struct {
+	Format    int      `json:"format"`
+	Server    string   `json:"server"`             // its name in rules
+	Launcher  string   `json:"launcher"`           // as in servers.Download
+	Package   string   `json:"package"`            // its name in the registry
+	Asked     string   `json:"asked,omitempty"`    // the version that the client's entry names
+	Named     string   `json:"named,omitempty"`    // the program that the client's entry names
+	Version   string   `json:"version"`            // what is installed
+	Integrity string   `json:"integrity"`          // the digest of the package by its registry, which npm has compared
+	Folder    string   `json:"folder"`             // below that of the server
+	Before    string   `json:"before,omitempty"`   // the folder that counted before: servers may still run from it
+	Runner    string   `json:"runner"`             // the program that runs the script
+	Options   []string `json:"options,omitempty"`  // of the runner, from the script's first line
+	Script    string   `json:"script"`             // below Folder
+	Stamp     string   `json:"stamp"`              // of names, sizes, times and numbers of all files
+	Content   string   `json:"content"`            // of names and contents of all files
+	Files     int      `json:"files"`              // how many there are
+	Lists     string   `json:"lists"`              // a lock (docs/pins.md) with what the server lists
+	Installed string   `json:"installed,omitzero"` // when, for people
+}
+
+// format is the number of this form of a manifest.
+const format = 1
+
+// Store holds the installations of all servers.
+type Store struct{ dir string }
+
+// NewStore returns the store of a state folder.
+func NewStore(state string) *Store { return &Store{filepath.Join(state, "servers")} }
+
+// folder returns the folder of a server's installations. Its name shows a person the server's name,
+// and no two servers share a folder.
+func (s *Store) folder(server string) string {
+	plain := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(server))
+	sum := sha256.Sum256([]byte(server))
+	return filepath.Join(s.dir, fmt.Sprintf("%.40s-%x", plain, sum[:6]))
+}
+
+func (s *Store) manifestFile(server string) string { return s.folder(server) + ".json" }
+
+// ErrDamaged means that a manifest, or what it names, is not as clawai wrote it.
+var ErrDamaged = errors.New("it is not as clawai installed it")
+
+// Load returns what is installed of a server; nil if nothing is.
+func (s *Store) Load(server string) (*Manifest, error) {
+	path := s.manifestFile(server)
+	src, err := config.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // nothing is installed
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{}
+	from := json.NewDecoder(bytes.NewReader(src))
+	from.DisallowUnknownFields()
+	if err := from.Decode(m); err != nil {
+		return nil, fmt.Errorf("%w: %s cannot be read: %w", ErrDamaged, path, err)
+	}
+	if err := m.check(server); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+	}
+	return m, nil
+}
+
+// folderName matches the names of folders that Begin makes.
+var folderName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^new-[0-9]{1,20}$`) })
+
+// check returns an error for a manifest that this package does not write.
+func (m *Manifest) check(server string) error {
+	switch {
+	case m.Format != format:
+		return fmt.Errorf("its format is %d, and this version of clawai knows %d", m.Format, format)
+	case m.Server != server:
+		return fmt.Errorf("it is that of another server, %q", m.Server)
+	case !folderName().MatchString(m.Folder) || m.Before != "" && !folderName().MatchString(m.Before):
+		return errors.New("its folder is not one that clawai makes")
+	case !filepath.IsLocal(m.Script) || !filepath.IsAbs(m.Runner):
+		return errors.New("its program is not in its folder")
+	case !servers.IsExactVersion(m.Version):
+		return errors.New("its version is none")
+	case slices.ContainsFunc(m.Options, loadsCode):
+		return errors.New("its options let node run other code than the program")
+	}
+	return nil
+}
+
+// loadsCode reports whether a word may make node run something beside the script.
+func loadsCode(option string) bool {
+	name, _, _ := strings.Cut(option, "=")
+	return !strings.HasPrefix(name, "--") || slices.Contains([]string{"--eval", "--print", "--require", "--import", "--loader", "--experimental-loader", "--env-file", "--run", "--test"}, name)
+}
+
+// Folder returns the folder of the installation.
+func (s *Store) Folder(m *Manifest) string { return filepath.Join(s.folder(m.Server), m.Folder) }
+
+// Command returns what is started in place of a launcher with these arguments.
+func (s *Store) Command(m *Manifest, args []string) []string {
+	runner := m.Runner
+	if _, err := os.Stat(runner); err != nil {
+		runner = filepath.Base(runner) // another version of it may be in PATH
+	}
+	return slices.Concat([]string{runner}, m.Options, []string{filepath.Join(s.Folder(m), m.Script)}, args)
+}
+
+// Matches reports whether a client's command asks for the package that is installed.
+func (m *Manifest) Matches(d servers.Download) bool {
+	return m.Launcher == d.Launcher && m.Package == d.Package
+}
+
+// CheckEntry returns an error if a client's command asks for another version or another program of
+// the package than when it was installed.
+func (m *Manifest) CheckEntry(d servers.Download) error {
+	switch {
+	case d.Version != m.Asked && d.Version != m.Version:
+		return fmt.Errorf("its entry asks for %s, and %s is installed", describeVersion(d), m.Version)
+	case d.Program != m.Named:
+		return fmt.Errorf("its entry asks for the program %q of %s, and %q is installed", d.Program, m.Package, m.Named)
+	}
+	return nil
+}
+
+func describeVersion(d servers.Download) string {
+	if d.Version == "" {
+		return "any version"
+	}
+	return d.Version
+}
+
+// ListedBefore returns what the server listed when it was installed.
+func (m *Manifest) ListedBefore() (pin.SelfDescription, error) {
+	lock, err := pin.ReadLock([]byte(m.Lists))
+	if err != nil {
+		return pin.SelfDescription{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	is, known := lock[m.Server]
+	if !known {
+		return is, fmt.Errorf("%w: its lists are of another server", ErrDamaged)
+	}
+	return is, nil
+}
+
+// ErrBusy means that another process installs the same server.
+var ErrBusy = errors.New("another clawai installs it just now")
+
+// Change is one installation that is being made. Until Commit, nothing counts of it.
+type Change struct {
+	store  *Store
+	server string
+	lock   *flock.Flock
+	Old    *Manifest // what counts so far; nil for nothing
+	Dir    string    // the new folder, empty at first
+}
+
+// Begin starts a change of a server's installation. It takes away what changes that were killed have
+// left. The caller must call End.
+func (s *Store) Begin(server string) (c *Change, err error) {
+	if err := config.PrivateFolder(s.dir); err != nil {
+		return nil, err
+	}
+	if err := config.PrivateFolder(s.folder(server)); err != nil {
+		return nil, err
+	}
+	c = &Change{store: s, server: server, lock: flock.New(s.folder(server)+".lock", flock.SetPermissions(0o600))}
+	ours, err := c.lock.TryLock()
+	if err == nil && !ours {
+		err = ErrBusy
+	}
+	if err != nil {
+		_ = c.lock.Close()
+		return nil, err
+	}
+	if c.Old, err = s.Load(server); err != nil && !errors.Is(err, ErrDamaged) {
+		c.End()
+		return nil, err
+	}
+	if err := c.sweep(); err != nil {
+		c.End()
+		return nil, err
+	}
+	if c.Dir, err = os.MkdirTemp(s.folder(server), "new-"); err != nil {
+		c.End()
+		return nil, err
+	}
+	return c, nil
+}
+
+// sweep removes every folder but the one that counts and the one before it.
+func (c *Change) sweep() error {
+	entries, err := os.ReadDir(c.store.folder(c.server))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if c.Old != nil && (e.Name() == c.Old.Folder || e.Name() == c.Old.Before) {
+			continue
+		}
+		if err := removeTree(filepath.Join(c.store.folder(c.server), e.Name())); err != nil {
+			return fmt.Errorf("what an earlier try has left cannot be removed: %w", err)
+		}
+	}
+	return nil
+}
+
+// removeTree removes a folder, also one in which a package has left folders that nobody may write.
+func removeTree(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(at string, e fs.DirEntry, _ error) error {
+		if e != nil && e.IsDir() {
+			_ = os.Chmod(at, 0o700) //nolint:gosec // a folder of ours, to be removed
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// End ends the change. Without Commit it leaves everything as it was.
+func (c *Change) End() {
+	if c.Dir != "" {
+		_ = removeTree(c.Dir)
+	}
+	_ = c.lock.Close()
+}
+
+// Commit makes the new folder count. m has what is known of the package; Commit fills in the rest.
+// files says what Measure has found in Dir.
+func (c *Change) Commit(m Manifest, files Measured) error {
+	now, err := Measure(c.Dir)
+	if err != nil {
+		return err
+	}
+	if now != files {
+		return fmt.Errorf("%w: it has changed since it was installed", ErrDamaged)
+	}
+	m.Format, m.Server, m.Folder = format, c.server, filepath.Base(c.Dir)
+	m.Stamp, m.Content, m.Files = files.Stamp, files.Content, files.Files
+	if c.Old != nil {
+		m.Before = c.Old.Folder
+	}
+	if err := m.check(c.server); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := syncTree(c.Dir); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(c.store.manifestFile(c.server), append(text, '\n'), atomicfile.Options{Mode: 0o600}); err != nil {
+		return err
+	}
+	c.Dir = ""    // stays
+	c.Old = &m    // and so does the one before it
+	_ = c.sweep() // what is left is swept by the next change
+	return nil
+}
+
+// Remove takes an installation away. It returns false if there is none.
+func (c *Change) Remove() (had bool, err error) {
+	err = os.Remove(c.store.manifestFile(c.server))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	c.Old = nil
+	return true, c.sweep()
+}

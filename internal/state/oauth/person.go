@@ -1,0 +1,86 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Person is the owner, who started the sign-in and sees what it prints.
+type Person interface {
+	// ShowPage shows the address of the sign-in page, because no browser was opened. device means
+	// that the provider also offers a code for another device.
+	ShowPage(page string, device bool) error
+	// ReadAddress returns the text that the owner pasted: the address to which a browser elsewhere
+	// was sent. why says what was wrong with the text before. Without a terminal the error is
+	// ErrNoPaste.
+	ReadAddress(ctx context.Context, why error) (string, error)
+	// ShowCode shows where to enter which code.
+	ShowCode(DeviceCode) error
+}
+
+// ErrNoPaste means that there is no place to paste an address.
+var ErrNoPaste = errors.New("there is no terminal to paste an address into")
+
+// DeviceCode is what the owner enters on another device.
+type DeviceCode struct {
+	Page     string // where to enter the code
+	Complete string // the page with the code in its address; "" if the server gave none
+	Code     string
+	Expires  time.Time
+}
+
+// readAddress asks for the address until it has one that belongs to this sign-in.
+func (c *Client) readAddress(ctx context.Context, redirect *url.URL, state string, check func(callback) error) (callback, error) {
+	for why := error(nil); ; {
+		text, err := c.o.Person.ReadAddress(ctx, why)
+		if err != nil {
+			return callback{}, err
+		}
+		q, err := readPasted(text, redirect, state)
+		if err != nil {
+			why = err
+			continue
+		}
+		got, err := takeAnswer(q, check)
+		if ended := (*refusal)(nil); err == nil || errors.As(err, &ended) {
+			return got, err
+		}
+		why = err
+	}
+}
+
+// readPasted returns the query of a pasted address, which must be the callback's. The query alone is
+// enough, as are the code and the state as two words. Its errors repeat nothing of the text, because
+// the text holds a code.
+func readPasted(text string, redirect *url.URL, state string) (url.Values, error) {
+	text = strings.TrimSpace(text)
+	if words := strings.Fields(text); len(words) == 2 && !strings.ContainsAny(text, "?&=") {
+		text = url.Values{"code": words[:1], "state": words[1:]}.Encode()
+	}
+	query := text
+	if at, after, found := strings.Cut(text, "?"); found {
+		if at != "" {
+			if !strings.Contains(at, "://") { // some browsers hide the scheme
+				at = redirect.Scheme + "://" + at
+			}
+			if u, err := url.Parse(at); err != nil || u.Scheme != redirect.Scheme || u.Host != redirect.Host || u.Path != redirect.Path || u.User != nil {
+				return nil, errors.New("this is not the address to which the page sends the browser, which begins with " + redirect.String() + "?")
+			}
+		}
+		query = after
+	}
+	query, _, _ = strings.Cut(query, "#")
+	q, err := url.ParseQuery(query)
+	switch {
+	case err != nil || !strings.Contains(query, "="):
+		return nil, errors.New("this holds no code; paste the whole address that the browser shows after the sign-in")
+	case len(q["state"]) != 1 || len(q["code"])+len(q["error"]) != 1 || len(q["iss"]) > 1 || q.Get("code")+q.Get("error") == "":
+		return nil, errors.New("this holds no code or no state; paste the whole address that the browser shows after the sign-in")
+	case state == "" || q.Get("state") != state:
+		return nil, errors.New("this address is of another sign-in; open the page above, and paste the address that it leads to")
+	}
+	return q, nil
+}

@@ -1,0 +1,600 @@
+package inspect
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"html"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/text/redact"
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// A key with a form of its own is also found where a text spells it in another way: with escapes, with
+// references, with tags or characters that are not drawn between its letters, or encoded. A reader
+// of the text knows the key all the same.
+
+// respelledSecrets returns such keys, in order.
+func (f *findings) respelledSecrets() (known []redact.Span) {
+	known = f.escapedSecrets()
+	for _, s := range packedSecrets(f.text) {
+		known = insertSpan(known, s)
+	}
+	return known
+}
+
+// insertSpan inserts a span into ordered spans, and merges it with those that it overlaps.
+func insertSpan(known []redact.Span, s redact.Span) []redact.Span {
+	from, _ := slices.BinarySearchFunc(known, s, func(k, s redact.Span) int { return k.End - s.Start - 1 })
+	to := from
+	for ; to < len(known) && known[to].Start < s.End; to++ {
+		s.Start, s.End = min(s.Start, known[to].Start), max(s.End, known[to].End)
+	}
+	return slices.Replace(known, from, to, s)
+}
+
+// hasForm reports whether a secret is a key with a form of its own, and no example.
+func hasForm(secret string, s redact.Span) bool {
+	return !s.Named && !s.Placed && s.Kind != "bearer" && isGenuine(secret, s)
+}
+
+// escapedSecrets reads each run of a key's letters in which something is spelled in another way, as one
+// word without that. A run is read once.
+func (f *findings) escapedSecrets() (known []redact.Span) {
+	t := f.text
+	for i, read := 0, 0; i < len(t); {
+		if !respells[t[i]] || isQuote[t[i]] && !mayJoin(t, i) {
+			i++
+			continue
+		}
+		c, n := f.respellAt(i)
+		if n == 0 || c != 0 && !keyLetters[c] {
+			i += max(n, 1)
+			continue
+		}
+		start := i
+		for start > read && keyLetters[t[start-1]] {
+			start--
+		}
+		word, from := append(f.word[:0], t[start:i]...), f.from[:0]
+		for at := start; at < i; at++ {
+			from = append(from, at)
+		}
+		for i < len(t) {
+			c, n := t[i], 1
+			if respells[c] {
+				if said, length := f.respellAt(i); length > 0 {
+					c, n = said, length
+				}
+			}
+			if c == 0 && n > 0 && respells[t[i]] {
+				i += n
+				continue
+			}
+			if !keyLetters[c] {
+				break
+			}
+			word, from = append(word, c), append(from, i)
+			i += n
+		}
+		read, f.word, f.from = i, word, from
+		if i < len(t) {
+			i++
+		}
+		if len(word) < leastKey {
+			continue
+		}
+		reading := redact.ReadBytes(word)
+		for at := 0; ; {
+			s, found := reading.FindUnnamed(at)
+			if !found {
+				break
+			}
+			at = max(s.End, at+1)
+			if !hasForm(string(word[s.Start:s.End]), s) {
+				continue
+			}
+			end := read
+			if s.End < len(from) {
+				end = from[s.End]
+			}
+			known = append(known, redact.Span{Start: from[s.Start], End: end, Kind: s.Kind})
+		}
+	}
+	return known
+}
+
+// leastKey is the minimum length of a key that is looked for in another spelling.
+const leastKey = 20
+
+// keyLetters holds the bytes of which keys with a form of their own consist.
+var keyLetters = func() (t [256]bool) {
+	t = base64Letters
+	for _, c := range []byte(".~=:|") {
+		t[c] = true
+	}
+	return t
+}()
+
+// respells holds the bytes with which respell may find something.
+var respells = func() (t [256]bool) {
+	for _, c := range []byte("%&\\=<\x00\x1b\"'`") {
+		t[c] = true
+	}
+	for c := utf8.RuneSelf; c < len(t); c++ {
+		t[c] = true
+	}
+	return t
+}()
+
+// respellAt does the work of respell at a place of the text, where strings may also be joined.
+func (f *findings) respellAt(i int) (c byte, n int) {
+	if isQuote[f.text[i]] {
+		if !mayJoin(f.text, i) {
+			return 0, 0
+		}
+		return 0, joinLength(f.text[i:], f.text[i-1])
+	}
+	return respell(f.text[i:])
+}
+
+// respell reads what spells a byte of ASCII in another way, or nothing that is drawn (0), at the start of a
+// text. n is its length; 0 means that there is no such thing.
+func respell(s string) (c byte, n int) {
+	switch s[0] {
+	case '%':
+		return respellPercent(s)
+	case '=': // quoted-printable
+		if n = lineLength(s[1:]); n > 0 {
+			return 0, 1 + n
+		}
+		if c, ok := hexByte(s[1:]); ok && c < utf8.RuneSelf && s[1] <= 'F' && s[2] <= 'F' {
+			return c, 3
+		}
+	case '&':
+		return respellReference(s)
+	case '\\':
+		return respellEscape(s)
+	case '<':
+		return 0, inlineTag(s)
+	case 0x1b:
+		return 0, colorLength(s[1:], 1)
+	case 0:
+		return 0, 1
+	default:
+		r, size := utf8.DecodeRuneInString(s)
+		if c, ok := respellRune(r, s); ok {
+			return c, size
+		}
+	}
+	return 0, 0
+}
+
+// respellRune returns the byte of ASCII that a rune at the start of s stands for; 0 if the rune is not drawn.
+func respellRune(r rune, s string) (c byte, ok bool) {
+	switch {
+	case r < utf8.RuneSelf:
+		return byte(r), r >= ' ' && r < 0x7f
+	case r == utf8.RuneError:
+		return 0, false
+	case r == 0xad || textclass.OddInReply(r):
+		return 0, true
+	}
+	if narrow := textclass.NarrowRune(r); narrow < utf8.RuneSelf {
+		return byte(narrow), true
+	}
+	if r >= 0x1d400 && r < 0x1d800 { // letters of mathematics
+		if said := norm.NFKC.PropertiesString(s).Decomposition(); len(said) == 1 {
+			return said[0], true
+		}
+	}
+	return 0, false
+}
+
+// maxJoin is the maximum length of what stands between two strings that a program joins.
+const maxJoin = 64
+
+// joins are what programs write between two strings to join them, without blanks, brackets and the quotes.
+var joins = strings.Fields("+ . .. & << || ++ <> ^ ~ += .concat .append .plus %")
+
+// isQuote holds the quotes of strings.
+var isQuote = [256]bool{'"': true, '\'': true, '`': true}
+
+// mayJoin reports whether joinLength is worth calling for the quote t[i]. Most quotes begin a string, or stand before a
+// colon or an element of a list that is too short for the rest of a key.
+func mayJoin(t string, i int) bool {
+	if i == 0 || i+1 == len(t) || !keyLetters[t[i-1]] {
+		return false
+	}
+	next := t[i+1]
+	if next != ',' {
+		return afterQuote[next]
+	}
+	at := i + 2
+	for at < len(t) && (t[at] == ' ' || t[at] == '\n' || t[at] == '\r' || t[at] == '\t' || t[at] == '\\') {
+		at++
+	}
+	return at+leastPiece < len(t) && isQuote[t[at]] && keyLetters[t[at+1]] && keyLetters[t[at+leastPiece/2]] && keyLetters[t[at+leastPiece]]
+}
+
+// afterQuote holds the bytes that may stand behind the quote before what joins two strings.
+var afterQuote = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte(" \t\r\n()\\_+.&<|^~%\"'`@$", byte(c)) >= 0
+	}
+	return t
+}()
+
+// leastPiece is the minimum length of an element of a list that may be the rest of a key.
+const leastPiece = 8
+
+// joinLength returns the length of what joins two strings: from the quote that ends one at the start of a text to the
+// quote that begins the next. before is the byte before the text. 0 if there is no such thing.
+func joinLength(s string, before byte) int {
+	if !keyLetters[before] && before != '\\' {
+		return 0 // the quote begins a string
+	}
+	end := quotesLength(s)
+	if end < len(s) && (s[end] == '_' || s[end] >= '0' && s[end] <= '9' || s[end]|0x20 >= 'a' && s[end]|0x20 <= 'z') {
+		if before == '_' || before == '-' || before >= '0' && before <= '9' { // a letter may be the mark of a string: f"…"
+			return end // ghp_"16C7…" of a shell
+		}
+		return 0
+	}
+	end += joinGap(s[end:])
+	if end == len(s) || s[end] > '~' || joinStarts[s[end]] == 0 {
+		return 0
+	}
+	list := s[end] == ','
+	if list {
+		end++
+	} else {
+		end += operatorLength(s[end:])
+	}
+	end += joinGap(s[end:])
+	if end+1 < len(s) && strings.IndexByte(stringMarks, s[end]) >= 0 && quotesLength(s[end+1:]) > 0 {
+		end++
+	}
+	next := quotesLength(s[end:])
+	if next == 0 {
+		return 0
+	}
+	if end += next; next%2 == 0 && end < maxJoin { // an empty string: another may follow
+		if more := joinLength(s[end-1:min(len(s), maxJoin)], '\\'); more > 0 {
+			return end - 1 + more
+		}
+	}
+	if list && !isPieceOfKey(s[end:]) {
+		return 0
+	}
+	return end
+}
+
+// stringMarks are letters before a string in Python, C, C# and others.
+const stringMarks = "fFrRbBuUL@$"
+
+// quotesLength returns the length of the quotes at the start of a text.
+func quotesLength(s string) (n int) {
+	for n < len(s) && n < 6 && (s[n] == '"' || s[n] == '\'' || s[n] == '`') {
+		n++
+	}
+	return n
+}
+
+// joinGap returns the length of the blanks and brackets at the start of a text.
+func joinGap(s string) (n int) {
+	for n < len(s) && n < maxJoin && strings.IndexByte(" \t\r\n()\\", s[n]) >= 0 {
+		n++
+	}
+	return n
+}
+
+// joinStarts holds the bytes with which what joins two strings begins, behind the first quote.
+var joinStarts = func() (t ['~' + 1]byte) {
+	for _, c := range "+.&<|^~%,\"'`" + stringMarks {
+		t[c] = 1
+	}
+	return t
+}()
+
+// operatorLength returns the length of the longest of joins at the start of a text.
+func operatorLength(s string) (n int) {
+	for _, join := range joins {
+		if len(join) > n && strings.HasPrefix(s, join) {
+			n = len(join)
+		}
+	}
+	return n
+}
+
+// isPieceOfKey reports whether an element of a list looks like the rest of a key: most lists hold words.
+func isPieceOfKey(s string) bool {
+	digits, letters := false, false
+	n := 0
+	for ; n < len(s) && keyLetters[s[n]]; n++ {
+		isDigit := s[n] >= '0' && s[n] <= '9'
+		digits, letters = digits || isDigit, letters || !isDigit
+	}
+	return n >= leastPiece && digits && letters
+}
+
+// respellPercent reads a percent escape, which may be escaped itself.
+func respellPercent(s string) (c byte, n int) {
+	for n = 1; strings.HasPrefix(s[n:], "25") && n < len("%252525"); n += len("25") {
+		if _, ok := hexByte(s[n+len("25"):]); !ok {
+			break
+		}
+	}
+	if c, ok := hexByte(s[n:]); ok && c < utf8.RuneSelf {
+		return c, n + 2
+	}
+	return 0, 0
+}
+
+// respellReference reads a reference of HTML. The one by name needs its semicolon.
+func respellReference(s string) (c byte, n int) {
+	const longest = len("&ZeroWidthSpace;")
+	end := 1
+	for end < len(s) && end < longest && (s[end] == '#' || base64Letters[s[end]]) {
+		end++
+	}
+	if end < len(s) && s[end] == ';' {
+		end++
+	} else if !strings.HasPrefix(s, "&#") {
+		return 0, 0
+	}
+	said := html.UnescapeString(s[:end])
+	r, size := utf8.DecodeRuneInString(said)
+	if said == s[:end] {
+		return 0, 0
+	}
+	if c, ok := respellRune(r, said); ok {
+		return c, end - (len(said) - size) // letters behind a number without a semicolon are their own
+	}
+	return 0, 0
+}
+
+// respellEscape reads an escape of a program, of Markdown or of a shell, behind one backslash or more.
+func respellEscape(s string) (c byte, n int) {
+	const deepest = 16
+	at := 0
+	for at < len(s) && at < deepest && s[at] == '\\' {
+		at++
+	}
+	rest := s[at:]
+	if rest == "" {
+		return 0, 0
+	}
+	if n = lineLength(rest); n > 0 { // the line goes on
+		return 0, at + n + len(rest[n:]) - len(strings.TrimLeft(rest[n:], " \t"))
+	}
+	digits, base, n := "", 16, 0
+	switch {
+	case rest[0] == '"' || rest[0] == '\'':
+		if n = joinLength(rest, '\\'); n > 0 {
+			return 0, at + n
+		}
+		return 0, 0
+	case strings.IndexByte("_-.~:=|/+", rest[0]) >= 0:
+		return rest[0], at + 1
+	case rest[0] == 'e':
+		if n = colorLength(rest[1:], at+1); n > 0 {
+			return 0, n
+		}
+		return 0, 0
+	case (rest[0] == 'u' || rest[0] == 'x') && strings.HasPrefix(rest[1:], "{"):
+		inside, _, closed := strings.Cut(rest[2:min(len(rest), 10)], "}")
+		if !closed {
+			return 0, 0
+		}
+		digits, n = inside, len("u{}")+len(inside)
+	case rest[0] == 'u' && len(rest) > 4:
+		digits, n = rest[1:5], 5
+	case rest[0] == 'U' && len(rest) > 8:
+		digits, n = rest[1:9], 9
+	case rest[0] == 'x' && len(rest) > 2:
+		digits, n = rest[1:3], 3
+	case rest[0] >= '0' && rest[0] <= '3' && len(rest) > 2:
+		digits, base, n = rest[:3], 8, 3
+	}
+	if n == 0 || strings.ContainsFunc(digits, func(r rune) bool { return hexDigit(byte(r)) > 15 }) {
+		return 0, 0
+	}
+	code, err := strconv.ParseUint(digits, base, 32)
+	switch {
+	case err != nil:
+		return 0, 0
+	case code == 0x1b:
+		return 0, colorLength(rest[n:], at+n)
+	case code == 0:
+		return 0, at + n
+	}
+	if c, ok := respellRune(rune(code), string(rune(code))); ok {
+		return c, at + n
+	}
+	return 0, 0
+}
+
+// hexByte returns the byte that two hexadecimal digits at the start of a text say.
+func hexByte(s string) (c byte, ok bool) {
+	if len(s) < 2 {
+		return 0, false
+	}
+	high, low := hexDigit(s[0]), hexDigit(s[1])
+	return high<<4 | low, high < 16 && low < 16
+}
+
+// hexDigit returns the value of a hexadecimal digit; 255 for any other byte.
+func hexDigit(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10
+	}
+	return 255
+}
+
+// lineLength returns the length of the line's end at the start of a text.
+func lineLength(s string) int {
+	switch {
+	case strings.HasPrefix(s, "\n"):
+		return 1
+	case strings.HasPrefix(s, "\r\n"):
+		return 2
+	}
+	return 0
+}
+
+// colorLength returns before and the length of the rest of an escape that colors, behind its ESC; 0 if s is none.
+func colorLength(s string, before int) int {
+	if !strings.HasPrefix(s, "[") {
+		return 0
+	}
+	n := 1
+	for n < len(s) && n < 24 && s[n] >= '0' && s[n] <= '?' {
+		n++
+	}
+	if n == len(s) || s[n] != 'm' && s[n] != 'K' {
+		return 0
+	}
+	return before + n + 1
+}
+
+// inline are the tags that may stand within a word.
+var inline = strings.Fields("a abbr b bdi bdo big cite code del em font i ins kbd mark q s samp small span strike strong sub sup tt u var wbr")
+
+// inlineTag returns the length of a tag at the start of a text within which a word goes on, or of a comment;
+// 0 if there is none.
+func inlineTag(s string) int {
+	const longest = 256
+	s = s[:min(len(s), longest)]
+	if strings.HasPrefix(s, commentStart) {
+		if n := strings.Index(s, "-->"); n >= 0 {
+			return n + len("-->")
+		}
+		return 0
+	}
+	end := strings.IndexByte(s, '>')
+	if end < 0 || strings.LastIndexByte(s[:end], '<') > 0 {
+		return 0
+	}
+	name := strings.TrimPrefix(s[1:end], "/")
+	if n := strings.IndexAny(name, " \t\r\n/"); n >= 0 {
+		name = name[:n]
+	}
+	if !slices.Contains(inline, strings.ToLower(name)) {
+		return 0
+	}
+	return end + 1
+}
+
+// leastPacked is the minimum length of base64 that may hold a key.
+const leastPacked = leastKey * 4 / 3
+
+// packedSecrets finds keys in base64 and in hexadecimal digits, one level deep. Most runs of letters are
+// neither: their first bytes show that.
+func packedSecrets(t string) (known []redact.Span) {
+	for at := leastPacked - 1; at < len(t); at += leastPacked {
+		if !base64Letters[t[at]] {
+			continue
+		}
+		start := at
+		for start > 0 && base64Letters[t[start-1]] {
+			start--
+		}
+		end := at + lettersAt(t[at:])
+		at = end
+		if end-start < leastPacked {
+			continue
+		}
+		if s, found := packedSecret(t[start:end]); found {
+			known = append(known, redact.Span{Start: start + s.Start, End: start + s.End, Kind: s.Kind})
+		}
+	}
+	return known
+}
+
+// maxStarts is the maximum number of places in a run at which base64 may begin.
+const maxStarts = 16
+
+// packedSecret finds a key in a run of base64 letters. The base64 may begin behind a slash of a path.
+func packedSecret(run string) (redact.Span, bool) {
+	from := 0
+	for range maxStarts {
+		if len(run)-from < leastPacked {
+			break
+		}
+		if said, ok := unpack(run[from:]); ok {
+			reading := redact.Read(said)
+			for at := 0; ; {
+				s, found := reading.FindUnnamed(at)
+				if !found {
+					break
+				}
+				at = max(s.End, at+1)
+				if !s.Named && isGenuine(said[s.Start:s.End], s) {
+					return redact.Span{Start: from, End: len(run), Kind: s.Kind}, true
+				}
+			}
+		}
+		n := strings.IndexByte(run[from:], '/')
+		if n < 0 {
+			break
+		}
+		from += n + 1
+	}
+	return redact.Span{}, false
+}
+
+// unpack decodes hexadecimal digits or base64 that say printable ASCII.
+func unpack(run string) (said string, ok bool) {
+	if len(run) >= 2*leastKey && len(run)%2 == 0 {
+		if first, is := hexByte(run); is && isShown([]byte{first}) {
+			if b, err := hex.DecodeString(run); err == nil && isShown(b) {
+				return string(b), true
+			}
+		}
+	}
+	for at := range 2 { // most runs end here
+		four := uint32(sixBits[run[4*at]])<<18 | uint32(sixBits[run[4*at+1]])<<12 | uint32(sixBits[run[4*at+2]])<<6 | uint32(sixBits[run[4*at+3]])
+		for _, c := range [...]byte{byte(four >> 16), byte(four >> 8), byte(four)} {
+			if c > 0 && !isShown([]byte{c}) { // a zero byte is half a letter of UTF-16
+				return "", false
+			}
+		}
+	}
+	run = plainBase64.Replace(run)
+	if len(run)%4 == 1 {
+		run = run[:len(run)-1]
+	}
+	b, err := base64.RawStdEncoding.DecodeString(run)
+	if b = narrowText(b); err != nil || !isShown(b) {
+		return "", false
+	}
+	return string(b), true
+}
+
+// sixBits holds the value of each base64 letter, of either alphabet.
+var sixBits = func() (t [256]byte) {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	for i := range letters {
+		t[letters[i]] = byte(i)
+	}
+	t['-'], t['_'] = 62, 63
+	return t
+}()
+
+func isShown(b []byte) bool {
+	for _, c := range b {
+		if (c < ' ' || c > '~') && c != '\n' && c != '\r' && c != '\t' {
+			return false
+		}
+	}
+	return len(b) > 0
+}

@@ -1,0 +1,95 @@
+package modelapi
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// Offer is a tool of a request that the service itself would run.
+type Offer struct {
+	Kind string // "web_search": the type without its version
+	// Alone means that nothing else stands in its element of the list, so that WithoutTools can leave it
+	// out.
+	Alone bool
+	at    int // its place in the list
+}
+
+// hostedTypes are the beginnings of the types of tools that services run: of Messages, and of Responses.
+var hostedTypes = map[API][]string{
+	Messages:  {"web_search", "web_fetch", "code_execution", "mcp_toolset"},
+	Responses: {"web_search", "file_search", "code_interpreter", "image_generation", "mcp"},
+}
+
+// hostedMembers are the members of an element of Gemini's list, with the kind of each.
+var hostedMembers = map[string]string{
+	"googleSearch": "web_search", "google_search": "web_search", "googleSearchRetrieval": "web_search", "google_search_retrieval": "web_search",
+	"codeExecution": "code_execution", "code_execution": "code_execution", "urlContext": "web_fetch", "url_context": "web_fetch",
+	"fileSearch": "file_search", "file_search": "file_search", "googleMaps": "google_maps", "google_maps": "google_maps",
+}
+
+var version = regexp.MustCompile(`_[0-9]{8}$`)
+
+// readOffers reads the tools of a request.
+func (r *Request) readOffers(api API, root *object) error {
+	r.Tools = root.value("tools")
+	if api == Messages && root.value("mcp_servers").Kind() == jsonscan.Array && len(strings.Trim(string(root.value("mcp_servers")), "[] \t\r\n")) > 0 {
+		r.Offers = append(r.Offers, Offer{Kind: "mcp", at: -1})
+	}
+	if api == Chat && root.value("web_search_options") != "" {
+		r.Offers = append(r.Offers, Offer{Kind: "web_search", at: -1})
+	}
+	n := -1
+	return visitObjects(r.Tools, func(o *object) error {
+		n++
+		if api == Gemini {
+			for _, name := range o.names {
+				if kind := hostedMembers[name]; kind != "" {
+					r.Offers = append(r.Offers, Offer{Kind: kind, Alone: len(o.names) == 1, at: n})
+				}
+			}
+			return nil
+		}
+		kind := o.text("type")
+		for _, begin := range hostedTypes[api] {
+			if strings.HasPrefix(kind, begin) {
+				r.Offers = append(r.Offers, Offer{Kind: version.ReplaceAllString(kind, ""), Alone: true, at: n})
+				break
+			}
+		}
+		return nil
+	})
+}
+
+// WithoutTools returns the list of a request's tools without some of its offers, which stand alone. Every
+// other byte stays.
+func (r *Request) WithoutTools(out []Offer) []byte {
+	gone := map[int]bool{}
+	for _, o := range out {
+		gone[o.at] = true
+	}
+	text := string(r.Tools)
+	var b strings.Builder
+	n, end, kept := 0, 0, false
+	for one := range r.Tools.Elements() {
+		start := end + strings.IndexByte(text[end:], '{')
+		switch before := text[end:start]; {
+		case gone[n] && n == 0:
+			b.WriteByte('[')
+		case gone[n]:
+		case !kept && n > 0: // the comma before it goes with what is left out
+			b.WriteString(strings.TrimLeft(strings.TrimLeft(before, " \t\r\n"), ","))
+			b.WriteString(string(one))
+			kept = true
+		default:
+			b.WriteString(before)
+			b.WriteString(string(one))
+			kept = true
+		}
+		end = start + len(one)
+		n++
+	}
+	b.WriteString(text[end:])
+	return []byte(b.String())
+}

@@ -1,0 +1,144 @@
+package modelapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// MaxText is the size in bytes of the longest document that is read.
+const MaxText = 64 << 20
+
+// maxArguments and maxCalls bound the calls of one reply.
+const (
+	maxArguments = 4 << 20
+	maxCalls     = 128
+)
+
+// parseDocument checks that a text is JSON that every reader reads as far as this package does.
+func parseDocument(text []byte) (jsonscan.Value, error) {
+	if !json.Valid(text) {
+		return "", errors.New("it is not JSON")
+	}
+	return scanDocument(text)
+}
+
+// scanDocument is parseDocument for a text that its receiver checks: text that is no JSON, but for
+// what a strict reader refuses (a raw line end in a string, the number 01), is found here too. It
+// is fast.
+func scanDocument(text []byte) (jsonscan.Value, error) {
+	if len(text) > MaxText {
+		return "", fmt.Errorf("it is longer than %d MiB", MaxText>>20)
+	}
+	v := jsonscan.ValueOf(bytes.Trim(text, " \t\r\n"))
+	c := jsonscan.Cursor{Src: string(v)}
+	if !c.SkipValue() || c.At != len(c.Src) {
+		return "", errors.New("it is not JSON, or nested too deep")
+	}
+	return v, nil
+}
+
+// object holds the members of an object that the package looks at.
+type object struct {
+	names  []string
+	values []jsonscan.Value
+}
+
+// readObject reads the members of an object. A name that stands twice, or once more in other
+// letters, is an error, because another reader might take the other value.
+func readObject(v jsonscan.Value) (o object, err error) {
+	if v.Kind() != jsonscan.Object {
+		return o, fmt.Errorf("there is %s where an object should be", nounOf(v))
+	}
+	for name, value := range v.Members() {
+		o.names, o.values = append(o.names, name.Text()), append(o.values, value)
+	}
+	if len(o.names) > 256 { // of a few, comparing each with each is the fastest
+		seen := make(map[string]bool, len(o.names))
+		for _, name := range o.names {
+			if name = strings.ToLower(name); seen[name] {
+				return o, fmt.Errorf("a member %q is there twice", shorten(name))
+			}
+			seen[name] = true
+		}
+		return o, nil
+	}
+	for i, name := range o.names {
+		for _, other := range o.names[:i] {
+			if len(name) == len(other) && strings.EqualFold(name, other) {
+				return o, fmt.Errorf("a member %q is there twice", shorten(name))
+			}
+		}
+	}
+	return o, nil
+}
+
+func nounOf(v jsonscan.Value) string {
+	if v == "" {
+		return "nothing"
+	}
+	return v.Kind().String()
+}
+
+func shorten(text string) string {
+	if len(text) > 40 {
+		text = strings.ToValidUTF8(text[:40], "") + "…"
+	}
+	return text
+}
+
+// value returns a member, or "" if it is absent or null.
+func (o *object) value(name string) jsonscan.Value {
+	for i, n := range o.names {
+		if n == name && o.values[i].Kind() != jsonscan.Null {
+			return o.values[i]
+		}
+	}
+	return ""
+}
+
+// firstOf returns the first of some members that is there.
+func (o *object) firstOf(names ...string) jsonscan.Value {
+	for _, name := range names {
+		if v := o.value(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func (o *object) text(name string) string { return o.value(name).Text() }
+
+// object reads a member that is an object; an absent one has no members.
+func (o *object) object(name string) (object, error) {
+	v := o.value(name)
+	if v == "" {
+		return object{}, nil
+	}
+	return readObject(v)
+}
+
+// visitObjects calls visit for each object of an array. Another value than an array is an error;
+// nothing is an empty array.
+func visitObjects(v jsonscan.Value, visit func(o *object) error) error {
+	if v == "" {
+		return nil
+	}
+	if v.Kind() != jsonscan.Array {
+		return fmt.Errorf("there is %s where a list should be", nounOf(v))
+	}
+	for one := range v.Elements() {
+		o, err := readObject(one)
+		if err == nil {
+			err = visit(&o)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,363 @@
+package modelapi
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// Request is what a request to a model holds of a conversation, in its order.
+type Request struct {
+	Calls   []Asked
+	Results []Result
+	Said    string   // the text of the last message, if the user wrote it
+	Unread  []string // kinds of parts of which this package does not know what they hold
+	Offers  []Offer
+	Tools   jsonscan.Value // the list of tools
+}
+
+// Asked is a call that a model has asked for before, or that its service has run.
+type Asked struct {
+	Call
+	Place   jsonscan.Value // the name; "" where there is none
+	IDPlace jsonscan.Value // the id; some clients make one of the name
+}
+
+// Result is what a client, or the service itself, answers to a call.
+type Result struct {
+	ID   string // of the call; "" where the client gives none
+	Name string // of the tool, where the result names it
+	// Place is the name of the tool in the result; "" where it does not name it. Content is what
+	// the model reads.
+	Place, Content jsonscan.Value
+	IDPlace        jsonscan.Value
+	// Hosted means that the service ran the tool; Name is then the kind of the part.
+	Hosted bool
+}
+
+// ReadRequest reads a request. Places are parts of body.
+func ReadRequest(api API, body []byte) (r Request, err error) {
+	v, err := scanDocument(body)
+	if err != nil {
+		return r, err
+	}
+	root, err := readObject(v)
+	if err != nil {
+		return r, err
+	}
+	if inner := root.value("request"); api == Gemini && inner != "" && root.value("contents") == "" { // as Code Assist wraps it
+		if root, err = readObject(inner); err != nil {
+			return r, err
+		}
+	}
+	if err := r.readOffers(api, &root); err != nil {
+		return r, fmt.Errorf("its tools: %w", err)
+	}
+	member := map[API]string{Messages: "messages", Responses: "input", Chat: "messages", Gemini: "contents"}[api]
+	conversation := root.value(member)
+	if conversation == "" {
+		return r, fmt.Errorf("it has no %s", member)
+	}
+	switch api {
+	case Messages:
+		err = visitObjects(conversation, r.readMessage)
+	case Responses:
+		if conversation.Kind() == jsonscan.String {
+			r.Said = conversation.Text()
+		} else {
+			err = visitObjects(conversation, r.readItem)
+		}
+	case Chat:
+		err = visitObjects(conversation, r.readChatMessage)
+	case Gemini:
+		err = visitObjects(conversation, r.readContent)
+	case NoAPI:
+	}
+	return r, err
+}
+
+func (r *Request) noteUnread(kind string) {
+	for _, known := range r.Unread {
+		if known == kind {
+			return
+		}
+	}
+	if len(r.Unread) < 16 {
+		r.Unread = append(r.Unread, shorten(kind))
+	}
+}
+
+func (r *Request) addCall(c Call, place jsonscan.Value) {
+	r.Calls = append(r.Calls, Asked{Call: c, Place: place})
+}
+
+// readMessage reads a message of Messages.
+func (r *Request) readMessage(o *object) error {
+	user := o.text("role") == "user"
+	r.Said = ""
+	content := o.value("content")
+	if content.Kind() == jsonscan.String {
+		if user {
+			r.Said = content.Text()
+		}
+		return nil
+	}
+	return visitObjects(content, func(b *object) error {
+		kind := b.text("type")
+		switch {
+		case kind == "tool_use":
+			r.addCall(Call{ID: b.text("id"), Name: b.text("name"), Args: b.value("input").Bytes()}, b.value("name"))
+		case kind == "tool_result":
+			r.Results = append(r.Results, Result{ID: b.text("tool_use_id"), Content: b.value("content")})
+		case strings.HasSuffix(kind, "_tool_result"):
+			r.Results = append(r.Results, Result{ID: b.text("tool_use_id"), Name: kind, Content: b.value("content"), Hosted: true})
+		case kind == "text":
+			if user {
+				r.Said = strings.TrimPrefix(r.Said+"\n"+b.text("text"), "\n")
+			}
+		case !plainBlocks[kind]:
+			r.noteUnread(kind)
+		}
+		return nil
+	})
+}
+
+// plainBlocks are the blocks of Messages that hold no result of a tool.
+var plainBlocks = map[string]bool{
+	"thinking": true, "redacted_thinking": true, "server_tool_use": true, "mcp_tool_use": true,
+	"image": true, "document": true, "search_result": true, "container_upload": true, "compaction": true, "fallback": true, "tool_reference": true,
+}
+
+// readItem reads an item of Responses.
+func (r *Request) readItem(o *object) error {
+	kind := o.text("type")
+	said := r.Said
+	r.Said = ""
+	if c, is, err := readItemCall(o); is || err != nil {
+		r.addCall(c, o.value("name"))
+		return err
+	}
+	switch {
+	case kind == "" || kind == "message":
+		if o.text("role") == "user" {
+			r.Said = strings.TrimPrefix(said+"\n"+textOf(o.value("content")), "\n")
+		}
+	case strings.HasSuffix(kind, "_call_output"):
+		r.Results = append(r.Results, Result{ID: o.text("call_id"), Content: o.value("output")})
+	case hostedItems[kind] != "":
+		r.Results = append(r.Results, Result{ID: o.text("id"), Name: kind, Content: o.value(hostedItems[kind]), Hosted: true})
+	case !plainItems[kind]:
+		r.noteUnread(kind)
+	}
+	return nil
+}
+
+// plainItems are the items of Responses that hold no result of a tool.
+var plainItems = map[string]bool{"reasoning": true, "item_reference": true, "compaction": true, "compaction_trigger": true, "compaction_summary": true,
+	"mcp_list_tools": true, "mcp_approval_request": true, "mcp_approval_response": true, "additional_tools": true, "tool_search_call": true, "tool_search_output": true}
+
+// hostedItems are the items of tools that the service of Responses runs by itself, with the member
+// that holds what came of it.
+var hostedItems = map[string]string{
+	"web_search_call": "results", "file_search_call": "results", "code_interpreter_call": "outputs", "image_generation_call": "result", "mcp_call": "output",
+}
+
+// fixedItems are the calls of Responses whose kind names the tool, with the member that holds the
+// arguments.
+var fixedItems = map[string]string{"local_shell_call": "action", "shell_call": "action", "apply_patch_call": "operation", "computer_call": "action"}
+
+// readItemCall reads an item of Responses that is a call for the client.
+func readItemCall(o *object) (c Call, is bool, err error) {
+	kind := o.text("type")
+	c = Call{ID: o.text("call_id"), Name: o.text("name")}
+	switch {
+	case kind == "function_call":
+		if space := o.text("namespace"); space != "" {
+			c.Name = joinSpace(space, c.Name)
+		}
+		c.Args, c.Bad = readArguments(o.value("arguments"))
+	case kind == "custom_tool_call":
+		c.Free, c.Text = true, o.text("input")
+	case fixedItems[kind] != "":
+		c.Name, c.Fixed, c.Args = strings.TrimSuffix(kind, "_call"), true, o.value(fixedItems[kind]).Bytes()
+	default:
+		return c, false, nil
+	}
+	if c.Name == "" {
+		return c, true, fmt.Errorf("a %s has no name", kind)
+	}
+	return c, true, nil
+}
+
+// joinSpace returns the name of a tool in a namespace, as a client's hook sees it.
+func joinSpace(space, name string) string {
+	if strings.HasPrefix(space, "mcp__") {
+		return strings.TrimSuffix(space, "__") + "__" + name
+	}
+	return space + "." + name
+}
+
+// readArguments reads arguments that are JSON in a string.
+func readArguments(v jsonscan.Value) (args []byte, bad string) {
+	if v.Kind() == jsonscan.Object {
+		return v.Bytes(), ""
+	}
+	return parseArguments(v.Text())
+}
+
+func parseArguments(text string) (args []byte, bad string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil, ""
+	}
+	if _, err := parseDocument([]byte(text)); err != nil {
+		return nil, "its arguments cannot be read: " + err.Error()
+	}
+	return []byte(text), ""
+}
+
+// textOf returns the texts of a content: a string, or a list of parts.
+func textOf(v jsonscan.Value) string {
+	if v.Kind() == jsonscan.String {
+		return v.Text()
+	}
+	var all []string
+	for part := range v.Elements() {
+		if t := part.Member("text"); t.Kind() == jsonscan.String {
+			all = append(all, t.Text())
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// readChatMessage reads a message of Chat Completions.
+func (r *Request) readChatMessage(o *object) error {
+	r.Said = ""
+	switch role := o.text("role"); role {
+	case "user":
+		r.Said = textOf(o.value("content"))
+	case "tool", "function":
+		r.Results = append(r.Results, Result{ID: o.text("tool_call_id"), Name: o.text("name"), Place: o.value("name"), Content: o.value("content")})
+	case "assistant":
+		return visitChatCalls(o, func(_ int, c Call, place jsonscan.Value) error {
+			r.addCall(c.withArguments(), place)
+			return nil
+		})
+	case "system", "developer":
+	default:
+		r.noteUnread(role)
+	}
+	return nil
+}
+
+// visitChatCalls visits the calls of a message of Chat Completions, or of a part of one. The text of
+// each call is what came of its arguments.
+func visitChatCalls(o *object, visit func(index int, c Call, place jsonscan.Value) error) error {
+	n := -1
+	err := visitObjects(o.value("tool_calls"), func(one *object) error {
+		n++
+		at := n
+		if v := one.value("index"); v != "" {
+			if err := checkIndex(string(v)); err != nil {
+				return err
+			}
+			at, _ = strconv.Atoi(string(v))
+		}
+		fn, err := one.object("function")
+		if err != nil {
+			return err
+		}
+		c := Call{ID: one.text("id"), Name: fn.text("name"), Text: argumentsText(&fn)}
+		place := fn.value("name")
+		if custom := one.value("custom"); custom != "" {
+			if one.value("function") != "" {
+				return errors.New("a call is a function and a custom tool")
+			}
+			fn, err := readObject(custom)
+			if err != nil {
+				return err
+			}
+			c, place = Call{ID: c.ID, Name: fn.text("name"), Free: true, Text: fn.text("input")}, fn.value("name")
+		}
+		return visit(at, c, place)
+	})
+	if old := o.value("function_call"); err == nil && old != "" {
+		fn, err := readObject(old)
+		if err != nil {
+			return err
+		}
+		return visit(-1, Call{Name: fn.text("name"), Text: argumentsText(&fn)}, fn.value("name"))
+	}
+	return err
+}
+
+// argumentsText returns the arguments of a function: a string, or with some services an object.
+func argumentsText(fn *object) string {
+	v := fn.value("arguments")
+	if v.Kind() == jsonscan.Object {
+		return string(v)
+	}
+	return v.Text()
+}
+
+// withArguments returns a call whose text was the JSON of its arguments.
+func (c Call) withArguments() Call {
+	if !c.Free {
+		c.Args, c.Bad = parseArguments(c.Text)
+		c.Text = ""
+	}
+	return c
+}
+
+// readContent reads a content of Gemini.
+func (r *Request) readContent(o *object) error {
+	user, said := o.text("role") != "model", ""
+	err := visitObjects(o.value("parts"), func(p *object) error {
+		for i, name := range p.names {
+			v := p.values[i]
+			switch name {
+			case "text":
+				said = strings.TrimPrefix(said+"\n"+v.Text(), "\n")
+			case "functionCall", "function_call":
+				c, place, err := readGeminiCall(v)
+				if err != nil {
+					return err
+				}
+				r.Calls = append(r.Calls, Asked{Call: c, Place: place, IDPlace: v.Member("id")})
+			case "functionResponse", "function_response":
+				f, err := readObject(v)
+				if err != nil {
+					return err
+				}
+				r.Results = append(r.Results, Result{ID: f.text("id"), Name: f.text("name"), Place: f.value("name"), Content: f.value("response"), IDPlace: f.value("id")})
+			case "codeExecutionResult", "code_execution_result":
+				r.Results = append(r.Results, Result{Name: name, Content: v, Hosted: true})
+			case "thought", "thoughtSignature", "thought_signature", "inlineData", "inline_data", "fileData", "file_data", "executableCode", "executable_code", "videoMetadata":
+			default:
+				r.noteUnread(name)
+			}
+		}
+		return nil
+	})
+	if r.Said = ""; user {
+		r.Said = said
+	}
+	return err
+}
+
+// readGeminiCall reads a functionCall.
+func readGeminiCall(v jsonscan.Value) (c Call, name jsonscan.Value, err error) {
+	f, err := readObject(v)
+	if err != nil {
+		return c, "", err
+	}
+	if f.firstOf("partialArgs", "partial_args", "willContinue", "will_continue") != "" {
+		return c, "", fmt.Errorf("a call comes in pieces")
+	}
+	if f.text("name") == "" {
+		return c, "", fmt.Errorf("a call has no name")
+	}
+	return Call{ID: f.text("id"), Name: f.text("name"), Args: f.value("args").Bytes()}, f.value("name"), nil
+}

@@ -1,0 +1,397 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
+	"github.com/clawai/clawai/policy/reading"
+	"github.com/clawai/clawai/policy/where/shell"
+)
+
+// Bounds of the table [folders]. Every pattern with a name is compared once for each folder of the
+// name.
+const (
+	maxNames       = 64
+	maxFolders     = 64
+	maxFolderBytes = 1024
+)
+
+// nameLetters are the characters of names.
+const nameLetters = "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+// baseName is the name in reading.BaseWord.
+const baseName = "cwd"
+
+const foldersForm = `write [folders], and below it projects = ["~/projects"]`
+
+// FolderList is a name of the table [folders] with its folders.
+type FolderList struct {
+	Name    string
+	Folders []string // absolute, or below ~ or ${cwd}; without a slash at the end
+	Written []string // as in the file: a folder, or ${NAME} for the folders of a list above
+	Pos     Position
+	From    string // the entry of extends that the list comes from; "" for a list of the file itself
+}
+
+// folderWord matches a name in a text: ${projects}.
+var folderWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([a-z0-9_]+)\}`) })
+
+// namesFolders reports whether a text may have a name of [folders].
+func namesFolders(text string) bool { return strings.Contains(text, "${") }
+
+// openFolders reads the header [folders].
+func (p *parser) openFolders(e toml.Expression) {
+	p.endTable()
+	switch {
+	case e.Form == toml.TableArray:
+		p.fail(e.Start, e.End, "[[folders]] must be [folders]", foldersForm)
+	case len(e.Key) > 1:
+		p.fail(e.Start, e.End, "a table in [folders]", foldersForm)
+	case p.foldered:
+		p.fail(e.Start, e.End, "the table is given twice", "one table holds all names")
+	case len(p.rules) > 0:
+		p.fail(e.Start, e.End, "[folders] below a rule", "put it above the first [[rule]], so that a reader knows the names")
+	default:
+		p.scope = foldersScope
+	}
+	p.foldered = true
+}
+
+// foldersField reads a name with its list of folders.
+func (p *parser) foldersField(e toml.Expression) {
+	first, last := e.Key[0], e.Key[len(e.Key)-1]
+	name := first.Name
+	fail := func(msg, hint string) { p.fail(first.Start, last.End, msg, hint) }
+	switch {
+	case len(e.Key) > 1:
+		fail(name+" must be a list of folders, not a table", foldersForm)
+		return
+	case name == "" || strings.Trim(name, nameLetters) != "":
+		fail(fmt.Sprintf("%q is not a name of folders", name), "a name has small letters, digits and _")
+		return
+	case name == baseName:
+		fail("cwd is the folder in which a server was started", "take another name")
+		return
+	case slices.ContainsFunc(p.folders, func(l FolderList) bool { return l.Name == name }):
+		fail(name+" is given twice", "one list holds all folders of a name")
+		return
+	case len(p.folders) == maxNames:
+		fail(fmt.Sprintf("more than %d names", maxNames), "")
+		return
+	case !e.Value.IsList():
+		p.fail(e.Start, e.End, fmt.Sprintf("%s must be a list of folders, not %s", name, e.Value.DescribeKind()), foldersForm)
+		return
+	}
+	l := FolderList{Name: name, Pos: p.positionOf(first.Start)}
+	e.Value.EachElement(func(v toml.Value) {
+		start, end, known := v.Span()
+		if !known {
+			start, end = first.Start, last.End
+		}
+		if !v.IsString() {
+			p.fail(start, end, fmt.Sprintf("%s must be a list of folders, not of %s", name, v.DescribeKind()), foldersForm)
+			return
+		}
+		folders, msg, hint := p.readElement(v.Text())
+		if msg != "" {
+			p.fail(start, end, fmt.Sprintf("%q %s", v.Text(), msg), hint)
+			return
+		}
+		l.Written = append(l.Written, v.Text())
+		l.Folders = append(l.Folders, folders...)
+	})
+	if len(l.Folders) > maxFolders {
+		fail(fmt.Sprintf("%s has more than %d folders", name, maxFolders), "")
+	}
+	p.folders = append(p.folders, l)
+}
+
+// readElement returns the folders that an element of a list stands for, or what is wrong with it:
+// one folder, or the folders of a list above.
+func (p *parser) readElement(text string) (folders []string, msg, hint string) {
+	name, ok := ListName(text)
+	if !ok {
+		folder, msg, hint := readFolder(text)
+		return []string{folder}, msg, hint
+	}
+	l := p.findFolders(name)
+	if l == nil {
+		return nil, "names no list above it", "a list may hold the folders of another one: write that one first"
+	}
+	return l.Folders, "", ""
+}
+
+// ListName returns the name of the list whose folders an element of a list stands for: ${projects}.
+func ListName(element string) (name string, ok bool) {
+	found := folderWord().FindStringSubmatch(element)
+	if found == nil || found[0] != element || found[1] == baseName {
+		return "", false
+	}
+	return found[1], true
+}
+
+// readFolder returns a folder of [folders] without the slash at its end, or what is wrong with it.
+func readFolder(text string) (folder, msg, hint string) {
+	const whole = "write a whole path, or one below ~/"
+	folder = strings.TrimRight(text, `/\`)
+	slashed := strings.ReplaceAll(folder, `\`, "/")
+	home := slashed == "~" || strings.HasPrefix(slashed, "~/")
+	rest, share := strings.CutPrefix(slashed, "//")
+	drive := reading.HasDrive(slashed) && (len(slashed) == 2 || slashed[2] == '/')
+	switch {
+	case len(text) > maxFolderBytes:
+		return "", "is too long", ""
+	case strings.ContainsAny(text, "*?"):
+		return "", "has a wildcard", "name folders here, and write wildcards in the rules: ${projects}/**"
+	case strings.Contains(strings.TrimPrefix(text, reading.BaseWord), "${"):
+		return "", "holds the name of a list", whole
+	case text == "/", drive && len(slashed) == 2 && len(text) > 2, share && !strings.Contains(rest, "/"):
+		return "", "is a whole disk", "name a folder on it"
+	case home, share, reading.FromBase(slashed), drive && len(slashed) > 2:
+	case !strings.HasPrefix(text, "/"):
+		return "", "does not say where it begins", whole
+	}
+	if !share {
+		rest = strings.TrimPrefix(slashed, "/")
+	}
+	if slices.ContainsFunc(strings.Split(rest, "/"), func(part string) bool { return part == "" || part == "." || part == ".." }) {
+		return "", "is not a plain path", `write it without "//", "." and ".."`
+	}
+	return folder, "", ""
+}
+
+// findFolders returns the list of a name, or nil.
+func (p *parser) findFolders(name string) *FolderList { return findList(p.knownLists(), name) }
+
+func findList(lists []FolderList, name string) *FolderList {
+	if i := slices.IndexFunc(lists, func(l FolderList) bool { return l.Name == name }); i >= 0 {
+		return &lists[i]
+	}
+	return nil
+}
+
+// useFolders returns the folders of a name that the current rule has, or what is wrong with it.
+func (p *parser) useFolders(name string) (folders []string, msg, hint string) {
+	l := p.findFolders(name)
+	switch {
+	case l == nil:
+		var names []string
+		for _, l := range p.knownLists() {
+			names = append(names, l.Name)
+		}
+		return nil, fmt.Sprintf("no list of [folders] is called %q", name),
+			suggestWord(name, names, fmt.Sprintf("write [folders] above the rules, and below it %s = [\"~/%s\"]", name, name))
+	case len(l.Folders) == 0:
+		return nil, fmt.Sprintf("the list %q of [folders] is empty", name), "give it a folder, or remove the rules that name it"
+	}
+	if r := p.currentRule(); !slices.Contains(r.names, name) {
+		r.names = append(r.names, name)
+	}
+	return l.Folders, "", ""
+}
+
+// expandNames returns the texts that a text with a name of [folders] stands for, one for each folder;
+// the text itself if it has no name. An error is reported at the value.
+func (p *parser) expandNames(text string, at []toml.KeyPart, v toml.Value) []string {
+	if !namesFolders(text) {
+		return []string{text}
+	}
+	fail := func(msg, hint string) []string {
+		start, end, known := v.Span()
+		if !known {
+			start, end = at[0].Start, at[len(at)-1].End
+		}
+		p.fail(start, end, msg, hint)
+		return nil
+	}
+	var begins string // the name at the beginning
+	for i, found := range folderWord().FindAllStringSubmatchIndex(text, -1) {
+		name := text[found[2]:found[3]]
+		stands := i == 0 && found[0] == 0 && (found[1] == len(text) || text[found[1]] == '/')
+		known := p.findFolders(name) != nil
+		switch {
+		case name == baseName:
+		case stands:
+			begins = name
+		case known:
+			return fail(fmt.Sprintf("${%s} stands at the beginning, before a / or alone", name), "")
+		}
+	}
+	if begins == "" {
+		return []string{text}
+	}
+	folders, msg, hint := p.useFolders(begins)
+	if msg != "" {
+		return fail(msg, hint)
+	}
+	all := make([]string, len(folders))
+	for i, folder := range folders {
+		all[i] = folder + text[len("${}")+len(begins):]
+	}
+	return all
+}
+
+// expandGlobs replaces the names of folders in globs, and returns the globs as written if there are
+// such names. After an error all is nil.
+func (p *parser) expandGlobs(globs []string, at []toml.KeyPart, v toml.Value) (all, written []string) {
+	if !slices.ContainsFunc(globs, namesFolders) {
+		return globs, nil
+	}
+	before := len(p.errs)
+	for _, g := range globs {
+		all = append(all, p.expandNames(g, at, v)...)
+	}
+	switch {
+	case len(p.errs) > before:
+		return nil, nil
+	case slices.Equal(all, globs):
+		return globs, nil
+	}
+	return all, globs
+}
+
+// globsTOML returns a list of globs as TOML: written, or globs if written is nil.
+func globsTOML(globs, written []string) string {
+	if written != nil {
+		globs = written
+	}
+	return policytext.OneOrList(policytext.QuoteAll(globs))
+}
+
+// readNames reads the globs of a key. Only the keys about places take names of folders.
+func (p *parser) readNames(k ruleKey, name label, at []toml.KeyPart, v toml.Value) (all, written []string) {
+	globs := p.readGlobs(name, at, v)
+	switch k {
+	case ruleKey(ResourceSubject):
+		return p.expandGlobs(globs, at, v)
+	case cwdKey:
+		all, written = p.expandGlobs(globs, at, v)
+		if i := slices.IndexFunc(all, func(g string) bool { return g[0] == '~' || g[0] == '$' }); written != nil && i >= 0 {
+			p.fail(at[0].Start, at[len(at)-1].End, fmt.Sprintf("cwd takes whole paths, and %q is none", all[i]), "name a list whose folders are whole paths")
+			return nil, nil
+		}
+		return all, written
+	}
+	return globs, nil
+}
+
+// expandValue replaces the names of folders in a constraint's value. A constraint that is not about
+// places may not use a name.
+func (p *parser) expandValue(w *whereSource, at []toml.KeyPart, v toml.Value) {
+	switch value := w.value.(type) {
+	case string:
+		p.refuseNames(w.key.name, []string{value}, at, v)
+	case []string:
+		if !w.key.path {
+			p.refuseNames(w.key.name, value, at, v)
+			return
+		}
+		w.value, _ = p.expandGlobs(value, at, v)
+	case []shell.Setting:
+		for i := range value {
+			if s := &value[i]; shell.TakesPlaces(s.Name) {
+				s.List = p.expandPlaces(s.List, at, v)
+			} else {
+				p.refuseNames(s.Name, s.List, at, v)
+			}
+		}
+	}
+}
+
+// expandPlaces replaces the names of folders in places of a command.
+func (p *parser) expandPlaces(places []string, at []toml.KeyPart, v toml.Value) (all []string) {
+	for _, text := range places {
+		rest, shut := strings.CutPrefix(text, "!")
+		folders := p.expandNames(rest, at, v)
+		if len(folders) == 1 && folders[0] == rest {
+			all = append(all, text)
+			continue
+		}
+		for _, folder := range folders {
+			if below, local := strings.CutPrefix(folder, reading.BaseWord); local {
+				folder = "." + below
+			}
+			folder = strings.ReplaceAll(folder, `\`, "/")
+			if shut {
+				folder = "!" + folder
+			}
+			all = append(all, folder)
+		}
+	}
+	return all
+}
+
+// refuseNames reports a name of folders in a value that is no place. The text of a command and an
+// expression can hold other such words: they stay as they are.
+func (p *parser) refuseNames(key string, texts []string, at []toml.KeyPart, v toml.Value) {
+	for _, text := range texts {
+		for _, found := range folderWord().FindAllStringSubmatch(text, -1) {
+			if name := found[1]; name != baseName && p.findFolders(name) != nil {
+				start, end, known := v.Span()
+				if !known {
+					start, end = at[0].Start, at[len(at)-1].End
+				}
+				p.fail(start, end, fmt.Sprintf("%s takes no names of folders, and has ${%s}", key, name), "globs on arguments, resource, cwd, under and a command's dir, paths and redirect do")
+				return
+			}
+		}
+	}
+}
+
+// knownLists returns the lists that names can have. A list of the owner comes before a list of the
+// file.
+func (p *parser) knownLists() []FolderList {
+	if len(p.ownersFolders) == 0 {
+		return p.folders
+	}
+	return append(slices.Clone(p.ownersFolders), p.folders...)
+}
+
+// writeOut makes the rule print folders in the place of their names, because the policy's own file
+// does not know the names of another text.
+func (r *ruleSource) writeOut() {
+	r.written, r.not.written = nil, nil
+	for i := range r.args {
+		r.args[i].written = nil
+	}
+	for i := range r.not.args {
+		r.not.args[i].written = nil
+	}
+	for _, calls := range [][]Stated{r.calls, r.not.calls} {
+		for i := range calls {
+			if calls[i].Globs != nil {
+				calls[i].Text = globsTOML(calls[i].Globs, nil)
+			}
+		}
+	}
+	for i := range r.where {
+		switch value := r.where[i].value.(type) {
+		case []string:
+			r.where[i].text = func() string { return globsTOML(value, nil) }
+		case []shell.Setting:
+			r.where[i].text = func() string {
+				var pairs []policytext.Pair
+				for _, s := range value {
+					pairs = append(pairs, policytext.Pair{Key: s.Name, Value: globsTOML(s.List, nil)})
+				}
+				return policytext.InlineTable(pairs)
+			}
+		}
+	}
+}
+
+// Folders returns the lists of the table [folders]: first those of the policy's own file, then
+// those of the texts that it extends. It leaves out a profile's list that another list replaces.
+func (p *Policy) Folders() []FolderList {
+	all := make([]FolderList, len(p.folders))
+	for i, l := range p.folders {
+		l.Folders, l.Written = slices.Clone(l.Folders), slices.Clone(l.Written)
+		all[i] = l
+	}
+	return all
+}

@@ -1,0 +1,179 @@
+// Package hostlist reads the lists of hosts that sandboxes open (docs/sandbox.md), and what a server
+// asks for, and compares them. What two programs could read differently is in neither. The package
+// is pure.
+package hostlist
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy/where/authority"
+)
+
+// Target is a host and a port: what a server wants to reach.
+type Target struct {
+	Name string     // in lower case, without a final dot; "" for an address
+	Addr netip.Addr // invalid for a name
+	Port uint16     // 0: none was given
+}
+
+// Entry is one entry of a list.
+type Entry struct {
+	Target      // a Port of 0 means the ports of usual
+	Below  bool // all names below Name, but not Name itself
+}
+
+// List is a list of hosts.
+type List []Entry
+
+// usual are the ports of an entry that names none: HTTPS and HTTP.
+var usual = []uint16{443, 80}
+
+// ParseEntry reads an entry of a list: a host, *. and a domain, or an address, and perhaps a port.
+func ParseEntry(text string) (e Entry, err error) {
+	host, below := strings.CutPrefix(text, "*.")
+	if e.Target, err = ParseTarget(host); err != nil {
+		return Entry{}, err
+	}
+	if e.Below = below; below && e.Name == "" {
+		return Entry{}, errors.New("nothing is below an address")
+	}
+	return e, nil
+}
+
+// ParseList reads the entries of a list.
+func ParseList(texts []string) (l List, err error) {
+	for _, text := range texts {
+		e, err := ParseEntry(text)
+		if err != nil {
+			return nil, err
+		}
+		l = append(l, e)
+	}
+	return l, nil
+}
+
+// ParseTarget reads a host, and perhaps a port. It accepts only what every program understands alike.
+func ParseTarget(text string) (Target, error) {
+	host, port := text, ""
+	if at := strings.LastIndexByte(text, ':'); at > strings.LastIndexByte(text, ']') {
+		host, port = text[:at], text[at+1:]
+	}
+	h, doubt := authority.Parse(text)
+	switch {
+	case !textclass.IsASCII(text):
+		return Target{}, errors.New("the name is not in plain letters; write its xn-- form")
+	case doubt != authority.Sure:
+		return Target{}, errors.New(string(doubt))
+	case strings.HasSuffix(host, "."):
+		return Target{}, errors.New("the name ends in a dot")
+	case h.Addr.Is4In6():
+		return Target{}, errors.New("the address is one of IPv4 in the form of IPv6")
+	}
+	t := Target{Name: h.Name, Addr: h.Addr}
+	if h.Addr.IsValid() {
+		t.Name = ""
+	}
+	if port != "" {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil {
+			return Target{}, err
+		}
+		t.Port = uint16(n)
+	}
+	return t, nil
+}
+
+// Host returns the name or the address.
+func (t Target) Host() string {
+	if t.Addr.IsValid() {
+		return t.Addr.String()
+	}
+	return t.Name
+}
+
+func (t Target) String() string {
+	host := t.Host()
+	if t.Addr.Is6() {
+		host = "[" + host + "]"
+	}
+	if t.Port == 0 {
+		return host
+	}
+	return fmt.Sprintf("%s:%d", host, t.Port)
+}
+
+// String returns the entry as policies have it.
+func (e Entry) String() string {
+	if e.Below {
+		return "*." + e.Target.String()
+	}
+	return e.Target.String()
+}
+
+// Opens reports whether the list opens a host at a port.
+func (l List) Opens(t Target) bool {
+	return slices.ContainsFunc(l, func(e Entry) bool { return e.opens(t) })
+}
+
+// Covers reports whether a host is in the list at a port. Here an entry without a port means every port.
+func (l List) Covers(t Target) bool {
+	return slices.ContainsFunc(l, func(e Entry) bool { return (e.Port == 0 || e.Port == t.Port) && e.covers(Entry{Target: t}) })
+}
+
+// opens reports whether an entry opens a host at a port.
+func (e Entry) opens(t Target) bool {
+	return slices.Contains(e.Ports(), t.Port) && e.covers(Entry{Target: t})
+}
+
+// Ports returns the ports that the entry opens.
+func (e Entry) Ports() []uint16 {
+	if e.Port == 0 {
+		return usual
+	}
+	return []uint16{e.Port}
+}
+
+// covers reports whether the hosts of another entry are all hosts of this one. It does not look at
+// ports.
+func (e Entry) covers(o Entry) bool {
+	switch {
+	case e.Addr.IsValid() || o.Addr.IsValid():
+		return e.Addr == o.Addr
+	case e.Below:
+		return strings.HasSuffix(o.Name, "."+e.Name) || o.Below && o.Name == e.Name
+	}
+	return !o.Below && e.Name == o.Name
+}
+
+// Narrow returns what both lists open.
+func (l List) Narrow(by List) (both List) {
+	for _, a := range l {
+		for _, b := range by {
+			one := a
+			switch {
+			case a.covers(b):
+				one = b
+			case !b.covers(a):
+				continue
+			}
+			switch {
+			case a.Port == 0 && (b.Port == 0 || slices.Contains(usual, b.Port)):
+				one.Port = b.Port
+			case a.Port == b.Port, b.Port == 0 && slices.Contains(usual, a.Port):
+				one.Port = a.Port
+			default:
+				continue
+			}
+			if !slices.Contains(both, one) {
+				both = append(both, one)
+			}
+		}
+	}
+	return both
+}

@@ -1,0 +1,314 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/internal/wire/modelapi"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/hook/client"
+)
+
+// readConversation looks at what a request brings and returns the body to send: the same bytes, but
+// for refused calls and results that the rules have changed.
+func (t *turn) readConversation(body []byte) ([]byte, error) {
+	r, err := modelapi.ReadRequest(t.api, body)
+	if err != nil {
+		return body, t.distrustRequest("a request: " + err.Error())
+	}
+	for _, kind := range r.Unread {
+		if t.noteOnce("part " + kind) {
+			t.noteUnread("client", "parts of the kind "+kind, 0)
+		}
+		if err := t.callUnknown(kind); err != nil {
+			return nil, err
+		}
+	}
+	edits, err := t.withoutDenied(&r)
+	if err != nil {
+		return nil, err
+	}
+	refused, instead := map[string]denial{}, map[string]string{} // by the id of the call; instead is the name that stands there
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		if d, is := t.findDenial(c.Place.Text()); is {
+			edits = append(edits, frame.Edit{Part: c.Place.Bytes(), Token: d.name})
+			edits = appendID(edits, c.IDPlace, c.Place.Text(), &d)
+			refused[c.ID] = d
+			if c.ID != "" {
+				instead[c.ID] = c.Place.Text()
+			}
+		}
+	}
+	calls := callFinder{request: &r, next: map[string]int{}}
+	for i := range r.Results {
+		one := &r.Results[i]
+		asked := calls.findCall(one)
+		if d, is := t.denialOf(one, refused); is {
+			if one.Content != "" {
+				edits = append(edits, frame.Edit{Part: one.Content.Bytes(), Token: contentOf(t.api, d.words)})
+			}
+			if one.Place != "" {
+				edits = append(edits, frame.Edit{Part: one.Place.Bytes(), Token: d.name})
+			}
+			edits = appendID(edits, one.IDPlace, instead[one.ID], &d)
+			continue
+		}
+		instead, err := t.takeResult(one, asked)
+		if err != nil {
+			return nil, err
+		}
+		if instead != nil {
+			edits = append(edits, frame.Edit{Part: one.Content.Bytes(), Token: instead})
+		}
+	}
+	_ = t.o.Gate.Flush()               // after an error the gate lets nothing more through
+	if len(edits) == 0 || !t.o.Judge { // without a judge the request goes on as it came
+		return body, nil
+	}
+	sent := frame.SpliceAll(body, edits...)
+	return sent, t.noteEdit("client", body, sent, fmt.Sprintf("%d places of a request", len(edits)))
+}
+
+// appendID puts right an id that a client has made of the name of a refused call.
+func appendID(edits []frame.Edit, id jsonscan.Value, name string, d *denial) []frame.Edit {
+	if text := id.Text(); name != "" && strings.Contains(text, name) {
+		edits = append(edits, frame.Edit{Part: id.Bytes(), Token: escape.QuoteText(strings.ReplaceAll(text, name, jsonscan.ValueOf(d.name).Text()))})
+	}
+	return edits
+}
+
+// denialOf returns the denial that a result answers.
+func (t *turn) denialOf(one *modelapi.Result, refused map[string]denial) (denial, bool) {
+	if one.Place != "" {
+		if d, is := t.findDenial(one.Place.Text()); is {
+			return d, true
+		}
+	}
+	d, is := refused[one.ID]
+	return d, is && one.ID != ""
+}
+
+// contentOf returns a text as the content of a result.
+func contentOf(api modelapi.API, words string) []byte {
+	quoted := escape.QuoteText(words)
+	if api == modelapi.Gemini {
+		return fmt.Appendf(nil, `{"error":%s}`, quoted)
+	}
+	return quoted
+}
+
+// callFinder finds the calls that results answer.
+type callFinder struct {
+	request *modelapi.Request
+	next    map[string]int // of a client without ids: how many results of a tool there were
+}
+
+// findCall returns the call of a result by its id, or else the first call of the same tool that no
+// result before has answered.
+func (f *callFinder) findCall(one *modelapi.Result) *modelapi.Asked {
+	n := 0
+	for i := range f.request.Calls {
+		c := &f.request.Calls[i]
+		switch {
+		case one.ID != "" && c.ID == one.ID:
+			return c
+		case one.ID != "" || c.ID != "" || c.Place.Text() != one.Name:
+		case n == f.next[one.Name]:
+			f.next[one.Name]++
+			return c
+		default:
+			n++
+		}
+	}
+	return nil
+}
+
+// takeResult passes a result that is new to the gate. It returns what the rules put in place of its
+// content, or nil.
+func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead []byte, err error) {
+	if one.Content == "" {
+		return nil, nil
+	}
+	of := sha256.Sum256(fmt.Appendf(nil, "%q %q %s", one.ID, one.Name, string(one.Content)))
+	if instead, known := t.findResult(of); known {
+		return instead, nil
+	}
+	made := t.callOf(one, asked)
+	if made.cover == ByProxy {
+		t.keepResult(of, nil)
+		return nil, nil
+	}
+	line, err := resultFrame(one)
+	if err != nil {
+		t.noteUnread("server", "a result: "+err.Error(), len(one.Content))
+		return nil, t.callUnknown(UnreadMethod)
+	}
+	c := &made.calls[0]
+	x := &gate.Exchange{Raw: line, Answered: made.calls, Event: event.Event{
+		Server: c.Server, Direction: "server", Method: c.Method, Ref: made.record, Detail: t.describeTurn(),
+	}}
+	if one.ID != "" {
+		x.Event.ID = escape.QuoteText(one.ID)
+	}
+	if made.cover == ByHook {
+		if labels := t.listLabels(x); len(labels) > 0 {
+			if err := t.o.Labels.Add(labels, x.Raw); err != nil {
+				return nil, errLabels
+			}
+		}
+		t.keepResult(of, nil)
+		return nil, nil
+	}
+	out := newOutcome(nil)
+	x.Out = out
+	t.o.Gate.Observe(t.ctx, x)
+	v, err := out.await(t.ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case v == nil && !bytes.Equal(out.sent, line):
+		if instead, err = alteredContent(out.sent); err != nil {
+			return nil, err
+		}
+	case v == nil:
+	case !t.o.Judge:
+		return nil, errLabels
+	default:
+		d := v.NewDenial(*c)
+		d.Ran = true
+		instead = contentOf(t.api, t.o.Gate.MaskDenial(d).DescribeDenial())
+	}
+	t.keepResult(of, instead)
+	return instead, nil
+}
+
+func (t *turn) listLabels(x *gate.Exchange) []gate.Label {
+	if t.o.Labels == nil {
+		return nil
+	}
+	return t.o.Labels.Brought(x)
+}
+
+var errLabels = &refusal{http.StatusServiceUnavailable, "what the session has seen cannot be kept or recorded; tell the owner"}
+
+// callOf returns the call that a result answers. Of a call that is not known, the worst is assumed.
+func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
+	switch {
+	case one.Hosted:
+		return madeCall{calls: []policy.Call{t.hostedCall(one.Name)}}
+	case asked != nil && asked.ID != "":
+		if made, known := t.findCall(asked.ID); known {
+			return made
+		}
+	case asked == nil && one.ID != "":
+		if made, known := t.findCall(one.ID); known {
+			return made
+		}
+	}
+	if asked == nil {
+		return madeCall{calls: []policy.Call{t.unknownCall("a tool whose call was not seen")}}
+	}
+	made := t.makeCall(&asked.Call)
+	t.keepCall(asked.ID, made)
+	return made
+}
+
+// makeCall returns a call as the rules see it, and who else judges it.
+func (t *turn) makeCall(c *modelapi.Call) madeCall {
+	req, err := t.o.Client.ReadModelCall(client.ModelCall{Session: t.session, ID: c.ID, Tool: c.Name, Args: c.Args, Text: c.Text, Free: c.Free, Cwd: t.o.Cwd})
+	if err == nil && c.Bad != "" {
+		err = &refusal{text: c.Bad}
+	}
+	if err != nil {
+		bad := t.unknownCall(c.Name)
+		bad.Malformed = err.Error()
+		return madeCall{calls: []policy.Call{bad}}
+	}
+	if req.HasSpelledServer() && t.o.Servers != nil {
+		req.NarrowServers(t.o.Servers())
+	}
+	for i := range req.Calls {
+		req.Calls[i].Session = t.session
+	}
+	made := madeCall{calls: req.Calls}
+	if t.o.Covers != nil && !t.o.All {
+		made.cover = t.o.Covers(&req)
+	}
+	return made
+}
+
+// unknownCall is a call of which only a name is known.
+func (t *turn) unknownCall(name string) policy.Call {
+	return policy.Call{Server: t.o.Client.ID, Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{name}, Session: t.session}
+}
+
+// hostedCall is the call of a tool that the service has run. A search is one of the client's own
+// searches; of any other tool the worst is assumed.
+func (t *turn) hostedCall(kind string) policy.Call {
+	class := hostedClass(kind)
+	if names := builtin.ToolNames(t.o.Client.ID, class); class != "" && len(names) > 0 {
+		kind = names[0]
+	}
+	return t.unknownCall(kind)
+}
+
+// callUnknown adds the labels of a call of which nothing is known.
+func (t *turn) callUnknown(name string) error {
+	if t.o.Labels == nil {
+		return nil
+	}
+	if t.o.Labels.Called([]policy.Call{t.unknownCall(name)}) != nil {
+		return errLabels
+	}
+	return nil
+}
+
+// resultFrame returns a result as the server of a tool would have sent it: so the gate and what
+// stands behind it read it as they read every reply.
+func resultFrame(one *modelapi.Result) ([]byte, error) {
+	line := append([]byte(`{"jsonrpc":"2.0","id":`), escape.QuoteText(one.ID)...)
+	line = append(line, `,"result":{"content":[`...)
+	if one.Content.Kind() == jsonscan.String {
+		line = append(append(append(line, `{"type":"text","text":`...), one.Content...), '}')
+	}
+	line = append(line, ']')
+	if one.Content.Kind() != jsonscan.String {
+		room := bytes.NewBuffer(append(line, `,"structuredContent":{"value":`...))
+		if err := json.Compact(room, one.Content.Bytes()); err != nil {
+			return nil, err
+		}
+		line = append(room.Bytes(), '}')
+	}
+	line = append(line, "}}"...)
+	var f frame.Frame
+	if err := f.Parse(line, frame.DefaultLimits()); err != nil {
+		return nil, err
+	}
+	return line, nil
+}
+
+// alteredContent returns the content of a result that the rules have changed.
+func alteredContent(line []byte) ([]byte, error) {
+	result := jsonscan.ValueOf(line).Member("result")
+	if v := result.Member("structuredContent").Member("value"); v != "" {
+		return v.Bytes(), nil
+	}
+	for part := range result.Member("content").Elements() {
+		if text := part.Member("text"); text.Kind() == jsonscan.String {
+			return text.Bytes(), nil
+		}
+	}
+	return nil, &refusal{http.StatusServiceUnavailable, "what a rule has changed in a result cannot be put into the request, " + strconv.Itoa(len(line)) + " bytes"}
+}

@@ -1,0 +1,43 @@
+package model
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/internal/wire/modelapi"
+)
+
+// errorBody returns an error in the form of a service.
+func errorBody(api modelapi.API, status int, text string) []byte {
+	quoted := escape.QuoteText(text)
+	switch api {
+	case modelapi.Messages:
+		return fmt.Appendf(nil, `{"type":"error","error":{"type":"api_error","message":%s}}`, quoted)
+	case modelapi.Gemini:
+		return fmt.Appendf(nil, `{"error":{"code":%s,"message":%s,"status":"INTERNAL"}}`, strconv.Itoa(status), quoted)
+	default:
+		return fmt.Appendf(nil, `{"error":{"message":%s,"type":"server_error","param":null,"code":null}}`, quoted)
+	}
+}
+
+// errorEvent returns an event that ends a stream with an error in the form of a service.
+func errorEvent(api modelapi.API, text string) []byte {
+	quoted := escape.QuoteText("clawai: " + text)
+	switch api {
+	case modelapi.Messages:
+		return fmt.Appendf(nil, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":%s}}\n\n", quoted)
+	case modelapi.Responses:
+		return fmt.Appendf(nil, "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":%s}}}\n\n", quoted)
+	default:
+		return append(append([]byte("data: "), errorBody(api, 500, "clawai: "+text)...), "\n\n"...)
+	}
+}
+
+// keepAlive returns what a stream may hold while a person is asked, without a meaning.
+func keepAlive(api modelapi.API) []byte {
+	if api == modelapi.Messages {
+		return []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n")
+	}
+	return []byte(": clawai asks the owner\n\n")
+}

@@ -1,0 +1,231 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/clawai/clawai/internal/wire/modelapi"
+	"github.com/clawai/clawai/internal/wire/sse"
+)
+
+// maxHeld is how many bytes of a stream wait for a decision at most.
+const maxHeld = 16 << 20
+
+// held is the body of a stream whose calls wait until they are judged. All else passes as it comes.
+type held struct {
+	*turn
+	body    io.Closer
+	events  *sse.Reader
+	stream  *modelapi.Stream
+	out     []byte      // to be read
+	waiting []heldEvent // from the first event of a call on
+	size    int         // of the raw bytes in waiting
+	calls   []*modelapi.Call
+	renamed map[*modelapi.Call]string // refused calls of this stream
+	judging chan judgement            // nil: nothing is being judged
+	ended   error                     // after out
+	failed  bool                      // clawai has ended the stream
+	begun   bool                      // a call has begun and is not complete
+}
+
+type heldEvent struct {
+	*sse.Event
+	places []modelapi.Place
+}
+
+type judgement struct {
+	renamed map[*modelapi.Call]string
+	err     error
+}
+
+// holdBody returns the body that the client gets.
+func (t *turn) holdBody(from io.Reader, body io.Closer) io.ReadCloser {
+	return &held{turn: t, body: body, events: sse.NewReader(from, modelapi.MaxText), stream: modelapi.NewStream(t.api), renamed: map[*modelapi.Call]string{}}
+}
+
+// Close closes the service's body. What is being judged ends with the request.
+func (h *held) Close() error { return h.body.Close() }
+
+// Read returns what may go on.
+func (h *held) Read(p []byte) (int, error) {
+	for len(h.out) == 0 {
+		switch {
+		case h.judging != nil:
+			h.awaitJudgement()
+		case h.ended != nil:
+			return 0, h.ended
+		default:
+			h.readEvent()
+		}
+	}
+	n := copy(p, h.out)
+	h.out = h.out[n:]
+	return n, nil
+}
+
+// awaitJudgement waits for a decision, or until the client must be told that its stream lives.
+func (h *held) awaitJudgement() {
+	select {
+	case j := <-h.judging:
+		h.judging = nil
+		if j.err != nil {
+			h.failStream(j.err)
+			return
+		}
+		for c, name := range j.renamed {
+			h.renamed[c] = name
+		}
+		h.releaseEvents()
+	case <-time.After(h.o.KeepAlive):
+		h.out = keepAlive(h.api)
+	}
+}
+
+// readEvent reads one event of the service.
+func (h *held) readEvent() {
+	e, err := h.events.ReadEvent()
+	switch {
+	case errors.Is(err, io.EOF):
+		h.endStream()
+		return
+	case err != nil && !errors.Is(err, sse.ErrTooLong):
+		h.ended = err
+		return
+	case err != nil:
+		h.failStream(err)
+		return
+	}
+	h.takeEvent(e)
+}
+
+// takeEvent judges an event, holds it or lets it go.
+func (h *held) takeEvent(e *sse.Event) {
+	var step modelapi.Step
+	var err error
+	if err = checkPlain(e); err == nil && e.HasData {
+		step, err = h.stream.ReadEvent(e.Name, e.Data)
+		h.begun = step.Hold
+	}
+	if err == nil {
+		err = h.takeStep(&step)
+	}
+	if err != nil {
+		h.noteUnread("server", "a reply: "+err.Error(), len(e.Raw))
+		h.failStream(err)
+		return
+	}
+	h.waiting = append(h.waiting, heldEvent{e, step.Places})
+	h.size += len(e.Raw)
+	h.calls = append(h.calls, step.Calls...)
+	switch {
+	case h.size > maxHeld:
+		h.noteUnread("server", "a reply: its calls are longer than clawai holds", h.size)
+		h.failStream(errors.New("its calls are longer than clawai holds"))
+	case h.begun: // also an event without data, such as a comment, has its place behind what waits
+	case len(h.calls) > 0:
+		h.startJudging()
+	default:
+		h.releaseEvents()
+	}
+}
+
+// checkPlain checks that all clients read an event alike, also one in which this package sees no data:
+// another client may see some.
+func checkPlain(e *sse.Event) error {
+	if !e.Plain && len(bytes.TrimSpace(e.Raw)) > 0 {
+		return errors.New("an event can be read in two ways")
+	}
+	return nil
+}
+
+// startJudging passes the complete calls to the gate.
+func (h *held) startJudging() {
+	var raw []byte
+	for _, e := range h.waiting {
+		raw = append(raw, e.Raw...)
+	}
+	calls, done := h.calls, make(chan judgement, 1)
+	h.calls, h.judging = nil, done
+	go func() {
+		renamed, err := h.judgeCalls(h.ctx, calls, raw)
+		done <- judgement{renamed, err}
+	}()
+}
+
+// releaseEvents lets the waiting events go, with the names of refused calls replaced.
+func (h *held) releaseEvents() {
+	var came []byte
+	from, edited := len(h.out), map[*modelapi.Call]string{}
+	for _, e := range h.waiting {
+		data, err := h.renameCalls(e.Data, e.places, h.renamed)
+		switch {
+		case err != nil:
+			h.failStream(err)
+			return
+		case bytes.Equal(data, e.Data):
+			h.out = append(h.out, e.Raw...)
+		default:
+			h.out = append(h.out, replaceData(e.Event, data)...)
+			for _, p := range e.places {
+				if name := h.renamed[p.Call]; name != "" {
+					edited[p.Call] = name
+				}
+			}
+		}
+		if len(h.renamed) > 0 {
+			came = append(came, e.Raw...)
+		}
+	}
+	if len(edited) > 0 {
+		if err := h.noteEdit("server", came, h.out[from:], renamedWords(edited)...); err != nil {
+			h.out = h.out[:from]
+			h.failStream(err)
+			return
+		}
+	}
+	h.waiting, h.size = nil, 0
+}
+
+// replaceData returns an event with other data: the other bytes as they came if the data is one
+// line.
+func replaceData(e *sse.Event, data []byte) []byte {
+	if before, after, found := bytes.Cut(e.Raw, e.Data); found && !bytes.ContainsAny(data, "\r\n") {
+		return append(append(append([]byte{}, before...), data...), after...)
+	}
+	changed := *e
+	changed.Data = data
+	return changed.AppendBlock(nil)
+}
+
+// endStream judges what a stream has left open at its end.
+func (h *held) endStream() {
+	h.ended = io.EOF
+	if rest := h.events.Rest(); len(rest.Raw) > 0 {
+		if len(rest.Data) > 0 || checkPlain(rest) != nil { // a reader that does not drop it would read it
+			h.takeEvent(rest)
+			if h.judging != nil || h.failed {
+				return
+			}
+		} else {
+			h.waiting = append(h.waiting, heldEvent{Event: rest})
+		}
+	}
+	step := h.stream.Finish()
+	h.calls = append(h.calls, step.Calls...)
+	if len(h.calls) > 0 {
+		h.startJudging()
+		return
+	}
+	h.releaseEvents()
+}
+
+// failStream ends the stream with an error in the form of the service. What waits is dropped.
+func (h *held) failStream(err error) {
+	h.waiting, h.size, h.calls, h.failed = nil, 0, nil, true
+	h.out = append(h.out, errorEvent(h.api, err.Error())...)
+	if h.ended = io.EOF; errors.Is(err, errGone) {
+		h.ended = err
+	}
+}

@@ -1,0 +1,148 @@
+package model
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"sync"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// memory is what a server keeps of conversations. Each part is bounded: what is forgotten is looked
+// at once more.
+type memory struct {
+	mu      *sync.Mutex // guards the fields below
+	calls   recent[string, madeCall]
+	results recent[digest, []byte] // what stands in place of a result; nil: the result itself
+	denied  recent[string, denial] // by the name that stands in place of the tool's
+	noted   recent[string, struct{}]
+	joined  recent[string, struct{}]
+}
+
+func newMemory() memory { return memory{mu: &sync.Mutex{}} }
+
+type digest [sha256.Size]byte
+
+// madeCall is a call that a model has asked for.
+type madeCall struct {
+	calls  []policy.Call
+	cover  Cover
+	record string // of the decision; "" if there is none
+}
+
+// denial is a refused call.
+type denial struct {
+	id    string // of the call; "" where the service gives none
+	name  []byte // the name of the tool, as the reply had it
+	words string // for the agent
+}
+
+// deniedPrefix begins the names of refused calls. No tool is called so: the rest is chosen when
+// the call is refused, after the client has said which tools it has.
+const deniedPrefix = "clawai_denied_"
+
+// newDeniedName returns the name for a refused call.
+func newDeniedName() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return deniedPrefix + hex.EncodeToString(b[:])
+}
+
+// maxRecent is how many entries a part of the memory keeps at least.
+const maxRecent = 1 << 12
+
+// recent is a map that forgets the oldest half of its entries.
+type recent[K comparable, V any] struct{ now, before map[K]V }
+
+func (r *recent[K, V]) getEntry(k K) (V, bool) {
+	if v, ok := r.now[k]; ok {
+		return v, true
+	}
+	v, ok := r.before[k]
+	if ok {
+		r.putEntry(k, v) // what is used stays
+	}
+	return v, ok
+}
+
+func (r *recent[K, V]) putEntry(k K, v V) {
+	if r.now == nil || len(r.now) >= maxRecent {
+		r.before, r.now = r.now, make(map[K]V)
+	}
+	r.now[k] = v
+}
+
+// noteOnce reports whether something is noted for the first time.
+func (m *memory) noteOnce(what string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.noted.getEntry(what); known {
+		return false
+	}
+	m.noted.putEntry(what, struct{}{})
+	return true
+}
+
+// joinOnce joins a session that was not joined before.
+func (m *memory) joinOnce(id string, join func(string) error) error {
+	if id == "" || join == nil {
+		return nil
+	}
+	m.mu.Lock()
+	_, known := m.joined.getEntry(id)
+	m.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := join(id); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.joined.putEntry(id, struct{}{})
+	return nil
+}
+
+func (m *memory) findCall(id string) (madeCall, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls.getEntry(id)
+}
+
+// maxKept is how many bytes of arguments of one call are kept. A longer call is read again from the
+// request that holds its result.
+const maxKept = 4 << 10
+
+func (m *memory) keepCall(id string, c madeCall) {
+	if id == "" || len(id) > maxKept || len(c.calls) == 0 || len(c.calls)*len(c.calls[0].Args) > maxKept {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls.putEntry(id, c)
+}
+
+func (m *memory) findDenial(name string) (denial, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.denied.getEntry(name)
+}
+
+func (m *memory) keepDenial(name string, d denial) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.denied.putEntry(name, d)
+}
+
+func (m *memory) findResult(of digest) (instead []byte, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.results.getEntry(of)
+}
+
+func (m *memory) keepResult(of digest, instead []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.results.putEntry(of, instead)
+}

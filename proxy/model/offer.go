@@ -1,0 +1,76 @@
+package model
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/modelapi"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/hook/client"
+)
+
+// withoutDenied returns the edit that leaves out of a request the tools that the service would run and a
+// rule denies. Such a tool runs where nobody can judge its call, so it is judged here, without
+// arguments.
+func (t *turn) withoutDenied(r *modelapi.Request) ([]frame.Edit, error) {
+	if !t.o.Judge || t.o.Denies == nil {
+		return nil, nil
+	}
+	var out []modelapi.Offer
+	for _, o := range r.Offers {
+		made := t.offeredCall(o.Kind)
+		if !t.o.Denies(made.calls) {
+			continue
+		}
+		if t.noteOnce("offer " + o.Kind) { // it is on record once, as a refused call is
+			asked := modelapi.Call{Name: o.Kind}
+			if _, err := t.judgeHeld(t.ctx, []heldCall{{asked: &asked, made: made}}, []byte(r.Tools)); err != nil {
+				return nil, err
+			}
+		}
+		if !o.Alone {
+			return nil, &refusal{http.StatusForbidden, fmt.Sprintf("a rule denies %s, which the service of the model would run, and it cannot be taken out of the request; switch it off in the client", o.Kind)}
+		}
+		out = append(out, o)
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	return []frame.Edit{{Part: r.Tools.Bytes(), Token: r.WithoutTools(out)}}, nil
+}
+
+// offeredCall returns the call of a tool that the service would run, without its arguments.
+func (t *turn) offeredCall(kind string) madeCall {
+	class, args := hostedClass(kind), ""
+	switch class {
+	case "websearch":
+		args = `{"query":""}`
+	case "fetch":
+		args = `{"url":""}`
+	}
+	if names := builtin.ToolNames(t.o.Client.ID, class); class != "" && len(names) > 0 {
+		req, err := t.o.Client.ReadModelCall(client.ModelCall{Session: t.session, Tool: names[0], Args: []byte(args), Cwd: t.o.Cwd})
+		if err == nil {
+			return madeCall{calls: req.Calls}
+		}
+	}
+	if class != "" { // the client has no such tool of its own, so rules name the class alone
+		kind = class
+	}
+	return madeCall{calls: []policy.Call{t.unknownCall(kind)}}
+}
+
+// hostedClass returns the class of the client's own tools to which a tool of the service belongs; "" for
+// none.
+func hostedClass(kind string) string {
+	switch {
+	case strings.HasPrefix(kind, "web_search"), kind == "groundingMetadata":
+		return "websearch"
+	case strings.HasPrefix(kind, "web_fetch"):
+		return "fetch"
+	}
+	return ""
+}

@@ -1,0 +1,278 @@
+package model
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/modelapi"
+	"github.com/clawai/clawai/internal/wire/sse"
+)
+
+// watchResponse looks at a reply while it passes, or holds its calls.
+func (s *Server) watchResponse(resp *http.Response) error {
+	t := turnOf(resp.Request.Context())
+	for _, name := range []string{"Content-Type", "Date"} { // the library would add what the service has not sent
+		if _, has := resp.Header[name]; !has {
+			resp.Header[name] = nil
+		}
+	}
+	if err := t.awaitHeard(); err != nil {
+		_ = resp.Body.Close()
+		return err
+	}
+	if t.o.Judge && resp.StatusCode/100 == 3 && resp.Header.Get("Location") != "" {
+		_ = resp.Body.Close()
+		return &refusal{http.StatusBadGateway, "the service sends the client to another address, where nothing would be judged; give that one as --upstream"}
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	streamed := kind == "text/event-stream"
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil
+	}
+	if t.api == modelapi.NoAPI {
+		if t.o.Judge && streamed {
+			_ = resp.Body.Close()
+			return &refusal{http.StatusBadGateway, "the service streams a reply to a path on which clawai knows no replies, so its calls would not be judged"}
+		}
+		return nil
+	}
+	coding := strings.Join(resp.Header.Values("Content-Encoding"), ", ")
+	if !t.o.Judge {
+		resp.Body = t.hearBody(resp.Body, coding, streamed)
+		return nil
+	}
+	decoded, err := decodeBody(resp.Body, coding)
+	if err != nil {
+		_ = resp.Body.Close()
+		t.noteUnread("server", "a reply: "+err.Error(), 0)
+		return &refusal{http.StatusBadGateway, "the reply cannot be judged: " + err.Error()}
+	}
+	if coding != "" {
+		resp.Header.Del("Content-Encoding")
+		resp.Header.Del("Content-Length")
+		resp.ContentLength = -1
+	}
+	if streamed {
+		resp.Header.Del("Content-Length")
+		resp.ContentLength = -1
+		resp.Body = t.holdBody(decoded, resp.Body)
+		return nil
+	}
+	return t.judgeBody(resp, decoded)
+}
+
+// decodeBody returns the text of a body in an encoding.
+func decodeBody(body io.Reader, coding string) (io.Reader, error) {
+	switch coding {
+	case "", "identity":
+		return body, nil
+	case "gzip":
+		return gzip.NewReader(body)
+	case "deflate":
+		return zlib.NewReader(body)
+	}
+	return nil, errors.New("it is in the encoding " + shortenText(coding))
+}
+
+// judgeBody judges a reply that is no stream.
+func (t *turn) judgeBody(resp *http.Response, decoded io.Reader) error {
+	defer func(body io.Closer) { _ = body.Close() }(resp.Body)
+	body, err := io.ReadAll(io.LimitReader(decoded, modelapi.MaxText+1))
+	if err != nil {
+		return &refusal{http.StatusBadGateway, "the reply was cut off"}
+	}
+	if len(body) == 0 {
+		resp.Body = http.NoBody
+		return nil
+	}
+	step, err := modelapi.ReadReply(t.api, body)
+	if err != nil {
+		t.noteUnread("server", "a reply: "+err.Error(), len(body))
+		return &refusal{http.StatusBadGateway, "the reply cannot be judged: " + err.Error()}
+	}
+	if err := t.takeStep(&step); err != nil {
+		return err
+	}
+	renamed, err := t.judgeCalls(t.ctx, step.Calls, body)
+	if err != nil {
+		return err
+	}
+	sent, err := t.renameCalls(body, step.Places, renamed)
+	if err == nil && len(renamed) > 0 {
+		err = t.noteEdit("server", body, sent, renamedWords(renamed)...)
+	}
+	if err != nil {
+		return err
+	}
+	body = sent
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	resp.ContentLength = int64(len(body))
+	resp.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	return nil
+}
+
+// renameCalls writes the names of refused calls into a body, or into the data of an event.
+func (t *turn) renameCalls(body []byte, places []modelapi.Place, renamed map[*modelapi.Call]string) ([]byte, error) {
+	var edits []frame.Edit
+	for _, p := range places {
+		name := renamed[p.Call]
+		switch {
+		case name == "":
+		case p.Call.Fixed || p.Name == "":
+			return nil, &refusal{http.StatusForbidden, fmt.Sprintf("%s is refused, and this service gives no way to say so to the model", p.Call.Name)}
+		default:
+			edits = append(edits, frame.Edit{Part: p.Name.Bytes(), Token: t.nameOf(name, p.Name)})
+		}
+	}
+	if len(edits) == 0 {
+		return body, nil
+	}
+	return frame.SpliceAll(body, edits...), nil
+}
+
+// renamedWords returns what the record says of renamed calls.
+func renamedWords(renamed map[*modelapi.Call]string) (all []string) {
+	for c := range renamed {
+		all = append(all, "rename "+c.Name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// takeStep looks at what a reply brings beside calls.
+func (t *turn) takeStep(step *modelapi.Step) error {
+	for _, kind := range step.Unread {
+		if t.noteOnce("part " + kind) {
+			t.noteUnread("server", "parts of the kind "+kind, 0)
+		}
+	}
+	for i := range step.Hosted {
+		if _, err := t.takeResult(&step.Hosted[i], nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hearing is a body that passes while a copy of it is read.
+type hearing struct {
+	io.ReadCloser
+	copy  *io.PipeWriter
+	ended chan struct{}
+	last  []byte // what has passed and was not copied yet
+}
+
+// hearBody returns a body that passes unchanged. A copy of what has passed is read when the next part is
+// wanted, so that no part waits.
+func (t *turn) hearBody(body io.ReadCloser, coding string, streamed bool) io.ReadCloser {
+	from, to := io.Pipe()
+	h := &hearing{ReadCloser: body, copy: to, ended: make(chan struct{})}
+	go func() {
+		defer close(h.ended)
+		err := t.readCopy(from, coding, streamed)
+		if err != nil {
+			t.noteUnread("server", "a reply: "+err.Error(), 0)
+		}
+		_ = from.CloseWithError(io.ErrClosedPipe) // the rest passes
+	}()
+	return h
+}
+
+// Read copies what the caller has passed on, and reads more.
+func (h *hearing) Read(p []byte) (int, error) {
+	if len(h.last) > 0 {
+		_, _ = h.copy.Write(h.last) // after an error nobody reads the copy any more
+		h.last = h.last[:0]
+	}
+	n, err := h.ReadCloser.Read(p)
+	h.last = append(h.last, p[:n]...)
+	if err != nil {
+		_, _ = h.copy.Write(h.last)
+		h.endCopy()
+	}
+	return n, err
+}
+
+// Close ends the copy, too.
+func (h *hearing) Close() error {
+	h.endCopy()
+	return h.ReadCloser.Close()
+}
+
+func (h *hearing) endCopy() {
+	h.last = nil
+	_ = h.copy.Close()
+	<-h.ended
+}
+
+// maxHeard is how many bytes of one reply are decoded.
+const maxHeard = 256 << 20
+
+// readCopy reads the copy of a reply.
+func (t *turn) readCopy(from io.Reader, coding string, streamed bool) error {
+	body, err := decodeBody(from, coding)
+	if err != nil {
+		return err
+	}
+	body = &io.LimitedReader{R: body, N: maxHeard}
+	if !streamed {
+		text, err := io.ReadAll(io.LimitReader(body, modelapi.MaxText+1))
+		if err != nil || len(bytes.TrimSpace(text)) == 0 {
+			return err
+		}
+		step, err := modelapi.ReadReply(t.api, text)
+		if err != nil {
+			return err
+		}
+		return t.hearStep(&step, text)
+	}
+	events, stream := sse.NewReader(body, modelapi.MaxText), modelapi.NewStream(t.api)
+	for {
+		e, err := events.ReadEvent()
+		if err != nil {
+			if rest := events.Rest(); errors.Is(err, io.EOF) && (len(rest.Data) > 0 || checkPlain(rest) != nil) {
+				return errors.New("its last event has no end")
+			}
+			step := stream.Finish()
+			if err := t.hearStep(&step, nil); err != nil || errors.Is(err, io.EOF) {
+				return err
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		if err := checkPlain(e); err != nil {
+			return err
+		}
+		if !e.HasData {
+			continue
+		}
+		step, err := stream.ReadEvent(e.Name, e.Data)
+		if err == nil {
+			err = t.hearStep(&step, e.Raw)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// hearStep passes what was heard to the gate, which enforces nothing here.
+func (t *turn) hearStep(step *modelapi.Step, raw []byte) error {
+	if err := t.takeStep(step); err != nil {
+		return err
+	}
+	_, err := t.judgeCalls(t.ctx, step.Calls, raw)
+	return err
+}

@@ -1,0 +1,353 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/wire/modelapi"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/hook/client"
+)
+
+// Options are the parameters of NewServer. Every field is required unless its comment says
+// otherwise.
+type Options struct {
+	Client    *client.Row       // the agent
+	Cwd       string            // where its relative paths start
+	Upstream  *url.URL          // the service: what stands in place of our address
+	Transport http.RoundTripper // it must not decompress by itself
+	Secret    string            // the first parts of every path; whoever does not know them is refused
+
+	Gate   *gate.Session
+	Labels Labels // nil: no labels are kept
+
+	// KeepAlive is how often a client is told that its stream lives while a call waits; default 5 s.
+	KeepAlive time.Duration
+
+	// Judge means that calls are held and judged. All also judges those that Covers leaves to
+	// another transport.
+	Judge, All bool
+	// Covers returns who else judges a call, so that a person is asked once.
+	Covers func(req *client.Request) Cover
+	// Denies reports whether a rule denies calls, whatever the session has seen. nil: no rule does.
+	Denies func(calls []policy.Call) bool
+	// Servers returns the servers in the client's files, as hook.Options.Servers does.
+	Servers func() (owners, others []string)
+	// Join links the id of a client's session with the session of the gate, and JoinPeer the
+	// process that has connected from an address; nil: nobody.
+	Join, JoinPeer func(string) error
+}
+
+// Labels holds what the agent's session has seen.
+type Labels interface {
+	Brought(message *gate.Exchange) []gate.Label
+	Add(labels []gate.Label, message []byte) error
+	Called(cs []policy.Call) error
+}
+
+// Cover is the transport that judges a call beside this one.
+type Cover uint8
+
+// The covers.
+const (
+	Uncovered Cover = iota
+	ByHook          // the client's hook judges and records the call; it does not see the result
+	ByProxy         // a proxy in front of the tool's server judges, records and labels all of it
+)
+
+// Server is the HTTP handler.
+type Server struct {
+	o     Options
+	relay httputil.ReverseProxy
+	memory
+}
+
+// NewServer returns a handler.
+func NewServer(o Options) *Server {
+	o.KeepAlive = cmp.Or(o.KeepAlive, 5*time.Second)
+	s := &Server{o: o, memory: newMemory()}
+	s.relay = httputil.ReverseProxy{
+		Transport: o.Transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Rewrite: s.rewriteRequest, ModifyResponse: s.watchResponse, ErrorHandler: s.answerFailure,
+	}
+	return s
+}
+
+// turn is one request and its reply.
+type turn struct {
+	*Server
+	api     modelapi.API
+	session string // ids that the client gives; "" for none
+	agent   string
+	ctx     context.Context
+	heard   chan error // what became of a request that was looked at while it went on; nil for any other
+}
+
+type turnKey struct{}
+
+// sessionHeaders are the headers that name the client's session; agentHeaders those that name an
+// agent that the client's agent has started.
+var (
+	sessionHeaders = []string{"X-Claude-Code-Session-Id", "Session-Id", "Session_id"}
+	agentHeaders   = []string{"X-Claude-Code-Agent-Id", "X-Openai-Subagent"}
+)
+
+func firstHeader(h http.Header, names []string) string {
+	for _, name := range names {
+		if v := h.Get(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// SessionOf returns the id of the client's session in a request; "" if the client gives none.
+func SessionOf(h http.Header) string { return firstHeader(h, sessionHeaders) }
+
+// ServeHTTP carries one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if status, why := s.checkRequest(r); why != "" {
+		http.Error(w, "clawai: "+why, status)
+		return
+	}
+	t := &turn{Server: s, api: modelapi.FindAPI(r.URL.Path), session: SessionOf(r.Header), agent: firstHeader(r.Header, agentHeaders)}
+	if r.Method != http.MethodPost {
+		t.api = modelapi.NoAPI
+	}
+	t.ctx = context.WithValue(r.Context(), turnKey{}, t)
+	r = r.WithContext(t.ctx)
+	if err := t.readRequest(r); err != nil {
+		t.answerError(w, err)
+		return
+	}
+	s.relay.ServeHTTP(w, r)
+	_ = t.awaitHeard() // the reply has waited for it
+}
+
+// awaitHeard waits until the request was looked at.
+func (t *turn) awaitHeard() error {
+	if t.heard == nil {
+		return nil
+	}
+	err := <-t.heard
+	t.heard <- err // for the next who asks
+	return err
+}
+
+// checkRequest refuses what a browser can be made to send, and whoever does not know the secret. It
+// takes the secret out of the path.
+func (s *Server) checkRequest(r *http.Request) (status int, why string) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	switch {
+	case host != "localhost" && (ip == nil || !ip.IsLoopback()):
+		return http.StatusForbidden, "this host name is not clawai's"
+	case len(r.Header.Values("Origin")) > 0, r.Header.Get("Sec-Fetch-Site") == "cross-site":
+		return http.StatusForbidden, "no page of a browser may use this address"
+	case r.Method == http.MethodConnect, r.URL.Host != "":
+		return http.StatusForbidden, "this is not a proxy for other hosts"
+	case r.Header.Get("Upgrade") != "":
+		return http.StatusUpgradeRequired, "this address speaks HTTP alone"
+	}
+	n := len(s.o.Secret) + 1
+	if path := r.URL.Path; len(path) <= n || path[n] != '/' || subtle.ConstantTimeCompare([]byte(path[1:n]), []byte(s.o.Secret)) != 1 {
+		return http.StatusNotFound, "there is nothing here"
+	}
+	rest := r.URL.Path[n+1:]
+	if slices.Contains(strings.Split(rest, "/"), "..") {
+		return http.StatusBadRequest, "the path leads up"
+	}
+	r.URL.Path, r.URL.RawPath = "/"+rest, strings.TrimPrefix(r.URL.RawPath, "/"+s.o.Secret)
+	return 0, ""
+}
+
+// refusal is an error with a status, for the agent.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// readRequest reads the request's conversation and sets the body that goes on.
+func (t *turn) readRequest(r *http.Request) error {
+	if t.joinOnce(t.session, t.o.Join) != nil || t.joinOnce(r.RemoteAddr, t.o.JoinPeer) != nil {
+		return errLabels
+	}
+	if t.api == modelapi.NoAPI {
+		if t.o.Judge && strings.Contains(r.URL.Path, "/responses/") && r.Method == http.MethodGet {
+			return &refusal{http.StatusForbidden, "a reply that is fetched later is not judged; have the client stream it"}
+		}
+		if r.Method == http.MethodPost && !modelapi.IsSilent(r.URL.Path) && t.noteOnce("path "+r.URL.Path) {
+			t.noteUnread("client", "requests to "+shortenText(r.URL.Path), 0)
+		}
+		return nil
+	}
+	body, err := readBody(r)
+	if err != nil {
+		return &refusal{http.StatusBadRequest, "the request was cut off"}
+	}
+	if len(body) > modelapi.MaxText {
+		if t.o.Judge {
+			return &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is longer than the %d MiB that clawai reads", modelapi.MaxText>>20)}
+		}
+		r.Body = joinBody(body, r.Body)
+		return t.distrustRequest("a request of more than " + strconv.Itoa(modelapi.MaxText>>20) + " MiB")
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		r.Body = joinBody(body, r.Body)
+		return t.distrustRequest("a request in the encoding " + shortenText(coding))
+	}
+	sent := body
+	if t.o.Judge {
+		if sent, err = t.readConversation(body); err != nil {
+			return err
+		}
+	} else { // the reply waits until this has ended, so every label is there before the next call
+		t.heard = make(chan error, 1)
+		go func() {
+			_, err := t.readConversation(body)
+			t.heard <- err
+		}()
+	}
+	r.Body = joinBody(sent, http.NoBody)
+	if r.ContentLength >= 0 {
+		r.ContentLength = int64(len(sent))
+		r.Header.Set("Content-Length", strconv.Itoa(len(sent)))
+	}
+	return nil
+}
+
+// readBody reads a request's body, and one byte more than is allowed of one that is too long.
+func readBody(r *http.Request) ([]byte, error) {
+	const most = modelapi.MaxText + 1
+	if n := r.ContentLength; n >= 0 && n < most {
+		body := make([]byte, n)
+		_, err := io.ReadFull(r.Body, body)
+		return body, err
+	}
+	return io.ReadAll(io.LimitReader(r.Body, most))
+}
+
+func joinBody(read []byte, rest io.ReadCloser) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(read), rest), rest}
+}
+
+// rewriteRequest sends a request to the service. Everything but the address stays as it came.
+func (s *Server) rewriteRequest(p *httputil.ProxyRequest) {
+	to := s.o.Upstream
+	p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, to.Host
+	p.Out.URL.Path = strings.TrimSuffix(to.Path, "/") + p.In.URL.Path
+	p.Out.URL.RawPath = ""
+	if raw := p.In.URL.RawPath; raw != "" {
+		p.Out.URL.RawPath = strings.TrimSuffix(to.EscapedPath(), "/") + raw
+	}
+	p.Out.URL.RawQuery = p.In.URL.RawQuery
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if v, has := p.In.Header[name]; has {
+			p.Out.Header[name] = v
+		}
+	}
+	if t := turnOf(p.In.Context()); t.api != modelapi.NoAPI && s.o.Judge {
+		p.Out.Header.Set("Accept-Encoding", "identity") // what is judged must be read
+	}
+}
+
+func turnOf(ctx context.Context) *turn { return ctx.Value(turnKey{}).(*turn) }
+
+// answerFailure answers a request that could not reach the service.
+func (s *Server) answerFailure(w http.ResponseWriter, r *http.Request, err error) {
+	t := turnOf(r.Context())
+	if own, ok := errors.AsType[*refusal](err); ok {
+		t.answerError(w, own)
+		return
+	}
+	t.answerError(w, &refusal{http.StatusBadGateway, "clawai cannot reach the service of the model: " + err.Error()})
+}
+
+// answerError answers with an error in the form of the service.
+func (t *turn) answerError(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	if r, ok := errors.AsType[*refusal](err); ok {
+		status = r.status
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(errorBody(t.api, status, "clawai: "+err.Error()))
+}
+
+// noteUnread records that something was not looked at.
+func (t *turn) noteUnread(from, what string, size int) {
+	_ = t.o.Gate.NoteEvents(&event.Event{
+		Kind: event.Passed, Server: t.o.Client.ID, Direction: from, Method: UnreadMethod, Code: "not_looked_at",
+		Detail: t.describeTurn(), Reason: "not looked at: " + what, Bytes: size, Time: time.Now(),
+	})
+}
+
+// UnreadMethod is the method in the record of what was not looked at.
+const UnreadMethod = "model/unread"
+
+// EditedMethod is the method in the record of a message that goes on with other bytes than it came with.
+const EditedMethod = "model/edited"
+
+// noteEdit records the digests of a message as it came and as it goes on. Without a record it must not go.
+func (t *turn) noteEdit(from string, came, sent []byte, altered ...string) error {
+	err := t.o.Gate.NoteEvents(&event.Event{
+		Kind: event.Passed, Server: t.o.Client.ID, Direction: from, Method: EditedMethod, Detail: t.describeTurn(), Time: time.Now(),
+		Digest: sha256.Sum256(came), Bytes: len(came), Sent: sha256.Sum256(sent), Altered: altered,
+	})
+	if err != nil {
+		return errLabels
+	}
+	return nil
+}
+
+// describeTurn returns where an event comes from, for the record.
+func (t *turn) describeTurn() string {
+	text := "model channel of " + t.o.Client.ID + ", " + t.api.String()
+	if t.session != "" {
+		text += ", session " + shortenText(t.session)
+	}
+	if t.agent != "" {
+		text += ", agent " + shortenText(t.agent)
+	}
+	return text
+}
+
+// distrustRequest records that a request was not looked at. It may have held anything, so the session has
+// every label.
+func (t *turn) distrustRequest(what string) error {
+	t.noteUnread("client", what, 0)
+	return t.callUnknown(UnreadMethod)
+}
+
+// shortenText returns the beginning of a stranger's text.
+func shortenText(s string) string {
+	if len(s) > 100 {
+		s = strings.ToValidUTF8(s[:100], "") + "…"
+	}
+	return s
+}

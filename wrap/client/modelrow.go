@@ -1,0 +1,204 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// ModelRow describes where a client is told the address of its model's service. "clawai wrap --llm"
+// edits the file of a row, and "clawai llm-proxy -- CLIENT" sets the variable or the option.
+type ModelRow struct {
+	Client   string   `toml:"client"`   // value of --llm, and of --client
+	Programs []string `toml:"programs"` // the names of its program
+
+	Variable  string   `toml:"variable"`  // the environment variable that holds the address; "" when there is none
+	Upstream  string   `toml:"upstream"`  // the address that the client uses by itself; "" if the owner must set one
+	Elsewhere []string `toml:"elsewhere"` // variables with which the client uses a service that has no address here
+
+	// Paths are the possible places of the file, as HookRow.Paths. Without one, no file is edited,
+	// and Instead says what the owner can do.
+	Paths  Paths  `toml:"paths"`
+	Format Format `toml:"format"` // one of the JSON family, "toml", or "env"
+	// KeyPath leads to the address. "*" stands for every key there, and such an address must be in
+	// the file already.
+	KeyPath []string `toml:"key_path"`
+	// Chooser is the key of the file that names another provider than Preset. ChosenPath then leads
+	// to the address, with <chosen> for the name.
+	Chooser    string   `toml:"chooser"`
+	Preset     string   `toml:"preset"`
+	ChosenPath []string `toml:"chosen_path"`
+	Over       Paths    `toml:"over"` // a project's and an organisation's files that count more: whole ones of DotEnv, in others the key
+
+	Instead string `toml:"instead"` // what the owner can do by hand where no file is edited
+	After   string `toml:"after"`   // what a person must do for the edit to take effect
+
+	Confidence Confidence `toml:"confidence"`
+	Source     string     `toml:"source"`
+
+	// As in the client's HookRow.
+	Name    string `toml:"-"`
+	Word    string `toml:"-"`
+	Present Paths  `toml:"-"`
+	Used    Paths  `toml:"-"`
+}
+
+// DotEnv is the format of a file with a variable on each line.
+const DotEnv Format = "env"
+
+// Editable reports whether wrap may edit a file of the client.
+func (r ModelRow) Editable() bool { return len(r.Paths.allPaths()) > 0 }
+
+// IsInstalled reports whether the client is on this machine.
+func (r ModelRow) IsInstalled(e Env) bool { return len(Row{Paths: r.Present}.FindFiles(e)) > 0 }
+
+// FindFile returns the path of the file: the first that exists, or else the first that could. It
+// returns "" when a variable or the home is unknown.
+func (r ModelRow) FindFile(e Env) (path string, exists bool) {
+	if found := (Row{Paths: r.Paths}).FindFiles(e); len(found) > 0 {
+		return found[0], true
+	}
+	if c := e.candidatePaths(r.Paths, false); len(c) > 0 && !c[0].glob {
+		return c[0].path, false
+	}
+	return "", false
+}
+
+// FindOver returns the files that may count more than the client's own.
+func (r ModelRow) FindOver(e Env) []string {
+	return Row{Paths: r.Over, Ancestors: true}.FindFiles(e)
+}
+
+// ModelAddress is one place of a file that leads the client to a service.
+type ModelAddress struct {
+	Route   string // the client, and where the file has several addresses, the key of this one
+	KeyPath []string
+	Text    string // the address; "" where none stands
+	Ours    *LedAddress
+}
+
+// LedAddress is an address that wrap has written.
+type LedAddress struct {
+	Base string // up to and with the route
+	undo string // how the edit is undone
+	was  string // the token that stood there, as the file wrote it; "" for none
+}
+
+// Service returns the address that stood there before; "" if the client used its own.
+func (l *LedAddress) Service(r ModelRow) string {
+	if l.was == "" {
+		return ""
+	}
+	return tokenText(r, l.was)
+}
+
+// ParseService parses the address of a service. It refuses one that would send keys in clear text.
+func ParseService(text string) (*url.URL, error) {
+	to, err := url.Parse(text)
+	shown := maskAddress(text)
+	switch {
+	case err != nil: // whose text may hold a password
+		return nil, fmt.Errorf("the service's address %q cannot be read; it must be https://HOST or https://HOST/PATH", shown)
+	case to.Host == "" || to.Scheme != "https" && to.Scheme != "http" || to.User != nil || to.RawQuery != "" || to.Fragment != "":
+		return nil, fmt.Errorf("the service's address must be https://HOST or https://HOST/PATH, not %q", shown)
+	case to.Scheme == "http" && !isLoopback(to.Hostname()):
+		return nil, fmt.Errorf("the service's address %q would send your key and all that you say in clear text; write https://", shown)
+	}
+	return to, nil
+}
+
+// maskAddress returns an address with a user, a query and a fragment hidden, as they may be secrets.
+func maskAddress(text string) string {
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found {
+		scheme, rest = "", text
+	} else {
+		scheme += "://"
+	}
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		rest = hiddenText + rest[at:]
+	}
+	if at := strings.IndexAny(rest, "?#"); at >= 0 {
+		rest = rest[:at+1] + hiddenText
+	}
+	return scheme + rest
+}
+
+// LeadsToUs reports whether the address of a service is that of our own proxy, which listens at
+// ADDRESS:PORT, or has our marks.
+func LeadsToUs(to *url.URL, listen string) bool {
+	if slices.Contains(strings.Split(to.Path, "/"), ledWord) {
+		return true
+	}
+	port := to.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[to.Scheme]
+	}
+	_, own, _ := net.SplitHostPort(listen)
+	return port == own && isLoopback(strings.ToLower(strings.TrimSuffix(to.Hostname(), ".")))
+}
+
+var errNoAddress = errors.New("it sets no address of a service")
+
+// ReadAddresses returns the places of a file that lead the client to services, also those where no
+// address stands yet. src is nil for a file that does not exist.
+func ReadAddresses(r ModelRow, src []byte) ([]ModelAddress, error) {
+	f, err := openModelFile(r, src)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := f.listPaths()
+	if err != nil {
+		return nil, err
+	}
+	var all []ModelAddress
+	for _, path := range paths {
+		a := ModelAddress{Route: r.Client, KeyPath: path}
+		if i := slices.Index(r.KeyPath, "*"); i >= 0 {
+			if a.Route = r.Client + "." + path[i]; !PlainName(path[i]) {
+				return nil, fmt.Errorf("the name %q cannot be part of an address; rename it with letters, digits, -, _ and . alone", path[i])
+			}
+		}
+		token, err := f.findToken(path)
+		if err != nil {
+			return nil, err
+		}
+		if token != nil {
+			a.Text, a.Ours = token.text, readLedAddress(token.text)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// ledWord begins the path of our addresses, so that whoever reads a client's settings knows whose they are.
+const ledWord = "clawai-llm-proxy"
+
+// LedWord returns the first part of the path of our addresses.
+func LedWord() string { return ledWord }
+
+// readLedAddress reads an address that wrap has written; nil for any other.
+func readLedAddress(text string) *LedAddress {
+	rest, ok := strings.CutPrefix(text, "http://")
+	parts := strings.Split(rest, "/")
+	if !ok || len(parts) != 5 || parts[1] != ledWord {
+		return nil
+	}
+	if host, _, err := net.SplitHostPort(parts[0]); err != nil || !isLoopback(host) {
+		return nil
+	}
+	l := &LedAddress{Base: strings.TrimSuffix(text, "/"+parts[4]), undo: parts[4]}
+	if coded, is := strings.CutPrefix(parts[4], undoWas); is {
+		if l.was, ok = decodeToken(coded); !ok {
+			return nil
+		}
+		return l
+	}
+	if _, ok := undoDepth(parts[4]); !ok && parts[4] != undoFile {
+		return nil
+	}
+	return l
+}
