@@ -191,6 +191,7 @@ func (p *walk) shows(command string, w *watcher, from string) {
 func (p *walk) add(text string) {
 	text = strings.ReplaceAll(text, p.home, "~")
 	text = regexp.MustCompile(`\d+ \w+ \d{4}, \d\d:\d\d to \d\d:\d\d`).ReplaceAllString(text, "DATE")
+	text = regexp.MustCompile(`(?m)^\w+day, \d+ \w+ \d{4}$`).ReplaceAllString(text, "DATE")
 	text = regexp.MustCompile(`clawai-demo-\d+|clawai-demo…\d+`).ReplaceAllString(text, "clawai-demo")
 	text = regexp.MustCompile(`(?m)^(session +)\w+$`).ReplaceAllString(text, "${1}SESSION")
 	// How long a reply took is another at each run, and so is their order.

@@ -187,7 +187,7 @@ func TestPlainAsksAgainForDangerousOnes(t *testing.T) {
 			r.says("allow")
 			r.hears("DANGEROUS. Really allow it", "yes      Yes, allow it")
 			r.says(c.word)
-			time.Sleep(2 * time.Second)
+			time.Sleep(outcomeWait)
 			r.hears(c.after)
 		}
 		if said(r.q, 1) != gate.AllowOnce {
