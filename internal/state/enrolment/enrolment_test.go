@@ -1,0 +1,134 @@
+package enrolment
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+func newEnrolment(t *testing.T) Enrolment {
+	t.Helper()
+	_, key, err := note.GenerateKey(rand.Reader, "team.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Enrolment{URL: "https://centre.example", Laptop: "lp_1", Token: "secret", BundleKeys: []string{key}, Offline: Offline{Days: 7, Then: Keep}, Since: time.Now().UTC()}
+}
+
+func TestEnrolmentIsKeptAndRemoved(t *testing.T) {
+	state := t.TempDir()
+	if _, err := ReadEnrolment(state); !errors.Is(err, ErrNone) || IsEnrolled(state) {
+		t.Fatalf("nothing written yet: %v", err)
+	}
+	if err := RemoveEnrolment(state); !errors.Is(err, ErrNone) {
+		t.Fatalf("removed nothing: %v", err)
+	}
+	e := newEnrolment(t)
+	if err := WriteEnrolment(state, e); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadEnrolment(state)
+	if err != nil || got.URL != e.URL || got.Token != e.Token || got.BundleKeys[0] != e.BundleKeys[0] || !got.Since.Equal(e.Since) || !IsEnrolled(state) {
+		t.Fatalf("read %+v, %v", got, err)
+	}
+	if info, err := os.Stat(enrolmentFile(state)); runtime.GOOS != "windows" && (err != nil || info.Mode().Perm() != 0o600) {
+		t.Fatalf("%v, %v", info.Mode(), err)
+	}
+	if p, err := ReadProgress(state); err != nil || !p.Reached.Equal(e.Since) {
+		t.Fatalf("progress %+v, %v", p, err)
+	}
+	if err := RemoveEnrolment(state); err != nil || IsEnrolled(state) {
+		t.Fatalf("removed: %v", err)
+	}
+	if left, _ := os.ReadDir(state); len(left) != 0 {
+		t.Fatalf("left %v", left)
+	}
+	if err := ChangeProgress(state, func(*Progress) {}); !errors.Is(err, ErrNone) {
+		t.Fatalf("changed the progress of no enrolment: %v", err)
+	}
+}
+
+func TestEnrolmentThatOthersCanReadIsRefused(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are of Unix; internal/state/access has the tests of access lists")
+	}
+	state := t.TempDir()
+	if err := WriteEnrolment(state, newEnrolment(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(enrolmentFile(state), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadEnrolment(state); err == nil || errors.Is(err, ErrNone) {
+		t.Fatalf("read: %v", err)
+	}
+}
+
+func TestUnusableEnrolmentIsRefused(t *testing.T) {
+	for name, change := range map[string]func(*Enrolment){
+		"http of another machine": func(e *Enrolment) { e.URL = "http://centre.example" },
+		"path":                    func(e *Enrolment) { e.URL = "https://centre.example/a" },
+		"user":                    func(e *Enrolment) { e.URL = "https://a:b@centre.example" },
+		"other scheme":            func(e *Enrolment) { e.URL = "file:///etc" },
+		"laptop with a slash":     func(e *Enrolment) { e.Laptop = "../x" },
+		"no token":                func(e *Enrolment) { e.Token = "" },
+		"token with a line end":   func(e *Enrolment) { e.Token = "a\r\nb: c" },
+		"no key":                  func(e *Enrolment) { e.BundleKeys = nil },
+		"key that is none":        func(e *Enrolment) { e.BundleKeys = append(e.BundleKeys, "team+1+x") },
+		"no days":                 func(e *Enrolment) { e.Offline.Days = 0 },
+		"other rule":              func(e *Enrolment) { e.Offline.Then = "allow" },
+	} {
+		e := newEnrolment(t)
+		change(&e)
+		state := t.TempDir()
+		if err := WriteEnrolment(state, e); err == nil {
+			t.Errorf("%s: kept", name)
+		}
+		if left, _ := os.ReadDir(state); len(left) != 0 {
+			t.Errorf("%s: left %v", name, left)
+		}
+	}
+}
+
+func TestAddressOfACentre(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://centre.example/": "https://centre.example",
+		"http://127.0.0.1:8080":   "http://127.0.0.1:8080",
+		"http://[::1]:80":         "http://[::1]:80",
+		"http://localhost":        "http://localhost",
+	} {
+		if u, err := ParseURL(text); err != nil || u.String() != want {
+			t.Errorf("%s: %v, %v", text, u, err)
+		}
+	}
+	if _, err := ParseURL("http://127.0.0.1.evil.example"); err == nil || !strings.Contains(err.Error(), "https") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCounterNeverGoesBack(t *testing.T) {
+	state := t.TempDir()
+	if err := WriteEnrolment(state, newEnrolment(t)); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for n := range uint64(20) {
+		all.Go(func() {
+			if err := ChangeProgress(state, func(p *Progress) { p.Counter = n + 1; p.Backlog++ }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	p, err := ReadProgress(state)
+	if err != nil || p.Counter != 20 || p.Backlog != 20 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+}
