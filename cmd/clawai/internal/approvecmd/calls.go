@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
 	"github.com/clawai/clawai/internal/ask/console"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 )
 
