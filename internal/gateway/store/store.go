@@ -100,7 +100,6 @@ type Laptops interface {
 type Bundle struct {
 	Counter   uint64
 	Digest    string // SHA-256 of Bytes, 64 hexadecimal digits
-	Revision  string // as the bundle says it
 	Created   time.Time
 	Published time.Time
 	Key       string // name of the key that signed it

@@ -59,7 +59,6 @@ CREATE TABLE bundle (
 	org          TEXT NOT NULL,
 	counter      {int} NOT NULL,
 	digest       TEXT NOT NULL,
-	revision     TEXT NOT NULL,
 	created      {int} NOT NULL,
 	published    {int} NOT NULL,
 	signer       TEXT NOT NULL,
