@@ -147,7 +147,7 @@ func checkLayers(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
 	}
-	layers := config.Layers{Org: config.OrgPolicy(), State: p.folders.State}
+	layers := base.LayersOf(p.folders)
 	layers.Dir, _ = os.Getwd() // without a folder there is no project
 	above, notes, err := layers.LoadAbove(policyfile.PolicyOptions(p.folders.Home))
 	if err != nil {
