@@ -22,7 +22,7 @@ func TestEnrolmentIsKeptAndRemoved(t *testing.T) {
 	if _, err := ReadEnrolment(state); !errors.Is(err, ErrNone) || IsEnrolled(state) {
 		t.Fatalf("nothing written yet: %v", err)
 	}
-	if err := RemoveEnrolment(state); !errors.Is(err, ErrNone) {
+	if err := RemoveEnrolment(t.Context(), state); !errors.Is(err, ErrNone) {
 		t.Fatalf("removed nothing: %v", err)
 	}
 	e := newEnrolment(t)
@@ -39,7 +39,7 @@ func TestEnrolmentIsKeptAndRemoved(t *testing.T) {
 	if p, err := ReadProgress(state); err != nil || !p.Reached.Equal(e.Since) {
 		t.Fatalf("progress %+v, %v", p, err)
 	}
-	if err := RemoveEnrolment(state); err != nil || IsEnrolled(state) {
+	if err := RemoveEnrolment(t.Context(), state); err != nil || IsEnrolled(state) {
 		t.Fatalf("removed: %v", err)
 	}
 	if left, _ := os.ReadDir(state); len(left) != 0 {
