@@ -56,7 +56,8 @@ type Progress struct {
 	Activated time.Time `json:"activated,omitzero"`   // when the bundle in force came into force
 	Tried     time.Time `json:"tried,omitzero"`       // when the centre was asked last
 	Reached   time.Time `json:"reached,omitzero"`     // when the centre last answered for this laptop; of a new enrolment, when it began
-	Error     string    `json:"error,omitempty"`      // why the last poll failed or its bundle was refused; "" if neither
+	Error     string    `json:"error,omitempty"`      // why the last poll failed; "" if it did not
+	Refused   string    `json:"refused,omitempty"`    // why the newest bundle is not in force; "" if it is
 	Shipped   time.Time `json:"shipped,omitzero"`     // when the centre last took records
 	Backlog   int64     `json:"backlog,omitempty"`    // bytes of the record that the centre does not have yet
 	ShipError string    `json:"ship_error,omitempty"` // why the last shipping failed; "" if it did not
