@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -48,16 +49,37 @@ func IsWanted(state string, now time.Time) bool {
 	return err == nil && now.Sub(info.ModTime()).Abs() < wantFor
 }
 
-// StartSync starts the process that speaks with the centre, apart from this one. program is the path
-// of clawai. It does not wait for the process.
-func StartSync(program, state string) error {
-	cmd := exec.Command(program, "enroll", "sync", "--stay", "--state", state) //nolint:gosec // the caller's own program
+// StartSync starts the process that speaks with the centre, apart from this one, which is clawai or
+// clawai-hook. It does not wait for it.
+func StartSync(state string) error {
+	program, err := findProgram()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(program, "enroll", "sync", "--stay", "--state", state) //nolint:gosec // our own program
 	cmd.Dir = Folder(state)
 	detachProcess(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	return cmd.Process.Release()
+}
+
+// findProgram returns the path of the clawai that runs, or that lies beside the clawai-hook that runs.
+// Any other program is an error, since nobody knows what it would do with our words.
+func findProgram() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	dir, file := filepath.Split(self)
+	switch name, ext := strings.TrimSuffix(file, filepath.Ext(file)), filepath.Ext(file); name {
+	case "clawai":
+		return self, nil
+	case "clawai-hook":
+		return filepath.Join(dir, "clawai"+ext), nil
+	}
+	return "", errors.New(self + " is neither clawai nor clawai-hook")
 }
 
 func stayFile(state string) string { return filepath.Join(Folder(state), "stay.lock") }

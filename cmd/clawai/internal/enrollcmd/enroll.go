@@ -201,17 +201,9 @@ func syncNow(ctx context.Context, out io.Writer, folders config.Folders, fresh b
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	if fresh && enrolment.WantSync(folders.State, time.Now()) {
-		startStaying(folders.State)
+		_ = enrolment.StartSync(folders.State) // for sessions that run already; the next session tries it again
 	}
 	return nil
-}
-
-// startStaying starts the process that stays, for sessions that run already. Without it, the next
-// session starts it.
-func startStaying(state string) {
-	if self, err := os.Executable(); err == nil {
-		_ = enrolment.StartSync(self, state)
-	}
 }
 
 // goodbyePatience limits how long the centre is waited for when the enrolment ends.
