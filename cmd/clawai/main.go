@@ -25,6 +25,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/democmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/doctorcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/enrollcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/hookcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/lockcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
@@ -153,6 +154,8 @@ func listCommands() []*cli.Command {
 		authcmd.Command(),
 		vaultcmd.Command(),
 		sandboxcmd.Command(),
+		enrollcmd.Command(),
+		enrollcmd.UnenrollCommand(),
 		doctorcmd.Command(),
 		democmd.Command(),
 		democmd.ServerCommand(),

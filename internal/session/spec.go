@@ -18,6 +18,7 @@ import (
 	"github.com/clawai/clawai/internal/session/packs"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/internal/state/memory"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
@@ -145,6 +146,9 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 	if o.Policy == nil {
 		s.Go(s.watchPolicy)
 	}
+	if s.record != nil && o.Call == nil {
+		s.Go(s.wantCentre)
+	}
 	return s, nil
 }
 
@@ -238,6 +242,25 @@ func (s *Sessions) watchPolicy(ctx context.Context) {
 	case <-ctx.Done():
 	case <-time.After(watchAfter):
 		config.Watch(ctx, s.inForce(), s.edits, s.reloadSessions)
+	}
+}
+
+// wantEvery is how often a process of sessions says that it runs. It costs one look at a file on a
+// laptop that is not enrolled.
+const wantEvery = 30 * time.Second
+
+// wantCentre sees to it that a process speaks with the team's centre while sessions run. That is
+// never this process: a centre makes no call slower.
+func (s *Sessions) wantCentre(ctx context.Context) {
+	for wait := watchAfter; ; wait = wantEvery {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		if enrolment.WantSync(s.o.Folders.State, time.Now()) {
+			_ = enrolment.StartSync(s.o.Folders.State) // clawai status says since when the centre was not asked
+		}
 	}
 }
 

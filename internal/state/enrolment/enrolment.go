@@ -6,6 +6,7 @@
 package enrolment
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,7 +56,8 @@ type Progress struct {
 	Activated time.Time `json:"activated,omitzero"`   // when the bundle in force came into force
 	Tried     time.Time `json:"tried,omitzero"`       // when the centre was asked last
 	Reached   time.Time `json:"reached,omitzero"`     // when the centre last answered for this laptop; of a new enrolment, when it began
-	Error     string    `json:"error,omitempty"`      // why the last poll failed or its bundle was refused; "" if neither
+	Error     string    `json:"error,omitempty"`      // why the last poll failed; "" if it did not
+	Refused   string    `json:"refused,omitempty"`    // why the newest bundle is not in force; "" if it is
 	Shipped   time.Time `json:"shipped,omitzero"`     // when the centre last took records
 	Backlog   int64     `json:"backlog,omitempty"`    // bytes of the record that the centre does not have yet
 	ShipError string    `json:"ship_error,omitempty"` // why the last shipping failed; "" if it did not
@@ -116,16 +118,30 @@ func WriteEnrolment(state string, e Enrolment) error {
 }
 
 // RemoveEnrolment removes all that this laptop keeps of its enrolment: first the token, so that
-// nothing polls any more. It returns ErrNone if there is nothing.
-func RemoveEnrolment(state string) error {
+// nothing polls any more, and the rest when the process that speaks with the centre has ended. It
+// returns ErrNone if there is nothing.
+func RemoveEnrolment(ctx context.Context, state string) error {
 	if _, err := os.Lstat(Folder(state)); errors.Is(err, fs.ErrNotExist) {
 		return ErrNone
 	}
 	if err := os.Remove(enrolmentFile(state)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, removePatience)
+	defer cancel()
+	for _, lock := range []func(context.Context, string) (func(), error){LockStay, LockRound} {
+		unlock, err := lock(ctx, state)
+		if err != nil {
+			return fmt.Errorf("the process that speaks with the centre does not end: %w; run the command again", err)
+		}
+		unlock() // nobody takes it again: each holder looks first whether the laptop is enrolled
+	}
 	return os.RemoveAll(Folder(state))
 }
+
+// removePatience limits the wait for the process that speaks with the centre. It looks every half
+// second whether the laptop is still enrolled.
+const removePatience = 20 * time.Second
 
 // ReadProgress returns the progress; the zero value if there is none.
 func ReadProgress(state string) (p Progress, err error) {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/policy"
 )
 
 func newEnrolment(t *testing.T) Enrolment {
@@ -20,7 +22,7 @@ func TestEnrolmentIsKeptAndRemoved(t *testing.T) {
 	if _, err := ReadEnrolment(state); !errors.Is(err, ErrNone) || IsEnrolled(state) {
 		t.Fatalf("nothing written yet: %v", err)
 	}
-	if err := RemoveEnrolment(state); !errors.Is(err, ErrNone) {
+	if err := RemoveEnrolment(t.Context(), state); !errors.Is(err, ErrNone) {
 		t.Fatalf("removed nothing: %v", err)
 	}
 	e := newEnrolment(t)
@@ -37,7 +39,7 @@ func TestEnrolmentIsKeptAndRemoved(t *testing.T) {
 	if p, err := ReadProgress(state); err != nil || !p.Reached.Equal(e.Since) {
 		t.Fatalf("progress %+v, %v", p, err)
 	}
-	if err := RemoveEnrolment(state); err != nil || IsEnrolled(state) {
+	if err := RemoveEnrolment(t.Context(), state); err != nil || IsEnrolled(state) {
 		t.Fatalf("removed: %v", err)
 	}
 	if left, _ := os.ReadDir(state); len(left) != 0 {
@@ -122,5 +124,64 @@ func TestCounterNeverGoesBack(t *testing.T) {
 	p, err := ReadProgress(state)
 	if err != nil || p.Counter != 20 || p.Backlog != 20 {
 		t.Fatalf("%+v, %v", p, err)
+	}
+}
+
+func TestLapse(t *testing.T) {
+	state := t.TempDir()
+	now := time.Now().UTC()
+	if l, err := FindLapse(state, now); err != nil || l.Text != nil || l.Watch != "" {
+		t.Fatalf("not enrolled: %+v, %v", l, err)
+	}
+	e := newEnrolment(t)
+	for _, c := range []struct {
+		then string
+		age  time.Duration
+		deny bool
+	}{{Deny, 0, false}, {Deny, 7*24*time.Hour - time.Second, false}, {Deny, 7 * 24 * time.Hour, true}, {Keep, 8 * 24 * time.Hour, false}, {Deny, -time.Hour, false}} {
+		e.Offline.Then, e.Since = c.then, now.Add(-c.age)
+		if err := WriteEnrolment(state, e); err != nil {
+			t.Fatal(err)
+		}
+		l, err := FindLapse(state, now)
+		if err != nil || (l.Text != nil) != c.deny {
+			t.Errorf("%s after %s: %q, %v", c.then, c.age, l.Text, err)
+		}
+	}
+	e.Offline.Then, e.Since = Deny, now.Add(-8*24*time.Hour)
+	if err := WriteEnrolment(state, e); err != nil {
+		t.Fatal(err)
+	}
+	l, err := FindLapse(state, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Parse(l.Path, l.Text, policy.Options{Layer: "organisation"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, name := range map[policy.Subject]string{policy.ToolSubject: "a/b", policy.ResourceSubject: "file:///x/y", policy.PromptSubject: "p", policy.SamplingSubject: "m", policy.ElicitationSubject: "form"} {
+		if d := p.Decide(&policy.Call{Subject: s, Names: []string{name}}); d.Action != policy.Deny || d.Rule == nil {
+			t.Errorf("%v %s: %v", s, name, d.Action)
+		}
+	}
+	if err := ChangeProgress(state, func(p *Progress) { p.Reached = now }); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := FindLapse(state, now); err != nil || l.Text != nil {
+		t.Errorf("reached again: %q, %v", l.Text, err)
+	}
+	// Doubt is no permission.
+	if err := os.WriteFile(progressFile(state), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FindLapse(state, now); err == nil {
+		t.Error("a damaged progress loads")
+	}
+	if err := os.Remove(progressFile(state)); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := FindLapse(state, now); err != nil || l.Text == nil {
+		t.Errorf("a lost progress: %q, %v", l.Text, err)
 	}
 }
