@@ -34,7 +34,7 @@ func scriptsIn(dir string) testscript.Params {
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "asks": asksInScript, "grants": grantsInScript, "answers": answersInScript, "damages": damagesInScript, "recalls": recallsInScript,
-			"shows": shows,
+			"shows": shows, "centre": centreInScript,
 		},
 		Setup: func(env *testscript.Env) error {
 			repo, err := filepath.Abs("../..")
