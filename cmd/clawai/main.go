@@ -26,6 +26,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/democmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/doctorcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/enrollcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/gatewaycmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/hookcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/lockcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
@@ -156,6 +157,7 @@ func listCommands() []*cli.Command {
 		sandboxcmd.Command(),
 		enrollcmd.Command(),
 		enrollcmd.UnenrollCommand(),
+		gatewaycmd.Command(),
 		doctorcmd.Command(),
 		democmd.Command(),
 		democmd.ServerCommand(),

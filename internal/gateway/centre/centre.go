@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
@@ -48,8 +49,9 @@ type Settings struct {
 		Days int    `toml:"days"`
 		Then string `toml:"then"`
 	} `toml:"offline"`
-	SilentMinutes int   `toml:"silent_minutes"` // after so long without a word a laptop counts as silent
-	LaptopBytes   int64 `toml:"laptop_bytes"`   // of one laptop's record at most so much is kept
+	SilentMinutes int    `toml:"silent_minutes"` // after so long without a word a laptop counts as silent
+	LaptopBytes   int64  `toml:"laptop_bytes"`   // of one laptop's record at most so much is kept
+	Database      string `toml:"database"`       // postgres://...; "" is a file of SQLite in the folder
 }
 
 // defaultSettings are what holds where gateway.toml says nothing.
@@ -78,13 +80,17 @@ func (s *Settings) check() error {
 	if s.SilentMinutes < 1 {
 		return fmt.Errorf("silent_minutes: %d; it is 1 or more", s.SilentMinutes)
 	}
+	if s.Database != "" && !strings.HasPrefix(s.Database, "postgres://") {
+		return errors.New("database: it is an address like postgres://USER@HOST/NAME, or left out for a file of SQLite")
+	}
 	if s.LaptopBytes < 1<<20 {
 		return fmt.Errorf("laptop_bytes: %d; it is %d or more", s.LaptopBytes, 1<<20)
 	}
 	return nil
 }
 
-// ReadSettings reads gateway.toml in a folder; without the file the defaults hold.
+// ReadSettings reads gateway.toml in a folder; without the file the defaults hold. The address of a
+// database may have a password, so nobody else may be able to read the file then.
 func ReadSettings(folder string) (Settings, error) {
 	s := defaultSettings()
 	path := filepath.Join(folder, SettingsFile)
@@ -96,6 +102,9 @@ func ReadSettings(folder string) (Settings, error) {
 		d := toml.NewDecoder(bytes.NewReader(src)).DisallowUnknownFields()
 		if err = d.Decode(&s); err == nil {
 			err = s.check()
+		}
+		if err == nil && s.Database != "" {
+			_, err = config.ReadSecret(path)
 		}
 		if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 			err = fmt.Errorf("unknown keys:\n%s", unknown.String())
@@ -136,15 +145,28 @@ func Open(ctx context.Context, folder string) (*Centre, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(folder, DatabaseFile)
-	if err := checkDatabase(path); err != nil {
-		return nil, err
-	}
-	db, err := sqlstore.OpenSQLite(ctx, path, organisation)
+	db, err := openStore(ctx, filepath.Join(folder, DatabaseFile), s.Database)
 	if err != nil {
 		return nil, err
 	}
 	return newCentre(db, s, key, time.Now), nil
+}
+
+// openStore opens the database at an address; that in a file if there is no address.
+func openStore(ctx context.Context, path, address string) (store.Store, error) {
+	if address != "" {
+		return sqlstore.OpenPostgres(ctx, address, organisation)
+	}
+	if err := checkDatabase(path); err != nil {
+		return nil, err
+	}
+	return sqlstore.OpenSQLite(ctx, path, organisation)
+}
+
+// IsThere reports whether a folder has a centre.
+func IsThere(folder string) bool {
+	_, err := os.Lstat(filepath.Join(folder, keyFile))
+	return err == nil
 }
 
 func newCentre(db store.Store, s Settings, key []byte, now func() time.Time) *Centre {

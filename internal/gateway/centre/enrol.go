@@ -161,7 +161,7 @@ func (c *Centre) PollToken(ctx context.Context, deviceCode string) (enrolment.Gr
 		return refuse(enrolment.Expired, "nobody confirmed the code in time; run clawai enroll again")
 	case e.Status == store.Denied:
 		return refuse(enrolment.Refused, "the administrator of the centre denied this laptop")
-	case tooEarly:
+	case e.Status != store.Allowed && tooEarly:
 		return refuse(enrolment.SlowDown, "asked too early")
 	case e.Status != store.Allowed:
 		return refuse(enrolment.Pending, "nobody has confirmed the code yet")

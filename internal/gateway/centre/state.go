@@ -32,17 +32,19 @@ func (c *Centre) StateOf(l *store.Laptop, newest uint64) LaptopState {
 		return LaptopState{view.Refused, "its record was changed"}
 	case l.Seen.IsZero() && now.Sub(l.Enrolled) <= silent:
 		return LaptopState{view.Asked, "not heard yet"}
-	case now.Sub(l.Seen) > silent:
-		if l.Seen.IsZero() {
-			return LaptopState{view.Refused, "never heard"}
-		}
-		return LaptopState{view.Refused, "silent for " + SpanText(now.Sub(l.Seen))}
+	case l.Seen.IsZero():
+		return LaptopState{view.Refused, "never heard"}
+	case now.Sub(l.Seen) > silent && (l.Report.Sessions > 0 || l.Report.Backlog > 0):
+		// It said that it had more to ship. A laptop without sessions has nothing to say.
+		return LaptopState{view.Refused, "stopped shipping " + SpanText(now.Sub(l.Seen)) + " ago"}
 	case l.Report.Error != "":
 		return LaptopState{view.Refused, "reports an error"}
 	case l.Report.Backlog > 0 && now.Sub(since) > silent:
 		return LaptopState{view.Refused, "stopped shipping " + SpanText(now.Sub(since)) + " ago"}
 	case l.Report.Counter < newest:
 		return LaptopState{view.Asked, fmt.Sprintf("has bundle %d, the newest is %d", l.Report.Counter, newest)}
+	case now.Sub(l.Seen) > silent:
+		return LaptopState{view.Plain, "idle for " + SpanText(now.Sub(l.Seen))}
 	}
 	return LaptopState{view.Allowed, "in order"}
 }

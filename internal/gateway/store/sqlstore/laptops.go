@@ -25,7 +25,7 @@ func (s *Store) AddEnrolment(ctx context.Context, e store.Enrolment, most int) e
 			return err
 		}
 		var waiting int
-		if err := t.row("SELECT count(*) FROM enrolment WHERE org = ?", s.org).Scan(&waiting); err != nil {
+		if err := t.row("SELECT count(*) FROM enrolment WHERE org = ? AND status = ?", s.org, store.Pending).Scan(&waiting); err != nil {
 			return err
 		}
 		if waiting >= most {

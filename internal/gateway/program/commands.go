@@ -1,11 +1,10 @@
-package main
+package program
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"os"
 	"os/signal"
@@ -105,11 +104,8 @@ func runLink(c *call) error {
 
 // openExisting opens the centre in a folder that has one.
 func openExisting(ctx context.Context, dir string) (*centre.Centre, error) {
-	if _, err := os.Stat(filepath.Join(dir, centre.DatabaseFile)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no centre in %s; make one with: clawai-gateway serve --dev --dir %s", dir, dir)
-		}
-		return nil, err
+	if !centre.IsThere(dir) {
+		return nil, fmt.Errorf("there is no centre in %s; make one with: clawai-gateway serve --dev --dir %s", dir, dir)
 	}
 	return centre.Open(ctx, dir)
 }
@@ -230,7 +226,11 @@ func runDoctor(c *call) error {
 		say(false, "database: %v", err)
 		return errFailed
 	}
-	say(true, "database: %s", filepath.Join(c.dir, centre.DatabaseFile))
+	if s.Database == "" {
+		say(true, "database: %s", filepath.Join(c.dir, centre.DatabaseFile))
+	} else {
+		say(true, "database: the one that %s names", centre.SettingsFile)
+	}
 	if newest == 0 {
 		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", c.dir)
 	} else {
