@@ -131,6 +131,7 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
 	for _, step := range []func() error{s.readSettings, s.readPolicy, s.openRecord} {
 		if err := step(); err != nil {
+			s.callCentre() // it mends the team's rules if these are what does not load
 			return nil, err
 		}
 	}
@@ -258,9 +259,14 @@ func (s *Sessions) wantCentre(ctx context.Context) {
 			return
 		case <-time.After(wait):
 		}
-		if enrolment.WantSync(s.o.Folders.State, time.Now()) {
-			_ = enrolment.StartSync(s.o.Folders.State) // clawai status says since when the centre was not asked
-		}
+		s.callCentre()
+	}
+}
+
+// callCentre starts the process that speaks with the centre, if the laptop is enrolled and none runs.
+func (s *Sessions) callCentre() {
+	if enrolment.WantSync(s.o.Folders.State, time.Now()) {
+		_ = enrolment.StartSync(s.o.Folders.State) // clawai status says since when the centre was not asked
 	}
 }
 

@@ -3,7 +3,6 @@ package audit
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -34,21 +33,22 @@ func ListSegments(dir string) (list []Segment, err error) {
 	return list, err
 }
 
+// ErrCut means that a segment ends before an offset up to which it was read earlier.
+var ErrCut = errors.New("it is shorter than it was: it was cut")
+
 // ReadPortion returns what a segment holds from an offset on: at most size bytes, and of a segment
-// that is not closed only whole lines. It returns no bytes at the end, and an error if the segment is
-// shorter than the offset. size is larger than the longest line.
+// that is not closed only whole lines. It returns no bytes at the end, and ErrCut if the segment ends
+// before the offset. size is larger than the longest line.
 func ReadPortion(dir string, s Segment, at, size int64) ([]byte, error) {
 	f, err := openPrivate(filepath.Join(dir, s.Name), os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if fi.Size() < at {
-		return nil, fmt.Errorf("%s has %d bytes, and had %d: it was cut", s.Name, fi.Size(), at)
+	if before := make([]byte, 1); at > 0 {
+		if n, err := f.ReadAt(before, at-1); n == 0 && errors.Is(err, io.EOF) || n == 1 && before[0] == 0 { // a zero is reserved space
+			return nil, ErrCut
+		}
 	}
 	portion, err := io.ReadAll(io.LimitReader(&written{file: f, at: at}, size))
 	if err != nil {

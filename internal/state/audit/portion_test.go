@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -62,8 +63,23 @@ func TestPortionsMakeTheSegment(t *testing.T) {
 	if err != nil || !bytes.Equal(whole, took) {
 		t.Errorf("%d of %d bytes, %v", len(took), len(whole), err)
 	}
-	if _, err := ReadPortion(dir, list[0], int64(len(whole))+1, 1000); err == nil {
-		t.Error("behind the end of a segment is no error")
+	if _, err := ReadPortion(dir, list[0], int64(len(whole))+1, 1000); !errors.Is(err, ErrCut) {
+		t.Errorf("behind the end of a closed segment: %v", err)
+	}
+	if l, err = Open(dir, Options{}); err != nil { // it reserves space behind its records
+		t.Fatal(err)
+	}
+	if list, err = ListSegments(dir); err != nil || list[1].Closed {
+		t.Fatal(list, err)
+	}
+	if rest, err := ReadPortion(dir, list[1], list[1].Size, 1000); err != nil || len(rest) > 0 {
+		t.Errorf("at the end of an open segment: %q, %v", rest, err)
+	}
+	if _, err := ReadPortion(dir, list[1], list[1].Size+1, 1000); !errors.Is(err, ErrCut) {
+		t.Errorf("behind the end of an open segment: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

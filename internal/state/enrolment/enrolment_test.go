@@ -185,3 +185,25 @@ func TestLapse(t *testing.T) {
 		t.Errorf("a lost progress: %q, %v", l.Text, err)
 	}
 }
+
+// An enrolment that cannot be read may have had a rule that denies: it is no reason to allow.
+func TestDamagedEnrolmentStopsEverything(t *testing.T) {
+	state := t.TempDir()
+	if err := WriteEnrolment(state, newEnrolment(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "{", "{}", `{"url":"http://elsewhere.example"}`} {
+		if err := os.WriteFile(enrolmentFile(state), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := FindLapse(state, time.Now()); err == nil || !strings.Contains(err.Error(), "clawai unenroll") {
+			t.Errorf("%q: %v", text, err)
+		}
+		if s := FindStanding(state, time.Now()); s == nil || !s.Broken {
+			t.Errorf("%q: %+v", text, s)
+		}
+	}
+	if err := RemoveEnrolment(t.Context(), state); err != nil {
+		t.Errorf("it cannot be removed: %v", err)
+	}
+}

@@ -77,18 +77,18 @@ func describeAge(d time.Duration) string {
 	return "less than a minute"
 }
 
-// Describe returns the standing as one line, without its doubts.
-func (s *Standing) Describe() string {
+// Describe returns the standing without its doubts, as lines for a screen.
+func (s *Standing) Describe() []string {
 	if s.URL == "" {
-		return "the enrolment cannot be read"
+		return []string{"the enrolment cannot be read"}
 	}
 	rules := "no bundle of it is in force yet"
 	if s.Counter > 0 {
 		rules = fmt.Sprintf("its bundle %d is in force, revision %s", s.Counter, s.Revision)
 	}
-	copied := "the record is copied to it"
+	copied := "all of the record that goes to it was copied"
 	if s.Backlog > 0 {
-		copied = fmt.Sprintf("%d bytes of the record are not copied to it yet", s.Backlog)
+		copied = fmt.Sprintf("%d bytes of the record wait to be copied to it", s.Backlog)
 	}
-	return fmt.Sprintf("%s, as %s: %s; %s; %s", s.URL, s.Laptop, rules, copied, s.Offline)
+	return []string{s.URL + ", as " + s.Laptop, rules, copied, s.Offline}
 }

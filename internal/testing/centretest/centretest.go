@@ -45,17 +45,32 @@ type stored struct {
 	complete bool
 }
 
-// Start starts a centre on the loopback.
+// Start starts a centre on the loopback, for the time of a test.
 func Start(t testing.TB) *Centre {
 	t.Helper()
+	c, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// Open starts a centre on the loopback.
+func Open() (*Centre, error) {
 	c := &Centre{Offline: enrolment.Offline{Days: 7, Then: enrolment.Keep}, tokens: map[string]string{}, segments: map[string]*stored{}}
 	var err error
 	if c.Secret, c.Public, err = bundle.NewKey("team.example"); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	c.server = httptest.NewServer(http.HandlerFunc(c.serve))
-	t.Cleanup(c.server.Close)
-	return c
+	return c, nil
+}
+
+// Close ends the centre.
+func (c *Centre) Close() {
+	c.server.CloseClientConnections()
+	c.server.Close()
 }
 
 // URL returns the centre's address.
@@ -72,6 +87,13 @@ func (c *Centre) Sign(t testing.TB, counter uint64, policy string, more ...bundl
 		t.Fatal(err)
 	}
 	return src
+}
+
+// Refuse makes the token's path refuse with a code of RFC 8628; "" ends that.
+func (c *Centre) Refuse(code string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Answer = code
 }
 
 // Publish sets the bundle that laptops get; nil for none.

@@ -445,8 +445,23 @@ func TestCutRecordIsTold(t *testing.T) {
 	list, err := audit.ListSegments(dir)
 	l.must(err)
 	file := filepath.Join(dir, list[0].Name)
+	whole, err := os.ReadFile(file)
+	l.must(err)
 	l.must(os.Chmod(file, 0o600))
 	l.must(os.Truncate(file, 100))
+	if _, err := c.Ship(t.Context()); err == nil || !strings.Contains(err.Error(), "cut") {
+		t.Errorf("%v", err)
+	}
+	l.must(os.WriteFile(file, whole, 0o600))
+	l.must(os.Chmod(file, 0o400))
+	c.shipper.later = map[string]time.Time{}
+	_, err = c.Ship(t.Context())
+	l.must(err)
+	if _, complete := centre.Segments(); !complete["lp-1/"+list[0].Session+"/"+list[0].Name] {
+		t.Error("not complete")
+	}
+	l.must(os.Chmod(file, 0o600))
+	l.must(os.Truncate(file, 100)) // after all of it was copied, too
 	if _, err := c.Ship(t.Context()); err == nil || !strings.Contains(err.Error(), "cut") {
 		t.Errorf("%v", err)
 	}

@@ -1,6 +1,7 @@
 package courier
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ const (
 	roundSize   = 16 << 20 // bytes of one round, so that a poll never waits long
 	// After a segment was refused, it is tried again after this time. Others go on meanwhile.
 	refusedPause = 5 * time.Minute
+	cutPause     = 24 * time.Hour // a segment that was cut does not become whole again
 )
 
 // shipper copies the record to the centre.
@@ -99,15 +101,19 @@ func (s *shipper) shipRound(ctx context.Context) (sent, backlog int64, err error
 	s.held = known
 	var unreachable error
 	for _, segment := range list {
-		if !IsShipped(segment, s.since) || s.held[segment.Name].Complete {
+		before := s.held[segment.Name]
+		if !IsShipped(segment, s.since) || before.Complete && segment.Size >= before.Size {
 			continue
 		}
-		before := s.held[segment.Name]
 		if unreachable == nil && sent < roundSize && time.Now().After(s.later[segment.Name]) {
 			n, failed := s.shipSegment(ctx, segment, roundSize-sent)
 			sent += n
-			if _, refused := errors.AsType[*StatusError](failed); refused || errors.Is(failed, errCut) {
-				s.later[segment.Name] = time.Now().Add(refusedPause)
+			if _, refused := errors.AsType[*StatusError](failed); refused || errors.Is(failed, audit.ErrCut) {
+				pause := refusedPause
+				if !refused {
+					pause = cutPause
+				}
+				s.later[segment.Name] = time.Now().Add(pause)
 			} else if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
 				unreachable = failed
 			}
@@ -128,9 +134,6 @@ func (s *shipper) shipRound(ctx context.Context) (sent, backlog int64, err error
 	return sent, backlog, err
 }
 
-// errCut means that the centre holds more of a segment than this laptop.
-var errCut = errors.New("the centre holds more of it than this laptop: it was cut here")
-
 // shipSegment sends what a segment has and the centre has not, at most size bytes and one portion.
 func (s *shipper) shipSegment(ctx context.Context, segment audit.Segment, size int64) (sent int64, err error) {
 	held, known := s.held[segment.Name]
@@ -140,11 +143,16 @@ func (s *shipper) shipSegment(ctx context.Context, segment audit.Segment, size i
 		}
 		s.held[segment.Name] = held
 	}
-	for !held.Complete && sent < size {
-		if held.Size > segment.Size {
-			return sent, errCut
+	for sent < size {
+		if held.Complete && segment.Size >= held.Size {
+			return sent, nil
 		}
 		portion, err := audit.ReadPortion(base.RecordDir(s.state), segment, held.Size, portionSize)
+		if errors.Is(err, audit.ErrCut) {
+			// The centre learns where it ends here, and keeps what it has.
+			_, _, told := s.centre.sendPortion(ctx, segment.Session, segment.Name, min(segment.Size, held.Size-1), nil, true)
+			return sent, cmp.Or(told, err)
+		}
 		if err != nil {
 			return sent, err
 		}

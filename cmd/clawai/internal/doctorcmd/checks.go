@@ -179,7 +179,7 @@ func checkCentre(p *machine) []finding {
 	if s == nil {
 		return healthyFinding("this laptop is not enrolled at a team's centre")
 	}
-	all := healthyFinding("%s", s.Describe())
+	all := healthyFinding("%s", strings.Join(s.Describe(), "; "))
 	for _, doubt := range s.Doubts {
 		f := finding{Health: doubtful, Text: doubt, Fix: "clawai enroll sync, or to leave the centre: clawai unenroll"}
 		if s.Broken {

@@ -34,9 +34,8 @@ func (f *Found) printStatus(w io.Writer, doc Status) error {
 		fmt.Fprintf(w, "No server starts and every tool of an agent with a hook is refused, because the policy does not load:\n  %s\n\n", term.VisibleText(doc.Policy))
 	}
 	if doc.Centre != nil {
-		fmt.Fprintf(w, "Team: %s\n", term.VisibleText(doc.Centre.Describe()))
-		for _, doubt := range doc.Centre.Doubts {
-			fmt.Fprintf(w, "  %s\n", term.VisibleText(doubt))
+		for i, line := range append(doc.Centre.Describe(), doc.Centre.Doubts...) {
+			fmt.Fprintf(w, "%-6s%s\n", []string{"Team", ""}[min(i, 1)], term.VisibleText(line))
 		}
 		fmt.Fprintln(w)
 	}
