@@ -78,14 +78,14 @@ type count struct{ Look, Sign, Number string }
 
 // ranked is a tool with a number of calls.
 type ranked struct {
-	Tool, Server, Number, Link string
-	Width                      int
+	Tool, Server, Number, Of, Look, Link string
+	Width                                int
 }
 
 func (v *visit) rankTools(look store.Look, since time.Time) (all []ranked, err error) {
 	sums, err := v.s.centre.Store.CountTools(v.r.Context(), look, since, mostTools)
 	for _, s := range sums {
-		all = append(all, ranked{s.Tool, s.Server, numberText(int64(s.N)), address(recordsPage, "decision", string(look), "server", s.Server, "tool", s.Tool), max(s.N*1000/sums[0].N, 6)})
+		all = append(all, ranked{s.Tool, s.Server, numberText(int64(s.N)), numberText(int64(s.Of)), looks[look].Word(), address(recordsPage, "decision", string(look), "server", s.Server, "tool", s.Tool), max(s.N*1000/max(s.Of, 1), 6)})
 	}
 	return all, err
 }

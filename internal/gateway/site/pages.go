@@ -327,15 +327,19 @@ func (v *visit) showLaptops(string) error {
 const mostFindings = 100
 
 type findingRow struct {
-	Laptop, Segment, What, Found string
-	Line                         int
-	Note                         bool
+	Laptop, Name, Segment, What, Found string
+	Line                               int
+	Note                               bool
 }
 
 func (v *visit) listFindings(ctx context.Context, laptop string, most int) (rows []findingRow, err error) {
+	names, _, err := v.nameLaptops()
+	if err != nil {
+		return nil, err
+	}
 	all, err := v.s.centre.Store.ListFindings(ctx, laptop, most)
 	for _, f := range all {
-		rows = append(rows, findingRow{f.Laptop, f.Segment, f.What, f.Found.Format(time.DateTime) + " UTC", f.Line, f.Note})
+		rows = append(rows, findingRow{f.Laptop, names[f.Laptop], f.Segment, f.What, f.Found.Format(time.DateTime) + " UTC", f.Line, f.Note})
 	}
 	return rows, err
 }

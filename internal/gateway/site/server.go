@@ -63,6 +63,7 @@ const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-a
 // ServeHTTP handles every request.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	page.SetHeaders(w.Header(), pagePolicy)
+	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, a browser names no Origin when it sends a form
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
 		s.serveLaptop(w, r)
 		return

@@ -217,6 +217,7 @@ type Sum struct {
 	Server, Tool string
 	Look         Look
 	N            int
+	Of           int // of CountTools: the calls of the tool with any look
 }
 
 // Records finds records.

@@ -309,7 +309,7 @@ func testRecords(t *testing.T, s, other store.Store) {
 		t.Errorf("%+v, %v", sums, err)
 	}
 	tools, err := s.CountTools(ctx, store.LookRefused, began.Truncate(time.Hour), 2)
-	if err != nil || !slices.Equal(tools, []store.Sum{{Server: "files", Tool: "tool0", Look: store.LookRefused, N: 4}, {Server: "files", Tool: "tool1", Look: store.LookRefused, N: 4}}) {
+	if err != nil || !slices.Equal(tools, []store.Sum{{Server: "files", Tool: "tool0", Look: store.LookRefused, N: 4, Of: 12}, {Server: "files", Tool: "tool1", Look: store.LookRefused, N: 4, Of: 12}}) {
 		t.Errorf("%+v, %v", tools, err)
 	}
 }

@@ -63,8 +63,9 @@ func (s *Store) CountHours(ctx context.Context, since time.Time) ([]store.Sum, e
 func (s *Store) CountTools(ctx context.Context, look store.Look, since time.Time, most int) ([]store.Sum, error) {
 	return list(ctx, s, func(r scanner) (n store.Sum, err error) {
 		n.Look = look
-		return n, r.Scan(&n.Server, &n.Tool, &n.N)
-	}, "SELECT server, name, CAST(sum(calls) AS "+s.d.types["{int}"]+") AS n FROM tally WHERE org = ? AND look = ? AND hour >= ? GROUP BY server, name ORDER BY n DESC, server, name LIMIT ?", s.org, string(look), nanos(since), most)
+		return n, r.Scan(&n.Server, &n.Tool, &n.N, &n.Of)
+	}, strings.ReplaceAll("SELECT server, name, CAST(sum(CASE WHEN look = ? THEN calls ELSE 0 END) AS {int}) AS n, CAST(sum(calls) AS {int}) FROM tally WHERE org = ? AND hour >= ?"+
+		" GROUP BY server, name HAVING sum(CASE WHEN look = ? THEN calls ELSE 0 END) > 0 ORDER BY n DESC, server, name LIMIT ?", "{int}", s.d.types["{int}"]), string(look), s.org, nanos(since), string(look), most)
 }
 
 // ListFindings implements store.Records.
