@@ -17,15 +17,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// centreInScript is what a script does with a running centre:
+// gatewayInScript is what a script does with a running centre:
 //
-//	centre keys DIR FILE...        writes gateway.toml with the public keys in files
-//	centre enrols DIR [ARGS...]    enrols this laptop, with the administrator's answer on the page
-//	centre denies DIR [ARGS...]    the same, denied
-//	[!] centre shows DIR PATH REGEXP
-func centreInScript(ts *testscript.TestScript, neg bool, args []string) {
+//	gateway keys DIR FILE...        writes gateway.toml with the public keys in files
+//	gateway enrols DIR [ARGS...]    enrols this laptop, with the administrator's answer on the page
+//	gateway denies DIR [ARGS...]    the same, denied
+//	[!] gateway shows DIR PATH REGEXP
+func gatewayInScript(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
-		ts.Fatalf("usage: centre keys|enrols|denies|shows DIR ...")
+		ts.Fatalf("usage: gateway keys|enrols|denies|shows DIR ...")
 	}
 	dir := ts.MkAbs(args[1])
 	switch what := args[0]; what {
@@ -45,7 +45,7 @@ func centreInScript(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	case "shows":
 		if len(args) != 4 {
-			ts.Fatalf("usage: centre shows DIR PATH REGEXP")
+			ts.Fatalf("usage: gateway shows DIR PATH REGEXP")
 		}
 		status, body := newCentreBrowser(ts, dir).get(args[2])
 		if status != http.StatusOK {
@@ -57,7 +57,7 @@ func centreInScript(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s: %q shown: %v\n%s", args[2], args[3], found, body)
 		}
 	default:
-		ts.Fatalf("centre does not know %q", what)
+		ts.Fatalf("gateway does not know %q", what)
 	}
 }
 

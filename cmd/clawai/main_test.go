@@ -37,7 +37,7 @@ func scriptsIn(dir string) testscript.Params {
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "asks": asksInScript, "grants": grantsInScript, "answers": answersInScript, "damages": damagesInScript, "recalls": recallsInScript,
-			"shows": shows, "centre": centreInScript,
+			"shows": shows, "centre": centreInScript, "gateway": gatewayInScript,
 		},
 		Setup: func(env *testscript.Env) error {
 			repo, err := filepath.Abs("../..")
