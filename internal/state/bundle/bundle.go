@@ -23,7 +23,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,14 +93,45 @@ func (b *Bundle) Packs() (all []File) {
 // FixtureName returns the name of a fixture in a bundle.
 func FixtureName(below string) string { return fixtures + below }
 
-// part is a folder or a file in a name: nothing hidden, nothing that a system reads in another way.
-const part = `[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}`
+// maxDepth is the number of folders below fixtures.
+const maxDepth = 7
 
-var (
-	packName    = regexp.MustCompile(`^` + part + `\.toml$`)
-	fixtureName = regexp.MustCompile(`^fixtures(/` + part + `){0,7}/` + part + `\.json$`)
-	deviceName  = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`) // Windows opens these as devices
-)
+// isPart reports whether a text is the name of a folder or a file: nothing hidden, nothing that a
+// system reads in another way. It is at most 105 bytes long.
+func isPart(s string) bool {
+	if s == "" || len(s) > 105 || s[0] == '.' {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-'
+	})
+}
+
+// isPackName reports whether a text is the name of a pack: a plain name that no system takes for a
+// device, and not that of the policy.
+func isPackName(s string) bool {
+	stem, isTOML := strings.CutSuffix(s, ".toml")
+	device, _, _ := strings.Cut(strings.ToLower(stem), ".")
+	if numbered := strings.TrimRight(device, "0123456789"); numbered == "com" || numbered == "lpt" {
+		return false
+	}
+	return isTOML && stem != "" && isPart(s) && !slices.Contains([]string{"con", "prn", "aux", "nul", "policy"}, device)
+}
+
+// isFixtureName reports whether a text is the name of a fixture in a bundle.
+func isFixtureName(s string) bool {
+	below, isFixture := strings.CutPrefix(s, fixtures)
+	stem, isJSON := strings.CutSuffix(below, ".json")
+	if !isFixture || !isJSON || stem == "" || strings.HasSuffix(stem, "/") || strings.Count(below, "/") > maxDepth {
+		return false
+	}
+	for part := range strings.SplitSeq(below, "/") {
+		if !isPart(part) {
+			return false
+		}
+	}
+	return true
+}
 
 // check returns an error for a bundle that holds anything but rules, or that no file could hold.
 func (b *Bundle) check() error {
@@ -131,7 +161,7 @@ func (b *Bundle) check() error {
 		seen[lower] = true
 		switch {
 		case f.Name == PolicyName:
-		case fixtureName.MatchString(f.Name):
+		case isFixtureName(f.Name):
 		case !slices.Contains(packs, f.Name):
 			return fmt.Errorf("it holds %q, which is no rule: a bundle has policy.toml, the packs that it names and fixtures/NAME.json", f.Name)
 		}
@@ -151,7 +181,7 @@ func (b *Bundle) check() error {
 // a file of the laptop, whose text would not be signed.
 func packsOf(src []byte) (names []string, err error) {
 	for _, x := range policy.PackFiles(PolicyName, src) {
-		if !packName.MatchString(x.File) || deviceName.MatchString(x.File) || strings.EqualFold(x.File, PolicyName) {
+		if !isPackName(x.File) {
 			return nil, fmt.Errorf("%s:%d: the pack %q must be a plain name, as words.toml, of a file beside the policy", PolicyName, x.Pos.Line, x.File)
 		}
 		names = append(names, x.File)

@@ -12,7 +12,7 @@ import (
 
 const (
 	// PollEvery is how often the centre is asked for a bundle.
-	PollEvery = 30 * time.Second
+	PollEvery = 25 * time.Second
 	// ShipEvery is how often the record is looked at for what is new.
 	ShipEvery = 3 * time.Second
 
