@@ -218,7 +218,7 @@ func addressesIn(text string, see func(word, whole string), further, carried boo
 	}
 	all := splitWords(text)
 	whole := all.rest
-	login := loginPrograms().MatchString(whole)
+	login := strings.IndexByte(whole, '@') >= 0 && loginPrograms().MatchString(whole) // most texts have no @, and the search is slow
 	rowEnd := math.MaxInt // length of the text after the last row of digits
 	for i := findAddressHint(all.rest); i >= 0; i = findAddressHint(all.rest) {
 		if before := strings.LastIndexFunc(all.rest[:i], isSeparator); before >= 0 {
