@@ -72,7 +72,7 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	b.opens(w)
 	b.wait("#list", "Prune the apple tree")
 	b.fits("one question")
-	if f := b.tabTo("Tab", `"write_file" on "files"`); f.Expanded != "true" {
+	if f := b.tabTo("Tab", "files wants to write"); f.Expanded != "true" {
 		t.Errorf("the only question is not open: %+v", f)
 	}
 	b.tabTo("Tab", "Note for the agent")

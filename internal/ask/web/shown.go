@@ -30,7 +30,10 @@ type row struct {
 	care      care
 }
 
-const shortLength = 160 // characters of a row
+const (
+	shortLength = 160 // characters of a row
+	titleLength = 110 // cells of the sentence that says who wants what
+)
 
 func (s *Server) requestRow(r *queue.Request) *row {
 	out := &row{
@@ -47,7 +50,7 @@ func (s *Server) requestRow(r *queue.Request) *row {
 		out.Short = "deny it, or it denies by itself at its deadline"
 		return out
 	}
-	out.Title, out.Server = s.callTitle(&q), q.Server
+	out.Title, out.Server = q.Headline(titleLength), q.Server
 	short := strings.TrimPrefix(q.ShortLine(shortLength), "careful: ") // the page shows this itself
 	out.Short = strings.TrimSpace(strings.TrimPrefix(short, q.Title))
 	out.care = careOf(r, &q)
@@ -229,7 +232,7 @@ func (s *Server) resolvedRow(r *queue.Request) *resolvedRow {
 		out.Title = "A call that cannot be shown"
 		return out
 	}
-	out.Title = s.callTitle(&q)
+	out.Title = q.Headline(titleLength)
 	return out
 }
 
