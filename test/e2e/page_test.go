@@ -184,7 +184,7 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 func severalByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	one, two, risky := d.ask(nil), d.ask(offers), d.ask(dangerous)
 	three := d.ask(func(r *queue.Request) { r.Calls[0].Args = []byte(`{"path":"/home/ana/projects/garden/plan.md"}`) })
-	b.wait("#list", "run_command")
+	b.wait("#list", "shell wants to run")
 	b.tabTo("Shift+Tab", "Filter")
 	b.do(nil, "type", map[string]any{"text": "run_"})
 	b.wait("#shown", "3 more are hidden by the filter.")

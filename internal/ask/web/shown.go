@@ -18,13 +18,13 @@ import (
 type row struct {
 	ID        string `json:"id"`
 	Digest    string `json:"digest"` // hex; an answer must repeat it
-	Title     string `json:"title"`
-	Short     string `json:"short"`
+	Title     string `json:"title"`  // who wants what
+	Short     string `json:"short"`  // the tool, the server and the arguments
 	Server    string `json:"server"`
 	Client    string `json:"client"`
 	Project   string `json:"project"`
 	Dangerous bool   `json:"dangerous"`
-	Brief     bool   `json:"brief"`    // Title and Short show everything
+	Brief     bool   `json:"brief"`    // Short shows everything
 	Created   int64  `json:"created"`  // in ms
 	Deadline  int64  `json:"deadline"` // in ms; 0 for none
 	care      care
@@ -51,8 +51,7 @@ func (s *Server) requestRow(r *queue.Request) *row {
 		return out
 	}
 	out.Title, out.Server = q.Headline(titleLength), q.Server
-	short := strings.TrimPrefix(q.ShortLine(shortLength), "careful: ") // the page shows this itself
-	out.Short = strings.TrimSpace(strings.TrimPrefix(short, q.Title))
+	out.Short = strings.TrimPrefix(q.ShortLine(shortLength), "careful: ") // the page shows this itself
 	out.care = careOf(r, &q)
 	out.Dangerous = out.care < routine
 	if q.IsShortComplete(shortLength) {
