@@ -9,10 +9,11 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
-// hours is how many hours the first page shows, and mostTools how many tools.
+// What the first page shows: so many hours, so many tools, and so many laptops, or all that are red.
 const (
-	hours     = 24
-	mostTools = 5
+	hours       = 24
+	mostTools   = 5
+	mostLaptops = 12
 )
 
 // bar is an hour in the picture: its parts from below.
@@ -118,6 +119,7 @@ func (v *visit) showOverview(string) error {
 			running++
 		}
 	}
+	shown := laptops[:min(len(laptops), max(red, mostLaptops))]
 	look := view.Allowed
 	if red > 0 {
 		look = view.Refused
@@ -138,7 +140,7 @@ func (v *visit) showOverview(string) error {
 		HasKeys         bool
 		Address         string
 	}{
-		look.Word(), look.Mark(), laptops, running, red, newest, bars, hours * barStep, barWidth, barHeight, counts, numberText(int64(most)),
+		look.Word(), look.Mark(), shown, running, red, newest, bars, hours * barStep, barWidth, barHeight, counts, numberText(int64(most)),
 		axisTexts(since), denied, asked, findings, len(v.s.centre.Settings.BundleKeys) > 0, v.s.Address(),
 	})
 }
