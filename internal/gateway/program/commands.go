@@ -42,7 +42,7 @@ func runServe(c *call) error {
 	if err != nil {
 		return err
 	}
-	defer is.Close()
+	defer func() { _ = is.Close() }()
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)))
 	if err != nil {
 		return fmt.Errorf("%w; another port: clawai-gateway serve --dev --dir %s --port PORT", err, c.dir)
@@ -55,7 +55,7 @@ func runServe(c *call) error {
 	if err := atomicfile.Write(path, []byte(s.Address()+"\n"), atomicfile.Options{Mode: 0o600}); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	defer os.Remove(path)
+	defer func() { _ = os.Remove(path) }()
 	token, err := is.NewLink(ctx, administrator)
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -93,7 +93,7 @@ func runLink(c *call) error {
 	if err != nil {
 		return err
 	}
-	defer is.Close()
+	defer func() { _ = is.Close() }()
 	token, err := is.NewLink(ctx, administrator)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func runPublish(c *call) error {
 	if err != nil {
 		return err
 	}
-	defer is.Close()
+	defer func() { _ = is.Close() }()
 	b, err := is.Publish(ctx, src)
 	if err != nil {
 		return fmt.Errorf("%s is not published: %w", c.arguments[0], err)
@@ -149,7 +149,7 @@ func runLaptops(c *call) error {
 	if err != nil {
 		return err
 	}
-	defer is.Close()
+	defer func() { _ = is.Close() }()
 	all, newest, err := listLaptops(ctx, is)
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func runRevoke(c *call) error {
 	if err != nil {
 		return err
 	}
-	defer is.Close()
+	defer func() { _ = is.Close() }()
 	id := c.arguments[0]
 	switch err := is.Store.RevokeLaptop(ctx, id, is.Now()); {
 	case errors.Is(err, store.ErrNone):
@@ -220,7 +220,7 @@ func runDoctor(c *call) error {
 		say(false, "database: %v", err)
 		return errFailed
 	}
-	defer is.Close()
+	defer func() { _ = is.Close() }()
 	all, newest, err := listLaptops(ctx, is)
 	if err != nil {
 		say(false, "database: %v", err)

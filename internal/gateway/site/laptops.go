@@ -85,10 +85,10 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 	if err := s.centre.Store.TouchLaptop(r.Context(), l.ID, s.centre.Now()); err != nil {
 		return nil, err
 	}
-	switch {
-	case path == enrolment.BundlePath:
+	switch path {
+	case enrolment.BundlePath:
 		return s.answerBundle(w, r)
-	case path == enrolment.StatePath:
+	case enrolment.StatePath:
 		return s.answerState(w, r, l)
 	}
 	return s.answerRecords(w, r, l)

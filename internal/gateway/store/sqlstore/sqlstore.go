@@ -178,7 +178,7 @@ func collect[T any](rows *sql.Rows, err error, read func(scanner) (T, error)) (a
 	if err != nil {
 		return nil, explain(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		one, err := read(rows)
 		if err != nil {
