@@ -44,16 +44,14 @@ func activateAll(folders config.Folders, dir, key string) {
 		if uint64(counter) <= p.Counter {
 			continue
 		}
-		switch a, err := activate(folders, src, []string{key}); {
-		case err == nil:
-			if err := enrolment.ChangeProgress(folders.State, func(p *enrolment.Progress) { p.Counter = a.Counter }); err != nil {
-				panic(err)
-			}
-		default:
-			// The one before was in force when the process was killed, and its counter not kept.
-			if now, _ := readActive(folders.State, []string{key}); now.Counter <= uint64(counter) {
-				panic(err)
-			}
+		a, err := activate(folders, src, []string{key})
+		if err == nil {
+			err = enrolment.ChangeProgress(folders.State, func(p *enrolment.Progress) { p.Counter = a.Counter })
+		} else if now, _ := readActive(folders.State, []string{key}); now.Counter > uint64(counter) {
+			err = nil // a later one was in force when the process was killed, and its counter not kept
+		}
+		if err != nil {
+			panic(err)
 		}
 	}
 }
