@@ -51,15 +51,16 @@ func runServe(c *call) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	token, err := is.NewLink(ctx, administrator)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	// Only now can clawai-gateway link make another one, which ends this one.
 	path := filepath.Join(c.dir, addressFile)
 	if err := atomicfile.Write(path, []byte(s.Address()+"\n"), atomicfile.Options{Mode: 0o600}); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	defer func() { _ = os.Remove(path) }()
-	token, err := is.NewLink(ctx, administrator)
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
 	fmt.Fprintf(c.stdout, "Open %s\nThis link works once, for 15 minutes; another: clawai-gateway link --dir %s\n", s.SignInLink(token), c.dir)
 	if len(is.Settings.BundleKeys) == 0 {
 		fmt.Fprintf(c.stdout, "No laptop can be enrolled yet: put bundle_keys into %s and start the centre again (docs/gateway.md)\n", filepath.Join(c.dir, centre.SettingsFile))

@@ -2,6 +2,8 @@ package site
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -213,7 +215,8 @@ func TestPagesAreGuarded(t *testing.T) {
 			}
 		}
 		status, _, headers := w.do(w.browser, w.request("GET", path, ""))
-		if status != 200 && path != recordsPage+"/1" || headers.Get("Content-Security-Policy") != pagePolicy || headers.Get("X-Frame-Options") != "DENY" || headers.Get("Cache-Control") != "no-store" {
+		if status != 200 && path != recordsPage+"/1" || headers.Get("Content-Security-Policy") != pagePolicy || headers.Get("X-Frame-Options") != "DENY" || headers.Get("Cache-Control") != "no-store" ||
+			headers.Get("Referrer-Policy") != "same-origin" { // otherwise a browser names no origin when it sends a form
 			t.Errorf("%s: %d, %v", path, status, headers)
 		}
 	}
@@ -486,6 +489,15 @@ func TestChangedRecordsAreFound(t *testing.T) {
 		"renamed": {func(w *world, token string) {
 			w.ship(token, names[1], 0, first, true)
 		}, "does not name this file"},
+		"forked from the beginning": {func(w *world, token string) {
+			w.ship(token, names[0], 0, first, false)
+			session, _ := audit.SplitSegmentName(names[0])
+			for name, other := range forked {
+				another, _ := audit.SplitSegmentName(name)
+				again := strings.Replace(name, another, session, 1)
+				w.ship(token, again, 0, chainAgain(other, name, again, another, session), false)
+			}
+		}, "was forked"},
 		"a piece behind the end": {func(w *world, token string) {
 			w.ship(token, names[0], 0, append(bytes.Clone(first), "rest\nrest"...), true)
 		}, "at the end are not a record"},
@@ -517,6 +529,19 @@ func TestChangedRecordsAreFound(t *testing.T) {
 			t.Errorf("%+v, %v", found, err)
 		}
 	})
+}
+
+// chainAgain replaces texts in the lines of a segment and computes their chain anew, as somebody does
+// who makes a record up.
+func chainAgain(segment []byte, replace ...string) (again []byte) {
+	prev := strings.Repeat("0", 64)
+	for line := range strings.Lines(strings.NewReplacer(replace...).Replace(string(segment))) {
+		line = line[:strings.LastIndex(line, `,"prev":"`)] + `,"prev":"` + prev + `"`
+		sum := sha256.Sum256([]byte(line))
+		prev = hex.EncodeToString(sum[:])
+		again = append(again, line+`,"hash":"`+prev+"\"}\n"...)
+	}
+	return again
 }
 
 // What is shipped is bounded.
