@@ -254,8 +254,7 @@ func ParseURL(text string) (*url.URL, error) {
 	case u.Scheme == "http" && !isThisMachine(u.Hostname()):
 		return nil, fmt.Errorf("%q would send this laptop's token in clear; use https", text)
 	}
-	u.Path = ""
-	return u, nil
+	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
 }
 
 func isThisMachine(host string) bool {

@@ -2,6 +2,7 @@ package enrolment
 
 import (
 	"errors"
+	"net/netip"
 	"os"
 	"runtime"
 	"strings"
@@ -206,4 +207,26 @@ func TestDamagedEnrolmentStopsEverything(t *testing.T) {
 	if err := RemoveEnrolment(t.Context(), state); err != nil {
 		t.Errorf("it cannot be removed: %v", err)
 	}
+}
+
+// FuzzParseURL: what is an address of a centre is an origin and nothing more, reads the same again, and
+// sends the token in clear to this machine alone.
+func FuzzParseURL(f *testing.F) {
+	for _, text := range []string{"https://centre.example", "https://centre.example:8443/", "http://localhost:1", "http://[::1%25lo]/", "https://a@b", "HTTPS://CENTRE", "http://127.1", "https://centre.example/?", "https://centre.example#", "//x", ""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		u, err := ParseURL(text)
+		if err != nil {
+			return
+		}
+		origin := u.String()
+		again, err := ParseURL(origin)
+		if err != nil || again.String() != origin || origin != u.Scheme+"://"+strings.TrimPrefix(origin, u.Scheme+"://") || strings.Count(origin, "/") != 2 || strings.ContainsAny(origin, "?#@") {
+			t.Fatalf("%q is %q, and %v, %v", text, origin, again, err)
+		}
+		if ip, err := netip.ParseAddr(u.Hostname()); u.Scheme != "https" && u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback()) {
+			t.Fatalf("%q would go in clear", text)
+		}
+	})
 }

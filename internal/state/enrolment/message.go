@@ -5,7 +5,7 @@ import "time"
 // Paths of the centre's interface for laptops. Bodies are JSON, but for bundles and segments.
 const (
 	EnrollPath  = "/v1/enroll"       // POST AskEnrolment, answered by DeviceCode
-	TokenPath   = "/v1/enroll/token" // POST AskToken, answered by Grant, or 400 with Refusal //nolint:gosec // a path
+	TokenPath   = "/v1/enroll/token" //nolint:gosec // POST AskToken, answered by Grant, or 400 with Refusal
 	BundlePath  = "/v1/bundle"       // GET with If-None-Match: 200 and the bundle with an ETag, 304, or 404 if there is none
 	RecordsPath = "/v1/records/"     // followed by SESSION/SEGMENT; GET, PUT: Held
 	StatePath   = "/v1/state"        // POST Report

@@ -472,6 +472,20 @@ func TestCutRecordIsTold(t *testing.T) {
 	}
 }
 
+// tables are what policies may hold beside rules about calls of tools.
+var tables = []string{
+	"[[rule]]\naction = \"allow\"\nresource = \"**\"\n",
+	"[[rule]]\naction = \"prompt\"\nresource = \"file:///**\"\n",
+	"[[rule]]\naction = \"redact\"\non = \"reply\"\ntool = \"**\"\nfind = [\"secret\"]\n",
+	"[[rule]]\naction = \"deny\"\non = \"reply\"\ntool = \"read_*\"\nfind = [\"secret\"]\n",
+	"[[rule]]\naction = \"prompt\"\non = \"reply\"\ntool = \"*\"\nfind = [\"secret\"]\n",
+	"[[rule]]\naction = \"allow\"\non = \"reply\"\ntool = \"*\"\n",
+	"[[limit]]\nrate = \"10/min\"\n",
+	"[flow]\nlevel = \"off\"\n",
+	"[server.files]\npublic_source = true\npublic_sink = false\n",
+	"[server.files.sandbox]\nlevel = \"try\"\nread = [\"~/projects\"]\nnet = [\"*\"]\n",
+}
+
 // Whatever a bundle holds, no call that was denied or asked about without it becomes allowed.
 func TestNoBundleOpensACall(t *testing.T) {
 	slow.Test(t)
@@ -479,18 +493,33 @@ func TestNoBundleOpensACall(t *testing.T) {
 	keys := []string{l.centre.Public}
 	calls := rulemix.ListCalls()
 	r := rand.New(rand.NewPCG(7, 44))
-	answersOf := func() []policy.Action {
+	for _, uri := range []string{"file:///srv/x", "https://a.example/b"} {
+		calls = append(calls, policy.Call{Server: "files", Method: "resources/read", Subject: policy.ResourceSubject, Names: []string{uri}, Screened: true})
+	}
+	// For each call, the answer to it, and to replies to it in which this or that was found; at the end
+	// the levels, turned round, so that a stricter one is smaller.
+	answersOf := func() (all []policy.Action) {
 		loaded, err := base.Files{}.Load(l.folders)
 		l.must(err)
-		all := make([]policy.Action, len(calls))
 		for i := range calls {
-			all[i] = loaded.Policy.Decide(&calls[i]).Action
+			all = append(all, loaded.Policy.Decide(&calls[i]).Action)
+			for _, found := range [][]string{nil, {"secret"}} {
+				all = append(all, loaded.Policy.DecideReply(policy.OnReply, calls[i:i+1], found).Action)
+			}
 		}
-		return all
+		return append(all, policy.Action(policy.Strict-loaded.Policy.FlowLevel()), policy.Action(policy.CageEnforce-loaded.Policy.CageLevel("files")))
+	}
+	more := func(src string) string {
+		for _, part := range tables {
+			if r.IntN(4) == 0 {
+				src += part
+			}
+		}
+		return src
 	}
 	tightened, asked := 0, 0
 	for counter := uint64(1); counter <= 150; counter++ {
-		own, theirs := rulemix.WritePolicy(r), rulemix.WritePolicy(r)
+		own, theirs := more(rulemix.WritePolicy(r)), more(rulemix.WritePolicy(r))
 		l.must(os.WriteFile(l.folders.PolicyFile(), []byte(own), 0o600))
 		l.must(os.RemoveAll(filepath.Dir(enrolment.PolicyFile(l.folders.State))))
 		without := answersOf()
@@ -500,7 +529,7 @@ func TestNoBundleOpensACall(t *testing.T) {
 		}
 		for i, with := range answersOf() {
 			if with > without[i] {
-				t.Fatalf("%s becomes %v with a bundle, and was %v: %s %s\nown:\n%s\nbundle:\n%s", calls[i].Names, with, without[i], calls[i].Server, calls[i].Args, own, theirs)
+				t.Fatalf("answer %d of call %+v becomes %v with a bundle, and was %v\nown:\n%s\nbundle:\n%s", i%3, calls[min(i/3, len(calls)-1)], with, without[i], own, theirs)
 			}
 			if with < without[i] {
 				tightened++
@@ -550,7 +579,7 @@ func TestStay(t *testing.T) {
 		return false
 	})
 	l.must(log.Close())
-	l.must(os.Chtimes(filepath.Join(enrolment.Folder(l.folders.State), "wanted"), time.Now(), time.Now().Add(-time.Hour)))
+	l.must(os.Chtimes(filepath.Join(enrolment.Folder(l.folders.State), "wanted"), time.Now(), time.Now().Add(-time.Minute)))
 	if enrolment.WantSync(l.folders.State, time.Now()) {
 		t.Error("a process stays, and another one is to be started")
 	}
