@@ -38,7 +38,8 @@ type Stream struct {
 
 	parts      int             // Messages: the blocks that have begun; Responses: the items
 	misplaced  bool            // Messages, Responses: a part has another number than its place
-	unnumbered bool            // Chat: a piece of a call has come without its number
+	numbered   bool            // Chat: a piece of a call has come with its number
+	unnumbered bool            // Chat: one has come without
 	others     map[string]bool // Messages: the open blocks that are no call for the client
 	choices    map[string]bool // Chat: the choices that have ended
 	ids        map[string]bool // the calls that have begun, by their ids
@@ -351,10 +352,12 @@ func (s *Stream) readMessagesEvent(o *object) error {
 			return fmt.Errorf("arguments come for block %s, which is not a call", at)
 		}
 	case "content_block_stop":
-		delete(s.others, at)
 		if g := s.findOpen(at); g != nil {
 			s.closeCall(g)
+		} else if !s.others[at] { // a client may take the block a second time
+			return fmt.Errorf("block %s ends and was not open", at)
 		}
+		delete(s.others, at)
 	case "message_stop":
 		clear(s.others)
 		s.closeAll()
@@ -591,9 +594,13 @@ func (s *Stream) readChatChunk(o *object) error {
 
 // readChatCall reads a piece of a call.
 func (s *Stream) readChatCall(at string, c *chatCall) error {
-	s.unnumbered = s.unnumbered || !c.numbered
+	if c.index >= 0 {
+		s.numbered, s.unnumbered = s.numbered || c.numbered, s.unnumbered || !c.numbered
+	}
 	g := s.findOpen(at)
 	switch {
+	case s.unnumbered && (s.numbered || g != nil && s.begun > 1): // clients drop such a piece, or guess
+		return errors.New("a piece of a call has no number")
 	case g == nil && strings.TrimSpace(c.Name) == "":
 		return errors.New("a call has no name")
 	case g == nil:
@@ -605,8 +612,6 @@ func (s *Stream) readChatCall(at string, c *chatCall) error {
 		return errors.New("a call comes in two versions")
 	case c.Name != "":
 		return errors.New("the name of a call comes twice")
-	case s.unnumbered && s.begun > 1: // clients drop such a piece, or guess
-		return errors.New("a piece of a call has no number")
 	case c.Free != g.call.Free && c.args != "":
 		return errors.New("a call is a function and a custom tool")
 	case g.call.ID == "" && c.ID != "":
