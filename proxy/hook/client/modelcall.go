@@ -67,10 +67,10 @@ func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 	if tool != strings.TrimFunc(tool, isBlank) { // some clients leave the blanks out, and no tool has them
 		return req, errors.New("the name of the tool begins or ends with a blank")
 	}
-	if low := strings.ToLower(tool); r.Model.folds && low != tool {
-		req.folded = true
-		if builtin.FindTool(r.ID, tool).Class == "" && builtin.FindTool(r.ID, low).Class != "" {
-			tool = low
+	req.folded = req.folded || r.Model.folds && strings.ToLower(tool) != tool
+	if req.folded {
+		if tool, err = r.foldName(tool); err != nil {
+			return req, err
 		}
 	}
 	if err := r.readModelNames(&req, tool, input); err != nil {
@@ -80,6 +80,22 @@ func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 		err = r.readModelNames(&req, tool, decoded)
 	}
 	return req, err
+}
+
+// foldName returns the name of a tool that the client finds in any letters, as clawai knows it: in
+// small letters if it is a built-in tool, or else as written.
+func (r *Row) foldName(tool string) (string, error) {
+	if strings.ContainsFunc(tool, func(c rune) bool { return c > unicode.MaxASCII }) { // some are small letters of ASCII's to a client
+		return "", errors.New("the name of the tool has a character that is not ASCII")
+	}
+	low := strings.ToLower(tool)
+	if builtin.FindTool(r.ID, tool).Class == "" && builtin.FindTool(r.ID, low).Class != "" {
+		return low, nil
+	}
+	if begin := "mcp__"; strings.HasPrefix(low, begin) {
+		tool = begin + tool[len(begin):]
+	}
+	return tool, nil
 }
 
 // isBlank reports whether a client may leave a character out at the end of a name.
