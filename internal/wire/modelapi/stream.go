@@ -572,6 +572,9 @@ func (s *Stream) readChatChunk(o *object) error {
 				if at != "0" || s.choices[at] { // clients read the first choice, to its end
 					return fmt.Errorf("a call comes in choice %s, or after its end", at)
 				}
+				if name == "delta" && choice.value("index") == "" { // some clients drop it
+					return errors.New("a piece of a call comes in a choice without a number")
+				}
 				return s.readChatCall(fmt.Sprintf("%s %d", at, c.index), c)
 			}); err != nil {
 				return err
