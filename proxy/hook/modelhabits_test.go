@@ -34,6 +34,7 @@ func TestWhatClientsMakeOfAModelsCall(t *testing.T) {
 		{"qwen-code", "\trun_shell_command", `{"command":"a"}`, nil, nil, ""},
 		{"gemini-cli", "run_shell_command\u00a0", `{"command":"a"}`, nil, nil, ""},
 		{"claude-code", "\ufeffBash", `{"command":"a"}`, nil, nil, ""},
+		{"claude-code", strings.Repeat("x", 201), `{}`, nil, nil, ""},
 		// Qwen's bridge calls another tool.
 		{"qwen-code", "tool_call", `{"name":"run_shell_command","arguments":{"command":"a"}}`, nil, nil, `qwen-code run_shell_command {"command":"a"}`},
 		{"qwen-code", "tool_call", `{"name":" Run_Shell_Command ","arguments":{"command":"a"}}`, nil, nil, `qwen-code run_shell_command {"command":"a"}`},

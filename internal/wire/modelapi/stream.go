@@ -575,6 +575,9 @@ func (s *Stream) readChatChunk(o *object) error {
 				if name == "delta" && choice.value("index") == "" { // some clients drop it
 					return errors.New("a piece of a call comes in a choice without a number")
 				}
+				if name == "delta" && c.args.Kind() == jsonscan.Object { // a client makes a text of it that is no JSON
+					return errors.New("a piece of arguments is an object")
+				}
 				return s.readChatCall(fmt.Sprintf("%s %d", at, c.index), c)
 			}); err != nil {
 				return err
@@ -625,9 +628,6 @@ func (s *Stream) readChatCall(at string, c *chatCall) error {
 		g.call.ID = c.ID
 	}
 	if c.args.Kind() == jsonscan.Object { // as some services write it, whole
-		if g.begun {
-			return errors.New("the arguments of a call come in two versions")
-		}
 		return s.growCall(g, jsonscan.ValueOf(escape.QuoteText(string(c.args))))
 	}
 	return s.growCall(g, c.args)

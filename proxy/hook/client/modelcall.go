@@ -64,6 +64,9 @@ func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 		}
 		req.folded = true
 	}
+	if len(tool) > maxToolName {
+		return req, errors.New("the name of the tool is longer than a tool's")
+	}
 	if tool != strings.TrimFunc(tool, isBlank) { // some clients leave the blanks out, and no tool has them
 		return req, errors.New("the name of the tool begins or ends with a blank")
 	}
@@ -97,6 +100,10 @@ func (r *Row) foldName(tool string) (string, error) {
 	}
 	return tool, nil
 }
+
+// maxToolName is the length of the longest name of a tool: services take none that is longer, and Claude
+// Code cuts one.
+const maxToolName = 200
 
 // isBlank reports whether a client may leave a character out at the end of a name.
 func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' }
