@@ -296,6 +296,16 @@ func visitChatCalls(o *object, visit func(c *chatCall) error) error {
 			return err
 		}
 		c.ID = one.text("id")
+		if kind := one.text("type"); kind != "" && kind != member {
+			return fmt.Errorf("a call of the kind %s is a %s", shorten(kind), member)
+		}
+		extra, err := one.object("extra_content")
+		if err != nil {
+			return err
+		}
+		if google, err := extra.object("google"); err != nil || google.checkTexts("thought_signature") != nil {
+			return errors.New("a call comes with something else")
+		}
 		return c.readFunction(one.value(member), args, visit)
 	})
 	if old := o.value("function_call"); err == nil && old != "" {

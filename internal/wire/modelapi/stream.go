@@ -280,6 +280,12 @@ func (s *Stream) closeCall(g *growing) {
 	}
 }
 
+// isWhole reports whether the arguments that have come are a whole object.
+func (g *growing) isWhole() bool {
+	args, bad := parseArguments(g.text())
+	return args != nil && bad == ""
+}
+
 // joined returns a call of Responses with the arguments that came in pieces.
 func (g *growing) joined(c Call) Call {
 	if c.Free {
@@ -572,11 +578,10 @@ func (s *Stream) readChatChunk(o *object) error {
 				if at != "0" || s.choices[at] { // clients read the first choice, to its end
 					return fmt.Errorf("a call comes in choice %s, or after its end", at)
 				}
-				if name == "delta" && choice.value("index") == "" { // some clients drop it
-					return errors.New("a piece of a call comes in a choice without a number")
-				}
-				if name == "delta" && c.args.Kind() == jsonscan.Object { // a client makes a text of it that is no JSON
-					return errors.New("a piece of arguments is an object")
+				if name == "delta" {
+					if err := checkPiece(o, choice, &m, c); err != nil {
+						return err
+					}
 				}
 				return s.readChatCall(fmt.Sprintf("%s %d", at, c.index), c)
 			}); err != nil {
@@ -604,6 +609,10 @@ func (s *Stream) readChatCall(at string, c *chatCall) error {
 		s.numbered, s.unnumbered = s.numbered || c.numbered, s.unnumbered || !c.numbered
 	}
 	g := s.findOpen(at)
+	if g != nil && s.unnumbered && !s.numbered && c.Name != "" && c.ID != "" && g.call.ID != "" && c.ID != g.call.ID && g.isWhole() {
+		s.closeCall(g) // a service that numbers nothing begins its next call
+		g = nil
+	}
 	switch {
 	case s.unnumbered && (s.numbered || g != nil && s.begun > 1): // clients drop such a piece, or guess
 		return errors.New("a piece of a call has no number")

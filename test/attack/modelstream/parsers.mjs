@@ -87,8 +87,8 @@ const readers = {
       const body = { model: 'm', messages: [{ role: 'user', content: said(n) }] };
       const r = stream ? await c.chat.completions.stream(body).finalChatCompletion() : await c.chat.completions.create(body);
       const m = r.choices[0]?.message;
-      const calls = [...(m?.tool_calls ?? [])].filter(Boolean).map((t) => [t.function?.name ?? t.custom?.name, t.function?.arguments ?? t.custom?.input]);
-      if (m?.function_call) calls.push([m.function_call.name, m.function_call.arguments]);
+      const calls = [...(m?.tool_calls ?? [])].filter(Boolean).map((t) => [t.function?.name ?? t.custom?.name, asText(t.function?.arguments ?? t.custom?.input)]);
+      if (m?.function_call) calls.push([m.function_call.name, asText(m.function_call.arguments)]);
       return { calls };
     },
     // asQwen joins calls of one id, and tells calls of one number apart by their ids if the first is complete. A
@@ -116,7 +116,7 @@ const readers = {
         }
         if (choice?.finish_reason && !ended) {
           ended = true;
-          for (const s of slots.values()) if (s.name) calls.push([s.name, s.text]);
+          for (const s of slots.values()) if (s.name) calls.push([s.name, asText(s.text)]);
         }
       });
     },
