@@ -203,6 +203,9 @@ func (s *Stream) noteUnread(kind string) {
 
 // openCall opens a call. Two calls of one id are an error: clients join what comes for them.
 func (s *Stream) openCall(at string, c Call, place jsonscan.Value) (*growing, error) {
+	if !utf8.ValidString(c.Name) {
+		return nil, errors.New("the name of a call is not UTF-8")
+	}
 	if c.ID != "" && s.api != Gemini {
 		if s.ids[c.ID] {
 			return nil, fmt.Errorf("two calls have the id %s", shorten(c.ID))

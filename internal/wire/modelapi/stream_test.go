@@ -122,6 +122,7 @@ var ambiguousStreams = map[string][]stream{
 		{Messages, block("0", `{"type":["tool_use"],"id":"a","name":"Bash"}`)},
 		{Messages, block("0", `{"type":"tool_use","id":"a","name":["Bash"]}`)},
 		{Messages, block("0", `{"type":"tool_use","id":["a"],"name":"Bash"}`)},
+		{Messages, block("0", "{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"Ba\xffsh\"}")},
 		{Messages, block("0", `[`+use("a", "Bash")+`]`)},
 		{Responses, item("added", "0", function("a", "f", `""`)) + args("delta", "0", `[`+evil+`]`)},
 		{Responses, item("added", "0", function("a", "f", `""`)) + args("delta", "0", `1`)},

@@ -85,7 +85,7 @@ func describeCall(name, args string) string {
 			args = string(text)
 		}
 	}
-	if args == "" { // no client tells the two apart
+	if args == "" || args == "null" { // no client tells them apart
 		args = "{}"
 	}
 	return name + " " + args
