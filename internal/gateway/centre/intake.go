@@ -23,10 +23,12 @@ import (
 
 // Bounds of what a laptop ships.
 const (
-	MaxPart     = 1 << 20  // bytes of one part
-	maxSegment  = 64 << 20 // bytes of one segment; clawai begins a new one at 32 MiB
-	maxRest     = 2 << 20  // bytes that are no whole record; a record has at most 1 MiB
-	maxSegments = 100_000  // of one laptop
+	MaxPart     = 1 << 20 // bytes of one part
+	maxSegment  = 1 << 30 // bytes of one segment; clawai begins a new one at 32 MiB, but for a day of an agent's own tools
+	maxRest     = 2 << 20 // bytes that are no whole record; a record has at most 1 MiB
+	maxSegments = 100_000 // of one laptop
+	maxSession  = 1000    // segments of one session
+	maxFindings = 5000    // of one laptop, and as many notes; the first ones are kept
 )
 
 // ErrElsewhere means that a part does not begin where the held bytes end.
@@ -77,11 +79,18 @@ func (c *Centre) TakePart(ctx context.Context, l store.Laptop, p Part) (held enr
 		x := store.Extension{Segment: is}
 		if p.At != is.Size || is.Complete && len(p.Text) > 0 {
 			isElsewhere = true
-			return c.compareAgain(h, &p, x)
+			x, err := c.compareAgain(h, &p, x)
+			return boundFindings(h, x, err)
 		}
 		if is.Size == 0 {
-			if n, err := c.Store.CountSegments(ctx, p.Laptop); err != nil || n >= maxSegments {
-				return x, cmp.Or(err, error(&BoundError{fmt.Sprintf("the centre keeps %d segments of a laptop, and no more of this one", maxSegments)}))
+			all, ofSession, err := h.CountSegments()
+			switch {
+			case err != nil:
+				return x, err
+			case all >= maxSegments:
+				return x, &BoundError{fmt.Sprintf("the centre keeps %d segments of a laptop, and no more of this one", maxSegments)}
+			case ofSession >= maxSession:
+				return x, &BoundError{fmt.Sprintf("the centre keeps %d segments of a session, and no more of this one", maxSession)}
 			}
 		}
 		if is.Size+int64(len(p.Text)) > maxSegment {
@@ -89,12 +98,30 @@ func (c *Centre) TakePart(ctx context.Context, l store.Laptop, p Part) (held enr
 		}
 		x, err := c.checkPart(h, &p)
 		held = heldOf(x.Segment)
-		return x, err
+		return boundFindings(h, x, err)
 	})
 	if err == nil && isElsewhere {
 		err = ErrElsewhere
 	}
 	return held, err
+}
+
+// boundFindings leaves findings and notes out of an extension that would be more than are kept of a
+// laptop: a laptop that lies could fill the disk with them. A laptop with one finding is red already.
+func boundFindings(h store.Holding, x store.Extension, err error) (store.Extension, error) {
+	if err != nil || len(x.Findings) == 0 {
+		return x, err
+	}
+	all, notes, err := h.CountFindings()
+	if err != nil {
+		return x, err
+	}
+	left := map[bool]int{false: maxFindings - (all - notes), true: maxFindings - notes}
+	x.Findings = slices.DeleteFunc(x.Findings, func(f store.Finding) bool {
+		left[f.Note]--
+		return left[f.Note] < 0
+	})
+	return x, nil
 }
 
 // compareAgain compares a part that does not begin where the held bytes end with what is held.
@@ -148,16 +175,18 @@ func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, error) {
 	for _, f := range found.Notes {
 		x.Findings = append(x.Findings, store.Finding{Segment: f.File, Line: f.Line, What: f.What, Note: true})
 	}
-	others, err := h.ListSession()
-	if err != nil {
-		return x, err
+	if begun, ended := had == 0 && g.Arrival.Lines > 0, g.Complete && !is.Complete; begun || ended {
+		others, err := h.ListSession()
+		if err != nil {
+			return x, err
+		}
+		x.Findings = append(x.Findings, joinSegments(g, others, begun, ended)...)
 	}
-	x.Findings = append(x.Findings, joinSegments(g, others, had == 0 && g.Arrival.Lines > 0, g.Complete && !is.Complete)...)
 	for i := range x.Findings {
 		x.Findings[i].Laptop, x.Findings[i].Found = p.Laptop, c.now()
 	}
 	for i := range found.Records {
-		x.Records = append(x.Records, indexRecord(p, &found.Records[i]))
+		x.Records = append(x.Records, indexRecord(p, &found.Records[i], c.now()))
 	}
 	return x, nil
 }
@@ -197,16 +226,22 @@ const (
 	maxWords = 500
 )
 
-// indexRecord returns what the index keeps of a record.
-func indexRecord(p *Part, a *audit.Arrived) store.Record {
+// maxAhead is how far the clock of a laptop may be ahead. Records of a later time would stand above all
+// others for years.
+const maxAhead = 24 * time.Hour
+
+// indexRecord returns what the index keeps of a record that arrives now.
+func indexRecord(p *Part, a *audit.Arrived, now time.Time) store.Record {
 	r := store.Record{
 		Laptop: p.Laptop, Session: p.Session, Seq: a.Seq, Time: a.Time, Kind: cleanText(string(a.Kind), maxName), Look: lookOf(&a.Entry),
 		Server: cleanText(cmp.Or(a.Server, a.ServerGuess), maxName), Subject: cleanText(a.Subject, maxName), Method: cleanText(a.Method, maxName),
 		About: cleanText(view.MainArgument(a.Args), maxWords), Code: cleanText(a.Code, maxName), Reason: cleanText(cmp.Or(a.Reason, a.Detail), maxWords),
 		RuleText: cleanText(a.RuleText, maxWords), Ref: cleanText(a.Ref, maxName), Segment: p.Segment, Offset: a.Offset, Length: a.Length,
 	}
-	if year := r.Time.Year(); year < 1971 || year > 2200 { // a clock that was never set, or a lie
+	if r.Time.Year() < 1971 { // a clock that was never set
 		r.Time = time.Unix(1, 0).UTC()
+	} else if r.Time.After(now.Add(maxAhead)) {
+		r.Time = now.UTC()
 	}
 	if len(a.Names) > 0 {
 		r.Name = cleanText(a.Names[0], maxName)

@@ -1,19 +1,24 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/site"
@@ -29,6 +34,9 @@ const administrator = "administrator"
 // addressFile is the file in the centre's folder in which a running centre writes its address.
 const addressFile = "gateway.address"
 
+// lockFile is the file in the centre's folder that a running centre keeps locked.
+const lockFile = "gateway.lock"
+
 func runServe(c *call) error {
 	if !c.dev {
 		return usagef("serve needs --dev: it listens on this machine alone, and its administrator signs in by a link")
@@ -43,6 +51,12 @@ func runServe(c *call) error {
 		return err
 	}
 	defer func() { _ = is.Close() }()
+	// Two centres in one folder would take each other's address, and would each have limits of their own.
+	only := flock.New(filepath.Join(c.dir, lockFile), flock.SetPermissions(0o600))
+	if free, err := only.TryLock(); err != nil || !free {
+		return cmp.Or(err, fmt.Errorf("a centre runs in %s already; end it first, or make another link to it: clawai-gateway link --dir %s", c.dir, c.dir))
+	}
+	defer func() { _ = only.Close() }()
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)))
 	if err != nil {
 		return fmt.Errorf("%w; another port: clawai-gateway serve --dev --dir %s --port PORT", err, c.dir)
@@ -51,6 +65,7 @@ func runServe(c *call) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	s.Report = newReporter(c.stderr, is.Now)
 	token, err := is.NewLink(ctx, administrator)
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -68,6 +83,29 @@ func runServe(c *call) error {
 		fmt.Fprintf(c.stdout, "On each laptop run: clawai enroll %s\n", s.Address())
 	}
 	return s.Serve(ctx)
+}
+
+// reportEvery is how often the same fault is written.
+const reportEvery = time.Minute
+
+// newReporter returns a function that writes faults of the centre, the same one once a minute. It is
+// safe for concurrent use.
+func newReporter(w io.Writer, now func() time.Time) func(error) {
+	var mu sync.Mutex
+	told := map[string]time.Time{}
+	return func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		at, text := now(), err.Error()
+		maps.DeleteFunc(told, func(_ string, last time.Time) bool { return at.Sub(last).Abs() >= reportEvery })
+		if _, known := told[text]; known || len(told) >= 100 {
+			return
+		}
+		told[text] = at
+		for line := range strings.SplitSeq(text, "\n") {
+			fmt.Fprintf(w, "clawai-gateway: %s %s\n", at.UTC().Format(time.DateTime), term.VisibleText(line))
+		}
+	}
 }
 
 // readAddress returns the address of the centre that runs in a folder.
@@ -199,6 +237,9 @@ func runRevoke(c *call) error {
 	return err
 }
 
+// checkPatience is how long doctor reads the database.
+const checkPatience = 30 * time.Second
+
 // runDoctor checks what can be wrong with a centre, one line each.
 func runDoctor(c *call) error {
 	ctx := context.Background()
@@ -227,11 +268,21 @@ func runDoctor(c *call) error {
 		say(false, "database: %v", err)
 		return errFailed
 	}
-	if s.Database == "" {
-		say(true, "database: %s", filepath.Join(c.dir, centre.DatabaseFile))
-	} else {
-		say(true, "database: the one that %s names", centre.SettingsFile)
+	database := filepath.Join(c.dir, centre.DatabaseFile)
+	if s.Database != "" {
+		database = "the one that " + centre.SettingsFile + " names"
 	}
+	patience, cancel := context.WithTimeout(ctx, checkPatience)
+	err = is.Store.Check(patience)
+	switch {
+	case err == nil:
+		say(true, "database: %s", database)
+	case patience.Err() != nil:
+		say(true, "database: %s; it was not read to its end in %v", database, checkPatience)
+	default:
+		say(false, "database: %s: %v; mend the disk, or put a copy of the database back (docs/gateway.md)", database, err)
+	}
+	cancel()
 	if newest == 0 {
 		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", c.dir)
 	} else {

@@ -44,6 +44,7 @@ type call struct {
 	port      int
 	arguments []string
 	stdout    io.Writer
+	stderr    io.Writer
 }
 
 var commands = []command{
@@ -60,7 +61,7 @@ var commands = []command{
 
 // Run runs a command line without the program's name, and returns the exit code.
 func Run(words []string, version string, stdout, stderr io.Writer) int {
-	err := runCommand(words, version, stdout)
+	err := runCommand(words, version, stdout, stderr)
 	if err == nil {
 		return exitOK
 	}
@@ -75,7 +76,7 @@ func Run(words []string, version string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-func runCommand(words []string, version string, stdout io.Writer) error {
+func runCommand(words []string, version string, stdout, stderr io.Writer) error {
 	if len(words) == 0 {
 		return usagef("which command? See: clawai-gateway --help")
 	}
@@ -88,15 +89,15 @@ func runCommand(words []string, version string, stdout io.Writer) error {
 	}
 	for i := range commands {
 		if commands[i].name == words[0] {
-			return commands[i].start(words[1:], stdout)
+			return commands[i].start(words[1:], stdout, stderr)
 		}
 	}
 	return usagef("there is no command %q; see: clawai-gateway --help", words[0])
 }
 
 // start reads the options of a command and runs it.
-func (c *command) start(words []string, stdout io.Writer) error {
-	is := &call{stdout: stdout}
+func (c *command) start(words []string, stdout, stderr io.Writer) error {
+	is := &call{stdout: stdout, stderr: stderr}
 	f := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&is.dir, "dir", "", "the `DIR` with the centre's database, its key and gateway.toml")

@@ -24,6 +24,7 @@ func (s *Site) serveLaptop(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.answerLaptop(w, r)
 	switch {
 	case err != nil:
+		s.report(r, err)
 		status, text := statusOf(err)
 		writeJSON(w, status, enrolment.Refusal{Error: errorWord(status), Description: text})
 	case answer != nil:
@@ -181,7 +182,7 @@ func (s *Site) answerBundle(w http.ResponseWriter, r *http.Request) (*reply, err
 	}
 	b, err := s.centre.Store.FindNewestBundle(r.Context())
 	if errors.Is(err, store.ErrNone) {
-		return nil, refuse(http.StatusNotFound, "No bundle is published yet.")
+		return &reply{http.StatusNotFound, enrolment.Refusal{Error: enrolment.NoBundle, Description: "No bundle is published yet."}}, nil
 	}
 	if err != nil {
 		return nil, err

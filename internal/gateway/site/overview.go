@@ -109,7 +109,7 @@ func (v *visit) showOverview(string) error {
 	}
 	denied, err := v.rankTools(store.LookRefused, since)
 	asked, err2 := v.rankTools(store.LookAsked, since)
-	findings, err3 := v.listFindings(ctx, "", 5)
+	findings, err3 := v.listFindings(ctx, "", "", 5)
 	if err := errors.Join(err, err2, err3); err != nil {
 		return err
 	}

@@ -172,6 +172,7 @@ func (s *Site) writePageError(w http.ResponseWriter, r *http.Request, err error)
 	if r.Context().Err() != nil {
 		return
 	}
+	s.report(r, err)
 	status, text := statusOf(err)
 	if writePage(w, status, "message", frame{Title: "Not shown", Data: text}) != nil {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -332,12 +333,12 @@ type findingRow struct {
 	Note                               bool
 }
 
-func (v *visit) listFindings(ctx context.Context, laptop string, most int) (rows []findingRow, err error) {
+func (v *visit) listFindings(ctx context.Context, laptop, segment string, most int) (rows []findingRow, err error) {
 	names, _, err := v.nameLaptops()
 	if err != nil {
 		return nil, err
 	}
-	all, err := v.s.centre.Store.ListFindings(ctx, laptop, most)
+	all, err := v.s.centre.Store.ListFindings(ctx, laptop, segment, most)
 	for _, f := range all {
 		rows = append(rows, findingRow{f.Laptop, names[f.Laptop], f.Segment, f.What, f.Found.Format(time.DateTime) + " UTC", f.Line, f.Note})
 	}
@@ -357,7 +358,7 @@ func (v *visit) showLaptop(id string) error {
 	if err != nil {
 		return err
 	}
-	findings, err := v.listFindings(ctx, id, mostFindings)
+	findings, err := v.listFindings(ctx, id, "", mostFindings)
 	if err != nil {
 		return err
 	}

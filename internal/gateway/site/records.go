@@ -237,11 +237,10 @@ func (v *visit) showRecord(text string) error {
 	if err != nil {
 		return err
 	}
-	findings, err := v.listFindings(ctx, r.Laptop, mostFindings)
+	findings, err := v.listFindings(ctx, r.Laptop, r.Segment, mostFindings)
 	if err != nil {
 		return err
 	}
-	findings = slices.DeleteFunc(findings, func(f findingRow) bool { return f.Segment != r.Segment })
 	rows := v.newRecordRows(around, names)
 	for i := range rows {
 		rows[i].This = rows[i].ID == id

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -24,6 +25,10 @@ type Site struct {
 	listener net.Listener
 	host     string // the only accepted value of Host
 	cookie   string // name of the session's cookie; other ports of this address have their own
+
+	// Report is told of each fault of the centre itself, of which a laptop or a browser is told no
+	// details; nil for nobody.
+	Report func(error)
 }
 
 // New returns a site for l, which must listen on a loopback address. Serve closes l.
@@ -62,6 +67,12 @@ const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-a
 
 // ServeHTTP handles every request.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.report(r, fmt.Errorf("a mistake of the program: %v\n%s", fault, debug.Stack()))
+			panic(http.ErrAbortHandler)
+		}
+	}()
 	page.SetHeaders(w.Header(), pagePolicy)
 	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, a browser names no Origin when it sends a form
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
@@ -75,6 +86,13 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // refuse returns a refusal with a text for a person.
 func refuse(status int, text string) error { return &page.Refusal{Status: status, Text: text} }
+
+// report tells of an error that is a fault of the centre itself.
+func (s *Site) report(r *http.Request, err error) {
+	if _, refusal := errors.AsType[*page.Refusal](err); !refusal && s.Report != nil && r.Context().Err() == nil {
+		s.Report(err)
+	}
+}
 
 // statusOf returns the status and the text of an error. A fault of the centre itself is told without
 // its details, which are for its administrator alone.

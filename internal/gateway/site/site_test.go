@@ -385,7 +385,7 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%d bytes of %d, %v", len(kept), len(text), err)
 		}
 	}
-	if found, err := w.centre.Store.ListFindings(t.Context(), "", 10); err != nil || len(found) > 0 {
+	if found, err := w.centre.Store.ListFindings(t.Context(), "", "", 10); err != nil || len(found) > 0 {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	all, err := w.centre.Store.ListRecords(t.Context(), store.Query{Most: 1000})
@@ -506,7 +506,7 @@ func TestChangedRecordsAreFound(t *testing.T) {
 			w := newWorld(t)
 			grant := w.enrol("ana's laptop")
 			c.do(w, grant.Token)
-			found, err := w.centre.Store.ListFindings(t.Context(), grant.Laptop, 100)
+			found, err := w.centre.Store.ListFindings(t.Context(), grant.Laptop, "", 100)
 			w.must(err)
 			if !slices.ContainsFunc(found, func(f store.Finding) bool { return !f.Note && strings.Contains(f.What, c.want) }) {
 				t.Fatalf("%+v", found)
@@ -525,7 +525,7 @@ func TestChangedRecordsAreFound(t *testing.T) {
 		for _, i := range []int{1, 0, 2} { // the order in which they come does not matter
 			w.ship(grant.Token, names[i], 0, segments[names[i]], true)
 		}
-		if found, err := w.centre.Store.ListFindings(t.Context(), "", 100); err != nil || slices.ContainsFunc(found, func(f store.Finding) bool { return !f.Note }) {
+		if found, err := w.centre.Store.ListFindings(t.Context(), "", "", 100); err != nil || slices.ContainsFunc(found, func(f store.Finding) bool { return !f.Note }) {
 			t.Errorf("%+v, %v", found, err)
 		}
 	})

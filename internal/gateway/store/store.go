@@ -31,6 +31,8 @@ type Store interface {
 	Segments
 	Records
 	People
+	// Check reads the whole database and writes to it, and returns what is wrong with it.
+	Check(ctx context.Context) error
 	Close() error
 }
 
@@ -133,7 +135,8 @@ type Extension struct {
 	Findings []Finding
 }
 
-// Holding is a segment inside the transaction that may extend it.
+// Holding is a segment inside the transaction that may extend it. Whoever has one must not ask the
+// Store for anything else: all its connections may belong to those who wait for this transaction.
 type Holding interface {
 	// Segment is what is held; of a new segment its Size is 0.
 	Segment() Segment
@@ -141,6 +144,10 @@ type Holding interface {
 	ReadHeld(from int64, most int) ([]byte, error)
 	// ListSession returns the other segments of the session, by name.
 	ListSession() ([]Segment, error)
+	// CountSegments returns how many segments of the laptop are held, and how many of the session.
+	CountSegments() (all, ofSession int, err error)
+	// CountFindings returns how many findings of the laptop are kept, and how many of them are notes.
+	CountFindings() (all, notes int, err error)
 }
 
 // Segments keeps the bytes of records.
@@ -152,8 +159,6 @@ type Segments interface {
 	ExtendSegment(ctx context.Context, laptop, session, name string, extend func(Holding) (Extension, error)) error
 	// ReadSegment returns bytes of a segment.
 	ReadSegment(ctx context.Context, laptop, name string, from int64, length int) ([]byte, error)
-	// CountSegments returns how many segments of a laptop are held.
-	CountSegments(ctx context.Context, laptop string) (int, error)
 }
 
 // Finding is what the chain of a segment shows.
@@ -231,8 +236,9 @@ type Records interface {
 	CountHours(ctx context.Context, since time.Time) ([]Sum, error)
 	// CountTools returns the tools with the most calls of a look since a time.
 	CountTools(ctx context.Context, look Look, since time.Time, most int) ([]Sum, error)
-	// ListFindings returns what was found, the newest first; laptop "" means all.
-	ListFindings(ctx context.Context, laptop string, most int) ([]Finding, error)
+	// ListFindings returns what was found: notes behind all others, the newest first. "" means all
+	// laptops, or all segments.
+	ListFindings(ctx context.Context, laptop, segment string, most int) ([]Finding, error)
 }
 
 // People keeps who may see the pages. Of links and sessions only keyed hashes are kept.

@@ -143,14 +143,17 @@ func RemoveEnrolment(ctx context.Context, state string) error {
 // second whether the laptop is still enrolled.
 const removePatience = 20 * time.Second
 
-// ReadProgress returns the progress; the zero value if there is none.
+// ErrDamaged means that the file of the progress is no progress.
+var ErrDamaged = errors.New("it is damaged")
+
+// ReadProgress returns the progress; the zero value if there is none. ErrDamaged: see ReplaceProgress.
 func ReadProgress(state string) (p Progress, err error) {
 	src, err := config.ReadFile(progressFile(state))
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(src, &p)
+	if err == nil && json.Unmarshal(src, &p) != nil {
+		err = ErrDamaged
 	}
 	if err != nil {
 		return Progress{}, fmt.Errorf("%s cannot be read: %w", progressFile(state), err)
@@ -176,6 +179,22 @@ func ChangeProgress(state string, change func(*Progress)) error {
 	counter := p.Counter
 	change(&p)
 	p.Counter = max(p.Counter, counter)
+	return writeJSON(progressFile(state), p)
+}
+
+// ReplaceProgress keeps a progress in the place of one that is damaged.
+func ReplaceProgress(state string, p Progress) error {
+	if !IsEnrolled(state) {
+		return ErrNone
+	}
+	unlock, err := atomicfile.Lock(progressFile(state))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err := ReadProgress(state); !errors.Is(err, ErrDamaged) {
+		return err
+	}
 	return writeJSON(progressFile(state), p)
 }
 

@@ -55,6 +55,9 @@ const (
 	Refused  = "access_denied"
 )
 
+// NoBundle is the Error of a Refusal with which a centre answers 404 if it has no bundle.
+const NoBundle = "no_bundle"
+
 // Held says how much of a segment the centre holds. A PUT that does not begin there is answered 409
 // with it.
 type Held struct {

@@ -209,7 +209,7 @@ func (c *Centre) answer(w http.ResponseWriter, r *http.Request, body []byte) (in
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == enrolment.BundlePath:
 		if c.bundle == nil {
-			return http.StatusNotFound, refuse("no_bundle")
+			return http.StatusNotFound, refuse(enrolment.NoBundle)
 		}
 		sum := sha256.Sum256(c.bundle)
 		etag := `"` + hex.EncodeToString(sum[:8]) + `"`

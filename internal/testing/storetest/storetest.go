@@ -224,17 +224,34 @@ func testSegments(t *testing.T, s, other store.Store) {
 		}
 		return store.Extension{Segment: h.Segment()}, nil
 	}))
-	if n, err := s.CountSegments(ctx, "laptop1"); n != 2 || err != nil {
-		t.Errorf("%d segments, %v", n, err)
-	}
-	if n, err := other.CountSegments(ctx, "laptop1"); n != 0 || err != nil {
-		t.Errorf("%d segments of another organisation, %v", n, err)
-	}
-	found, err := s.ListFindings(ctx, "", 10)
+	must(t, s.ExtendSegment(ctx, "laptop1", "k3f9x2m7qb", "20261130T110203.123456789Z-k3f9x2m7qb.ndjson", func(h store.Holding) (store.Extension, error) {
+		if all, ofSession, err := h.CountSegments(); all != 2 || ofSession != 0 || err != nil {
+			t.Errorf("%d segments, %d of the session, %v", all, ofSession, err)
+		}
+		if all, notes, err := h.CountFindings(); all != 2 || notes != 1 || err != nil {
+			t.Errorf("%d findings, %d notes, %v", all, notes, err)
+		}
+		return store.Extension{Segment: h.Segment()}, nil
+	}))
+	must(t, other.ExtendSegment(ctx, "laptop1", "k3f9x2m7qa", later, func(h store.Holding) (store.Extension, error) {
+		all, _, err := h.CountSegments()
+		found, _, err2 := h.CountFindings()
+		if all != 0 || found != 0 || err != nil || err2 != nil {
+			t.Errorf("%d segments and %d findings of another organisation, %v, %v", all, found, err, err2)
+		}
+		return store.Extension{Segment: h.Segment()}, nil
+	}))
+	found, err := s.ListFindings(ctx, "", "", 10)
 	must(t, err)
-	if len(found) != 2 || found[0] != note || found[1] != finding {
+	if len(found) != 2 || found[0] != finding || found[1] != note { // the note is newer
 		t.Errorf("%+v", found)
 	}
+	for _, of := range [][2]string{{"laptop2", ""}, {"laptop1", later}} {
+		if found, err := s.ListFindings(ctx, of[0], of[1], 10); len(found) > 0 || err != nil {
+			t.Errorf("%q: %+v, %v", of, found, err)
+		}
+	}
+	must(t, s.Check(ctx))
 	l, _, err := s.FindLaptop(ctx, "laptop1")
 	if err != nil || l.Bytes != 15 || l.Findings != 1 || !l.Shipped.Equal(began) {
 		t.Errorf("%+v, %v", l, err)
@@ -386,7 +403,21 @@ func testRaces(t *testing.T, s, _ store.Store) {
 			count(&parts, err, elsewhere)
 		})
 	}
+	// More begin a segment at once than a store has connections.
+	begun := 0
+	for i := range 40 {
+		all.Go(func() {
+			session := fmt.Sprintf("k3f9x2m7%02d", i)
+			count(&begun, s.ExtendSegment(ctx, "laptop1", session, fmt.Sprintf("20261130T100203.123456789Z-%s.ndjson", session), func(h store.Holding) (store.Extension, error) {
+				_, _, err := h.CountSegments()
+				return store.Extension{Segment: h.Segment()}, err
+			}))
+		})
+	}
 	all.Wait()
+	if begun != 40 {
+		t.Errorf("%d segments of 40 were begun", begun)
+	}
 	if links != 1 || bundles != 1 || decisions != 1 || parts < 1 || parts > 4 {
 		t.Errorf("%d links, %d bundles, %d decisions, %d parts", links, bundles, decisions, parts)
 	}

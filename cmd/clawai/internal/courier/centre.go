@@ -247,10 +247,13 @@ func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err e
 		}
 		return fetched{etag: etag}, nil
 	case http.StatusNotFound:
-		// Another program at this address answers 404, too. A centre says it in JSON.
+		// Another program at this address answers 404, too, and is no sign that the centre is there.
 		var said enrolment.Refusal
 		if err := readAnswer(resp, &said); err != nil {
 			return f, err
+		}
+		if said.Error != enrolment.NoBundle {
+			return f, errors.New("what answers at the centre's address is no centre of clawai: it does not say that there is no bundle")
 		}
 		return fetched{none: true}, nil
 	}

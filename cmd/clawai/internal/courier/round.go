@@ -85,6 +85,11 @@ func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error)
 		return before.Active, false, err
 	}
 	p, err := enrolment.ReadProgress(state)
+	if errors.Is(err, enrolment.ErrDamaged) {
+		// What is lost with it is when the centre was last reached, so an offline rule holds until it is.
+		p = enrolment.Progress{Counter: before.Counter}
+		err = enrolment.ReplaceProgress(state, p)
+	}
 	if err != nil {
 		return before.Active, restored, err
 	}

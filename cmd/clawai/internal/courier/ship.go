@@ -22,6 +22,7 @@ const (
 	roundSize   = 16 << 20 // bytes of one round, so that a poll never waits long
 	// After a segment was refused, it is tried again after this time. Others go on meanwhile.
 	refusedPause = 5 * time.Minute
+	mostMoves    = 3              // how often a centre may name another number of bytes in one round
 	cutPause     = 24 * time.Hour // a segment that was cut does not become whole again
 )
 
@@ -143,6 +144,7 @@ func (s *shipper) shipSegment(ctx context.Context, segment audit.Segment, size i
 		}
 		s.held[segment.Name] = held
 	}
+	moves := 0
 	for sent < size {
 		if held.Complete && segment.Size >= held.Size {
 			return sent, nil
@@ -164,7 +166,10 @@ func (s *shipper) shipSegment(ctx context.Context, segment audit.Segment, size i
 		if err != nil {
 			return sent, err
 		}
-		if moved && next == held {
+		if moved {
+			moves++
+		}
+		if moved && (next == held || moves > mostMoves) {
 			return sent, errors.New("the centre refuses what follows the bytes that it holds")
 		}
 		if held = next; !moved {

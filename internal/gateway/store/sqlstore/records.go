@@ -75,15 +75,18 @@ func (s *Store) CountTools(ctx context.Context, look store.Look, since time.Time
 }
 
 // ListFindings implements store.Records.
-func (s *Store) ListFindings(ctx context.Context, laptop string, most int) ([]store.Finding, error) {
+func (s *Store) ListFindings(ctx context.Context, laptop, segment string, most int) ([]store.Finding, error) {
 	where, values := "org = ?", []any{s.org}
 	if laptop != "" {
 		where, values = where+" AND laptop = ?", append(values, laptop)
+	}
+	if segment != "" {
+		where, values = where+" AND segment = ?", append(values, segment)
 	}
 	return list(ctx, s, func(r scanner) (f store.Finding, err error) {
 		var note, found int64
 		err = r.Scan(&f.Laptop, &f.Segment, &f.Line, &f.What, &note, &found)
 		f.Note, f.Found = note != 0, fromNanos(found)
 		return f, err
-	}, "SELECT laptop, segment, line, what, note, found FROM finding WHERE "+where+" ORDER BY found DESC, segment, line, what LIMIT ?", append(values, most)...)
+	}, "SELECT laptop, segment, line, what, note, found FROM finding WHERE "+where+" ORDER BY note, found DESC, segment, line, what LIMIT ?", append(values, most)...)
 }

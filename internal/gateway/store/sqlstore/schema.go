@@ -143,7 +143,7 @@ CREATE TABLE finding (
 	found        {int} NOT NULL,
 	PRIMARY KEY (org, laptop, segment, line, what)
 ){strict};
-CREATE INDEX finding_by_time ON finding (org, found);
+CREATE INDEX finding_by_time ON finding (org, note, found);
 
 CREATE TABLE link (
 	org          TEXT NOT NULL,

@@ -29,11 +29,6 @@ func (s *Store) FindSegment(ctx context.Context, laptop, name string) (store.Seg
 	return g, explain(err)
 }
 
-// CountSegments implements store.Segments.
-func (s *Store) CountSegments(ctx context.Context, laptop string) (n int, err error) {
-	return n, explain(s.row(ctx, "SELECT count(*) FROM segment WHERE org = ? AND laptop = ?", s.org, laptop).Scan(&n))
-}
-
 // holding implements store.Holding.
 type holding struct {
 	s  *Store
@@ -51,6 +46,16 @@ func (h *holding) ReadHeld(from int64, most int) ([]byte, error) {
 func (h *holding) ListSession() ([]store.Segment, error) {
 	rows, err := h.t.rows("SELECT "+segmentColumns+" FROM segment WHERE org = ? AND laptop = ? AND session = ? AND name <> ? ORDER BY name", h.s.org, h.is.Laptop, h.is.Session, h.is.Name)
 	return collect(rows, err, readSegment)
+}
+
+func (h *holding) CountSegments() (all, ofSession int, err error) {
+	err = h.t.row("SELECT count(*), count(CASE WHEN session = ? THEN 1 END) FROM segment WHERE org = ? AND laptop = ?", h.is.Session, h.s.org, h.is.Laptop).Scan(&all, &ofSession)
+	return all, ofSession, err
+}
+
+func (h *holding) CountFindings() (all, notes int, err error) {
+	err = h.t.row("SELECT count(*), count(CASE WHEN note = 1 THEN 1 END) FROM finding WHERE org = ? AND laptop = ?", h.s.org, h.is.Laptop).Scan(&all, &notes)
+	return all, notes, err
 }
 
 // partsStatement finds the parts that have bytes between two offsets.

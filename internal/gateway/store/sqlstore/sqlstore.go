@@ -21,9 +21,10 @@ import (
 
 // Store implements store.Store.
 type Store struct {
-	db  *sql.DB
-	org string
-	d   dialect
+	db   *sql.DB
+	org  string
+	d    dialect
+	turn chan struct{} // holds something while somebody writes; nil: the database lets several write
 }
 
 var _ store.Store = (*Store)(nil)
@@ -33,6 +34,7 @@ type dialect struct {
 	types    map[string]string // the words in braces of the schema
 	numbered bool              // places of values are $1, $2, ... in place of ?
 	lock     string            // behind a SELECT, keeps others from the row until the transaction ends
+	check    string            // a statement that answers "ok" for a file of the database that is whole; "": the server checks its own
 	alone    string            // a statement after which a transaction is the only one of its kind; "": each is alone
 }
 
@@ -58,9 +60,9 @@ func OpenSQLite(ctx context.Context, path, org string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: sql.OpenDB(c), org: org, d: dialect{types: map[string]string{
+	s := &Store{db: sql.OpenDB(c), org: org, turn: make(chan struct{}, 1), d: dialect{types: map[string]string{
 		"{int}": "INTEGER", "{bytes}": "BLOB", "{serial}": "INTEGER PRIMARY KEY AUTOINCREMENT", "{strict}": " STRICT", "{keyed}": " STRICT, WITHOUT ROWID",
-	}}}
+	}, check: "PRAGMA quick_check(1)"}}
 	s.db.SetMaxOpenConns(4)
 	return s.begin(ctx, path)
 }
@@ -71,6 +73,23 @@ func (s *Store) begin(ctx context.Context, name string) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("the database %s: %w", name, err), s.db.Close())
 	}
 	return s, nil
+}
+
+// Check implements store.Store.
+func (s *Store) Check(ctx context.Context) error {
+	if s.d.check != "" {
+		var word string
+		if err := s.row(ctx, s.d.check).Scan(&word); err != nil {
+			return explain(err)
+		}
+		if word != "ok" {
+			return fmt.Errorf("it is damaged: %s", word)
+		}
+	}
+	return s.change(ctx, func(t *transaction) error {
+		_, err := t.exec("INSERT INTO about (name, value) VALUES ('checked', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", nanos(time.Now()))
+		return err
+	})
 }
 
 // Close closes the database.
@@ -141,8 +160,29 @@ func (t *transaction) lockAll() (err error) {
 	return err
 }
 
+// takeTurn waits until nobody else of this process writes. Without it, those who wait for the lock of
+// the file would hold all connections, and no page could read.
+func (s *Store) takeTurn(ctx context.Context) (end func(), err error) {
+	if s.turn == nil {
+		return func() {}, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, store.ErrLocked)
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+		return func() { <-s.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
 // change runs a transaction. If change returns an error, nothing is kept.
 func (s *Store) change(ctx context.Context, change func(*transaction) error) error {
+	end, err := s.takeTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return explain(err)
@@ -156,6 +196,11 @@ func (s *Store) change(ctx context.Context, change func(*transaction) error) err
 
 // execOne runs a statement that changes one row; store.ErrNone if it changes none.
 func (s *Store) execOne(ctx context.Context, statement string, values ...any) error {
+	end, err := s.takeTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	result, err := s.db.ExecContext(ctx, s.d.writePlaces(statement), values...)
 	if err != nil {
 		return explain(err)
