@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net"
@@ -222,6 +223,10 @@ func (s *Site) answerRecords(w http.ResponseWriter, r *http.Request, l store.Lap
 	if complete := query.Get("complete"); err != nil || at < 0 || complete != "" && complete != "1" {
 		return nil, refuse(http.StatusBadRequest, "at must be the number of bytes that the centre holds, and complete, if it is there, 1.")
 	}
+	if !s.beginPart(l.ID) {
+		return nil, refuse(http.StatusTooManyRequests, fmt.Sprintf("%d parts of this laptop are being read; send one after the other.", maxParts))
+	}
+	defer s.endPart(l.ID)
 	body, err := readBody(w, r, centre.MaxPart)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
@@ -26,6 +27,9 @@ type Site struct {
 	host     string // the only accepted value of Host
 	cookie   string // name of the session's cookie; other ports of this address have their own
 
+	mu    sync.Mutex
+	parts map[string]int // parts that are read or verified now, by laptop
+
 	// Report is told of each fault of the centre itself, of which a laptop or a browser is told no
 	// details; nil for nobody.
 	Report func(error)
@@ -37,7 +41,7 @@ func New(c *centre.Centre, l net.Listener) (*Site, error) {
 	if !ok || !addr.IP.IsLoopback() {
 		return nil, fmt.Errorf("%v is not a loopback address", l.Addr())
 	}
-	return &Site{centre: c, listener: l, host: addr.String(), cookie: fmt.Sprintf("clawai_gateway_%d", addr.Port)}, nil
+	return &Site{centre: c, listener: l, host: addr.String(), cookie: fmt.Sprintf("clawai_gateway_%d", addr.Port), parts: map[string]int{}}, nil
 }
 
 // Address returns the site's address, without a path.
@@ -101,6 +105,29 @@ func statusOf(err error) (int, string) {
 		return e.Status, e.Text
 	}
 	return http.StatusServiceUnavailable, "The centre cannot answer now. Try again, or run: clawai-gateway doctor"
+}
+
+// maxParts is how many parts of one laptop are read or verified at the same time. clawai sends one; a
+// connection that broke may leave another one.
+const maxParts = 2
+
+// beginPart counts a part of a laptop, and reports false if there are too many. Each takes memory.
+func (s *Site) beginPart(laptop string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parts[laptop] >= maxParts {
+		return false
+	}
+	s.parts[laptop]++
+	return true
+}
+
+func (s *Site) endPart(laptop string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parts[laptop]--; s.parts[laptop] == 0 {
+		delete(s.parts, laptop)
+	}
 }
 
 // readBody reads a body of at most most bytes.

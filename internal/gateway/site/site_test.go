@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -576,6 +577,107 @@ func TestRecordsAreBounded(t *testing.T) {
 		if status, _, _ := w.do(w.laptop, r); status != 400 {
 			t.Errorf("%q: %d", query, status)
 		}
+	}
+}
+
+// A laptop that lies fills neither the database nor the first places of a list, and hides nothing that
+// was found before or is found later.
+func TestALaptopCannotDrownTheOthers(t *testing.T) {
+	w := newWorld(t)
+	grant := w.enrol("one")
+	late := recordedCall("deny", "from_the_future", "{}")
+	late.Time = time.Now().AddDate(100, 0, 0)
+	for name, segment := range recordSegments(t, audit.Options{}, late) {
+		w.ship(grant.Token, name, 0, segment, true)
+	}
+	calls := []event.Event{recordedCall("allow", "a", "{}"), recordedCall("allow", "b", "{}"), recordedCall("allow", "c", "{}")}
+	var changed string
+	for name, segment := range recordSegments(t, audit.Options{}, calls...) {
+		changed = name
+		w.ship(grant.Token, name, 0, bytes.Replace(segment, []byte(`"b"`), []byte(`"B"`), 1), true)
+	}
+	for name, segment := range recordSegments(t, audit.Options{}, calls...) {
+		lines := bytes.SplitAfter(segment, []byte("\n"))
+		swapped := bytes.Repeat(append(bytes.Clone(lines[2]), lines[1]...), 800) // no line follows the one before it
+		w.ship(grant.Token, name, 0, lines[0], false)
+		at := len(lines[0])
+		for range 5 {
+			if status, _ := w.ship(grant.Token, name, at, swapped, false); status != 200 {
+				t.Fatalf("a part: %d", status)
+			}
+			at += len(swapped)
+		}
+	}
+	found, err := w.centre.Store.ListFindings(t.Context(), grant.Laptop, "", 100_000)
+	w.must(err)
+	if len(found) < 4000 || len(found) > 5000 {
+		t.Errorf("%d findings are kept", len(found))
+	}
+	records, err := w.centre.Store.ListRecords(t.Context(), store.Query{Laptop: grant.Laptop, Most: 10_000})
+	w.must(err)
+	at := slices.IndexFunc(records, func(r store.Record) bool { return r.Segment == changed })
+	ahead := slices.IndexFunc(records, func(r store.Record) bool { return r.Name == "from_the_future" })
+	if at < 0 || ahead < 0 || records[ahead].Time.After(time.Now().Add(time.Minute)) {
+		t.Fatalf("the records of the changed segment and of the future: %d, %d", at, ahead)
+	}
+	w.signIn()
+	if _, body := w.visit(fmt.Sprint(recordsPage, "/", records[at].ID)); !strings.Contains(body, "are no record, or one that was changed") {
+		t.Error("the page of a record does not show what was found in its segment")
+	}
+}
+
+// Bodies that never end take the memory of two parts for each laptop, and keep no other laptop out.
+func TestBodiesThatDoNotEnd(t *testing.T) {
+	w := newWorld(t)
+	one, other := w.enrol("one"), w.enrol("other")
+	const name = "20261130T100203.123456789Z-k3f9x2m7qa.ndjson"
+	for range maxParts {
+		c, err := net.Dial("tcp", w.site.host)
+		w.must(err)
+		defer c.Close()
+		_, err = fmt.Fprintf(c, "PUT %s?at=0 HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\nx", recordsPathOf(name), w.site.host, one.Token)
+		w.must(err)
+	}
+	status := 0
+	for end := time.Now().Add(time.Minute); status != 429 && time.Now().Before(end); { // until both are being read
+		status, _ = w.ship(one.Token, name, 5, nil, false)
+	}
+	if status != 429 {
+		t.Errorf("a third part: %d", status)
+	}
+	if status, _ := w.ship(other.Token, name, 0, []byte("x"), false); status != 200 {
+		t.Errorf("another laptop: %d", status)
+	}
+}
+
+func TestSegmentsOfASessionAreBounded(t *testing.T) {
+	slow.Test(t)
+	w := newWorld(t)
+	grant := w.enrol("one")
+	for i := range 1001 {
+		status, _ := w.ship(grant.Token, fmt.Sprintf("20261130T100203.%09dZ-k3f9x2m7qa.ndjson", i), 0, nil, true)
+		if want := map[bool]int{true: 200, false: 507}[i < 1000]; status != want {
+			t.Fatalf("segment %d: %d, want %d", i, status, want)
+		}
+	}
+}
+
+// A fault of the centre is told to whoever runs it, and a laptop is told no details.
+func TestFaultsAreReported(t *testing.T) {
+	w := newWorld(t)
+	grant := w.enrol("one")
+	var told []error
+	w.site.Report = func(err error) { told = append(told, err) }
+	if status := w.call("", "GET", enrolment.BundlePath, nil, nil); status != 401 || len(told) > 0 {
+		t.Errorf("a refusal: %d, %v", status, told)
+	}
+	w.must(w.centre.Close())
+	var said enrolment.Refusal
+	if status := w.call(grant.Token, "GET", enrolment.BundlePath, nil, &said); status != 503 || len(told) != 1 || strings.Contains(said.Description, "closed") {
+		t.Errorf("a fault: %d, %+v, %v", status, said, told)
+	}
+	if status, _ := w.visit("/"); status != 401 && len(told) < 2 {
+		t.Errorf("a page: %d, %v", status, told)
 	}
 }
 

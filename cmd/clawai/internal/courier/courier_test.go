@@ -3,11 +3,14 @@ package courier
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -273,7 +276,7 @@ func TestCentreThatFailsChangesNothing(t *testing.T) {
 	centre.Publish(centre.Sign(t, 5, denyPush))
 	l.wants(5, "")
 	reached := l.progress().Reached
-	for status, want := range map[int]string{500: "500", 502: "502", 401: "does not know this laptop", 403: "does not know this laptop", 302: "302"} {
+	for status, want := range map[int]string{404: "no centre of clawai", 500: "500", 502: "502", 401: "does not know this laptop", 403: "does not know this laptop", 302: "302"} {
 		centre.Fail(status)
 		_, err := l.poll()
 		if err == nil || !strings.Contains(err.Error(), want) || l.progress().Error != err.Error() || !l.progress().Reached.Equal(reached) {
@@ -287,6 +290,46 @@ func TestCentreThatFailsChangesNothing(t *testing.T) {
 	l.wants(5, "")
 	if p := l.progress(); p.Error != "" || !p.Reached.After(reached) {
 		t.Errorf("%+v", p)
+	}
+}
+
+// A centre that names another number of bytes each time does not keep the process busy.
+func TestCentreThatMovesWhatItHolds(t *testing.T) {
+	l := enrol(t, centretest.Start(t))
+	log, err := audit.Open(base.RecordDir(l.folders.State), audit.Options{})
+	l.must(err)
+	l.must(log.Record(&event.Event{Kind: event.Upkeep}))
+	l.must(log.Close())
+	var puts atomic.Int64
+	mover := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := int64(0)
+		if r.Method == http.MethodPut {
+			n = puts.Add(1)
+			w.WriteHeader(http.StatusConflict)
+		}
+		_, _ = fmt.Fprintf(w, `{"size":%d,"complete":false}`, 10*(n%2))
+	}))
+	defer mover.Close()
+	centre := NewCentre(l.folders, mover.URL, "token")
+	defer centre.Close()
+	s := newShipper(l.folders.State, time.Now().Add(-time.Hour), centre)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, _, err := s.shipRound(ctx); err == nil || ctx.Err() != nil || puts.Load() > 10 {
+		t.Errorf("%d uploads, %v", puts.Load(), err)
+	}
+}
+
+func TestDamagedProgressIsReplaced(t *testing.T) {
+	centre := centretest.Start(t)
+	l := enrol(t, centre)
+	centre.Publish(centre.Sign(t, 5, denyPush))
+	l.wants(5, "")
+	l.must(os.WriteFile(filepath.Join(enrolment.Folder(l.folders.State), "progress.json"), []byte("{"), 0o600))
+	centre.Publish(centre.Sign(t, 4, denyAll))
+	l.wants(5, "4, and 5 was in force already")
+	if l.progress().Reached.IsZero() || l.answers("git_push") != policy.Deny || l.answers("x") != policy.Allow {
+		t.Errorf("%+v", l.progress())
 	}
 }
 

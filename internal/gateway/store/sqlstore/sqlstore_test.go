@@ -2,10 +2,15 @@ package sqlstore
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/internal/testing/storetest"
 )
 
@@ -52,5 +57,48 @@ func TestDatabaseIsOpenedAgain(t *testing.T) {
 	_ = s.Close()
 	if _, err := OpenSQLite(t.Context(), path, "main"); !errors.Is(err, store.ErrNewer) {
 		t.Fatalf("a newer database: %v", err)
+	}
+}
+
+// A page of the file that is not what was written is found, also where no other question reads it.
+func TestDamageIsFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gateway.db")
+	s, err := OpenSQLite(t.Context(), path, "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 400 {
+		if err := s.AddEnrolment(t.Context(), store.Enrolment{Expires: time.Now(), DeviceHash: fmt.Sprint("device", i), UserHash: fmt.Sprint("user", i), Ask: enrolment.AskEnrolment{Name: strings.Repeat("x", 300)}}, 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Check(t.Context()); err != nil {
+		t.Errorf("a whole database: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	if len(src) < 60*page {
+		t.Fatalf("the database has %d bytes, too few to damage some that are not read first", len(src))
+	}
+	for at := 50 * page; at+page <= len(src); at += page {
+		for i := range 100 {
+			src[at+i] = 0xff
+		}
+	}
+	if err := os.WriteFile(path, src, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = OpenSQLite(t.Context(), path, "main"); err != nil {
+		t.Fatalf("the first pages are whole: %v", err)
+	}
+	defer s.Close()
+	if err := s.Check(t.Context()); err == nil {
+		t.Error("nothing was found")
 	}
 }
