@@ -24,8 +24,10 @@ type Plan struct {
 	Doors []hostlist.Target
 	// NotHosts are never led to, whatever Hosts has.
 	NotHosts hostlist.List
-	Client   bool     // the client's own sandbox is part of it
-	Notes    []string // what the owner should know of the table, such as places that are not there
+	Client   bool // the client's own sandbox is part of it
+	// Unshut are places that are to stay shut and were not there to be shut, in folders that are open.
+	Unshut []string
+	Notes  []string // what the owner should know of the table, such as places that are not there
 }
 
 // Options holds what a plan depends on.
@@ -159,19 +161,36 @@ func (p *planner) readPlaces() error {
 	for _, r := range reads {
 		if !isBelow(r.path, pathsOf(writes)) {
 			p.plan.Spec.Read = append(p.plan.Spec.Read, r.path)
+		} else if at := slices.IndexFunc(writes, func(w place) bool { return w.path != r.path && contains(w.path, r.path) }); at >= 0 {
+			p.note("read has %s, which lies in %s of write: it may be written, too", r.written, writes[at].written)
 		}
 	}
 	p.plan.Spec.Write = pathsOf(writes)
 	return nil
 }
 
-func (p *planner) resolveAll(written []string) (all []place, err error) {
+func (p *planner) resolveAll(written []string) ([]place, error) {
+	return p.resolve(written, func(text, _ string) { p.note("%s is not there; make it before the server starts", text) })
+}
+
+// resolveShut resolves places that are to stay shut. What is not there cannot be shut: a wall stands on
+// a file or a folder. If it is made while the server runs, in a folder that is open, it is open, too.
+func (p *planner) resolveShut(written []string) ([]place, error) {
+	return p.resolve(written, func(text, path string) {
+		if isBelow(existingFolder(path), slices.Concat(p.plan.Spec.Read, p.plan.Spec.Write, p.system)) {
+			p.plan.Unshut = append(p.plan.Unshut, text)
+			p.note("%s is to stay shut and is not there: if it is made while the server runs, it is open until the next start; make it before", text)
+		}
+	})
+}
+
+func (p *planner) resolve(written []string, missing func(text, path string)) (all []place, err error) {
 	for _, text := range written {
 		path := p.expand(text)
 		real, err := filepath.EvalSymlinks(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			p.note("%s is not there; make it before the server starts", text)
+			missing(text, path)
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", text, err)
@@ -255,7 +274,7 @@ func (p *planner) hidePlaces() error {
 				return fmt.Errorf("%s is to stay shut and leads through %s, a link in a folder that the server may write, or another one with a sandbox: it may be gone tomorrow; write the place that it leads to", text, link)
 			}
 		}
-		hidden, err := p.resolveAll(t.Hide)
+		hidden, err := p.resolveShut(t.Hide)
 		if err != nil {
 			return err
 		}
@@ -352,10 +371,23 @@ func (p *planner) hide(path, written string) error {
 	return nil
 }
 
-// resolveExisting returns those of the paths that are there, with their links resolved.
+// resolveExisting returns those of the paths that are there, with their links resolved. It looks at each
+// folder above them once.
 func resolveExisting(paths []string) (all []string) {
+	folders := map[string]string{}
 	for _, path := range paths {
-		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(all, real) {
+		above, name := filepath.Split(path)
+		folder, known := folders[above]
+		if !known {
+			folder, _ = filepath.EvalSymlinks(above)
+			folders[above] = folder
+		}
+		real := filepath.Join(folder, name)
+		info, err := os.Lstat(real)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			real, err = filepath.EvalSymlinks(real)
+		}
+		if err == nil && folder != "" && !slices.Contains(all, real) {
 			all = append(all, real)
 		}
 	}
