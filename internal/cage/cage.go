@@ -46,6 +46,8 @@ type Options struct {
 	// Others are places that other servers in cages may write. What they have made there leads
 	// nowhere. ${cwd} in them is Dir.
 	Others []string
+
+	mounts []mount // what is mounted; nil: not read yet
 }
 
 // variables are the names of variables that every server gets. None holds a secret.
@@ -134,9 +136,9 @@ func (p *planner) readPlaces() error {
 		return err
 	}
 	reads, p.fixed = append(reads, denied...), fixed
-	for _, w := range writes {
-		if contains(w.path, p.Home) {
-			return fmt.Errorf("write has %s, which is or holds your home folder; name the folders in it", w.written)
+	for _, home := range append([]string{p.Home}, p.aliasesOf(p.Home)...) {
+		if at := slices.IndexFunc(writes, func(w place) bool { return contains(w.path, home) }); at >= 0 {
+			return fmt.Errorf("write has %s, which is or holds your home folder; name the folders in it", writes[at].written)
 		}
 	}
 	p.made = pathsOf(writes)
@@ -153,7 +155,11 @@ func (p *planner) readPlaces() error {
 			return fmt.Errorf("%s leads through %s, a link in a folder that the server may write, or another one with a sandbox: it may lead anywhere tomorrow", one.written, link)
 		}
 	}
+	self := slices.Clone(p.Self)
 	for _, file := range p.Self {
+		self = append(self, p.aliasesOf(file)...)
+	}
+	for _, file := range self {
 		if at := slices.IndexFunc(writes, func(w place) bool { return contains(w.path, file) }); at >= 0 {
 			return fmt.Errorf("write has %s, and clawai's own program lies there (%s); name a narrower folder, or put clawai elsewhere", writes[at].written, file)
 		}
@@ -343,9 +349,19 @@ func (p *planner) makeDoors() {
 	}
 }
 
-// hide keeps a place shut, if it, something around it or something in it is open. The folder in which the
-// server was installed stays open inside.
+// hide keeps a place shut, wherever it is shown.
 func (p *planner) hide(path, written string) error {
+	for _, at := range p.everyPathOf(path) {
+		if err := p.hideOne(at, written); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hideOne keeps a path shut, if it, something around it or something in it is open. The folder in which the
+// server was installed stays open inside.
+func (p *planner) hideOne(path, written string) error {
 	s := &p.plan.Spec
 	inInstalled := p.Installed != "" && contains(p.Installed, path)
 	open := slices.Concat(s.Read, s.Write, p.system)

@@ -34,14 +34,16 @@ func (p *planner) shutPlaces() error {
 		if err != nil {
 			continue
 		}
-		for _, open := range append(slices.Clone(s.Read), s.Write...) {
-			switch {
-			case open == p.Installed:
-			case contains(own, open):
-				return fmt.Errorf("%s is clawai's own, which no server gets", open)
-			// A file that somebody replaces is open again: the wall stands on the old one.
-			case contains(open, own) && !info.IsDir() && !isBelow(own, s.Hide) && !p.opensDisk(open):
-				return fmt.Errorf("%s is clawai's own, and lies in %s, which the server may read; put it elsewhere, or name a narrower folder", own, open)
+		for _, shown := range p.everyPathOf(own) {
+			for _, open := range append(slices.Clone(s.Read), s.Write...) {
+				switch {
+				case open == p.Installed:
+				case contains(shown, open):
+					return fmt.Errorf("%s is clawai's own, which no server gets", open)
+				// A file that somebody replaces is open again: the wall stands on the old one.
+				case contains(open, shown) && !info.IsDir() && !isBelow(shown, s.Hide) && !p.opensDisk(open):
+					return fmt.Errorf("%s is clawai's own, and lies in %s, which the server may read; put it elsewhere, or name a narrower folder", shown, open)
+				}
 			}
 		}
 		if err := p.hide(own, own); err != nil {
@@ -167,9 +169,11 @@ func (p *planner) shutBases() (all []shutBase) {
 			all = append(all, one)
 		}
 	}
-	for _, below := range []string{"", ".config", ".local", ".local/share", ".cache"} {
-		if base := filepath.Join(p.Home, below); isBelow(base, readable) {
-			add(newBase(base))
+	for _, home := range append([]string{p.Home}, p.aliasesOf(p.Home)...) {
+		for _, below := range []string{"", ".config", ".local", ".local/share", ".cache"} {
+			if base := filepath.Join(home, below); isBelow(base, readable) {
+				add(newBase(base))
+			}
 		}
 	}
 	for _, m := range p.findMoved() {
