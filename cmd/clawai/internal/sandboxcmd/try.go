@@ -232,7 +232,9 @@ func gatherPlaces(paths, open, shut []string, folders config.Folders) (places []
 		if err != nil {
 			real = path
 		}
-		below := func(place string) bool { return real == place || strings.HasPrefix(real, strings.TrimSuffix(place, "/")+"/") }
+		below := func(place string) bool {
+			return real == place || strings.HasPrefix(real, strings.TrimSuffix(place, "/")+"/")
+		}
 		if slices.ContainsFunc(open, below) && !slices.ContainsFunc(shut, below) || real == "/" || below(os.TempDir()) || below(folders.Config) || below(folders.State) {
 			continue
 		}
