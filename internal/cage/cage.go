@@ -56,13 +56,15 @@ var variables = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TE
 // NewPlan returns the cage that the tables describe, and nil if the server has none. An error is
 // a table that cannot be carried out here.
 func NewPlan(o Options) (*Plan, error) {
-	p := &planner{Options: o, system: resolveExisting(confine.System)}
+	p := &planner{Options: o}
 	for _, t := range o.Tables {
 		p.plan.Level = max(p.plan.Level, t.Level)
 	}
 	if p.plan.Level <= policy.CageOff && o.Client == nil {
 		return nil, nil //nolint:nilnil // no cage
 	}
+	go func() { secretGlobs(); laterGlobs() }() // they are needed last
+	p.system = resolveExisting(confine.System)
 	var err error
 	if o.Dir == "" {
 		o.Dir = "."

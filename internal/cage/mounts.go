@@ -11,10 +11,15 @@ type mount struct{ device, root, point string }
 
 // parseMounts reads the text of /proc/self/mountinfo. It leaves out lines that it does not understand.
 func parseMounts(text string) (all []mount) {
-	plain := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	plain := func(path string) string {
+		if !strings.Contains(path, `\`) {
+			return path
+		}
+		return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
+	}
 	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); len(f) > 4 && strings.HasPrefix(f[3], "/") && strings.HasPrefix(f[4], "/") {
-			all = append(all, mount{f[2], plain.Replace(f[3]), plain.Replace(f[4])})
+			all = append(all, mount{f[2], plain(f[3]), plain(f[4])})
 		}
 	}
 	return all

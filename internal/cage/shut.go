@@ -216,12 +216,13 @@ func (p *planner) findMoved() (all []shutBase) {
 
 // globs are places as sequences of globs, one for each name of a path.
 type globs struct {
-	plain map[string]*globs // by a name that is no glob
-	wild  []wildName
+	plain []namedGlobs // of names that are no globs
+	wild  []namedGlobs
 	ends  []placeEnd // the places that end here
 }
 
-type wildName struct {
+// namedGlobs are a glob of one name, and what is behind it.
+type namedGlobs struct {
 	glob string
 	rest *globs
 }
@@ -246,29 +247,26 @@ func (g *globs) add(place string, spare []string) {
 }
 
 func (g *globs) step(name string) *globs {
-	if !strings.ContainsAny(name, "*?[") {
-		if g.plain[name] == nil {
-			if g.plain == nil {
-				g.plain = map[string]*globs{}
-			}
-			g.plain[name] = &globs{}
-		}
-		return g.plain[name]
+	list := &g.plain
+	if strings.ContainsAny(name, "*?[") {
+		list = &g.wild
 	}
-	for _, w := range g.wild {
+	for _, w := range *list {
 		if w.glob == name {
 			return w.rest
 		}
 	}
 	rest := &globs{}
-	g.wild = append(g.wild, wildName{name, rest})
+	*list = append(*list, namedGlobs{name, rest})
 	return rest
 }
 
 // match returns what is left of the places behind a name.
 func (g *globs) match(name string) (rest []*globs) {
-	if next := g.plain[name]; next != nil {
-		rest = append(rest, next)
+	for _, w := range g.plain {
+		if w.glob == name {
+			rest = append(rest, w.rest)
+		}
 	}
 	for _, w := range g.wild {
 		if matches(w.glob, name) {
@@ -295,7 +293,7 @@ func endsWith(all []*globs, name string) bool {
 }
 
 var secretGlobs = sync.OnceValue(func() *globs {
-	t := &globs{}
+	t, single := &globs{}, &globs{}
 	for i := range textclass.SecretPlaces {
 		pl := &textclass.SecretPlaces[i]
 		for _, place := range append(slices.Clone(pl.Shut), pl.Path, homePart(pl)) {
@@ -303,12 +301,15 @@ var secretGlobs = sync.OnceValue(func() *globs {
 				continue // git needs it
 			}
 			t.add(place, pl.Spare)
-			if pl.Path != "" && place != "" && !strings.Contains(place, "/") { // programs keep such files in folders of their own, too
-				for _, folder := range []string{".*/", ".config/*/", ".local/share/*/"} {
-					t.add(folder+place, pl.Spare)
-				}
+			if pl.Path != "" && !strings.Contains(strings.TrimSuffix(place, "/**"), "/") {
+				single.add(place, pl.Spare)
 			}
 		}
+	}
+	// Programs keep files of one name in folders of their own, too.
+	t.wild = append(t.wild, namedGlobs{".*", single})
+	for _, folder := range []*globs{t.step(".config"), t.step(".local").step("share")} {
+		folder.wild = append(folder.wild, namedGlobs{"*", single})
 	}
 	return t
 })
@@ -326,9 +327,13 @@ var laterGlobs = sync.OnceValue(func() *globs {
 // homePart returns where in the home folder the example of a place lies; "" if it lies elsewhere.
 func homePart(pl *textclass.Place) string {
 	rest, found := strings.CutPrefix(pl.Hit, "~/")
-	for at := range rest + "/" {
-		if found && (at == len(rest) || rest[at] == '/') && pl.ContainsPath("/"+rest[:at]) {
-			return rest[:at]
+	if !found || pl.Path == "" {
+		return ""
+	}
+	names, want := strings.Split(rest, "/"), strings.Split(pl.Path, "/")
+	for at := 0; at+len(want) <= len(names); at++ {
+		if slices.EqualFunc(want, names[at:at+len(want)], matches) {
+			return strings.Join(names[:at+len(want)], "/")
 		}
 	}
 	return ""
@@ -410,6 +415,9 @@ func (l *looker) list(folder string) []string {
 }
 
 func matches(glob, name string) bool {
+	if glob == name {
+		return true
+	}
 	ok, err := filepath.Match(glob, name)
 	return ok && err == nil
 }
