@@ -87,20 +87,42 @@ func (o Options) checkNotRunning(c Change) error {
 	if len(names) == 0 || o.WhileRunning {
 		return nil
 	}
+	running, err := o.findRunning(names)
+	if err != nil {
+		return fmt.Errorf("cannot tell whether %s is running (%w); quit it and give --while-running", c.Edits[0].Row.Name, err)
+	}
+	if running {
+		return fmt.Errorf("%s is running and would write over the edit; quit it and run the command again, or give --while-running", c.Edits[0].Row.Name)
+	}
+	return nil
+}
+
+// mayRewrite reports whether a program runs, or may run, that writes the file of a change from
+// memory.
+func (o Options) mayRewrite(c Change) bool {
+	var names []string
+	for _, e := range c.Edits {
+		names = append(names, e.Row.Writers...)
+	}
+	if len(names) == 0 {
+		return false
+	}
+	running, err := o.findRunning(names)
+	return running || err != nil
+}
+
+// findRunning reports whether a program with one of the names runs.
+func (o Options) findRunning(names []string) (bool, error) {
 	list := o.Running
 	if list == nil {
 		list = RunningPrograms
 	}
 	running, err := list()
-	if err != nil {
-		return fmt.Errorf("cannot tell whether %s is running (%w); quit it and give --while-running", c.Edits[0].Row.Name, err)
-	}
-	for _, name := range running {
-		if slices.ContainsFunc(names, func(n string) bool { return n == name || goos == "windows" && strings.EqualFold(n, name) }) {
-			return fmt.Errorf("%s is running and would write over the edit; quit it and run the command again, or give --while-running", c.Edits[0].Row.Name)
-		}
-	}
-	return nil
+	return slices.ContainsFunc(running, func(name string) bool {
+		return slices.ContainsFunc(names, func(n string) bool {
+			return n == name || goos == "windows" && strings.EqualFold(strings.TrimSuffix(n, ".exe"), strings.TrimSuffix(name, ".exe"))
+		})
+	}), err
 }
 
 // removeLeftovers removes the temporary files that a clawai process left beside the file when it was

@@ -26,7 +26,7 @@ type Options struct {
 	WhileRunning bool
 	Running      func() ([]string, error) // names of running programs; nil: RunningPrograms
 	LockWait     time.Duration            // maximum wait for each lock; 0: 5 s
-	// RecheckAfter is the time after which ApplyChanges checks a file again, if the client may
+	// RecheckAfter is the time after which ApplyChanges checks a file again, if its client runs and may
 	// overwrite the edit with its own copy in memory; 0: 1.5 s.
 	RecheckAfter time.Duration
 	Now          func() time.Time // nil: time.Now
@@ -59,7 +59,7 @@ func (o Options) passPoint(point string) {
 // keeps its old bytes.
 func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 	errs := make([]error, len(changes))
-	watch := false
+	watch := make([]bool, len(changes))
 	for i := range changes {
 		indexes := indexesOf(changes, changes[i].Real)
 		if indexes[0] == i {
@@ -72,9 +72,9 @@ func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 			errs[i] = fmt.Errorf("%s: %w", changes[i].Path, errs[i])
 			continue
 		}
-		watch = watch || changes[i].rewritesFile()
+		watch[i] = o.mayRewrite(changes[i])
 	}
-	if !watch {
+	if !slices.Contains(watch, true) {
 		return errs
 	}
 	select {
@@ -82,7 +82,7 @@ func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 	case <-ctx.Done(): // check at once: later overwrites stay unnoticed
 	}
 	for i, c := range changes {
-		if errs[i] == nil && c.rewritesFile() {
+		if watch[i] {
 			if err := c.checkUnchanged(); err != nil {
 				errs[i] = fmt.Errorf("%s: %w", c.Path, err)
 			}
@@ -139,10 +139,6 @@ func (pl Planner) Replan(c Change) (Change, bool) {
 		return slices.Equal(a.Entry.KeyPath, b.Entry.KeyPath) && slices.Equal(a.Old, b.Old) && slices.Equal(a.New, b.New)
 	})
 	return again, same
-}
-
-func (c Change) rewritesFile() bool {
-	return slices.ContainsFunc(c.Edits, func(e Edit) bool { return e.Row.RewritesFile })
 }
 
 // indexesOf returns the indexes of the changes of one file. Each of these changes starts from the

@@ -216,6 +216,7 @@ func TestAClientThatUndoesTheEditIsCaught(t *testing.T) {
 	m := newMachine(t)
 	m.write(".claude.json", claudeFile)
 	m.opts.RecheckAfter = 100 * time.Millisecond
+	m.opts.Running = func() ([]string, error) { return []string{"init", "claude"}, nil }
 	m.opts.at = func(point string) {
 		if point == "written" {
 			time.AfterFunc(time.Millisecond, func() { m.write(".claude.json", claudeFile) })
@@ -229,6 +230,28 @@ func TestAClientThatUndoesTheEditIsCaught(t *testing.T) {
 	}
 	if err := m.do(Wrap, Selection{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Only a client that runs can overwrite an edit, so a file is not checked again, and nobody waits,
+// where none does. A program that runs clients counts as one, and so does a list that cannot be had.
+func TestAnEditIsCheckedAgainWhereItsClientMayRun(t *testing.T) {
+	for _, c := range []struct {
+		running []string
+		err     error
+		checked bool
+	}{{[]string{"init", "bash"}, nil, false}, {[]string{"claude"}, nil, true}, {[]string{"node"}, nil, true}, {nil, errors.New("no list"), true}} {
+		m := newMachine(t)
+		m.write(".claude.json", claudeFile)
+		m.opts.Running = func() ([]string, error) { return c.running, c.err }
+		m.opts.at = func(point string) {
+			if point == "written" {
+				m.write(".claude.json", claudeFile)
+			}
+		}
+		if err := m.do(Wrap, Selection{}); (err != nil) != c.checked {
+			t.Errorf("%q, %v: %v", c.running, c.err, err)
+		}
 	}
 }
 

@@ -251,7 +251,7 @@ func TestRenderedList(t *testing.T) {
 			wall(t, home)
 			w := watchAs(t, home, []string{"TERM=xterm-256color", "NO_COLOR=1"}, 24, cols, "approve", "--list", "--color", color)
 			<-w.ended
-			w.sees("create_issue")
+			w.sees("create an issue")
 			termtest.Golden(t, fmt.Sprintf("screens/list-%d.txt", cols), w.screen.Text())
 			if w.screen.Styled("31") != (color == "always") {
 				t.Errorf("--color %s: red is used: %v", color, w.screen.Styled("31"))

@@ -293,3 +293,19 @@ func (d *Document) extensionAbove(at int) (start int) {
 	}
 	return start
 }
+
+// InsertFirst puts a text above the first rule and the first [[extends]], and above the comment lines
+// directly above it; at the end if there is neither. Every byte of src stays; the text takes on src's
+// line ends. The text holds whole lines and no string over several lines.
+func InsertFirst(src []byte, text string) []byte {
+	doc, err := ReadDocument(src)
+	if err != nil {
+		return AppendText(src, text)
+	}
+	all := doc.tables("rule", "extends")
+	if len(all) == 0 {
+		return AppendText(src, text)
+	}
+	eol := LineEnd(src)
+	return slices.Insert(slices.Clone(src), doc.commentStart(&all[0]), []byte(strings.ReplaceAll(text+"\n", "\n", eol))...)
+}

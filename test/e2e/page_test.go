@@ -72,7 +72,7 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	b.opens(w)
 	b.wait("#list", "Prune the apple tree")
 	b.fits("one question")
-	if f := b.tabTo("Tab", `"write_file" on "files"`); f.Expanded != "true" {
+	if f := b.tabTo("Tab", "files wants to write"); f.Expanded != "true" {
 		t.Errorf("the only question is not open: %+v", f)
 	}
 	b.tabTo("Tab", "Note for the agent")
@@ -184,7 +184,7 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 func severalByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	one, two, risky := d.ask(nil), d.ask(offers), d.ask(dangerous)
 	three := d.ask(func(r *queue.Request) { r.Calls[0].Args = []byte(`{"path":"/home/ana/projects/garden/plan.md"}`) })
-	b.wait("#list", "run_command")
+	b.wait("#list", "shell wants to run")
 	b.tabTo("Shift+Tab", "Filter")
 	b.do(nil, "type", map[string]any{"text": "run_"})
 	b.wait("#shown", "3 more are hidden by the filter.")

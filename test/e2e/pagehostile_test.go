@@ -123,7 +123,7 @@ func TestPageWithOthersCookies(t *testing.T) {
 	b.wait("#state", "Connected")
 	w := d.ask(nil)
 	b.opens(w)
-	b.tabTo("Tab", `"read_file" on "files"`)
+	b.tabTo("Tab", "files wants to read")
 	b.tabTo("Tab", "Deny")
 	b.calm()
 	b.press("Enter")

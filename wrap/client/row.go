@@ -68,11 +68,13 @@ type Row struct {
 	// none.
 	Retired string `toml:"retired"`
 
-	ReadOnly     bool     `toml:"read_only"`     // the file is listed, but never edited
-	RewritesFile bool     `toml:"rewrites_file"` // the client sometimes writes the complete file from memory
-	Processes    []string `toml:"processes"`     // program names; the file is edited only while none of them runs
-	Lock         string   `toml:"lock"`          // "directory": the client locks with FILE.lock
-	Restart      string   `toml:"restart"`       // what a person must do for the edit to take effect
+	ReadOnly  bool     `toml:"read_only"` // the file is listed, but never edited
+	Processes []string `toml:"processes"` // program names; the file is edited only while none of them runs
+	Lock      string   `toml:"lock"`      // "directory": the client locks with FILE.lock
+	Restart   string   `toml:"restart"`   // what a person must do for the edit to take effect
+	// Writers are the names of the programs that sometimes write the complete file from memory: the
+	// client's own, and those that run it. None: the client does not do this.
+	Writers []string `toml:"writers"`
 
 	Confidence Confidence `toml:"confidence"`
 	Source     string     `toml:"source"` // source of the facts in the row

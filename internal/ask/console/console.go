@@ -40,7 +40,8 @@ type Options struct {
 	// Fault returns why the policy does not load, as a harmless sentence; "" if it loads. It is asked
 	// again while the page of calls is shown. It may be nil.
 	Fault func() string
-	// CallsFirst begins with the page of calls if nothing waits.
+	// CallsFirst makes the screen an overview: it begins with the page of calls if nothing waits, else
+	// with the questions, and says above both what was refused last and what is now forbidden.
 	CallsFirst bool
 	Notice     string       // harmless text that the screen begins with, such as a fault; "" for none
 	View       view.Options // only Home, Own and ReadFile are used

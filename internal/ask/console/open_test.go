@@ -155,7 +155,7 @@ func TestFurtherPages(t *testing.T) {
 		d.pass(2 * reloadEvery)
 		d.see("Now forbidden agent must ask to write")
 		w.calls <- recorded(1, "deny", "delete_file")
-		d.see("Refused last  12:00:01  deny      delete_file")
+		d.see("Refused last  12:00:01  deny  delete_file")
 		d.q.put(request(1, "files", "write_file", `{"path":"/p/a"}`))
 		d.see("Waits now     press 1: ", "left)")
 		if loads.Load() > 0 {

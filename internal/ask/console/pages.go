@@ -66,7 +66,7 @@ func (m *model) pageAt(t tab) *page {
 // loadPages loads the pages that are shown and were not loaded lately.
 func (m *model) loadPages() {
 	for i, p := range m.pages {
-		shown := p == m.page() || p.Early && (m.tab == callsTab || !p.known)
+		shown := p == m.page() || p.Early && (m.showsSummary() || !p.known)
 		if p.Load == nil || p.loading || !shown || p.known && m.o.Now().Sub(p.loaded) < reloadEvery {
 			continue
 		}
@@ -97,11 +97,33 @@ func (m *model) applyPage(msg pageMsg) {
 	}
 }
 
+// wideLine is the width from which on the line of a call leaves out nothing that it says of it.
+const wideLine = 200
+
+// joinColumns returns the line of a call without its id and without the room between its columns.
+func joinColumns(c *Row) string {
+	line := strings.TrimSuffix(strings.TrimSpace(c.Line(wideLine)), c.ID)
+	for strings.Contains(line, "   ") {
+		line = strings.ReplaceAll(line, "   ", "  ")
+	}
+	return strings.TrimSpace(line)
+}
+
 // summaryCells is the width of the labels of the summary.
 const summaryCells = len("Refused last  ")
 
+// summaryHeight is the height of the smallest window in which a question leaves room for the summary.
+const summaryHeight = 24
+
+// showsSummary reports whether the summary is shown: above the calls, and above the questions of an
+// overview.
+func (m *model) showsSummary() bool {
+	return m.ask == nil && (m.tab == callsTab || m.tab == pendingTab && m.o.CallsFirst && m.pageAt(callsTab) != nil && m.height >= summaryHeight)
+}
+
 // summaryRows returns what somebody who opens the overview wants to know first: what waits, what was
-// refused last, and what a session may no longer do.
+// refused last, and what a session may no longer do. Above the questions, these say themselves what
+// waits.
 func (m *model) summaryRows() []string {
 	row := func(label, text string, look view.Look) string {
 		s := view.Cut(label+text, m.width)
@@ -109,17 +131,18 @@ func (m *model) summaryRows() []string {
 	}
 	waits, look := "nothing", view.Plain
 	if n, first := m.countWaiting(); n > 0 {
-		waits, look = fmt.Sprintf("%s (%s left)", m.requestTitle(first), strings.TrimSpace(TimeLeft(first, m.o.Now()))), view.Asked
+		before := "press 1: "
 		if n > 1 {
-			waits = fmt.Sprintf("%d questions; first %s", n, waits)
+			before = fmt.Sprintf("%d questions, press 1; first ", n)
 		}
-		waits = "press 1: " + waits
+		left := fmt.Sprintf(" (%s left)", strings.TrimSpace(TimeLeft(first, m.o.Now())))
+		waits, look = before+m.briefFacts(first).Headline(max(m.width-summaryCells-view.Width(before+left), 20))+left, view.Asked
 	}
 	rows := []string{row("Waits now     ", waits, look)}
 	refused, look := "nothing of the last calls", view.Plain
 	for i := range m.pages[0].list.all {
 		if c := &m.pages[0].list.all[i]; c.Look == view.Refused {
-			refused, look = c.Line(m.width-summaryCells), view.Refused
+			refused, look = joinColumns(c), view.Refused
 			break
 		}
 	}
@@ -137,7 +160,7 @@ func (m *model) summaryRows() []string {
 		}
 		rows = append(rows, row("Now forbidden ", closed, look))
 	}
-	if m.fault != "" {
+	if m.fault != "" && m.tab == callsTab {
 		for i, line := range view.Wrap([]string{m.fault}, m.width-summaryCells) {
 			label := ""
 			if i == 0 {
@@ -145,6 +168,9 @@ func (m *model) summaryRows() []string {
 			}
 			rows = append(rows, row(cmp.Or(label, strings.Repeat(" ", summaryCells)), strings.TrimSpace(line), view.Refused))
 		}
+	}
+	if m.tab == pendingTab {
+		return rows[1:]
 	}
 	return append(rows, "")
 }

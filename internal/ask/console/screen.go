@@ -47,7 +47,7 @@ func (m *model) layoutWindow() sizes {
 		if m.page() != nil && m.ask != nil {
 			share = rest // what is asked needs the room
 		}
-		if m.tab == callsTab && m.ask == nil {
+		if m.showsSummary() {
 			s.summary = len(m.summaryRows())
 			rest -= s.summary
 		}

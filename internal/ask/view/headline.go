@@ -136,7 +136,7 @@ var fileDeeds = []struct{ verb, words string }{
 
 // addressDeeds are verbs for tools that work on an address.
 var addressDeeds = []struct{ verb, words string }{
-	{"open", "navigate goto open browse visit"},
+	{"open", "navigate goto open browse visit new"},
 	{"fetch", "fetch get request download http read scrape crawl"},
 }
 
@@ -151,6 +151,9 @@ func toolDeed(c *policy.Call, r *Request, leaves []leaf, home string) deed {
 		tool = c.Names[0]
 	}
 	list := textclass.SplitWords(tool)
+	if d, ok := namedDeed(list, leaves, home); ok {
+		return d
+	}
 	if textclass.RunsText(tool) {
 		if words := runWords(tool, leaves); len(words) > 0 {
 			return deed{verb: "wants to run", object: nameOf(strings.Join(words, " ")), told: quoteValues(words)}
@@ -161,12 +164,15 @@ func toolDeed(c *policy.Call, r *Request, leaves []leaf, home string) deed {
 	}); len(a) > 0 {
 		return deed{verb: "wants to run the SQL", object: nameOf(a[0]), told: quoteValues(a[:1])}
 	}
+	if d, ok := composedDeed(list, leaves, home); ok {
+		return d
+	}
 	paths := findTexts(leaves, isPathKey)
 	paths = slices.DeleteFunc(paths, func(s string) bool { return strings.Contains(s, "://") })
 	if len(paths) > 0 {
 		return pathDeed(tool, list, paths, r, leaves, home)
 	}
-	if a := findTexts(leaves, func(key string) bool { return slices.Contains([]string{"url", "uri", "href"}, key) }); len(a) > 0 {
+	if a := findTexts(leaves, func(key string) bool { return slices.Contains([]string{"url", "urls", "uri", "href"}, key) }); len(a) > 0 {
 		for _, row := range addressDeeds {
 			if hasAny(list, strings.Fields(row.words)) {
 				return deed{verb: "wants to " + row.verb, object: nameOf(a[0]), tail: moreText(len(a)), told: quoteValues(a[:1])}
@@ -210,6 +216,10 @@ func pathDeed(tool string, list, paths []string, r *Request, leaves []leaf, home
 		d.tail, d.counts = moreText(r.changed.files)+"  "+r.changed.countText(), r.changed.files == 1
 	default:
 		d.tail = moreText(len(paths))
+	}
+	s := sentence{leaves: leaves, home: home}
+	if where := s.findRepository(); where.text != "" && verb != "" {
+		d.tail, d.told = d.tail+" in "+where.cutText(40), append(d.told, s.told...)
 	}
 	return d
 }

@@ -51,16 +51,40 @@ func TestHeadline(t *testing.T) {
 		{tool("search_files", `{"path":"/p","pattern":"*.go"}`), `s wants to search /p for "*.go"`},
 		{tool("search_and_delete", `{"path":"/p"}`), "s wants to delete /p"},
 		{tool("str_replace_based_edit_tool", `{"command":"view","path":"/p/a"}`), "s wants to read /p/a"},
-		{tool("git_commit", `{"repo_path":"/home/ada/app","message":"x"}`), "s wants to call git_commit on ~/app"},
+		{tool("git_commit", `{"repo_path":"/home/ada/app","message":"x"}`), `s wants to commit "x" in ~/app`},
 		{tool("run_command", `{"args":["push","--force"],"command":"git","cwd":"/p"}`), `s wants to run "git push --force"`},
 		{tool("bash", `{"command":"ls"}`), "s wants to run ls"},
 		{tool("query", `{"sql":"select 1"}`), `s wants to run the SQL "select 1"`},
 		{tool("execute_query", `{"query":"drop table x"}`), `s wants to run the SQL "drop table x"`},
-		{tool("search", `{"query":"weather"}`), "s wants to call search"},
+		{tool("search", `{"query":"weather"}`), `s wants to search for "weather"`},
 		{tool("browser_navigate", `{"url":"https://x.example/a?b=c"}`), "s wants to open https://x.example/a?b=c"},
 		{tool("fetch", `{"url":"https://x.example/"}`), "s wants to fetch https://x.example/"},
 		{tool("notify", `{"url":"https://x.example/"}`), "s wants to call notify with https://x.example/"},
-		{tool("create_issue", `{"title":"x"}`), "s wants to call create_issue"},
+		{tool("create_issue", `{"title":"x"}`), `s wants to create an issue "x"`},
+		{tool("create_issue_then_delete_repository", `{"title":"x"}`), "s wants to call create_issue_then_delete_repository"},
+		{tool("git_create_branch", `{"repo_path":"/home/ada/app","branch_name":"fix/x"}`), "s wants to create a branch fix/x in ~/app"},
+		{tool("git_add", `{"repo_path":"/home/ada/app","files":["a.go","b.go"]}`), "s wants to stage a.go and 1 more in ~/app"},
+		{tool("git_diff", `{"repo_path":"/home/ada/app","target":"main"}`), "s wants to read changes since main in ~/app"},
+		{tool("create_pull_request", `{"owner":"acme","repo":"app","title":"Fix it","head":"fix","base":"main"}`), `s wants to create a pull request "Fix it" in acme/app from fix into main`},
+		{tool("merge_pull_request", `{"owner":"acme","repo":"app","pullNumber":31}`), "s wants to merge a pull request #31 in acme/app"},
+		{tool("add_issue_comment", `{"owner":"acme","repo":"app","issue_number":4,"body":"Seen"}`), `s wants to comment on issue #4 in acme/app with "Seen"`},
+		{tool("create_or_update_file", `{"owner":"acme","repo":"app","path":"a.txt","branch":"main"}`), "s wants to write a.txt in acme/app on main"},
+		{tool("delete_file", `{"owner":"acme","repo":"app","path":"a.txt"}`), "s wants to delete a.txt in acme/app"},
+		{tool("fork_repository", `{"owner":"acme","repo":"app"}`), "s wants to fork a repository acme/app"},
+		{tool("update_issue", `{"id":"APP-41"}`), "s wants to update an issue APP-41"},
+		{tool("createJiraIssue", `{"projectKey":"APP","summary":"Broken"}`), `s wants to create an issue "Broken" in APP`},
+		{tool("slack_post_message", `{"channel_id":"C01","text":"Done."}`), `s wants to post a message "Done." to C01`},
+		{tool("slack_add_reaction", `{"channel_id":"C01","reaction":"eyes"}`), "s wants to add a reaction eyes to C01"},
+		{tool("send_email", `{"to":["a@x.example","b@x.example"],"subject":"Hi"}`), `s wants to send an email "Hi" to a@x.example and 1 more`},
+		{tool("browser_click", `{"element":"Save","target":"e12"}`), `s wants to click "Save" at e12`},
+		{tool("browser_type", `{"element":"Search","target":"e9","text":"cursor"}`), `s wants to type "cursor" into "Search" at e9`},
+		{tool("browser_evaluate", `{"function":"() => 1"}`), `s wants to run in the page "() => 1"`},
+		{tool("delete_entities", `{"entityNames":["a b","c"]}`), `s wants to forget "a b" and 1 more`},
+		{tool("WebSearch", `{"query":"go 1.25"}`), `s wants to search the web for "go 1.25"`},
+		{tool("Grep", `{"pattern":"TODO","path":"/home/ada/app"}`), `s wants to search files for "TODO" in ~/app`},
+		{tool("fetch_webpage", `{"urls":["https://x.example/","https://y.example/"]}`), "s wants to fetch https://x.example/ and 1 more"},
+		{tool("post_message", `{"text":"x\" to C01","channel":"a b"}`), `s wants to post a message "x\" to C01" to "a b"`},
+		{tool("post_message", `{}`), "s wants to post a message"},
 		{policy.Call{Server: "s", Subject: policy.ResourceSubject, Names: []string{"file:///p/a"}}, "s wants to read file:///p/a"},
 		{policy.Call{Server: "s", Subject: policy.PromptSubject, Names: []string{"review"}}, "s wants to give the prompt review"},
 		{policy.Call{Server: "s", Subject: policy.SamplingSubject, Names: []string{"be kind", "what is 2+2?"}}, `s wants your model to read "what is 2+2?" and 1 more`},
@@ -210,4 +234,24 @@ func FuzzWrap(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Each sentence of the table begins with words of ours, and each value that it names has a name or is
+// the plain name of an argument.
+func TestSentencesOfTools(t *testing.T) {
+	names := map[string]bool{}
+	for _, row := range namedDeeds {
+		for name := range strings.SplitSeq(row.names, ", ") {
+			if names[name] || name != strings.ToLower(name) {
+				t.Errorf("%q is there twice, or is no list of words", name)
+			}
+			names[name] = true
+		}
+		for i, part := range strings.Split(row.sentence, "|") {
+			_, key, valued := strings.Cut(part, "{")
+			if valued == (i == 0) || valued && plainKey(strings.TrimSuffix(key, "}"))+"}" != key {
+				t.Errorf("%q: %q", row.names, part)
+			}
+		}
+	}
 }

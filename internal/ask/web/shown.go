@@ -18,19 +18,22 @@ import (
 type row struct {
 	ID        string `json:"id"`
 	Digest    string `json:"digest"` // hex; an answer must repeat it
-	Title     string `json:"title"`
-	Short     string `json:"short"`
+	Title     string `json:"title"`  // who wants what
+	Short     string `json:"short"`  // the tool, the server and the arguments
 	Server    string `json:"server"`
 	Client    string `json:"client"`
 	Project   string `json:"project"`
 	Dangerous bool   `json:"dangerous"`
-	Brief     bool   `json:"brief"`    // Title and Short show everything
+	Brief     bool   `json:"brief"`    // Short shows everything
 	Created   int64  `json:"created"`  // in ms
 	Deadline  int64  `json:"deadline"` // in ms; 0 for none
 	care      care
 }
 
-const shortLength = 160 // characters of a row
+const (
+	shortLength = 160 // characters of a row
+	titleLength = 110 // cells of the sentence that says who wants what
+)
 
 func (s *Server) requestRow(r *queue.Request) *row {
 	out := &row{
@@ -47,9 +50,8 @@ func (s *Server) requestRow(r *queue.Request) *row {
 		out.Short = "deny it, or it denies by itself at its deadline"
 		return out
 	}
-	out.Title, out.Server = s.callTitle(&q), q.Server
-	short := strings.TrimPrefix(q.ShortLine(shortLength), "careful: ") // the page shows this itself
-	out.Short = strings.TrimSpace(strings.TrimPrefix(short, q.Title))
+	out.Title, out.Server = q.Headline(titleLength), q.Server
+	out.Short = strings.TrimPrefix(q.ShortLine(shortLength), "careful: ") // the page shows this itself
 	out.care = careOf(r, &q)
 	out.Dangerous = out.care < routine
 	if q.IsShortComplete(shortLength) {
@@ -229,7 +231,7 @@ func (s *Server) resolvedRow(r *queue.Request) *resolvedRow {
 		out.Title = "A call that cannot be shown"
 		return out
 	}
-	out.Title = s.callTitle(&q)
+	out.Title = q.Headline(titleLength)
 	return out
 }
 

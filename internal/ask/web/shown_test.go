@@ -112,24 +112,23 @@ func TestHowARequestEnded(t *testing.T) {
 	}
 }
 
-// The title says what a call is about, with the end of a long path.
+// The title of a question, waiting or answered, says who wants what, with the end of a long path.
 func TestTitles(t *testing.T) {
 	s := &Server{o: Options{Home: "/home/ana"}}
-	for args, want := range map[string]string{
-		`{"content":"x","path":"/home/ana/a/b.go"}`:             `"t" on "files" "~/a/b.go"`,
-		`{"query":"x","url":"https://x.example/a"}`:             `"t" on "files" "https://x.example/a"`,
-		`{"command":"make test"}`:                               `"t" on "files" "make test"`,
-		`{"path":7,"text":"x"}`:                                 `"t" on "files"`,
-		`{"command":"make\ntest"}`:                              `"t" on "files" "make …"`,
-		`{"path":"/` + strings.Repeat("long/", 99) + `end.go"}`: `"t" on "files" "/long/long/long/long/lon…/long/long/long/long/long/long/long/long/end.go"`,
-		`{"path":"/a\u202e\u001bb"}`:                            `"t" on "files" "/a\u{202e}\u{1b}b"`,
+	for _, c := range [][3]string{
+		{"write_file", `{"content":"x","path":"/home/ana/a/b.go"}`, "files wants to write ~/a/b.go"},
+		{"fetch", `{"query":"x","url":"https://x.example/a"}`, "files wants to fetch https://x.example/a"},
+		{"bash", `{"command":"make\ntest"}`, `files wants to run "make\ntest"`},
+		{"t", `{"path":7,"text":"x"}`, "files wants to call t"},
+		{"read_file", `{"path":"/` + strings.Repeat("long/", 99) + `end.go"}`, "files wants to read /long/long/long/long/long/long/long/long/long…ng/long/long/long/long/long/long/long/end.go"},
+		{"read_file", `{"path":"/a\u202e\u001bb"}`, `files wants to read "/a\u{202e}\u{1b}b"`},
 	} {
-		q, err := view.NewQuestion([]policy.Call{{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"t"}, Args: []byte(args)}}, view.Options{})
-		if err != nil {
-			t.Fatal(err)
+		r := queue.Request{Server: "files", Calls: []policy.Call{{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{c[0]}, Args: []byte(c[1])}}}
+		if got := s.requestRow(&r).Title; got != c[2] {
+			t.Errorf("%s %.60s: %s", c[0], c[1], got)
 		}
-		if got := s.callTitle(&q); got != want {
-			t.Errorf("%s: %s", args, got)
+		if got := s.resolvedRow(&r).Title; got != c[2] {
+			t.Errorf("%s %.60s, answered: %s", c[0], c[1], got)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestTheListIsLive(t *testing.T) {
 	first := st.q.put(1, nil)
 	sm := st.open()
 	v := sm.pending()
-	if !v.Fresh || len(v.Added) != 1 || v.Added[0].ID != first.ID || v.Added[0].Title != `"read_file" on "files" "notes.md"` {
+	if !v.Fresh || len(v.Added) != 1 || v.Added[0].ID != first.ID || v.Added[0].Title != "files wants to read notes.md" {
 		t.Errorf("%+v", v)
 	}
 	second := st.q.put(2, nil)

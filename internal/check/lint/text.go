@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -22,7 +23,7 @@ func (r *Report) HasFailed(least check.Severity) bool {
 	return len(r.AtLeast(least)) > 0
 }
 
-// fewUndecided bounds the number of undecided rules that the text lists.
+// fewUndecided bounds the number of undecided rules that the text lists for one reason.
 const fewUndecided = 10
 
 // WriteText writes findings and a summary for people. It writes only the findings whose severity is
@@ -42,13 +43,7 @@ func (r *Report) WriteText(w io.Writer, file string, least check.Severity) error
 		}
 		b.WriteByte('\n')
 	}
-	for i, u := range r.Undecided {
-		if i == fewUndecided {
-			fmt.Fprintf(&b, "and %s more are not decided\n", countNoun(len(r.Undecided)-i, "rule"))
-			break
-		}
-		fmt.Fprintf(&b, "%s:%d: not decided whether a call gets to this rule: %s\n", policy.FileName(u.Pos.File), u.Pos.Line, replaceUnprintable(u.Reason))
-	}
+	r.writeUndecided(&b)
 	if len(r.Undecided) > 0 {
 		b.WriteByte('\n')
 	}
@@ -62,6 +57,36 @@ func (r *Report) WriteText(w io.Writer, file string, least check.Severity) error
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeUndecided writes each reason once, with the rules that it is about.
+func (r *Report) writeUndecided(b *strings.Builder) {
+	var reasons []string // in the order of the rules
+	about := map[string][]Undecided{}
+	for _, u := range r.Undecided {
+		key := u.Pos.File + "\x00" + u.Reason
+		if about[key] == nil {
+			reasons = append(reasons, key)
+		}
+		about[key] = append(about[key], u)
+	}
+	for _, key := range reasons {
+		all := about[key]
+		first := &all[0]
+		if len(all) == 1 {
+			fmt.Fprintf(b, "%s:%d: not decided whether a call gets to this rule: %s\n", policy.FileName(first.Pos.File), first.Pos.Line, replaceUnprintable(first.Reason))
+			continue
+		}
+		var lines []string
+		for _, u := range all[:min(len(all), fewUndecided)] {
+			lines = append(lines, strconv.Itoa(u.Pos.Line))
+		}
+		more := ""
+		if len(all) > fewUndecided {
+			more = fmt.Sprintf(" and %d more", len(all)-fewUndecided)
+		}
+		fmt.Fprintf(b, "%s: not decided whether a call gets to %d rules: %s (lines %s%s)\n", policy.FileName(first.Pos.File), len(all), replaceUnprintable(first.Reason), strings.Join(lines, ", "), more)
+	}
 }
 
 func countNoun(n int, what string) string {

@@ -61,7 +61,7 @@ const ReasonReplies = "the rules about what comes back are not the same"
 const (
 	reasonLayers  = "the policies stand under layers that are not the same, and these were not compared"
 	reasonEdits   = "the rules about what is taken out of servers' requests, or the packs, are not the same, and these were not compared"
-	reasonReply   = "rules about replies are not proved"
+	reasonReply   = "rules about replies are not checked by lint"
 	reasonWork    = "too many combinations of rules"
 	reasonWitness = "no call was found that shows it"
 )

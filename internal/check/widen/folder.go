@@ -96,6 +96,15 @@ func SpellFolder(folder, home string) string {
 	return folder
 }
 
+// CheckClosed returns an error for a folder that no rule can close by its name: the home folder and
+// those above it, and one whose name is a pattern or needs quoting.
+func CheckClosed(folder, home string) error {
+	if !isModest(folder, home) {
+		return fmt.Errorf("%s is your home folder or above it, or has a name that no rule can have: close a folder in it", folder)
+	}
+	return nil
+}
+
 // isModest reports whether a folder is neither the home folder nor above it, and its name is not a
 // pattern and needs no quoting.
 func isModest(folder, home string) bool {

@@ -104,7 +104,7 @@ func (w *widener) nameOpensMore(name string) string {
 		case !slices.Contains(s.FolderNames, name):
 		case w.o.Server != "" && !slices.Equal(s.Servers, []string{w.o.Server}):
 			return "other servers have it, too"
-		case !w.o.Write && opens(s) && s.Action == policy.Allow && !onlyReads(s.Names) && !onlyTries(s):
+		case !w.o.Write && opens(s) && s.Action == policy.Allow && !textclass.OnlyRead(s.Names) && !onlyTries(s):
 			return fmt.Sprintf("the rule on %s lets tools write there; add --write to accept that", lineOf(s))
 		case opens(s):
 			if below := w.shutBelow(s); below != nil {

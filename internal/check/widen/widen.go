@@ -181,7 +181,7 @@ func (w *widener) copyOf(s *policy.Source) *copied {
 	if w.o.Server != "" && s.Servers != nil && !meetAny(s.Servers, []string{w.o.Server}) {
 		return nil
 	}
-	c := &copied{source: s, reads: onlyReads(s.Names)}
+	c := &copied{source: s, reads: textclass.OnlyRead(s.Names)}
 	if executes(s.Names) || !c.reads && !w.o.Write || c.reads && s.Action != policy.Allow {
 		return nil
 	}
@@ -391,15 +391,6 @@ func (w *widener) describeCopy(c *copied) string {
 }
 
 const alsoIn = ", also in "
-
-// onlyReads reports whether every name has a word for reading, and no word for a change.
-func onlyReads(names []string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool {
-		words := textclass.SplitWords(name)
-		says := textclass.EffectsOf(words)
-		return says&textclass.Reads == 0 || says&(textclass.Acts|textclass.Changes|textclass.Executes) != 0
-	})
-}
 
 // executes reports whether a name has a word for running, deleting or sending.
 func executes(names []string) bool {

@@ -2,6 +2,7 @@ package reply
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,11 +34,12 @@ func sources(b *testing.B) string {
 }
 
 // BenchmarkLook is a look for everything, at a reply of source code, and what taking all
-// keys out of it adds.
+// keys out of it adds. Twice as long a text must take no more than twice the time.
 func BenchmarkLook(b *testing.B) {
 	code := sources(b)
-	for name, size := range map[string]int{"64KiB": 64 << 10, "1MiB": 1 << 20} {
-		text, _ := json.Marshal(code[:size] + token1)
+	for _, kib := range []int{64, 512, 1024, 2048, 4096, 8192} {
+		name := fmt.Sprintf("%dKiB", kib)
+		text, _ := json.Marshal(strings.Repeat(code, 9)[:kib<<10] + token1)
 		line := []byte(result(`{"content":[{"type":"text","text":` + string(text) + `}]}`))
 		wanted, _ := ParseWanted([]string{"*"})
 		b.Run(name, func(b *testing.B) {

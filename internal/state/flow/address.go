@@ -195,17 +195,16 @@ func visitAddresses(text string, visit func(word, whole string)) {
 // visitCarried is like visitAddresses for a text that a call carries. Without a scheme a word there
 // that has the form of a file's name, a version or a date is no address, though it could be one.
 func visitCarried(text string, visit func(word, whole string)) {
-	addressesIn(text, func(word, whole string) {
-		if !isCompactDate(strings.TrimPrefix(word, "-")) {
-			visit(word, whole)
-		}
-	}, true, true)
+	addressesIn(text, visit, true, true)
 }
 
 // addressesIn visits the addresses in a text. If further is true, it also visits the addresses in
 // the plain forms of each word. carried means a text that a call carries, as for visitCarried.
 func addressesIn(text string, see func(word, whole string), further, carried bool) {
 	visit := func(word, whole string) {
+		if carried && isCompactDate(strings.TrimPrefix(word, "-")) {
+			return
+		}
 		see(word, whole)
 		if isIPv6(word) {
 			if plain := netip.MustParseAddr(word).Unmap().WithZone("").String(); plain != word { // one address has many spellings
@@ -218,7 +217,7 @@ func addressesIn(text string, see func(word, whole string), further, carried boo
 	}
 	all := splitWords(text)
 	whole := all.rest
-	login := loginPrograms().MatchString(whole)
+	login, searched := false, false
 	rowEnd := math.MaxInt // length of the text after the last row of digits
 	for i := findAddressHint(all.rest); i >= 0; i = findAddressHint(all.rest) {
 		if before := strings.LastIndexFunc(all.rest[:i], isSeparator); before >= 0 {
@@ -238,8 +237,13 @@ func addressesIn(text string, see func(word, whole string), further, carried boo
 			}
 			if host != "" {
 				visit(host, word)
-			} else if user, at, mail := strings.Cut(word, "@"); login && mail && user != "" { // ssh ana@host
-				visit(at, word)
+			} else if user, at, mail := strings.Cut(word, "@"); mail && user != "" {
+				if !searched && len(word) < len(whole) { // the search is slow, and most texts are one address or have none
+					login, searched = loginPrograms().MatchString(whole), true
+				}
+				if login { // ssh ana@host
+					visit(at, word)
+				}
 			}
 		}
 		addressesBeside(word, carried, func(address string, mail bool) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -40,14 +41,16 @@ func newOwner(t *testing.T, k oauthtest.ProviderKind) *owner {
 	return o
 }
 
-// fixCallback registers one address at the provider.
+// fixCallback registers one address at the provider. Its port is below those that the system gives
+// to other programs, which could take it before the sign-in does.
 func (o *owner) fixCallback() {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		o.t.Fatal(err)
+	for o.callback == "" {
+		port := 10_000 + rand.IntN(20_000)
+		if free, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			o.callback = fmt.Sprintf("localhost:%d", port)
+			_ = free.Close()
+		}
 	}
-	o.callback = fmt.Sprintf("localhost:%d", free.Addr().(*net.TCPAddr).Port)
-	_ = free.Close()
 	o.Change(func(s *oauthtest.Played) { s.Callback = "http://" + o.callback + "/callback" })
 }
 

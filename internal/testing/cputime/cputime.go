@@ -17,20 +17,21 @@ func Of(t testing.TB, f func()) time.Duration {
 }
 
 // CheckLinear fails the test if f needs more than linear time for the text that makeText
-// returns. The long text has 64 KiB, 16 times the bytes of the short one.
-// Quadratic work would take 256 times as long. Caches and the garbage collector make a few
-// times more than 16 of linear work, so the bound is 64. A failure is tried again.
+// returns. The long text has 64 KiB, 8 times the bytes of the short one.
+// Quadratic work would take 64 times as long. Caches, the garbage collector and looks ahead of
+// up to 4 KiB make a few times more than 8 of linear work, so the bound is 28. A failure is tried
+// again.
 func CheckLinear(t *testing.T, unit string, makeText func(size int) string, f func(text string)) {
 	t.Helper()
-	const size = 4 << 10
-	small, large := makeText(size), makeText(16*size)
+	const size = 8 << 10
+	small, large := makeText(size), makeText(8*size)
 	short, long := Of(t, func() { f(small) }), Of(t, func() { f(large) })
 	for range 4 {
-		if long <= 64*short+50*time.Millisecond {
+		if long <= 28*short+50*time.Millisecond {
 			return
 		}
 		short = min(short, Of(t, func() { f(small) }))
 		long = min(long, Of(t, func() { f(large) }))
 	}
-	t.Errorf("%.40q: %v of processor time for %d KiB, %v for %d KiB", unit, short, size>>10, long, size>>6)
+	t.Errorf("%.40q: %v of processor time for %d KiB, %v for %d KiB", unit, short, size>>10, long, size>>7)
 }

@@ -187,6 +187,14 @@ func ChangesFiles(words []string) bool {
 	return !firstWordTells(words) && EffectsOf(words)&Changes != 0
 }
 
+// OnlyRead reports whether each of the tools' names has a word for reading, and none for a change.
+func OnlyRead(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		says := EffectsOf(SplitWords(name))
+		return says&Reads == 0 || says&(Acts|Changes|Executes) != 0
+	})
+}
+
 // WipesOut reports whether a tool destroys something large.
 func WipesOut(words []string) bool {
 	for i, word := range words[:max(0, len(words)-1)] {

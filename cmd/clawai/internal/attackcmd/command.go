@@ -20,6 +20,7 @@ import (
 	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/session/packs"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/builtin"
 	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/glob"
@@ -33,7 +34,7 @@ func Command() *cli.Command {
 		Usage:     "play attacks of a hostile server through a policy and see what comes through",
 		UsageText: "clawai attack [options] [SERVER|POLICY]\n\nSERVER is a starter policy (clawai policy init --list) or the server that it is for, POLICY a file;\nwithout either, your policy, under the layers in force here.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in rules (default: the starter's name, else \"scripted\")"},
+			&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in rules (default: the starter's name, else the first that rules name)"},
 			&cli.StringSliceFlag{Name: "only", Usage: "play only the attacks whose name matches the `GLOB` (repeatable)"},
 			&cli.IntFlag{Name: "max-reached", Value: -1, Usage: "exit 1 when more than `N` attacks reach the model or the server", DefaultText: "any number may"},
 			&cli.BoolFlag{Name: "list", Usage: "list the attacks, and play none"},
@@ -123,6 +124,7 @@ func findTarget(name, server string) (t *target, note string, err error) {
 	where := home
 	switch {
 	case name == "":
+		t.own = true
 		if t.policy, where, err = loadPolicyInForce(); err != nil {
 			return nil, "", err
 		}
@@ -147,7 +149,10 @@ func findTarget(name, server string) (t *target, note string, err error) {
 		}
 	}
 	if t.server == "" {
-		t.server = "scripted"
+		var others []string
+		if t.server, others = chooseServer(t.policy.Policy, where); len(others) > 0 {
+			note = "To play as another server: --server " + strings.Join(others, ", ")
+		}
 	}
 	var some bool
 	if t.carrier, some = chooseCarrier(t.policy.Policy, t.server, where); !some {
@@ -155,6 +160,32 @@ func findTarget(name, server string) (t *target, note string, err error) {
 		t.carrier = carrier{"read_text_file", `{"path":"` + where + `/projects/app/README.md"}`}
 	}
 	return t, note, nil
+}
+
+// noServer is the name of a server that rules name by no name.
+const noServer = "scripted"
+
+// chooseServer returns the server to play as: one that no rule names, if rules let a call of it go by,
+// else the first that rules name and let a call of it go by; and the others of these.
+func chooseServer(p *policy.Policy, where string) (server string, others []string) {
+	if _, some := chooseCarrier(p, noServer, where); some {
+		return noServer, nil
+	}
+	sources := p.Sources()
+	for i := range sources {
+		for _, name := range sources[i].Servers {
+			if strings.ContainsAny(name, `*?[{\`) || slices.Contains(builtin.ListClients(), name) || slices.Contains(others, name) {
+				continue
+			}
+			if _, some := chooseCarrier(p, name, where); some {
+				others = append(others, name)
+			}
+		}
+	}
+	if len(others) == 0 {
+		return noServer, nil
+	}
+	return others[0], others[1:]
 }
 
 func parsePolicy(name string, src []byte) (*config.Loaded, error) {
@@ -297,6 +328,9 @@ func reportVerdicts(c *cli.Context, t *target, note string, all []verdict) error
 	}
 	if n := countOutcome(all, reached); n > 0 {
 		b.WriteString("\nRules for what a server answers and lists: docs/replies.md, docs/pins.md.\n")
+		if t.own && !slices.ContainsFunc(t.policy.Policy.Sources(), func(s policy.Source) bool { return s.From == "profile:strict" }) {
+			b.WriteString("To withhold and mark more of it: clawai policy add strict\n")
+		}
 	}
 	_, err := io.WriteString(cmdline.ProseWriter(c.App.Writer, colors...), b.String())
 	return err

@@ -82,6 +82,6 @@ func (v *Views) newAnswer(r *queue.Request, longest time.Duration) *web.Element 
 		who += ", by " + r.Answer.By
 	}
 	bar := newSVG("portion", 1000, 10, "").Add(newRect(look.Word(), 0, 0, max(float64(waitOf(r))/float64(longest)*1000, 4), 10))
-	return newNode("li", "", newTime(r.Created, v.now()), newMark(look, string(r.Status)), newNode("span", "name", requestTitle(r)),
+	return newNode("li", "", newTime(r.Created, v.now()), newMark(look, string(r.Status)), newNode("span", "name", v.requestTitle(r)),
 		newNode("span", "number", record.Duration(waitOf(r))), bar, newNode("span", "quiet", cmp.Or(who, r.Outcome)))
 }

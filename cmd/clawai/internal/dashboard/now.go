@@ -111,7 +111,7 @@ func (v *Views) newWaiting(ctx context.Context) (*web.Element, error) {
 	first := &pending[0]
 	card := newCard(view.Asked, "Waits now",
 		newNode("p", "lead", newMark(view.Asked, countText(len(pending), "1 question", "questions"))),
-		newNode("p", "", requestTitle(first)))
+		newNode("p", "", v.requestTitle(first)))
 	if !first.Deadline.IsZero() {
 		left := max(first.Deadline.Sub(v.now()), 0).Round(time.Second)
 		card.Add(newNode("p", "quiet", fmt.Sprintf("%d:%02d left to answer", int(left.Minutes()), int(left.Seconds())%60)))
@@ -119,11 +119,11 @@ func (v *Views) newWaiting(ctx context.Context) (*web.Element, error) {
 	return card.Add(newNode("p", "", newLink("/", "Answer").Set("class", "do"))), nil
 }
 
-// requestTitle returns a request in a few words.
-func requestTitle(r *queue.Request) string {
+// requestTitle returns a request as one sentence: who wants what.
+func (v *Views) requestTitle(r *queue.Request) string {
 	if r.Damage == nil {
-		if q, err := view.NewQuestion(r.Calls, view.Options{Server: r.Server, Reply: r.IsReply()}); err == nil {
-			return q.Title
+		if q, err := view.NewQuestion(r.Calls, view.Options{Server: r.Server, Reply: r.IsReply(), Home: v.home}); err == nil {
+			return q.Headline(0)
 		}
 	}
 	return "A call that cannot be shown"

@@ -51,18 +51,17 @@ func allowCommand() *cli.Command {
 
 func denyCommand() *cli.Command {
 	return &cli.Command{
-		Name:      "deny",
-		Usage:     "close a call of the record by a rule",
-		UsageText: "clawai policy deny --from RECORD [--scope SCOPE] [--yes]",
-		Description: "Shows the rule, where it goes and what it closes, and asks. RECORD is an id that\n" +
-			"clawai log shows, or the beginning of one. To take it back: clawai policy undo",
-		Flags: fromFlags("close"),
-		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c); err != nil {
-				return err
-			}
-			return runFrom(c, policy.Deny)
-		},
+		Name:  "deny",
+		Usage: "close a call of the record, or a folder, by a rule",
+		UsageText: "clawai policy deny --from RECORD [--scope SCOPE] [--yes]\n" +
+			"clawai policy deny FOLDER [--server NAME] [--yes]",
+		Description: "Shows the rules, where they go and what they close, and asks. RECORD is an id that\n" +
+			"clawai log shows, or the beginning of one. A FOLDER is closed to every tool, above\n" +
+			"all other rules. To take it back: clawai policy undo",
+		Flags: append(fromFlags("close"),
+			&cli.StringFlag{Name: "server", Usage: "with a folder: only for the server `NAME` (default: for every server)"},
+		),
+		Action: runDeny,
 	}
 }
 
@@ -169,7 +168,7 @@ func runFrom(c *cli.Context, action policy.Action) error {
 		return cmdline.Usagef("--from: the id is empty; clawai log shows the ids")
 	}
 	if c.String("from") == "" {
-		return cmdline.Usagef("policy %s needs --from RECORD; the ids stand in refusals, and the last ones are: clawai log -n 5 | cat", action)
+		return cmdline.Usagef("policy %s needs --from RECORD or a folder; the ids stand in refusals, and the last ones are: clawai log -n 5 | cat", action)
 	}
 	dir, err := record.FindLogDir()
 	if err != nil {

@@ -186,7 +186,8 @@ func NameWords(names []string) (words []string) {
 	return words
 }
 
-// tellUncovered lists the selected servers that stay without clawai.
+// tellUncovered lists the selected servers that stay without clawai. What cannot be covered at all stands
+// in clawai status.
 func (r *wrapRun) tellUncovered() {
 	var lines []string
 	for _, t := range wrap.SelectTargets(r.Places, r.selection) {
@@ -194,17 +195,11 @@ func (r *wrapRun) tellUncovered() {
 			lines = append(lines, r.renderTarget(t)+": "+term.VisibleText(why))
 		}
 	}
-	if len(r.selection.Names) == 0 {
-		for _, u := range r.findUncoverable(r.selection.Client) {
-			line := u.Name + ": " + u.Why
-			if u.Instead != "" {
-				line += "; " + u.Instead
-			}
-			lines = append(lines, line)
-		}
-	}
 	if len(lines) > 0 {
 		fmt.Fprintf(r.prose, "Not covered:\n  %s\n", strings.Join(lines, "\n  "))
+	}
+	if len(r.selection.Names) == 0 && len(r.findUncoverable(r.selection.Client)) > 0 {
+		fmt.Fprintln(r.prose, "What no file of a client can cover: clawai status")
 	}
 }
 

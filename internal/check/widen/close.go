@@ -1,0 +1,130 @@
+package widen
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check/diff"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// Closing is a policy with a folder closed.
+type Closing struct {
+	Text     string // the new rules, as text
+	Next     []byte // the policy with the new rules
+	Line     int    // line of the first new rule
+	Old, New *policy.Policy
+	Changes  []diff.Change // for each rule that opened the folder a call that is now refused
+}
+
+// CloseFolder returns the policy with rules above all others that deny what names the folder, in any
+// argument and in the text of a command. real is where the folder leads, if that is another place.
+// The rules open nothing, because they only deny.
+func CloseFolder(src []byte, o Options, real string) (*Closing, error) {
+	old, err := policy.Parse(o.File, src, o.Parse)
+	if err != nil {
+		return nil, err
+	}
+	c := &Closing{Old: old, Text: o.Comment + closingRules(o, real)}
+	c.Next = policytext.InsertFirst(src, c.Text)
+	if c.New, err = policy.Parse(o.File, c.Next, o.Parse); err != nil {
+		return nil, fmt.Errorf("the policy would not load with the rules: %w", err)
+	}
+	c.Line = c.New.Rules()[0].Pos.Line
+	c.Changes = closedCalls(old, c.New, o)
+	return c, nil
+}
+
+// closingRules returns the rules that close the folder, as text.
+func closingRules(o Options, real string) string {
+	var globs, names []string
+	for _, folder := range []string{o.Folder, real} {
+		if folder == "" {
+			continue
+		}
+		globs = append(globs, folder, folder+"/**")
+		names = append(names, spellings(folder, strings.TrimSuffix(o.Parse.Home, "/"))...)
+	}
+	pattern := `(?s)(?:.*[^\w.~/-])?(?:` + strings.Join(names, "|") + `)(?:[^\w.-].*)?`
+	written, plain := policytext.LiteralString(pattern)
+	if !plain {
+		written = policytext.Quote(pattern)
+	}
+	begin := []policytext.Pair{policytext.StringPair("action", "deny"), policytext.StringPair("tool", "*")}
+	if o.Server != "" {
+		begin = append(begin, policytext.StringPair("server", o.Server))
+	}
+	return policytext.WriteRule(append(slices.Clone(begin),
+		policytext.Pair{Key: `args."*"`, Value: policytext.FormatList(policytext.QuoteAll(globs))},
+		policytext.StringPair("description", o.Folder+" stays shut"))...) + "\n" +
+		policytext.WriteRule(append(begin,
+			policytext.Pair{Key: "where.command.regex", Value: written},
+			policytext.StringPair("description", o.Folder+" stays shut to commands that name it"))...)
+}
+
+// spellings returns patterns for the ways in which a command usually names a folder.
+func spellings(folder, home string) []string {
+	rest, below := strings.CutPrefix(folder, "~/")
+	if !below {
+		return []string{regexp.QuoteMeta(folder)}
+	}
+	all := []string{"~", `\$HOME`, `\$\{HOME\}`}
+	if home != "" {
+		all = append(all, regexp.QuoteMeta(home))
+	}
+	return []string{"(?:" + strings.Join(all, "|") + ")/" + regexp.QuoteMeta(rest)}
+}
+
+// maxClosed is how many calls show what is closed.
+const maxClosed = 8
+
+// closedCalls returns calls about a file of the folder that the old policy allows or asks about and the
+// new one denies.
+func closedCalls(old, next *policy.Policy, o Options) (all []diff.Change) {
+	file := o.Folder + "/notes.md"
+	seen := map[string]bool{}
+	try := func(call *policy.Call) {
+		was, is := old.Decide(call), next.Decide(call)
+		name := call.Server + " " + call.Names[0]
+		if kind := diff.KindOf(diff.Answer{Action: was.Action}, diff.Answer{Action: is.Action}); kind == diff.NewlyDenied && !seen[name] {
+			seen[name] = true
+			all = append(all, diff.Change{Kind: kind, Old: diff.Answer{Action: was.Action, Rule: was.Rule}, New: diff.Answer{Action: is.Action, Rule: is.Rule}, Example: call})
+		}
+	}
+	sources := old.Sources()
+	for i := range sources {
+		s := &sources[i]
+		if !opens(s) || o.Server != "" && s.Servers != nil && !meetAny(s.Servers, []string{o.Server}) {
+			continue
+		}
+		server := o.Server
+		if server == "" && len(s.Servers) > 0 {
+			server = sample(s.Servers[0])
+		}
+		if len(s.Args) > 0 && !slices.ContainsFunc(s.Args, func(a policy.ArgSource) bool { return !namesFiles(a.Path) }) {
+			args := map[string]any{}
+			for _, a := range s.Args {
+				setMember(args, a.Path, file)
+			}
+			try(newCall(s, server, args))
+		}
+		if slices.Contains(s.Names, "shell") && slices.ContainsFunc(s.Where, func(c policy.WhereSource) bool { return c.Key == "command" }) {
+			try(newCall(s, server, map[string]any{"command": "cat " + file}))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b diff.Change) int { return cmp.Compare(b.Old.Action, a.Old.Action) }) // what was allowed first
+	return all[:min(len(all), maxClosed)]
+}
+
+// namesFiles reports whether an argument is one for files or folders.
+func namesFiles(path []string) bool {
+	words := textclass.SplitWords(path[len(path)-1])
+	return policy.EveryArgument(path) || slices.ContainsFunc(words, func(word string) bool {
+		return slices.Contains(strings.Fields("path paths file files filename dir directory folder repo source destination"), word)
+	})
+}
