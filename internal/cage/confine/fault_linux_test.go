@@ -112,7 +112,7 @@ func TestWrongStarts(t *testing.T) {
 		"":                            "cannot read the cage",
 		"{":                           "cannot read the cage",
 		spec + `,"wall":true}`:        `unknown field "wall"`,
-		`{"format":3,"program":"/x"}`: "the cage is of format 2",
+		`{"format":3,"program":"/x"}`: "the cage is of format 3",
 		`{"format":2}`:                "names no program",
 	} {
 		reports, _ := start(t, "helper", Spec{}, text, "sh", "-c", "echo ran")
