@@ -247,6 +247,7 @@ func describePackage(dir string, d servers.Download) (m installed.Manifest, scri
 			Version          string `json:"version"`
 			Integrity        string `json:"integrity"`
 			HasInstallScript bool   `json:"hasInstallScript"`
+			Resolved         string `json:"resolved"`
 			InBundle         bool   `json:"inBundle"` // came in its package, whose digest counts
 			Link             bool   `json:"link"`     // Measure refuses one that leads out
 		} `json:"packages"`
@@ -261,7 +262,8 @@ func describePackage(dir string, d servers.Download) (m installed.Manifest, scri
 	}
 	for _, path := range slices.Sorted(maps.Keys(lock.Packages)) {
 		p := lock.Packages[path]
-		if path != "" && p.Integrity == "" && !p.InBundle && !p.Link {
+		fromGit := strings.HasPrefix(p.Resolved, "git") && strings.Contains(p.Resolved, "#") // git compares what it got with its commit
+		if path != "" && p.Integrity == "" && !p.InBundle && !p.Link && !fromGit {
 			return m, nil, fmt.Errorf("its registry gives no digest of %s, so nothing shows that it arrived as it is there; use a registry that does, or start the server by npx (clawai sandbox propose NAME --launcher)", term.VisibleValue(strings.TrimPrefix(path, "node_modules/")))
 		}
 		if p.HasInstallScript {
