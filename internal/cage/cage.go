@@ -47,7 +47,7 @@ type Options struct {
 	// nowhere. ${cwd} in them is Dir.
 	Others []string
 
-	mounts []mount // what is mounted; nil: not read yet
+	mounts []mount // what is mounted; nil: what the system says
 }
 
 // variables are the names of variables that every server gets. None holds a secret.
@@ -66,6 +66,11 @@ func NewPlan(o Options) (*Plan, error) {
 	go func() { secretGlobs(); laterGlobs() }() // they are needed last
 	p.system = resolveExisting(confine.System)
 	var err error
+	if p.mounts == nil {
+		if p.mounts, err = readMounts(); err != nil {
+			return nil, fmt.Errorf("clawai cannot tell what is mounted where: %w", err)
+		}
+	}
 	if o.Dir == "" {
 		o.Dir = "."
 	}

@@ -57,21 +57,14 @@ func rebase(path, from, to string) string { return filepath.Join(to, strings.Tri
 
 // aliasesOf returns where else a path is shown, as far as it is there.
 func (p *planner) aliasesOf(path string) []string {
-	whole, _ := findAliases(path, p.readMounts())
+	whole, _ := findAliases(path, p.mounts)
 	return keepSeen(whole)
 }
 
 // everyPathOf returns a path, and where else it or a part of it is shown.
 func (p *planner) everyPathOf(path string) []string {
-	whole, parts := findAliases(path, p.readMounts())
+	whole, parts := findAliases(path, p.mounts)
 	return append([]string{path}, keepSeen(append(whole, parts...))...)
-}
-
-func (p *planner) readMounts() []mount {
-	if p.mounts == nil {
-		p.mounts = readMounts()
-	}
-	return p.mounts
 }
 
 func keepSeen(paths []string) []string {

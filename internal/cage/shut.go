@@ -50,12 +50,12 @@ func (p *planner) shutPlaces() error {
 			return err
 		}
 	}
-	named := p.namedPlaces()
+	named := sync.OnceValue(p.namedPlaces) // most servers find nothing to compare with them
 	look := newLooker()
 	for _, base := range p.shutBases() {
 		p.fixGit(look, base)
 		for _, found := range look.findSecrets(base) {
-			if isBelow(found, named) {
+			if isBelow(found, named()) {
 				continue
 			}
 			if inGit(found) {
@@ -65,7 +65,7 @@ func (p *planner) shutPlaces() error {
 			}
 		}
 		for _, found := range look.find(base, laterGlobs()) {
-			if !isBelow(found, named) {
+			if !isBelow(found, named()) {
 				p.fix(found)
 			}
 		}
@@ -79,6 +79,7 @@ func (p *planner) shutPlaces() error {
 func SecretsIn(home string, folders []string) (found []string) {
 	p := &planner{Options: Options{Home: home}}
 	p.plan.Spec.Read = folders
+	p.mounts, _ = readMounts() // without them, what is shown twice is found at one place
 	look := newLooker()
 	for _, base := range p.shutBases() {
 		found = append(found, slices.DeleteFunc(look.findSecrets(base), inGit)...)
@@ -251,10 +252,8 @@ func (g *globs) step(name string) *globs {
 	if strings.ContainsAny(name, "*?[") {
 		list = &g.wild
 	}
-	for _, w := range *list {
-		if w.glob == name {
-			return w.rest
-		}
+	if last := len(*list) - 1; last >= 0 && (*list)[last].glob == name { // a second one elsewhere does no harm
+		return (*list)[last].rest
 	}
 	rest := &globs{}
 	*list = append(*list, namedGlobs{name, rest})
