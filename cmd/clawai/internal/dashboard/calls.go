@@ -95,14 +95,14 @@ func callWord(c *overview.Call) string {
 
 // newCall returns a call in one row, which opens to everything that is kept of it.
 func (v *Views) newCall(c *overview.Call) *web.Element {
-	about := []any{c.About}
+	about := c.About
 	if (c.Look == view.Refused || c.Look == view.Asked) && c.Rule.Text != "" {
-		about = append(about, newNode("span", "quiet", " · "+c.Rule.Text))
+		about += " · " + c.Rule.Text
 	}
 	row := web.NewElement("summary",
 		newTime(c.Time, v.now()), newMark(c.Look, callWord(c)),
 		newNode("span", "tool", newNode("strong", "", nameOf(c.Tool)), newNode("span", "quiet", " "+c.Server)),
-		newNode("span", "about", about...), newNode("span", "ended quiet", c.Ended))
+		newNode("span", "about", about), newNode("span", "ended quiet", c.Ended))
 	rule := any("")
 	if c.Rule.Line > 0 {
 		place := cmdline.ShortenHome(c.Rule.Place(), v.home)

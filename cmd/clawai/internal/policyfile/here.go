@@ -23,7 +23,7 @@ import (
 
 // LoadHere reads the policy that is in force in this folder, with the layers above it.
 func LoadHere(folders config.Folders) (*config.Loaded, error) {
-	layers := config.Layers{Org: config.OrgPolicy(), State: folders.State}
+	layers := base.LayersOf(folders)
 	layers.Dir, _ = os.Getwd() // without a folder there is no project
 	return layers.Load(folders.PolicyFile(), PolicyOptions(folders.Home))
 }
