@@ -371,7 +371,7 @@ func (v *visit) showLaptop(id string) error {
 		Findings []findingRow
 		Records  []recordRow
 		Calls    string
-	}{v.newLaptopRow(&l, newest), findings, v.newRecordRows(records, map[string]string{l.ID: l.Name}), address(recordsPage, "laptop", id)})
+	}{v.newLaptopRow(&l, newest), findings, v.newRecordRows(records, map[string]string{l.ID: l.Name}), page.Address(recordsPage, "laptop", id)})
 }
 
 func (v *visit) revokeLaptop(string) error {
@@ -430,18 +430,4 @@ func numberText(n int64) string {
 		text = text[:at] + "," + text[at:]
 	}
 	return text
-}
-
-// address returns a path with a filter of pairs; pairs without a value are left out.
-func address(path string, pairs ...string) string {
-	values := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			values.Set(pairs[i], pairs[i+1])
-		}
-	}
-	if len(values) == 0 {
-		return path
-	}
-	return path + "?" + values.Encode()
 }
