@@ -80,7 +80,7 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 	if err != nil {
 		if errors.Is(err, centre.ErrNoAccess) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="clawai"`)
-			err = refuse(http.StatusUnauthorized, "This laptop's token is not valid here: it was revoked, or is another centre's. Run: clawai enroll")
+			err = refuse(http.StatusUnauthorized, "This laptop's token is not valid here: it was revoked, or is another centre's.")
 		}
 		return nil, err
 	}

@@ -632,18 +632,22 @@ func TestBodiesThatDoNotEnd(t *testing.T) {
 	w := newWorld(t)
 	one, other := w.enrol("one"), w.enrol("other")
 	const name = "20261130T100203.123456789Z-k3f9x2m7qa.ndjson"
-	for range maxParts {
+	for n := 1; n <= maxParts; n++ {
 		c, err := net.Dial("tcp", w.site.host)
 		w.must(err)
 		defer c.Close()
 		_, err = fmt.Fprintf(c, "PUT %s?at=0 HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\nx", recordsPathOf(name), w.site.host, one.Token)
 		w.must(err)
+		for begun, end := 0, time.Now().Add(time.Minute); begun < n; time.Sleep(time.Millisecond) {
+			w.site.mu.Lock()
+			begun = w.site.parts[one.Laptop]
+			w.site.mu.Unlock()
+			if time.Now().After(end) {
+				t.Fatalf("part %d is not being read", n)
+			}
+		}
 	}
-	status := 0
-	for end := time.Now().Add(time.Minute); status != 429 && time.Now().Before(end); { // until both are being read
-		status, _ = w.ship(one.Token, name, 5, nil, false)
-	}
-	if status != 429 {
+	if status, _ := w.ship(one.Token, name, 5, nil, false); status != 429 {
 		t.Errorf("a third part: %d", status)
 	}
 	if status, _ := w.ship(other.Token, name, 0, []byte("x"), false); status != 200 {
