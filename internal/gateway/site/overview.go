@@ -45,6 +45,9 @@ func newBars(sums []store.Sum, now time.Time) (bars []bar, totals map[store.Look
 	counts := map[time.Time]map[store.Look]int{}
 	totals = map[store.Look]int{}
 	for _, s := range sums {
+		if s.Hour.After(now) { // by the clock of a laptop that is ahead; it would make all other bars low
+			continue
+		}
 		if counts[s.Hour] == nil {
 			counts[s.Hour] = map[store.Look]int{}
 		}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -624,6 +625,17 @@ func TestALaptopCannotDrownTheOthers(t *testing.T) {
 	w.signIn()
 	if _, body := w.visit(fmt.Sprint(recordsPage, "/", records[at].ID)); !strings.Contains(body, "are no record, or one that was changed") {
 		t.Error("the page of a record does not show what was found in its segment")
+	}
+}
+
+func TestHoursAheadChangeNoBar(t *testing.T) {
+	now := time.Date(2026, 12, 1, 10, 30, 0, 0, time.UTC)
+	hour := now.Truncate(time.Hour)
+	here := []store.Sum{{Hour: hour, Look: store.LookAllowed, N: 3}}
+	bars, totals, most := newBars(here, now)
+	ahead, totalsAhead, mostAhead := newBars(append(here, store.Sum{Hour: hour.Add(2 * time.Hour), Look: store.LookAllowed, N: 1000}), now)
+	if most != 3 || mostAhead != most || !maps.Equal(totals, totalsAhead) || !reflect.DeepEqual(bars, ahead) {
+		t.Errorf("%d, %v; with calls of the next hours: %d, %v", most, totals, mostAhead, totalsAhead)
 	}
 }
 
