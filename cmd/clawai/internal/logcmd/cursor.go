@@ -30,38 +30,42 @@ type cursorFile struct {
 // openFile reads a cursor from a file, which need not exist, and locks the file. Sessions that the
 // record has no longer are forgotten.
 func (c *cursor) openFile(path, dir string) (release func(), err error) {
-	if release, err = atomicfile.Lock(path); err != nil {
+	unlock, err := atomicfile.Lock(path)
+	if err != nil {
 		return nil, cmdline.Usagef("--cursor: %v; each export needs a file of its own", err)
 	}
-	defer func() {
-		if err != nil {
-			release()
-		}
-	}()
+	if err := c.readFile(path, dir); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+func (c *cursor) readFile(path, dir string) error {
 	c.path, c.taken, c.old = path, cursorFile{1, map[string]uint64{}}, map[string]uint64{}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return release, nil
+		return nil
 	}
 	if err != nil {
-		return nil, cmdline.Usagef("--cursor: %v", err)
+		return cmdline.Usagef("--cursor: %v", err)
 	}
 	var read cursorFile
 	doc := json.NewDecoder(bytes.NewReader(text))
 	doc.DisallowUnknownFields()
 	if doc.Decode(&read) != nil || doc.More() || read.Version != 1 || read.Sessions == nil {
-		return nil, cmdline.Usagef("--cursor: %s is no cursor of log export; remove it to export everything again, or name another file", path)
+		return cmdline.Usagef("--cursor: %s is no cursor of log export; remove it to export everything again, or name another file", path)
 	}
 	present, err := audit.ListSegments(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, s := range present {
 		if n, ok := read.Sessions[s.Session]; ok {
 			c.old[s.Session], c.taken.Sessions[s.Session] = n, n
 		}
 	}
-	return release, nil
+	return nil
 }
 
 // isTaken reports whether an earlier export has delivered a record.
