@@ -95,7 +95,9 @@ func FuzzForms(f *testing.F) {
 		e.Session = method
 		for _, form := range export.Forms {
 			line := form.Append(nil, e, source)
-			if strings.ContainsFunc(string(line), func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == '\u202e' }) {
+			if strings.ContainsFunc(string(line), func(r rune) bool {
+				return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == '\u202e'
+			}) {
 				t.Fatalf("%s: not one harmless line: %q", form.Name, line)
 			}
 			switch form.Name {

@@ -70,9 +70,13 @@ func (s *Syslog) Deliver(ctx context.Context, entries []*event.Entry) error {
 func (s *Syslog) connect(ctx context.Context, next string) error {
 	if s.conn != nil {
 		select {
-		case <-s.gone:
+		case why := <-s.gone:
 			if s.sent {
-				s.note(fmt.Sprintf("%s ended the connection before record %s; it may not have taken the last events before that", s.address, next))
+				text := fmt.Sprintf("%s ended the connection before record %s; it may not have taken the last events before that", s.address, next)
+				if why != nil {
+					text += ": " + why.Error()
+				}
+				s.note(text)
 			}
 			s.disconnect()
 		default:
