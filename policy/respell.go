@@ -14,6 +14,7 @@ const (
 	AsWritten Spelling = iota // the server's own name
 	Dotless                   // a "_" may be a "." in the server's name
 	Cut                       // as Dotless, and the server's name may be longer
+	Folded                    // capitals may be small letters in the tool's name, and the other way round
 )
 
 // listRespellings returns the other names that rules have for the call's tool if the call's
@@ -44,7 +45,7 @@ func respellName(glob, name string, s Spelling) (other string, found bool) {
 	if s == AsWritten {
 		return "", false
 	}
-	r := respeller{name: name, cut: s == Cut, dead: map[[2]int]bool{}}
+	r := respeller{name: name, cut: s == Cut, fold: s == Folded, dead: map[[2]int]bool{}}
 	out, found := r.matchGlob(glob, nil)
 	return string(out), found && string(out) != name
 }
@@ -53,6 +54,7 @@ func respellName(glob, name string, s Spelling) (other string, found bool) {
 type respeller struct {
 	name string
 	cut  bool
+	fold bool
 	dead map[[2]int]bool // lengths of the rests of the glob and of the name that do not match
 }
 
@@ -96,8 +98,16 @@ func (r *respeller) matchRest(glob, rest string, out []byte) ([]byte, bool) {
 	case glob[0] == '?':
 		_, size := utf8.DecodeRuneInString(rest)
 		return r.matchGlob(glob[1:], append(slices.Clone(out), rest[:size]...))
-	case glob[0] == rest[0] || glob[0] == '.' && rest[0] == '_':
+	case glob[0] == rest[0] || glob[0] == '.' && rest[0] == '_' && !r.fold, r.fold && lowerByte(glob[0]) == lowerByte(rest[0]):
 		return r.matchGlob(glob[1:], append(slices.Clone(out), glob[0]))
 	}
 	return nil, false
+}
+
+// lowerByte returns a letter of ASCII as a small one.
+func lowerByte(b byte) byte {
+	if b >= 'A' && b <= 'Z' {
+		b += 'a' - 'A'
+	}
+	return b
 }

@@ -51,6 +51,14 @@ tool = ["notes.list", "notes_get", "repo_delete"]
 		{"github", "aéb_c", Dotless, Deny},
 		{"github", "repo_x_y_z", AsWritten, Allow},
 		{"github", "repo_x_y_z", Dotless, Deny},
+		{"github", "REPO.Delete", AsWritten, Deny}, // no rule allows it
+		{"github", "REPO.Delete", Folded, Deny},
+		{"github", "ALL.Purge", Folded, Deny},
+		{"github", "Repo.List", Folded, Allow},
+		{"github", "repo_delete", Folded, Allow}, // a "_" is no "."
+		{"github", "REPO.SECRET", Folded, Deny},
+		{"notes", "NOTES_GET", Folded, Allow},
+		{"notes", "NOTES_PUT", Folded, Deny},
 		{"notes", "repo_delete", Dotless, Allow}, // the rule is about another server
 		{"notes", "notes_list", AsWritten, Deny},
 		{"notes", "notes_list", Dotless, Allow}, // rules know it by the other name

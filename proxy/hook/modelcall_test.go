@@ -15,7 +15,7 @@ import (
 // have shown: for every recorded payload of a client whose model clawai stands before.
 func TestModelCallsAreHooksCalls(t *testing.T) {
 	compared := 0
-	for _, id := range []string{"claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli"} {
+	for _, id := range []string{"claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli", "opencode"} {
 		row := client.FindRow(id)
 		files, err := filepath.Glob("testdata/payloads/" + id + "/*.json")
 		if err != nil {

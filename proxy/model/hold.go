@@ -189,15 +189,23 @@ func (h *held) releaseEvents() {
 }
 
 // replaceData returns an event with other data: the other bytes as they came if the data is one
-// line.
+// line. The line is looked for as a field, because a comment or an id may hold the same text.
 func replaceData(e *sse.Event, data []byte) []byte {
-	if before, after, found := bytes.Cut(e.Raw, e.Data); found && !bytes.ContainsAny(data, "\r\n") {
-		return append(append(append([]byte{}, before...), data...), after...)
+	at := 0
+	for line := range bytes.Lines(e.Raw) {
+		if before, after, found := bytes.Cut(line, e.Data); found && isDataField(before) && !bytes.ContainsAny(data, "\r\n") {
+			out := append(bytes.Clone(e.Raw[:at]), before...)
+			return append(append(append(out, data...), after...), e.Raw[at+len(line):]...)
+		}
+		at += len(line)
 	}
 	changed := *e
 	changed.Data = data
 	return changed.AppendBlock(nil)
 }
+
+// isDataField reports whether a line that begins so is the line of an event's data.
+func isDataField(begin []byte) bool { return string(begin) == "data:" || string(begin) == "data: " }
 
 // endStream judges what a stream has left open at its end.
 func (h *held) endStream() {

@@ -18,6 +18,12 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
+// otherStreams are the types of streams that clawai does not read.
+var otherStreams = map[string]bool{
+	"application/x-ndjson": true, "application/ndjson": true, "application/jsonl": true, "application/x-jsonlines": true, "application/stream+json": true,
+	"application/json-seq": true, "application/vnd.amazon.eventstream": true, "multipart/mixed": true,
+}
+
 // watchResponse looks at a reply while it passes, or holds its calls.
 func (s *Server) watchResponse(resp *http.Response) error {
 	t := turnOf(resp.Request.Context())
@@ -40,7 +46,7 @@ func (s *Server) watchResponse(resp *http.Response) error {
 		return nil
 	}
 	if t.api == modelapi.NoAPI {
-		if t.o.Judge && streamed {
+		if t.o.Judge && (streamed || otherStreams[kind]) {
 			_ = resp.Body.Close()
 			return &refusal{http.StatusBadGateway, "the service streams a reply to a path on which clawai knows no replies, so its calls would not be judged"}
 		}

@@ -193,21 +193,21 @@ func TestCovered(t *testing.T) {
 // Streams that are wrong, long or without an end are bounded, and end with an error in the words
 // of the service, or as the service ended them.
 func TestBadStreams(t *testing.T) {
-	block := `data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"Bash","input":{}}}` + "\n\n"
-	piece := `data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n\n"
+	block := `event: content_block_start` + "\n" + `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"Bash","input":{}}}` + "\n\n"
+	piece := `event: content_block_delta` + "\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n\n"
 	for name, text := range map[string]string{
 		"no JSON":             "data: {\"type\":\n\n",
-		"a member twice":      `data: {"type":"content_block_start","type":"ping"}` + "\n\n",
+		"a member twice":      "event: ping\n" + `data: {"type":"ping","type":"ping"}` + "\n\n",
 		"a name twice":        "event: a\nevent: b\ndata: {}\n\n",
 		"carriage returns":    "data: {}\r\r",
 		"arguments too long":  block + strings.Repeat(piece, 5),
 		"an event too long":   "data: " + strings.Repeat("x", 65<<20) + "\n\n",
 		"a block begun twice": block + block,
-		"a call of two names": `data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"Bash","name":"Read"}}` + "\n\n",
+		"a call of two names": "event: content_block_start\n" + `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"Bash","name":"Read"}}` + "\n\n",
 		"too many calls": func() string {
 			var b strings.Builder
 			for i := range 200 {
-				fmt.Fprintf(&b, `data: {"type":"content_block_start","index":%d,"content_block":{"type":"tool_use","id":"a%d","name":"Bash","input":{}}}`+"\n\n", i, i)
+				fmt.Fprintf(&b, "event: content_block_start\n"+`data: {"type":"content_block_start","index":%d,"content_block":{"type":"tool_use","id":"a%d","name":"Bash","input":{}}}`+"\n\n", i, i)
 			}
 			return b.String()
 		}(),
@@ -228,7 +228,7 @@ func TestBadStreams(t *testing.T) {
 	}
 	t.Run("a call without an end", func(t *testing.T) {
 		s := newSite(t, "claude-code", true, nil)
-		s.reply = answerWith(t, block+`data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"command\":\"touch denied"}}`+"\n", "", true)
+		s.reply = answerWith(t, block+"event: content_block_delta\n"+`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"command\":\"touch denied"}}`+"\n", "", true)
 		if got := s.post("/v1/messages", empty); strings.Contains(got.body, `"Bash"`) {
 			t.Errorf("the client reads %s", got.body)
 		}

@@ -90,6 +90,56 @@ func TestModelWrapped(t *testing.T) {
 	}
 }
 
+// TestModelHabits: real clients run what their model writes in another way than a rule has it, and what a rule
+// denies does not run however it is written.
+func TestModelHabits(t *testing.T) {
+	for _, h := range []struct {
+		id, what string
+		turn     func(s *agentSite, file string) scripted.Turn
+	}{
+		{"claude-code", "escapes", func(s *agentSite, file string) scripted.Turn {
+			return scripted.Turn{Tool: s.shell, Args: s.args(`t\u006fuch ` + file)}
+		}},
+		{"opencode", "capitals", func(s *agentSite, file string) scripted.Turn {
+			return scripted.Turn{Tool: strings.ToUpper(s.shell), Args: s.args("touch " + file)}
+		}},
+		{"qwen", "a blank", func(s *agentSite, file string) scripted.Turn {
+			return scripted.Turn{Tool: s.shell + " ", Args: s.args("touch " + file)}
+		}},
+	} {
+		for _, judge := range []string{"off", "uncovered"} {
+			t.Run(h.id+" "+h.what+" "+judge, func(t *testing.T) {
+				t.Parallel()
+				c := ledClients[slices.IndexFunc(ledClients, func(c struct{ id, file, text string }) bool { return c.id == h.id })]
+				all := allAgents()
+				a := all[slices.IndexFunc(all, func(a agent) bool { return a.id == h.id })]
+				if c.text != "" {
+					a.vars = slices.DeleteFunc(slices.Clone(a.vars), func(v string) bool { return strings.Contains(v, "_BASE_URL=") })
+					files := map[string]string{c.file: c.text}
+					for name, text := range a.files {
+						files[name] = text
+					}
+					a.files = files
+				}
+				model := &scripted.Model{Pieces: true}
+				s := modelSite(t, a, serve(t, model), shellRules)
+				clawai := filepath.Join(s.bin, "clawai")
+				s.must(clawai, "wrap", "--llm", c.id, "--yes", "--listen", freeAddress(t))
+				model.Turns = []scripted.Turn{h.turn(&s, "denied-a"), s.touch("allowed-b")}
+				stop := s.serveWrapped(clawai, "--judge", judge)
+				s.play()
+				stop()
+				if ran := s.made("denied-a"); ran != (judge == "off") {
+					t.Errorf("what is denied ran: %v\n%s", ran, s.must(clawai, "log", "--json"))
+				}
+				if !s.made("allowed-b") || model.CountAsked() != len(model.Turns)+1 {
+					t.Errorf("the work did not go on: %d turns", model.CountAsked())
+				}
+			})
+		}
+	}
+}
+
 // freeAddress returns an address at which nobody listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()

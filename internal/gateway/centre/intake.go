@@ -262,6 +262,15 @@ func (c *Centre) Publish(ctx context.Context, src []byte) (store.Bundle, error) 
 	return kept, err
 }
 
+// NewestCounter returns the counter of the newest bundle; 0 if there is none.
+func (c *Centre) NewestCounter(ctx context.Context) (uint64, error) {
+	newest, err := c.Store.ListBundles(ctx, 1)
+	if err != nil || len(newest) == 0 {
+		return 0, err
+	}
+	return newest[0].Counter, nil
+}
+
 // TakeReport keeps what a laptop says of itself.
 func (c *Centre) TakeReport(ctx context.Context, l store.Laptop, r enrolment.Report) error {
 	r.Version, r.Revision, r.Error = cleanText(r.Version, maxTextLen), cleanText(r.Revision, maxTextLen), cleanText(r.Error, 4*maxWords)

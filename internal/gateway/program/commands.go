@@ -170,12 +170,12 @@ func runLaptops(c *call) error {
 
 // listLaptops returns the laptops, and the counter of the newest bundle; 0 if there is none.
 func listLaptops(ctx context.Context, is *centre.Centre) ([]store.Laptop, uint64, error) {
-	newest, err := is.Store.FindNewestBundle(ctx)
-	if err != nil && !errors.Is(err, store.ErrNone) {
+	newest, err := is.NewestCounter(ctx)
+	if err != nil {
 		return nil, 0, err
 	}
 	all, err := is.Store.ListLaptops(ctx)
-	return all, newest.Counter, err
+	return all, newest, err
 }
 
 func runRevoke(c *call) error {

@@ -7,12 +7,14 @@ import (
 
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/page"
 )
 
-// hours is how many hours the first page shows, and mostTools how many tools.
+// What the first page shows: so many hours, so many tools, and so many laptops, or all that are red.
 const (
-	hours     = 24
-	mostTools = 5
+	hours       = 24
+	mostTools   = 5
+	mostLaptops = 12
 )
 
 // bar is an hour in the picture: its parts from below.
@@ -56,7 +58,7 @@ func newBars(sums []store.Sum, now time.Time) (bars []bar, totals map[store.Look
 	for i := range hours {
 		at := first.Add(time.Duration(i) * time.Hour)
 		b := bar{
-			X: i * barStep, Link: address(recordsPage, "since", at.Format(time.RFC3339), "until", at.Add(time.Hour).Format(time.RFC3339)),
+			X: i * barStep, Link: page.Address(recordsPage, "since", at.Format(time.RFC3339), "until", at.Add(time.Hour).Format(time.RFC3339)),
 			Title: at.Format("2 Jan 15:04"),
 		}
 		y := barHeight
@@ -85,7 +87,7 @@ type ranked struct {
 func (v *visit) rankTools(look store.Look, since time.Time) (all []ranked, err error) {
 	sums, err := v.s.centre.Store.CountTools(v.r.Context(), look, since, mostTools)
 	for _, s := range sums {
-		all = append(all, ranked{s.Tool, s.Server, numberText(int64(s.N)), numberText(int64(s.Of)), looks[look].Word(), address(recordsPage, "decision", string(look), "server", s.Server, "tool", s.Tool), max(s.N*1000/max(s.Of, 1), 6)})
+		all = append(all, ranked{s.Tool, s.Server, numberText(int64(s.N)), numberText(int64(s.Of)), looks[look].Word(), page.Address(recordsPage, "decision", string(look), "server", s.Server, "tool", s.Tool), max(s.N*1000/max(s.Of, 1), 6)})
 	}
 	return all, err
 }
@@ -118,6 +120,7 @@ func (v *visit) showOverview(string) error {
 			running++
 		}
 	}
+	shown := laptops[:min(len(laptops), max(red, mostLaptops))]
 	look := view.Allowed
 	if red > 0 {
 		look = view.Refused
@@ -138,7 +141,7 @@ func (v *visit) showOverview(string) error {
 		HasKeys         bool
 		Address         string
 	}{
-		look.Word(), look.Mark(), laptops, running, red, newest, bars, hours * barStep, barWidth, barHeight, counts, numberText(int64(most)),
+		look.Word(), look.Mark(), shown, running, red, newest, bars, hours * barStep, barWidth, barHeight, counts, numberText(int64(most)),
 		axisTexts(since), denied, asked, findings, len(v.s.centre.Settings.BundleKeys) > 0, v.s.Address(),
 	})
 }

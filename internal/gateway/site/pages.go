@@ -292,8 +292,8 @@ func (v *visit) newLaptopRow(l *store.Laptop, newest uint64) laptopRow {
 
 // listLaptops returns all laptops, those first that somebody must look at.
 func (v *visit) listLaptops(ctx context.Context) (rows []laptopRow, red int, newest uint64, err error) {
-	b, err := v.s.centre.Store.FindNewestBundle(ctx)
-	if err != nil && !errors.Is(err, store.ErrNone) {
+	newest, err = v.s.centre.NewestCounter(ctx)
+	if err != nil {
 		return nil, 0, 0, err
 	}
 	all, err := v.s.centre.Store.ListLaptops(ctx)
@@ -302,14 +302,14 @@ func (v *visit) listLaptops(ctx context.Context) (rows []laptopRow, red int, new
 	}
 	var calm []laptopRow
 	for i := range all {
-		row := v.newLaptopRow(&all[i], b.Counter)
+		row := v.newLaptopRow(&all[i], newest)
 		if row.Look == view.Refused.Word() {
 			rows = append(rows, row)
 		} else {
 			calm = append(calm, row)
 		}
 	}
-	return append(rows, calm...), len(rows), b.Counter, nil
+	return append(rows, calm...), len(rows), newest, nil
 }
 
 func (v *visit) showLaptops(string) error {
@@ -353,8 +353,8 @@ func (v *visit) showLaptop(id string) error {
 	if err != nil {
 		return err
 	}
-	b, err := v.s.centre.Store.FindNewestBundle(ctx)
-	if err != nil && !errors.Is(err, store.ErrNone) {
+	newest, err := v.s.centre.NewestCounter(ctx)
+	if err != nil {
 		return err
 	}
 	findings, err := v.listFindings(ctx, id, mostFindings)
@@ -370,7 +370,7 @@ func (v *visit) showLaptop(id string) error {
 		Findings []findingRow
 		Records  []recordRow
 		Calls    string
-	}{v.newLaptopRow(&l, b.Counter), findings, v.newRecordRows(records, map[string]string{l.ID: l.Name}), address(recordsPage, "laptop", id)})
+	}{v.newLaptopRow(&l, newest), findings, v.newRecordRows(records, map[string]string{l.ID: l.Name}), page.Address(recordsPage, "laptop", id)})
 }
 
 func (v *visit) revokeLaptop(string) error {
@@ -429,18 +429,4 @@ func numberText(n int64) string {
 		text = text[:at] + "," + text[at:]
 	}
 	return text
-}
-
-// address returns a path with a filter of pairs; pairs without a value are left out.
-func address(path string, pairs ...string) string {
-	values := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			values.Set(pairs[i], pairs[i+1])
-		}
-	}
-	if len(values) == 0 {
-		return path
-	}
-	return path + "?" + values.Encode()
 }

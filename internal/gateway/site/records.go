@@ -13,6 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/page"
 )
 
 // pageLength is how many records a page lists.
@@ -115,7 +116,7 @@ func (v *visit) newRecordRows(all []store.Record, names map[string]string) (rows
 			ID: r.ID, Time: r.Time.Format("2 Jan 15:04:05"), Stamp: r.Time.Format(time.RFC3339Nano), Look: look.Word(), Sign: look.Mark(), Word: word,
 			Tool: tool, Server: r.Server, About: r.About, Reason: r.Reason, Rule: r.Rule, RuleText: r.RuleText,
 			Laptop: r.Laptop, LaptopName: names[r.Laptop], Session: r.Session, Record: fmt.Sprintf("%s-%d", r.Session, r.Seq), Kind: r.Kind, Ref: r.Ref,
-			SessionLink: address(recordsPage, "laptop", r.Laptop, "session", r.Session, "kind", "all"), RuleLink: address(recordsPage, "rule", r.Rule),
+			SessionLink: page.Address(recordsPage, "laptop", r.Laptop, "session", r.Session, "kind", "all"), RuleLink: page.Address(recordsPage, "rule", r.Rule),
 		})
 	}
 	return rows
@@ -206,7 +207,7 @@ func withValue(values url.Values, name, value string) string {
 			pairs = append(pairs, other, values.Get(other))
 		}
 	}
-	return address(recordsPage, pairs...)
+	return page.Address(recordsPage, pairs...)
 }
 
 // neighbours is how many records of a session a record's page shows before and behind it.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/page"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/bundle"
 	"github.com/clawai/clawai/internal/state/enrolment"
@@ -615,7 +616,7 @@ func TestHostileTextsOnEveryPage(t *testing.T) {
 		paths = append(paths, laptopsPage+"/"+l.ID)
 	}
 	for _, r := range records {
-		paths = append(paths, fmt.Sprint(recordsPage, "/", r.ID), address(recordsPage, "tool", r.Name, "server", r.Server), address(recordsPage, "rule", r.Rule))
+		paths = append(paths, fmt.Sprint(recordsPage, "/", r.ID), page.Address(recordsPage, "tool", r.Name, "server", r.Server), page.Address(recordsPage, "rule", r.Rule))
 	}
 	shown := 0
 	look := func(path string) {
@@ -630,10 +631,10 @@ func TestHostileTextsOnEveryPage(t *testing.T) {
 		checkHarmless(t, path, body)
 	}
 	for i, text := range texts {
-		paths = append(paths, address(enrollPage, "code", text), address(recordsPage, "session", text), address(recordsPage, "since", text), address(recordsPage, text, "x"))
+		paths = append(paths, page.Address(enrollPage, "code", text), page.Address(recordsPage, "session", text), page.Address(recordsPage, "since", text), page.Address(recordsPage, text, "x"))
 		code, err := w.centre.BeginEnrolment(t.Context(), enrolment.AskEnrolment{Name: text, OS: text, Version: text}, fmt.Sprint("address", i))
 		w.must(err)
-		look(address(enrollPage, "code", code.UserCode))
+		look(page.Address(enrollPage, "code", code.UserCode))
 		_, err = w.centre.DecideWish(t.Context(), code.UserCode, false, text)
 		w.must(err)
 	}

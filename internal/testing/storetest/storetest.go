@@ -167,7 +167,7 @@ const segment = "20261130T100203.123456789Z-k3f9x2m7qa.ndjson"
 func record(n int, at time.Time, look store.Look, tool string) store.Record {
 	return store.Record{
 		Laptop: "laptop1", Session: "k3f9x2m7qa", Seq: uint64(n), Time: at, Kind: "decision", Look: look, Server: "files", Subject: "tool", Name: tool, Method: "tools/call",
-		About: "\u202e<b>'\"", Code: "policy", Reason: "why", Rule: "policy.toml:7", RuleText: "text", Ref: "", Segment: segment, Offset: int64(n * 10), Length: 9,
+		About: "\x1b[2J<b>'\"", Code: "policy", Reason: "why", Rule: "policy.toml:7", RuleText: "text", Ref: "", Segment: segment, Offset: int64(n * 10), Length: 9,
 	}
 }
 

@@ -113,6 +113,17 @@ func (o *object) firstOf(names ...string) jsonscan.Value {
 
 func (o *object) text(name string) string { return o.value(name).Text() }
 
+// checkTexts checks that members are texts if they are there. A client that joins a text and something
+// else makes a text of both: of a list of one text, that text.
+func (o *object) checkTexts(names ...string) error {
+	for _, name := range names {
+		if v := o.value(name); v != "" && v.Kind() != jsonscan.String {
+			return fmt.Errorf("%s is %s and should be a text", name, nounOf(v))
+		}
+	}
+	return nil
+}
+
 // object reads a member that is an object; an absent one has no members.
 func (o *object) object(name string) (object, error) {
 	v := o.value(name)

@@ -173,6 +173,9 @@ var fixedItems = map[string]string{"local_shell_call": "action", "shell_call": "
 func readItemCall(o *object) (c Call, is bool, err error) {
 	kind := o.text("type")
 	c = Call{ID: o.text("call_id"), Name: o.text("name")}
+	if err := o.checkTexts("type"); err != nil {
+		return c, false, err
+	}
 	switch {
 	case kind == "function_call":
 		if space := o.text("namespace"); space != "" {
@@ -189,7 +192,7 @@ func readItemCall(o *object) (c Call, is bool, err error) {
 	if c.Name == "" {
 		return c, true, fmt.Errorf("a %s has no name", kind)
 	}
-	return c, true, nil
+	return c, true, o.checkTexts("call_id", "name", "namespace", "input")
 }
 
 // joinSpace returns the name of a tool in a namespace, as a client's hook sees it.
@@ -202,18 +205,25 @@ func joinSpace(space, name string) string {
 
 // readArguments reads arguments that are JSON in a string.
 func readArguments(v jsonscan.Value) (args []byte, bad string) {
-	if v.Kind() == jsonscan.Object {
+	switch v.Kind() {
+	case jsonscan.Object:
 		return v.Bytes(), ""
+	case jsonscan.String, jsonscan.Absent:
+		return parseArguments(v.Text())
 	}
-	return parseArguments(v.Text())
+	return nil, "its arguments are " + nounOf(v)
 }
 
 func parseArguments(text string) (args []byte, bad string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil, ""
 	}
-	if _, err := parseDocument([]byte(text)); err != nil {
+	v, err := parseDocument([]byte(text))
+	switch {
+	case err != nil:
 		return nil, "its arguments cannot be read: " + err.Error()
+	case v.Kind() != jsonscan.Object:
+		return nil, "its arguments are " + nounOf(v) + " and should be an object"
 	}
 	return []byte(text), ""
 }
@@ -241,8 +251,9 @@ func (r *Request) readChatMessage(o *object) error {
 	case "tool", "function":
 		r.Results = append(r.Results, Result{ID: o.text("tool_call_id"), Name: o.text("name"), Place: o.value("name"), Content: o.value("content")})
 	case "assistant":
-		return visitChatCalls(o, func(_ int, c Call, place jsonscan.Value) error {
-			r.addCall(c.withArguments(), place)
+		return visitChatCalls(o, func(c *chatCall) error {
+			c.Text = textOrObject(c.args)
+			r.addCall(c.withArguments(), c.place)
 			return nil
 		})
 	case "system", "developer":
@@ -252,50 +263,79 @@ func (r *Request) readChatMessage(o *object) error {
 	return nil
 }
 
-// visitChatCalls visits the calls of a message of Chat Completions, or of a part of one. The text of
-// each call is what came of its arguments.
-func visitChatCalls(o *object, visit func(index int, c Call, place jsonscan.Value) error) error {
+// chatCall is a call of Chat Completions, or a piece of one.
+type chatCall struct {
+	Call
+	index    int
+	numbered bool           // the service gives the index
+	args     jsonscan.Value // what came of the arguments, or of the text: a string, or with some services an object
+	place    jsonscan.Value // the name
+}
+
+// visitChatCalls visits the calls of a message of Chat Completions, or of a part of one.
+func visitChatCalls(o *object, visit func(c *chatCall) error) error {
 	n := -1
 	err := visitObjects(o.value("tool_calls"), func(one *object) error {
 		n++
-		at := n
+		c := chatCall{index: n}
 		if v := one.value("index"); v != "" {
 			if err := checkIndex(string(v)); err != nil {
 				return err
 			}
-			at, _ = strconv.Atoi(string(v))
+			c.numbered = true
+			c.index, _ = strconv.Atoi(string(v))
 		}
-		fn, err := one.object("function")
-		if err != nil {
-			return err
-		}
-		c := Call{ID: one.text("id"), Name: fn.text("name"), Text: argumentsText(&fn)}
-		place := fn.value("name")
-		if custom := one.value("custom"); custom != "" {
+		member, args := "function", "arguments"
+		if one.value("custom") != "" {
 			if one.value("function") != "" {
 				return errors.New("a call is a function and a custom tool")
 			}
-			fn, err := readObject(custom)
-			if err != nil {
-				return err
-			}
-			c, place = Call{ID: c.ID, Name: fn.text("name"), Free: true, Text: fn.text("input")}, fn.value("name")
+			member, args, c.Free = "custom", "input", true
 		}
-		return visit(at, c, place)
-	})
-	if old := o.value("function_call"); err == nil && old != "" {
-		fn, err := readObject(old)
+		if err := one.checkTexts("id", "type"); err != nil {
+			return err
+		}
+		c.ID = one.text("id")
+		if kind := one.text("type"); kind != "" && kind != member {
+			return fmt.Errorf("a call of the kind %s is a %s", shorten(kind), member)
+		}
+		extra, err := one.object("extra_content")
 		if err != nil {
 			return err
 		}
-		return visit(-1, Call{Name: fn.text("name"), Text: argumentsText(&fn)}, fn.value("name"))
+		if google, err := extra.object("google"); err != nil || google.checkTexts("thought_signature") != nil {
+			return errors.New("a call comes with something else")
+		}
+		return c.readFunction(one.value(member), args, visit)
+	})
+	if old := o.value("function_call"); err == nil && old != "" {
+		c := chatCall{index: -1, numbered: true}
+		return c.readFunction(old, "arguments", visit)
 	}
 	return err
 }
 
-// argumentsText returns the arguments of a function: a string, or with some services an object.
-func argumentsText(fn *object) string {
-	v := fn.value("arguments")
+// readFunction reads the name and the arguments of a call, and visits it.
+func (c *chatCall) readFunction(v jsonscan.Value, args string, visit func(c *chatCall) error) error {
+	if v == "" {
+		return visit(c)
+	}
+	fn, err := readObject(v)
+	if err == nil {
+		err = fn.checkTexts("name")
+	}
+	if c.args = fn.value(args); err == nil && (c.Free || c.args.Kind() != jsonscan.Object) {
+		err = fn.checkTexts(args)
+	}
+	if err != nil {
+		return err
+	}
+	c.Name, c.place = fn.text("name"), fn.value("name")
+	return visit(c)
+}
+
+// textOrObject returns a text, or an object as its text.
+func textOrObject(v jsonscan.Value) string {
 	if v.Kind() == jsonscan.Object {
 		return string(v)
 	}

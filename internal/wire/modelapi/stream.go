@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
@@ -33,22 +36,34 @@ type Stream struct {
 	held int        // bytes of arguments of the open calls
 	step Step
 
-	blocks int             // Messages: how many have begun
-	others map[string]bool // Messages: the open blocks that are no call for the client
-	ended  map[string]bool // Chat: the choices that have ended
+	parts      int             // Messages: the blocks that have begun; Responses: the items
+	misplaced  bool            // Messages, Responses: a part has another number than its place
+	numbered   bool            // Chat: a piece of a call has come with its number
+	unnumbered bool            // Chat: one has come without
+	others     map[string]bool // Messages: the open blocks that are no call for the client
+	choices    map[string]bool // Chat: the choices that have ended
+	ids        map[string]bool // the calls that have begun, by their ids
+	begun      int             // how many calls have begun
+	over       bool            // the mark of the end has come
 }
 
 // growing is a call of which not all is known.
 type growing struct {
-	call  *Call
-	at    string // its place in the reply
-	text  strings.Builder
-	begun bool // some of the arguments came in pieces
+	call     *Call
+	at       string          // its place in the reply
+	pieces   strings.Builder // of the arguments, as the reply has them
+	begun    bool            // some of the arguments came in pieces
+	done     bool            // Responses: the service has said what the whole call is
+	repeated bool            // Responses: the end of the reply has held it, too
 }
+
+// text returns the arguments that came in pieces. They are joined before they are decoded: a piece may
+// end within a character.
+func (g *growing) text() string { return jsonscan.Value(`"` + g.pieces.String() + `"`).Text() }
 
 // NewStream returns the reader of a reply in the form of an API.
 func NewStream(api API) *Stream {
-	return &Stream{api: api, others: map[string]bool{}, ended: map[string]bool{}}
+	return &Stream{api: api, others: map[string]bool{}, choices: map[string]bool{}, ids: map[string]bool{}}
 }
 
 // ReadEvent reads an event: its name ("" for none) and its data. Its places are parts of data.
@@ -64,8 +79,13 @@ func (s *Stream) ReadEvent(name string, data []byte) (Step, error) {
 		return s.finishStep(), nil
 	}
 	if string(text) == "[DONE]" {
+		s.over = true
 		s.closeAll()
+		s.distrustBatch()
 		return s.finishStep(), nil
+	}
+	if s.over { // some clients have stopped to read, others go on
+		return s.finishStep(), errors.New("it goes on after the mark of its end")
 	}
 	v, err := parseDocument(data)
 	if err == nil {
@@ -77,13 +97,31 @@ func (s *Stream) ReadEvent(name string, data []byte) (Step, error) {
 	if err == nil && (s.held > maxArguments || len(s.open)+len(s.step.Calls) > maxCalls) {
 		err = errors.New("its calls are longer than clawai reads")
 	}
+	s.distrustBatch()
 	return s.finishStep(), err
+}
+
+// distrustBatch makes the calls of Chat that are complete together unreadable if one of them is. Clients
+// give a piece for which they see no room in its own call to another one.
+func (s *Stream) distrustBatch() {
+	calls := s.step.Calls
+	if s.api != Chat || len(calls) < 2 || !slices.ContainsFunc(calls, func(c *Call) bool { return c.Bad != "" }) {
+		return
+	}
+	for _, c := range calls {
+		if c.Bad == "" {
+			c.Bad = "the arguments of a call beside it cannot be read, and clients may have joined them in another way"
+		}
+	}
 }
 
 // checkName compares an event's name with its type. A client that goes by the name would drop another
 // event than this package, and join other pieces.
 func (s *Stream) checkName(name string, v jsonscan.Value) error {
 	kind := v.Member("type").Text()
+	if v.Kind() == jsonscan.Object && s.api != Gemini && s.api != Chat && v.Member("type").Kind() != jsonscan.String {
+		return errors.New("an event has no type")
+	}
 	if s.api == Messages && name != kind || s.api == Responses && name != "" && name != kind {
 		return fmt.Errorf("an event is called %q and has the type %q", shorten(name), shorten(kind))
 	}
@@ -94,6 +132,7 @@ func (s *Stream) checkName(name string, v jsonscan.Value) error {
 func (s *Stream) Finish() Step {
 	s.step = Step{}
 	s.closeAll()
+	s.distrustBatch()
 	return s.finishStep()
 }
 
@@ -146,7 +185,7 @@ func ReadReply(api API, body []byte) (Step, error) {
 	}
 	switch api {
 	case Messages:
-		err = s.readBlocks(o.value("content"))
+		_, err = s.readBlocks(o.value("content"))
 	case Responses:
 		err = s.readOutput(&o)
 	default:
@@ -162,12 +201,31 @@ func (s *Stream) noteUnread(kind string) {
 	}
 }
 
-// openCall opens a call.
-func (s *Stream) openCall(at string, c Call, place jsonscan.Value) *growing {
+// openCall opens a call. Two calls of one id are an error: clients join what comes for them.
+func (s *Stream) openCall(at string, c Call, place jsonscan.Value) (*growing, error) {
+	if !utf8.ValidString(c.Name) {
+		return nil, errors.New("the name of a call is not UTF-8")
+	}
+	if c.ID != "" && s.api != Gemini {
+		if s.ids[c.ID] {
+			return nil, fmt.Errorf("two calls have the id %s", shorten(c.ID))
+		}
+		s.ids[c.ID] = true
+	}
+	s.begun++
 	g := &growing{call: &c, at: at}
 	s.open = append(s.open, g)
 	s.step.Places = append(s.step.Places, Place{g.call, place})
-	return g
+	return g, nil
+}
+
+// addWhole adds a call that came whole.
+func (s *Stream) addWhole(at string, c Call, place jsonscan.Value) error {
+	g, err := s.openCall(at, c, place)
+	if err == nil {
+		s.closeCall(g)
+	}
+	return err
 }
 
 func (s *Stream) findOpen(at string) *growing {
@@ -179,11 +237,21 @@ func (s *Stream) findOpen(at string) *growing {
 	return nil
 }
 
-// growCall adds a piece of the arguments.
-func (s *Stream) growCall(g *growing, piece string) {
+// growCall adds a piece of the arguments: a string of JSON.
+func (s *Stream) growCall(g *growing, piece jsonscan.Value) error {
+	if piece == "" {
+		return nil
+	}
+	if piece.Kind() != jsonscan.String {
+		return fmt.Errorf("a piece of arguments is %s", nounOf(piece))
+	}
+	if !utf8.ValidString(string(piece)) { // what is cut within a character is joined by some clients, and replaced by others
+		return errors.New("a piece of arguments is not UTF-8")
+	}
 	g.begun = true
-	g.text.WriteString(piece)
-	s.held += len(piece)
+	g.pieces.WriteString(string(piece[1 : len(piece)-1]))
+	s.held += len(piece) - 2
+	return nil
 }
 
 // closeCall closes a call.
@@ -198,18 +266,37 @@ func (s *Stream) closeCall(g *growing) {
 		if whole := string(g.call.Args); whole != "" && whole != "{}" {
 			g.call.Bad = "its arguments come in two versions"
 		} else {
-			g.call.Args, g.call.Bad = parseArguments(g.text.String())
+			g.call.Args, g.call.Bad = parseArguments(g.text())
 		}
 	}
+	if s.api == Responses && g.begun && !g.done { // a client may run it as it stands
+		*g.call = g.joined(*g.call)
+	}
 	if s.api == Chat {
-		g.call.Text = g.text.String()
+		g.call.Text = g.text()
 		*g.call = g.call.withArguments()
 	}
-	s.held -= g.text.Len()
+	s.held -= g.pieces.Len()
 	s.step.Calls = append(s.step.Calls, g.call)
 	if s.api == Responses {
 		s.all = append(s.all, g)
 	}
+}
+
+// isWhole reports whether the arguments that have come are a whole object.
+func (g *growing) isWhole() bool {
+	args, bad := parseArguments(g.text())
+	return args != nil && bad == ""
+}
+
+// joined returns a call of Responses with the arguments that came in pieces.
+func (g *growing) joined(c Call) Call {
+	if c.Free {
+		c.Text = g.text()
+	} else if !c.Fixed {
+		c.Args, c.Bad = parseArguments(g.text())
+	}
+	return c
 }
 
 func (s *Stream) closeAll() {
@@ -233,8 +320,10 @@ func (s *Stream) readMessagesEvent(o *object) error {
 		if err != nil {
 			return err
 		}
-		err = s.readBlocks(m.value("content"))
-		s.blocks = len(s.step.Calls)
+		if s.parts > 0 {
+			return errors.New("a message begins within another")
+		}
+		s.parts, err = s.readBlocks(m.value("content"))
 		return err
 	case "content_block_start":
 		b, err := o.object("content_block")
@@ -244,30 +333,40 @@ func (s *Stream) readMessagesEvent(o *object) error {
 		if s.findOpen(at) != nil || s.others[at] {
 			return fmt.Errorf("block %s begins twice", at)
 		}
+		s.misplaced = s.misplaced || at != strconv.Itoa(s.parts)
+		s.parts++
 		g, err := s.beginBlock(at, &b)
 		s.others[at] = g == nil
-		if g != nil && at != strconv.Itoa(s.blocks) { // clients count the blocks, or go by the index
-			return fmt.Errorf("block %s is the one with the number %d", at, s.blocks)
+		if g != nil && s.misplaced { // clients count the blocks, or go by the index
+			return fmt.Errorf("block %s, a call, is not the one with that number", at)
 		}
-		s.blocks++
 		return err
 	case "content_block_delta":
 		d, err := o.object("delta")
+		if err == nil {
+			err = d.checkTexts("type", "partial_json")
+		}
 		if err != nil || d.text("type") != "input_json_delta" {
 			return err
 		}
 		g := s.findOpen(at)
 		switch {
+		case s.misplaced && s.begun > 0:
+			return fmt.Errorf("arguments come for block %s, and the blocks are not numbered in order", at)
+		case g != nil && d.value("partial_json") == "":
+			return errors.New("a piece of arguments is missing")
 		case g != nil:
-			s.growCall(g, d.text("partial_json"))
+			return s.growCall(g, d.value("partial_json"))
 		case !s.others[at]:
 			return fmt.Errorf("arguments come for block %s, which is not a call", at)
 		}
 	case "content_block_stop":
-		delete(s.others, at)
 		if g := s.findOpen(at); g != nil {
 			s.closeCall(g)
+		} else if !s.others[at] { // a client may take the block a second time
+			return fmt.Errorf("block %s ends and was not open", at)
 		}
+		delete(s.others, at)
 	case "message_stop":
 		clear(s.others)
 		s.closeAll()
@@ -286,13 +385,16 @@ func checkIndex(at string) error {
 
 // beginBlock opens the call of a block of Messages, if it is one.
 func (s *Stream) beginBlock(at string, b *object) (*growing, error) {
+	if err := b.checkTexts("type", "name", "id"); err != nil {
+		return nil, err
+	}
 	kind := b.text("type")
 	switch {
 	case kind == "tool_use":
 		if b.text("name") == "" {
 			return nil, errors.New("a call has no name")
 		}
-		return s.openCall(at, Call{ID: b.text("id"), Name: b.text("name"), Args: b.value("input").Bytes()}, b.value("name")), nil
+		return s.openCall(at, Call{ID: b.text("id"), Name: b.text("name"), Args: b.value("input").Bytes()}, b.value("name"))
 	case strings.HasSuffix(kind, "_tool_result"):
 		s.step.Hosted = append(s.step.Hosted, Result{ID: b.text("tool_use_id"), Name: kind, Content: b.value("content"), Hosted: true})
 	case kind != "text" && !plainBlocks[kind]:
@@ -301,10 +403,9 @@ func (s *Stream) beginBlock(at string, b *object) (*growing, error) {
 	return nil, nil
 }
 
-// readBlocks reads blocks that came whole.
-func (s *Stream) readBlocks(v jsonscan.Value) error {
-	n := 0
-	return visitObjects(v, func(b *object) error {
+// readBlocks reads blocks that came whole, and returns how many there are.
+func (s *Stream) readBlocks(v jsonscan.Value) (n int, err error) {
+	err = visitObjects(v, func(b *object) error {
 		n++
 		g, err := s.beginBlock("whole "+strconv.Itoa(n), b)
 		if g != nil {
@@ -312,6 +413,7 @@ func (s *Stream) readBlocks(v jsonscan.Value) error {
 		}
 		return err
 	})
+	return n, err
 }
 
 // readResponsesEvent reads an event of Responses.
@@ -323,37 +425,60 @@ func (s *Stream) readResponsesEvent(o *object) error {
 		if err != nil {
 			return err
 		}
-		return s.readItem(at, &item, strings.HasSuffix(kind, ".done"))
+		if strings.HasSuffix(kind, ".done") {
+			return s.readItem(at, &item, itemDone)
+		}
+		s.misplaced = s.misplaced || at != "" && at != strconv.Itoa(s.parts)
+		s.parts++
+		return s.readItem(at, &item, itemAdded)
 	case "response.function_call_arguments.delta", "response.custom_tool_call_input.delta":
-		if g := s.findOpen(at); g != nil {
-			s.growCall(g, o.text("delta"))
-			return nil
+		g := s.findOpen(at)
+		switch {
+		case g == nil:
+			return fmt.Errorf("arguments come for %s, which is not a call", shorten(at))
+		case s.misplaced: // clients count the items, or go by the index
+			return fmt.Errorf("arguments come for item %s, and the items are not numbered in order", shorten(at))
+		case o.value("delta") == "":
+			return errors.New("a piece of arguments is missing")
 		}
-		return fmt.Errorf("arguments come for %s, which is not a call", shorten(at))
+		return s.growCall(g, o.value("delta"))
 	case "response.function_call_arguments.done", "response.custom_tool_call_input.done":
-		return s.checkDone(at, o.value("arguments"), o.value("input"), o)
+		return s.checkDone(at, o)
+	}
+	r, err := o.object("response")
+	if err != nil {
+		return err
+	}
+	switch o.text("type") {
 	case "response.completed", "response.incomplete", "response.failed", "response.done":
-		r, err := o.object("response")
-		if err != nil {
-			return err
-		}
 		return s.readOutput(&r)
 	}
-	return nil
+	return visitObjects(r.value("output"), func(item *object) error { // clients take it for the beginning of the reply
+		if _, is, err := readItemCall(item); is || err != nil {
+			return errors.New("a call comes in an event that is not for calls")
+		}
+		s.misplaced = true
+		return nil
+	})
 }
 
 // checkDone compares the arguments that an event repeats with the pieces that came.
-func (s *Stream) checkDone(at string, args, input jsonscan.Value, o *object) error {
+func (s *Stream) checkDone(at string, o *object) error {
 	g := s.findOpen(at)
 	if g == nil {
 		return fmt.Errorf("arguments end for %s, which is not a call", shorten(at))
 	}
-	whole := args.Text() + input.Text()
-	if g.begun && g.text.String() != whole {
+	if err := o.checkTexts("arguments", "input", "name"); err != nil {
+		return err
+	}
+	whole := o.firstOf("arguments", "input")
+	if g.begun && g.text() != whole.Text() {
 		return errors.New("the arguments of a call come in two versions")
 	}
 	if !g.begun {
-		s.growCall(g, whole)
+		if err := s.growCall(g, whole); err != nil {
+			return err
+		}
 	}
 	if name := o.value("name"); name != "" {
 		if name.Text() != g.call.Name && !strings.HasSuffix(g.call.Name, name.Text()) {
@@ -364,8 +489,17 @@ func (s *Stream) checkDone(at string, args, input jsonscan.Value, o *object) err
 	return nil
 }
 
-// readItem reads an item of a reply of Responses. whole means that it will not grow.
-func (s *Stream) readItem(at string, item *object, whole bool) error {
+// itemStage says how an item of Responses comes.
+type itemStage uint8
+
+const (
+	itemAdded    itemStage = iota // it will grow
+	itemDone                      // it is whole
+	itemRepeated                  // it is whole, in the list of all items, where it stands again
+)
+
+// readItem reads an item of a reply of Responses.
+func (s *Stream) readItem(at string, item *object, stage itemStage) error {
 	c, is, err := readItemCall(item)
 	switch {
 	case err != nil:
@@ -373,40 +507,40 @@ func (s *Stream) readItem(at string, item *object, whole bool) error {
 	case !is:
 		kind := item.text("type")
 		switch member := hostedItems[kind]; {
-		case member != "" && whole:
+		case member != "" && stage != itemAdded:
 			s.step.Hosted = append(s.step.Hosted, Result{ID: item.text("id"), Name: kind, Content: item.value(member), Hosted: true})
 		case member == "" && kind != "message" && !plainItems[kind]:
 			s.noteUnread(kind)
 		}
 		return nil
-	case !whole:
+	case stage == itemAdded:
 		if s.findOpen(at) != nil {
 			return fmt.Errorf("item %s begins twice", shorten(at))
 		}
-		s.openCall(at, c, item.value("name"))
-		return nil
-	}
-	for _, known := range s.all {
-		if known.call.isSame(&c) && known.call.ID == c.ID {
-			s.step.Places = append(s.step.Places, Place{known.call, item.value("name")})
-			return nil
+		_, err := s.openCall(at, c, item.value("name"))
+		return err
+	case stage == itemRepeated:
+		for _, known := range s.all {
+			if !known.repeated && known.call.isSame(&c) && known.call.ID == c.ID {
+				known.repeated = true
+				s.step.Places = append(s.step.Places, Place{known.call, item.value("name")})
+				return nil
+			}
 		}
 	}
 	g := s.findOpen(at)
 	if g == nil {
-		s.closeCall(s.openCall(at, c, item.value("name")))
+		if err := s.addWhole(at, c, item.value("name")); err != nil {
+			return err
+		}
+		s.all[len(s.all)-1].repeated = stage == itemRepeated
 		return nil
 	}
-	pieces := Call{ID: c.ID, Name: c.Name, Free: c.Free, Fixed: c.Fixed, Args: c.Args}
-	if c.Free {
-		pieces.Text = g.text.String()
-	} else if !c.Fixed {
-		pieces.Args, pieces.Bad = parseArguments(g.text.String())
-	}
+	pieces := g.joined(Call{ID: c.ID, Name: c.Name, Free: c.Free, Fixed: c.Fixed, Args: c.Args})
 	if g.call.Name != c.Name || g.call.ID != c.ID || g.begun && !pieces.isSame(&c) {
 		return errors.New("a call comes in two versions")
 	}
-	*g.call = c
+	*g.call, g.done = c, true
 	s.step.Places = append(s.step.Places, Place{g.call, item.value("name")})
 	s.closeCall(g)
 	return nil
@@ -414,10 +548,13 @@ func (s *Stream) readItem(at string, item *object, whole bool) error {
 
 // readOutput reads the items that a reply of Responses repeats at its end.
 func (s *Stream) readOutput(r *object) error {
+	for _, g := range s.all {
+		g.repeated = false
+	}
 	n := 0
 	err := visitObjects(r.value("output"), func(item *object) error {
 		n++
-		return s.readItem("whole "+strconv.Itoa(n), item, true)
+		return s.readItem("whole "+strconv.Itoa(n), item, itemRepeated)
 	})
 	s.closeAll()
 	return err
@@ -440,11 +577,16 @@ func (s *Stream) readChatChunk(o *object) error {
 			if err != nil {
 				return err
 			}
-			if err := visitChatCalls(&m, func(index int, c Call, place jsonscan.Value) error {
-				if at != "0" || s.ended[at] { // clients read the first choice, to its end
+			if err := visitChatCalls(&m, func(c *chatCall) error {
+				if at != "0" || s.choices[at] { // clients read the first choice, to its end
 					return fmt.Errorf("a call comes in choice %s, or after its end", at)
 				}
-				return s.readChatCall(fmt.Sprintf("%s %d", at, index), c, place)
+				if name == "delta" {
+					if err := checkPiece(o, choice, &m, c); err != nil {
+						return err
+					}
+				}
+				return s.readChatCall(fmt.Sprintf("%s %d", at, c.index), c)
 			}); err != nil {
 				return err
 			}
@@ -452,7 +594,7 @@ func (s *Stream) readChatChunk(o *object) error {
 		if choice.value("finish_reason") == "" {
 			return nil
 		}
-		s.ended[at] = true
+		s.choices[at] = true
 		for i := 0; i < len(s.open); {
 			if g := s.open[i]; strings.HasPrefix(g.at, at+" ") {
 				s.closeCall(g)
@@ -465,24 +607,42 @@ func (s *Stream) readChatChunk(o *object) error {
 }
 
 // readChatCall reads a piece of a call.
-func (s *Stream) readChatCall(at string, c Call, place jsonscan.Value) error {
+func (s *Stream) readChatCall(at string, c *chatCall) error {
+	if c.index >= 0 {
+		s.numbered, s.unnumbered = s.numbered || c.numbered, s.unnumbered || !c.numbered
+	}
 	g := s.findOpen(at)
+	if g != nil && s.unnumbered && !s.numbered && c.Name != "" && c.ID != "" && g.call.ID != "" && c.ID != g.call.ID && g.isWhole() {
+		s.closeCall(g) // a service that numbers nothing begins its next call
+		g = nil
+	}
 	switch {
-	case g == nil && c.Name == "":
+	case s.unnumbered && (s.numbered || g != nil && s.begun > 1): // clients drop such a piece, or guess
+		return errors.New("a piece of a call has no number")
+	case g == nil && strings.TrimSpace(c.Name) == "":
 		return errors.New("a call has no name")
 	case g == nil:
-		first := c
-		first.Text = ""
-		g = s.openCall(at, first, place)
-	case c.Name != "" && place != "" && c.Name != g.call.Name, c.ID != "" && g.call.ID != "" && c.ID != g.call.ID:
+		var err error
+		if g, err = s.openCall(at, c.Call, c.place); err != nil {
+			return err
+		}
+	case c.Name != "" && c.Name != g.call.Name, c.ID != "" && g.call.ID != "" && c.ID != g.call.ID:
 		return errors.New("a call comes in two versions")
 	case c.Name != "":
 		return errors.New("the name of a call comes twice")
-	case g.call.ID == "":
+	case c.Free != g.call.Free && c.args != "":
+		return errors.New("a call is a function and a custom tool")
+	case g.call.ID == "" && c.ID != "":
+		if s.ids[c.ID] {
+			return fmt.Errorf("two calls have the id %s", shorten(c.ID))
+		}
+		s.ids[c.ID] = true
 		g.call.ID = c.ID
 	}
-	s.growCall(g, c.Text)
-	return nil
+	if c.args.Kind() == jsonscan.Object { // as some services write it, whole
+		return s.growCall(g, jsonscan.ValueOf(escape.QuoteText(string(c.args))))
+	}
+	return s.growCall(g, c.args)
 }
 
 // readCandidates reads a reply of Gemini, or an event of one.
@@ -513,7 +673,9 @@ func (s *Stream) readCandidates(o *object) error {
 					if err != nil {
 						return err
 					}
-					s.closeCall(s.openCall("", c, place))
+					if err := s.addWhole("", c, place); err != nil {
+						return err
+					}
 				case "codeExecutionResult", "code_execution_result":
 					s.step.Hosted = append(s.step.Hosted, Result{Name: name, Content: v, Hosted: true})
 				}

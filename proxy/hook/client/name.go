@@ -151,13 +151,20 @@ const maxCuts = 32
 // NarrowServers replaces the server names of the calls with the names in the owner's files
 // (owners), and keeps only the splits with such a server; if there is none, it keeps all the
 // splits. It also adds the splits with a server that an agent may have named (others): a rule that
-// denies or asks for such a server counts, but a rule that allows is not sufficient.
+// denies or asks for such a server counts, but a rule that allows is not sufficient. If no file
+// names a server of a name that may be that of a tool without one, it is that tool.
 func (req *Request) NarrowServers(owners, others []string) {
 	if !req.spelled {
 		return
 	}
 	same := func(written, name string) bool { return written == name }
+	if req.folded {
+		same = strings.EqualFold
+	}
 	calls := req.Calls
+	if req.guessed {
+		calls = slices.DeleteFunc(slices.Clone(calls), func(c policy.Call) bool { return c.Server != req.Row.ID })
+	}
 	more := req.renameServers(others, same)
 	if known := req.renameServers(owners, same); len(known) > 0 {
 		calls = known
@@ -165,6 +172,9 @@ func (req *Request) NarrowServers(owners, others []string) {
 		more = append(more, req.renameServers(slices.Concat(owners, others), isNumbered)...) // the tool may belong to another server as well
 	}
 	req.Calls = append(slices.Clone(calls), more...)
+	if req.guessed && len(req.Calls) > 0 && !slices.ContainsFunc(req.Calls, func(c policy.Call) bool { return c.Server != req.Row.ID }) {
+		req.MCP, req.spelled = false, false
+	}
 }
 
 // renameServers returns the calls whose server name can be a written form of one of servers, with

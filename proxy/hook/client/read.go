@@ -37,8 +37,10 @@ type Request struct {
 	// server's tool.
 	Calls []policy.Call
 	MCP   bool
-	// spelled means that the server's name was cut out of the tool's name.
-	spelled bool
+	// spelled means that the server's name was cut out of the tool's name. guessed means that it may
+	// also be the name of a tool without a server. folded means that the client finds the tool whatever
+	// the case of its letters.
+	spelled, guessed, folded bool
 }
 
 // Limit is the largest size of a payload in bytes.
@@ -178,48 +180,6 @@ func (r *Row) nameCalls(req *Request, names []serverTool, tool string, input []b
 		req.Calls = append(req.Calls, one...)
 	}
 	return nil
-}
-
-// ModelCall is a tool call as a client's model asks for it.
-type ModelCall struct {
-	Session, ID string
-	Tool        string
-	Args        []byte // JSON; nil for none
-	Text        string // what a tool gets that takes a text
-	Free        bool   // the tool gets Text
-	Cwd         string
-}
-
-// ReadModelCall returns the request that a client's hook would get for a call that the client's
-// model asks for. The names that clients give to the tools of servers are the same in both.
-func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
-	req = Request{Row: r, Event: Event{Name: "model", Kind: Before}, Session: m.Session, Call: m.ID, Cwd: m.Cwd}
-	input := m.Args
-	if m.Free {
-		name := "input"
-		if builtin.FindTool(r.ID, m.Tool).TakesPatch() {
-			name = builtin.PatchArgument
-		}
-		input = append(escape.AppendEscaped(append(append([]byte(`{"`), name...), `":"`...), m.Text), `"}`...)
-	}
-	if input != nil {
-		args, err := parsePayload(input)
-		if err != nil {
-			return req, err
-		}
-		input = args.Bytes()
-	}
-	rest, joined := strings.CutPrefix(m.Tool, "mcp_")
-	var names []serverTool
-	if r.MCP == single && joined && builtin.FindTool(r.ID, m.Tool).Class == "" { // its hook gets server and tool apart
-		names, err = r.cutToolName(rest, "_", "")
-	} else {
-		names, err = r.splitTool(object{}, m.Tool, input, req.Event)
-	}
-	if err != nil {
-		return req, err
-	}
-	return req, r.nameCalls(&req, names, m.Tool, input)
 }
 
 // toolSpelling returns how the client has changed the name of a server's tool.

@@ -40,6 +40,7 @@ type Row struct {
 	// replaces each "." by "_"; 0: it does not change the names.
 	NameLimit int
 	Servers   []string // the client's built-in servers, which the user's files do not contain
+	Model     modelHabits
 
 	Deny  Dress
 	Allow string // output that lets a tool run; "": no output

@@ -52,7 +52,7 @@ var claudeModes = list{"", "default", "acceptEdits", "plan"}
 // what it never shows a hook. The table is constant, because each start of the hook would pay for
 // building it.
 var rows = []Row{
-	{ID: "claude-code", Seen: "2.1.330", From: Real, Like: true, NeedSession: true, NeedCall: true, Marks: list{"prompt_id", "effort", "agent_type"}, Without: list{"timestamp", "client_type", "!cwd"},
+	{ID: "claude-code", Seen: "2.1.330", From: Real, Like: true, Model: modelHabits{decodes: true}, NeedSession: true, NeedCall: true, Marks: list{"prompt_id", "effort", "agent_type"}, Without: list{"timestamp", "client_type", "!cwd"},
 		Asks: true, Modes: claudeModes, Begun: list{"source"}, Attended: "CLAUDE_CODE_SESSION_ATTENDED", Project: list{"CLAUDE_PROJECT_DIR"}},
 	{ID: "codex", Seen: "0.169.0", From: Real, Like: true, NeedSession: true, Marks: list{"turn_id"}, Without: list{"timestamp", "client_type", "tool_name&!turn_id", "prompt&!turn_id", "!cwd"}},
 	{ID: "gemini-cli", Seen: "0.61.0", From: Real, Like: true, NeedSession: true, Events: geminiEvents, MCP: single, MCPServer: list{"mcp_context.server_name"}, MCPTool: list{"mcp_context.tool_name"},
@@ -112,7 +112,7 @@ var rows = []Row{
 			{Name: "TaskComplete", Kind: Other}, {Name: "agent_end", Kind: Other}, {Name: "TaskError", Kind: Other}, {Name: "agent_error", Kind: Other},
 			{Name: "PreCompact", Kind: Other}, {Name: "SessionShutdown", Kind: Other}, {Name: "session_shutdown", Kind: Other}, {Name: "Notification", Kind: Other},
 		}},
-	{ID: "qwen-code", Seen: "0.24.4", From: Real, Like: true, NeedSession: true, Marks: list{"timestamp", "tool_use_id&tool_call_id"}, Without: list{"client_type", "turn_id", "timestamp&!permission_mode", "!timestamp", "toolInput", "workspaceRoot"}, Project: list{"QWEN_PROJECT_DIR"}},
+	{ID: "qwen-code", Seen: "0.24.4", From: Real, Like: true, Model: modelHabits{bridge: "tool_call"}, NeedSession: true, Marks: list{"timestamp", "tool_use_id&tool_call_id"}, Without: list{"client_type", "turn_id", "timestamp&!permission_mode", "!timestamp", "toolInput", "workspaceRoot"}, Project: list{"QWEN_PROJECT_DIR"}},
 	{ID: "factory", Seen: "0.186", From: FromCode, Like: true, NeedSession: true, Without: list{"timestamp", "client_type", "turn_id", "tool_use_id", "!permission_mode"}, Project: list{"FACTORY_PROJECT_DIR"}},
 	{ID: "kiro", Seen: "CLI 3", From: FromCode, Like: true, MCP: slashed, Deny: Specific, Without: list{"conversation_id", "generation_id", "turn_id", "timestamp", "client_type", "permission_mode", "!cwd"}, Events: []Event{
 		{Name: "preToolUse", Kind: Before}, {Name: "agentSpawn", Kind: Session}, {Name: "userPromptSubmit", Kind: Prompt},
@@ -129,7 +129,7 @@ var rows = []Row{
 	{ID: "goose", Seen: "1.43", From: FromCode, Event: list{"event"}, Session: list{"session_id"}, NeedSession: true, Call: list{"tool_call_id"}, Cwd: list{"working_dir", "cwd"},
 		Tool: list{"tool_name"}, Input: list{"tool_input"}, MCP: extension, Deny: Block, Marks: list{"working_dir"}, Events: likeEvents},
 	// The clawai plugin (wrap's catalogue) writes the payload, and the plugin knows the servers.
-	{ID: "opencode", Seen: "1.18.34", From: Real, Like: true, NeedSession: true, NeedCall: true, MCP: single, MCPTool: list{"mcp_server.tool"},
+	{ID: "opencode", Seen: "1.18.34", From: Real, Like: true, NeedSession: true, NeedCall: true, MCP: single, MCPTool: list{"mcp_server.tool"}, Model: modelHabits{folds: true, bare: true},
 		Events: []Event{{Name: "tool.execute.before", Kind: Before}, {Name: "session.start", Kind: Session}, {Name: "chat.message", Kind: Prompt}}},
 	{ID: "kimi-code", Seen: "2.1.0", From: Real, Like: true, NeedSession: true, Marks: list{"client_type", "tool_call_id"}, Without: list{"transcript_path", "permission_mode", "tool_use_id", "timestamp", "!client_type&!tool_call_id"}},
 	{ID: "grok", Seen: "0.2.32", From: FromCode, Event: list{"hookEventName"}, Session: list{"sessionId"}, NeedSession: true, Call: list{"toolUseId"}, Cwd: list{"cwd", "workspaceRoot"},

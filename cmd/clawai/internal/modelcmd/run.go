@@ -137,20 +137,6 @@ func (m *modelRun) readOptions(c *cli.Context) (err error) {
 	return nil
 }
 
-// hookOptions are the options of clients, by client, that may turn hooks off for one run.
-var hookOptions = map[string][]string{
-	"claude-code": {"--settings", "--setting-sources", "--bare"},
-	"codex":       {"-c", "--config", "-p", "--profile", "--disable"},
-}
-
-// changesHooks reports whether the command of a client may turn its hooks off.
-func changesHooks(id string, command []string) bool {
-	return slices.ContainsFunc(command, func(word string) bool {
-		name, _, _ := strings.Cut(word, "=")
-		return slices.Contains(hookOptions[id], name)
-	})
-}
-
 // serveClient starts the client, led to our address, and serves it until it ends. It returns the
 // client's exit code.
 func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.Writer) (int, error) {
@@ -167,7 +153,7 @@ func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.
 	}
 	row := client.FindRow(m.address.Word)
 	o := m.options(one, row, to, secret, listener.Addr().(*net.TCPAddr).AddrPort())
-	o.Covers, o.Servers = newCovers(row, m.folder, !changesHooks(m.address.Word, m.command)), func() (owners, others []string) { return clientfiles.ListServers(row, m.folder) }
+	o.Covers, o.Servers = newCovers(row, m.folder, !changesHooks(m.address.Word, m.command, os.Environ())), func() (owners, others []string) { return clientfiles.ListServers(row, m.folder) }
 	handler := model.NewServer(o)
 	server := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

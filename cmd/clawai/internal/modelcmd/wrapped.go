@@ -237,7 +237,7 @@ func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route s
 }
 
 // describeProcess returns the folder in which a client's process works, and whether its hooks may count:
-// its options turn none off. Without a process that can be looked at, the folder is "", in which
+// its options and its environment turn none off. Without a process that can be looked at, the folder is "", in which
 // relative paths start nowhere, and hooks do not count.
 func describeProcess(id string, pid int) (folder string, hooks bool) {
 	if pid == 0 {
@@ -246,10 +246,11 @@ func describeProcess(id string, pid int) (folder string, hooks bool) {
 	proc := filepath.Join("/proc", fmt.Sprint(pid))
 	folder, err := os.Readlink(filepath.Join(proc, "cwd"))
 	command, failed := os.ReadFile(filepath.Join(proc, "cmdline"))
-	if err != nil || failed != nil {
+	env, hidden := os.ReadFile(filepath.Join(proc, "environ"))
+	if err != nil || failed != nil || hidden != nil {
 		return "", false
 	}
-	return folder, !changesHooks(id, strings.Split(string(command), "\x00"))
+	return folder, !changesHooks(id, strings.Split(string(command), "\x00"), strings.Split(string(env), "\x00"))
 }
 
 func (w *wrappedRun) leaveAgent(a *agent) {

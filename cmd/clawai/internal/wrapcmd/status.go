@@ -178,7 +178,11 @@ func (f *Found) describeProgram(e client.Entry) string {
 		return err.Error()
 	case m != nil:
 		return "installed: " + m.Package + "@" + m.Version
-	case servers.DownloadsItself(command[0]):
+	}
+	if passed, _ := policyfile.DescribePassed(store, e.Name, command); passed != "" {
+		return passed
+	}
+	if servers.DownloadsItself(command[0]) {
 		return "not installed: " + filepath.Base(command[0]) + " downloads it at each start"
 	}
 	return ""

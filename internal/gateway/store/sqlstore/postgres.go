@@ -18,7 +18,7 @@ func OpenPostgres(ctx context.Context, url, org string) (*Store, error) {
 		return nil, err // pgx leaves the password out
 	}
 	s := &Store{db: stdlib.OpenDB(*c), org: org, d: dialect{
-		types:    map[string]string{"{int}": "BIGINT", "{bytes}": "BYTEA", "{serial}": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "{strict}": ""},
+		types:    map[string]string{"{int}": "BIGINT", "{bytes}": "BYTEA", "{serial}": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "{strict}": "", "{keyed}": ""},
 		numbered: true, lock: " FOR UPDATE", alone: fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", schemaLock),
 	}}
 	s.db.SetMaxOpenConns(10)

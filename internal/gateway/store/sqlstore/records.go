@@ -18,12 +18,18 @@ func readRecord(r scanner) (is store.Record, err error) {
 // ListRecords implements store.Records.
 func (s *Store) ListRecords(ctx context.Context, q store.Query) ([]store.Record, error) {
 	where, values := []string{"org = ?"}, []any{s.org}
+	// The columns that select the fewest records come first. Only the index of the first one is used:
+	// without statistics a database may take the one of a column that selects nearly all.
 	for _, want := range []struct{ column, value string }{
-		{"laptop", q.Laptop}, {"session", q.Session}, {"server", q.Server}, {"name", q.Tool}, {"kind", q.Kind}, {"rule", q.Rule}, {"look", string(q.Look)},
+		{"session", q.Session}, {"rule", q.Rule}, {"name", q.Tool}, {"server", q.Server}, {"laptop", q.Laptop}, {"look", string(q.Look)}, {"kind", q.Kind},
 	} {
-		if want.value != "" {
-			where, values = append(where, want.column+" = ?"), append(values, want.value)
+		if want.value == "" {
+			continue
 		}
+		if len(where) > 1 {
+			want.column += " || ''"
+		}
+		where, values = append(where, want.column+" = ?"), append(values, want.value)
 	}
 	if !q.Since.IsZero() {
 		where, values = append(where, "at >= ?"), append(values, nanos(q.Since))

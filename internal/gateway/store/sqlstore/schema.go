@@ -12,7 +12,7 @@ import (
 
 // steps are the steps of the schema, in order. A released step never changes. {int} is a number of
 // 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
-// a table.
+// a table, {keyed} that of a table whose rows lie in the order of their key.
 var steps = []string{firstStep}
 
 // Times are nanoseconds since 1970; 0 is never.
@@ -117,7 +117,10 @@ CREATE INDEX record_by_time ON record (org, at, id);
 CREATE INDEX record_by_laptop ON record (org, laptop, at, id);
 CREATE INDEX record_by_look ON record (org, look, at, id);
 CREATE INDEX record_by_tool ON record (org, name, at, id);
-CREATE INDEX record_by_session ON record (org, laptop, session, seq);
+CREATE INDEX record_by_server ON record (org, server, at, id);
+CREATE INDEX record_by_rule ON record (org, rule, at, id);
+CREATE INDEX record_by_kind ON record (org, kind, at, id);
+CREATE INDEX record_by_session ON record (org, session, at, id);
 
 CREATE TABLE tally (
 	org          TEXT NOT NULL,
@@ -128,7 +131,7 @@ CREATE TABLE tally (
 	look         TEXT NOT NULL,
 	calls        {int} NOT NULL,
 	PRIMARY KEY (org, hour, laptop, server, name, look)
-){strict};
+){keyed};
 
 CREATE TABLE finding (
 	org          TEXT NOT NULL,

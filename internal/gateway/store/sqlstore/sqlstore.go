@@ -59,7 +59,7 @@ func OpenSQLite(ctx context.Context, path, org string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{db: sql.OpenDB(c), org: org, d: dialect{types: map[string]string{
-		"{int}": "INTEGER", "{bytes}": "BLOB", "{serial}": "INTEGER PRIMARY KEY AUTOINCREMENT", "{strict}": " STRICT",
+		"{int}": "INTEGER", "{bytes}": "BLOB", "{serial}": "INTEGER PRIMARY KEY AUTOINCREMENT", "{strict}": " STRICT", "{keyed}": " STRICT, WITHOUT ROWID",
 	}}}
 	s.db.SetMaxOpenConns(4)
 	return s.begin(ctx, path)

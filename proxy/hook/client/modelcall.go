@@ -1,0 +1,205 @@
+package client
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// modelHabits are what a client does to a call of its model before a hook sees it. The zero value is
+// a client that takes the call as it comes.
+type modelHabits struct {
+	// folds means that the client finds a tool whose name the model has written with other capitals.
+	folds bool
+	// bare means that the client names the tools of servers SERVER_TOOL, and tells its hook both apart.
+	bare bool
+	// decodes means that the client replaces \uXXXX in a text of the arguments by the character.
+	decodes bool
+	// bridge is the built-in tool that calls another tool, in any letters, by its arguments "name" and
+	// "arguments". The hook sees the other call.
+	bridge string
+}
+
+// ModelCall is a tool call as a client's model asks for it.
+type ModelCall struct {
+	Session, ID string
+	Tool        string
+	Args        []byte // JSON; nil for none
+	Text        string // what a tool gets that takes a text
+	Free        bool   // the tool gets Text
+	Cwd         string
+}
+
+// ReadModelCall returns the request that a client's hook would get for a call that the client's
+// model asks for. If the client may take the call in more than one way, it has the calls of all.
+func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
+	req = Request{Row: r, Event: Event{Name: "model", Kind: Before}, Session: m.Session, Call: m.ID, Cwd: m.Cwd}
+	tool, input := m.Tool, m.Args
+	if m.Free {
+		name := "input"
+		if builtin.FindTool(r.ID, m.Tool).TakesPatch() {
+			name = builtin.PatchArgument
+		}
+		input = append(escape.AppendEscaped(append(append([]byte(`{"`), name...), `":"`...), m.Text), `"}`...)
+	}
+	if input != nil {
+		args, err := parsePayload(input)
+		if err != nil {
+			return req, err
+		}
+		input = args.Bytes()
+	}
+	if r.Model.bridge != "" && tool == r.Model.bridge {
+		if tool, input, err = readBridged(input); err != nil {
+			return req, err
+		}
+		req.folded = true
+	}
+	if len(tool) > maxToolName {
+		return req, errors.New("the name of the tool is longer than a tool's")
+	}
+	if tool != strings.TrimFunc(tool, isBlank) { // some clients leave the blanks out, and no tool has them
+		return req, errors.New("the name of the tool begins or ends with a blank")
+	}
+	req.folded = req.folded || r.Model.folds && strings.ToLower(tool) != tool
+	if req.folded {
+		if tool, err = r.foldName(tool); err != nil {
+			return req, err
+		}
+	}
+	if err := r.readModelNames(&req, tool, input); err != nil {
+		return req, err
+	}
+	if decoded := decodeEscapes(input); r.Model.decodes && decoded != nil {
+		err = r.readModelNames(&req, tool, decoded)
+	}
+	return req, err
+}
+
+// foldName returns the name of a tool that the client finds in any letters, as clawai knows it: in
+// small letters if it is a built-in tool, or else as written.
+func (r *Row) foldName(tool string) (string, error) {
+	if strings.ContainsFunc(tool, func(c rune) bool { return c > unicode.MaxASCII }) { // some are small letters of ASCII's to a client
+		return "", errors.New("the name of the tool has a character that is not ASCII")
+	}
+	low := strings.ToLower(tool)
+	if builtin.FindTool(r.ID, tool).Class == "" && builtin.FindTool(r.ID, low).Class != "" {
+		return low, nil
+	}
+	if begin := "mcp__"; strings.HasPrefix(low, begin) {
+		tool = begin + tool[len(begin):]
+	}
+	return tool, nil
+}
+
+// maxToolName is the length of the longest name of a tool: services take none that is longer, and Claude
+// Code cuts one.
+const maxToolName = 200
+
+// isBlank reports whether a client may leave a character out at the end of a name.
+func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' }
+
+// readModelNames adds the calls that a tool's name in a call of the model may mean.
+func (r *Row) readModelNames(req *Request, tool string, input []byte) (err error) {
+	known := builtin.FindTool(r.ID, tool).Class != ""
+	rest, joined := strings.CutPrefix(tool, "mcp_")
+	var names []serverTool
+	switch {
+	case r.Model.bare && !known && strings.Contains(strings.Trim(tool, "_"), "_"):
+		names, err = r.cutToolName(tool, "_", "")
+	case r.MCP == single && !r.Model.bare && joined && !known: // its hook gets server and tool apart
+		names, err = r.cutToolName(rest, "_", "")
+	default:
+		names, err = r.splitTool(object{}, tool, input, req.Event)
+	}
+	if err != nil {
+		return err
+	}
+	one := *req
+	one.Calls = nil
+	if r.Model.bare && len(names) > 0 {
+		req.guessed = true
+		if err := r.nameCalls(&one, nil, tool, input); err != nil {
+			return err
+		}
+		req.Calls = append(req.Calls, one.Calls...)
+		one.Calls = nil
+	}
+	if err := r.nameCalls(&one, names, tool, input); err != nil {
+		return err
+	}
+	for i := range one.Calls {
+		if req.folded {
+			one.Calls[i].Spelling = policy.Folded
+		}
+	}
+	req.Calls, req.MCP, req.spelled = append(req.Calls, one.Calls...), one.MCP, req.spelled || one.spelled
+	return nil
+}
+
+// readBridged returns the tool that the arguments of a bridge name, and its arguments.
+func readBridged(input []byte) (tool string, args []byte, err error) {
+	root := object{jsonscan.ValueOf(input)}
+	tool, _, err = root.readText([]string{"name"})
+	if err != nil || strings.TrimSpace(tool) == "" {
+		return "", nil, missingError([]string{"the name of the tool that it calls"}, err)
+	}
+	args, err = root.readInput([]string{"arguments"})
+	return strings.TrimFunc(tool, isBlank), args, err
+}
+
+// writtenEscape matches a character that stands as \uXXXX in a text.
+var writtenEscape = regexp.MustCompile(`\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}`)
+
+// decodeEscapes returns arguments in which each \uXXXX of a text is its character, but for control
+// characters; nil if there is none.
+func decodeEscapes(input []byte) []byte {
+	var edits []frame.Edit
+	jsonscan.ValueOf(input).VisitLeaves(func(_ string, leaf jsonscan.Value) {
+		if leaf.Kind() != jsonscan.String {
+			return
+		}
+		text := leaf.Text()
+		if now := decodeText(text); now != text {
+			edits = append(edits, frame.Edit{Part: leaf.Bytes(), Token: escape.QuoteText(now)})
+		}
+	})
+	if len(edits) == 0 {
+		return nil
+	}
+	return frame.SpliceAll(input, edits...)
+}
+
+func decodeText(text string) string {
+	var out strings.Builder
+	done := 0
+	for _, at := range writtenEscape.FindAllStringIndex(text, -1) {
+		before := strings.TrimRight(text[:at[0]], `\`)
+		if (at[0]-len(before))%2 != 0 { // the backslash itself is escaped
+			continue
+		}
+		first, _ := strconv.ParseUint(text[at[0]+2:at[0]+6], 16, 32)
+		c := rune(first)
+		if at[1]-at[0] > len(`\uXXXX`) {
+			second, _ := strconv.ParseUint(text[at[1]-4:at[1]], 16, 32)
+			c = utf16.DecodeRune(c, rune(second))
+		}
+		if utf16.IsSurrogate(c) || unicode.IsControl(c) {
+			continue
+		}
+		out.WriteString(text[done:at[0]])
+		out.WriteRune(c)
+		done = at[1]
+	}
+	out.WriteString(text[done:])
+	return out.String()
+}
