@@ -127,11 +127,11 @@ func TestExportToOTLP(t *testing.T) {
 		defer mu.Unlock()
 		text, _ := io.ReadAll(r.Body)
 		requests++
-		switch {
-		case requests == 2:
+		switch requests {
+		case 2:
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
-		case requests == 4:
+		case 4:
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}

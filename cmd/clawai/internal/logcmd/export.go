@@ -10,8 +10,11 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -64,7 +67,7 @@ func exportLog(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	x := exporter{filter: f, noArgs: c.Bool("no-args"), warn: c.App.ErrWriter}
+	x := &exporter{filter: f, noArgs: c.Bool("no-args"), warn: &sharedWriter{to: c.App.ErrWriter}}
 	if x.dir, err = record.FindLogDir(); err != nil {
 		return err
 	}
@@ -101,6 +104,9 @@ func exportFilter(c *cli.Context, now time.Time) (audit.Filter, error) {
 	return f, nil
 }
 
+// bareAddress matches what is probably meant as an address and not as a file.
+var bareAddress = regexp.MustCompile(`^[^/\\\\]+:[0-9]+$`)
+
 // findDestination parses --to. The function that it returns opens the destination.
 func findDestination(c *cli.Context, form export.Form, note func(string)) (func() (deliver.Sink, error), error) {
 	to, source := c.String("to"), export.Source{Version: cmdline.ReleaseVersion()}
@@ -126,6 +132,9 @@ func findDestination(c *cli.Context, form export.Form, note func(string)) (func(
 				return deliver.NewOTLP(endpoint, header, network.NewTransport(egress.Options{}), source), nil
 			}, nil
 		}
+	}
+	if bareAddress.MatchString(to) {
+		return nil, cmdline.Usagef("--to %.200q: is it an address? Write the scheme too, like https://HOST:4318 or syslog+tls://HOST:6514; of a file, ./NAME", to)
 	}
 	if !isAddress {
 		return func() (deliver.Sink, error) { return openLines(to, form, source, c.App.Writer) }, nil
@@ -181,6 +190,19 @@ func openLines(to string, form export.Form, source export.Source, out io.Writer)
 	return lines, nil
 }
 
+// sharedWriter is a writer that the reader of the record and the sink write to.
+type sharedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write implements io.Writer.
+func (w *sharedWriter) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(text)
+}
+
 // exporter brings records to a sink.
 type exporter struct {
 	dir    string
@@ -190,7 +212,7 @@ type exporter struct {
 	sink   deliver.Sink
 	cursor cursor
 	calls  knownCalls
-	doubts int // damaged places, findings, refused events
+	doubts atomic.Int64 // damaged places, findings, refused events
 }
 
 func (x *exporter) note(text string) { fmt.Fprintf(x.warn, "clawai: %s\n", term.VisibleText(text)) }
@@ -209,7 +231,7 @@ func (x *exporter) verifyRecord() error {
 		}
 		x.note("FINDING " + FindingText(f))
 	}
-	x.doubts += len(report.Findings)
+	x.doubts.Add(int64(len(report.Findings)))
 	return nil
 }
 
@@ -252,7 +274,7 @@ func (x *exporter) run(c *cli.Context) error {
 		return err
 	case interrupted:
 		return &cmdline.ExitError{Code: cmdline.ExitInterrupted}
-	case x.doubts > 0:
+	case x.doubts.Load() > 0:
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	return nil
@@ -263,7 +285,7 @@ func (x *exporter) countDamage(records iter.Seq2[event.Entry, error]) iter.Seq2[
 	return func(yield func(event.Entry, error) bool) {
 		for e, err := range records {
 			if _, ok := errors.AsType[*event.Damage](err); ok {
-				x.doubts++
+				x.doubts.Add(1)
 			}
 			if !yield(e, err) {
 				return
@@ -319,7 +341,7 @@ func (x *exporter) deliverAll(ctx context.Context, queue <-chan *event.Entry) er
 		}
 		err := x.sink.Deliver(sending, batch)
 		if refused, ok := errors.AsType[*deliver.Refused](err); ok {
-			x.doubts += refused.Many
+			x.doubts.Add(int64(refused.Many))
 			x.note(fmt.Sprintf("of the records %s to %s %v", batch[0].Record, batch[len(batch)-1].Record, refused))
 			err = nil
 		}
