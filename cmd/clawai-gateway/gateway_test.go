@@ -145,7 +145,7 @@ func TestKillsWhileALaptopShips(t *testing.T) {
 	if err != nil || err2 != nil || len(records) != calls || len(seen) != calls || total != calls {
 		t.Errorf("%d records with %d numbers, %d counted, of %d, after %d kills; %v %v", len(records), len(seen), total, calls, kills, err, err2)
 	}
-	if found, err := c.Store.ListFindings(t.Context(), "", 10); err != nil || len(found) > 0 {
+	if found, err := c.Store.ListFindings(t.Context(), "", "", 10); err != nil || len(found) > 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
 	t.Logf("%d kills", kills)
