@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,6 +161,53 @@ func BenchmarkHeldCall(b *testing.B) {
 		})
 	}
 }
+
+// TestMemoryOfTurns: what is kept of conversations does not grow with their turns, and does not hold whole
+// requests.
+func TestMemoryOfTurns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	s := newSite(t, "claude-code", false, nil)
+	s.reply = answerWith(t, textEvent, "", true)
+	measure := func() uint64 {
+		s.record.forget()
+		s.kept.forget()
+		s.mu.Lock()
+		s.heads, s.targets, s.bodies = nil, nil, nil
+		s.mu.Unlock()
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	turn := 0
+	run := func(turns int) {
+		for range turns {
+			turn++
+			request := strings.ReplaceAll(conversation(t, turn), "toolu_", fmt.Sprintf("toolu_%d_", turn))
+			if got := s.post("/v1/messages", request); got.err != nil || got.body != textEvent {
+				t.Fatal(got)
+			}
+			if turn%100 == 0 {
+				s.record.forget()
+				s.kept.forget()
+			}
+		}
+	}
+	run(1000) // each turn has 20 calls that are new, so that everything is full now
+	first := measure()
+	run(turnsMeasured - 1000)
+	last := measure()
+	t.Logf("%d KiB after 1,000 turns, %d KiB after %d", first>>10, last>>10, turnsMeasured)
+	if last > first+8<<20 || last > 128<<20 {
+		t.Errorf("%d KiB after 1,000 turns, %d KiB after %d", first>>10, last>>10, turnsMeasured)
+	}
+}
+
+// turnsMeasured are few, because each takes a millisecond or more.
+const turnsMeasured = 2500
 
 // BenchmarkReadRequest is what is looked at in a request before its calls are.
 func BenchmarkReadRequest(b *testing.B) {
