@@ -292,7 +292,7 @@ func TestLinks(t *testing.T) {
 	for _, pkg := range linked {
 		for _, banned := range []string{"modernc.org", "database/sql", "net", "net/http", "github.com/urfave", "charm.land", "github.com/godbus", "text/template", "html/template",
 			"encoding/gob", "github.com/tidwall", "time/tzdata", "github.com/goccy", "github.com/clawai/clawai/wrap", "github.com/clawai/clawai/internal/ask",
-			"github.com/clawai/clawai/internal/session", "github.com/clawai/clawai/internal/check", "testing"} {
+			"github.com/clawai/clawai/internal/session", "github.com/clawai/clawai/internal/check", "github.com/clawai/clawai/internal/state/export", "testing"} {
 			if pkg == banned || strings.HasPrefix(pkg, banned+"/") && pkg != "github.com/clawai/clawai/internal/session/base" && pkg != "github.com/clawai/clawai/internal/session/carried" && pkg != "github.com/clawai/clawai/wrap/proxyargs" && banned != "net" {
 				t.Errorf("it links %s", pkg)
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/export"
 )
 
 // valuesOf has, for the name of an option, a function that returns its values. If the values differ
@@ -39,6 +40,7 @@ var valuesOf = map[string]func() []string{
 	"scope":              fixedWords("user", "local", "project", "workspace", "profile"),
 	"init mode":          fixedWords("ask", "strict", "observe"),
 	"protect mode":       fixedWords("ask", "strict", "observe"),
+	"log export format":  export.FormNames,
 	"redact":             fixedWords("redacted", "hash", "full"),
 }
 

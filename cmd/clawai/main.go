@@ -25,6 +25,8 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/democmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/doctorcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/enrollcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/gatewaycmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/hookcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/lockcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
@@ -153,6 +155,9 @@ func listCommands() []*cli.Command {
 		authcmd.Command(),
 		vaultcmd.Command(),
 		sandboxcmd.Command(),
+		enrollcmd.Command(),
+		enrollcmd.UnenrollCommand(),
+		gatewaycmd.Command(),
 		doctorcmd.Command(),
 		democmd.Command(),
 		democmd.ServerCommand(),

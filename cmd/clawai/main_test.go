@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/clawai/clawai/internal/gateway/program"
 )
 
 // TestMain makes the test binary play clawai, so that the scripts run the real
@@ -19,12 +21,13 @@ func TestMain(m *testing.M) {
 
 // programs are what the test binary plays, by the name it is started under.
 var programs = map[string]func(){
-	"clawai":       main,
-	"toyserver":    toyServer,
-	"parityserver": parityServer,
-	"listserver":   listServer,
-	"browser":      browserProgram,
-	"fakeclaude":   fakeClaude,
+	"clawai":         main,
+	"clawai-gateway": func() { os.Exit(program.Run(os.Args[1:], "test", os.Stdout, os.Stderr)) },
+	"toyserver":      toyServer,
+	"parityserver":   parityServer,
+	"listserver":     listServer,
+	"browser":        browserProgram,
+	"fakeclaude":     fakeClaude,
 }
 
 // scriptsIn are the scripts of a folder, with the commands that they have.
@@ -34,7 +37,7 @@ func scriptsIn(dir string) testscript.Params {
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "asks": asksInScript, "grants": grantsInScript, "answers": answersInScript, "damages": damagesInScript, "recalls": recallsInScript,
-			"shows": shows,
+			"shows": shows, "centre": centreInScript, "gateway": gatewayInScript,
 		},
 		Setup: func(env *testscript.Env) error {
 			repo, err := filepath.Abs("../..")

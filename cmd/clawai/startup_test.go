@@ -23,7 +23,7 @@ func TestAProxyStartsWithoutOtherCommandsLuggage(t *testing.T) {
 		// As a release is built.
 		{".", []string{"encoding/gob", "github.com/google/jsonschema-go/", "github.com/modelcontextprotocol/go-sdk/mcp", "github.com/russross/blackfriday/", "html/template", "testing"}},
 		{"./internal/proxycmd", []string{"github.com/clawai/clawai/internal/check", "github.com/clawai/clawai/policy/prove", "github.com/clawai/clawai/cmd/clawai/internal/demo",
-			"github.com/clawai/clawai/internal/ask/choose", "github.com/clawai/clawai/internal/ask/console", "github.com/clawai/clawai/internal/ask/web"}},
+			"github.com/clawai/clawai/internal/ask/choose", "github.com/clawai/clawai/internal/ask/console", "github.com/clawai/clawai/internal/ask/web", "github.com/clawai/clawai/internal/state/export"}},
 	} {
 		out, err := exec.Command("go", "list", "-deps", "-tags", "urfave_cli_no_docs", c.of).Output()
 		if err != nil {

@@ -57,6 +57,7 @@ var groups = map[string][]string{
 	"Answer and try":                       {"decide", "release", "preview", "scan", "attack"},
 	"Run servers and agents":               {"protect", "proxy", "hub", "serve", "hook", "llm-proxy"},
 	"Secrets, sandboxes, lists of servers": {"auth", "vault", "sandbox", "lock"},
+	"A team":                               {"enroll", "unenroll", "gateway"},
 	"The shell":                            {"completion"},
 }
 

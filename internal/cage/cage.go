@@ -24,8 +24,10 @@ type Plan struct {
 	Doors []hostlist.Target
 	// NotHosts are never led to, whatever Hosts has.
 	NotHosts hostlist.List
-	Client   bool     // the client's own sandbox is part of it
-	Notes    []string // what the owner should know of the table, such as places that are not there
+	Client   bool // the client's own sandbox is part of it
+	// Unshut are places that are to stay shut and were not there to be shut, in folders that are open.
+	Unshut []string
+	Notes  []string // what the owner should know of the table, such as places that are not there
 }
 
 // Options holds what a plan depends on.
@@ -44,6 +46,8 @@ type Options struct {
 	// Others are places that other servers in cages may write. What they have made there leads
 	// nowhere. ${cwd} in them is Dir.
 	Others []string
+
+	mounts []mount // what is mounted; nil: what the system says
 }
 
 // variables are the names of variables that every server gets. None holds a secret.
@@ -52,14 +56,21 @@ var variables = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TE
 // NewPlan returns the cage that the tables describe, and nil if the server has none. An error is
 // a table that cannot be carried out here.
 func NewPlan(o Options) (*Plan, error) {
-	p := &planner{Options: o, system: resolveExisting(confine.System)}
+	p := &planner{Options: o}
 	for _, t := range o.Tables {
 		p.plan.Level = max(p.plan.Level, t.Level)
 	}
 	if p.plan.Level <= policy.CageOff && o.Client == nil {
 		return nil, nil //nolint:nilnil // no cage
 	}
+	go func() { secretGlobs(); laterGlobs() }() // they are needed last
+	p.system = resolveExisting(confine.System)
 	var err error
+	if p.mounts == nil {
+		if p.mounts, err = readMounts(); err != nil {
+			return nil, fmt.Errorf("clawai cannot tell what is mounted where: %w", err)
+		}
+	}
 	if o.Dir == "" {
 		o.Dir = "."
 	}
@@ -132,9 +143,9 @@ func (p *planner) readPlaces() error {
 		return err
 	}
 	reads, p.fixed = append(reads, denied...), fixed
-	for _, w := range writes {
-		if contains(w.path, p.Home) {
-			return fmt.Errorf("write has %s, which is or holds your home folder; name the folders in it", w.written)
+	for _, home := range append([]string{p.Home}, p.aliasesOf(p.Home)...) {
+		if at := slices.IndexFunc(writes, func(w place) bool { return contains(w.path, home) }); at >= 0 {
+			return fmt.Errorf("write has %s, which is or holds your home folder; name the folders in it", writes[at].written)
 		}
 	}
 	p.made = pathsOf(writes)
@@ -151,7 +162,11 @@ func (p *planner) readPlaces() error {
 			return fmt.Errorf("%s leads through %s, a link in a folder that the server may write, or another one with a sandbox: it may lead anywhere tomorrow", one.written, link)
 		}
 	}
+	self := slices.Clone(p.Self)
 	for _, file := range p.Self {
+		self = append(self, p.aliasesOf(file)...)
+	}
+	for _, file := range self {
 		if at := slices.IndexFunc(writes, func(w place) bool { return contains(w.path, file) }); at >= 0 {
 			return fmt.Errorf("write has %s, and clawai's own program lies there (%s); name a narrower folder, or put clawai elsewhere", writes[at].written, file)
 		}
@@ -159,19 +174,36 @@ func (p *planner) readPlaces() error {
 	for _, r := range reads {
 		if !isBelow(r.path, pathsOf(writes)) {
 			p.plan.Spec.Read = append(p.plan.Spec.Read, r.path)
+		} else if at := slices.IndexFunc(writes, func(w place) bool { return w.path != r.path && contains(w.path, r.path) }); at >= 0 {
+			p.note("read has %s, which lies in %s of write: it may be written, too", r.written, writes[at].written)
 		}
 	}
 	p.plan.Spec.Write = pathsOf(writes)
 	return nil
 }
 
-func (p *planner) resolveAll(written []string) (all []place, err error) {
+func (p *planner) resolveAll(written []string) ([]place, error) {
+	return p.resolve(written, func(text, _ string) { p.note("%s is not there; make it before the server starts", text) })
+}
+
+// resolveShut resolves places that are to stay shut. What is not there cannot be shut: a wall stands on
+// a file or a folder. If it is made while the server runs, in a folder that is open, it is open, too.
+func (p *planner) resolveShut(written []string) ([]place, error) {
+	return p.resolve(written, func(text, path string) {
+		if isBelow(existingFolder(path), slices.Concat(p.plan.Spec.Read, p.plan.Spec.Write, p.system)) {
+			p.plan.Unshut = append(p.plan.Unshut, text)
+			p.note("%s is to stay shut and is not there: if it is made while the server runs, it is open until the next start; make it before", text)
+		}
+	})
+}
+
+func (p *planner) resolve(written []string, missing func(text, path string)) (all []place, err error) {
 	for _, text := range written {
 		path := p.expand(text)
 		real, err := filepath.EvalSymlinks(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			p.note("%s is not there; make it before the server starts", text)
+			missing(text, path)
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", text, err)
@@ -255,7 +287,7 @@ func (p *planner) hidePlaces() error {
 				return fmt.Errorf("%s is to stay shut and leads through %s, a link in a folder that the server may write, or another one with a sandbox: it may be gone tomorrow; write the place that it leads to", text, link)
 			}
 		}
-		hidden, err := p.resolveAll(t.Hide)
+		hidden, err := p.resolveShut(t.Hide)
 		if err != nil {
 			return err
 		}
@@ -324,9 +356,19 @@ func (p *planner) makeDoors() {
 	}
 }
 
-// hide keeps a place shut, if it, something around it or something in it is open. The folder in which the
-// server was installed stays open inside.
+// hide keeps a place shut, wherever it is shown.
 func (p *planner) hide(path, written string) error {
+	for _, at := range p.everyPathOf(path) {
+		if err := p.hideOne(at, written); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hideOne keeps a path shut, if it, something around it or something in it is open. The folder in which the
+// server was installed stays open inside.
+func (p *planner) hideOne(path, written string) error {
 	s := &p.plan.Spec
 	inInstalled := p.Installed != "" && contains(p.Installed, path)
 	open := slices.Concat(s.Read, s.Write, p.system)
@@ -352,10 +394,23 @@ func (p *planner) hide(path, written string) error {
 	return nil
 }
 
-// resolveExisting returns those of the paths that are there, with their links resolved.
+// resolveExisting returns those of the paths that are there, with their links resolved. It looks at each
+// folder above them once.
 func resolveExisting(paths []string) (all []string) {
+	folders := map[string]string{}
 	for _, path := range paths {
-		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(all, real) {
+		above, name := filepath.Split(path)
+		folder, known := folders[above]
+		if !known {
+			folder, _ = filepath.EvalSymlinks(above)
+			folders[above] = folder
+		}
+		real := filepath.Join(folder, name)
+		info, err := os.Lstat(real)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			real, err = filepath.EvalSymlinks(real)
+		}
+		if err == nil && folder != "" && !slices.Contains(all, real) {
 			all = append(all, real)
 		}
 	}

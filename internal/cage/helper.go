@@ -63,6 +63,9 @@ func Describe(p *Plan, r *confine.Report) string {
 	if len(r.Holds) == 0 {
 		text = name + ": none"
 	}
+	if len(p.Unshut) > 0 {
+		text += "; NOT SHUT, as not there at the start: " + strings.Join(p.Unshut, ", ")
+	}
 	if len(r.Weaker) > 0 {
 		text += "; WEAKER: " + strings.Join(r.Weaker, "; ")
 	}

@@ -160,8 +160,12 @@ func (p *planner) noteClosed(path, by string) {
 	p.note("%s stays closed: %s is in a folder that a server with a sandbox may write; if the server needs it, name it in read", path, by)
 }
 
-// readShebang returns the words of the line that says what runs a script.
+// readShebang returns the words of the line that says what runs a script. It opens only a file: a server
+// may have made a pipe in its place, at which every opening waits.
 func readShebang(path string) []string {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil

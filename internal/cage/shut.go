@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/clawai/clawai/internal/text/textclass"
 )
@@ -33,31 +34,28 @@ func (p *planner) shutPlaces() error {
 		if err != nil {
 			continue
 		}
-		for _, open := range append(slices.Clone(s.Read), s.Write...) {
-			switch {
-			case open == p.Installed:
-			case contains(own, open):
-				return fmt.Errorf("%s is clawai's own, which no server gets", open)
-			// A file that somebody replaces is open again: the wall stands on the old one.
-			case contains(open, own) && !info.IsDir() && !isBelow(own, s.Hide) && !p.opensDisk(open):
-				return fmt.Errorf("%s is clawai's own, and lies in %s, which the server may read; put it elsewhere, or name a narrower folder", own, open)
+		for _, shown := range p.everyPathOf(own) {
+			for _, open := range append(slices.Clone(s.Read), s.Write...) {
+				switch {
+				case open == p.Installed:
+				case contains(shown, open):
+					return fmt.Errorf("%s is clawai's own, which no server gets", open)
+				// A file that somebody replaces is open again: the wall stands on the old one.
+				case contains(open, shown) && !info.IsDir() && !isBelow(shown, s.Hide) && !p.opensDisk(open):
+					return fmt.Errorf("%s is clawai's own, and lies in %s, which the server may read; put it elsewhere, or name a narrower folder", shown, open)
+				}
 			}
 		}
 		if err := p.hide(own, own); err != nil {
 			return err
 		}
 	}
-	named := p.namedPlaces()
+	named := sync.OnceValue(p.namedPlaces) // most servers find nothing to compare with them
 	look := newLooker()
-	open := slices.Concat(s.Read, s.Write, p.system)
 	for _, base := range p.shutBases() {
-		look.towards = nil
-		if !isBelow(base, open) {
-			look.towards = firstNames(base, open)
-		}
 		p.fixGit(look, base)
 		for _, found := range look.findSecrets(base) {
-			if isBelow(found, named) {
+			if isBelow(found, named()) {
 				continue
 			}
 			if inGit(found) {
@@ -66,12 +64,9 @@ func (p *planner) shutPlaces() error {
 				return err
 			}
 		}
-		for i := range textclass.LaterPlaces {
-			pl := &textclass.LaterPlaces[i]
-			for _, found := range look.find(base, []string{pl.Path}, pl.Spare) {
-				if !isBelow(found, named) {
-					p.fix(found)
-				}
+		for _, found := range look.find(base, laterGlobs()) {
+			if !isBelow(found, named()) {
+				p.fix(found)
 			}
 		}
 	}
@@ -84,6 +79,7 @@ func (p *planner) shutPlaces() error {
 func SecretsIn(home string, folders []string) (found []string) {
 	p := &planner{Options: Options{Home: home}}
 	p.plan.Spec.Read = folders
+	p.mounts, _ = readMounts() // without them, what is shown twice is found at one place
 	look := newLooker()
 	for _, base := range p.shutBases() {
 		found = append(found, slices.DeleteFunc(look.findSecrets(base), inGit)...)
@@ -92,19 +88,22 @@ func SecretsIn(home string, folders []string) (found []string) {
 	return slices.Compact(found)
 }
 
-// gitFiles are what leads git to another repository, whose configuration names programs, and the
+// gitGlobs are what leads git to another repository, whose configuration names programs, and the
 // configuration of worktrees and modules.
-var gitFiles = []string{".git", ".git/commondir", ".git/config.worktree", ".git/worktrees/*/commondir",
-	".git/worktrees/*/config.worktree", ".git/modules/*/config", ".git/modules/*/hooks"}
+var gitGlobs = sync.OnceValue(func() *globs {
+	t := &globs{}
+	for _, glob := range []string{".git", ".git/commondir", ".git/config.worktree", ".git/worktrees/*/commondir",
+		".git/worktrees/*/config.worktree", ".git/modules/*/config", ".git/modules/*/hooks"} {
+		t.add(glob, nil)
+	}
+	return t
+})
 
 // fixGit keeps these from being written. A .git that is a folder is what git works in.
-func (p *planner) fixGit(look *looker, base string) {
-	for _, glob := range gitFiles {
-		for _, path := range look.match(base, strings.Split(glob, "/")) {
-			real, err := filepath.EvalSymlinks(path)
-			if info, _ := os.Stat(path); err == nil && (glob != ".git" || info != nil && !info.IsDir()) {
-				p.fix(real)
-			}
+func (p *planner) fixGit(look *looker, base shutBase) {
+	for _, real := range look.find(shutBase{path: base.path}, gitGlobs()) {
+		if info, err := os.Stat(real); err == nil && (filepath.Base(real) != ".git" || !info.IsDir()) {
+			p.fix(real)
 		}
 	}
 }
@@ -133,8 +132,12 @@ func (p *planner) namedPlaces() (all []string) {
 			}
 		}
 	}
+	var apart []string
+	for _, m := range p.findMoved() {
+		apart = append(apart, m.path)
+	}
 	// A named folder opens the secrets in it only if it is one itself.
-	return slices.DeleteFunc(all, func(path string) bool { return !isShut(path) })
+	return slices.DeleteFunc(all, func(path string) bool { return !isShut(path) && !isBelow(path, apart) })
 }
 
 // isShut reports whether a path is one of the places, or lies in one.
@@ -145,110 +148,275 @@ func isShut(path string) bool {
 	return textclass.NamesShut(path) || among(textclass.SecretPlaces[:]) || among(textclass.LaterPlaces[:])
 }
 
-// shutBases are the folders in which shut places are looked for.
-func (p *planner) shutBases() (all []string) {
+// shutBase is a folder in which shut places are looked for.
+type shutBase struct {
+	path  string
+	as    []string // the last names of the path by which the places know it
+	moved bool     // a variable names it: it may itself be a place
+}
+
+func newBase(path string) shutBase {
+	as := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	return shutBase{path: path, as: as[max(0, len(as)-longestPlace):]}
+}
+
+// shutBases are the folders in which shut places are looked for: each folder that is open, and in
+// one that is open or of the system, the home folder and the folders where programs keep things.
+func (p *planner) shutBases() (all []shutBase) {
 	open := append(slices.Clone(p.plan.Spec.Read), p.plan.Spec.Write...)
 	readable := slices.Concat(open, p.system)
-	for _, below := range []string{"", ".config", ".local", ".local/share", ".cache"} {
-		base := filepath.Join(p.Home, below)
-		if slices.ContainsFunc(readable, func(o string) bool { return contains(o, base) || contains(base, o) }) {
-			all = append(all, base)
+	add := func(one shutBase) {
+		if !slices.ContainsFunc(all, func(b shutBase) bool { return b.path == one.path && slices.Equal(b.as, one.as) }) {
+			all = append(all, one)
+		}
+	}
+	for _, home := range append([]string{p.Home}, p.aliasesOf(p.Home)...) {
+		for _, below := range []string{"", ".config", ".local", ".local/share", ".cache"} {
+			if base := filepath.Join(home, below); isBelow(base, readable) {
+				add(newBase(base))
+			}
+		}
+	}
+	for _, m := range p.findMoved() {
+		if isBelow(m.path, readable) {
+			add(m)
 		}
 	}
 	if real, err := filepath.EvalSymlinks(p.Dir); err == nil && isBelow(real, p.system) && !slices.Contains(p.system, real) {
 		open = append(open, real) // a project in a folder of the system
 	}
 	for _, o := range open {
-		if info, err := os.Stat(o); err == nil && info.IsDir() && !slices.Contains(all, o) {
-			all = append(all, o)
+		if info, err := os.Stat(o); err == nil && info.IsDir() {
+			add(newBase(o))
 		}
 	}
 	return all
 }
 
-// looker finds files by globs of one name at a time, and reads each folder once.
-type looker struct {
-	names map[string][]string
-	// towards are the names in a folder that is not open, behind which something is open. Only
-	// there can something have to stay shut. nil: the folder is open.
-	towards []string
+// moved are variables that name another place for what is otherwise in the home folder.
+var moved = []struct{ variable, as string }{
+	{"XDG_CONFIG_HOME", ".config"}, {"XDG_DATA_HOME", ".local/share"}, {"XDG_STATE_HOME", ".local/state"}, {"XDG_CACHE_HOME", ".cache"},
+	{"CLAUDE_CONFIG_DIR", ".claude"}, {"CODEX_HOME", ".codex"}, {"GNUPGHOME", ".gnupg"}, {"KUBECONFIG", ".kube/config"}, {"DOCKER_CONFIG", ".docker"},
+	{"AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials"}, {"AWS_CONFIG_FILE", ".aws/config"}, {"AZURE_CONFIG_DIR", ".azure"}, {"CLOUDSDK_CONFIG", ".config/gcloud"},
+	{"GH_CONFIG_DIR", ".config/gh"}, {"GLAB_CONFIG_DIR", ".config/glab-cli"}, {"NPM_CONFIG_USERCONFIG", ".npmrc"}, {"npm_config_userconfig", ".npmrc"},
+	{"NETRC", ".netrc"}, {"PGPASSFILE", ".pgpass"}, {"PASSWORD_STORE_DIR", ".password-store"}, {"HF_HOME", ".cache/huggingface"},
+	{"RCLONE_CONFIG", ".config/rclone/rclone.conf"}, {"SOPS_AGE_KEY_FILE", ".config/sops/age/keys.txt"}, {"GRADLE_USER_HOME", ".gradle"},
 }
 
-func newLooker() *looker { return &looker{names: map[string][]string{}} }
-
-// firstNames returns the names in a folder by which the places in it are reached.
-func firstNames(folder string, places []string) []string {
-	names := []string{}
-	for _, place := range places {
-		if rest, found := strings.CutPrefix(place, folder+"/"); found {
-			name, _, _ := strings.Cut(rest, "/")
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// find returns what is there of the globs below a folder, with its links resolved: a link to a
-// key is the key. Of a .git it leaves out the whole, which git needs.
-func (l *looker) find(base string, globs, spare []string) (found []string) {
-	for _, glob := range globs {
-		glob = strings.TrimSuffix(glob, "/**")
-		if glob == ".git" || glob == "" || glob[0] == '/' || strings.ContainsAny(glob, `\:`) {
-			continue
-		}
-		parts := strings.Split(glob, "/")
-		if l.towards != nil && !slices.ContainsFunc(l.towards, func(name string) bool { return len(parts) > 1 && matches(parts[0], name) }) {
-			continue
-		}
-		for _, path := range l.match(base, parts) {
-			spared := slices.ContainsFunc(spare, func(s string) bool { return matches(s, filepath.Base(path)) })
-			if real, err := filepath.EvalSymlinks(path); err == nil && !spared && !slices.Contains(found, real) {
-				found = append(found, real)
+// findMoved returns the places that these variables name, with their links resolved.
+func (p *planner) findMoved() (all []shutBase) {
+	for _, m := range moved {
+		for _, path := range filepath.SplitList(os.Getenv(m.variable)) {
+			if real, err := filepath.EvalSymlinks(path); err == nil && filepath.IsAbs(path) {
+				all = append(all, shutBase{real, strings.Split(m.as, "/"), true})
 			}
 		}
 	}
-	return found
+	return all
 }
 
-// findSecrets returns the secret places below a folder.
-func (l *looker) findSecrets(base string) (found []string) {
+// globs are places as sequences of globs, one for each name of a path.
+type globs struct {
+	plain []namedGlobs // of names that are no globs
+	wild  []namedGlobs
+	ends  []placeEnd // the places that end here
+}
+
+// namedGlobs are a glob of one name, and what is behind it.
+type namedGlobs struct {
+	glob string
+	rest *globs
+}
+
+// placeEnd is the end of a place.
+type placeEnd struct{ spare []string } // last names that only look like it
+
+// longestPlace is more names than any place has.
+const longestPlace = 8
+
+// add adds a place. It leaves out what no cage shuts: the whole .git, which git needs, a place of the
+// root, and one of another system.
+func (g *globs) add(place string, spare []string) {
+	place = strings.TrimSuffix(place, "/**")
+	if place == "" || place[0] == '/' || strings.ContainsAny(place, `\:`) {
+		return
+	}
+	for name := range strings.SplitSeq(place, "/") {
+		g = g.step(name)
+	}
+	g.ends = append(g.ends, placeEnd{spare})
+}
+
+func (g *globs) step(name string) *globs {
+	list := &g.plain
+	if strings.ContainsAny(name, "*?[") {
+		list = &g.wild
+	}
+	if last := len(*list) - 1; last >= 0 && (*list)[last].glob == name { // a second one elsewhere does no harm
+		return (*list)[last].rest
+	}
+	rest := &globs{}
+	*list = append(*list, namedGlobs{name, rest})
+	return rest
+}
+
+// match returns what is left of the places behind a name.
+func (g *globs) match(name string) (rest []*globs) {
+	for _, w := range g.plain {
+		if w.glob == name {
+			rest = append(rest, w.rest)
+		}
+	}
+	for _, w := range g.wild {
+		if matches(w.glob, name) {
+			rest = append(rest, w.rest)
+		}
+	}
+	return rest
+}
+
+func matchAll(all []*globs, name string) (rest []*globs) {
+	for _, g := range all {
+		rest = append(rest, g.match(name)...)
+	}
+	return rest
+}
+
+// endsWith reports whether a place ends here whose last name is this one.
+func endsWith(all []*globs, name string) bool {
+	return slices.ContainsFunc(all, func(g *globs) bool {
+		return slices.ContainsFunc(g.ends, func(e placeEnd) bool {
+			return !slices.ContainsFunc(e.spare, func(s string) bool { return matches(s, name) })
+		})
+	})
+}
+
+var secretGlobs = sync.OnceValue(func() *globs {
+	t, single := &globs{}, &globs{}
 	for i := range textclass.SecretPlaces {
 		pl := &textclass.SecretPlaces[i]
-		found = append(found, l.find(base, append(slices.Clone(pl.Shut), pl.Path), pl.Spare)...)
+		for _, place := range append(slices.Clone(pl.Shut), pl.Path, homePart(pl)) {
+			if place == ".git/**" {
+				continue // git needs it
+			}
+			t.add(place, pl.Spare)
+			if pl.Path != "" && !strings.Contains(strings.TrimSuffix(place, "/**"), "/") {
+				single.add(place, pl.Spare)
+			}
+		}
 	}
+	// Programs keep files of one name in folders of their own, too.
+	t.wild = append(t.wild, namedGlobs{".*", single})
+	for _, folder := range []*globs{t.step(".config"), t.step(".local").step("share")} {
+		folder.wild = append(folder.wild, namedGlobs{"*", single})
+	}
+	return t
+})
+
+var laterGlobs = sync.OnceValue(func() *globs {
+	t := &globs{}
+	for i := range textclass.LaterPlaces {
+		pl := &textclass.LaterPlaces[i]
+		t.add(pl.Path, pl.Spare)
+		t.add(homePart(pl), pl.Spare)
+	}
+	return t
+})
+
+// homePart returns where in the home folder the example of a place lies; "" if it lies elsewhere.
+func homePart(pl *textclass.Place) string {
+	rest, found := strings.CutPrefix(pl.Hit, "~/")
+	if !found || pl.Path == "" {
+		return ""
+	}
+	names, want := strings.Split(rest, "/"), strings.Split(pl.Path, "/")
+	for at := 0; at+len(want) <= len(names); at++ {
+		if slices.EqualFunc(want, names[at:at+len(want)], matches) {
+			return strings.Join(names[:at+len(want)], "/")
+		}
+	}
+	return ""
+}
+
+// looker finds places below folders, and reads each folder once.
+type looker struct{ names map[string][]string }
+
+func newLooker() *looker { return &looker{names: map[string][]string{}} }
+
+// find returns which of the places are there below a folder, with their links resolved: a link to a
+// key is the key. Where the folder is known under another path, it may itself be one.
+func (l *looker) find(base shutBase, places *globs) (found []string) {
+	begun := []*globs{places}
+	for i := range base.as { // the folder may be the beginning of a place: .github of .github/workflows
+		rest := []*globs{places}
+		for _, name := range base.as[i:] {
+			rest = matchAll(rest, name)
+		}
+		begun = append(begun, rest...)
+	}
+	add := func(path string) {
+		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(found, real) {
+			found = append(found, real)
+		}
+	}
+	if base.moved && endsOrLiesIn(places, base.as) {
+		add(base.path)
+	}
+	l.walk(base.path, begun, add)
 	return found
 }
 
-func (l *looker) match(folder string, parts []string) (found []string) {
+// endsOrLiesIn reports whether a path is one of the places, or lies in one.
+func endsOrLiesIn(places *globs, path []string) bool {
+	at := []*globs{places}
+	for _, name := range path {
+		if at = matchAll(at, name); endsWith(at, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *looker) walk(folder string, at []*globs, add func(string)) {
 	for _, name := range l.list(folder) {
-		if name != parts[0] && !matches(parts[0], name) {
+		rest := matchAll(at, name)
+		if len(rest) == 0 {
 			continue
 		}
 		path := filepath.Join(folder, name)
-		switch {
-		case len(parts) == 1:
-			found = append(found, path)
-		default:
-			found = append(found, l.match(path, parts[1:])...)
+		if endsWith(rest, name) {
+			add(path)
+		}
+		if slices.ContainsFunc(rest, func(g *globs) bool { return len(g.plain)+len(g.wild) > 0 }) {
+			l.walk(path, rest, add)
 		}
 	}
-	return found
 }
 
+// findSecrets returns the secret places below a folder.
+func (l *looker) findSecrets(base shutBase) (found []string) { return l.find(base, secretGlobs()) }
+
+// list returns the names in a folder. It opens only what is one: a server may have made a pipe in its
+// place, at which every opening waits.
 func (l *looker) list(folder string) []string {
 	if names, known := l.names[folder]; known {
 		return names
 	}
 	var names []string
-	if f, err := os.Open(folder); err == nil {
-		names, _ = f.Readdirnames(-1)
-		_ = f.Close()
+	if info, err := os.Stat(folder); err == nil && info.IsDir() {
+		if f, err := os.Open(folder); err == nil {
+			names, _ = f.Readdirnames(-1)
+			_ = f.Close()
+		}
 	}
 	l.names[folder] = names
 	return names
 }
 
 func matches(glob, name string) bool {
+	if glob == name {
+		return true
+	}
 	ok, err := filepath.Match(glob, name)
 	return ok && err == nil
 }

@@ -19,10 +19,14 @@ type Entry struct {
 	Raw     []byte // the line as stored, without LF
 }
 
+// IsObserved reports whether the session of a record enforced nothing, so that its decisions to
+// allow are not the policy's.
+func (e *Entry) IsObserved() bool { return e.Stage == "observe" }
+
 // UnenforcedDecision returns the decision of the policy in a session that enforced
 // nothing: the decision of the rules, or deny when a limit was reached.
 func (e *Entry) UnenforcedDecision() string {
-	if e.Stage == "observe" && e.Code == "limit" {
+	if e.IsObserved() && e.Code == "limit" {
 		return "deny"
 	}
 	return e.Policy

@@ -301,7 +301,7 @@ func TestLayersAreRecorded(t *testing.T) {
 	if err := os.WriteFile(org, []byte(denyRead), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := config.Layers{Org: org, State: f.State}.Load(f.PolicyFile(), policy.Options{})
+	l, err := config.Layers{Org: []string{org}, State: f.State}.Load(f.PolicyFile(), policy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/clawai/clawai/internal/session/packs"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/internal/state/memory"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
@@ -130,6 +131,7 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
 	for _, step := range []func() error{s.readSettings, s.readPolicy, s.openRecord} {
 		if err := step(); err != nil {
+			s.callCentre() // it mends the team's rules if these are what does not load
 			return nil, err
 		}
 	}
@@ -144,6 +146,9 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 	s.o.Policy, s.o.Ask, s.o.Prepare = nil, nil, nil
 	if o.Policy == nil {
 		s.Go(s.watchPolicy)
+	}
+	if s.record != nil && o.Call == nil {
+		s.Go(s.wantCentre)
 	}
 	return s, nil
 }
@@ -238,6 +243,30 @@ func (s *Sessions) watchPolicy(ctx context.Context) {
 	case <-ctx.Done():
 	case <-time.After(watchAfter):
 		config.Watch(ctx, s.inForce(), s.edits, s.reloadSessions)
+	}
+}
+
+// wantEvery is how often a process of sessions says that it runs. It costs one look at a file on a
+// laptop that is not enrolled.
+const wantEvery = 30 * time.Second
+
+// wantCentre sees to it that a process speaks with the team's centre while sessions run. That is
+// never this process: a centre makes no call slower.
+func (s *Sessions) wantCentre(ctx context.Context) {
+	for wait := watchAfter; ; wait = wantEvery {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		s.callCentre()
+	}
+}
+
+// callCentre starts the process that speaks with the centre, if the laptop is enrolled and none runs.
+func (s *Sessions) callCentre() {
+	if enrolment.WantSync(s.o.Folders.State, time.Now()) {
+		_ = enrolment.StartSync(s.o.Folders.State) // clawai status says since when the centre was not asked
 	}
 }
 

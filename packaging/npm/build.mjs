@@ -15,7 +15,7 @@ const processor = { amd64: 'x64', arm64: 'arm64' }
 
 const json = (file) => JSON.parse(readFileSync(file, 'utf8'))
 const { version } = json(join(root, 'dist', 'metadata.json'))
-const programs = json(join(root, 'dist', 'artifacts.json')).filter((a) => a.type === 'Binary')
+const programs = json(join(root, 'dist', 'artifacts.json')).filter((a) => a.type === 'Binary' && !a.name.startsWith('clawai-gateway')) // no laptop needs it
 // clawai-hook and, on Linux, clawai-sandbox lie beside clawai.
 const isBeside = (p) => p.name.startsWith('clawai-')
 const besideOf = (goos, goarch) => programs.filter((p) => isBeside(p) && p.goos === goos && p.goarch === goarch)

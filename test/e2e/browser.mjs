@@ -92,6 +92,8 @@ const commands = {
   goto: async ({ url }) => { await page.goto(url) },
   reload: async () => { await page.reload() },
   press: async ({ key }) => { await page.keyboard.press(key); return drawn() },
+  // A key that leads to another page, which is loaded then.
+  leave: async ({ key }) => { await Promise.all([page.waitForNavigation(), page.keyboard.press(key)]) },
   type: async ({ text }) => { await page.keyboard.type(text) },
   focus: async () => focus(),
   text: async ({ selector }) => page.locator(selector).innerText(),

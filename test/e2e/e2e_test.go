@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	clawai = filepath.Join(dir, "clawai")
-	if out, err := exec.Command("go", "build", "-o", dir, "../../cmd/clawai", "../../cmd/clawai-hook").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", dir, "../../cmd/clawai", "../../cmd/clawai-hook", "../../cmd/clawai-gateway").CombinedOutput(); err != nil {
 		panic(string(out))
 	}
 	code := m.Run()

@@ -89,25 +89,6 @@ func (w tmux) press(keys ...string) (at time.Time) {
 	return at
 }
 
-// gone waits until the screen shows none of the texts.
-func (w tmux) gone(texts ...string) {
-	w.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		screen, left := w.screen(), ""
-		for _, text := range texts {
-			if strings.Contains(screen, text) {
-				left = text
-			}
-		}
-		if left == "" {
-			return
-		}
-		if time.Now().After(end) {
-			w.t.Fatalf("the screen goes on showing %q:\n%s", left, screen)
-		}
-	}
-}
-
 // here is the folder of the tests, for programs that start in another.
 func here(t *testing.T) string {
 	t.Helper()

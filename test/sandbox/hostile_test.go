@@ -320,6 +320,9 @@ func attempts() []attempt {
 		}},
 		{"priority", others, true, false, func(w *world) error { return keepPriority(unix.PRIO_PROCESS, w.Parent) }},
 		{"priority-of-all", others, true, false, func(*world) error { return keepPriority(unix.PRIO_USER, 0) }},
+		{"disk-priority", others, true, false, func(w *world) error {
+			return call(unix.SYS_IOPRIO_SET, 1, uintptr(w.Parent), 0) // none of its own, as before
+		}},
 		{"pidfd-signal", others, true, false, func(w *world) error {
 			fd, err := unix.PidfdOpen(w.Parent, 0)
 			if err != nil {

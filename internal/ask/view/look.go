@@ -1,5 +1,7 @@
 package view
 
+import "github.com/clawai/clawai/internal/event"
+
 // Look is how a decision is shown, wherever it is: its colour, its word and its mark. The terminal
 // uses its own green, yellow and red; the page and the pictures have them in one table each, which
 // tests compare.
@@ -18,3 +20,16 @@ func (l Look) Mark() string { return [...]string{"·", "✓", "?", "✕"}[l] }
 
 // Word returns the word of the look.
 func (l Look) Word() string { return [...]string{"other", "allowed", "asked", "refused"}[l] }
+
+// LookOf returns how a recorded decision about a call is shown.
+func LookOf(e *event.Entry) Look {
+	switch {
+	case e.Kind == event.Decision && e.Decision != "allow", e.Kind == event.Dropped && e.Direction == "client":
+		return Refused
+	case e.Kind == event.Dropped:
+		return Plain
+	case e.IsObserved() || e.Policy == "prompt":
+		return Asked
+	}
+	return Allowed
+}

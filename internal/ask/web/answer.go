@@ -41,15 +41,15 @@ const maxWords = 500 // characters of a note
 // wholeID matches the ids of the queue; no other text is looked up.
 var wholeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-zA-Z-]{8,64}$`) })
 
-func conflictRefusal(text string) *refusal { return &refusal{http.StatusConflict, text} }
+func conflictRefusal(text string) *refusal { return &refusal{Status: http.StatusConflict, Text: text} }
 
 var (
-	unknownReply = &refusal{http.StatusBadRequest, "This is not an answer that clawai knows. Nothing was answered."}
-	unknownScope = &refusal{http.StatusBadRequest, "No such rule was offered. Nothing was answered."}
-	unknownReach = &refusal{http.StatusBadRequest, "No answer for the session was offered that reaches so far. Nothing was answered."}
-	longNote     = &refusal{http.StatusBadRequest, "The note is longer than 500 characters. Nothing was answered."}
+	unknownReply = &refusal{Status: http.StatusBadRequest, Text: "This is not an answer that clawai knows. Nothing was answered."}
+	unknownScope = &refusal{Status: http.StatusBadRequest, Text: "No such rule was offered. Nothing was answered."}
+	unknownReach = &refusal{Status: http.StatusBadRequest, Text: "No answer for the session was offered that reaches so far. Nothing was answered."}
+	longNote     = &refusal{Status: http.StatusBadRequest, Text: "The note is longer than 500 characters. Nothing was answered."}
 	otherBytes   = conflictRefusal("The question is not the one that the page showed. Nothing was answered; load the page again.")
-	tooEarly     = &refusal{http.StatusTooEarly, "That was sooner than anybody reads. Nothing was answered; look, and answer again."}
+	tooEarly     = &refusal{Status: http.StatusTooEarly, Text: "That was sooner than anybody reads. Nothing was answered; look, and answer again."}
 	unread       = conflictRefusal("Read the question to its end first, then allow. Nothing was answered.")
 	unconfirmed  = conflictRefusal("This one is dangerous, or lasts: it needs to be confirmed. Nothing was answered.")
 	notShown     = conflictRefusal("This call cannot be shown, so it can only be denied. Nothing was answered.")
@@ -62,8 +62,8 @@ var (
 // the page opens it is no error, because a browser would report an error on its console.
 func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, in *session) error {
 	q, err := s.findPending(r.Context(), strings.TrimPrefix(r.URL.Path, requestPath))
-	if late, ok := errors.AsType[*refusal](err); ok && late.status == http.StatusConflict {
-		return writeReply(w, map[string]string{"ended": late.text})
+	if late, ok := errors.AsType[*refusal](err); ok && late.Status == http.StatusConflict {
+		return writeReply(w, map[string]string{"ended": late.Text})
 	}
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (s *Server) findPending(ctx context.Context, id string) (queue.Request, err
 }
 
 func unreachableRefusal(err error) *refusal {
-	return &refusal{http.StatusServiceUnavailable, "The queue could not be asked, and nothing was answered: " + term.VisibleText(err.Error())}
+	return &refusal{Status: http.StatusServiceUnavailable, Text: "The queue could not be asked, and nothing was answered: " + term.VisibleText(err.Error())}
 }
 
 // serveAnswer sends one answer to the queue.
@@ -204,7 +204,7 @@ func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request, _ *session)
 	case errors.Is(err, queue.ErrUnknown):
 		return conflictRefusal("It no longer held.")
 	case err != nil:
-		return &refusal{http.StatusServiceUnavailable, "It could not be revoked and may still hold: " + term.VisibleText(err.Error())}
+		return &refusal{Status: http.StatusServiceUnavailable, Text: "It could not be revoked and may still hold: " + term.VisibleText(err.Error())}
 	}
 	return writeReply(w, map[string]string{"text": "Revoked: the next such call asks again."})
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"github.com/clawai/clawai/internal/page"
 )
 
 //go:embed assets
@@ -26,7 +28,10 @@ func loadAssets() (map[string]asset, error) {
 	if err != nil {
 		return nil, err
 	}
-	assets := map[string]asset{}
+	assets := map[string]asset{
+		"/page.css": {body: page.Style, packed: pack(page.Style), kind: "text/css; charset=utf-8", dest: "style"},
+		"/icon.svg": {body: page.Icon, packed: pack(page.Icon), kind: "image/svg+xml", dest: "image"},
+	}
 	for _, f := range list {
 		body, err := files.ReadFile("assets/" + f.Name())
 		if err != nil {
@@ -36,13 +41,9 @@ func loadAssets() (map[string]asset, error) {
 		switch path.Ext(f.Name()) {
 		case ".html":
 			a.kind, a.dest = "text/html; charset=utf-8", "document"
-		case ".css":
-			a.kind, a.dest = "text/css; charset=utf-8", "style"
 		case ".js":
 			a.kind, a.dest = "text/javascript; charset=utf-8", "script"
 			a.body = dropComments(body)
-		case ".svg":
-			a.kind, a.dest = "image/svg+xml", "image"
 		default:
 			return nil, fmt.Errorf("embedded file %q is of no known kind", f.Name())
 		}

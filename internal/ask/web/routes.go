@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/clawai/clawai/internal/page"
 )
 
 // route is one valid path of the server. No path leads to a file.
@@ -52,7 +54,7 @@ func (s *Server) findRoute(u *url.URL) route {
 
 // ServeHTTP handles every request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	setHeaders(w.Header())
+	page.SetHeaders(w.Header(), policyOf(""))
 	rt := s.findRoute(r.URL)
 	if err := s.serveRoute(w, r, rt); err != nil {
 		writeError(w, rt, err)
@@ -60,12 +62,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serveRoute(w http.ResponseWriter, r *http.Request, rt route) error {
-	if e := s.checkOrigin(r, rt.dest); e != nil {
+	if e := page.CheckOrigin(r, s.host, rt.dest); e != nil {
 		return e
 	}
 	if rt.method != "" && r.Method != rt.method {
 		w.Header().Set("Allow", rt.method)
-		return &refusal{http.StatusMethodNotAllowed, "Only " + rt.method + " is answered here."}
+		return &refusal{Status: http.StatusMethodNotAllowed, Text: "Only " + rt.method + " is answered here."}
 	}
 	in := s.findSession(r)
 	if in == nil && !rt.open {
@@ -81,7 +83,7 @@ func (s *Server) serveRoute(w http.ResponseWriter, r *http.Request, rt route) er
 func writeError(w http.ResponseWriter, rt route, err error) {
 	status := http.StatusServiceUnavailable
 	if e, ok := errors.AsType[*refusal](err); ok {
-		status = e.status
+		status = e.Status
 	}
 	if rt.dest == "document" {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/page"
 )
 
 // Channel is the name in the queue and the record for answers given here.
@@ -121,28 +121,10 @@ func (s *Server) Serve(ctx context.Context) error {
 		Handler:           s,
 		ReadHeaderTimeout: s.limits.header, ReadTimeout: s.limits.read, WriteTimeout: s.limits.write, IdleTimeout: idleTime,
 		MaxHeaderBytes: maxHeader,
-		ErrorLog:       log.New(io.Discard, "", 0), // it would print strangers' text on the terminal
 		BaseContext:    func(net.Listener) context.Context { return streams },
 	}
-	served := make(chan error, 1)
-	go func() { served <- hs.Serve(s.listener) }()
-	var err error
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-	}
-	endStreams()
-	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	if hs.Shutdown(wait) != nil {
-		_ = hs.Close()
-	}
-	if err == nil {
-		err = <-served
-	}
+	hs.RegisterOnShutdown(endStreams)
+	err := page.Serve(ctx, hs, s.listener)
 	s.login.close()
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
 	return err
 }

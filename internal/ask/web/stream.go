@@ -115,7 +115,7 @@ func (s *Server) streamEvents(ctx context.Context, b *pageState) {
 		case <-ctx.Done():
 			return
 		case <-b.in.ended:
-			_ = b.out.sendEvent("ended", map[string]string{"text": stranger.text})
+			_ = b.out.sendEvent("ended", map[string]string{"text": stranger.Text})
 			return
 		case _, ok := <-due:
 			if !ok {

@@ -51,8 +51,8 @@ func findView(u *url.URL) route {
 }
 
 var (
-	badFilter  = &refusal{http.StatusBadRequest, "The address has a filter that cannot be read. Open the tab again without it."}
-	noViews    = &refusal{http.StatusNotFound, "Only the questions are shown here. For the rest, run: clawai dashboard"}
+	badFilter  = &refusal{Status: http.StatusBadRequest, Text: "The address has a filter that cannot be read. Open the tab again without it."}
+	noViews    = &refusal{Status: http.StatusNotFound, Text: "Only the questions are shown here. For the rest, run: clawai dashboard"}
 	errUnknown = errors.New("a view with an element that the page does not make")
 )
 
@@ -76,9 +76,9 @@ func (s *Server) serveView(w http.ResponseWriter, r *http.Request, _ *session) e
 	v, err := s.o.Views.Render(r.Context(), strings.TrimPrefix(r.URL.Path, viewPath), filter)
 	switch {
 	case errors.Is(err, ErrFilter):
-		return &refusal{http.StatusBadRequest, term.VisibleText(err.Error())}
+		return &refusal{Status: http.StatusBadRequest, Text: term.VisibleText(err.Error())}
 	case err != nil:
-		return &refusal{http.StatusServiceUnavailable, "This cannot be shown: " + term.VisibleText(err.Error())}
+		return &refusal{Status: http.StatusServiceUnavailable, Text: "This cannot be shown: " + term.VisibleText(err.Error())}
 	case !v.Body.isKnown():
 		return errUnknown
 	}

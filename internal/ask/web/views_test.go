@@ -29,9 +29,9 @@ func TestViews(t *testing.T) {
 	for path, want := range map[string]string{
 		"/view/overview":           `200 {"title":"overview ","body":["p",{},"walnuts"]}`,
 		"/view/calls?tool=a%26b&x": `200 {"title":"calls tool=a%26b","body":["p",{},"walnuts"]}`,
-		"/view/calls?tool=a&tool=": `400 {"text":"` + badFilter.text + `"}`,
-		"/view/calls?tool=%zz":     `400 {"text":"` + badFilter.text + `"}`,
-		"/view/calls?a;b":          `400 {"text":"` + badFilter.text + `"}`,
+		"/view/calls?tool=a&tool=": `400 {"text":"` + badFilter.Text + `"}`,
+		"/view/calls?tool=%zz":     `400 {"text":"` + badFilter.Text + `"}`,
+		"/view/calls?a;b":          `400 {"text":"` + badFilter.Text + `"}`,
 	} {
 		if resp, body := st.do("GET", path, "", nil); fmt.Sprint(resp.StatusCode, " ", strings.TrimSpace(body)) != want {
 			t.Errorf("%s: %s %s", path, resp.Status, body)

@@ -32,6 +32,9 @@ var metadata = strings.Fields(`chmod fchmod fchmodat fchmodat2 chown fchown lcho
 // namespaceFlags are the flags of clone that make namespaces.
 const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
+// priorityOfProcess is IOPRIO_WHO_PROCESS of ioprio_set.
+const priorityOfProcess = 1
+
 // What becomes of a call that is not let through.
 const (
 	endProcess = unix.SECCOMP_RET_KILL_PROCESS
@@ -157,6 +160,8 @@ func (h *helper) callRules() (rules []callRule) {
 	add("prlimit64", forbidden, condition{0, bpf.JumpNotEqual, 0}) // a limit can end another process
 	add("setpriority", forbidden, condition{0, bpf.JumpNotEqual, unix.PRIO_PROCESS})
 	add("setpriority", forbidden, condition{1, bpf.JumpNotEqual, 0})
+	add("ioprio_set", forbidden, condition{0, bpf.JumpNotEqual, priorityOfProcess})
+	add("ioprio_set", forbidden, condition{1, bpf.JumpNotEqual, 0})
 	add("ioctl", forbidden, condition{1, bpf.JumpEqual, unix.TIOCSTI})
 	add("ioctl", forbidden, condition{1, bpf.JumpEqual, unix.TIOCLINUX})
 	add("clone", forbidden, condition{0, bpf.JumpBitsSet, namespaceFlags})

@@ -107,13 +107,13 @@ func TestOldKernels(t *testing.T) {
 }
 
 func TestWrongStarts(t *testing.T) {
-	spec := `{"format":1,"program":"/bin/sh"`
+	spec := `{"format":2,"program":"/bin/sh"`
 	for text, want := range map[string]string{
 		"":                            "cannot read the cage",
 		"{":                           "cannot read the cage",
 		spec + `,"wall":true}`:        `unknown field "wall"`,
-		`{"format":2,"program":"/x"}`: "the cage is of format 2",
-		`{"format":1}`:                "names no program",
+		`{"format":3,"program":"/x"}`: "the cage is of format 3",
+		`{"format":2}`:                "names no program",
 	} {
 		reports, _ := start(t, "helper", Spec{}, text, "sh", "-c", "echo ran")
 		if len(reports) != 1 || !strings.Contains(reports[0].Fault, want) {

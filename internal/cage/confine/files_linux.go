@@ -7,6 +7,7 @@ import (
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
 )
 
 // devices are what a program may read and write without reaching anything.
@@ -41,7 +42,14 @@ func restrictFiles(h *helper) error {
 	}
 	c := landlock.V9 // later ones add the network, which is closed otherwise
 	c.HandledAccessNet = 0
-	if err := c.BestEffort().Restrict(h.fileRules(abi)...); err != nil {
+	rules, flags, err := c.BestEffort().NewRulesetFD(h.fileRules(abi)...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(rules) }()
+	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // without it the next call is refused
+	// This thread alone becomes the server. To reach the others costs a signal and a wait for each.
+	if err := ll.LandlockRestrictSelf(rules, flags); err != nil {
 		return err
 	}
 	h.hold("files: Landlock %d", abi)

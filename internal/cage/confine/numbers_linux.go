@@ -86,6 +86,7 @@ var callNumbers = [...]callNumber{
 	{"mq_open", unix.SYS_MQ_OPEN},
 	{"prlimit64", unix.SYS_PRLIMIT64},
 	{"setpriority", unix.SYS_SETPRIORITY},
+	{"ioprio_set", unix.SYS_IOPRIO_SET},
 	{"memfd_create", unix.SYS_MEMFD_CREATE},
 	{"memfd_secret", unix.SYS_MEMFD_SECRET},
 }

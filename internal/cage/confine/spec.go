@@ -8,11 +8,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // Format is the number of this form of Spec. A helper of another version refuses a Spec that it
 // does not know.
-const Format = 1
+const Format = 2
 
 // Spec is a cage as the helper builds it. Every path is absolute, exists, and has no links in it.
 type Spec struct {
@@ -52,11 +56,57 @@ type Report struct {
 	Code   int      `json:"code,omitempty"`   // the exit code for Fault
 }
 
-// EncodeSpec writes a Spec as one argument.
+// EncodeSpec writes a Spec as one argument. Names of files are bytes, and JSON has only text: so a byte that
+// is not of UTF-8, and %, are written as % and two digits.
 func EncodeSpec(s *Spec) (string, error) {
-	s.Format = Format
-	text, err := json.Marshal(s)
+	one := s.withPaths(escapePath)
+	one.Format = Format
+	text, err := json.Marshal(one)
 	return string(text), err
+}
+
+// withPaths returns the Spec with its paths changed.
+func (s *Spec) withPaths(change func(string) string) Spec {
+	one := *s
+	one.Program = change(s.Program)
+	for _, list := range []*[]string{&one.Read, &one.Write, &one.Hide, &one.Fixed, &one.Back} {
+		*list = slices.Clone(*list)
+		for i, path := range *list {
+			(*list)[i] = change(path)
+		}
+	}
+	return one
+}
+
+func escapePath(path string) string {
+	var b strings.Builder
+	for at, r := range path {
+		_, size := utf8.DecodeRuneInString(path[at:])
+		if r == '%' || r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, "%%%02x", path[at])
+		} else {
+			b.WriteString(path[at : at+size])
+		}
+	}
+	return b.String()
+}
+
+// readPath reads what escapePath has written.
+func readPath(text string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "%")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		one, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8)
+		if err != nil || len(after) < 2 {
+			return b.String() + "%" + after
+		}
+		b.WriteByte(byte(one))
+		text = after[2:]
+	}
 }
 
 // parseSpec reads a Spec. What it does not know is an error: it may be a wall of the cage.
@@ -71,7 +121,7 @@ func parseSpec(text string) (s Spec, err error) {
 	case s.Program == "":
 		return s, errors.New("the cage names no program")
 	}
-	return s, nil
+	return s.withPaths(readPath), nil
 }
 
 // ExitFault is the code of a helper that built no cage, and so started no server.

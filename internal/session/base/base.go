@@ -11,10 +11,12 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where/disk"
@@ -48,10 +50,22 @@ func (f Files) Load(folders config.Folders) (*config.Loaded, error) {
 	if path == "" {
 		path = folders.PolicyFile()
 	}
-	layers := config.Layers{Org: config.OrgPolicy(), State: folders.State, Dir: f.Project, More: f.Layers}
+	layers := LayersOf(folders)
+	layers.Dir, layers.More = f.Project, f.Layers
 	o := PolicyOptions(folders.Home)
 	o.Disk, o.HideDenied, o.Pack, o.Calls = f.Disk, f.Hide, f.Packs, f.Calls
 	return layers.Load(path, o)
+}
+
+// LayersOf returns the layers that stand over every policy on this machine: the organisation's file of
+// the machine, the bundle of the centre at which the laptop is enrolled, and the centre's offline rule.
+// It is the one place that knows them all.
+func LayersOf(folders config.Folders) config.Layers {
+	return config.Layers{
+		Org:   []string{config.OrgPolicy(), enrolment.PolicyFile(folders.State)},
+		Lapse: func() (config.Lapse, error) { return enrolment.FindLapse(folders.State, time.Now()) },
+		State: folders.State,
+	}
 }
 
 // PolicyOptions returns the options that depend on the home folder and the system.

@@ -21,6 +21,15 @@ func Read(x policy.PackFile) (policy.Pack, error) {
 	return Parse(path, src)
 }
 
+// ParsePack is Parse for a pack whose text the caller has; it is for bundles.
+func ParsePack(path string, src []byte) (policy.Pack, error) {
+	p, err := Parse(path, src)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Parse parses a pack. The error names the place and says what to do.
 func Parse(path string, src []byte) (*inspect.Pack, error) {
 	p, err := inspect.ParsePack(src)

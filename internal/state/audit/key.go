@@ -52,18 +52,22 @@ func readKey(path string) ([]byte, error) {
 	return k, nil
 }
 
-const sessionAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+// Characters of a session id, and how many it has.
+const (
+	sessionAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+	sessionLength   = 10
+)
 
 // newSession returns a session id of ten random characters (50 bits).
 func newSession() (string, error) {
-	var b [10]byte
+	var b [sessionLength]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		return "", err
 	}
 	return sessionID(b), nil
 }
 
-func sessionID(b [10]byte) string {
+func sessionID(b [sessionLength]byte) string {
 	for i := range b {
 		b[i] = sessionAlphabet[b[i]&31]
 	}

@@ -15,14 +15,23 @@ import (
 // Layers names the policies above the owner's policy, which can only tighten it. The zero value
 // names none.
 type Layers struct {
-	// Org is the organisation's file; it need not exist. If it exists and cannot be used, loading
+	// Org are the organisation's files; none need exist. If one exists and cannot be used, loading
 	// fails.
-	Org string
+	Org []string
+	// Lapse says whether a further layer of the organisation holds now. nil: none ever does.
+	Lapse func() (Lapse, error)
 	// Dir is the folder in which the client started us, and State is the folder that stores the
 	// projects that the owner trusts. If either is "", there is no project.
 	Dir, State string
 	// More are the files that the command line names; each must exist.
 	More []string
+}
+
+// Lapse is a layer that holds for as long as something has not happened, and that no file has.
+type Lapse struct {
+	Path  string // stands for a file in positions
+	Text  []byte // nil: the layer does not hold
+	Watch string // the file whose change may end or begin it; "" if only time can
 }
 
 // OrgPolicy returns the path of an organisation's policy on this system.
@@ -57,6 +66,7 @@ type layer struct {
 	name, path string
 	src        []byte
 	packs      packTexts
+	lapse      bool           // it is a Lapse: it goes as it came, without a confirmation
 	rules      *policy.Policy // nil until compiled
 }
 
@@ -82,18 +92,30 @@ func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 		}
 		s.sources = append(s.sources, l)
 	}
-	if l.Org != "" {
-		src, t, err := w.readPolicyFile(l.Org)
+	for _, path := range l.Org {
+		src, t, err := w.readPolicyFile(path)
 		s.paths = append(s.paths, t)
 		switch {
 		case err == nil:
-			add("organisation", l.Org, src)
+			add("organisation", path, src)
 		case !errors.Is(err, fs.ErrNotExist):
 			// The error may be that another user owns a folder of the path. That does not matter if
 			// the file does not exist.
-			if _, missing := os.Stat(l.Org); !errors.Is(missing, fs.ErrNotExist) {
+			if _, missing := os.Stat(path); !errors.Is(missing, fs.ErrNotExist) {
 				return s, fmt.Errorf("the organisation's policy cannot be used: %w", err)
 			}
+		}
+	}
+	if l.Lapse != nil {
+		lapse, err := l.Lapse()
+		if lapse.Watch != "" {
+			s.paths = append(s.paths, resolvedPath{entries: []string{lapse.Watch}})
+		}
+		if err != nil {
+			return s, err
+		}
+		if lapse.Text != nil {
+			s.sources = append(s.sources, layer{name: "organisation", path: lapse.Path, src: lapse.Text, lapse: true})
 		}
 	}
 	for _, path := range l.More {

@@ -31,7 +31,7 @@ func newHouse(t *testing.T) *house {
 	}
 	h := &house{t: t, policy: filepath.Join(dir, "policy.toml"), org: filepath.Join(dir, "etc", "policy.toml"), project: filepath.Join(dir, "work/app/.clawai/policy.toml")}
 	write(t, h.policy, allow)
-	h.layers = Layers{Org: h.org, Dir: filepath.Join(dir, "work/app/src"), State: filepath.Join(dir, "state")}
+	h.layers = Layers{Org: []string{h.org}, Dir: filepath.Join(dir, "work/app/src"), State: filepath.Join(dir, "state")}
 	return h
 }
 
@@ -183,7 +183,7 @@ func TestADamagedTrustStopsEverything(t *testing.T) {
 func TestNamedLayersMustExist(t *testing.T) {
 	h := newHouse(t)
 	h.layers.More = []string{h.org}
-	h.layers.Org = ""
+	h.layers.Org = nil
 	if _, err := h.layers.Load(h.policy, policy.Options{}); err == nil {
 		t.Error("a layer that is named and missing was passed by")
 	}

@@ -38,10 +38,11 @@ func (l *Loaded) Options() policy.Options { return l.options }
 
 // Files returns the paths of the files that the policy is read from: its own, those of the layers
 // and of their packs. A project's file is not among them: what is in force is what the owner trusted.
+// A Lapse has no file.
 func (l *Loaded) Files() []string {
 	paths := append([]string{l.Path}, packPaths(l.Path, l.Source)...)
 	for _, above := range l.above.sources {
-		if above.name != project {
+		if above.name != project && !above.lapse {
 			paths = append(append(paths, above.path), packPaths(above.path, above.src)...)
 		}
 	}

@@ -100,6 +100,9 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 	for i := range was.sources {
 		old := &was.sources[i]
 		at := slices.IndexFunc(s.sources, func(l layer) bool { return l.name == old.name && l.path == old.path })
+		if at < 0 && old.lapse {
+			continue
+		}
 		if at < 0 {
 			if s.confirmed[old.path] != confirmedGone {
 				s.sources = slices.Insert(s.sources, min(i, len(s.sources)), *old)
@@ -116,7 +119,7 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 			}
 			continue
 		}
-		if now.name == project { // the owner has trusted exactly this text
+		if now.name == project || now.lapse { // the owner has trusted exactly this text, or we have written it
 			continue
 		}
 		if err := checkEndMark(now.path, old.src, now.src, s.confirmed); err != nil {
@@ -136,7 +139,7 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 		unsure = unsure || !hasEndMark(now.src)
 	}
 	for _, l := range s.sources { // a new layer may not be completely written
-		if l.name != project && !hasEndMark(l.src) && !slices.ContainsFunc(was.sources, func(old layer) bool { return old.path == l.path }) {
+		if l.name != project && !l.lapse && !hasEndMark(l.src) && !slices.ContainsFunc(was.sources, func(old layer) bool { return old.path == l.path }) {
 			unsure = true
 		}
 	}

@@ -211,3 +211,54 @@ func TestConfirmationsThatCannotBeReadConfirmNothing(t *testing.T) {
 		r.wants(late, 1, policy.Deny)
 	}, allow, deny)
 }
+
+// A layer that only time begins and ends goes as it came: nobody has to confirm that.
+func TestALapseComesAndGoes(t *testing.T) {
+	h := newHouse(t)
+	flag := filepath.Join(filepath.Dir(h.policy), "reached")
+	lapsed := false
+	h.layers.Lapse = func() (Lapse, error) {
+		l := Lapse{Path: filepath.Join(filepath.Dir(h.policy), "offline"), Watch: flag}
+		if lapsed {
+			l.Text = []byte(deny + "# end\n")
+		}
+		return l, nil
+	}
+	h.wants(policy.Allow, "")
+	lapsed = true
+	h.wants(policy.Deny, "")
+	_, from := h.says()
+	for _, path := range from.Files() {
+		if filepath.Base(path) == "offline" {
+			t.Errorf("%s is no file", path)
+		}
+	}
+	lapsed = false
+	above, err := h.layers.readLayers(new(walk))
+	must(t, err)
+	if next, loosens, err := from.reloadPolicy(from.Source, above, nil); err != nil || loosens || next.Policy.Decide(&policy.Call{Subject: policy.ToolSubject, Names: []string{"write"}}).Action != policy.Allow {
+		t.Errorf("the end of a lapse: %v, %v", loosens, err)
+	}
+	found := false
+	for _, p := range above.paths {
+		found = found || len(p.entries) == 1 && p.entries[0] == flag
+	}
+	if !found {
+		t.Error("the file that ends it is not watched")
+	}
+}
+
+// Two files of the organisation count, each.
+func TestTwoFilesOfTheOrganisation(t *testing.T) {
+	h := newHouse(t)
+	second := filepath.Join(filepath.Dir(h.policy), "second.toml")
+	h.layers.Org = append(h.layers.Org, second)
+	write(t, second, ask)
+	h.wants(policy.Prompt, "")
+	write(t, h.org, deny)
+	h.wants(policy.Deny, "")
+	write(t, second, bad)
+	if _, err := h.layers.Load(h.policy, policy.Options{}); err == nil || !strings.Contains(err.Error(), second) {
+		t.Errorf("%v", err)
+	}
+}

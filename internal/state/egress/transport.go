@@ -185,3 +185,28 @@ func (p *proxyAddress) dialTLS(dial func(context.Context, string, string) (net.C
 		return over, nil
 	}
 }
+
+// DialTLS connects to a host and port by TLS, with the authorities and certificates that a request to
+// it would use, and without a proxy. An error in our words is an *Error.
+func (t *Transport) DialTLS(ctx context.Context, address string) (*tls.Conn, error) {
+	t.mu.Lock()
+	forHost, err := t.readTrust(address)
+	t.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	by := &route{trust: forHost}
+	set := forHost.clientConfig(&by.asked)
+	set.ServerName = host
+	ctx, cancel := context.WithTimeout(ctx, 2*dialTimeout)
+	defer cancel()
+	conn, err := (&tls.Dialer{Config: set}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, by.explainError(err, &url.URL{Host: address})
+	}
+	return conn.(*tls.Conn), nil
+}

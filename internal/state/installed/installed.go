@@ -105,20 +105,39 @@ func (m *Manifest) check(server string) error {
 		return fmt.Errorf("it is that of another server, %q", m.Server)
 	case !folderName().MatchString(m.Folder) || m.Before != "" && !folderName().MatchString(m.Before):
 		return errors.New("its folder is not one that clawai makes")
-	case !filepath.IsLocal(m.Script) || !filepath.IsAbs(m.Runner):
-		return errors.New("its program is not in its folder")
+	case !filepath.IsLocal(m.Script) || !filepath.IsAbs(m.Runner) || filepath.Base(m.Runner) != "node":
+		return errors.New("its program is not one for node in its folder")
 	case !servers.IsExactVersion(m.Version):
 		return errors.New("its version is none")
-	case slices.ContainsFunc(m.Options, loadsCode):
-		return errors.New("its options let node run other code than the program")
 	}
-	return nil
+	return CheckOptions(m.Options)
 }
 
-// loadsCode reports whether a word may make node run something beside the script.
-func loadsCode(option string) bool {
-	name, _, _ := strings.Cut(option, "=")
-	return !strings.HasPrefix(name, "--") || slices.Contains([]string{"--eval", "--print", "--require", "--import", "--loader", "--experimental-loader", "--env-file", "--run", "--test"}, name)
+// The options of node with which nothing runs but the script. Names are written with dashes; node takes
+// lines below, too. plain take no value, valued have theirs behind =, and switches begin with one of begun.
+var (
+	plain = strings.Fields("enable-source-maps expose-gc preserve-symlinks preserve-symlinks-main throw-deprecation trace-deprecation " +
+		"trace-exit trace-uncaught trace-warnings use-bundled-ca use-env-proxy use-openssl-ca use-system-ca")
+	valued = strings.Fields("disable-warning dns-result-order max-http-header-size max-old-space-size max-semi-space-size network-family-autoselection-attempt-timeout " +
+		"stack-size stack-trace-limit unhandled-rejections v8-pool-size")
+	begun = strings.Fields("no- harmony experimental-vm experimental-wasm experimental-fetch experimental-json experimental-strip experimental-sqlite experimental-websocket experimental-worker experimental-specifier")
+)
+
+// CheckOptions returns an error if an option is not one with which node runs the script alone. A name that
+// node does not know as one without a value could take the script for its value.
+func CheckOptions(options []string) error {
+	for _, option := range options {
+		name, value, has := strings.Cut(option, "=")
+		name, found := strings.CutPrefix(strings.ReplaceAll(name, "_", "-"), "--")
+		ok := slices.Contains(valued, name) && value != ""
+		if !has {
+			ok = slices.Contains(plain, name) || slices.ContainsFunc(begun, func(begin string) bool { return strings.HasPrefix(name, begin) })
+		}
+		if !found || !ok {
+			return fmt.Errorf("its option %q may let node run other code than the program", option)
+		}
+	}
+	return nil
 }
 
 // Folder returns the folder of the installation.

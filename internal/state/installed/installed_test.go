@@ -30,7 +30,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 var package1 = map[string]string{"node_modules/p/index.js": "one", "node_modules/p/package.json": "{}"}
 
 func manifest(version string) installed.Manifest {
-	return installed.Manifest{Launcher: "npx", Package: "p", Version: version, Runner: "/bin/sh", Script: "node_modules/p/index.js"}
+	return installed.Manifest{Launcher: "npx", Package: "p", Version: version, Runner: "/bin/node", Script: "node_modules/p/index.js"}
 }
 
 // install makes an installation count.
@@ -89,7 +89,7 @@ func TestChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	command := s.Command(m, []string{"--a"})
-	if want := []string{"/bin/sh", filepath.Join(s.Folder(m), "node_modules/p/index.js"), "--a"}; strings.Join(command, " ") != strings.Join(want, " ") {
+	if want := []string{"node", filepath.Join(s.Folder(m), "node_modules/p/index.js"), "--a"}; filepath.Base(command[0]) != want[0] || strings.Join(command[1:], " ") != strings.Join(want[1:], " ") {
 		t.Errorf("%q", command)
 	}
 	// A second one that is given up leaves the first; one that is taken keeps the files of the first,
@@ -140,10 +140,10 @@ func TestCommitFails(t *testing.T) {
 	}
 	bad := manifest("2.0.0")
 	for name, m := range map[string]installed.Manifest{
-		"a version with letters of a shell": {Launcher: "npx", Package: "p", Version: "1.0.0; rm -rf ~", Runner: "/bin/sh", Script: "x"},
-		"a version that is a path":          {Launcher: "npx", Package: "p", Version: "../../x", Runner: "/bin/sh", Script: "x"},
-		"a program outside":                 {Launcher: "npx", Package: "p", Version: "1.0.0", Runner: "/bin/sh", Script: "../../../bin/sh"},
-		"a program that is a path":          {Launcher: "npx", Package: "p", Version: "1.0.0", Runner: "/bin/sh", Script: "/bin/sh"},
+		"a version with letters of a shell": {Launcher: "npx", Package: "p", Version: "1.0.0; rm -rf ~", Runner: "/bin/node", Script: "x"},
+		"a version that is a path":          {Launcher: "npx", Package: "p", Version: "../../x", Runner: "/bin/node", Script: "x"},
+		"a program outside":                 {Launcher: "npx", Package: "p", Version: "1.0.0", Runner: "/bin/node", Script: "../../../bin/sh"},
+		"a program that is a path":          {Launcher: "npx", Package: "p", Version: "1.0.0", Runner: "/bin/node", Script: "/bin/sh"},
 	} {
 		if err := c.Commit(m, files); err == nil {
 			t.Errorf("%s counts", name)
@@ -253,7 +253,7 @@ func TestDamagedManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, edit := range [][2]string{
-		{`"folder": "`, `"folder": "../`}, {`"script": "node_modules`, `"script": "../../x`}, {`"runner": "/`, `"runner": "`},
+		{`"folder": "`, `"folder": "../`}, {`"script": "node_modules`, `"script": "../../x`}, {`"runner": "/`, `"runner": "`}, {`bin/node"`, `bin/sh"`},
 		{`"script": "node`, `"options": ["--eval=x"], "script": "node`}, {`"script": "node`, `"options": ["x.js"], "script": "node`},
 		{`"server": "x"`, `"server": "y"`}, {`"format": 1`, `"format": 2`}, {`"version": "1.0.0"`, `"version": "latest"`}, {`"files"`, `"more": 1, "files"`},
 	} {
@@ -282,6 +282,21 @@ func TestDamagedManifest(t *testing.T) {
 	}
 	if m, err := s.Load("x"); err == nil {
 		t.Errorf("others can write it: %v", m)
+	}
+}
+
+// Options that are left to a script's first line let nothing run but the script.
+func TestCheckOptions(t *testing.T) {
+	for option, fine := range map[string]bool{
+		"--no-warnings": true, "--no_deprecation": true, "--enable-source-maps": true, "--max-old-space-size=4096": true, "--max_old_space_size=4096": true,
+		"--disable-warning=ExperimentalWarning": true, "--experimental-vm-modules": true, "--harmony": true, "--expose-gc": true,
+		"--eval=x": false, "--require=./x.js": false, "--import": false, "--env-file=/x": false, "--env_file=/x": false, "--env-file-if-exists=/x": false,
+		"--experimental_loader=x": false, "--experimental-config-file=x": false, "--inspect": false, "--title": false, "--max-old-space-size": false,
+		"--max-old-space-size=": false, "--openssl-config=/x": false, "--redirect-warnings=/x": false, "--watch": false, "-r": false, "x.js": false, "--": false, "": false,
+	} {
+		if err := installed.CheckOptions([]string{option}); err == nil != fine {
+			t.Errorf("%q: %v", option, err)
+		}
 	}
 }
 

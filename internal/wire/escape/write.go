@@ -36,6 +36,25 @@ func skipPlain[text []byte | string](s text, i int) int {
 	return i
 }
 
+// AppendASCII appends JSON to dst with every character beyond printable ASCII escaped. It stays the same
+// JSON.
+func AppendASCII(dst, src []byte) []byte {
+	for len(src) > 0 {
+		r, n := utf8.DecodeRune(src)
+		switch {
+		case r < 0x7f:
+			dst = append(dst, src[:n]...)
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			dst = appendUnit(appendUnit(dst, hi), lo)
+		default:
+			dst = appendUnit(dst, r)
+		}
+		src = src[n:]
+	}
+	return dst
+}
+
 // QuoteText returns s as a JSON string in printable ASCII.
 func QuoteText(s string) []byte { return append(AppendEscaped([]byte{'"'}, s), '"') }
 

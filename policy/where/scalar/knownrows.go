@@ -5,9 +5,10 @@ package scalar
 // known has the long expressions of the starters.
 var known = [...]knownExpression{
 	{"b3f60f60fc6521eaf0b7ed2f574ddc53c0a0b21280bb640e3a9b22254683de6b", 460, asciiSet{0x0, 0x0}},
-	{"ab2f47b5da2bdcfc64ffea1fca2332c17f2a2b014834dd6bc78cb13233db54b8", 3658, asciiSet{0x27ff380100000000, 0x17fffffe87ffffff}},
+	{"4efd0e18949c3210fa64940e01240e941c42e54eab6546d6db17aac0ad5db25c", 3776, asciiSet{0x27ff380100000000, 0x17fffffe87ffffff}},
 	{"a5a9659fe0e2fa3f4a5e3a24d978fa4484d1eb49eabeeb72d11eb37913e79b55", 1116, asciiSet{0x0, 0x0}},
 	{"655b4c19aea43b18e0bafa78827fff0fa4ef4988e3fe06020b136896597c0001", 915, asciiSet{0x0, 0x0}},
 	{"5205c9ec1ac450f7943b1f8f29cf77ac9fb39b5f3cc6db0d0f7516186d4b2c43", 536, asciiSet{0x0, 0x0}},
+	{"ab2f47b5da2bdcfc64ffea1fca2332c17f2a2b014834dd6bc78cb13233db54b8", 3658, asciiSet{0x27ff380100000000, 0x17fffffe87ffffff}},
 	{"9a5ac0d8149fa13674733e72a9da74c4c495753dc253132ad5a66cbe05afd52a", 905, asciiSet{0x0, 0x0}},
 }

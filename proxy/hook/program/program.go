@@ -19,6 +19,7 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/proxy/hook"
@@ -186,7 +187,19 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	if _, err := out.Write(a.Stdout); err != nil && a.Code == 0 && len(a.Stdout) > 0 {
 		return 2
 	}
+	if l.Held == 0 { // the one that has started this process does it
+		wantCentre(l)
+	}
 	return a.Code
+}
+
+// wantCentre sees to it that a process speaks with the team's centre while an agent works, after the
+// call was answered. On a laptop that is not enrolled it costs one look at a file.
+func wantCentre(l Line) {
+	folders, err := l.BaseFiles("").FindFolders()
+	if err == nil && enrolment.WantSync(folders.State, time.Now()) {
+		_ = enrolment.StartSync(folders.State) // clawai status says since when the centre was not asked
+	}
 }
 
 // growStack grows the stack once, while it is nearly empty. Otherwise the stack would be doubled

@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
 	"github.com/clawai/clawai/internal/ask/console"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 )
 
@@ -41,7 +42,7 @@ func callRow(o *overview.Overview, r record.Row) console.Row {
 	e := &r.Entry
 	line, word := record.ScreenLine(&r, wideLine, o.Home)
 	row := console.Row{
-		ID: e.Record, Word: word, Look: overview.LookOf(e), Search: strings.ToLower(line), Session: e.Session,
+		ID: e.Record, Word: word, Look: view.LookOf(e), Search: strings.ToLower(line), Session: e.Session,
 		Line:  func(width int) string { line, _ := record.ScreenLine(&r, width, o.Home); return line },
 		Facts: func(width int) []string { return record.Facts(&r, width, o.Home) },
 	}

@@ -6,8 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/wire/escape"
 )
 
 // WriteJSON prints one document for programs, indented and with < and > unescaped.
@@ -25,21 +25,7 @@ func WriteASCIIJSON(w io.Writer, doc any) error {
 	if err != nil {
 		return err
 	}
-	out := make([]byte, 0, len(src)+1)
-	for len(src) > 0 {
-		r, n := utf8.DecodeRune(src)
-		switch {
-		case r < 0x7f:
-			out = append(out, src[:n]...)
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-		src = src[n:]
-	}
-	_, err = w.Write(append(out, '\n'))
+	_, err = w.Write(append(escape.AppendASCII(make([]byte, 0, len(src)+1), src), '\n'))
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/overview"
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/ask/web"
+	"github.com/clawai/clawai/internal/page"
 )
 
 // mostCalls is how many calls a view shows.
@@ -95,22 +96,22 @@ func callWord(c *overview.Call) string {
 
 // newCall returns a call in one row, which opens to everything that is kept of it.
 func (v *Views) newCall(c *overview.Call) *web.Element {
-	about := []any{c.About}
+	about := c.About
 	if (c.Look == view.Refused || c.Look == view.Asked) && c.Rule.Text != "" {
-		about = append(about, newNode("span", "quiet", " · "+c.Rule.Text))
+		about += " · " + c.Rule.Text
 	}
 	row := web.NewElement("summary",
 		newTime(c.Time, v.now()), newMark(c.Look, callWord(c)),
 		newNode("span", "tool", newNode("strong", "", nameOf(c.Tool)), newNode("span", "quiet", " "+c.Server)),
-		newNode("span", "about", about...), newNode("span", "ended quiet", c.Ended))
+		newNode("span", "about", about), newNode("span", "ended quiet", c.Ended))
 	rule := any("")
 	if c.Rule.Line > 0 {
 		place := cmdline.ShortenHome(c.Rule.Place(), v.home)
-		rule = web.NewElement("span", newLink(address("/calls", "rule", c.Rule.Place()), place), newNode("span", "quiet", " "+c.Rule.Text))
+		rule = web.NewElement("span", newLink(page.Address("/calls", "rule", c.Rule.Place()), place), newNode("span", "quiet", " "+c.Rule.Text))
 	}
 	return newNode("details", "call "+c.Look.Word(), row, newFacts(
 		[2]any{"why", c.Why}, [2]any{"rule", rule}, [2]any{"argument", c.About},
-		[2]any{"session", newLink(address("/timeline", "session", c.Session), "its session as a timeline")},
+		[2]any{"session", newLink(page.Address("/timeline", "session", c.Session), "its session as a timeline")},
 		[2]any{"record", newNode("code", "", c.ID)},
 		[2]any{"explain", newNode("code", "", "clawai log explain "+c.ID)},
 	))

@@ -11,6 +11,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/overview"
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/ask/web"
+	"github.com/clawai/clawai/internal/page"
 )
 
 // stacked are the looks of a bar, from below.
@@ -57,7 +58,7 @@ func newHoursChart(s *overview.Sums, f *filter) *web.Element {
 			continue
 		}
 		x, top := float64(i*wide+between/2), float64(high)
-		bar := newLink(address("/calls", "hour", at.Format(hourLayout), "server", f.get("server"), "tool", f.get("tool")),
+		bar := newLink(page.Address("/calls", "hour", at.Format(hourLayout), "server", f.get("server"), "tool", f.get("tool")),
 			web.NewElement("title", fmt.Sprintf("%s: %s", at.Format("Mon 2 Jan, 15:04"), n.Text())), newRect("behind", x, 0, wide-between, high)).Set("tabindex", "-1")
 		for _, look := range stacked {
 			if part := n.Of(look); part > 0 {
@@ -141,7 +142,7 @@ func newRanking(title, none string, s *overview.Sums, look view.Look) *web.Eleme
 		var only overview.Counts
 		only.AddLooks(look, n)
 		list.Add(newNode("li", "",
-			newNode("span", "name", newLink(address("/calls", "decision", look.Word(), "server", tool.Server, "tool", tool.Name), nameOf(tool.Name)), newNode("span", "quiet", " "+tool.Server)),
+			newNode("span", "name", newLink(page.Address("/calls", "decision", look.Word(), "server", tool.Server, "tool", tool.Name), nameOf(tool.Name)), newNode("span", "quiet", " "+tool.Server)),
 			newNode("span", "number "+look.Word(), numberText(n)),
 			newBar(only, s.Tools[tool].Total()),
 			newNode("span", "of quiet", "of "+numberText(s.Tools[tool].Total()))))

@@ -46,14 +46,14 @@ func Period() time.Duration { return period }
 // Version returns a number that changes with the record.
 func (v *Views) Version() uint64 { return v.model.Version() }
 
-// page is a view, and the names that its address may have.
-type page struct {
+// tab is a view, and the names that its address may have.
+type tab struct {
 	title   string
 	filters []string
 	render  func(v *Views, ctx context.Context, f *filter) (*web.Element, error)
 }
 
-var pages = map[string]page{
+var tabs = map[string]tab{
 	"overview": {"Overview", []string{"since", "server", "tool", "rule"}, (*Views).renderOverview},
 	"calls":    {"Calls", []string{"decision", "server", "tool", "rule", "session", "hour", "text"}, (*Views).renderCalls},
 	"sessions": {"Sessions", []string{"label"}, (*Views).renderSessions},
@@ -65,7 +65,7 @@ var pages = map[string]page{
 
 // Render implements web.Views.
 func (v *Views) Render(ctx context.Context, name string, values url.Values) (web.View, error) {
-	p, ok := pages[name]
+	p, ok := tabs[name]
 	if !ok {
 		return web.View{}, fmt.Errorf("%w: there is no view %q", web.ErrFilter, name)
 	}

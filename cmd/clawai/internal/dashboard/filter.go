@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/overview"
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/ask/web"
+	"github.com/clawai/clawai/internal/page"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -85,20 +86,6 @@ func (f *filter) takesCall(c *overview.Call) bool {
 		(f.text == "" || strings.Contains(strings.ToLower(c.Tool+" "+c.Server+" "+c.About+" "+c.Why), f.text))
 }
 
-// address returns the path of a view with a filter of pairs; pairs without a value are left out.
-func address(path string, pairs ...string) string {
-	values := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			values.Set(pairs[i], pairs[i+1])
-		}
-	}
-	if len(values) == 0 {
-		return path
-	}
-	return path + "?" + values.Encode()
-}
-
 // with returns the address of a view with this filter, but with another value for one name.
 func (f *filter) with(path, name, value string) string {
 	pairs := []string{name, value}
@@ -107,7 +94,7 @@ func (f *filter) with(path, name, value string) string {
 			pairs = append(pairs, other, f.values.Get(other))
 		}
 	}
-	return address(path, pairs...)
+	return page.Address(path, pairs...)
 }
 
 // newFilterLine returns what the address selects beside what the controls of the view show, each

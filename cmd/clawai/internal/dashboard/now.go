@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/ask/web"
+	"github.com/clawai/clawai/internal/page"
 	"github.com/clawai/clawai/internal/text/term"
 )
 
@@ -142,7 +143,7 @@ func (v *Views) newRefused() *web.Element {
 	return newCard(view.Refused, "Refused last",
 		newNode("p", "lead", newMark(view.Refused, nameOf(c.Tool)), newNode("span", "quiet", " "+c.Server)),
 		newNode("p", "argument clamp", c.About), newNode("p", "quiet clamp", c.Why),
-		newNode("p", "", newTime(c.Time, v.now()), " · ", newLink(address("/calls", "decision", "refused"), "All refused")))
+		newNode("p", "", newTime(c.Time, v.now()), " · ", newLink(page.Address("/calls", "decision", "refused"), "All refused")))
 }
 
 // newTime returns a time of the clock, with its day if that is not today.
@@ -165,7 +166,7 @@ func (v *Views) newClosed(ctx context.Context) (*web.Element, error) {
 		if len(s.Closed) == 0 {
 			continue
 		}
-		card := newCard(s.Look(), "Now forbidden", newNode("p", "lead", newLink(address("/timeline", "session", s.Key), sessionTitle(s))))
+		card := newCard(s.Look(), "Now forbidden", newNode("p", "lead", newLink(page.Address("/timeline", "session", s.Key), sessionTitle(s))))
 		card.Add(newFirstClosures(s)...)
 		return card.Add(newNode("p", "", newLabels(s.Labels()), " ", newLink("/sessions", "All sessions"))), nil
 	}

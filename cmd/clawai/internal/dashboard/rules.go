@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/overview"
 	"github.com/clawai/clawai/internal/ask/web"
+	"github.com/clawai/clawai/internal/page"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -112,7 +113,7 @@ func (v *Views) newRuleList(rules []usedRule, highest int) *web.Element {
 		}
 		row.Add(detail.Add(newNode("code", "", place)))
 		if r.Total() > 0 {
-			row.Add(newBar(r.Counts, highest), newNode("span", "tally", newLink(address("/calls", "rule", r.Place()), countText(r.Total(), "1 call", "calls")), " ", newCounts(r.Counts, false), newNode("span", "quiet", " last ", newTime(r.Last, v.now()))))
+			row.Add(newBar(r.Counts, highest), newNode("span", "tally", newLink(page.Address("/calls", "rule", r.Place()), countText(r.Total(), "1 call", "calls")), " ", newCounts(r.Counts, false), newNode("span", "quiet", " last ", newTime(r.Last, v.now()))))
 		}
 		list.Add(row)
 	}

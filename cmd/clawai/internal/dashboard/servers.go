@@ -6,6 +6,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/overview"
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/ask/web"
+	"github.com/clawai/clawai/internal/page"
 )
 
 // renderServers returns the servers: whether they are behind clawai, their calls of today, their pins.
@@ -35,7 +36,7 @@ func (v *Views) newServer(s *overview.Server, highest int) *web.Element {
 		row.Add(newNode("p", "quiet", entry))
 	}
 	if s.Calls.Total() > 0 {
-		row.Add(newBar(s.Calls.Counts, highest), newNode("p", "", newLink(address("/calls", "server", s.Name), countText(s.Calls.Total(), "1 call", "calls")), " today ", newCounts(s.Calls.Counts, false)))
+		row.Add(newBar(s.Calls.Counts, highest), newNode("p", "", newLink(page.Address("/calls", "server", s.Name), countText(s.Calls.Total(), "1 call", "calls")), " today ", newCounts(s.Calls.Counts, false)))
 	} else {
 		row.Add(newNode("p", "quiet", "No calls today"))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/overview"
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/ask/web"
+	"github.com/clawai/clawai/internal/page"
 	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
 )
@@ -59,7 +60,7 @@ func newLabelChoice(f *filter) *web.Element {
 func (v *Views) newSession(s *overview.Session) *web.Element {
 	counts, folder, active := s.Activity()
 	card := newNode("div", "session "+s.Look().Word(),
-		newNode("div", "bar", newNode("h3", "", newLink(address("/timeline", "session", s.Key), sessionTitle(s))), newTime(s.Used, v.now())))
+		newNode("div", "bar", newNode("h3", "", newLink(page.Address("/timeline", "session", s.Key), sessionTitle(s))), newTime(s.Used, v.now())))
 	if labels := s.Labels(); len(labels) > 0 {
 		card.Add(newNode("p", "", newNode("span", "quiet", "has seen "), newLabels(labels)))
 	}
@@ -117,7 +118,7 @@ func (v *Views) renderTimeline(ctx context.Context, f *filter) (*web.Element, er
 		newNode("p", "quiet", strings.Join(s.ServerNames(), ", ")), t.newPicture(), newClosures(s, v.home))
 	steps := newNode("ol", "steps")
 	if more > 0 {
-		steps.Add(newNode("li", "quiet", numberText(more)+" earlier calls are not shown. ", newLink(address("/calls", "session", want), "See them as a list")))
+		steps.Add(newNode("li", "quiet", numberText(more)+" earlier calls are not shown. ", newLink(page.Address("/calls", "session", want), "See them as a list")))
 	}
 	for _, step := range t.steps {
 		steps.Add(v.newStep(t, step))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
@@ -17,6 +18,7 @@ import (
 	"github.com/clawai/clawai/internal/state/access"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/wrap"
 )
 
@@ -35,6 +37,7 @@ var checks = []check{
 	{"folders", checkFolders},
 	{"policy", checkPolicy},
 	{"layers", checkLayers},
+	{"centre", checkCentre},
 	{"sandbox", checkSandboxes},
 	{"state", checkState},
 	{"record", checkRecord},
@@ -147,7 +150,7 @@ func checkLayers(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
 	}
-	layers := config.Layers{Org: config.OrgPolicy(), State: p.folders.State}
+	layers := base.LayersOf(p.folders)
 	layers.Dir, _ = os.Getwd() // without a folder there is no project
 	above, notes, err := layers.LoadAbove(policyfile.PolicyOptions(p.folders.Home))
 	if err != nil {
@@ -163,6 +166,26 @@ func checkLayers(p *machine) []finding {
 	}
 	if len(all) == 0 {
 		return healthyFinding("no other policy applies here")
+	}
+	return all
+}
+
+// checkCentre shows the enrolment at a team's centre; nothing if there is none.
+func checkCentre(p *machine) []finding {
+	if p.foldersErr != nil {
+		return nil
+	}
+	s := enrolment.FindStanding(p.folders.State, time.Now())
+	if s == nil {
+		return nil
+	}
+	all := healthyFinding("%s", strings.Join(s.Describe(), "; "))
+	for _, doubt := range s.Doubts {
+		f := finding{Health: doubtful, Text: doubt, Fix: "clawai enroll sync, or to leave the centre: clawai unenroll"}
+		if s.Broken {
+			f.Health = broken
+		}
+		all = append(all, f)
 	}
 	return all
 }

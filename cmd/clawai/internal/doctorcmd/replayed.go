@@ -12,6 +12,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/check/replay"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/text/term"
@@ -70,7 +71,7 @@ func (p *machine) replayRecord(path string, since time.Time) (*replay.Report, er
 	if o.HideDenied, err = config.LoadHideDenied(p.folders); err != nil {
 		return nil, err
 	}
-	if o.Above, _, err = (config.Layers{Org: config.OrgPolicy()}).LoadAbove(o); err != nil {
+	if o.Above, _, err = base.LayersOf(p.folders).LoadAbove(o); err != nil {
 		return nil, nil //nolint:nilerr // the check of layers tells of it
 	}
 	j, err := replay.NewJudge(path, src, o)

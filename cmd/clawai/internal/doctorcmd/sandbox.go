@@ -103,11 +103,14 @@ func checkInstalled(p *machine, f *wrapcmd.Found, name string, plan *cage.Plan) 
 			}
 			command, _ := wrapcmd.LaunchCommand(e)
 			m, err := policyfile.CheckInstalled(store, name, command)
+			passed, _ := policyfile.DescribePassed(store, name, command)
 			switch {
 			case err != nil:
 				all = append(all, finding{Health: broken, Text: err.Error(), Fix: "or start it again as its client's entry says: clawai sandbox install " + shown + " --remove"})
 			case m != nil:
 				all = append(all, healthyFinding("%q: %s@%s is started in place of %s, from %s", name, m.Package, m.Version, m.Launcher, store.Folder(m))...)
+			case passed != "":
+				all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("%q: %s", name, passed), Fix: "write the entry as npx, or take the installation away: clawai sandbox install " + shown + " --remove"})
 			case servers.DownloadsItself(command[0]) && plan != nil && plan.Spec.Enforce && !plan.Spec.Network:
 				fix := "install it once: clawai sandbox install " + shown
 				if d, ok := servers.ParseDownload(command); !ok || d.Launcher != "npx" {

@@ -305,9 +305,9 @@ func outcomeText(e *event.Entry) string {
 	switch {
 	case e.Stage == string(gate.StageRate) && e.Decision == "deny":
 		return "; a limit denied it: " + reason
-	case record.IsObserved(e) && e.UnenforcedDecision() != e.Policy:
+	case e.IsObserved() && e.UnenforcedDecision() != e.Policy:
 		return "; a limit would have denied it: " + reason
-	case record.IsObserved(e) && e.Policy != e.Decision:
+	case e.IsObserved() && e.Policy != e.Decision:
 		return "; nothing was enforced"
 	case e.Policy == "prompt" && e.Decision != "":
 		return "; the answer was " + record.Short(e.Decision, record.MaxText)

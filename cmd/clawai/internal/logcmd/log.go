@@ -1,4 +1,4 @@
-// Package logcmd implements "clawai log", "log verify" and "log explain".
+// Package logcmd implements "clawai log", "log verify", "log explain" and "log export".
 package logcmd
 
 import (
@@ -26,7 +26,7 @@ func Command() *cli.Command {
 		Name:  "log",
 		Usage: "show the record: what was called, what was decided, by which rule",
 		UsageText: "clawai log [options]\nclawai log stats [options]\nclawai log verify [--json] [--head HASH]\n" +
-			"clawai log explain [options] RECORD",
+			"clawai log explain [options] RECORD\nclawai log export --format FORM [options]",
 		Flags: append(append([]cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "also show what is recorded from now on"},
 		}, filterFlags()...),
@@ -36,7 +36,7 @@ func Command() *cli.Command {
 			&cli.BoolFlag{Name: "no-pager", Usage: "write straight to the terminal, not through $PAGER"},
 			&cli.BoolFlag{Name: "json", Usage: "print the records as they are stored, one JSON object a line"},
 		),
-		Subcommands: []*cli.Command{statsCommand(), verifyCommand(), explainCommand()},
+		Subcommands: []*cli.Command{statsCommand(), verifyCommand(), explainCommand(), exportCommand()},
 		Action:      showLog,
 	}
 }

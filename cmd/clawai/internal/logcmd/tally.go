@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/clawai/clawai/cmd/clawai/internal/record"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 )
@@ -82,7 +81,7 @@ func (t *tally) addEntry(e *event.Entry) {
 func (c *counts) countDecision(e *event.Entry) {
 	c.Calls++
 	done := e.Decision
-	if record.IsObserved(e) {
+	if e.IsObserved() {
 		c.Watched++
 		done = e.UnenforcedDecision()
 	}

@@ -86,7 +86,7 @@ func newCall(r *record.Row, home string) *Call {
 	b := record.NewBrief(r, home)
 	return &Call{
 		ID: clip(e.Record), Session: clip(SessionKey(e)), Server: clip(cmp.Or(e.Server, e.ServerGuess)), Tool: clip(toolName(e)),
-		About: b.About, Word: b.Word, Look: LookOf(e), Why: b.Why, Rule: NewRule(e.RuleFile, e.RuleLine, e.RuleText), Time: e.Time, Ended: b.Ended,
+		About: b.About, Word: b.Word, Look: view.LookOf(e), Why: b.Why, Rule: NewRule(e.RuleFile, e.RuleLine, e.RuleText), Time: e.Time, Ended: b.Ended,
 	}
 }
 

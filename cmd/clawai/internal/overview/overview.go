@@ -16,7 +16,6 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
-	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/session/packs"
@@ -161,19 +160,6 @@ func (o *Overview) followRecord(ctx context.Context, f audit.Filter, add func(*e
 			return ctx.Err()
 		}
 	}
-}
-
-// LookOf returns how the decision about a call is shown.
-func LookOf(e *event.Entry) view.Look {
-	switch {
-	case e.Kind == event.Decision && e.Decision != "allow", e.Kind == event.Dropped && e.Direction == "client":
-		return view.Refused
-	case e.Kind == event.Dropped:
-		return view.Plain
-	case record.IsObserved(e) || record.WasAsked(e):
-		return view.Asked
-	}
-	return view.Allowed
 }
 
 // policyCache holds the owner's policy until its file changes.

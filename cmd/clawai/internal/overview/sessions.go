@@ -79,7 +79,7 @@ func (a *activity) addCall(e *event.Entry) {
 		a.sessions[key] = s
 	}
 	s.latest, s.folder = e.Time, clip(e.Cwd)
-	s.counts.AddLooks(LookOf(e), 1)
+	s.counts.AddLooks(view.LookOf(e), 1)
 	if name := clip(cmp.Or(e.Server, e.ServerGuess)); len(s.servers) < maxActive {
 		s.servers[name] = true
 	}

@@ -108,7 +108,7 @@ func TestToday(t *testing.T) {
 	if got := o.countServers()["files"]; got.Counts != (Counts{Allowed: 1, Asked: 1, Refused: 2}) || !got.Last.Equal(now) {
 		t.Errorf("%+v", got)
 	}
-	if LookOf(&event.Entry{Event: event.Event{Kind: event.Dropped, Direction: "server"}}) != view.Plain {
+	if view.LookOf(&event.Entry{Event: event.Event{Kind: event.Dropped, Direction: "server"}}) != view.Plain {
 		t.Error("a message that a server sent for nothing counts as a call")
 	}
 }

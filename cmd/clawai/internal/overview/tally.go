@@ -173,7 +173,7 @@ func (t *Tally) catchUp() {
 }
 
 func (t *Tally) addEntry(e *event.Entry) error {
-	look := LookOf(e)
+	look := view.LookOf(e)
 	if look == view.Plain || e.Code == gate.CodeUngoverned { // lists, pings
 		return nil
 	}

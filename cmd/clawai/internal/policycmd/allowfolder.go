@@ -23,11 +23,8 @@ func openFolder(c *cli.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	if folder, err = filepath.Abs(expandHome(folder, e.folders.Home)); err != nil {
+	if folder, err = e.findFolder(folder); err != nil {
 		return err
-	}
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return cmdline.Usagef("nothing was written: there is no folder %s", term.VisibleText(folder))
 	}
 	if err := widen.CheckFolder(folder, e.folders.Home, []string{e.folders.Config, e.folders.State}); err != nil {
 		return cmdline.Usagef("nothing was written: %s", term.VisibleText(err.Error()))
@@ -36,12 +33,9 @@ func openFolder(c *cli.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	command := []string{"policy", "allow", folder}
-	if server := c.String("server"); server != "" {
-		if err := CheckNameable(server); err != nil {
-			return cmdline.Usagef("--server: %v", err)
-		}
-		command = append(command, "--server", server)
+	command, err := nameServer(c, []string{"policy", "allow", folder})
+	if err != nil {
+		return err
 	}
 	if c.Bool("write") {
 		command = append(command, "--write")
@@ -63,6 +57,30 @@ func openFolder(c *cli.Context, folder string) error {
 	e.say("Written. To take it back: clawai policy undo")
 	e.say("A server that gets its folders in its command needs this one there, too.")
 	return nil
+}
+
+// findFolder returns the absolute path of a folder that is there.
+func (e *policyEdit) findFolder(folder string) (string, error) {
+	folder, err := filepath.Abs(expandHome(folder, e.folders.Home))
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return "", cmdline.Usagef("nothing was written: there is no folder %s", term.VisibleText(folder))
+	}
+	return folder, nil
+}
+
+// nameServer adds --server to a command, if it was given.
+func nameServer(c *cli.Context, command []string) ([]string, error) {
+	server := c.String("server")
+	if server == "" {
+		return command, nil
+	}
+	if err := CheckNameable(server); err != nil {
+		return nil, cmdline.Usagef("--server: %v", err)
+	}
+	return append(command, "--server", server), nil
 }
 
 // expandHome returns a folder that is written with ~ as the shell would have done outside quotes.

@@ -2,7 +2,6 @@ package policycmd
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -42,11 +41,8 @@ func closeFolder(c *cli.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	if folder, err = filepath.Abs(expandHome(folder, e.folders.Home)); err != nil {
+	if folder, err = e.findFolder(folder); err != nil {
 		return err
-	}
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return cmdline.Usagef("nothing was written: there is no folder %s", term.VisibleText(folder))
 	}
 	real, err := filepath.EvalSymlinks(folder)
 	if err != nil {
@@ -61,12 +57,9 @@ func closeFolder(c *cli.Context, folder string) error {
 		File: e.file, Parse: e.writer.Options, Folder: widen.SpellFolder(folder, e.folders.Home), Server: c.String("server"),
 		Comment: fmt.Sprintf("# Written on %s by clawai policy deny.\n", time.Now().Format(time.DateOnly)),
 	}
-	command := []string{"policy", "deny", folder}
-	if o.Server != "" {
-		if err := CheckNameable(o.Server); err != nil {
-			return cmdline.Usagef("--server: %v", err)
-		}
-		command = append(command, "--server", o.Server)
+	command, err := nameServer(c, []string{"policy", "deny", folder})
+	if err != nil {
+		return err
 	}
 	if real = widen.SpellFolder(real, e.folders.Home); real == o.Folder {
 		real = ""

@@ -17,6 +17,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/internal/check/explain"
+	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where"
@@ -163,7 +164,7 @@ func OwnPolicy() (path string, layers config.Layers, err error) {
 	if err != nil {
 		return "", layers, err
 	}
-	layers.Org, layers.State = config.OrgPolicy(), folders.State
+	layers = base.LayersOf(folders)
 	layers.Dir, _ = os.Getwd() // without a folder there is no project
 	return folders.PolicyFile(), layers, nil
 }

@@ -14,7 +14,7 @@ func Command(more ...*cli.Command) *cli.Command {
 			initCommand(), checkCommand(), lintCommand(), explainCommand(),
 			testCommand(), coverageCommand(), mutateCommand(), fmtCommand(),
 			diffCommand(), replayCommand(), learnCommand(), trustCommand(),
-			allowCommand(), denyCommand(), undoCommand(), updateCommand(), showCommand(),
+			allowCommand(), denyCommand(), undoCommand(), updateCommand(), showCommand(), bundleCommand(),
 		}, more...),
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 // LoadHere reads the policy that is in force in this folder, with the layers above it.
 func LoadHere(folders config.Folders) (*config.Loaded, error) {
-	layers := config.Layers{Org: config.OrgPolicy(), State: folders.State}
+	layers := base.LayersOf(folders)
 	layers.Dir, _ = os.Getwd() // without a folder there is no project
 	return layers.Load(folders.PolicyFile(), PolicyOptions(folders.Home))
 }
@@ -43,6 +43,7 @@ type Start struct {
 	Command []string
 	Cage    *cage.Plan          // nil: neither the policy nor the client's file has one
 	Files   *installed.Manifest // what is started in place of a launcher; nil: nothing is installed
+	Passed  string              // what is installed and is not started, as the command is another; "" for nothing
 }
 
 // CagedServer is a server whose cage is planned.
@@ -80,8 +81,46 @@ func PlanStartBy(loaded *config.Loaded, folders config.Folders, server CagedServ
 		server.Command, server.Installed = store.Command(s.Files, d.Args), store.Folder(s.Files)
 	}
 	s.Command = server.Command
-	s.Cage, err = PlanCageBy(loaded, folders, server)
-	return s, err
+	if s.Cage, err = PlanCageBy(loaded, folders, server); err != nil || s.Files != nil {
+		return s, err
+	}
+	named := false
+	if s.Passed, named = DescribePassed(store, server.Name, server.Command); named && s.Cage != nil && s.Cage.Spec.Enforce {
+		return s, fmt.Errorf("%s; write the entry as npx, or take the installation away: clawai sandbox install %s --remove", s.Passed, cmdline.Quote([]string{server.Name}))
+	}
+	return s, nil
+}
+
+// DescribePassed says what is installed of a server and is not started by this command; "" for nothing. named
+// reports that the command names the package and clawai does not read it, so that it may start the package
+// past the installation.
+func DescribePassed(store *installed.Store, server string, command []string) (text string, named bool) {
+	if server == "" {
+		return "", false
+	}
+	m, err := store.Load(server)
+	d, read := servers.ParseDownload(command)
+	switch {
+	case err != nil && !read:
+		return "what is installed of it is not used, and cannot be read: " + err.Error(), false
+	case err != nil || m == nil || read && m.Matches(d):
+		return "", false
+	}
+	if !read && namesPackage(command, m.Package) {
+		return fmt.Sprintf("%s@%s is installed, and the entry starts %s by a command that clawai does not read", m.Package, m.Version, m.Package), true
+	}
+	return fmt.Sprintf("%s@%s is installed and not used: the entry starts another command", m.Package, m.Version), false
+}
+
+// namesPackage reports whether a command has a package as a launcher takes it: alone or with a version, also in a
+// text for a shell. A path to a file of the package is none.
+func namesPackage(command []string, pkg string) bool {
+	for _, word := range strings.FieldsFunc(strings.Join(command, " "), func(r rune) bool { return strings.ContainsRune(" \t\n'\"`;&|()<>=$", r) }) {
+		if word == pkg || strings.HasPrefix(word, pkg+"@") {
+			return true
+		}
+	}
+	return false
 }
 
 // FindInstalled returns what is installed of a server that its client starts by a command; nil if

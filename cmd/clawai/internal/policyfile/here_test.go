@@ -68,3 +68,15 @@ func TestPlanCageBy(t *testing.T) {
 		}
 	}
 }
+
+// A command names a package where a launcher would take it, and not in a path to a file.
+func TestNamesPackage(t *testing.T) {
+	for command, want := range map[string]bool{
+		"npx -y @a/b": true, "sh -c 'npx -y @a/b@1.0.0 x'": true, "mise exec -- npx @a/b": true, "sh -c x;bunx${IFS}@a/b;": false, "pnpm dlx --package=@a/b c": true,
+		"node /p/node_modules/@a/b/index.js": false, "node server.js @a/bc": false, "@a/b2": false, "": false,
+	} {
+		if got := namesPackage(strings.Fields(command), "@a/b"); got != want {
+			t.Errorf("%s: %v", command, got)
+		}
+	}
+}

@@ -59,6 +59,10 @@ func noteStart(guard *gate.Session, name string, s policyfile.Start, child *stdi
 	if s.Files != nil {
 		note("installed", s.Files.Package+"@"+s.Files.Version+" is started in place of "+s.Files.Launcher)
 	}
+	if s.Passed != "" {
+		tellOwner(name, []string{s.Passed})
+		note("not-installed", s.Passed)
+	}
 	if s.Cage != nil {
 		tellOwner(name, child.Cage().Weaker)
 		note("sandbox", cage.Describe(s.Cage, child.Cage()))

@@ -98,7 +98,7 @@ func callEnding(r *Row) (text, color string) {
 // and the number of columns used. Required details shorten a long argument; optional details
 // are left out when they do not fit.
 func (p *Printer) fitDetails(e, reply *event.Entry, room int) (text string, cells int) {
-	main := term.VisibleText(shortenHome(mainArgument(e.Args), p.Home))
+	main := term.VisibleText(shortenHome(view.MainArgument(e.Args), p.Home))
 	must := strings.Join(p.requiredParts(e, reply), separator)
 	if main != "" {
 		if must != "" {
@@ -123,7 +123,7 @@ const separator = " · "
 // requiredParts returns the details that a line must show beside the main argument.
 func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 	switch {
-	case IsObserved(e) && e.Kind == event.Decision:
+	case e.IsObserved() && e.Kind == event.Decision:
 		all = append(all, Short(wouldText(e), MaxText))
 	case isHandedOver(e):
 		all = append(all, "its client asks")

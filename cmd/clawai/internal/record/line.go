@@ -90,7 +90,7 @@ func declaredText(e *event.Entry) string {
 func verdictWord(e *event.Entry) (word, color string) {
 	switch e.Kind {
 	case event.Decision:
-		if IsObserved(e) {
+		if e.IsObserved() {
 			return "observed", cmdline.Yellow
 		}
 		if isHandedOver(e) {
@@ -108,7 +108,7 @@ func verdictWord(e *event.Entry) (word, color string) {
 	case event.Answered:
 		return string(e.Kind), cmdline.Yellow
 	case event.Start:
-		if IsObserved(e) {
+		if e.IsObserved() {
 			return string(e.Kind), cmdline.Yellow
 		}
 		return string(e.Kind), cmdline.Dim
@@ -145,7 +145,7 @@ func lineDetails(e *event.Entry, home string) []string {
 		add("%s (%s, after %.1f s)", Short(e.Answer, MaxText), renderAnswerer(e), e.Waited.Seconds())
 	}
 	switch {
-	case IsObserved(e) && e.Kind == event.Decision:
+	case e.IsObserved() && e.Kind == event.Decision:
 		add("NOT ENFORCED (%s)", Short(wouldText(e), MaxText))
 	case isHandedOver(e):
 		add("its client asks")
@@ -204,10 +204,6 @@ func renderAnswerer(e *event.Entry) string {
 	}
 	return Short(e.Channel, MaxText) + ", by " + Short(e.By, MaxText)
 }
-
-// IsObserved reports whether the session of a record enforced nothing, so that its decisions to
-// allow are not the policy's.
-func IsObserved(e *event.Entry) bool { return e.Stage == string(gate.StageObserve) }
 
 // isHandedOver reports whether the client asks its person about a call, and clawai does not know the
 // answer.

@@ -70,7 +70,7 @@ func NewBrief(r *Row, home string) Brief {
 	}
 	reasons = slices.DeleteFunc(reasons, func(s string) bool { return s == "" })
 	why := Short(strings.Join(slices.Compact(reasons), separator), 3*MaxText)
-	return Brief{Word: word, About: Short(shortenHome(mainArgument(e.Args), home), 2*MaxText), Why: why, Ended: ended}
+	return Brief{Word: word, About: Short(shortenHome(view.MainArgument(e.Args), home), 2*MaxText), Why: why, Ended: ended}
 }
 
 // WasAsked reports whether the rules asked a person about a call.
@@ -90,7 +90,7 @@ func Facts(r *Row, width int, home string) []string {
 	if e.Kind == event.Dropped {
 		word = "a message was dropped"
 	}
-	lines := []string{strings.TrimSpace(word + "  " + toolOf(e) + "  " + term.VisibleText(shortenHome(mainArgument(e.Args), home)))}
+	lines := []string{strings.TrimSpace(word + "  " + toolOf(e) + "  " + term.VisibleText(shortenHome(view.MainArgument(e.Args), home)))}
 	add := func(label, text string) {
 		if text != "" {
 			lines = append(lines, view.LabelLine(label, text))
@@ -104,7 +104,7 @@ func Facts(r *Row, width int, home string) []string {
 	if e.Answer != "" {
 		add("answer", Short(e.Answer, MaxText)+" ("+renderAnswerer(e)+", after "+Duration(e.Waited)+")")
 	}
-	if IsObserved(e) {
+	if e.IsObserved() {
 		add("observed", "nothing was enforced; "+Short(wouldText(e), MaxText))
 	}
 	if e.RuleLine > 0 {

@@ -242,14 +242,12 @@ func (r *installRun) prepare(version string) (m installed.Manifest, files instal
 func (r *installRun) listCaged(ctx context.Context, m *installed.Manifest) (list listing.List, err error) {
 	command := append([]string{m.Runner}, m.Options...)
 	command = append(append(command, filepath.Join(r.change.Dir, m.Script)), r.download.Args...)
-	plan, err := r.t.planCageOf(command, r.change.Dir, !r.hasTable())
+	plan, err := r.t.planCageOf(command, r.change.Dir, !r.t.isCaged())
 	if err != nil {
 		return list, err
 	}
 	return listing.ListServer(ctx, listing.Options{Args: command, Env: r.t.env, Cage: plan, Within: listing.Within})
 }
-
-func (r *installRun) hasTable() bool { return len(r.t.loaded.Policy.Cages(r.t.name)) > 0 }
 
 // lockedVersion returns the version that the project's lock has for the server; "" for none.
 func (r *installRun) lockedVersion() string {
@@ -295,7 +293,7 @@ func (r *installRun) commit(m installed.Manifest, files installed.Measured) erro
 	switch _, locked, err := r.pins.LoadLock(r.t.name); {
 	case err == nil && locked:
 		r.say("The project's lock counts as it is. If it is to have this version: clawai lock --server %s", name)
-	case !r.hasTable():
+	case !r.t.isCaged():
 		r.say("The policy has no sandbox for it, so it starts without one. To write one: clawai sandbox propose %s --write", name)
 	default:
 		r.say("It counts when the server starts again. To take it back: clawai sandbox install %s --remove", name)

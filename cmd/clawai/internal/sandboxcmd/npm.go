@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
@@ -97,7 +98,7 @@ func (n *npmRun) installPackage(ctx context.Context, d servers.Download, version
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case child.ExitCode() != 0:
-		return n.describeFailure(child.ExitCode(), refused)
+		return describeFailure(said, child.ExitCode(), refused)
 	}
 	for _, name := range []string{".npm", ".cache"} {
 		if err := os.RemoveAll(filepath.Join(n.dir, name)); err != nil {
@@ -111,10 +112,11 @@ func (n *npmRun) installPackage(ctx context.Context, d servers.Download, version
 const maxSaid = 1 << 20
 
 // describeFailure says why npm has failed: by what it was refused, and by its own first lines.
-func (n *npmRun) describeFailure(code int, refused []string) error {
-	text, _ := os.ReadFile(filepath.Join(n.dir, ".npm"))
+func describeFailure(said *os.File, code int, refused []string) error {
+	text := make([]byte, 4096)
+	length, _ := said.ReadAt(text, 0) // of this file: another may have its name by now
 	var lines []string
-	for line := range strings.Lines(string(text[:min(len(text), 4096)])) {
+	for line := range strings.Lines(string(text[:length])) {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(line, "npm error"), "npm ERR!"))
 		if line != "" && len(lines) < 3 {
 			lines = append(lines, term.VisibleText(line))
@@ -245,6 +247,9 @@ func describePackage(dir string, d servers.Download) (m installed.Manifest, scri
 			Version          string `json:"version"`
 			Integrity        string `json:"integrity"`
 			HasInstallScript bool   `json:"hasInstallScript"`
+			Resolved         string `json:"resolved"`
+			InBundle         bool   `json:"inBundle"` // came in its package, whose digest counts
+			Link             bool   `json:"link"`     // Measure refuses one that leads out
 		} `json:"packages"`
 	}
 	if err := readJSON(filepath.Join(dir, "package-lock.json"), &lock); err != nil {
@@ -255,7 +260,12 @@ func describePackage(dir string, d servers.Download) (m installed.Manifest, scri
 	if !servers.IsExactVersion(m.Version) {
 		return m, nil, fmt.Errorf("its version %s is not one that npm knows", term.VisibleValue(m.Version))
 	}
-	for path, p := range lock.Packages {
+	for _, path := range slices.Sorted(maps.Keys(lock.Packages)) {
+		p := lock.Packages[path]
+		fromGit := strings.HasPrefix(p.Resolved, "git") && strings.Contains(p.Resolved, "#") // git compares what it got with its commit
+		if path != "" && p.Integrity == "" && !p.InBundle && !p.Link && !fromGit {
+			return m, nil, fmt.Errorf("its registry gives no digest of %s, so nothing shows that it arrived as it is there; use a registry that does, or start the server by npx (clawai sandbox propose NAME --launcher)", term.VisibleValue(strings.TrimPrefix(path, "node_modules/")))
+		}
 		if p.HasInstallScript {
 			scripts = append(scripts, term.VisibleText(strings.TrimPrefix(path, "node_modules/")))
 		}
@@ -349,10 +359,5 @@ func readOptions(script string) (options []string, err error) {
 	if !found || len(words) == 0 || filepath.Base(words[0]) != "node" {
 		return nil, fmt.Errorf("its program is not one for node: its first line is %s", term.VisibleValue(strings.TrimSpace(string(line))))
 	}
-	for _, word := range words[1:] {
-		if !strings.HasPrefix(word, "--") {
-			return nil, fmt.Errorf("its program's first line has %s, which is not an option of node", term.VisibleValue(word))
-		}
-	}
-	return words[1:], nil
+	return words[1:], installed.CheckOptions(words[1:])
 }

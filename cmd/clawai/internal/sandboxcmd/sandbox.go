@@ -116,6 +116,7 @@ type target struct {
 	started []string // what is started for it: what is installed, or the command
 	program string   // the folder in which it is installed; "" for none
 	env     []string // nil: the environment of this process
+	sandbox []string // what its entry carries of its client's own sandbox; none: nothing
 	table   *propose.Table
 	folders config.Folders
 	loaded  *config.Loaded
@@ -143,7 +144,7 @@ func findTarget(c *cli.Context) (*target, error) {
 		if err != nil {
 			return nil, err
 		}
-		entry = e.Env
+		entry, t.sandbox = e.Env, e.Sandbox
 		t.command, t.env = wrapcmd.LaunchCommand(e)
 	}
 	t.started = t.command
@@ -199,7 +200,7 @@ func findEntry(name, command string) (found client.Entry, err error) {
 	case slices.ContainsFunc(all, func(e client.Entry) bool { return e.Kind != client.Stdio || e.Unclear }):
 		return found, cmdline.Usagef("%s is not started by a command, or how it is started cannot be told; see: clawai status", shown)
 	case slices.ContainsFunc(all, func(e client.Entry) bool {
-		return e.Command != all[0].Command || !slices.Equal(e.Args, all[0].Args) || !slices.Equal(e.Env, all[0].Env)
+		return e.Command != all[0].Command || !slices.Equal(e.Args, all[0].Args) || !slices.Equal(e.Env, all[0].Env) || !slices.Equal(e.Sandbox, all[0].Sandbox)
 	}):
 		return found, cmdline.Usagef("two files start %s in two ways; give one: clawai sandbox %s %s -- COMMAND", shown, command, shown)
 	}
@@ -266,5 +267,5 @@ var (
 
 // isSwitchedOff reports whether the policy has a table for the server, and no sandbox by it.
 func (t *target) isSwitchedOff() bool {
-	return len(t.loaded.Policy.Cages(t.name)) > 0 && t.loaded.Policy.CageLevel(t.name) <= policy.CageOff
+	return len(t.sandbox) == 0 && len(t.loaded.Policy.Cages(t.name)) > 0 && t.loaded.Policy.CageLevel(t.name) <= policy.CageOff
 }

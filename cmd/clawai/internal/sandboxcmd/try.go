@@ -2,6 +2,7 @@ package sandboxcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,7 +44,7 @@ func runTry(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	proposed := len(t.loaded.Policy.Cages(t.name)) == 0
+	proposed := !t.isCaged()
 	plan, err := t.planCage(proposed)
 	if err != nil {
 		return err
@@ -61,8 +62,16 @@ func runTry(c *cli.Context) error {
 	r := t.tryServer(c.Context, plan)
 	done()
 	openings := t.describeTrial(r, plan, say)
+	for _, o := range openings {
+		if key := clientKeys[o.Key]; len(t.sandbox) > 0 && key != "" {
+			say("In its client's file, the sandbox of %s would need: %s %s", t.name, key, o.Value)
+		}
+	}
 	switch {
 	case len(openings) == 0 && !proposed:
+		return nil
+	case len(t.loaded.Policy.Cages(t.name)) == 0 && !proposed:
+		say("Then: clawai wrap, and try it again.")
 		return nil
 	case proposed:
 		say("To write this table: clawai %s", cmdline.Quote(append([]string{"sandbox", "propose", t.name, "--write"}, t.commandWords(c)...)))
@@ -72,6 +81,14 @@ func runTry(c *cli.Context) error {
 		return nil
 	}
 	return policycmd.WriteSandbox(c, t.name, "", openings, openCommand(t.name, openings))
+}
+
+// clientKeys are the rules of a client's sandbox that do what a key of a table does.
+var clientKeys = map[string]string{"write": "filesystem.allowWrite", "net": "network.allowedDomains", "read": "filesystem.denyRead without"}
+
+// isCaged reports whether the policy or its client's file has a sandbox for the server.
+func (t *target) isCaged() bool {
+	return len(t.sandbox) > 0 || len(t.loaded.Policy.Cages(t.name)) > 0
 }
 
 // planCage returns the cage that the policy has for the server or, if it is proposed, the one of the
@@ -92,7 +109,10 @@ func (t *target) planCageOf(command []string, program string, proposed bool) (*c
 		}
 		loaded.Policy = p
 	}
-	plan, err := policyfile.PlanCageBy(&loaded, t.folders, policyfile.CagedServer{Name: t.name, Command: command, Installed: program})
+	if slices.ContainsFunc(t.sandbox, func(rule string) bool { return strings.Contains(rule, "${") }) {
+		return nil, errors.New("its client's sandbox has places that only the client fills in, so it cannot be built here; clawai log has how the last start was shut in")
+	}
+	plan, err := policyfile.PlanCageBy(&loaded, t.folders, policyfile.CagedServer{Name: t.name, Command: command, Installed: program, Client: t.sandbox})
 	switch {
 	case err != nil || plan != nil:
 	case t.isSwitchedOff():
@@ -175,14 +195,14 @@ func (t *target) describeTrial(r trial, plan *cage.Plan, say func(string, ...any
 		return openings
 	}
 	for _, list := range []struct {
-		key   string
-		paths []string
-		open  []string
+		key        string
+		paths      []string
+		open, shut []string
 	}{
-		{"write", r.seen.Written, append(slices.Clone(plan.Spec.Write), "/dev", confine.TempFolder)},
-		{"read", r.seen.Read, slices.Concat(confine.System, plan.Spec.Read, plan.Spec.Write, []string{"/dev", "/sys"})},
+		{"write", r.seen.Written, append(slices.Clone(plan.Spec.Write), "/dev", confine.TempFolder), append(slices.Clone(plan.Spec.Hide), plan.Spec.Fixed...)},
+		{"read", r.seen.Read, slices.Concat(confine.System, plan.Spec.Read, plan.Spec.Write, []string{"/dev", "/sys"}), plan.Spec.Hide},
 	} {
-		for _, place := range gatherPlaces(list.paths, list.open, t.folders) {
+		for _, place := range gatherPlaces(list.paths, list.open, list.shut, t.folders) {
 			if textclass.NamesShut(place) || textclass.NamesShut(place+"/") {
 				add("", "", "it used %s, which stays shut; if it needs that: clawai sandbox open %s --%s %s", place, t.name, list.key, place)
 				continue
@@ -201,8 +221,9 @@ func (t *target) describeTrial(r trial, plan *cage.Plan, say func(string, ...any
 	return openings
 }
 
-// gatherPlaces returns the paths that are not open, several of one folder as the folder.
-func gatherPlaces(paths, open []string, folders config.Folders) (places []string) {
+// gatherPlaces returns the paths that are not open, or shut inside of what is, several of one folder as the
+// folder.
+func gatherPlaces(paths, open, shut []string, folders config.Folders) (places []string) {
 	const several = 3
 	count := map[string]int{}
 	var closed []string
@@ -211,8 +232,10 @@ func gatherPlaces(paths, open []string, folders config.Folders) (places []string
 		if err != nil {
 			real = path
 		}
-		below := func(place string) bool { return real == place || strings.HasPrefix(real, place+"/") }
-		if slices.ContainsFunc(open, below) || real == "/" || below(os.TempDir()) || below(folders.Config) || below(folders.State) {
+		below := func(place string) bool {
+			return real == place || strings.HasPrefix(real, strings.TrimSuffix(place, "/")+"/")
+		}
+		if slices.ContainsFunc(open, below) && !slices.ContainsFunc(shut, below) || real == "/" || below(os.TempDir()) || below(folders.Config) || below(folders.State) {
 			continue
 		}
 		closed = append(closed, real)

@@ -5,12 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/ask/choose"
+	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/internal/state/installed"
 	"github.com/clawai/clawai/internal/state/servers"
@@ -28,7 +30,7 @@ func StatusCommand() *cli.Command {
 		UsageText: "clawai status [--json] [--check]\nclawai status --tokens [--json]\nclawai status --forget FILE [--yes]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
-			&cli.BoolFlag{Name: "check", Usage: "exit 1 when a server could be wrapped and is not, an installed hook does nothing, a client was led through clawai llm-proxy and that does not run, the policy does not load, or a file cannot be read"},
+			&cli.BoolFlag{Name: "check", Usage: "exit 1 when a server could be wrapped and is not, an installed hook does nothing, a client was led through clawai llm-proxy and that does not run, the policy does not load, the team's centre was not reached for so long that every call is denied, or a file cannot be read"},
 			&cli.BoolFlag{Name: "tokens", Usage: "estimate what each server's tools cost the model, by the lists on record"},
 			&cli.StringFlag{Name: "forget", Usage: "end the labels of a FILE into which a session wrote after it had read what strangers wrote"},
 			&cli.BoolFlag{Name: "yes", Usage: "ask nothing"},
@@ -50,6 +52,8 @@ type Status struct {
 	Models     ModelsStatus       `json:"models"`
 	Policy     string             `json:"policy,omitempty"`   // why the policy does not load
 	Sessions   []flow.Shown       `json:"sessions,omitempty"` // what agents' sessions have seen
+
+	Centre *enrolment.Standing `json:"centre,omitempty"` // of the team, if this laptop is enrolled
 }
 
 // FileStatus is one file of a client.
@@ -111,6 +115,7 @@ func runStatus(c *cli.Context) error {
 	if err := policyfile.FindFault(f.folders); err != nil {
 		doc.Policy = err.Error()
 	}
+	doc.Centre = enrolment.FindStanding(f.folders.State, time.Now())
 	if doc.Hooks, err = f.HookStatus(); err != nil {
 		return err
 	}
@@ -127,7 +132,7 @@ func runStatus(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("check") && doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted]+doc.Unreadable+len(doc.Hub)+len(doc.Policy) > 0 || c.Bool("check") && (hasBrokenHooks(doc.Hooks) || doc.Models.IsBroken()) {
+	if c.Bool("check") && doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted]+doc.Unreadable+len(doc.Hub)+len(doc.Policy) > 0 || c.Bool("check") && (hasBrokenHooks(doc.Hooks) || doc.Models.IsBroken() || doc.Centre != nil && doc.Centre.Broken) {
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	return nil
@@ -173,7 +178,11 @@ func (f *Found) describeProgram(e client.Entry) string {
 		return err.Error()
 	case m != nil:
 		return "installed: " + m.Package + "@" + m.Version
-	case servers.DownloadsItself(command[0]):
+	}
+	if passed, _ := policyfile.DescribePassed(store, e.Name, command); passed != "" {
+		return passed
+	}
+	if servers.DownloadsItself(command[0]) {
 		return "not installed: " + filepath.Base(command[0]) + " downloads it at each start"
 	}
 	return ""

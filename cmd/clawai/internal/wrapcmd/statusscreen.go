@@ -33,6 +33,12 @@ func (f *Found) printStatus(w io.Writer, doc Status) error {
 	if doc.Policy != "" {
 		fmt.Fprintf(w, "No server starts and every tool of an agent with a hook is refused, because the policy does not load:\n  %s\n\n", term.VisibleText(doc.Policy))
 	}
+	if doc.Centre != nil {
+		for i, line := range append(doc.Centre.Describe(), doc.Centre.Doubts...) {
+			fmt.Fprintf(w, "%-6s%s\n", []string{"Team", ""}[min(i, 1)], term.VisibleText(line))
+		}
+		fmt.Fprintln(w)
+	}
 	if len(doc.Files) == 0 {
 		if _, err := fmt.Fprintln(w, "No MCP client here has a server in a file that clawai knows."); err != nil || len(doc.Hooks) == 0 {
 			return err

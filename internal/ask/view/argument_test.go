@@ -1,4 +1,4 @@
-package record
+package view
 
 import (
 	"encoding/json"
@@ -22,7 +22,7 @@ func TestMainArgument(t *testing.T) {
 		`{"path":`:      `{"path":`,
 		`"text"`:        `"text"`,
 	} {
-		if got := mainArgument([]byte(args)); got != want {
+		if got := MainArgument([]byte(args)); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
 	}
@@ -51,6 +51,6 @@ func FuzzArguments(f *testing.F) {
 		if len(names) != len(want) {
 			t.Errorf("%s: %v are not all members", src, all)
 		}
-		_ = mainArgument(src)
+		_ = MainArgument(src)
 	})
 }

@@ -1,4 +1,4 @@
-package record
+package view
 
 import (
 	"bytes"
@@ -20,9 +20,9 @@ var mainNames = append(slices.Clone(mcp.FileArguments),
 // argument is a member of a call's arguments.
 type argument struct{ name, value string }
 
-// mainArgument returns the argument by which a person recognises a call; all arguments when
+// MainArgument returns the argument by which a person recognises a call; all arguments when
 // none is in mainNames. The text is foreign.
-func mainArgument(args []byte) string {
+func MainArgument(args []byte) string {
 	all, ok := parseArguments(args)
 	if !ok {
 		return escape.ReadableJSON(args)

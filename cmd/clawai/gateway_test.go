@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// gatewayInScript is what a script does with a running centre:
+//
+//	gateway keys DIR FILE...        writes gateway.toml with the public keys in files
+//	gateway enrols DIR [ARGS...]    enrols this laptop, with the administrator's answer on the page
+//	gateway denies DIR [ARGS...]    the same, denied
+//	[!] gateway shows DIR PATH REGEXP
+func gatewayInScript(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: gateway keys|enrols|denies|shows DIR ...")
+	}
+	dir := ts.MkAbs(args[1])
+	switch what := args[0]; what {
+	case "keys":
+		var keys []string
+		for _, file := range args[2:] {
+			keys = append(keys, fmt.Sprintf("%q", strings.TrimSpace(ts.ReadFile(file))))
+		}
+		ts.Check(os.MkdirAll(dir, 0o700))
+		ts.Check(os.WriteFile(filepath.Join(dir, "gateway.toml"), []byte("bundle_keys = ["+strings.Join(keys, ", ")+"]\n"), 0o600))
+	case "enrols", "denies":
+		answer := map[string]string{"enrols": "allow", "denies": "deny"}[what]
+		out, err := enrolAtCentre(ts, dir, answer, args[2:])
+		ts.Logf("%s", out)
+		if (err == nil) != (what == "enrols") {
+			ts.Fatalf("clawai enroll: %v", err)
+		}
+	case "shows":
+		if len(args) != 4 {
+			ts.Fatalf("usage: gateway shows DIR PATH REGEXP")
+		}
+		status, body := newCentreBrowser(ts, dir).get(args[2])
+		if status != http.StatusOK {
+			ts.Fatalf("%s: %d\n%s", args[2], status, body)
+		}
+		found, err := regexp.MatchString(args[3], body)
+		ts.Check(err)
+		if found == neg {
+			ts.Fatalf("%s: %q shown: %v\n%s", args[2], args[3], found, body)
+		}
+	default:
+		ts.Fatalf("gateway does not know %q", what)
+	}
+}
+
+// scriptCommand is a program of the script, with the script's environment and folder.
+func scriptCommand(ts *testscript.TestScript, name string, args ...string) *exec.Cmd {
+	var path string
+	for dir := range strings.SplitSeq(ts.Getenv("PATH"), string(filepath.ListSeparator)) {
+		for _, end := range []string{"", ".exe"} {
+			if info, err := os.Stat(filepath.Join(dir, name+end)); path == "" && err == nil && !info.IsDir() {
+				path = filepath.Join(dir, name+end)
+			}
+		}
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, variable := range []string{"HOME", "USERPROFILE", "PATH", "TMPDIR", "SystemRoot", "CLAWAI_KEYCHAIN"} {
+		cmd.Env = append(cmd.Env, variable+"="+ts.Getenv(variable))
+	}
+	return cmd
+}
+
+// centreBrowser is the administrator's browser.
+type centreBrowser struct {
+	ts      *testscript.TestScript
+	client  *http.Client
+	address string
+	form    string // what forms send along
+}
+
+// newCentreBrowser waits for the centre in a folder and signs in.
+func newCentreBrowser(ts *testscript.TestScript, dir string) *centreBrowser {
+	deadline := time.Now().Add(time.Minute)
+	var link []byte
+	for {
+		var err error
+		if link, err = scriptCommand(ts, "clawai-gateway", "link", "--dir", dir).Output(); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("no centre came up: %v", err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	jar, err := cookiejar.New(nil)
+	ts.Check(err)
+	u, err := url.Parse(strings.TrimSpace(string(link)))
+	ts.Check(err)
+	b := &centreBrowser{ts: ts, client: &http.Client{Jar: jar, Timeout: time.Minute}, address: u.Scheme + "://" + u.Host}
+	if status, body := b.get(u.Path); status != http.StatusOK {
+		ts.Fatalf("the link: %d\n%s", status, body)
+	}
+	_, body := b.post("/sign-in", url.Values{"token": {strings.TrimPrefix(u.Path, "/sign-in/")}})
+	found := regexp.MustCompile(`name="form" value="([0-9a-f]+)"`).FindStringSubmatch(body)
+	if found == nil {
+		ts.Fatalf("signing in:\n%s", body)
+	}
+	b.form = found[1]
+	return b
+}
+
+func (b *centreBrowser) do(r *http.Request, err error) (int, string) {
+	b.ts.Check(err)
+	resp, err := b.client.Do(r)
+	b.ts.Check(err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	b.ts.Check(err)
+	return resp.StatusCode, string(body)
+}
+
+func (b *centreBrowser) get(path string) (int, string) {
+	return b.do(http.NewRequest(http.MethodGet, b.address+path, http.NoBody))
+}
+
+func (b *centreBrowser) post(path string, form url.Values) (int, string) {
+	r, err := http.NewRequest(http.MethodPost, b.address+path, strings.NewReader(form.Encode()))
+	b.ts.Check(err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", b.address)
+	return b.do(r, nil)
+}
+
+// enrolAtCentre runs clawai enroll and answers on the page with the code that it shows.
+func enrolAtCentre(ts *testscript.TestScript, dir, answer string, args []string) (string, error) {
+	b := newCentreBrowser(ts, dir)
+	cmd := scriptCommand(ts, "clawai", append(append([]string{"enroll"}, args...), b.address)...)
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	cmd.Stderr = cmd.Stdout
+	ts.Check(cmd.Start())
+	var said strings.Builder
+	code := regexp.MustCompile(`code=([A-Z]{4}-[A-Z]{4})`)
+	answered := false
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		said.WriteString(lines.Text() + "\n")
+		if found := code.FindStringSubmatch(lines.Text()); found != nil && !answered {
+			answered = true
+			if status, body := b.post("/enroll", url.Values{"form": {b.form}, "code": {found[1]}, "answer": {answer}}); status != http.StatusOK {
+				ts.Fatalf("%d\n%s", status, body)
+			}
+		}
+	}
+	return said.String(), cmd.Wait()
+}

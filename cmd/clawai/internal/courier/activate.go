@@ -1,0 +1,171 @@
+package courier
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/check/bundled"
+	"github.com/clawai/clawai/internal/session/packs"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/state/bundle"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// refusedError says why a bundle does not count. The bundle before it stays in force.
+type refusedError struct{ error }
+
+func (r refusedError) Unwrap() error { return r.error }
+
+// Active is the bundle in force.
+type Active struct {
+	Counter  uint64 // 0: none is in force
+	Revision string // of its policy
+	New      bool   // it came into force just now
+}
+
+// active is a bundle in force with its text.
+type active struct {
+	Active
+	src []byte // as it was signed; nil if there is none
+}
+
+// readActive returns the bundle in force. A file of it that cannot be read counts as none: the
+// counter of the progress still keeps older bundles out.
+func readActive(state string, keys []string) (a active, b bundle.Bundle) {
+	src, err := config.ReadFile(enrolment.BundleFile(state))
+	if err != nil {
+		return a, b
+	}
+	if b, _, err = bundle.Read(src, keys); err != nil {
+		return a, b
+	}
+	return active{Active{Counter: b.Counter}, src}, b
+}
+
+// activate puts a bundle into force: if one of the keys has signed it, if it is not older than the
+// one in force, if its policy loads as a layer here and its fixtures pass. Otherwise it returns a
+// refusedError and changes nothing. Another error is of the disk.
+func activate(folders config.Folders, src []byte, keys []string) (Active, error) {
+	state := folders.State
+	b, _, err := bundle.Read(src, keys)
+	if err != nil {
+		return Active{}, refusedError{err}
+	}
+	p, err := enrolment.ReadProgress(state)
+	if err != nil {
+		return Active{}, err
+	}
+	before, old := readActive(state, keys)
+	newest := max(p.Counter, before.Counter)
+	switch {
+	case b.Counter < newest:
+		return Active{}, refusedError{fmt.Errorf("the bundle's counter is %d, and %d was in force already: an older bundle never counts again; to go back, sign the old rules with a larger counter", b.Counter, newest)}
+	case b.Counter == before.Counter && !hasSameFiles(&b, &old):
+		return Active{}, refusedError{fmt.Errorf("the bundle's counter is %d, as that of the one in force, and its rules are others; sign them with a larger counter", b.Counter)}
+	}
+	trial, err := bundled.Try(&b, enrolment.PolicyFile(state), policyfile.PolicyOptions(folders.Home), packs.ParsePack)
+	if err == nil {
+		err = trial.Err()
+	}
+	if err != nil {
+		return Active{}, refusedError{fmt.Errorf("the bundle with the counter %d was refused: %w", b.Counter, err)}
+	}
+	a := Active{Counter: b.Counter, Revision: trial.Rules.Revision(), New: b.Counter != before.Counter}
+	// The signed file comes first: if this process is killed, the next one writes the rules out of it.
+	for _, dir := range []string{enrolment.Folder(state), filepath.Dir(enrolment.PolicyFile(state))} {
+		if err := config.PrivateFolder(dir); err != nil {
+			return Active{}, err
+		}
+	}
+	if !bytes.Equal(src, before.src) {
+		if err := atomicfile.Write(enrolment.BundleFile(state), src, atomicfile.Options{Mode: 0o600}); err != nil {
+			return Active{}, err
+		}
+	}
+	_, err = writeRules(state, &b)
+	return a, err
+}
+
+// hasSameFiles reports whether two bundles hold the same files.
+func hasSameFiles(a, b *bundle.Bundle) bool {
+	return slices.EqualFunc(a.Files, b.Files, func(x, y bundle.File) bool { return x.Name == y.Name && bytes.Equal(x.Text, y.Text) })
+}
+
+// writeRules writes a bundle's policy and packs to where sessions read them, and removes what else is
+// there. changed means that other bytes were there.
+func writeRules(state string, b *bundle.Bundle) (changed bool, err error) {
+	file := enrolment.PolicyFile(state)
+	dir := filepath.Dir(file)
+	write := func(path string, text []byte) error {
+		if old, err := config.ReadFile(path); err == nil && bytes.Equal(old, text) {
+			return nil
+		}
+		changed = true
+		if fi, err := os.Lstat(path); err == nil && !fi.Mode().IsRegular() { // somebody put a link or a folder there
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
+		}
+		return atomicfile.Write(path, text, atomicfile.Options{Mode: 0o600})
+	}
+	keep := []string{filepath.Base(file)}
+	for _, p := range b.Packs() { // before the policy that names them
+		keep = append(keep, p.Name)
+		if err := write(filepath.Join(dir, p.Name), p.Text); err != nil {
+			return changed, err
+		}
+	}
+	if old, err := config.ReadFile(file); err != nil || !bytes.Equal(old, b.Policy()) {
+		// A running session keeps a layer that has lost rules until it is confirmed. These rules are
+		// whole and signed, so they are.
+		if err := config.ConfirmPolicy(state, file, b.Policy()); err != nil {
+			return changed, err
+		}
+	}
+	if err := write(file, b.Policy()); err != nil {
+		return changed, err
+	}
+	there, err := os.ReadDir(dir)
+	if err != nil {
+		return changed, err
+	}
+	for _, e := range there {
+		if !slices.Contains(keep, e.Name()) {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return changed, err
+			}
+		}
+	}
+	return changed, nil
+}
+
+// restoreRules writes the rules of the bundle in force again, if somebody has changed them or a crash
+// has left them half written. changed means that they were other ones.
+func restoreRules(state string, keys []string) (a active, changed bool, err error) {
+	a, b := readActive(state, keys)
+	if a.src == nil {
+		return a, false, nil
+	}
+	changed, err = writeRules(state, &b)
+	return a, changed, err
+}
+
+// EndEnrolment ends the enrolment and gives back all that it has changed: the bundle's rules do not
+// hold any more, in running sessions neither. It returns enrolment.ErrNone if there is none.
+func EndEnrolment(ctx context.Context, state string) error {
+	file := enrolment.PolicyFile(state)
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		if err := config.ConfirmPolicy(state, file, nil); err != nil {
+			return err
+		}
+	}
+	return enrolment.RemoveEnrolment(ctx, state)
+}

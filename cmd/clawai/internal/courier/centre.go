@@ -1,0 +1,306 @@
+// Package courier carries what a laptop and its team's centre exchange: bundles of rules down, the
+// record up. It runs in a process of its own (clawai enroll sync --stay), never in a session.
+package courier
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/bundle"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/egress"
+	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+const (
+	requestTimeout = 30 * time.Second
+	maxAnswer      = 1 << 20 // bytes of an answer in JSON
+	maxETag        = 200
+)
+
+// Centre is a team's centre, as a laptop speaks to it.
+type Centre struct {
+	url, token string // the token is "" before the enrolment
+	http       *http.Client
+	transport  *egress.Transport
+}
+
+// NewCentre returns the centre at an address that enrolment.ParseURL has read. It sends nothing.
+func NewCentre(folders config.Folders, address, token string) *Centre {
+	t := egress.Network{Folders: folders}.NewTransport(egress.Options{})
+	return &Centre{address, token, &http.Client{
+		Transport: t,
+		Timeout:   requestTimeout,
+		// Another host must not get the token.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, t}
+}
+
+// Close closes idle connections.
+func (c *Centre) Close() { c.transport.CloseIdleConnections() }
+
+// StatusError is an answer of the centre that refuses.
+type StatusError struct {
+	Code   int
+	Reason string // what the centre says, as it came; "" for nothing
+	held   *enrolment.Held
+}
+
+// Error says what the centre answered, and what to do.
+func (e *StatusError) Error() string {
+	why := ""
+	if e.Reason != "" {
+		why = ": " + term.VisibleText(cutText(e.Reason))
+	}
+	switch e.Code {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Sprintf("the centre does not know this laptop any more (%d%s); ask its owner, or end the enrolment with: clawai unenroll", e.Code, why)
+	}
+	return fmt.Sprintf("the centre answered %d %s%s", e.Code, http.StatusText(e.Code), why)
+}
+
+func cutText(s string) string {
+	if r := []rune(s); len(r) > 200 {
+		return string(r[:200]) + "..."
+	}
+	return s
+}
+
+// send sends a request. The caller closes the body of an answer. An answer other than those of ok
+// becomes a *StatusError.
+func (c *Centre) send(ctx context.Context, method, path string, body []byte, kind string, header http.Header, ok ...int) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	if len(body) > 0 {
+		r.Header.Set("Content-Type", kind)
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	r.Header.Set("User-Agent", "clawai")
+	resp, err := c.http.Do(r)
+	if err != nil {
+		if failed, is := errors.AsType[*url.Error](err); is {
+			err = failed.Err
+		}
+		return nil, fmt.Errorf("the centre at %s cannot be reached: %w", c.url, err)
+	}
+	for _, code := range ok {
+		if resp.StatusCode == code {
+			return resp, nil
+		}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	failed := &StatusError{Code: resp.StatusCode}
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	var said enrolment.Refusal
+	if json.Unmarshal(text, &said) == nil {
+		if failed.Reason = said.Error; said.Description != "" && said.Error != "" {
+			failed.Reason += ", " + said.Description
+		}
+	}
+	if held := (enrolment.Held{Size: -1}); resp.StatusCode == http.StatusConflict && json.Unmarshal(text, &held) == nil && held.Size >= 0 {
+		failed.held = &held
+	}
+	return nil, failed
+}
+
+// exchangeJSON sends a document and reads the answer into out; out may be nil.
+func (c *Centre) exchangeJSON(ctx context.Context, method, path string, in, out any) error {
+	var body []byte
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return err
+		}
+	}
+	resp, err := c.send(ctx, method, path, body, "application/json", http.Header{"Accept": {"application/json"}}, http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return readAnswer(resp, out)
+}
+
+func readAnswer(resp *http.Response, out any) error {
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("the centre's answer ended early: %w", err)
+	case len(text) > maxAnswer:
+		return errors.New("the centre's answer is too long")
+	case out == nil:
+		return nil
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("the centre's answer is not what a centre of clawai says: %w; is this its address?", err)
+	}
+	return nil
+}
+
+// AskEnrolment asks for a code that a person confirms at the centre.
+func (c *Centre) AskEnrolment(ctx context.Context, ask enrolment.AskEnrolment) (d enrolment.DeviceCode, err error) {
+	if err = c.exchangeJSON(ctx, http.MethodPost, enrolment.EnrollPath, ask, &d); err != nil {
+		return d, err
+	}
+	if d.DeviceCode == "" || !isTypable(d.UserCode) {
+		return d, errors.New("the centre gave no code that can be typed")
+	}
+	for _, page := range []*string{&d.VerificationURI, &d.Complete} {
+		u, err := url.Parse(*page)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+			*page = ""
+		}
+	}
+	if d.VerificationURI == "" {
+		return d, errors.New("the centre gave no page to confirm the code at")
+	}
+	if d.Interval <= 0 {
+		d.Interval = 5
+	}
+	if d.ExpiresIn <= 0 {
+		d.ExpiresIn = 15 * 60
+	}
+	d.Interval, d.ExpiresIn = min(d.Interval, 60), min(d.ExpiresIn, 3600)
+	return d, nil
+}
+
+// isTypable reports whether a person can type a code. A text from the centre must not speak to them.
+func isTypable(code string) bool {
+	return code != "" && len(code) <= 32 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// AwaitGrant waits until a person has confirmed the code (RFC 8628).
+func (c *Centre) AwaitGrant(ctx context.Context, d enrolment.DeviceCode) (g enrolment.Grant, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(d.ExpiresIn)*time.Second, errors.New("nobody confirmed the code in time; run the command again"))
+	defer cancel()
+	for pause := time.Duration(d.Interval) * time.Second; ; {
+		select {
+		case <-ctx.Done():
+			return g, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+		err := c.exchangeJSON(ctx, http.MethodPost, enrolment.TokenPath, enrolment.AskToken{DeviceCode: d.DeviceCode}, &g)
+		if err == nil {
+			return g, nil
+		}
+		refused, answered := errors.AsType[*StatusError](err)
+		code := ""
+		if answered {
+			code, _, _ = strings.Cut(refused.Reason, ",")
+		}
+		switch {
+		case code == enrolment.Pending:
+		case code == enrolment.SlowDown:
+			pause += 5 * time.Second
+		case code == enrolment.Expired:
+			return g, errors.New("nobody confirmed the code in time; run the command again")
+		case code == enrolment.Refused:
+			return g, errors.New("the enrolment was refused at the centre")
+		case ctx.Err() != nil:
+			return g, context.Cause(ctx)
+		case !answered || refused.Code >= 500 || refused.Code == http.StatusTooManyRequests:
+			pause = min(2*pause, time.Minute)
+		default:
+			return g, err
+		}
+	}
+}
+
+// fetched is the centre's answer to a poll.
+type fetched struct {
+	src  []byte // the bundle; nil if it is the one that the ETag names, or if there is none
+	etag string
+	none bool // the centre has no bundle
+}
+
+// fetchBundle asks for the bundle, unless it is the one that etag names; "" names none.
+func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err error) {
+	h := http.Header{}
+	if etag != "" {
+		h.Set("If-None-Match", etag)
+	}
+	resp, err := c.send(ctx, http.MethodGet, enrolment.BundlePath, nil, "", h, http.StatusOK, http.StatusNotModified, http.StatusNotFound)
+	if err != nil {
+		return f, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	switch resp.StatusCode {
+	case http.StatusNotModified:
+		if etag == "" {
+			return f, errors.New("the centre says that a bundle is unchanged which this laptop does not have")
+		}
+		return fetched{etag: etag}, nil
+	case http.StatusNotFound:
+		// Another program at this address answers 404, too, and is no sign that the centre is there.
+		var said enrolment.Refusal
+		if err := readAnswer(resp, &said); err != nil {
+			return f, err
+		}
+		if said.Error != enrolment.NoBundle {
+			return f, errors.New("what answers at the centre's address is no centre of clawai: it does not say that there is no bundle")
+		}
+		return fetched{none: true}, nil
+	}
+	if f.src, err = io.ReadAll(io.LimitReader(resp.Body, bundle.MaxSize+1)); err != nil {
+		return fetched{}, fmt.Errorf("the bundle came in part: %w", err)
+	}
+	if tag := resp.Header.Get("ETag"); len(tag) <= maxETag && !strings.ContainsFunc(tag, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		f.etag = tag
+	}
+	return f, nil
+}
+
+// SendReport says how this laptop is.
+func (c *Centre) SendReport(ctx context.Context, r enrolment.Report) error {
+	return c.exchangeJSON(ctx, http.MethodPost, enrolment.StatePath, r, nil)
+}
+
+func segmentPath(session, segment string) string {
+	return enrolment.RecordsPath + url.PathEscape(session) + "/" + url.PathEscape(segment)
+}
+
+// askHeld returns how much of a segment the centre holds.
+func (c *Centre) askHeld(ctx context.Context, session, segment string) (h enrolment.Held, err error) {
+	err = c.exchangeJSON(ctx, http.MethodGet, segmentPath(session, segment), nil, &h)
+	if refused, is := errors.AsType[*StatusError](err); is && refused.Code == http.StatusNotFound {
+		return enrolment.Held{}, nil
+	}
+	if err == nil && h.Size < 0 {
+		err = errors.New("the centre says that it holds less than nothing")
+	}
+	return h, err
+}
+
+// sendPortion sends bytes of a segment that begin at an offset. complete means that nothing follows.
+// If the centre holds another number of bytes than at, it returns that number and moved = true.
+func (c *Centre) sendPortion(ctx context.Context, session, segment string, at int64, portion []byte, complete bool) (h enrolment.Held, moved bool, err error) {
+	path := segmentPath(session, segment) + "?at=" + strconv.FormatInt(at, 10)
+	if complete {
+		path += "&complete=1"
+	}
+	resp, err := c.send(ctx, http.MethodPut, path, portion, "application/x-ndjson", nil, http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent)
+	if refused, is := errors.AsType[*StatusError](err); is && refused.held != nil {
+		return *refused.held, true, nil
+	}
+	if err != nil {
+		return h, false, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return enrolment.Held{Size: at + int64(len(portion)), Complete: complete}, false, readAnswer(resp, nil)
+}

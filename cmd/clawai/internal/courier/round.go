@@ -1,0 +1,159 @@
+package courier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/bundle"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// Courier speaks with the centre for this laptop.
+type Courier struct {
+	folders config.Folders
+	joined  enrolment.Enrolment
+	centre  *Centre
+	shipper shipper
+	again   bool // the next poll asks for the bundle, also if it is the one that was looked at last
+}
+
+// NewCourier returns the courier of an enrolled laptop; enrolment.ErrNone if it is not enrolled.
+func NewCourier(folders config.Folders) (*Courier, error) {
+	e, err := enrolment.ReadEnrolment(folders.State)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := bundle.ParseKeys(e.BundleKeys); err != nil {
+		return nil, err
+	}
+	c := &Courier{folders: folders, joined: e, centre: NewCentre(folders, e.URL, e.Token)}
+	c.shipper = newShipper(folders.State, e.Since, c.centre)
+	p, err := enrolment.ReadProgress(folders.State)
+	c.again = err != nil || p.Refused != "" // a newer clawai may take what an older one has refused
+	return c, nil
+}
+
+// URL returns the address of the centre.
+func (c *Courier) URL() string { return c.joined.URL }
+
+// Close closes the connections.
+func (c *Courier) Close() { c.centre.Close() }
+
+// Poll asks the centre for the bundle and puts a new one into force. It keeps what came of that, and
+// says it to the centre. An error means that the centre was not reached, or that the disk failed; a
+// bundle that was refused is no error.
+func (c *Courier) Poll(ctx context.Context) (a Active, err error) {
+	unlock, err := enrolment.LockRound(ctx, c.folders.State)
+	if err != nil {
+		return a, err
+	}
+	defer unlock()
+	a, restored, err := c.poll(ctx)
+	if errors.Is(err, enrolment.ErrNone) || ctx.Err() != nil {
+		return a, err
+	}
+	failed := ""
+	if err != nil {
+		failed = err.Error()
+	}
+	if kept := enrolment.ChangeProgress(c.folders.State, func(p *enrolment.Progress) {
+		p.Tried, p.Error = now(), failed
+	}); kept != nil {
+		return a, errors.Join(err, kept)
+	}
+	if err != nil {
+		return a, err
+	}
+	return a, c.report(ctx, restored)
+}
+
+// poll is Poll without what is said afterwards. restored means that the rules were changed on this
+// laptop and written again.
+func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error) {
+	state := c.folders.State
+	if !enrolment.IsEnrolled(state) {
+		return a, false, enrolment.ErrNone
+	}
+	before, restored, err := restoreRules(state, c.joined.BundleKeys)
+	if err != nil {
+		return before.Active, false, err
+	}
+	p, err := enrolment.ReadProgress(state)
+	if errors.Is(err, enrolment.ErrDamaged) {
+		// What is lost with it is when the centre was last reached, so an offline rule holds until it is.
+		p = enrolment.Progress{Counter: before.Counter}
+		err = enrolment.ReplaceProgress(state, p)
+	}
+	if err != nil {
+		return before.Active, restored, err
+	}
+	a = before.Active
+	a.Revision = p.Revision
+	etag := p.ETag
+	if c.again || before.src == nil && p.Refused == "" {
+		etag = ""
+	}
+	got, err := c.centre.fetchBundle(ctx, etag)
+	if err != nil {
+		return a, restored, err
+	}
+	refused := p.Refused
+	switch {
+	case got.none:
+		got.etag, refused = "", "" // the bundle in force stays: nothing is no bundle
+	case got.src != nil:
+		next, err := activate(c.folders, got.src, c.joined.BundleKeys)
+		no, is := errors.AsType[refusedError](err)
+		switch {
+		case is:
+			refused = no.Error()
+		case err != nil:
+			return a, restored, fmt.Errorf("the bundle cannot be put into force: %w", err)
+		default:
+			a, refused = next, ""
+		}
+	}
+	c.again = false
+	return a, restored, enrolment.ChangeProgress(state, func(p *enrolment.Progress) {
+		p.Reached, p.ETag, p.Refused = now(), got.etag, refused
+		if p.Counter, p.Revision = a.Counter, a.Revision; a.New {
+			p.Activated = p.Reached
+		}
+	})
+}
+
+// report says to the centre how this laptop is.
+func (c *Courier) report(ctx context.Context, restored bool) error {
+	p, err := enrolment.ReadProgress(c.folders.State)
+	if err != nil {
+		return err
+	}
+	r := enrolment.Report{Revision: p.Revision, Counter: p.Counter, Version: cmdline.ReleaseVersion(), Error: p.Refused, Backlog: p.Backlog, Time: now()}
+	switch {
+	case restored && r.Error == "":
+		r.Error = "the bundle's rules were changed on the laptop, and were written again"
+	case p.ShipError != "" && r.Error == "":
+		r.Error = p.ShipError
+	}
+	if r.Sessions, err = audit.CountRunning(base.RecordDir(c.folders.State)); err != nil {
+		r.Sessions = 0 // a record that cannot be read is told of by doctor, and no reason to say nothing
+	}
+	return c.centre.SendReport(ctx, r)
+}
+
+// SayGoodbye tells the centre that the laptop's owner has ended the enrolment.
+func (c *Courier) SayGoodbye(ctx context.Context) error {
+	p, err := enrolment.ReadProgress(c.folders.State)
+	if err != nil {
+		return err
+	}
+	return c.centre.SendReport(ctx, enrolment.Report{Revision: p.Revision, Counter: p.Counter, Version: cmdline.ReleaseVersion(), Error: "the enrolment was ended on the laptop", Time: now()})
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,87 @@
+package logcmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/state/audit"
+)
+
+// cursor is what an export has delivered: of each session, all up to a number. The zero value keeps
+// nothing.
+type cursor struct {
+	path  string
+	taken cursorFile
+	old   map[string]uint64 // what earlier exports have delivered
+}
+
+// cursorFile is the content of a cursor's file.
+type cursorFile struct {
+	Version  int               `json:"version"`
+	Sessions map[string]uint64 `json:"sessions"` // number of the last record that was taken
+}
+
+// openFile reads a cursor from a file, which need not exist, and locks the file. Sessions that the
+// record has no longer are forgotten.
+func (c *cursor) openFile(path, dir string) (release func(), err error) {
+	unlock, err := atomicfile.Lock(path)
+	if err != nil {
+		return nil, cmdline.Usagef("--cursor: %v; each export needs a file of its own", err)
+	}
+	if err := c.readFile(path, dir); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+func (c *cursor) readFile(path, dir string) error {
+	c.path, c.taken, c.old = path, cursorFile{1, map[string]uint64{}}, map[string]uint64{}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return cmdline.Usagef("--cursor: %v", err)
+	}
+	var read cursorFile
+	doc := json.NewDecoder(bytes.NewReader(text))
+	doc.DisallowUnknownFields()
+	if doc.Decode(&read) != nil || doc.More() || read.Version != 1 || read.Sessions == nil {
+		return cmdline.Usagef("--cursor: %s is no cursor of log export; remove it to export everything again, or name another file", path)
+	}
+	present, err := audit.ListSegments(dir)
+	if err != nil {
+		return err
+	}
+	for _, s := range present {
+		if n, ok := read.Sessions[s.Session]; ok {
+			c.old[s.Session], c.taken.Sessions[s.Session] = n, n
+		}
+	}
+	return nil
+}
+
+// isTaken reports whether an earlier export has delivered a record.
+func (c *cursor) isTaken(e *event.Entry) bool { return e.Seq <= c.old[e.Session] }
+
+// advance notes that records were delivered, and writes the file.
+func (c *cursor) advance(batch []*event.Entry) error {
+	if c.path == "" {
+		return nil
+	}
+	for _, e := range batch {
+		c.taken.Sessions[e.Session] = max(c.taken.Sessions[e.Session], e.Seq)
+	}
+	text, err := json.Marshal(&c.taken)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(c.path, append(text, '\n'), atomicfile.Options{})
+}

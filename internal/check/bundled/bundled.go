@@ -1,0 +1,119 @@
+// Package bundled tries a bundle before it counts: its policy must load as a layer, and its fixtures
+// must get the answers that they expect. Who makes a bundle and each laptop that takes it run the same
+// trial, so that what one refuses never reaches the others.
+package bundled
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/state/bundle"
+	"github.com/clawai/clawai/policy"
+)
+
+// layerName is the name of the layer that a bundle is.
+const layerName = "organisation"
+
+// home is what ~ means in fixtures, the same on every machine.
+const home = "/home/user"
+
+// open is the policy below the bundle in the trial: it allows whatever can be asked for, so that each
+// answer is the bundle's.
+const open = `
+[[rule]]
+action = "allow"
+tool = "**"
+[[rule]]
+action = "allow"
+resource = "**"
+[[rule]]
+action = "allow"
+prompt = "**"
+[[rule]]
+action = "allow"
+sampling = "**"
+[[rule]]
+action = "allow"
+elicitation = "**"
+[[rule]]
+action = "allow"
+method = "**"
+`
+
+// Outcome is what a trial found.
+type Outcome struct {
+	Rules    *policy.Policy // the bundle's policy as a layer
+	Summary  check.Summary
+	Problems []string // a fixture each, with why it failed; nil if the bundle may count
+}
+
+// Err returns an error that names the first problem; nil if there is none.
+func (o *Outcome) Err() error {
+	switch n := len(o.Problems); n {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("its fixture %s", o.Problems[0])
+	default:
+		return fmt.Errorf("its fixture %s; %d more fail", o.Problems[0], n-1)
+	}
+}
+
+// Try tries a bundle. path names its policy in errors and positions. o says how the policy is read on
+// this machine: its Pack gets the text of a pack that the bundle holds.
+func Try(b *bundle.Bundle, path string, o policy.Options, pack func(path string, src []byte) (policy.Pack, error)) (*Outcome, error) {
+	o.Layer, o.Above, o.Calls, o.Disk = layerName, nil, nil, nil
+	o.Pack = func(x policy.PackFile) (policy.Pack, error) {
+		if src := b.Find(x.File); src != nil {
+			return pack(x.File, src)
+		}
+		return nil, errors.New("the bundle does not hold it")
+	}
+	rules, err := policy.Parse(path, b.Policy(), o)
+	if err != nil {
+		return nil, fmt.Errorf("its policy does not load: %w", firstError(err))
+	}
+	o.Home = home
+	same, err := policy.Parse(path, b.Policy(), o)
+	if err != nil {
+		return nil, fmt.Errorf("its policy does not load: %w", firstError(err))
+	}
+	o.Layer, o.Above = "", []*policy.Policy{same}
+	trial, err := policy.Parse("", []byte(open), o)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{Rules: rules}
+	var results []check.Result
+	for _, f := range b.Fixtures() {
+		r := judge(trial, f)
+		results = append(results, r)
+		switch {
+		case r.Err != nil:
+			out.Problems = append(out.Problems, fmt.Sprintf("%s cannot be read: %v", f.Name, r.Err))
+		case r.IsMismatch():
+			out.Problems = append(out.Problems, fmt.Sprintf("%s gets %s, %s", f.Name, r.Action, r.DescribeMismatch()))
+		}
+	}
+	out.Summary = check.Summarize(results)
+	return out, nil
+}
+
+func judge(p *policy.Policy, f bundle.File) check.Result {
+	fx, err := check.ParseFixture(f.Text)
+	if err != nil {
+		return check.Result{Path: f.Name, Err: err}
+	}
+	fx.Path = f.Name
+	return check.JudgeFixture(p, fx, "")
+}
+
+// firstError returns the first of several mistakes of a policy.
+func firstError(err error) error {
+	if all, ok := errors.AsType[policy.Errors](err); ok && len(all) > 1 {
+		return fmt.Errorf("%w, and %d more", all[0], len(all)-1)
+	}
+	return errors.New(strings.TrimSpace(err.Error()))
+}

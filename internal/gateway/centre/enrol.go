@@ -1,0 +1,228 @@
+package centre
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// Bounds of an enrolment (RFC 8628).
+const (
+	codeLife    = 10 * time.Minute
+	pollWait    = 2 * time.Second // between two questions of a laptop; each that comes too early adds slowStep
+	slowStep    = 5 * time.Second
+	maxWishes   = 100 // that wait at the same time
+	maxTextLen  = 64  // characters of a laptop's name, system and version
+	codeLetters = "BCDFGHJKLMNPQRSTVWXZ"
+	codeLength  = 8
+)
+
+// Errors that a person or a laptop is told as they are.
+var (
+	ErrNoKeys   = errors.New("this centre has no key of bundles yet: its administrator must put bundle_keys into gateway.toml and start it again")
+	ErrTooOften = errors.New("too often; wait some minutes and try again")
+	ErrNoCode   = errors.New("no laptop waits with this code; it may have expired: run clawai enroll again on the laptop")
+	ErrNoAccess = errors.New("this token is not valid here")
+)
+
+// newSecret returns 256 random bits as text without signs that a shell or a URL changes.
+func newSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// newWord returns random characters of an alphabet.
+func newWord(alphabet string, length int) string {
+	word := make([]byte, 0, length)
+	for len(word) < length {
+		var b [1]byte
+		_, _ = rand.Read(b[:])                                   // never fails (crypto/rand)
+		if n := int(b[0]); n < 256/len(alphabet)*len(alphabet) { // each character is as likely
+			word = append(word, alphabet[n%len(alphabet)])
+		}
+	}
+	return string(word)
+}
+
+// plainCode returns a user code as it is hashed, whatever a person typed between its letters; "" if
+// it is none.
+func plainCode(typed string) string {
+	code := strings.Map(func(r rune) rune {
+		if r == '-' || r == ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToUpper(typed))
+	if len(code) != codeLength || strings.Trim(code, codeLetters) != "" {
+		return ""
+	}
+	return code
+}
+
+// cleanText returns a text that a database and a page can keep: valid, without zero bytes, at most
+// most bytes long.
+func cleanText(s string, most int) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\u2400")
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// BeginEnrolment keeps a laptop's wish and returns the code for the laptop and the one for a person.
+// address is where the wish came from on the network.
+func (c *Centre) BeginEnrolment(ctx context.Context, ask enrolment.AskEnrolment, address string) (enrolment.DeviceCode, error) {
+	if len(c.Settings.BundleKeys) == 0 {
+		return enrolment.DeviceCode{}, ErrNoKeys
+	}
+	if !c.begun.take(address, c.now()) {
+		return enrolment.DeviceCode{}, ErrTooOften
+	}
+	for _, text := range []*string{&ask.Name, &ask.OS, &ask.Version} {
+		*text = cleanText(*text, maxTextLen)
+	}
+	if strings.TrimSpace(ask.Name) == "" {
+		ask.Name = "(no name)"
+	}
+	device, user := newSecret(), newWord(codeLetters, codeLength)
+	now := c.now()
+	err := c.Store.AddEnrolment(ctx, store.Enrolment{
+		DeviceHash: c.hashSecret("device", device), UserHash: c.hashSecret("user", user),
+		Ask: ask, Address: address, Created: now, Expires: now.Add(codeLife), Interval: pollWait,
+	}, maxWishes)
+	if errors.Is(err, store.ErrMany) {
+		err = ErrTooOften
+	}
+	return enrolment.DeviceCode{
+		DeviceCode: device, UserCode: user[:codeLength/2] + "-" + user[codeLength/2:],
+		ExpiresIn: int(codeLife / time.Second), Interval: int(pollWait / time.Second),
+	}, err
+}
+
+// FindWish returns the wish with a code that a person typed. Wrong codes count against who typed them.
+func (c *Centre) FindWish(ctx context.Context, typed, who string) (store.Enrolment, error) {
+	e, err := c.Store.FindEnrolment(ctx, c.hashSecret("user", plainCode(typed)))
+	if err == nil && e.Expires.After(c.now()) {
+		return e, nil
+	}
+	if err != nil && !errors.Is(err, store.ErrNone) {
+		return store.Enrolment{}, err
+	}
+	if !c.guesses.take(who, c.now()) {
+		return store.Enrolment{}, ErrTooOften
+	}
+	return store.Enrolment{}, ErrNoCode
+}
+
+// DecideWish allows or denies the wish with a code.
+func (c *Centre) DecideWish(ctx context.Context, typed string, allow bool, who string) (store.Enrolment, error) {
+	e, err := c.FindWish(ctx, typed, who)
+	if err != nil {
+		return e, err
+	}
+	e.Status = store.Denied
+	if allow {
+		e.Status = store.Allowed
+	}
+	return e, c.Store.DecideEnrolment(ctx, e.UserHash, e.Status, who)
+}
+
+// PollToken answers a laptop that asks whether a person has decided. The refusal has a code of RFC
+// 8628.
+func (c *Centre) PollToken(ctx context.Context, deviceCode string) (enrolment.Grant, *enrolment.Refusal, error) {
+	refuse := func(code, text string) (enrolment.Grant, *enrolment.Refusal, error) {
+		return enrolment.Grant{}, &enrolment.Refusal{Error: code, Description: text}, nil
+	}
+	hash, now, tooEarly := c.hashSecret("device", deviceCode), c.now(), false
+	e, err := c.Store.PollEnrolment(ctx, hash, func(e *store.Enrolment) {
+		if tooEarly = now.Before(e.Polled.Add(e.Interval)); tooEarly {
+			e.Interval += slowStep
+		}
+		e.Polled = now
+	})
+	switch {
+	case errors.Is(err, store.ErrNone):
+		return refuse(enrolment.Expired, "this code is not known or has expired; run clawai enroll again")
+	case err != nil:
+		return enrolment.Grant{}, nil, err
+	case !e.Expires.After(now):
+		return refuse(enrolment.Expired, "nobody confirmed the code in time; run clawai enroll again")
+	case e.Status == store.Denied:
+		return refuse(enrolment.Refused, "the administrator of the centre denied this laptop")
+	case e.Status != store.Allowed && tooEarly:
+		return refuse(enrolment.SlowDown, "asked too early")
+	case e.Status != store.Allowed:
+		return refuse(enrolment.Pending, "nobody has confirmed the code yet")
+	}
+	secret := newSecret()
+	id, err := c.Store.AddLaptop(ctx, hash, store.Laptop{ID: newWord("abcdefghijkmnpqrstuvwxyz23456789", 12), Enrolled: now}, c.hashSecret("token", secret))
+	if errors.Is(err, store.ErrTwice) {
+		return refuse(enrolment.Expired, "this code was used; run clawai enroll again")
+	}
+	if err != nil {
+		return enrolment.Grant{}, nil, err
+	}
+	return enrolment.Grant{Laptop: id, Token: "clw_" + id + "_" + secret, BundleKeys: c.Settings.BundleKeys, Offline: c.Settings.OfflineRule()}, nil, nil
+}
+
+// CheckToken returns the laptop whose token this is. ErrNoAccess: it is nobody's, or was revoked.
+func (c *Centre) CheckToken(ctx context.Context, token string) (store.Laptop, error) {
+	rest, ok := strings.CutPrefix(token, "clw_")
+	id, secret, both := strings.Cut(rest, "_")
+	if !ok || !both || len(token) > 200 || !enrolment.IsName(id) {
+		return store.Laptop{}, ErrNoAccess
+	}
+	l, hash, err := c.Store.FindLaptop(ctx, id)
+	if errors.Is(err, store.ErrNone) || err == nil && (!l.Revoked.IsZero() || !c.isSecret("token", secret, hash)) {
+		return store.Laptop{}, ErrNoAccess
+	}
+	return l, err
+}
+
+// Bounds of signing in.
+const (
+	linkLife    = 15 * time.Minute
+	SessionLife = 8 * time.Hour
+)
+
+// NewLink returns the token of a link that signs a person in once. Their earlier links end.
+func (c *Centre) NewLink(ctx context.Context, who string) (token string, err error) {
+	token = newSecret()
+	return token, c.Store.AddLink(ctx, c.hashSecret("link", token), who, c.now().Add(linkLife))
+}
+
+// SignIn makes a session of a link's token. store.ErrNone: the link was used, ended or never was.
+func (c *Centre) SignIn(ctx context.Context, token string) (session string, err error) {
+	session = newSecret()
+	now := c.now()
+	_, err = c.Store.UseLink(ctx, c.hashSecret("link", token), c.hashSecret("session", session), now, now.Add(SessionLife))
+	return session, err
+}
+
+// FindPerson returns who has a session; store.ErrNone if nobody.
+func (c *Centre) FindPerson(ctx context.Context, session string) (who string, err error) {
+	return c.Store.FindSession(ctx, c.hashSecret("session", session), c.now())
+}
+
+// SignOut ends a session.
+func (c *Centre) SignOut(ctx context.Context, session string) error {
+	return c.Store.EndSession(ctx, c.hashSecret("session", session))
+}
+
+// FormToken returns what a form of a session's pages must send along. No other site can know it.
+func (c *Centre) FormToken(session string) string { return c.hashSecret("form", session) }
+
+// IsFormToken reports whether a form was made for a session.
+func (c *Centre) IsFormToken(session, token string) bool { return c.isSecret("form", session, token) }

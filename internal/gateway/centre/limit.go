@@ -1,0 +1,48 @@
+package centre
+
+import (
+	"sync"
+	"time"
+)
+
+// limit lets somebody do something a number of times in a span of time.
+type limit struct {
+	most int
+	each time.Duration
+
+	mu   sync.Mutex
+	done map[string][]time.Time
+}
+
+// maxKnown bounds the memory of a limit: when so many have done something, all of them share one
+// count until the spans end.
+const maxKnown = 10_000
+
+// take counts one more time, and reports whether it is within the limit.
+func (l *limit) take(who string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done == nil {
+		l.done = map[string][]time.Time{}
+	}
+	if len(l.done) >= maxKnown {
+		for other, times := range l.done {
+			if !times[len(times)-1].After(now.Add(-l.each)) {
+				delete(l.done, other)
+			}
+		}
+		if _, known := l.done[who]; !known && len(l.done) >= maxKnown {
+			who = ""
+		}
+	}
+	times := l.done[who]
+	for len(times) > 0 && !times[0].After(now.Add(-l.each)) {
+		times = times[1:]
+	}
+	if len(times) >= l.most {
+		l.done[who] = times
+		return false
+	}
+	l.done[who] = append(times, now)
+	return true
+}

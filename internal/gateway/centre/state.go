@@ -1,0 +1,63 @@
+package centre
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gateway/store"
+)
+
+// LaptopState is how a laptop does, in one look and a few words. A laptop that somebody must look at
+// is Refused, which the pages show red.
+type LaptopState struct {
+	Look view.Look
+	Word string
+}
+
+// IsRed reports whether somebody must look at the laptop.
+func (s LaptopState) IsRed() bool { return s.Look == view.Refused }
+
+// StateOf returns how a laptop does. newest is the counter of the newest bundle; 0 if there is none.
+func (c *Centre) StateOf(l *store.Laptop, newest uint64) LaptopState {
+	now, silent := c.now(), time.Duration(c.Settings.SilentMinutes)*time.Minute
+	since := l.Enrolled
+	if l.Shipped.After(since) {
+		since = l.Shipped
+	}
+	switch {
+	case !l.Revoked.IsZero():
+		return LaptopState{view.Plain, "revoked"}
+	case l.Findings > 0:
+		return LaptopState{view.Refused, "its record was changed"}
+	case l.Seen.IsZero() && now.Sub(l.Enrolled) <= silent:
+		return LaptopState{view.Asked, "not heard yet"}
+	case l.Seen.IsZero():
+		return LaptopState{view.Refused, "never heard"}
+	case now.Sub(l.Seen) > silent && (l.Report.Sessions > 0 || l.Report.Backlog > 0):
+		// It said that it had more to ship. A laptop without sessions has nothing to say.
+		return LaptopState{view.Refused, "stopped shipping " + SpanText(now.Sub(l.Seen)) + " ago"}
+	case l.Report.Error != "":
+		return LaptopState{view.Refused, "reports an error"}
+	case l.Report.Backlog > 0 && now.Sub(since) > silent:
+		return LaptopState{view.Refused, "stopped shipping " + SpanText(now.Sub(since)) + " ago"}
+	case l.Report.Counter < newest:
+		return LaptopState{view.Asked, fmt.Sprintf("has bundle %d, the newest is %d", l.Report.Counter, newest)}
+	case now.Sub(l.Seen) > silent:
+		return LaptopState{view.Plain, "idle for " + SpanText(now.Sub(l.Seen))}
+	}
+	return LaptopState{view.Allowed, "in order"}
+}
+
+// SpanText returns a span of time in its largest unit.
+func SpanText(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(int(d.Seconds()), 0))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}

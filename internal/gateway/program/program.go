@@ -1,0 +1,137 @@
+// Package program is the command line of clawai-gateway.
+package program
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// Exit codes, as those of clawai.
+const (
+	exitOK     = 0
+	exitFailed = 1 // a check failed, or the work could not be done
+	exitUsage  = 2 // the command line or its input could not be read
+)
+
+// usageError is a mistake on the command line.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, a ...any) error { return &usageError{fmt.Sprintf(format, a...)} }
+
+// errFailed means that a check failed, and that the person has already been told.
+var errFailed = errors.New("a check failed")
+
+// command is one command.
+type command struct {
+	name, arguments, about string
+	takes                  int // number of arguments
+	run                    func(c *call) error
+	flags                  func(c *call, f *flag.FlagSet)
+}
+
+// call is one use of a command.
+type call struct {
+	dir       string
+	dev       bool
+	port      int
+	arguments []string
+	stdout    io.Writer
+	stderr    io.Writer
+}
+
+var commands = []command{
+	{"serve", "--dev --dir DIR [--port PORT]", "serve a centre that others of this machine can reach", 0, runServe, func(c *call, f *flag.FlagSet) {
+		f.BoolVar(&c.dev, "dev", false, "on a loopback address, with an administrator who signs in by a link")
+		f.IntVar(&c.port, "port", 8470, "the `PORT` to listen on; 0 is any free one")
+	}},
+	{"link", "--dir DIR", "make a link by which the administrator signs in once", 0, runLink, nil},
+	{"publish", "--dir DIR BUNDLE", "give laptops a signed bundle, if its signature and counter hold", 1, runPublish, nil},
+	{"laptops", "--dir DIR", "list the laptops and how they do", 0, runLaptops, nil},
+	{"revoke", "--dir DIR LAPTOP", "end the token of a laptop, by its id", 1, runRevoke, nil},
+	{"doctor", "--dir DIR", "check the centre in a folder", 0, runDoctor, nil},
+}
+
+// Run runs a command line without the program's name, and returns the exit code.
+func Run(words []string, version string, stdout, stderr io.Writer) int {
+	err := runCommand(words, version, stdout, stderr)
+	if err == nil {
+		return exitOK
+	}
+	if !errors.Is(err, errFailed) {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			fmt.Fprintf(stderr, "clawai-gateway: %s\n", term.VisibleText(line))
+		}
+	}
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func runCommand(words []string, version string, stdout, stderr io.Writer) error {
+	if len(words) == 0 {
+		return usagef("which command? See: clawai-gateway --help")
+	}
+	switch words[0] {
+	case "--help", "-h", "help":
+		return writeHelp(stdout)
+	case "--version":
+		_, err := fmt.Fprintf(stdout, "clawai-gateway %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return err
+	}
+	for i := range commands {
+		if commands[i].name == words[0] {
+			return commands[i].start(words[1:], stdout, stderr)
+		}
+	}
+	return usagef("there is no command %q; see: clawai-gateway --help", words[0])
+}
+
+// start reads the options of a command and runs it.
+func (c *command) start(words []string, stdout, stderr io.Writer) error {
+	is := &call{stdout: stdout, stderr: stderr}
+	f := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.StringVar(&is.dir, "dir", "", "the `DIR` with the centre's database, its key and gateway.toml")
+	if c.flags != nil {
+		c.flags(is, f)
+	}
+	err := f.Parse(words)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(stdout, "Usage: clawai-gateway %s %s\n\n%s.\n\n", c.name, c.arguments, strings.ToUpper(c.about[:1])+c.about[1:])
+		f.SetOutput(stdout)
+		f.PrintDefaults()
+		return nil
+	}
+	if err != nil {
+		return usagef("%v; see: clawai-gateway %s --help", err, c.name)
+	}
+	is.arguments = f.Args()
+	switch {
+	case is.dir == "":
+		return usagef("%s needs the centre's folder: clawai-gateway %s %s", c.name, c.name, c.arguments)
+	case len(is.arguments) != c.takes:
+		return usagef("%s has %d arguments, and takes %d: clawai-gateway %s %s", c.name, len(is.arguments), c.takes, c.name, c.arguments)
+	}
+	return c.run(is)
+}
+
+func writeHelp(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("clawai-gateway - a team's centre for laptops with clawai\n\nCommands:\n")
+	for i := range commands {
+		c := &commands[i]
+		fmt.Fprintf(&b, "  clawai-gateway %s %s\n      %s\n", c.name, c.arguments, c.about)
+	}
+	b.WriteString("\nThe options of a command: clawai-gateway COMMAND --help\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,242 @@
+package site
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// maxMessage is how many bytes a message of a laptop may have, other than a part of a segment.
+const maxMessage = 16 << 10
+
+// serveLaptop answers a laptop. The paths and shapes are those of package enrolment.
+func (s *Site) serveLaptop(w http.ResponseWriter, r *http.Request) {
+	answer, err := s.answerLaptop(w, r)
+	switch {
+	case err != nil:
+		s.report(r, err)
+		status, text := statusOf(err)
+		writeJSON(w, status, enrolment.Refusal{Error: errorWord(status), Description: text})
+	case answer != nil:
+		writeJSON(w, answer.status, answer.body)
+	}
+}
+
+// reply is what a laptop is answered.
+type reply struct {
+	status int
+	body   any
+}
+
+// errorWord returns the word of a status in a Refusal.
+func errorWord(status int) string {
+	return strings.ToLower(strings.ReplaceAll(http.StatusText(status), " ", "_"))
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// answerLaptop returns the answer to a laptop; nil if it is already written.
+func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, error) {
+	// A browser says where it comes from; a laptop is none.
+	if r.Host != s.host {
+		return nil, refuse(http.StatusMisdirectedRequest, "This is not the address that the centre printed.")
+	}
+	if len(r.Header.Values("Origin")) > 0 || len(r.Header.Values("Sec-Fetch-Site")) > 0 || len(r.Header.Values("Cookie")) > 0 {
+		return nil, refuse(http.StatusForbidden, "This address is for laptops, and browsers are not answered.")
+	}
+	path, method := r.URL.Path, r.Method
+	isRecords := strings.HasPrefix(path, enrolment.RecordsPath)
+	allowed := map[string]string{enrolment.EnrollPath: "POST", enrolment.TokenPath: "POST", enrolment.BundlePath: "GET", enrolment.StatePath: "POST"}[path]
+	if isRecords {
+		allowed = "GET, PUT"
+	}
+	switch {
+	case allowed == "":
+		return nil, refuse(http.StatusNotFound, "There is nothing here.")
+	case method == "" || !strings.Contains(", "+allowed+",", ", "+method+","):
+		w.Header().Set("Allow", allowed)
+		return nil, refuse(http.StatusMethodNotAllowed, "Only "+allowed+" is answered here.")
+	case path == enrolment.EnrollPath:
+		return s.answerEnroll(w, r)
+	case path == enrolment.TokenPath:
+		return s.answerToken(w, r)
+	}
+	l, err := s.findLaptop(r)
+	if err != nil {
+		if errors.Is(err, centre.ErrNoAccess) {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="clawai"`)
+			err = refuse(http.StatusUnauthorized, "This laptop's token is not valid here: it was revoked, or is another centre's.")
+		}
+		return nil, err
+	}
+	if err := s.centre.Store.TouchLaptop(r.Context(), l.ID, s.centre.Now()); err != nil {
+		return nil, err
+	}
+	switch path {
+	case enrolment.BundlePath:
+		return s.answerBundle(w, r)
+	case enrolment.StatePath:
+		return s.answerState(w, r, l)
+	}
+	return s.answerRecords(w, r, l)
+}
+
+// findLaptop returns the laptop whose token came with a request.
+func (s *Site) findLaptop(r *http.Request) (store.Laptop, error) {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return store.Laptop{}, centre.ErrNoAccess
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return store.Laptop{}, centre.ErrNoAccess
+	}
+	return s.centre.CheckToken(r.Context(), token)
+}
+
+// readMessage reads a message of a laptop. Members that are not known are left: a newer laptop may
+// say more.
+func readMessage(w http.ResponseWriter, r *http.Request, into any) error {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return refuse(http.StatusUnsupportedMediaType, "The request is not application/json.")
+	}
+	body, err := readBody(w, r, maxMessage)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	if d.Decode(into) != nil {
+		return refuse(http.StatusBadRequest, "The request is not JSON of the right form.")
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return refuse(http.StatusBadRequest, "The request has something behind its JSON.")
+	}
+	return nil
+}
+
+func (s *Site) answerEnroll(w http.ResponseWriter, r *http.Request) (*reply, error) {
+	var ask enrolment.AskEnrolment
+	if err := readMessage(w, r, &ask); err != nil {
+		return nil, err
+	}
+	address, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return nil, err
+	}
+	code, err := s.centre.BeginEnrolment(r.Context(), ask, address)
+	switch {
+	case errors.Is(err, centre.ErrTooOften):
+		return nil, refuse(http.StatusTooManyRequests, "Too many laptops ask to be enrolled; wait some minutes and try again.")
+	case errors.Is(err, centre.ErrNoKeys):
+		return nil, refuse(http.StatusServiceUnavailable, err.Error())
+	case err != nil:
+		return nil, err
+	}
+	code.VerificationURI = s.Address() + enrollPage
+	code.Complete = code.VerificationURI + "?code=" + code.UserCode
+	return &reply{http.StatusOK, code}, nil
+}
+
+func (s *Site) answerToken(w http.ResponseWriter, r *http.Request) (*reply, error) {
+	var ask enrolment.AskToken
+	if err := readMessage(w, r, &ask); err != nil {
+		return nil, err
+	}
+	grant, refusal, err := s.centre.PollToken(r.Context(), ask.DeviceCode)
+	switch {
+	case err != nil:
+		return nil, err
+	case refusal != nil:
+		return &reply{http.StatusBadRequest, refusal}, nil
+	}
+	return &reply{http.StatusOK, grant}, nil
+}
+
+func (s *Site) answerBundle(w http.ResponseWriter, r *http.Request) (*reply, error) {
+	// Most polls end here: the bundle itself is read only for a laptop that does not have it.
+	newest, err := s.centre.Store.ListBundles(r.Context(), 1)
+	if err != nil {
+		return nil, err
+	}
+	for known := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
+		if len(newest) > 0 && strings.TrimPrefix(strings.TrimSpace(known), "W/") == tagOf(&newest[0]) {
+			w.Header().Set("ETag", tagOf(&newest[0]))
+			w.WriteHeader(http.StatusNotModified)
+			return nil, nil
+		}
+	}
+	b, err := s.centre.Store.FindNewestBundle(r.Context())
+	if errors.Is(err, store.ErrNone) {
+		return &reply{http.StatusNotFound, enrolment.Refusal{Error: enrolment.NoBundle, Description: "No bundle is published yet."}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.Header().Set("ETag", tagOf(&b))
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.Itoa(len(b.Bytes)))
+	_, _ = w.Write(b.Bytes)
+	return nil, nil
+}
+
+// tagOf returns the ETag of a bundle.
+func tagOf(b *store.Bundle) string { return `"` + b.Digest + `"` }
+
+func (s *Site) answerState(w http.ResponseWriter, r *http.Request, l store.Laptop) (*reply, error) {
+	var report enrolment.Report
+	if err := readMessage(w, r, &report); err != nil {
+		return nil, err
+	}
+	if err := s.centre.TakeReport(r.Context(), l, report); err != nil {
+		return nil, err
+	}
+	return &reply{http.StatusOK, struct{}{}}, nil
+}
+
+func (s *Site) answerRecords(w http.ResponseWriter, r *http.Request, l store.Laptop) (*reply, error) {
+	session, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, enrolment.RecordsPath), "/")
+	if !centre.IsSegment(session, name) {
+		return nil, refuse(http.StatusNotFound, "This is not the name of a segment of a record.")
+	}
+	if r.Method == http.MethodGet {
+		held, err := s.centre.FindHeld(r.Context(), l.ID, name)
+		return &reply{http.StatusOK, held}, err
+	}
+	query := r.URL.Query()
+	at, err := strconv.ParseInt(query.Get("at"), 10, 64)
+	if complete := query.Get("complete"); err != nil || at < 0 || complete != "" && complete != "1" {
+		return nil, refuse(http.StatusBadRequest, "at must be the number of bytes that the centre holds, and complete, if it is there, 1.")
+	}
+	if !s.beginPart(l.ID) {
+		return nil, refuse(http.StatusTooManyRequests, fmt.Sprintf("%d parts of this laptop are being read; send one after the other.", maxParts))
+	}
+	defer s.endPart(l.ID)
+	body, err := readBody(w, r, centre.MaxPart)
+	if err != nil {
+		return nil, err
+	}
+	held, err := s.centre.TakePart(r.Context(), l, centre.Part{Laptop: l.ID, Session: session, Segment: name, At: at, Text: body, Complete: query.Get("complete") == "1"})
+	if bound, ok := errors.AsType[*centre.BoundError](err); ok {
+		return nil, refuse(http.StatusInsufficientStorage, bound.Error())
+	}
+	if errors.Is(err, centre.ErrElsewhere) {
+		return &reply{http.StatusConflict, held}, nil
+	}
+	return &reply{http.StatusOK, held}, err
+}

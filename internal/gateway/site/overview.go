@@ -1,0 +1,158 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/page"
+)
+
+// What the first page shows: so many hours, so many tools, and so many laptops, or all that are red.
+const (
+	hours       = 24
+	mostTools   = 5
+	mostLaptops = 12
+)
+
+// bar is an hour in the picture: its parts from below.
+type bar struct {
+	X     int
+	Parts []part
+	Link  string
+	Title string
+}
+
+type part struct {
+	Look      string
+	Y, Height int
+}
+
+// Size of the picture, in units of its own.
+const (
+	barStep   = 40
+	barWidth  = 32
+	barHeight = 300
+)
+
+// stacked are the looks of a bar, from below.
+var stacked = []store.Look{store.LookAllowed, store.LookAsked, store.LookRefused}
+
+// newBars returns the calls of the last hours as a picture, and how many there were of each look.
+func newBars(sums []store.Sum, now time.Time) (bars []bar, totals map[store.Look]int, most int) {
+	counts := map[time.Time]map[store.Look]int{}
+	totals = map[store.Look]int{}
+	for _, s := range sums {
+		if s.Hour.After(now) { // by the clock of a laptop that is ahead; it would make all other bars low
+			continue
+		}
+		if counts[s.Hour] == nil {
+			counts[s.Hour] = map[store.Look]int{}
+		}
+		counts[s.Hour][s.Look] += s.N
+		totals[s.Look] += s.N
+	}
+	for _, c := range counts {
+		most = max(most, c[stacked[0]]+c[stacked[1]]+c[stacked[2]])
+	}
+	first := now.UTC().Truncate(time.Hour).Add(-(hours - 1) * time.Hour)
+	for i := range hours {
+		at := first.Add(time.Duration(i) * time.Hour)
+		b := bar{
+			X: i * barStep, Link: page.Address(recordsPage, "since", at.Format(time.RFC3339), "until", at.Add(time.Hour).Format(time.RFC3339)),
+			Title: at.Format("2 Jan 15:04"),
+		}
+		y := barHeight
+		for _, look := range stacked {
+			if n := counts[at][look]; n > 0 {
+				height := max(n*barHeight/most, 2)
+				y -= height
+				b.Parts = append(b.Parts, part{looks[look].Word(), max(y, 0), height})
+				b.Title += fmt.Sprintf(", %d %s", n, looks[look].Word())
+			}
+		}
+		bars = append(bars, b)
+	}
+	return bars, totals, most
+}
+
+// count is a number of calls with its look.
+type count struct{ Look, Sign, Number string }
+
+// ranked is a tool with a number of calls.
+type ranked struct {
+	Tool, Server, Number, Of, Look, Link string
+	Width                                int
+}
+
+func (v *visit) rankTools(look store.Look, since time.Time) (all []ranked, err error) {
+	sums, err := v.s.centre.Store.CountTools(v.r.Context(), look, since, mostTools)
+	for _, s := range sums {
+		all = append(all, ranked{s.Tool, s.Server, numberText(int64(s.N)), numberText(int64(s.Of)), looks[look].Word(), page.Address(recordsPage, "decision", string(look), "server", s.Server, "tool", s.Tool), max(s.N*1000/max(s.Of, 1), 6)})
+	}
+	return all, err
+}
+
+func (v *visit) showOverview(string) error {
+	ctx, now := v.r.Context(), v.s.centre.Now()
+	laptops, red, newest, err := v.listLaptops(ctx)
+	if err != nil {
+		return err
+	}
+	since := now.UTC().Truncate(time.Hour).Add(-(hours - 1) * time.Hour)
+	sums, err := v.s.centre.Store.CountHours(ctx, since)
+	if err != nil {
+		return err
+	}
+	bars, totals, most := newBars(sums, now)
+	counts := make([]count, 0, len(stacked))
+	for _, look := range stacked {
+		counts = append(counts, count{looks[look].Word(), looks[look].Mark(), numberText(int64(totals[look]))})
+	}
+	denied, err := v.rankTools(store.LookRefused, since)
+	asked, err2 := v.rankTools(store.LookAsked, since)
+	findings, err3 := v.listFindings(ctx, "", "", 5)
+	if err := errors.Join(err, err2, err3); err != nil {
+		return err
+	}
+	running := 0
+	for i := range laptops {
+		if !laptops[i].Revoked {
+			running++
+		}
+	}
+	shown := laptops[:min(len(laptops), max(red, mostLaptops))]
+	look := view.Allowed
+	if red > 0 {
+		look = view.Refused
+	}
+	return v.show("overview", "Overview", "/", struct {
+		Look, Sign      string
+		Laptops         []laptopRow
+		Running, Red    int
+		Newest          uint64
+		Bars            []bar
+		Width, BarWidth int
+		BarHeight       int
+		Counts          []count
+		Most            string
+		Axis            []string
+		Denied, Asked   []ranked
+		Findings        []findingRow
+		HasKeys         bool
+		Address         string
+	}{
+		look.Word(), look.Mark(), shown, running, red, newest, bars, hours * barStep, barWidth, barHeight, counts, numberText(int64(most)),
+		axisTexts(since), denied, asked, findings, len(v.s.centre.Settings.BundleKeys) > 0, v.s.Address(),
+	})
+}
+
+// axisTexts returns the texts below the picture, one for six hours.
+func axisTexts(since time.Time) (all []string) {
+	for i := 0; i < hours; i += 6 {
+		all = append(all, since.Add(time.Duration(i)*time.Hour).Format("15:04")+" UTC")
+	}
+	return all
+}

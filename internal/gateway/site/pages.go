@@ -1,0 +1,433 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/page"
+)
+
+// Paths of pages.
+const (
+	SignInPath  = "/sign-in/" // followed by the token of a link, which signs in once
+	enrollPage  = "/enroll"
+	laptopsPage = "/laptops"
+	recordsPage = "/records"
+	bundlesPage = "/bundles"
+)
+
+// visit is one request of a person.
+type visit struct {
+	s       *Site
+	w       http.ResponseWriter
+	r       *http.Request
+	session string // of the cookie
+	who     string // "" for nobody
+	form    url.Values
+}
+
+// route is one page, or one thing that a form does.
+type route struct {
+	method string
+	open   bool // works without a session
+	serve  func(v *visit, rest string) error
+}
+
+// routes has the path of each page; one that ends with / has something behind it.
+var routes = map[string][]route{
+	"/":               {{http.MethodGet, false, (*visit).showOverview}},
+	laptopsPage:       {{http.MethodGet, false, (*visit).showLaptops}},
+	laptopsPage + "/": {{http.MethodGet, false, (*visit).showLaptop}},
+	"/revoke":         {{http.MethodPost, false, (*visit).revokeLaptop}},
+	recordsPage:       {{http.MethodGet, false, (*visit).showRecords}},
+	recordsPage + "/": {{http.MethodGet, false, (*visit).showRecord}},
+	bundlesPage:       {{http.MethodGet, false, (*visit).showBundles}},
+	enrollPage:        {{http.MethodGet, false, (*visit).showEnroll}, {http.MethodPost, false, (*visit).decideEnroll}},
+	SignInPath:        {{http.MethodGet, true, (*visit).showSignIn}},
+	"/sign-in":        {{http.MethodPost, true, (*visit).signIn}},
+	"/sign-out":       {{http.MethodPost, false, (*visit).signOut}},
+}
+
+var (
+	notFound = &page.Refusal{Status: http.StatusNotFound, Text: "There is nothing here."}
+	stranger = &page.Refusal{Status: http.StatusUnauthorized, Text: "You are not signed in. Make a new link where the centre runs and open it: clawai-gateway link"}
+	usedLink = &page.Refusal{Status: http.StatusForbidden, Text: "This link was used, or has expired, or a newer one was made. Make a new one where the centre runs: clawai-gateway link"}
+	badForm  = &page.Refusal{Status: http.StatusForbidden, Text: "This form is not one of this session. Load the page again and try once more."}
+)
+
+// maxForm is how many bytes a form, or a filter in an address, may have.
+const maxForm = 8 << 10
+
+// servePage answers a browser.
+func (s *Site) servePage(w http.ResponseWriter, r *http.Request) error {
+	if asset, kind, dest := assetOf(r.URL.Path); asset != nil {
+		if err := page.CheckOrigin(r, s.host, dest); err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", kind)
+		_, err := w.Write(asset)
+		return err
+	}
+	if err := page.CheckOrigin(r, s.host, "document"); err != nil {
+		return err
+	}
+	list, rest := findRoutes(r.URL)
+	if list == nil {
+		return notFound
+	}
+	var methods []string
+	for _, rt := range list {
+		if rt.method == r.Method {
+			v, err := s.beginVisit(w, r, rt)
+			if err != nil {
+				return err
+			}
+			return rt.serve(v, rest)
+		}
+		methods = append(methods, rt.method)
+	}
+	w.Header().Set("Allow", strings.Join(methods, ", "))
+	return refuse(http.StatusMethodNotAllowed, "Only "+strings.Join(methods, " and ")+" is answered here.")
+}
+
+// assetOf returns a file that pages load; nil for any other path.
+func assetOf(path string) (body []byte, kind, dest string) {
+	switch path {
+	case "/page.css":
+		return page.Style, "text/css; charset=utf-8", "style"
+	case "/icon.svg":
+		return page.Icon, "image/svg+xml", "image"
+	}
+	return nil, "", ""
+}
+
+func findRoutes(u *url.URL) (list []route, rest string) {
+	if u.RawPath != "" || len(u.RawQuery) > maxForm {
+		return nil, ""
+	}
+	if list = routes[u.Path]; list != nil && (u.Path == "/" || !strings.HasSuffix(u.Path, "/")) {
+		return list, ""
+	}
+	at := strings.LastIndexByte(u.Path, '/') + 1
+	if at > 1 && u.Path[at:] != "" {
+		return routes[u.Path[:at]], u.Path[at:]
+	}
+	return nil, ""
+}
+
+// beginVisit checks who sent a request, and that a form was made for them.
+func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*visit, error) {
+	v := &visit{s: s, w: w, r: r}
+	if c := r.CookiesNamed(s.cookie); len(c) == 1 {
+		who, err := s.centre.FindPerson(r.Context(), c[0].Value)
+		if err != nil && !errors.Is(err, store.ErrNone) {
+			return nil, err
+		}
+		if err == nil {
+			v.session, v.who = c[0].Value, who
+		}
+	}
+	if v.who == "" && !rt.open {
+		return nil, stranger
+	}
+	if r.Method != http.MethodPost {
+		return v, nil
+	}
+	if r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
+		return nil, refuse(http.StatusUnsupportedMediaType, "The request is not a form.")
+	}
+	body, err := readBody(w, r, maxForm)
+	if err != nil {
+		return nil, err
+	}
+	if v.form, err = url.ParseQuery(string(body)); err != nil {
+		return nil, refuse(http.StatusBadRequest, "The form cannot be read.")
+	}
+	if !rt.open && !s.centre.IsFormToken(v.session, v.form.Get("form")) {
+		return nil, badForm
+	}
+	return v, nil
+}
+
+// show writes a page for who is signed in.
+func (v *visit) show(name, title, tab string, data any) error {
+	f := frame{Title: title, Path: tab, Who: v.who, Data: data}
+	if v.session != "" {
+		f.Form = v.s.centre.FormToken(v.session)
+	}
+	return writePage(v.w, http.StatusOK, name, f)
+}
+
+// writePageError shows an error as a page.
+func (s *Site) writePageError(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return
+	}
+	s.report(r, err)
+	status, text := statusOf(err)
+	if writePage(w, status, "message", frame{Title: "Not shown", Data: text}) != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
+
+// goTo answers a form with another page.
+func (v *visit) goTo(path string) error {
+	http.Redirect(v.w, v.r, path, http.StatusSeeOther)
+	return nil
+}
+
+func (v *visit) showSignIn(token string) error {
+	return v.show("signin", "Sign in", "", token)
+}
+
+func (v *visit) signIn(string) error {
+	session, err := v.s.centre.SignIn(v.r.Context(), v.form.Get("token"))
+	if errors.Is(err, store.ErrNone) {
+		return usedLink
+	}
+	if err != nil {
+		return err
+	}
+	http.SetCookie(v.w, &http.Cookie{Name: v.s.cookie, Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: int(centre.SessionLife / time.Second)}) //nolint:gosec // the site is on loopback, without TLS
+	return v.goTo("/")
+}
+
+func (v *visit) signOut(string) error {
+	if err := v.s.centre.SignOut(v.r.Context(), v.session); err != nil && !errors.Is(err, store.ErrNone) {
+		return err
+	}
+	http.SetCookie(v.w, &http.Cookie{Name: v.s.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: -1}) //nolint:gosec // as above
+	return writePage(v.w, http.StatusOK, "message", frame{Title: "Signed out", Data: "You are signed out. A new link is made by: clawai-gateway link"})
+}
+
+// enrollData is what the page of an enrolment shows.
+type enrollData struct {
+	Code    string
+	Trouble string
+	Wish    *wish
+	Done    string
+}
+
+type wish struct{ Name, OS, Version, Address, Asked string }
+
+func newWish(e *store.Enrolment, now time.Time) *wish {
+	return &wish{e.Ask.Name, e.Ask.OS, e.Ask.Version, e.Address, centre.SpanText(now.Sub(e.Created)) + " ago"}
+}
+
+// explainCode returns what a person is told of a code; ok is false for an error of another kind.
+func explainCode(err error) (text string, ok bool) {
+	switch {
+	case errors.Is(err, centre.ErrNoCode), errors.Is(err, centre.ErrTooOften):
+		return strings.ToUpper(err.Error()[:1]) + err.Error()[1:] + ".", true
+	case errors.Is(err, store.ErrTwice):
+		return "That laptop was allowed or denied before.", true
+	}
+	return "", false
+}
+
+func (v *visit) showEnroll(string) error {
+	d := enrollData{Code: v.r.URL.Query().Get("code")}
+	if d.Code != "" {
+		e, err := v.s.centre.FindWish(v.r.Context(), d.Code, v.who)
+		if err == nil && e.Status != store.Pending {
+			err = store.ErrTwice
+		}
+		if text, ok := explainCode(err); ok {
+			d.Trouble = text
+		} else if err != nil {
+			return err
+		} else {
+			d.Wish = newWish(&e, v.s.centre.Now())
+		}
+	}
+	return v.show("enroll", "Enrol a laptop", enrollPage, d)
+}
+
+func (v *visit) decideEnroll(string) error {
+	answer := v.form.Get("answer")
+	if answer != "allow" && answer != "deny" {
+		return refuse(http.StatusBadRequest, "The answer is neither allow nor deny.")
+	}
+	e, err := v.s.centre.DecideWish(v.r.Context(), v.form.Get("code"), answer == "allow", v.who)
+	d := enrollData{}
+	if text, ok := explainCode(err); ok {
+		d.Trouble = text
+	} else if err != nil {
+		return err
+	} else {
+		d.Wish, d.Done = newWish(&e, v.s.centre.Now()), answer
+	}
+	return v.show("enroll", "Enrol a laptop", enrollPage, d)
+}
+
+// laptopRow is a laptop in a list.
+type laptopRow struct {
+	ID, Name, OS, Version, Look, Sign, State string
+	Seen, Shipped, Enrolled, By, Error       string
+	Records, Bytes                           string
+	Counter                                  uint64
+	Backlog                                  string
+	Sessions, Findings                       int
+	Revoked                                  bool
+}
+
+func (v *visit) newLaptopRow(l *store.Laptop, newest uint64) laptopRow {
+	now := v.s.centre.Now()
+	state := v.s.centre.StateOf(l, newest)
+	return laptopRow{
+		ID: l.ID, Name: l.Name, OS: l.OS, Version: l.Version, Look: state.Look.Word(), Sign: state.Look.Mark(), State: state.Word,
+		Seen: agoText(l.Seen, now), Shipped: agoText(l.Shipped, now), Enrolled: l.Enrolled.Format(time.DateTime) + " UTC", By: l.By, Error: l.Report.Error,
+		Records: numberText(l.Records), Bytes: sizeText(l.Bytes), Counter: l.Report.Counter, Backlog: sizeText(l.Report.Backlog),
+		Sessions: l.Report.Sessions, Findings: l.Findings, Revoked: !l.Revoked.IsZero(),
+	}
+}
+
+// listLaptops returns all laptops, those first that somebody must look at.
+func (v *visit) listLaptops(ctx context.Context) (rows []laptopRow, red int, newest uint64, err error) {
+	newest, err = v.s.centre.NewestCounter(ctx)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	all, err := v.s.centre.Store.ListLaptops(ctx)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	var calm []laptopRow
+	for i := range all {
+		row := v.newLaptopRow(&all[i], newest)
+		if row.Look == view.Refused.Word() {
+			rows = append(rows, row)
+		} else {
+			calm = append(calm, row)
+		}
+	}
+	return append(rows, calm...), len(rows), newest, nil
+}
+
+func (v *visit) showLaptops(string) error {
+	rows, _, _, err := v.listLaptops(v.r.Context())
+	if err != nil {
+		return err
+	}
+	return v.show("laptops", "Laptops", laptopsPage, struct {
+		Laptops []laptopRow
+		Address string
+	}{rows, v.s.Address()})
+}
+
+// mostFindings is how many findings a page shows.
+const mostFindings = 100
+
+type findingRow struct {
+	Laptop, Name, Segment, What, Found string
+	Line                               int
+	Note                               bool
+}
+
+func (v *visit) listFindings(ctx context.Context, laptop, segment string, most int) (rows []findingRow, err error) {
+	names, _, err := v.nameLaptops()
+	if err != nil {
+		return nil, err
+	}
+	all, err := v.s.centre.Store.ListFindings(ctx, laptop, segment, most)
+	for _, f := range all {
+		rows = append(rows, findingRow{f.Laptop, names[f.Laptop], f.Segment, f.What, f.Found.Format(time.DateTime) + " UTC", f.Line, f.Note})
+	}
+	return rows, err
+}
+
+func (v *visit) showLaptop(id string) error {
+	ctx := v.r.Context()
+	l, _, err := v.s.centre.Store.FindLaptop(ctx, id)
+	if errors.Is(err, store.ErrNone) {
+		return notFound
+	}
+	if err != nil {
+		return err
+	}
+	newest, err := v.s.centre.NewestCounter(ctx)
+	if err != nil {
+		return err
+	}
+	findings, err := v.listFindings(ctx, id, "", mostFindings)
+	if err != nil {
+		return err
+	}
+	records, err := v.s.centre.Store.ListRecords(ctx, store.Query{Laptop: id, Kind: "decision", Most: 20})
+	if err != nil {
+		return err
+	}
+	return v.show("laptop", "Laptop", laptopsPage, struct {
+		Laptop   laptopRow
+		Findings []findingRow
+		Records  []recordRow
+		Calls    string
+	}{v.newLaptopRow(&l, newest), findings, v.newRecordRows(records, map[string]string{l.ID: l.Name}), page.Address(recordsPage, "laptop", id)})
+}
+
+func (v *visit) revokeLaptop(string) error {
+	id := v.form.Get("laptop")
+	err := v.s.centre.Store.RevokeLaptop(v.r.Context(), id, v.s.centre.Now())
+	switch {
+	case errors.Is(err, store.ErrNone):
+		return notFound
+	case err != nil && !errors.Is(err, store.ErrTwice):
+		return err
+	}
+	return v.goTo(laptopsPage + "/" + url.PathEscape(id))
+}
+
+func (v *visit) showBundles(string) error {
+	all, err := v.s.centre.Store.ListBundles(v.r.Context(), 50)
+	if err != nil {
+		return err
+	}
+	type row struct {
+		Counter                          uint64
+		Created, Published, Signer, Hash string
+	}
+	var rows []row
+	for _, b := range all {
+		rows = append(rows, row{b.Counter, b.Created.Format(time.DateTime) + " UTC", b.Published.Format(time.DateTime) + " UTC", b.Key, b.Digest[:min(len(b.Digest), 16)]})
+	}
+	return v.show("bundles", "Bundles", bundlesPage, rows)
+}
+
+// agoText returns how long ago something was.
+func agoText(t, now time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return centre.SpanText(now.Sub(t)) + " ago"
+}
+
+// sizeText returns a number of bytes in its largest unit.
+func sizeText(n int64) string {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if n >= unit.size {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(unit.size), unit.name)
+		}
+	}
+	return strconv.FormatInt(n, 10) + " bytes"
+}
+
+// numberText returns a number with its thousands apart.
+func numberText(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}

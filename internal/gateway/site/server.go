@@ -1,0 +1,143 @@
+// Package site is the centre on HTTP: the interface of laptops below /v1/, and the pages of its
+// administrator. It listens on a loopback address alone, answers to no other host name than the
+// printed one, and refuses what another site could have caused. A page has no script; all texts on it
+// are foreign, and are made harmless at the one place where a template writes them.
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/page"
+)
+
+// Site serves a centre. Create it with New.
+type Site struct {
+	centre   *centre.Centre
+	listener net.Listener
+	host     string // the only accepted value of Host
+	cookie   string // name of the session's cookie; other ports of this address have their own
+
+	mu    sync.Mutex
+	parts map[string]int // parts that are read or verified now, by laptop
+
+	// Report is told of each fault of the centre itself, of which a laptop or a browser is told no
+	// details; nil for nobody.
+	Report func(error)
+}
+
+// New returns a site for l, which must listen on a loopback address. Serve closes l.
+func New(c *centre.Centre, l net.Listener) (*Site, error) {
+	addr, ok := l.Addr().(*net.TCPAddr)
+	if !ok || !addr.IP.IsLoopback() {
+		return nil, fmt.Errorf("%v is not a loopback address", l.Addr())
+	}
+	return &Site{centre: c, listener: l, host: addr.String(), cookie: fmt.Sprintf("clawai_gateway_%d", addr.Port), parts: map[string]int{}}, nil
+}
+
+// Address returns the site's address, without a path.
+func (s *Site) Address() string { return "http://" + s.host }
+
+// SignInLink returns the address at which a link's token signs a person in.
+func (s *Site) SignInLink(token string) string { return s.Address() + SignInPath + token }
+
+// Limits of one connection. A part of a segment may take its time.
+const (
+	headerTime = 5 * time.Second
+	readTime   = 60 * time.Second
+	writeTime  = 60 * time.Second
+	idleTime   = 120 * time.Second
+	maxHeader  = 1 << 16
+)
+
+// Serve answers until ctx ends; then it returns nil.
+func (s *Site) Serve(ctx context.Context) error {
+	return page.Serve(ctx, &http.Server{
+		Handler: s, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+	}, s.listener)
+}
+
+// pagePolicy is the Content-Security-Policy of the pages.
+const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// ServeHTTP handles every request.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.report(r, fmt.Errorf("a mistake of the program: %v\n%s", fault, debug.Stack()))
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	page.SetHeaders(w.Header(), pagePolicy)
+	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, a browser names no Origin when it sends a form
+	if strings.HasPrefix(r.URL.Path, "/v1/") {
+		s.serveLaptop(w, r)
+		return
+	}
+	if err := s.servePage(w, r); err != nil {
+		s.writePageError(w, r, err)
+	}
+}
+
+// refuse returns a refusal with a text for a person.
+func refuse(status int, text string) error { return &page.Refusal{Status: status, Text: text} }
+
+// report tells of an error that is a fault of the centre itself.
+func (s *Site) report(r *http.Request, err error) {
+	if _, refusal := errors.AsType[*page.Refusal](err); !refusal && s.Report != nil && r.Context().Err() == nil {
+		s.Report(err)
+	}
+}
+
+// statusOf returns the status and the text of an error. A fault of the centre itself is told without
+// its details, which are for its administrator alone.
+func statusOf(err error) (int, string) {
+	if e, ok := errors.AsType[*page.Refusal](err); ok {
+		return e.Status, e.Text
+	}
+	return http.StatusServiceUnavailable, "The centre cannot answer now. Try again, or run: clawai-gateway doctor"
+}
+
+// maxParts is how many parts of one laptop are read or verified at the same time. clawai sends one; a
+// connection that broke may leave another one.
+const maxParts = 2
+
+// beginPart counts a part of a laptop, and reports false if there are too many. Each takes memory.
+func (s *Site) beginPart(laptop string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parts[laptop] >= maxParts {
+		return false
+	}
+	s.parts[laptop]++
+	return true
+}
+
+func (s *Site) endPart(laptop string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parts[laptop]--; s.parts[laptop] == 0 {
+		delete(s.parts, laptop)
+	}
+}
+
+// readBody reads a body of at most most bytes.
+func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, refuse(http.StatusRequestEntityTooLarge, fmt.Sprintf("The request has more than %d bytes.", most))
+	}
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, "The request ended before its end.")
+	}
+	return body, nil
+}

@@ -1,0 +1,92 @@
+package sqlstore
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/store"
+)
+
+func readRecord(r scanner) (is store.Record, err error) {
+	var at, seq int64
+	err = r.Scan(&is.ID, &is.Laptop, &is.Session, &seq, &at, &is.Kind, &is.Look, &is.Server, &is.Subject, &is.Name, &is.Method, &is.About, &is.Code, &is.Reason, &is.Rule, &is.RuleText, &is.Ref, &is.Segment, &is.Offset, &is.Length)
+	is.Seq, is.Time = uint64(seq), fromNanos(at)
+	return is, err
+}
+
+// ListRecords implements store.Records.
+func (s *Store) ListRecords(ctx context.Context, q store.Query) ([]store.Record, error) {
+	where, values := []string{"org = ?"}, []any{s.org}
+	// The columns that select the fewest records come first. Only the index of the first one is used:
+	// without statistics a database may take the one of a column that selects nearly all.
+	for _, want := range []struct{ column, value string }{
+		{"session", q.Session}, {"rule", q.Rule}, {"name", q.Tool}, {"server", q.Server}, {"laptop", q.Laptop}, {"look", string(q.Look)}, {"kind", q.Kind},
+	} {
+		if want.value == "" {
+			continue
+		}
+		if len(where) > 1 {
+			want.column += " || ''"
+		}
+		where, values = append(where, want.column+" = ?"), append(values, want.value)
+	}
+	if !q.Since.IsZero() {
+		where, values = append(where, "at >= ?"), append(values, nanos(q.Since))
+	}
+	if !q.Until.IsZero() {
+		where, values = append(where, "at < ?"), append(values, nanos(q.Until))
+	}
+	if q.Before.ID != 0 {
+		where, values = append(where, "(at, id) < (?, ?)"), append(values, nanos(q.Before.Time), q.Before.ID)
+	}
+	return list(ctx, s, readRecord, "SELECT id, "+recordColumns+" FROM record WHERE "+strings.Join(where, " AND ")+" ORDER BY at DESC, id DESC LIMIT ?", append(values, q.Most)...)
+}
+
+// FindRecord implements store.Records.
+func (s *Store) FindRecord(ctx context.Context, id int64) (store.Record, error) {
+	r, err := readRecord(s.row(ctx, "SELECT id, "+recordColumns+" FROM record WHERE org = ? AND id = ?", s.org, id))
+	return r, explain(err)
+}
+
+// ListNeighbours implements store.Records.
+func (s *Store) ListNeighbours(ctx context.Context, laptop, session string, low, high uint64) ([]store.Record, error) {
+	return list(ctx, s, readRecord, "SELECT id, "+recordColumns+" FROM record WHERE org = ? AND laptop = ? AND session = ? AND seq >= ? AND seq <= ? ORDER BY seq, id LIMIT ?",
+		s.org, laptop, session, int64(low), int64(high), int64(high-low+1))
+}
+
+// CountHours implements store.Records.
+func (s *Store) CountHours(ctx context.Context, since time.Time) ([]store.Sum, error) {
+	return list(ctx, s, func(r scanner) (n store.Sum, err error) {
+		var hour int64
+		err = r.Scan(&hour, &n.Look, &n.N)
+		n.Hour = fromNanos(hour)
+		return n, err
+	}, "SELECT hour, look, CAST(sum(calls) AS "+s.d.types["{int}"]+") FROM tally WHERE org = ? AND hour >= ? GROUP BY hour, look ORDER BY hour, look", s.org, nanos(since))
+}
+
+// CountTools implements store.Records.
+func (s *Store) CountTools(ctx context.Context, look store.Look, since time.Time, most int) ([]store.Sum, error) {
+	return list(ctx, s, func(r scanner) (n store.Sum, err error) {
+		n.Look = look
+		return n, r.Scan(&n.Server, &n.Tool, &n.N, &n.Of)
+	}, strings.ReplaceAll("SELECT server, name, CAST(sum(CASE WHEN look = ? THEN calls ELSE 0 END) AS {int}) AS n, CAST(sum(calls) AS {int}) FROM tally WHERE org = ? AND hour >= ?"+
+		" GROUP BY server, name HAVING sum(CASE WHEN look = ? THEN calls ELSE 0 END) > 0 ORDER BY n DESC, server, name LIMIT ?", "{int}", s.d.types["{int}"]), string(look), s.org, nanos(since), string(look), most)
+}
+
+// ListFindings implements store.Records.
+func (s *Store) ListFindings(ctx context.Context, laptop, segment string, most int) ([]store.Finding, error) {
+	where, values := "org = ?", []any{s.org}
+	if laptop != "" {
+		where, values = where+" AND laptop = ?", append(values, laptop)
+	}
+	if segment != "" {
+		where, values = where+" AND segment = ?", append(values, segment)
+	}
+	return list(ctx, s, func(r scanner) (f store.Finding, err error) {
+		var note, found int64
+		err = r.Scan(&f.Laptop, &f.Segment, &f.Line, &f.What, &note, &found)
+		f.Note, f.Found = note != 0, fromNanos(found)
+		return f, err
+	}, "SELECT laptop, segment, line, what, note, found FROM finding WHERE "+where+" ORDER BY note, found DESC, segment, line, what LIMIT ?", append(values, most)...)
+}

@@ -1,0 +1,200 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/internal/gateway/store"
+)
+
+// steps are the steps of the schema, in order. A released step never changes. {int} is a number of
+// 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
+// a table, {keyed} that of a table whose rows lie in the order of their key.
+var steps = []string{firstStep}
+
+// Times are nanoseconds since 1970; 0 is never.
+const firstStep = `
+CREATE TABLE enrolment (
+	org          TEXT NOT NULL,
+	device_hash  TEXT NOT NULL,
+	user_hash    TEXT NOT NULL,
+	name         TEXT NOT NULL,
+	os           TEXT NOT NULL,
+	version      TEXT NOT NULL,
+	address      TEXT NOT NULL,
+	created      {int} NOT NULL,
+	expires      {int} NOT NULL,
+	status       TEXT NOT NULL,
+	polled       {int} NOT NULL DEFAULT 0,
+	waits        {int} NOT NULL,
+	laptop       TEXT NOT NULL DEFAULT '',
+	decided_by   TEXT NOT NULL DEFAULT '',
+	PRIMARY KEY (org, device_hash),
+	UNIQUE (org, user_hash)
+){strict};
+
+CREATE TABLE laptop (
+	org          TEXT NOT NULL,
+	id           TEXT NOT NULL,
+	token_hash   TEXT NOT NULL,
+	name         TEXT NOT NULL,
+	os           TEXT NOT NULL,
+	version      TEXT NOT NULL,
+	enrolled     {int} NOT NULL,
+	enrolled_by  TEXT NOT NULL,
+	revoked      {int} NOT NULL DEFAULT 0,
+	seen         {int} NOT NULL DEFAULT 0,
+	report       TEXT NOT NULL DEFAULT '{}',
+	shipped      {int} NOT NULL DEFAULT 0,
+	bytes        {int} NOT NULL DEFAULT 0,
+	records      {int} NOT NULL DEFAULT 0,
+	findings     {int} NOT NULL DEFAULT 0,
+	PRIMARY KEY (org, id)
+){strict};
+
+CREATE TABLE bundle (
+	org          TEXT NOT NULL,
+	counter      {int} NOT NULL,
+	digest       TEXT NOT NULL,
+	created      {int} NOT NULL,
+	published    {int} NOT NULL,
+	signer       TEXT NOT NULL,
+	content      {bytes} NOT NULL,
+	PRIMARY KEY (org, counter)
+){strict};
+
+CREATE TABLE segment (
+	org          TEXT NOT NULL,
+	laptop       TEXT NOT NULL,
+	name         TEXT NOT NULL,
+	session      TEXT NOT NULL,
+	size         {int} NOT NULL,
+	complete     {int} NOT NULL,
+	arrival      TEXT NOT NULL,
+	changed      {int} NOT NULL,
+	PRIMARY KEY (org, laptop, name)
+){strict};
+CREATE INDEX segment_by_session ON segment (org, laptop, session, name);
+
+CREATE TABLE part (
+	org          TEXT NOT NULL,
+	laptop       TEXT NOT NULL,
+	segment      TEXT NOT NULL,
+	begins       {int} NOT NULL,
+	size         {int} NOT NULL,
+	content      {bytes} NOT NULL,
+	PRIMARY KEY (org, laptop, segment, begins)
+){strict};
+
+CREATE TABLE record (
+	id           {serial},
+	org          TEXT NOT NULL,
+	laptop       TEXT NOT NULL,
+	session      TEXT NOT NULL,
+	seq          {int} NOT NULL,
+	at           {int} NOT NULL,
+	kind         TEXT NOT NULL,
+	look         TEXT NOT NULL,
+	server       TEXT NOT NULL,
+	subject      TEXT NOT NULL,
+	name         TEXT NOT NULL,
+	method       TEXT NOT NULL,
+	about        TEXT NOT NULL,
+	code         TEXT NOT NULL,
+	reason       TEXT NOT NULL,
+	rule         TEXT NOT NULL,
+	rule_text    TEXT NOT NULL,
+	ref          TEXT NOT NULL,
+	segment      TEXT NOT NULL,
+	begins       {int} NOT NULL,
+	size         {int} NOT NULL,
+	UNIQUE (org, laptop, segment, begins)
+){strict};
+CREATE INDEX record_by_time ON record (org, at, id);
+CREATE INDEX record_by_laptop ON record (org, laptop, at, id);
+CREATE INDEX record_by_look ON record (org, look, at, id);
+CREATE INDEX record_by_tool ON record (org, name, at, id);
+CREATE INDEX record_by_server ON record (org, server, at, id);
+CREATE INDEX record_by_rule ON record (org, rule, at, id);
+CREATE INDEX record_by_kind ON record (org, kind, at, id);
+CREATE INDEX record_by_session ON record (org, session, at, id);
+
+CREATE TABLE tally (
+	org          TEXT NOT NULL,
+	hour         {int} NOT NULL,
+	laptop       TEXT NOT NULL,
+	server       TEXT NOT NULL,
+	name         TEXT NOT NULL,
+	look         TEXT NOT NULL,
+	calls        {int} NOT NULL,
+	PRIMARY KEY (org, hour, laptop, server, name, look)
+){keyed};
+
+CREATE TABLE finding (
+	org          TEXT NOT NULL,
+	laptop       TEXT NOT NULL,
+	segment      TEXT NOT NULL,
+	line         {int} NOT NULL,
+	what         TEXT NOT NULL,
+	note         {int} NOT NULL,
+	found        {int} NOT NULL,
+	PRIMARY KEY (org, laptop, segment, line, what)
+){strict};
+CREATE INDEX finding_by_time ON finding (org, note, found);
+
+CREATE TABLE link (
+	org          TEXT NOT NULL,
+	hash         TEXT NOT NULL,
+	who          TEXT NOT NULL,
+	expires      {int} NOT NULL,
+	PRIMARY KEY (org, hash)
+){strict};
+
+CREATE TABLE signed_in (
+	org          TEXT NOT NULL,
+	hash         TEXT NOT NULL,
+	who          TEXT NOT NULL,
+	expires      {int} NOT NULL,
+	PRIMARY KEY (org, hash)
+){strict};
+`
+
+// migrate adds the missing steps to the schema, and refuses a database that a newer gateway made.
+func (s *Store) migrate(ctx context.Context) error {
+	return s.change(ctx, func(t *transaction) error {
+		if err := t.lockAll(); err != nil {
+			return err
+		}
+		if _, err := t.exec("CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value " + s.d.types["{int}"] + " NOT NULL)"); err != nil {
+			return err
+		}
+		var version int
+		err := t.row("SELECT value FROM about WHERE name = 'schema'").Scan(&version)
+		if errors.Is(err, sql.ErrNoRows) {
+			_, err = t.exec("INSERT INTO about VALUES ('schema', 0)")
+		}
+		if err != nil {
+			return err
+		}
+		if version > len(steps) {
+			return fmt.Errorf("%w (it has schema %d, this one knows %d)", store.ErrNewer, version, len(steps))
+		}
+		for i := version; i < len(steps); i++ {
+			for statement := range strings.SplitSeq(steps[i], ";\n") {
+				if strings.TrimSpace(statement) == "" {
+					continue
+				}
+				if _, err := t.exec(s.d.writeTypes(statement)); err != nil {
+					return fmt.Errorf("step %d of the schema: %w", i+1, err)
+				}
+			}
+			if _, err := t.exec("UPDATE about SET value = ? WHERE name = 'schema'", i+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,257 @@
+// Package sqlstore keeps in an SQL database what package store says. The statements are written by
+// hand, once for all databases; what differs is in a dialect.
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/clawai/clawai/internal/gateway/store"
+)
+
+// Store implements store.Store.
+type Store struct {
+	db   *sql.DB
+	org  string
+	d    dialect
+	turn chan struct{} // holds something while somebody writes; nil: the database lets several write
+}
+
+var _ store.Store = (*Store)(nil)
+
+// dialect is what two databases write differently.
+type dialect struct {
+	types    map[string]string // the words in braces of the schema
+	numbered bool              // places of values are $1, $2, ... in place of ?
+	lock     string            // behind a SELECT, keeps others from the row until the transaction ends
+	check    string            // a statement that answers "ok" for a file of the database that is whole; "": the server checks its own
+	alone    string            // a statement after which a transaction is the only one of its kind; "": each is alone
+}
+
+// patience is how long a transaction waits for another one's lock.
+const patience = 10 * time.Second
+
+// OpenSQLite opens the database in a file, which it makes if it is missing. Others must not be able
+// to change its folder. What is committed is on the disk.
+func OpenSQLite(ctx context.Context, path, org string) (*Store, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	slashed := filepath.ToSlash(path)
+	if slashed[0] != '/' { // C:/...
+		slashed = "/" + slashed
+	}
+	options := url.Values{
+		"_txlock": {"immediate"}, "_defensive": {"1"}, "_error_rc": {"1"}, "_busy_timeout": {strconv.FormatInt(patience.Milliseconds(), 10)},
+		"_journal_mode": {"WAL"}, "_synchronous": {"FULL"}, "_pragma": {"trusted_schema=0", "cell_size_check=1", "temp_store=2"},
+	}
+	c, err := sqlite.NewConnector((&url.URL{Scheme: "file", Path: slashed, RawQuery: options.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{db: sql.OpenDB(c), org: org, turn: make(chan struct{}, 1), d: dialect{types: map[string]string{
+		"{int}": "INTEGER", "{bytes}": "BLOB", "{serial}": "INTEGER PRIMARY KEY AUTOINCREMENT", "{strict}": " STRICT", "{keyed}": " STRICT, WITHOUT ROWID",
+	}, check: "PRAGMA quick_check(1)"}}
+	s.db.SetMaxOpenConns(4)
+	return s.begin(ctx, path)
+}
+
+// begin brings the schema of a database up to date.
+func (s *Store) begin(ctx context.Context, name string) (*Store, error) {
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("the database %s: %w", name, err), s.db.Close())
+	}
+	return s, nil
+}
+
+// Check implements store.Store.
+func (s *Store) Check(ctx context.Context) error {
+	if s.d.check != "" {
+		var word string
+		if err := s.row(ctx, s.d.check).Scan(&word); err != nil {
+			return explain(err)
+		}
+		if word != "ok" {
+			return fmt.Errorf("it is damaged: %s", word)
+		}
+	}
+	return s.change(ctx, func(t *transaction) error {
+		_, err := t.exec("INSERT INTO about (name, value) VALUES ('checked', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", nanos(time.Now()))
+		return err
+	})
+}
+
+// Close closes the database.
+func (s *Store) Close() error { return s.db.Close() }
+
+// writeTypes puts the types of this database into a statement of the schema.
+func (d *dialect) writeTypes(statement string) string {
+	for word, is := range d.types {
+		statement = strings.ReplaceAll(statement, word, is)
+	}
+	return statement
+}
+
+// writePlaces puts the places of values into a statement as this database knows them.
+func (d *dialect) writePlaces(statement string) string {
+	if !d.numbered {
+		return statement
+	}
+	var b strings.Builder
+	for i, part := range strings.Split(statement, "?") {
+		if i > 0 {
+			b.WriteString("$" + strconv.Itoa(i))
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// explain says what an error of a database means.
+func explain(err error) error {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_BUSY {
+		return store.ErrLocked
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return store.ErrNone
+	}
+	return err
+}
+
+// transaction is a change that is kept whole or not at all.
+type transaction struct {
+	ctx context.Context
+	tx  *sql.Tx
+	d   *dialect
+}
+
+func (t *transaction) exec(statement string, values ...any) (int64, error) {
+	result, err := t.tx.ExecContext(t.ctx, t.d.writePlaces(statement), values...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (t *transaction) row(statement string, values ...any) *sql.Row {
+	return t.tx.QueryRowContext(t.ctx, t.d.writePlaces(statement), values...)
+}
+
+func (t *transaction) rows(statement string, values ...any) (*sql.Rows, error) {
+	return t.tx.QueryContext(t.ctx, t.d.writePlaces(statement), values...)
+}
+
+// lockAll keeps others from what is changed rarely, until the transaction ends.
+func (t *transaction) lockAll() (err error) {
+	if t.d.alone != "" {
+		_, err = t.exec(t.d.alone)
+	}
+	return err
+}
+
+// takeTurn waits until nobody else of this process writes. Without it, those who wait for the lock of
+// the file would hold all connections, and no page could read.
+func (s *Store) takeTurn(ctx context.Context) (end func(), err error) {
+	if s.turn == nil {
+		return func() {}, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, store.ErrLocked)
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+		return func() { <-s.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// change runs a transaction. If change returns an error, nothing is kept.
+func (s *Store) change(ctx context.Context, change func(*transaction) error) error {
+	end, err := s.takeTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return explain(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := change(&transaction{ctx: ctx, tx: tx, d: &s.d}); err != nil {
+		return explain(err)
+	}
+	return explain(tx.Commit())
+}
+
+// execOne runs a statement that changes one row; store.ErrNone if it changes none.
+func (s *Store) execOne(ctx context.Context, statement string, values ...any) error {
+	end, err := s.takeTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	result, err := s.db.ExecContext(ctx, s.d.writePlaces(statement), values...)
+	if err != nil {
+		return explain(err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return store.ErrNone
+}
+
+func (s *Store) row(ctx context.Context, statement string, values ...any) *sql.Row {
+	return s.db.QueryRowContext(ctx, s.d.writePlaces(statement), values...)
+}
+
+// scanner is a row of either kind.
+type scanner interface{ Scan(into ...any) error }
+
+// collect reads all rows.
+func collect[T any](rows *sql.Rows, err error, read func(scanner) (T, error)) (all []T, _ error) {
+	if err != nil {
+		return nil, explain(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		one, err := read(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+// list runs a statement and reads all rows.
+func list[T any](ctx context.Context, s *Store, read func(scanner) (T, error), statement string, values ...any) ([]T, error) {
+	rows, err := s.db.QueryContext(ctx, s.d.writePlaces(statement), values...)
+	return collect(rows, err, read)
+}
+
+// nanos returns a time as it is stored.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// fromNanos is the opposite of nanos.
+func fromNanos(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}

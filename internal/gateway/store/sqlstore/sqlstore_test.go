@@ -1,0 +1,104 @@
+package sqlstore
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/testing/storetest"
+)
+
+func TestSQLiteKeepsTheContract(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) func(org string) store.Store {
+		path := filepath.Join(t.TempDir(), "gateway.db")
+		return func(org string) store.Store {
+			s, err := OpenSQLite(t.Context(), path, org)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			return s
+		}
+	})
+}
+
+// What was kept is there after a restart, and a database of a newer gateway is left alone.
+func TestDatabaseIsOpenedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gateway.db")
+	open := func() *Store {
+		s, err := OpenSQLite(t.Context(), path, "main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open()
+	if err := s.AddBundle(t.Context(), store.Bundle{Counter: 3, Bytes: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Close()
+	s = open()
+	if b, err := s.FindNewestBundle(t.Context()); err != nil || b.Counter != 3 {
+		t.Fatalf("%+v, %v", b, err)
+	}
+	if _, err := s.db.ExecContext(t.Context(), "UPDATE about SET value = 1000"); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Close()
+	if _, err := OpenSQLite(t.Context(), path, "main"); !errors.Is(err, store.ErrNewer) {
+		t.Fatalf("a newer database: %v", err)
+	}
+}
+
+// A page of the file that is not what was written is found, also where no other question reads it.
+func TestDamageIsFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gateway.db")
+	s, err := OpenSQLite(t.Context(), path, "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 400 {
+		if err := s.AddEnrolment(t.Context(), store.Enrolment{Expires: time.Now(), DeviceHash: fmt.Sprint("device", i), UserHash: fmt.Sprint("user", i), Ask: enrolment.AskEnrolment{Name: strings.Repeat("x", 300)}}, 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Check(t.Context()); err != nil {
+		t.Errorf("a whole database: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	if len(src) < 60*page {
+		t.Fatalf("the database has %d bytes, too few to damage some that are not read first", len(src))
+	}
+	for at := 50 * page; at+page <= len(src); at += page {
+		for i := range 100 {
+			src[at+i] = 0xff
+		}
+	}
+	if err := os.WriteFile(path, src, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = OpenSQLite(t.Context(), path, "main"); err != nil {
+		t.Fatalf("the first pages are whole: %v", err)
+	}
+	defer s.Close()
+	if err := s.Check(t.Context()); err == nil {
+		t.Error("nothing was found")
+	}
+}

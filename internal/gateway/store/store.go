@@ -1,0 +1,253 @@
+// Package store says what the team's centre keeps, and by which door: laptops and their enrolment,
+// bundles, the record's segments with an index of their records, and who is signed in. Package
+// sqlstore keeps it in a database. Every key has the organisation in front; a Store is one
+// organisation's.
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// Errors of a Store.
+var (
+	ErrNone   = errors.New("there is none")
+	ErrOlder  = errors.New("the bundle's counter is not higher than that of the newest bundle")
+	ErrMany   = errors.New("too many laptops wait to be enrolled")
+	ErrTwice  = errors.New("that was decided before")
+	ErrNewer  = errors.New("a newer clawai-gateway made this database; install that one")
+	ErrLocked = errors.New("another program keeps the database locked")
+)
+
+// Store keeps everything. It is safe for concurrent use.
+type Store interface {
+	Enrolments
+	Laptops
+	Bundles
+	Segments
+	Records
+	People
+	// Check reads the whole database and writes to it, and returns what is wrong with it.
+	Check(ctx context.Context) error
+	Close() error
+}
+
+// The states of an Enrolment.
+const (
+	Pending = "pending"
+	Allowed = "allowed"
+	Denied  = "denied"
+)
+
+// Enrolment is a laptop's wish to be enrolled. Of both codes only keyed hashes are kept.
+type Enrolment struct {
+	DeviceHash, UserHash string
+	Ask                  enrolment.AskEnrolment
+	Address              string // of the network, from which it came
+	Created, Expires     time.Time
+	Status               string
+	Polled               time.Time // when the laptop asked last
+	Interval             time.Duration
+	Laptop               string // once a token was given: the laptop's id
+	By                   string // who decided
+}
+
+// Enrolments keeps wishes to be enrolled until they expire.
+type Enrolments interface {
+	// AddEnrolment adds a wish, and removes those that expired before Created. ErrMany: as many as most
+	// are waiting.
+	AddEnrolment(ctx context.Context, e Enrolment, most int) error
+	// FindEnrolment returns the wish of a user code; ErrNone if there is none.
+	FindEnrolment(ctx context.Context, userHash string) (Enrolment, error)
+	// DecideEnrolment changes a pending wish to Allowed or Denied. ErrTwice: it is not pending.
+	DecideEnrolment(ctx context.Context, userHash, status, by string) error
+	// PollEnrolment returns the wish of a device code as it was before this poll, and keeps the time and
+	// interval of the poll.
+	PollEnrolment(ctx context.Context, deviceHash string, change func(*Enrolment)) (Enrolment, error)
+	// AddLaptop makes a laptop of an allowed wish, or gives its laptop another token if that one has
+	// never used its own: the answer with the token may have been lost. ErrTwice: it has.
+	AddLaptop(ctx context.Context, deviceHash string, l Laptop, tokenHash string) (id string, err error)
+}
+
+// Laptop is an enrolled laptop. Zero times mean never.
+type Laptop struct {
+	ID, Name, OS, Version string
+	Enrolled              time.Time
+	By                    string    // who allowed it
+	Revoked               time.Time // its token is not taken since
+	Seen                  time.Time // when it last asked for anything
+	Report                enrolment.Report
+	Shipped               time.Time // when bytes of its record last came
+	Bytes, Records        int64     // of its record
+	Findings              int       // what its record shows that clawai alone never writes
+}
+
+// Laptops keeps laptops.
+type Laptops interface {
+	// FindLaptop returns a laptop and the keyed hash of its token; ErrNone if there is none.
+	FindLaptop(ctx context.Context, id string) (l Laptop, tokenHash string, err error)
+	ListLaptops(ctx context.Context) ([]Laptop, error)
+	// RevokeLaptop ends the token of a laptop. ErrNone: there is none. ErrTwice: it was revoked before.
+	RevokeLaptop(ctx context.Context, id string, now time.Time) error
+	// TouchLaptop keeps that a laptop asked for something.
+	TouchLaptop(ctx context.Context, id string, now time.Time) error
+	AddReport(ctx context.Context, id string, r enrolment.Report, now time.Time) error
+}
+
+// Bundle is a signed bundle, as it was published.
+type Bundle struct {
+	Counter   uint64
+	Digest    string // SHA-256 of Bytes, 64 hexadecimal digits
+	Created   time.Time
+	Published time.Time
+	Key       string // name of the key that signed it
+	Bytes     []byte
+}
+
+// Bundles keeps bundles.
+type Bundles interface {
+	// AddBundle adds a bundle. ErrOlder: its counter is not higher than that of the newest one.
+	AddBundle(ctx context.Context, b Bundle) error
+	// FindNewestBundle returns the newest bundle; ErrNone if there is none.
+	FindNewestBundle(ctx context.Context) (Bundle, error)
+	// ListBundles returns the newest bundles without their bytes, the newest first.
+	ListBundles(ctx context.Context, most int) ([]Bundle, error)
+}
+
+// Segment is what is held of a segment of a laptop's record.
+type Segment struct {
+	Laptop, Session, Name string
+	Size                  int64 // in bytes
+	Complete              bool  // nothing more comes
+	Arrival               audit.Arrival
+	Changed               time.Time
+}
+
+// Extension is what changes when a part of a segment comes.
+type Extension struct {
+	Part     []byte // behind what is held; may be empty
+	Segment  Segment
+	Records  []Record
+	Findings []Finding
+}
+
+// Holding is a segment inside the transaction that may extend it. Whoever has one must not ask the
+// Store for anything else: all its connections may belong to those who wait for this transaction.
+type Holding interface {
+	// Segment is what is held; of a new segment its Size is 0.
+	Segment() Segment
+	// ReadHeld returns the held bytes from an offset on, at most most of them.
+	ReadHeld(from int64, most int) ([]byte, error)
+	// ListSession returns the other segments of the session, by name.
+	ListSession() ([]Segment, error)
+	// CountSegments returns how many segments of the laptop are held, and how many of the session.
+	CountSegments() (all, ofSession int, err error)
+	// CountFindings returns how many findings of the laptop are kept, and how many of them are notes.
+	CountFindings() (all, notes int, err error)
+}
+
+// Segments keeps the bytes of records.
+type Segments interface {
+	// FindSegment returns what is held of a segment; ErrNone if there is nothing.
+	FindSegment(ctx context.Context, laptop, name string) (Segment, error)
+	// ExtendSegment calls extend and keeps what it returns, all or nothing, while nobody else extends
+	// the segment. Nothing is kept if extend returns an error.
+	ExtendSegment(ctx context.Context, laptop, session, name string, extend func(Holding) (Extension, error)) error
+	// ReadSegment returns bytes of a segment.
+	ReadSegment(ctx context.Context, laptop, name string, from int64, length int) ([]byte, error)
+}
+
+// Finding is what the chain of a segment shows.
+type Finding struct {
+	Laptop, Segment string
+	Line            int // 0: the whole segment
+	What            string
+	Note            bool // it does not prove that somebody changed the record
+	Found           time.Time
+}
+
+// Look says in one word how a call ended, as the pages of clawai show it.
+type Look string
+
+// The looks of a Record; "" of what is no decision.
+const (
+	LookAllowed Look = "allowed"
+	LookAsked   Look = "asked"
+	LookRefused Look = "refused"
+)
+
+// Record is the index of one record. The line itself is in the segment. All texts are foreign.
+type Record struct {
+	ID              int64 // in the database
+	Laptop, Session string
+	Seq             uint64
+	Time            time.Time // by the laptop's clock
+	Kind            string
+	Look            Look
+	Server          string
+	Subject, Name   string // of the call: what kind of thing, and its first name
+	Method          string
+	About           string // the argument by which a person knows the call
+	Code, Reason    string
+	Rule, RuleText  string // place and description of the rule that decided
+	Ref             string // the record that this one belongs to
+	Segment         string
+	Offset          int64
+	Length          int
+}
+
+// Query selects records; zero fields select all.
+type Query struct {
+	Laptop, Session, Server, Tool, Kind, Rule string
+	Look                                      Look
+	Since, Until                              time.Time // Until is excluded
+	Before                                    Place     // only those that come after this place in the list
+	Most                                      int       // at most so many
+}
+
+// Place is a place in the list of records, the newest first.
+type Place struct {
+	Time time.Time
+	ID   int64
+}
+
+// Sum is how many calls of one hour, laptop and tool had a look.
+type Sum struct {
+	Hour         time.Time
+	Laptop       string
+	Server, Tool string
+	Look         Look
+	N            int
+	Of           int // of CountTools: the calls of the tool with any look
+}
+
+// Records finds records.
+type Records interface {
+	// ListRecords returns records, the newest first.
+	ListRecords(ctx context.Context, q Query) ([]Record, error)
+	FindRecord(ctx context.Context, id int64) (Record, error)
+	// ListNeighbours returns the records of a session whose numbers are from low to high, in order.
+	ListNeighbours(ctx context.Context, laptop, session string, low, high uint64) ([]Record, error)
+	// CountHours returns the calls since a time by hour and look; only Hour, Look and N are set.
+	CountHours(ctx context.Context, since time.Time) ([]Sum, error)
+	// CountTools returns the tools with the most calls of a look since a time.
+	CountTools(ctx context.Context, look Look, since time.Time, most int) ([]Sum, error)
+	// ListFindings returns what was found: notes behind all others, the newest first. "" means all
+	// laptops, or all segments.
+	ListFindings(ctx context.Context, laptop, segment string, most int) ([]Finding, error)
+}
+
+// People keeps who may see the pages. Of links and sessions only keyed hashes are kept.
+type People interface {
+	// AddLink adds a link that signs in once, in the place of every other link of this person.
+	AddLink(ctx context.Context, hash, who string, expires time.Time) error
+	// UseLink makes a session of a link. ErrNone: there is no such link, or it was used or expired.
+	UseLink(ctx context.Context, hash, session string, now, expires time.Time) (who string, err error)
+	// FindSession returns who has a session; ErrNone if there is none or it has expired.
+	FindSession(ctx context.Context, hash string, now time.Time) (who string, err error)
+	EndSession(ctx context.Context, hash string) error
+}

@@ -1,0 +1,72 @@
+// Package page has what all pages of clawai share: the style sheet, the icon, the headers of each
+// response, and the check of who can have caused a request. It knows nothing of what a page shows.
+package page
+
+import (
+	_ "embed"
+	"net/http"
+)
+
+// Style is the style sheet of every page.
+//
+//go:embed page.css
+var Style []byte
+
+// Icon is the icon of every page, as SVG.
+//
+//go:embed icon.svg
+var Icon []byte
+
+// SetHeaders sets the headers of every response, including refusals. policy is the
+// Content-Security-Policy.
+func SetHeaders(h http.Header, policy string) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Embedder-Policy", "require-corp")
+	h.Set("Origin-Agent-Cluster", "?1")
+	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), clipboard-read=(), usb=(), serial=()")
+}
+
+// Refusal is the reason why a request is not answered. Text is one or more sentences for a person.
+type Refusal struct {
+	Status int // of HTTP
+	Text   string
+}
+
+func (e *Refusal) Error() string { return e.Text }
+
+var (
+	wrongHost = &Refusal{http.StatusMisdirectedRequest, "This is not the address that clawai printed. Open the link exactly as it was printed."}
+	elsewhere = &Refusal{http.StatusForbidden, "Another site or program sent you here, and clawai does not follow. Copy the printed link into the address bar."}
+)
+
+// CheckOrigin refuses a request that neither a page of host, which is a name or an address with its
+// port, nor a person who types its address can have sent. Host stops a foreign name that resolves
+// to this server (DNS rebinding); fetch metadata and Origin stop other sites, and pages on other
+// ports of this machine. dest is the Sec-Fetch-Dest that the page sends; "" is any.
+func CheckOrigin(r *http.Request, host, dest string) *Refusal {
+	if r.Host != host {
+		return wrongHost
+	}
+	// Browsers from before 2023 may send no fetch metadata; then Origin and the key protect.
+	site, to := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Sec-Fetch-Dest")
+	if len(site) > 1 || len(site) == 1 && site[0] != "same-origin" && site[0] != "none" {
+		return elsewhere
+	}
+	if len(to) > 1 || len(to) == 1 && dest != "" && to[0] != dest {
+		return elsewhere
+	}
+	origin := r.Header.Values("Origin")
+	if len(origin) > 1 || len(origin) == 1 && origin[0] != "http://"+host {
+		return elsewhere
+	}
+	if len(origin) == 0 && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return elsewhere
+	}
+	return nil
+}

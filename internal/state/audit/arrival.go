@@ -1,0 +1,107 @@
+package audit
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/clawai/clawai/internal/event"
+)
+
+// Arrival is how far a segment is checked that arrives in parts at another machine. The zero value
+// is a segment of which nothing has arrived. It can be stored as JSON between the parts.
+type Arrival struct {
+	Checked int64  `json:"checked"`          // bytes up to the end of the last sound line
+	Line    int    `json:"line"`             // number of that line in the file
+	Lines   uint64 `json:"lines"`            // sound lines so far
+	Begins  uint64 `json:"begins,omitempty"` // number of the first line in its session
+	Next    uint64 `json:"next,omitempty"`   // number that the next line must have
+	Before  string `json:"before,omitempty"` // hash of the line before the first line, as that line says
+	First   string `json:"first,omitempty"`  // hash of the first line
+	Last    string `json:"last,omitempty"`   // hash of the last line
+}
+
+// Arrived is one record of a part, and where its line is in the segment.
+type Arrived struct {
+	event.Entry
+	Offset int64 // of the line, in bytes
+	Length int   // of the line without its LF, in bytes
+}
+
+// Part is what CheckPart found in a part.
+type Part struct {
+	Records  []Arrived // without the line that begins the segment
+	Findings []Finding // as of Verify
+	Notes    []Finding // as of Verify
+	Rest     int       // bytes at the end that are not checked yet: no whole record
+}
+
+// SplitSegmentName returns the session that wrote the segment of a file name, or false if a session
+// never gives a file such a name.
+func SplitSegmentName(name string) (session string, ok bool) {
+	began, session, ok := parseSegmentName(name)
+	return session, ok && len(session) == sessionLength && strings.Trim(session, sessionAlphabet) == "" && segmentName(began, session) == name
+}
+
+// CheckPart checks, as Verify does, the lines that r has from the offset a.Checked on, and moves a
+// behind the last sound line. whole means that nothing comes behind r. Whether the segment follows
+// the one before it in its session is for Follows to say.
+func (a *Arrival) CheckPart(name string, r io.Reader, whole bool) (Part, error) {
+	session, ok := SplitSegmentName(name)
+	if !ok {
+		return Part{}, fmt.Errorf("%q is not the name of a segment", name)
+	}
+	v := newVerifier("", Retention{})
+	s := newScanner(r)
+	s.line = a.Line
+	if a.Lines > 0 {
+		c := chain{next: a.Next}
+		copy(c.prev[:], a.Last)
+		s.expectChain(c)
+	}
+	start := a.Checked
+	var p Part
+	err := s.eachItem(func(it item) {
+		v.checkLine(name, it)
+		if it.raw == nil {
+			return
+		}
+		a.Line, a.Lines, a.Next, a.Last = it.line, a.Lines+1, it.link.seq+1, string(it.link.hash)
+		a.Checked = start + s.end
+		if a.Lines == 1 {
+			a.Begins, a.Before, a.First = it.link.seq, string(it.link.prev), a.Last
+			v.checkHeader(name, session, "", true, it)
+		}
+		e, err := parseEntry(name, it)
+		switch {
+		case err != nil:
+			v.addFinding(name, it.line, "a line that is sound but no record")
+			return
+		case e.Seq != it.link.seq || e.Session != session || e.Record != fmt.Sprintf("%s-%d", session, it.link.seq):
+			v.addFinding(name, it.line, "the line says another session, number or record than its place in the chain")
+			e.Seq, e.Session, e.Record = it.link.seq, session, fmt.Sprintf("%s-%d", session, it.link.seq)
+		}
+		if e.Kind != event.Segment {
+			p.Records = append(p.Records, Arrived{Entry: e, Offset: a.Checked - int64(len(it.raw)) - 1, Length: len(it.raw)})
+		}
+	})
+	if err != nil {
+		return Part{}, err
+	}
+	broken, line := s.gap.sum != nil, s.gap.line
+	p.Rest, _ = s.digestRest()
+	switch {
+	case !whole || p.Rest == 0:
+	case broken:
+		v.addFinding(name, line, "%d bytes at the end are not a record, or one that was changed", p.Rest)
+	default:
+		v.addNote(name, a.Line+1, "its session died while it wrote the last %d bytes", p.Rest)
+	}
+	p.Findings, p.Notes = v.report.Findings, v.report.Notes
+	return p, nil
+}
+
+// Follows reports whether the segment begins where another segment of its session ends.
+func (a *Arrival) Follows(before *Arrival) bool {
+	return a.Begins == before.Next && a.Before == before.Last
+}

@@ -1,0 +1,95 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Segment is a file of the record, for whoever copies the record to another place.
+type Segment struct {
+	Name    string // name of the file
+	Session string
+	Began   time.Time
+	Closed  bool  // nothing is added any more
+	Size    int64 // bytes of its records
+	Shared  bool  // calls of a day by agents' hooks: it is written by many processes, one after the other
+}
+
+// ListSegments lists the segments of dir, oldest first. A missing directory has none.
+func ListSegments(dir string) (list []Segment, err error) {
+	all, err := listSegments(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, fi := range all {
+		began, session, _ := parseSegmentName(fi.Name())
+		list = append(list, Segment{fi.Name(), session, began, isClosed(fi), recordedSize(filepath.Join(dir, fi.Name()), fi), isShared(began)})
+	}
+	return list, err
+}
+
+// ErrCut means that a segment ends before an offset up to which it was read earlier.
+var ErrCut = errors.New("it is shorter than it was: it was cut")
+
+// ReadPortion returns what a segment holds from an offset on: at most size bytes, and of a segment
+// that is not closed only whole lines. It returns no bytes at the end, and ErrCut if the segment ends
+// before the offset. size is larger than the longest line.
+func ReadPortion(dir string, s Segment, at, size int64) ([]byte, error) {
+	f, err := openPrivate(filepath.Join(dir, s.Name), os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if before := make([]byte, 1); at > 0 {
+		if n, err := f.ReadAt(before, at-1); n == 0 && errors.Is(err, io.EOF) || n == 1 && before[0] == 0 { // a zero is reserved space
+			return nil, ErrCut
+		}
+	}
+	portion, err := io.ReadAll(io.LimitReader(&written{file: f, at: at}, size))
+	if err != nil {
+		return nil, err
+	}
+	if s.Closed && int64(len(portion)) < size {
+		return portion, nil // what a crash left of a line is part of it
+	}
+	return portion[:bytes.LastIndexByte(portion, '\n')+1], nil
+}
+
+// runningAfter is the age from which a segment without a lock has no writer: a new one is locked
+// directly after it was made.
+const runningAfter = time.Second
+
+// CountRunning returns the number of sessions that write a segment of dir now. Hooks do not count:
+// each of their processes serves one call.
+func CountRunning(dir string) (n int, err error) {
+	list, err := ListSegments(dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range list {
+		if s.Closed || s.Shared || time.Since(s.Began) < runningAfter {
+			continue
+		}
+		f, err := openPrivate(filepath.Join(dir, s.Name), os.O_RDONLY)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		free, err := tryLock(f, true)
+		f.Close()
+		if err != nil {
+			return n, err
+		}
+		if !free {
+			n++
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,12 @@
+//go:build unix
+
+package enrolment
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// detachProcess makes cmd start in a session of its own, so that neither Ctrl-C nor the end of a
+// terminal ends it.
+func detachProcess(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

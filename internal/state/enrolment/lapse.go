@@ -1,0 +1,42 @@
+package enrolment
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/config"
+)
+
+// FindLapse returns the layer of an offline rule that says Deny, if the centre has not been reached
+// for longer than it allows. A laptop that is not enrolled costs one look at a file.
+func FindLapse(state string, now time.Time) (l config.Lapse, err error) {
+	if !IsEnrolled(state) {
+		return l, nil
+	}
+	e, err := ReadEnrolment(state)
+	if errors.Is(err, ErrNone) { // removed just now
+		return l, nil
+	}
+	if err != nil || e.Offline.Then != Deny {
+		return l, err
+	}
+	l.Watch = progressFile(state)
+	p, err := ReadProgress(state)
+	if err != nil || now.Before(e.Offline.Ends(p.Reached)) {
+		return l, err
+	}
+	l.Path, l.Text = filepath.Join(Folder(state), "offline"), denyAll(p.Reached)
+	return l, nil
+}
+
+// denyAll returns the text of a policy that denies everything. It is the same for the same time, so
+// that it counts as one layer however often it is written.
+func denyAll(since time.Time) (text []byte) {
+	why := fmt.Sprintf("This laptop has not reached its team's centre since %s, and the centre's rule is to deny then; see: clawai status", since.UTC().Format(time.DateOnly))
+	for _, subject := range []string{"tool", "resource", "prompt", "sampling", "elicitation"} {
+		text = fmt.Appendf(text, "[[rule]]\naction = \"deny\"\n%s = \"**\"\ndescription = %q\n\n", subject, why)
+	}
+	return append(text, "# end\n"...)
+}

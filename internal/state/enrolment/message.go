@@ -1,0 +1,77 @@
+package enrolment
+
+import "time"
+
+// Paths of the centre's interface for laptops. Bodies are JSON, but for bundles and segments.
+const (
+	EnrollPath  = "/v1/enroll"       // POST AskEnrolment, answered by DeviceCode
+	TokenPath   = "/v1/enroll/token" //nolint:gosec // POST AskToken, answered by Grant, or 400 with Refusal
+	BundlePath  = "/v1/bundle"       // GET with If-None-Match: 200 and the bundle with an ETag, 304, or 404 if there is none
+	RecordsPath = "/v1/records/"     // followed by SESSION/SEGMENT; GET, PUT: Held
+	StatePath   = "/v1/state"        // POST Report
+)
+
+// AskEnrolment begins an enrolment by device code (RFC 8628).
+type AskEnrolment struct {
+	Name    string `json:"name"` // of this machine, as people know it
+	OS      string `json:"os"`
+	Version string `json:"version"` // of clawai
+}
+
+// DeviceCode is the answer to AskEnrolment. Times are in seconds.
+type DeviceCode struct {
+	DeviceCode      string `json:"device_code"`
+	UserCode        string `json:"user_code"`
+	VerificationURI string `json:"verification_uri"`
+	Complete        string `json:"verification_uri_complete,omitempty"`
+	ExpiresIn       int    `json:"expires_in"`
+	Interval        int    `json:"interval,omitempty"` // between two AskToken; 0 means 5
+}
+
+// AskToken asks whether a person has confirmed the code.
+type AskToken struct {
+	DeviceCode string `json:"device_code"`
+}
+
+// Grant is the answer to AskToken when a person has confirmed the code.
+type Grant struct {
+	Laptop     string   `json:"laptop"`
+	Token      string   `json:"token"`
+	BundleKeys []string `json:"bundle_keys"`
+	Offline    Offline  `json:"offline"`
+}
+
+// Refusal is the body of an answer that refuses. To AskToken its Error is one of the codes below.
+type Refusal struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description,omitempty"`
+}
+
+// The codes of RFC 8628 in a Refusal.
+const (
+	Pending  = "authorization_pending"
+	SlowDown = "slow_down"
+	Expired  = "expired_token"
+	Refused  = "access_denied"
+)
+
+// NoBundle is the Error of a Refusal with which a centre answers 404 if it has no bundle.
+const NoBundle = "no_bundle"
+
+// Held says how much of a segment the centre holds. A PUT that does not begin there is answered 409
+// with it.
+type Held struct {
+	Size     int64 `json:"size"` // in bytes
+	Complete bool  `json:"complete"`
+}
+
+// Report is what a laptop says of itself after each poll.
+type Report struct {
+	Revision string    `json:"revision,omitempty"` // of the bundle's policy in force
+	Counter  uint64    `json:"counter"`
+	Version  string    `json:"version"` // of clawai
+	Error    string    `json:"error,omitempty"`
+	Sessions int       `json:"sessions"`          // sessions that run now
+	Backlog  int64     `json:"backlog,omitempty"` // bytes of the record that are not shipped
+	Time     time.Time `json:"time,omitzero"`     // by the laptop's clock
+}

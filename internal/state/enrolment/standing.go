@@ -1,0 +1,94 @@
+package enrolment
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Standing is how the enrolment stands, for people.
+type Standing struct {
+	URL      string `json:"url,omitempty"`
+	Laptop   string `json:"laptop,omitempty"`
+	Offline  string `json:"offline,omitempty"`  // the offline rule as a sentence
+	Counter  uint64 `json:"counter,omitempty"`  // of the bundle in force; 0: none
+	Revision string `json:"revision,omitempty"` // of its policy
+	Reached  string `json:"reached,omitempty"`  // when the centre last answered, RFC 3339, UTC
+	Backlog  int64  `json:"backlog,omitempty"`  // bytes of the record that are not copied yet
+	// Doubts are sentences about what does not work. Broken means that nothing is allowed for it.
+	Doubts []string `json:"doubts,omitempty"`
+	Broken bool     `json:"broken,omitempty"`
+}
+
+// lateAfter is the time without an answer of the centre after which people are told, while sessions
+// run.
+const lateAfter = 10 * time.Minute
+
+// FindStanding returns how the enrolment stands; nil for a laptop that is not enrolled.
+func FindStanding(state string, now time.Time) *Standing {
+	e, err := ReadEnrolment(state)
+	if errors.Is(err, ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return &Standing{Doubts: []string{err.Error()}, Broken: true}
+	}
+	s := &Standing{URL: e.URL, Laptop: e.Laptop, Offline: e.Offline.String()}
+	p, err := ReadProgress(state)
+	if err != nil {
+		s.Doubts, s.Broken = []string{err.Error()}, e.Offline.Then == Deny
+		return s
+	}
+	s.Counter, s.Revision, s.Backlog = p.Counter, p.Revision, p.Backlog
+	s.Reached = p.Reached.UTC().Format(time.RFC3339)
+	away := now.Sub(p.Reached)
+	switch ends := e.Offline.Ends(p.Reached); {
+	case !now.Before(ends) && e.Offline.Then == Deny:
+		s.Broken = true
+		s.Doubts = append(s.Doubts, fmt.Sprintf("the centre was not reached for %s, and its rule is to deny then: every call is denied until it is", describeAge(away)))
+	case !now.Before(ends):
+		s.Doubts = append(s.Doubts, fmt.Sprintf("the centre was not reached for %s; its last bundle stays in force", describeAge(away)))
+	case away > lateAfter && IsWanted(state, now):
+		s.Doubts = append(s.Doubts, fmt.Sprintf("the centre was not reached for %s", describeAge(away)))
+	}
+	for _, why := range []string{p.Error, p.ShipError} {
+		if why != "" {
+			s.Doubts = append(s.Doubts, why)
+		}
+	}
+	if p.Refused != "" {
+		s.Doubts = append(s.Doubts, "the centre's newest bundle is not in force: "+p.Refused)
+	}
+	return s
+}
+
+// describeAge returns a time in the largest unit that fits.
+func describeAge(d time.Duration) string {
+	for _, unit := range []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		if n := int(d / unit.size); n == 1 {
+			return "1 " + unit.name
+		} else if n > 1 {
+			return fmt.Sprintf("%d %ss", n, unit.name)
+		}
+	}
+	return "less than a minute"
+}
+
+// Describe returns the standing without its doubts, as lines for a screen.
+func (s *Standing) Describe() []string {
+	if s.URL == "" {
+		return []string{"the enrolment cannot be read"}
+	}
+	rules := "no bundle of it is in force yet"
+	if s.Counter > 0 {
+		rules = fmt.Sprintf("its bundle %d is in force, revision %s", s.Counter, s.Revision)
+	}
+	copied := "all of the record that goes to it was copied"
+	if s.Backlog > 0 {
+		copied = fmt.Sprintf("%d bytes of the record wait to be copied to it", s.Backlog)
+	}
+	return []string{s.URL + ", as " + s.Laptop, rules, copied, s.Offline}
+}

@@ -1,0 +1,93 @@
+// Package deliver brings exported events to where they are wanted: into a file, to a receiver of syslog
+// over TLS, to a receiver of OTLP over HTTP.
+package deliver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/export"
+)
+
+// Sink takes events.
+type Sink interface {
+	// Deliver brings the events of some records to their receiver, in order. After an error it is not
+	// known which of them were taken. A *Refused means that the receiver took the others.
+	Deliver(ctx context.Context, entries []*event.Entry) error
+	// Close says that no more comes, and waits until the receiver has taken what was sent, as far as it
+	// can tell.
+	Close() error
+}
+
+// Refused means that a receiver has taken some events and refused others for good.
+type Refused struct {
+	Many int
+	Why  string // the receiver's words
+}
+
+func (r *Refused) Error() string { return fmt.Sprintf("the receiver refused %d: %q", r.Many, r.Why) }
+
+// Lines is a sink that writes each event as one line.
+type Lines struct {
+	To     io.Writer
+	Append func(dst []byte, e *event.Entry, s export.Source) []byte
+	Source export.Source
+}
+
+// Deliver implements Sink with one write.
+func (l *Lines) Deliver(_ context.Context, entries []*event.Entry) error {
+	var text []byte
+	for _, e := range entries {
+		text = append(l.Append(text, e, l.Source), '\n')
+	}
+	_, err := l.To.Write(text)
+	return err
+}
+
+// Close implements Sink. It closes what it writes to, if that can be closed.
+func (l *Lines) Close() error {
+	if c, ok := l.To.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// attempts is how often something is tried.
+const attempts = 5
+
+// firstPause is the pause after the first failure. Each later one is twice as long.
+const firstPause = 500 * time.Millisecond
+
+// lasting is an error that another attempt does not end.
+type lasting struct{ error }
+
+func (l lasting) Unwrap() error { return l.error }
+
+// retry tries something until it succeeds, at most attempts times. try returns how long the receiver
+// asks to wait; 0 if it does not say.
+func retry(ctx context.Context, pause time.Duration, try func() (time.Duration, error)) error {
+	for n := 1; ; n++ {
+		asked, err := try()
+		if err == nil {
+			return nil
+		}
+		if final, ok := errors.AsType[lasting](err); ok {
+			return final.error
+		}
+		if n == attempts {
+			return fmt.Errorf("after %d attempts: %w", n, err)
+		}
+		timer := time.NewTimer(max(pause, asked))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("stopped after %d attempts: %w", n, err)
+		case <-timer.C:
+		}
+		pause *= 2
+	}
+}

@@ -1,0 +1,54 @@
+// Package export writes records in the forms that other programs take: OCSF, CEF, syslog, OTLP and
+// in-toto. One record is one event, and one event is one line. docs/export.md describes the forms.
+//
+// All texts of a record may come from strangers. In the forms of JSON they are exact. In CEF and
+// syslog they are as clawai shows them (term.VisibleText), because these forms cannot write a control
+// character, and long ones are cut, because receivers cut what is longer than 8 KiB.
+package export
+
+import (
+	"slices"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/wire/escape"
+)
+
+// Source is the machine and the program that export.
+type Source struct {
+	Host    string // "" if it is not known
+	Version string // of clawai
+}
+
+// Form is one of the forms.
+type Form struct {
+	Name string
+	// Append appends the event of a record to dst, without a line end.
+	Append func(dst []byte, e *event.Entry, s Source) []byte
+}
+
+// Forms are all forms.
+var Forms = []Form{
+	{"ocsf", AppendOCSF}, {"cef", AppendCEF}, {"syslog", AppendSyslog}, {"otlp", AppendOTLP}, {"in-toto", AppendInToto},
+}
+
+// FindForm returns the form with a name; false if there is none.
+func FindForm(name string) (Form, bool) {
+	i := slices.IndexFunc(Forms, func(f Form) bool { return f.Name == name })
+	if i < 0 {
+		return Form{}, false
+	}
+	return Forms[i], true
+}
+
+// FormNames returns the names of all forms.
+func FormNames() (names []string) {
+	for _, f := range Forms {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// appendJSON appends a document as one line of printable ASCII.
+func appendJSON(dst []byte, doc any) []byte {
+	return escape.AppendASCII(dst, mustMarshal(doc))
+}

@@ -1,0 +1,75 @@
+package export
+
+import (
+	"strconv"
+
+	"github.com/clawai/clawai/internal/event"
+)
+
+// The documents of OTLP/JSON for logs, as far as they are written here.
+type (
+	otlpLogs struct {
+		ResourceLogs []otlpResource `json:"resourceLogs"`
+	}
+	otlpResource struct {
+		Resource  otlpAttributes `json:"resource"`
+		ScopeLogs []otlpScope    `json:"scopeLogs"`
+	}
+	otlpAttributes struct {
+		Attributes []otlpAttribute `json:"attributes"`
+	}
+	otlpScope struct {
+		Scope struct {
+			Name    string `json:"name"`
+			Version string `json:"version,omitempty"`
+		} `json:"scope"`
+		LogRecords []otlpRecord `json:"logRecords"`
+	}
+	otlpRecord struct {
+		Time           string          `json:"timeUnixNano"` // OTLP/JSON writes 64 bits as a text
+		ObservedTime   string          `json:"observedTimeUnixNano"`
+		SeverityNumber int             `json:"severityNumber"`
+		SeverityText   string          `json:"severityText"`
+		Body           otlpValue       `json:"body"`
+		Attributes     []otlpAttribute `json:"attributes"`
+		EventName      string          `json:"eventName"`
+	}
+	otlpAttribute struct {
+		Key   string    `json:"key"`
+		Value otlpValue `json:"value"`
+	}
+	otlpValue struct {
+		String string `json:"stringValue"`
+	}
+)
+
+// AppendOTLP appends an event as logs of OTLP/JSON with one log record.
+func AppendOTLP(dst []byte, e *event.Entry, s Source) []byte {
+	return AppendOTLPBatch(dst, []*event.Entry{e}, s)
+}
+
+// AppendOTLPBatch appends the events of several records as one request of OTLP/JSON.
+func AppendOTLPBatch(dst []byte, entries []*event.Entry, s Source) []byte {
+	scope := otlpScope{LogRecords: make([]otlpRecord, 0, len(entries))}
+	scope.Scope.Name, scope.Scope.Version = "clawai", s.Version
+	for _, e := range entries {
+		scope.LogRecords = append(scope.LogRecords, newOTLPRecord(e))
+	}
+	of := []otlpAttribute{{"service.name", otlpValue{"clawai"}}, {"service.version", otlpValue{s.Version}}}
+	if s.Host != "" {
+		of = append(of, otlpAttribute{"host.name", otlpValue{s.Host}})
+	}
+	return appendJSON(dst, otlpLogs{[]otlpResource{{otlpAttributes{of}, []otlpScope{scope}}}})
+}
+
+func newOTLPRecord(e *event.Entry) otlpRecord {
+	at := strconv.FormatInt(e.Time.UnixNano(), 10)
+	l := levels[levelOf(e)]
+	r := otlpRecord{Time: at, ObservedTime: at, SeverityNumber: l.otlp, SeverityText: l.otlpText, Body: otlpValue{summary(e)}, EventName: "clawai." + string(e.Kind)}
+	for _, c := range columns {
+		if v := c.value(e); c.otlp != "" && v != "" {
+			r.Attributes = append(r.Attributes, otlpAttribute{c.otlp, otlpValue{v}})
+		}
+	}
+	return r
+}

@@ -1,0 +1,261 @@
+// Package centretest is a team's centre for tests of the laptop's side: it answers as docs/team.md
+// says, keeps all in memory, and can be told to fail.
+package centretest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/bundle"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// Centre is a centre in memory. Its fields are set before it is used.
+type Centre struct {
+	Offline enrolment.Offline
+	Answer  string // the code of RFC 8628 that the token's path refuses with; "" grants at once
+
+	Secret, Public string // the pair of keys of bundles
+
+	mu       sync.Mutex
+	server   *httptest.Server
+	tokens   map[string]string // token to laptop
+	bundle   []byte
+	fail     int // the status of every answer; 0: none fails
+	segments map[string]*stored
+	reports  []enrolment.Report
+	requests []string
+	begun    int
+	failPuts int // this many PUTs take half of their body and end the connection
+}
+
+type stored struct {
+	text     []byte
+	complete bool
+}
+
+// Start starts a centre on the loopback, for the time of a test.
+func Start(t testing.TB) *Centre {
+	t.Helper()
+	c, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// Open starts a centre on the loopback.
+func Open() (*Centre, error) {
+	c := &Centre{Offline: enrolment.Offline{Days: 7, Then: enrolment.Keep}, tokens: map[string]string{}, segments: map[string]*stored{}}
+	var err error
+	if c.Secret, c.Public, err = bundle.NewKey("team.example"); err != nil {
+		return nil, err
+	}
+	c.server = httptest.NewServer(http.HandlerFunc(c.serve))
+	return c, nil
+}
+
+// Close ends the centre.
+func (c *Centre) Close() {
+	c.server.CloseClientConnections()
+	c.server.Close()
+}
+
+// URL returns the centre's address.
+func (c *Centre) URL() string { return c.server.URL }
+
+// Sign returns a signed bundle of files, of which the first is the policy.
+func (c *Centre) Sign(t testing.TB, counter uint64, policy string, more ...bundle.File) []byte {
+	t.Helper()
+	src, err := bundle.Write(bundle.Bundle{Counter: counter, Created: time.Now(), Files: append([]bundle.File{{Name: bundle.PolicyName, Text: []byte(policy)}}, more...)})
+	if err == nil {
+		src, err = bundle.Sign(src, c.Secret)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// Refuse makes the token's path refuse with a code of RFC 8628; "" ends that.
+func (c *Centre) Refuse(code string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Answer = code
+}
+
+// Publish sets the bundle that laptops get; nil for none.
+func (c *Centre) Publish(src []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bundle = src
+}
+
+// Fail makes every answer have a status; 0 ends that.
+func (c *Centre) Fail(status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fail = status
+}
+
+// CutPuts makes the next n uploads end in the middle, after half of the bytes were kept.
+func (c *Centre) CutPuts(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failPuts = n
+}
+
+// Forget ends all enrolments, as the centre's owner can.
+func (c *Centre) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.tokens)
+}
+
+// Segments returns what laptops have copied, by LAPTOP/SESSION/SEGMENT, and which of it is complete.
+func (c *Centre) Segments() (texts map[string]string, complete map[string]bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	texts, complete = map[string]string{}, map[string]bool{}
+	for name, s := range c.segments {
+		texts[name], complete[name] = string(s.text), s.complete
+	}
+	return texts, complete
+}
+
+// Reports returns what laptops have said of themselves.
+func (c *Centre) Reports() []enrolment.Report {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]enrolment.Report{}, c.reports...)
+}
+
+// Requests returns "METHOD PATH STATUS" of each request.
+func (c *Centre) Requests() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string{}, c.requests...)
+}
+
+func (c *Centre) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	status, answer := c.answer(w, r, body)
+	c.requests = append(c.requests, fmt.Sprintf("%s %s %d", r.Method, r.URL.RequestURI(), status))
+	if raw, is := answer.([]byte); is {
+		w.WriteHeader(status)
+		_, _ = w.Write(raw) //nolint:gosec // the bundle of a test
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if status != http.StatusNotModified && status != http.StatusNoContent {
+		_ = json.NewEncoder(w).Encode(answer)
+	}
+}
+
+func refuse(code string) enrolment.Refusal { return enrolment.Refusal{Error: code} }
+
+func (c *Centre) answer(w http.ResponseWriter, r *http.Request, body []byte) (int, any) {
+	if c.fail != 0 {
+		return c.fail, refuse("failing")
+	}
+	switch r.Method + " " + r.URL.Path {
+	case "POST " + enrolment.EnrollPath:
+		var ask enrolment.AskEnrolment
+		if json.Unmarshal(body, &ask) != nil || ask.OS == "" || ask.Version == "" {
+			return http.StatusBadRequest, refuse("invalid_request")
+		}
+		c.begun++
+		return http.StatusOK, enrolment.DeviceCode{DeviceCode: "device-" + strconv.Itoa(c.begun), UserCode: "ABCD-EFGH", VerificationURI: c.server.URL + "/enroll", ExpiresIn: 60, Interval: 1}
+	case "POST " + enrolment.TokenPath:
+		var ask enrolment.AskToken
+		if json.Unmarshal(body, &ask) != nil || !strings.HasPrefix(ask.DeviceCode, "device-") {
+			return http.StatusBadRequest, refuse(enrolment.Expired)
+		}
+		if c.Answer != "" {
+			code := c.Answer
+			if code == enrolment.Pending { // the next one is granted
+				c.Answer = ""
+			}
+			return http.StatusBadRequest, refuse(code)
+		}
+		laptop := "lp-" + strings.TrimPrefix(ask.DeviceCode, "device-")
+		c.tokens["secret-"+laptop] = laptop
+		return http.StatusOK, enrolment.Grant{Laptop: laptop, Token: "secret-" + laptop, BundleKeys: []string{c.Public}, Offline: c.Offline}
+	}
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	laptop, known := c.tokens[token]
+	if !known {
+		return http.StatusUnauthorized, refuse("invalid_token")
+	}
+	switch {
+	case r.Method == http.MethodGet && r.URL.Path == enrolment.BundlePath:
+		if c.bundle == nil {
+			return http.StatusNotFound, refuse(enrolment.NoBundle)
+		}
+		sum := sha256.Sum256(c.bundle)
+		etag := `"` + hex.EncodeToString(sum[:8]) + `"`
+		w.Header().Set("ETag", etag)
+		if r.Header.Get("If-None-Match") == etag {
+			return http.StatusNotModified, nil
+		}
+		return http.StatusOK, c.bundle
+	case r.Method == http.MethodPost && r.URL.Path == enrolment.StatePath:
+		var report enrolment.Report
+		if json.Unmarshal(body, &report) != nil {
+			return http.StatusBadRequest, refuse("invalid_request")
+		}
+		c.reports = append(c.reports, report)
+		return http.StatusNoContent, nil
+	case segmentPath.MatchString(r.URL.Path):
+		return c.takeSegment(laptop, r, body)
+	}
+	return http.StatusNotFound, refuse("no_such_path")
+}
+
+var segmentPath = regexp.MustCompile(`^/v1/records/[a-z0-9]+/[0-9TZ.]+-[a-z0-9]+\.ndjson$`)
+
+func (c *Centre) takeSegment(laptop string, r *http.Request, body []byte) (int, any) {
+	name := laptop + "/" + strings.TrimPrefix(r.URL.Path, enrolment.RecordsPath)
+	s := c.segments[name]
+	if s == nil {
+		s = &stored{}
+	}
+	held := func() enrolment.Held { return enrolment.Held{Size: int64(len(s.text)), Complete: s.complete} }
+	if r.Method == http.MethodGet {
+		return http.StatusOK, held()
+	}
+	if r.Method != http.MethodPut {
+		return http.StatusMethodNotAllowed, refuse("method")
+	}
+	if at, err := strconv.Atoi(r.URL.Query().Get("at")); err != nil || at != len(s.text) || s.complete {
+		return http.StatusConflict, held()
+	}
+	c.segments[name] = s
+	if c.failPuts > 0 {
+		c.failPuts--
+		s.text = append(s.text, body[:len(body)/2]...)
+		panic(http.ErrAbortHandler)
+	}
+	s.text = append(s.text, body...)
+	s.complete = r.URL.Query().Get("complete") == "1"
+	return http.StatusOK, held()
+}
