@@ -15,11 +15,14 @@ func TestFlowGoals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := score.Of(all, "../../test/flow/testdata/policy.toml")
+	r, err := score.Of(all, "../../test/flow/testdata/policy.toml", score.Way{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("\n%s", r)
+	if by, err := score.Of(all, "../../test/flow/testdata/policy.toml", score.Way{Model: true}); err != nil || by.String() != r.String() {
+		t.Errorf("through the model's own channel it is\n%s%v", by, err)
+	}
 	attacks := 0
 	for _, s := range all {
 		attacks += len(s.Attack)

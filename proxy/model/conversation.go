@@ -73,8 +73,8 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 			edits = append(edits, frame.Edit{Part: one.Content.Bytes(), Token: instead})
 		}
 	}
-	_ = t.o.Gate.Flush()               // after an error the gate lets nothing more through
-	if len(edits) == 0 || !t.o.Judge { // without a judge the request goes on as it came
+	_ = t.o.Gate.Flush()                     // after an error the gate lets nothing more through
+	if len(edits) == 0 || t.passing != nil { // then the request goes on as it came
 		return body, nil
 	}
 	sent := frame.SpliceAll(body, edits...)
@@ -141,7 +141,7 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 	if one.Content == "" {
 		return nil, nil
 	}
-	of := sha256.Sum256(fmt.Appendf(nil, "%q %q %s", one.ID, one.Name, string(one.Content)))
+	of := digestOf(one)
 	if instead, known := t.findResult(of); known {
 		return instead, nil
 	}
@@ -183,7 +183,7 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 			return nil, err
 		}
 	case v == nil:
-	case !t.o.Judge:
+	case t.passing != nil:
 		return nil, errLabels
 	default:
 		d := v.NewDenial(*c)
@@ -192,6 +192,15 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 	}
 	t.keepResult(of, instead)
 	return instead, nil
+}
+
+// digestOf returns the digest by which a result is known in later requests.
+func digestOf(one *modelapi.Result) (of digest) {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%q %q ", one.ID, one.Name)
+	_, _ = h.Write(one.Content.Bytes())
+	h.Sum(of[:0])
+	return of
 }
 
 func (t *turn) listLabels(x *gate.Exchange) []gate.Label {

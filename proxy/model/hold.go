@@ -149,6 +149,10 @@ func (h *held) startJudging() {
 	calls, done := h.calls, make(chan judgement, 1)
 	h.calls, h.judging = nil, done
 	go func() {
+		if err := h.awaitWhole(); err != nil {
+			done <- judgement{nil, err}
+			return
+		}
 		renamed, err := h.judgeCalls(h.ctx, calls, raw)
 		done <- judgement{renamed, err}
 	}()

@@ -123,6 +123,13 @@ func (m *memory) keepCall(id string, c madeCall) {
 	m.calls.putEntry(id, c)
 }
 
+// hasDenials reports whether a request may hold a refused call.
+func (m *memory) hasDenials() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.denied.now)+len(m.denied.before) > 0
+}
+
 func (m *memory) findDenial(name string) (denial, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -31,6 +31,9 @@ func (t *turn) withoutDenied(r *modelapi.Request) ([]frame.Edit, error) {
 				return nil, err
 			}
 		}
+		if t.passing != nil {
+			return nil, &refusal{http.StatusForbidden, fmt.Sprintf("the rules have changed and deny %s, which the service of the model would run; ask again", o.Kind)}
+		}
 		if !o.Alone {
 			return nil, &refusal{http.StatusForbidden, fmt.Sprintf("a rule denies %s, which the service of the model would run, and it cannot be taken out of the request; switch it off in the client", o.Kind)}
 		}

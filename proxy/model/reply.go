@@ -32,10 +32,6 @@ func (s *Server) watchResponse(resp *http.Response) error {
 			resp.Header[name] = nil
 		}
 	}
-	if err := t.awaitHeard(); err != nil {
-		_ = resp.Body.Close()
-		return err
-	}
 	if t.o.Judge && resp.StatusCode/100 == 3 && resp.Header.Get("Location") != "" {
 		_ = resp.Body.Close()
 		return &refusal{http.StatusBadGateway, "the service sends the client to another address, where nothing would be judged; give that one as --upstream"}
@@ -53,6 +49,12 @@ func (s *Server) watchResponse(resp *http.Response) error {
 		return nil
 	}
 	coding := strings.Join(resp.Header.Values("Content-Encoding"), ", ")
+	if !streamed || !isPlain(coding) { // of a stream only what may ask for a tool waits
+		if err := t.awaitWhole(); err != nil {
+			_ = resp.Body.Close()
+			return err
+		}
+	}
 	if !t.o.Judge {
 		resp.Body = t.hearBody(resp.Body, coding, streamed)
 		return nil
@@ -176,13 +178,17 @@ type hearing struct {
 	copy  *io.PipeWriter
 	ended chan struct{}
 	last  []byte // what has passed and was not copied yet
+	*turn
+	over error  // what the service's body ended with; it comes behind what has passed
+	end  []byte // of what has passed
+	asks bool   // what has passed may hold a call
 }
 
 // hearBody returns a body that passes unchanged. A copy of what has passed is read when the next part is
 // wanted, so that no part waits.
 func (t *turn) hearBody(body io.ReadCloser, coding string, streamed bool) io.ReadCloser {
 	from, to := io.Pipe()
-	h := &hearing{ReadCloser: body, copy: to, ended: make(chan struct{})}
+	h := &hearing{ReadCloser: body, copy: to, ended: make(chan struct{}), turn: t, asks: !streamed || !isPlain(coding)}
 	go func() {
 		defer close(h.ended)
 		err := t.readCopy(from, coding, streamed)
@@ -200,13 +206,26 @@ func (h *hearing) Read(p []byte) (int, error) {
 		_, _ = h.copy.Write(h.last) // after an error nobody reads the copy any more
 		h.last = h.last[:0]
 	}
+	if h.over != nil {
+		h.endCopy()
+		return 0, h.over
+	}
 	n, err := h.ReadCloser.Read(p)
+	h.over = err
+	h.end = append(h.end, p[:n]...)
+	if h.asks = h.asks || mayAsk(h.end); h.asks {
+		if lost := h.awaitWhole(); lost != nil {
+			h.over = io.EOF
+			return copy(p, errorEvent(h.api, lost.Error())), nil
+		}
+	}
+	h.end = h.end[max(0, len(h.end)-len("tool")):]
 	h.last = append(h.last, p[:n]...)
-	if err != nil {
+	if err != nil && h.asks { // the client may run what has come as soon as it has the end
 		_, _ = h.copy.Write(h.last)
 		h.endCopy()
 	}
-	return n, err
+	return n, nil
 }
 
 // Close ends the copy, too.

@@ -74,17 +74,23 @@ const (
 
 // Server is the HTTP handler.
 type Server struct {
-	o     Options
-	relay httputil.ReverseProxy
+	o       Options
+	relay   httputil.ReverseProxy
+	offered map[modelapi.API][]madeCall // the calls of the tools that services offer to run
 	memory
 }
 
 // NewServer returns a handler.
 func NewServer(o Options) *Server {
 	o.KeepAlive = cmp.Or(o.KeepAlive, 5*time.Second)
-	s := &Server{o: o, memory: newMemory()}
+	s := &Server{o: o, memory: newMemory(), offered: map[modelapi.API][]madeCall{}}
+	for api := modelapi.NoAPI + 1; api <= modelapi.Gemini; api++ {
+		for _, kind := range modelapi.OfferKinds(api) {
+			s.offered[api] = append(s.offered[api], (&turn{Server: s}).offeredCall(kind))
+		}
+	}
 	s.relay = httputil.ReverseProxy{
-		Transport: o.Transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Transport: o.Transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), BufferPool: &room,
 		Rewrite: s.rewriteRequest, ModifyResponse: s.watchResponse, ErrorHandler: s.answerFailure,
 	}
 	return s
@@ -97,7 +103,7 @@ type turn struct {
 	session string // ids that the client gives; "" for none
 	agent   string
 	ctx     context.Context
-	heard   chan error // what became of a request that was looked at while it went on; nil for any other
+	passing *passage // of a request that goes on before it was looked at; nil for any other
 }
 
 type turnKey struct{}
@@ -138,17 +144,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.relay.ServeHTTP(w, r)
-	_ = t.awaitHeard() // the reply has waited for it
-}
-
-// awaitHeard waits until the request was looked at.
-func (t *turn) awaitHeard() error {
-	if t.heard == nil {
-		return nil
-	}
-	err := <-t.heard
-	t.heard <- err // for the next who asks
-	return err
+	_ = t.awaitLook() // what the reply asks for has waited for it
 }
 
 // checkRequest refuses what a browser can be made to send, and whoever does not know the secret. It
@@ -203,6 +199,12 @@ func (t *turn) readRequest(r *http.Request) error {
 		}
 		return nil
 	}
+	coding := r.Header.Get("Content-Encoding")
+	if n := r.ContentLength; 0 < n && n <= modelapi.MaxText && isPlain(coding) && !t.mayChange() {
+		t.passing = t.lookMeanwhile()
+		r.Body = &passingBody{ReadCloser: r.Body, passing: t.passing, left: n}
+		return nil
+	}
 	body, err := readBody(r)
 	if err != nil {
 		return &refusal{http.StatusBadRequest, "the request was cut off"}
@@ -214,7 +216,7 @@ func (t *turn) readRequest(r *http.Request) error {
 		r.Body = joinBody(body, r.Body)
 		return t.distrustRequest("a request of more than " + strconv.Itoa(modelapi.MaxText>>20) + " MiB")
 	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+	if !isPlain(coding) {
 		r.Body = joinBody(body, r.Body)
 		return t.distrustRequest("a request in the encoding " + shortenText(coding))
 	}
@@ -223,12 +225,9 @@ func (t *turn) readRequest(r *http.Request) error {
 		if sent, err = t.readConversation(body); err != nil {
 			return err
 		}
-	} else { // the reply waits until this has ended, so every label is there before the next call
-		t.heard = make(chan error, 1)
-		go func() {
-			_, err := t.readConversation(body)
-			t.heard <- err
-		}()
+	} else {
+		t.passing = t.lookMeanwhile()
+		t.passing.gone <- func() []byte { return body }
 	}
 	r.Body = joinBody(sent, http.NoBody)
 	if r.ContentLength >= 0 {
@@ -237,6 +236,8 @@ func (t *turn) readRequest(r *http.Request) error {
 	}
 	return nil
 }
+
+func isPlain(coding string) bool { return coding == "" || coding == "identity" }
 
 // readBody reads a request's body, and one byte more than is allowed of one that is too long.
 func readBody(r *http.Request) ([]byte, error) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -97,6 +98,60 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// Text does not wait until the request was looked at. A call does, because it is judged by the labels of what
+// the request has brought.
+func TestCallsWaitForLabels(t *testing.T) {
+	for _, judge := range []bool{false, true} {
+		t.Run(fmt.Sprint(judge), func(t *testing.T) {
+			s, read := newSite(t, "claude-code", judge, nil), make(chan struct{})
+			s.reply = func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, textEvent)
+				w.(http.Flusher).Flush()
+				select { // so that the text and the call come apart
+				case <-read:
+				case <-r.Context().Done():
+				}
+				_, _ = io.WriteString(w, services[0].streamed([]asked{services[0].touch("allowed")}, false))
+			}
+			s.kept.mu.Lock() // no label can be kept for now
+			unlock := sync.OnceFunc(s.kept.mu.Unlock)
+			defer unlock()
+			resp, err := http.Post(s.url+"/v1/messages", "application/json", strings.NewReader(results["messages"]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			first := make([]byte, len(textEvent))
+			if _, err := io.ReadFull(resp.Body, first); err != nil || string(first) != textEvent {
+				t.Fatalf("before the labels the client reads %q, %v", first, err)
+			}
+			close(read)
+			rest := make(chan string, 1)
+			go func() {
+				var all strings.Builder
+				some := make([]byte, 4<<10)
+				for {
+					n, err := resp.Body.Read(some)
+					if all.Write(some[:n]); err != nil || strings.Contains(all.String(), "tool_use") {
+						rest <- all.String()
+						return
+					}
+				}
+			}()
+			select {
+			case text := <-rest:
+				t.Errorf("before the labels the client reads %q", text)
+			case <-time.After(50 * time.Millisecond):
+			}
+			unlock()
+			if text := <-rest; !strings.Contains(text, "tool_use") {
+				t.Errorf("the client reads %q", text)
+			}
+		})
+	}
+}
+
 // results holds a request with a call and its result.
 var results = map[string]string{
 	"messages":  `{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"Bash","input":{"command":"curl x.example"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"a page"}]}]}]}`,
@@ -105,7 +160,7 @@ var results = map[string]string{
 	"gemini":    `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"run_shell_command","args":{"command":"curl x.example"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"run_shell_command","response":{"output":"a page"}}}]}]}`,
 }
 
-// A result is on record, with its labels, before the request goes on, and once.
+// A result is on record, with its labels, before the reply to its request has come, and once.
 func TestResults(t *testing.T) {
 	for i := range services {
 		s := &services[i]
@@ -113,9 +168,6 @@ func TestResults(t *testing.T) {
 			t.Run(fmt.Sprint(s.api, judge), func(t *testing.T) {
 				site := newSite(t, s.client, judge, nil)
 				site.reply = func(w http.ResponseWriter, _ *http.Request) {
-					if judge && site.kept.count() == 0 {
-						t.Error("the request went on before its result had labels")
-					}
 					w.Header().Set("Content-Type", "application/json")
 					_, _ = io.WriteString(w, "{}")
 				}

@@ -3,13 +3,17 @@
 // wants, through the proxy in front of a server that plays the tools
 // (docs/flow.md).
 //
-//	go run ./test/flow [TRACES.json ...]
+//	go run ./test/flow [-model] [TRACES.json ...]
+//
+// With -model the calls come as replies of a scripted model, through the model's own channel
+// (docs/llm-proxy.md), and the results in the agent's next requests.
 //
 // Without arguments it replays our own traces. agentdojo.py and tau2.py write
 // others.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 
@@ -17,14 +21,17 @@ import (
 )
 
 func main() {
-	files := os.Args[1:]
+	var by score.Way
+	flag.BoolVar(&by.Model, "model", false, "replay through the model's own channel")
+	flag.Parse()
+	files := flag.Args()
 	if len(files) == 0 {
 		files = []string{"test/flow/testdata/traces.json"}
 	}
 	all, err := score.Load(files...)
 	if err == nil {
 		var r *score.Result
-		if r, err = score.Of(all, "test/flow/testdata/policy.toml"); err == nil {
+		if r, err = score.Of(all, "test/flow/testdata/policy.toml", by); err == nil {
 			fmt.Fprint(os.Stdout, r)
 			return
 		}

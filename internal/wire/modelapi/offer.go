@@ -1,7 +1,8 @@
 package modelapi
 
 import (
-	"regexp"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/wire/jsonscan"
@@ -9,7 +10,7 @@ import (
 
 // Offer is a tool of a request that the service itself would run.
 type Offer struct {
-	Kind string // "web_search": the type without its version
+	Kind string // "web_search": the type without its version; one of OfferKinds
 	// Alone means that nothing else stands in its element of the list, so that WithoutTools can leave it
 	// out.
 	Alone bool
@@ -29,7 +30,18 @@ var hostedMembers = map[string]string{
 	"fileSearch": "file_search", "file_search": "file_search", "googleMaps": "google_maps", "google_maps": "google_maps",
 }
 
-var version = regexp.MustCompile(`_[0-9]{8}$`)
+// OfferKinds returns the kinds of the offers that the requests of an API may hold.
+func OfferKinds(api API) []string {
+	switch api {
+	case Messages:
+		return append([]string{"mcp"}, hostedTypes[api]...)
+	case Chat:
+		return []string{"web_search"}
+	case Gemini:
+		return slices.Compact(slices.Sorted(maps.Values(hostedMembers)))
+	}
+	return hostedTypes[api]
+}
 
 // readOffers reads the tools of a request.
 func (r *Request) readOffers(api API, root *object) error {
@@ -54,7 +66,7 @@ func (r *Request) readOffers(api API, root *object) error {
 		kind := o.text("type")
 		for _, begin := range hostedTypes[api] {
 			if strings.HasPrefix(kind, begin) {
-				r.Offers = append(r.Offers, Offer{Kind: version.ReplaceAllString(kind, ""), Alone: true, at: n})
+				r.Offers = append(r.Offers, Offer{Kind: begin, Alone: true, at: n})
 				break
 			}
 		}

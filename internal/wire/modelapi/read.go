@@ -24,23 +24,36 @@ func parseDocument(text []byte) (jsonscan.Value, error) {
 	if !json.Valid(text) {
 		return "", errors.New("it is not JSON")
 	}
-	return scanDocument(text)
-}
-
-// scanDocument is parseDocument for a text that its receiver checks: text that is no JSON, but for
-// what a strict reader refuses (a raw line end in a string, the number 01), is found here too. It
-// is fast.
-func scanDocument(text []byte) (jsonscan.Value, error) {
 	if len(text) > MaxText {
-		return "", fmt.Errorf("it is longer than %d MiB", MaxText>>20)
+		return "", errTooLong
 	}
-	v := jsonscan.ValueOf(bytes.Trim(text, " \t\r\n"))
-	c := jsonscan.Cursor{Src: string(v)}
-	if !c.SkipValue() || c.At != len(c.Src) {
-		return "", errors.New("it is not JSON, or nested too deep")
+	v := jsonscan.ValueOf(bytes.Trim(text, blanks))
+	if c := (jsonscan.Cursor{Src: string(v)}); !c.SkipValue() {
+		return "", errNotJSON
 	}
 	return v, nil
 }
+
+// readDocument reads an object that its receiver checks: text that is no JSON, but for what a strict
+// reader refuses (a raw line end in a string, the number 01), is found here too. It is fast.
+func readDocument(text []byte) (o object, err error) {
+	if len(text) > MaxText {
+		return o, errTooLong
+	}
+	v := jsonscan.ValueOf(bytes.Trim(text, blanks))
+	if v.Kind() != jsonscan.Object {
+		return o, fmt.Errorf("there is %s where an object should be", nounOf(v))
+	}
+	c := jsonscan.Cursor{Src: string(v)}
+	if o, err = readMembers(&c, (*jsonscan.Cursor).SkipValue); err == nil && c.At != len(c.Src) {
+		err = errNotJSON
+	}
+	return o, err
+}
+
+const blanks = " \t\r\n"
+
+var errTooLong = fmt.Errorf("it is longer than %d MiB", MaxText>>20)
 
 // object holds the members of an object that the package looks at.
 type object struct {
@@ -54,27 +67,61 @@ func readObject(v jsonscan.Value) (o object, err error) {
 	if v.Kind() != jsonscan.Object {
 		return o, fmt.Errorf("there is %s where an object should be", nounOf(v))
 	}
-	for name, value := range v.Members() {
-		o.names, o.values = append(o.names, name.Text()), append(o.values, value)
+	c := jsonscan.Cursor{Src: string(v)}
+	return readMembers(&c, skipValue)
+}
+
+// readMembers is readObject for the object at which c stands. skip moves past a value, and so does
+// readMembers past the object.
+func readMembers(c *jsonscan.Cursor, skip func(*jsonscan.Cursor) bool) (o object, err error) {
+	more, ok := c.EnterContainer('{')
+	for more {
+		var name string
+		name, ok = c.ReadName()
+		from := c.At
+		if !ok || !skip(c) {
+			return o, errNotJSON
+		}
+		o.names, o.values = append(o.names, name), append(o.values, jsonscan.Value(c.Src[from:c.At]))
+		more, ok = c.NextItem('}')
 	}
+	if !ok {
+		return o, errNotJSON
+	}
+	return o, o.checkNames()
+}
+
+var errNotJSON = errors.New("it is not JSON, or nested too deep")
+
+// skipValue moves past a value of a document that was checked.
+func skipValue(c *jsonscan.Cursor) bool {
+	if b := c.Peek(); b != '{' && b != '[' {
+		return c.SkipValue()
+	}
+	c.At++
+	return c.LeaveContainer()
+}
+
+// checkNames checks that no member stands twice.
+func (o *object) checkNames() error {
 	if len(o.names) > 256 { // of a few, comparing each with each is the fastest
 		seen := make(map[string]bool, len(o.names))
 		for _, name := range o.names {
 			if name = strings.ToLower(name); seen[name] {
-				return o, fmt.Errorf("a member %q is there twice", shorten(name))
+				return fmt.Errorf("a member %q is there twice", shorten(name))
 			}
 			seen[name] = true
 		}
-		return o, nil
+		return nil
 	}
 	for i, name := range o.names {
 		for _, other := range o.names[:i] {
 			if len(name) == len(other) && strings.EqualFold(name, other) {
-				return o, fmt.Errorf("a member %q is there twice", shorten(name))
+				return fmt.Errorf("a member %q is there twice", shorten(name))
 			}
 		}
 	}
-	return o, nil
+	return nil
 }
 
 func nounOf(v jsonscan.Value) string {
@@ -142,14 +189,22 @@ func visitObjects(v jsonscan.Value, visit func(o *object) error) error {
 	if v.Kind() != jsonscan.Array {
 		return fmt.Errorf("there is %s where a list should be", nounOf(v))
 	}
-	for one := range v.Elements() {
-		o, err := readObject(one)
+	c := jsonscan.Cursor{Src: string(v)}
+	more, _ := c.EnterContainer('[')
+	for more {
+		if c.Peek() != '{' {
+			from := c.At
+			skipValue(&c)
+			return fmt.Errorf("there is %s where an object should be", nounOf(jsonscan.Value(c.Src[from:c.At])))
+		}
+		o, err := readMembers(&c, skipValue)
 		if err == nil {
 			err = visit(&o)
 		}
 		if err != nil {
 			return err
 		}
+		more, _ = c.NextItem(']')
 	}
 	return nil
 }

@@ -40,11 +40,7 @@ type Result struct {
 
 // ReadRequest reads a request. Places are parts of body.
 func ReadRequest(api API, body []byte) (r Request, err error) {
-	v, err := scanDocument(body)
-	if err != nil {
-		return r, err
-	}
-	root, err := readObject(v)
+	root, err := readDocument(body)
 	if err != nil {
 		return r, err
 	}

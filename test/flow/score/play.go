@@ -98,7 +98,7 @@ func (p *player) Status() string { return "played" }
 
 // play replays a user's task and then an attack, if there is one. The person
 // allows none of the attack's calls. It returns the counts of both.
-func play(dir string, p *config.Loaded, server string, user task, attack *task) (of, after played, err error) {
+func (w *Way) play(dir string, p *config.Loaded, server string, user task, attack *task) (of, after played, err error) {
 	state, err := os.MkdirTemp(dir, "")
 	if err != nil {
 		return of, after, err
@@ -109,19 +109,27 @@ func play(dir string, p *config.Loaded, server string, user task, attack *task) 
 		return of, after, err
 	}
 	who, kept := &person{}, &record{}
+	name := server
+	if w.Model {
+		name = "claude-code"
+	}
 	one, err := session.Open(context.Background(), session.Spec{
-		Program: "test", Peer: session.Peer{Name: server}, Policy: p, Recorder: kept, Folders: config.Folders{Home: state, Config: state, State: state},
+		Program: "test", Peer: session.Peer{Name: name}, Policy: p, Recorder: kept, Folders: config.Folders{Home: state, Config: state, State: state},
 		State: &session.State{Limits: &gate.Meter{}, Flow: flow.New(state, []string{key})}, Before: who.answer,
 	})
 	if err != nil {
 		return of, after, err
 	}
 	defer func() { _ = one.Close() }()
-	t := newTalk(server, one)
+	by, err := w.newCaller(server, one)
+	if err != nil {
+		return of, after, err
+	}
+	defer func() { err = errors.Join(err, by.end()) }()
+	t := &agent{caller: by}
 	if attack != nil {
 		t.text = attack.Said
 	}
-	defer func() { err = errors.Join(err, t.end()) }()
 	if of, err = t.calls(user.Calls, injected(user.Calls, attack), who, kept); err != nil || attack == nil {
 		return of, after, err
 	}
@@ -141,6 +149,28 @@ func injected(calls []call, attack *task) int {
 	return -1
 }
 
+// Way is the way by which the calls of a trace come to clawai. The zero value is the proxy in front of a server.
+type Way struct{ Model bool } // the model's own channel
+
+// caller makes the calls of a trace.
+type caller interface {
+	call(c call, result string) (went bool, err error)
+	end() error
+}
+
+func (w *Way) newCaller(server string, one *session.Session) (caller, error) {
+	if w.Model {
+		return newModelTalk(server, one)
+	}
+	return newTalk(server, one), nil
+}
+
+// agent makes calls, and reads an attacker's text in a result.
+type agent struct {
+	caller
+	text string
+}
+
 // talk is a client of one proxy.
 type talk struct {
 	server *player
@@ -148,7 +178,6 @@ type talk struct {
 	out    *bufio.Reader
 	ended  chan error
 	n      int
-	text   string // the attacker's text
 }
 
 func newTalk(server string, one *session.Session) *talk {
@@ -167,7 +196,7 @@ func (t *talk) end() error {
 	return <-t.ended
 }
 
-func (t *talk) calls(all []call, hole int, who *person, kept *record) (of played, err error) {
+func (t *agent) calls(all []call, hole int, who *person, kept *record) (of played, err error) {
 	asked, lifted := who.asked.Load(), kept.lifted.Load()
 	tools := map[string]bool{}
 	for i, c := range all {

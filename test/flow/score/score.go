@@ -30,7 +30,7 @@ type Result struct {
 }
 
 // Of replays all tasks, alone and with each attack of their suite.
-func Of(all []Suite, policyFile string) (*Result, error) {
+func Of(all []Suite, policyFile string, by Way) (*Result, error) {
 	p, err := config.LoadPolicyFor(policyFile, policy.Options{})
 	if err != nil {
 		return nil, err
@@ -49,13 +49,13 @@ func Of(all []Suite, policyFile string) (*Result, error) {
 	}
 	for _, s := range all {
 		for _, user := range s.User {
-			of, _, err := play(dir, p, s.Suite, user, nil)
+			of, _, err := by.play(dir, p, s.Suite, user, nil)
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", s.Suite, user.ID, err)
 			}
 			r.Tasks, r.calls = r.Tasks+1, r.calls+len(user.Calls)
-			by := r.by[s.Suite]
-			r.by[s.Suite] = [2]int{by[0] + 1, by[1] + of.asked + of.lifted}
+			sum := r.by[s.Suite]
+			r.by[s.Suite] = [2]int{sum[0] + 1, sum[1] + of.asked + of.lifted}
 			ours.count(of.asked+of.lifted, of.asked, of.tools)
 			for i, w := range ways {
 				asks, tools, _ := w.play(p.Policy, s.Suite, user.Calls, nil)
@@ -66,7 +66,7 @@ func Of(all []Suite, policyFile string) (*Result, error) {
 					r.skipped++
 					continue
 				}
-				_, after, err := play(dir, p, s.Suite, user, &attack)
+				_, after, err := by.play(dir, p, s.Suite, user, &attack)
 				if err != nil {
 					return nil, fmt.Errorf("%s %s %s: %w", s.Suite, user.ID, attack.ID, err)
 				}

@@ -1,0 +1,155 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// passage is what becomes of a request that goes on before it was looked at.
+type passage struct {
+	gone  chan func() []byte // gets what returns the request when it has gone, nil if it has not gone whole
+	asked chan struct{}      // closed when somebody waits for ended
+	ask   sync.Once
+	ended chan struct{} // closed when err is known
+	err   error
+}
+
+// lookLater is how long a request waits to be looked at when it has gone and nobody waits for that. The
+// first words of a reply that comes at once need the processor, too.
+const lookLater = time.Millisecond
+
+// errPartial means that not all of a request has gone to the service.
+var errPartial = errors.New("the service has answered before it had the whole request")
+
+// lookMeanwhile looks at the request while it goes on.
+func (t *turn) lookMeanwhile() *passage {
+	p := &passage{gone: make(chan func() []byte, 1), asked: make(chan struct{}), ended: make(chan struct{})}
+	go func() {
+		defer close(p.ended)
+		whole := <-p.gone
+		if whole == nil {
+			p.err = errPartial
+			return
+		}
+		later := time.NewTimer(lookLater)
+		select {
+		case <-later.C:
+		case <-p.asked:
+			later.Stop()
+		}
+		_, p.err = t.readConversation(whole())
+	}()
+	return p
+}
+
+// awaitLook waits until the request was looked at, so that every label is there before what the reply
+// asks for.
+func (t *turn) awaitLook() error {
+	if t.passing == nil {
+		return nil
+	}
+	t.passing.ask.Do(func() { close(t.passing.asked) })
+	<-t.passing.ended
+	return t.passing.err
+}
+
+// awaitWhole is awaitLook for a reply that the client may use.
+func (t *turn) awaitWhole() error {
+	err := t.awaitLook()
+	if errors.Is(err, errPartial) {
+		return t.distrustRequest("a request that the service did not take whole")
+	}
+	return err
+}
+
+// passingBody is the body of a request that goes on as it comes.
+type passingBody struct {
+	io.ReadCloser
+	passing *passage
+	parts   [][]byte // what has gone
+	left    int64    // how many bytes have not
+	once    sync.Once
+}
+
+// Read passes a part on. It gives the end with the last part: the server closes the request's body when the
+// reply begins, and who would read the end then, as the library does, fails.
+func (b *passingBody) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	if n > 0 {
+		b.parts = append(b.parts, append(room.Get()[:0], p[:n]...))
+	}
+	if b.left -= int64(n); b.left == 0 {
+		b.once.Do(func() { b.passing.gone <- b.joinParts })
+		err = io.EOF
+	}
+	return n, err
+}
+
+// joinParts returns what has gone.
+func (b *passingBody) joinParts() []byte {
+	body := bytes.Join(b.parts, nil)
+	for _, part := range b.parts {
+		room.Put(part[:cap(part)])
+	}
+	return body
+}
+
+// Close ends a body that has not gone whole, too.
+func (b *passingBody) Close() error {
+	b.once.Do(func() { b.passing.gone <- nil })
+	return b.ReadCloser.Close()
+}
+
+// mayChange reports whether clawai may write other bytes into a request than the client did, or refuse
+// it. Such a request waits until it was looked at.
+func (t *turn) mayChange() bool {
+	if !t.o.Judge {
+		return false
+	}
+	if t.hasDenials() || t.o.Gate.Screens() {
+		return true
+	}
+	if t.o.Denies == nil {
+		return false
+	}
+	for _, made := range t.offered[t.api] {
+		call := made.calls[0]
+		call.Session = t.session
+		if t.o.Denies([]policy.Call{call}) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayAsk reports whether a part of a stream may hold the beginning of a call. Every API writes it with one of
+// these words, if not with escapes.
+func mayAsk(part []byte) bool {
+	part = bytes.ToLower(part)
+	return bytes.Contains(part, []byte("tool")) || bytes.Contains(part, []byte("call")) || bytes.Contains(part, []byte(`\u`))
+}
+
+// buffers are buffers that are used again.
+type buffers struct{ sync.Pool }
+
+// room is for what passes.
+var room buffers
+
+// Get returns a buffer.
+func (b *buffers) Get() []byte {
+	if room, ok := b.Pool.Get().(*[]byte); ok {
+		return *room
+	}
+	return make([]byte, 32<<10)
+}
+
+// Put takes a buffer back.
+func (b *buffers) Put(room []byte) { b.Pool.Put(&room) }

@@ -1,0 +1,110 @@
+package score
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+
+	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/proxy/hook/client"
+	"github.com/clawai/clawai/proxy/model"
+)
+
+// modelTalk is an agent whose calls come as replies of its model, through the model's own channel. The
+// service plays the calls of a trace, and the agent sends back their results.
+type modelTalk struct {
+	server       string
+	near, far    *httptest.Server
+	asks         call // what the next reply asks for
+	conversation []any
+}
+
+func newModelTalk(server string, one *session.Session) (*modelTalk, error) {
+	t := &modelTalk{server: server, conversation: []any{map[string]any{"role": "user", "content": "go on"}}}
+	t.far = httptest.NewServer(http.HandlerFunc(t.reply))
+	to, err := url.Parse(t.far.URL)
+	if err != nil {
+		t.far.Close()
+		return nil, err
+	}
+	o := model.Options{
+		Client: client.FindRow("claude-code"), Cwd: "/", Upstream: to, Secret: "secret", Transport: &http.Transport{DisableCompression: true},
+		Gate: one.Session, Denies: one.Denies, Judge: true, All: true,
+	}
+	if labels := one.Labels(); labels != nil {
+		o.Labels = labels
+	}
+	t.near = httptest.NewServer(model.NewServer(o))
+	return t, nil
+}
+
+func (t *modelTalk) end() error {
+	t.near.Close()
+	t.far.Close()
+	return nil
+}
+
+// toolName returns the name by which Claude Code calls a tool of a server.
+func (t *modelTalk) toolName() string { return "mcp__" + t.server + "__" + t.asks.Tool }
+
+// reply is the service of the model.
+func (t *modelTalk) reply(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "message", "role": "assistant", "content": []any{t.use(t.toolName())}})
+}
+
+func (t *modelTalk) use(name string) map[string]any {
+	return map[string]any{"type": "tool_use", "id": t.id(), "name": name, "input": t.asks.Args}
+}
+
+func (t *modelTalk) id() string { return fmt.Sprintf("toolu_%d", len(t.conversation)) }
+
+// call lets the model ask for a call. went reports whether the agent would run it; then its result is in the
+// next request.
+func (t *modelTalk) call(c call, result string) (went bool, err error) {
+	t.asks = c
+	name, err := t.ask()
+	if err != nil {
+		return false, err
+	}
+	if went = name == t.toolName(); !went {
+		if !strings.HasPrefix(name, "clawai_denied_") {
+			return false, fmt.Errorf("the model's reply asks for %q", name)
+		}
+		result = "No such tool available: " + name
+	}
+	id := t.id()
+	t.conversation = append(t.conversation, map[string]any{"role": "assistant", "content": []any{t.use(name)}},
+		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": result}}})
+	return went, nil
+}
+
+// ask sends the conversation and returns the name of the tool that the reply asks for.
+func (t *modelTalk) ask() (name string, err error) {
+	request, err := json.Marshal(map[string]any{"model": "m", "messages": t.conversation})
+	if err != nil {
+		return "", err
+	}
+	resp, err := http.Post(t.near.URL+"/secret/v1/messages", "application/json", bytes.NewReader(request))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return "", err
+	}
+	var m struct {
+		Content []struct{ Name string }
+	}
+	if err := json.Unmarshal(text, &m); err != nil || len(m.Content) != 1 {
+		return "", fmt.Errorf("the reply is %s: %w", text, err)
+	}
+	return m.Content[0].Name, nil
+}
