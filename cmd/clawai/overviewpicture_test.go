@@ -31,9 +31,9 @@ func TestPictureOfTheOverview(t *testing.T) {
 	d.write(t)
 	settleAgents(t, d.home)
 	w := watchAs(t, d.home, append([]string{"TZ=UTC"}, colorful...), 24, 100)
-	w.sees("[4 Calls]", "Now forbidden claude-code may not use send_mail", "delete_branch")
+	w.sees("[4 Calls]", "Now forbidden claude-code may not use send_mail", "allow  Bash  ls") // the first call is chosen
 	w.types("jj")
-	w.sees("> ", "deny  delete_branch")
+	w.sees("policy.toml:7  No branch is deleted") // in full beside the chosen call alone
 	w.settles()
 	picture := strings.ReplaceAll(w.screen.SVG(), d.home, "/home/ana")
 	segments, err := filepath.Glob(filepath.Join(d.home, ".local", "state", "clawai", "audit", "*Z-*.ndjson"))

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/clawai/clawai/proxy/remote"
 )
@@ -101,6 +103,19 @@ func (s *sseServer) cut(down bool) {
 	}
 }
 
+// awaits waits until the server has heard a message.
+func (s *sseServer) awaits(message string) {
+	for {
+		s.mu.Lock()
+		heard := slices.Contains(s.heard, message)
+		s.mu.Unlock()
+		if heard {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 func (s *sseServer) up() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,6 +134,7 @@ func TestAnSSEStreamThatEndsIsOpenedAnew(t *testing.T) {
 	l.say(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
 	l.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	l.wants(`"id":2`, `"s1"`)
+	s.awaits("s1 slow") // each call has a connection of its own
 	s.cut(false)
 	l.wants(`"id":1`, `the server ended its stream`)
 	l.wants(`"data":"s2"`) // what it says outside of answers
