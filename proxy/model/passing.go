@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/clawai/clawai/policy"
 )
 
 // passage is what becomes of a request that goes on before it was looked at.
@@ -17,6 +16,8 @@ type passage struct {
 	ask   sync.Once
 	ended chan struct{} // closed when err is known
 	err   error
+	doubt sync.Once // guards lost
+	lost  error     // why a call must not pass after a request that has not gone whole
 }
 
 // lookLater is how long a request waits to be looked at when it has gone and nobody waits for that. The
@@ -31,7 +32,7 @@ func (t *turn) lookMeanwhile() *passage {
 	p := &passage{gone: make(chan func() []byte, 1), asked: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
-		whole := <-p.gone
+		whole := t.awaitGone(p)
 		if whole == nil {
 			p.err = errPartial
 			return
@@ -45,6 +46,24 @@ func (t *turn) lookMeanwhile() *passage {
 		_, p.err = t.readConversation(whole())
 	}()
 	return p
+}
+
+// awaitGone returns what returns the request when it has gone whole, or nil. A service that has answered,
+// and does not take the rest of the request, must not hold its client for ever: it gets one more KeepAlive.
+func (t *turn) awaitGone(p *passage) func() []byte {
+	select {
+	case whole := <-p.gone:
+		return whole
+	case <-p.asked:
+	}
+	late := time.NewTimer(t.o.KeepAlive)
+	defer late.Stop()
+	select {
+	case whole := <-p.gone:
+		return whole
+	case <-late.C:
+		return nil
+	}
 }
 
 // awaitLook waits until the request was looked at, so that every label is there before what the reply
@@ -62,7 +81,9 @@ func (t *turn) awaitLook() error {
 func (t *turn) awaitWhole() error {
 	err := t.awaitLook()
 	if errors.Is(err, errPartial) {
-		return t.distrustRequest("a request that the service did not take whole")
+		p := t.passing
+		p.doubt.Do(func() { p.lost = t.distrustRequest("a request that the service did not take whole") })
+		return p.lost
 	}
 	return err
 }
@@ -84,13 +105,27 @@ func (b *passingBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	if n > 0 {
-		b.parts = append(b.parts, append(room.Get()[:0], p[:n]...))
+		b.keepPart(p[:n])
 	}
 	if b.left -= int64(n); b.left == 0 {
 		b.once.Do(func() { b.passing.gone <- b.joinParts })
 		err = io.EOF
 	}
 	return n, err
+}
+
+// keepPart keeps what goes. It fills each buffer, because a client may send a few bytes at a time.
+func (b *passingBody) keepPart(text []byte) {
+	for len(text) > 0 {
+		last := len(b.parts) - 1
+		if last < 0 || len(b.parts[last]) == cap(b.parts[last]) {
+			b.parts = append(b.parts, room.Get()[:0])
+			last++
+		}
+		part := b.parts[last]
+		n := copy(part[len(part):cap(part)], text)
+		b.parts[last], text = part[:len(part)+n], text[n:]
+	}
 }
 
 // joinParts returns what has gone.
@@ -121,9 +156,11 @@ func (t *turn) mayChange() bool {
 		return false
 	}
 	for _, made := range t.offered[t.api] {
-		call := made.calls[0]
-		call.Session = t.session
-		if t.o.Denies([]policy.Call{call}) {
+		calls := slices.Clone(made.calls)
+		for i := range calls {
+			calls[i].Session = t.session
+		}
+		if t.o.Denies(calls) {
 			return true
 		}
 	}

@@ -48,7 +48,7 @@ func (s *Server) watchResponse(resp *http.Response) error {
 		}
 		return nil
 	}
-	coding := strings.Join(resp.Header.Values("Content-Encoding"), ", ")
+	coding := strings.Join(append(resp.Header.Values("Content-Encoding"), otherCharset(resp.Header.Get("Content-Type"))...), ", ")
 	if !streamed || !isPlain(coding) { // of a stream only what may ask for a tool waits
 		if err := t.awaitWhole(); err != nil {
 			_ = resp.Body.Close()
@@ -77,6 +77,23 @@ func (s *Server) watchResponse(resp *http.Response) error {
 		return nil
 	}
 	return t.judgeBody(resp, decoded)
+}
+
+// otherCharset returns the character encoding of a reply if it is another than UTF-8: some clients decode by
+// it, and read calls where this package reads none.
+func otherCharset(kind string) []string {
+	_, parameters, err := mime.ParseMediaType(kind)
+	charset := parameters["charset"]
+	switch strings.ToLower(charset) {
+	case "":
+		if err != nil && strings.Contains(strings.ToLower(kind), "charset") {
+			return []string{kind}
+		}
+		return nil
+	case "utf-8", "utf8", "us-ascii", "ascii":
+		return nil
+	}
+	return []string{charset}
 }
 
 // decodeBody returns the text of a body in an encoding.

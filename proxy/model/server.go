@@ -143,6 +143,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		t.answerError(w, err)
 		return
 	}
+	if t.passing != nil { // else the library takes the rest of the request away when a reply begins before its end
+		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 does so by itself
+	}
 	s.relay.ServeHTTP(w, r)
 	_ = t.awaitLook() // what the reply asks for has waited for it
 }

@@ -1,0 +1,181 @@
+package model_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/proxy/model"
+)
+
+// A service may answer before it has the whole request, and read on: it gets every byte, and the client the
+// whole reply.
+func TestEarlyReply(t *testing.T) {
+	for _, judge := range []bool{false, true} {
+		t.Run(fmt.Sprint(judge), func(t *testing.T) {
+			request := strings.Replace(results["messages"], "a page", strings.Repeat("a page ", 20_000), 1)
+			got := make(chan string, 1)
+			far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_ = http.NewResponseController(w).EnableFullDuplex()
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, textEvent)
+				w.(http.Flusher).Flush()
+				body, _ := io.ReadAll(r.Body)
+				got <- string(body)
+				_, _ = io.WriteString(w, services[0].streamed([]asked{services[0].touch("allowed")}, false))
+			}))
+			defer far.Close()
+			s := newSite(t, "claude-code", judge, func(o *model.Options) { o.Upstream, _ = url.Parse(far.URL) })
+			from, to := io.Pipe()
+			req, err := http.NewRequest(http.MethodPost, s.url+"/v1/messages", from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.ContentLength = int64(len(request))
+			first, half := make(chan struct{}), len(request)/2
+			go func() {
+				_, _ = io.WriteString(to, request[:half])
+				<-first
+				_, _ = io.WriteString(to, request[half:])
+				_ = to.Close()
+			}()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			context.AfterFunc(ctx, func() { _ = from.Close() }) // the library waits for it
+			resp, err := plain.RoundTrip(req.WithContext(ctx))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			begin := make([]byte, len(textEvent))
+			if _, err := io.ReadFull(resp.Body, begin); err != nil {
+				t.Fatal(err)
+			}
+			close(first)
+			rest, err := io.ReadAll(resp.Body)
+			if body := <-got; body != request {
+				t.Errorf("the service has %d bytes of %d", len(body), len(request))
+			}
+			if err != nil || !strings.Contains(string(rest), "tool_use") || s.record.count(isUnread) != 0 {
+				t.Errorf("%v: %s", err, rest)
+			}
+			if s.kept.count() == 0 {
+				t.Error("no label")
+			}
+		})
+	}
+}
+
+// A service that asks for a tool and does not take the request does not hold the client for ever. The request
+// may have held anything, which is on record once.
+func TestServiceThatTakesNoRequest(t *testing.T) {
+	for _, judge := range []bool{false, true} {
+		t.Run(fmt.Sprint(judge), func(t *testing.T) {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer listener.Close()
+			ended := make(chan struct{})
+			go func() {
+				c, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				defer c.Close()
+				if _, err := http.ReadRequest(bufio.NewReaderSize(c, 16)); err != nil {
+					return
+				}
+				_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+				for _, part := range strings.SplitAfter(services[0].streamed([]asked{services[0].touch("allowed")}, true), "\n\n") {
+					_, _ = io.WriteString(c, part)
+					time.Sleep(time.Millisecond) // so that the parts come apart
+				}
+				<-ended
+			}()
+			defer close(ended)
+			s := newSite(t, "claude-code", judge, func(o *model.Options) {
+				o.Upstream, _ = url.Parse("http://" + listener.Addr().String())
+				o.KeepAlive = 100 * time.Millisecond
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			request := strings.Replace(results["messages"], "a page", strings.Repeat("a page ", 4<<20), 1)
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/v1/messages", strings.NewReader(request))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := plain.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			var all strings.Builder
+			some := make([]byte, 4<<10)
+			for !strings.Contains(all.String(), "tool_use\"},") && !strings.Contains(all.String(), "message_stop") {
+				n, err := resp.Body.Read(some)
+				if all.Write(some[:n]); err != nil {
+					t.Fatalf("%v after %q", err, all.String())
+				}
+			}
+			if n := s.record.count(func(ev *event.Event) bool { return isUnread(ev) && strings.Contains(ev.Reason, "did not take") }); n != 1 || s.kept.count() == 0 {
+				t.Errorf("%d records, %d labels", n, s.kept.count())
+			}
+		})
+	}
+}
+
+// A request that comes in small pieces takes no more room than its length asks for.
+func TestSmallPieces(t *testing.T) {
+	s := newSite(t, "claude-code", true, nil)
+	s.reply = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }
+	request := strings.Replace(results["messages"], "a page", strings.Repeat("a page ", 10_000), 1)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := httptest.NewRequest(http.MethodPost, "/secret/v1/messages", iotest.OneByteReader(strings.NewReader(request)))
+	r.Host, r.ContentLength = "localhost", int64(len(request))
+	w := httptest.NewRecorder()
+	s.near.Config.Handler.ServeHTTP(w, r)
+	runtime.ReadMemStats(&after)
+	if w.Code != http.StatusOK || s.bodies[0] != request {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
+		t.Errorf("%d MiB for %d bytes", used>>20, len(request))
+	}
+}
+
+// A client may decode a reply by the charset that the service names, so a call in another than UTF-8 is not
+// let through unread, and with ears alone it waits for the labels and is on record as not looked at.
+func TestOtherCharset(t *testing.T) {
+	text := strings.Replace(services[0].streamed([]asked{services[0].touch("denied")}, false), `"tool_use"`, `"+AHQ-ool+AF8-use"`, 1)
+	for kind, read := range map[string]bool{
+		"text/event-stream; charset=utf-7": false, "text/event-stream; charset=UTF-16LE": false, "text/event-stream; charset=\"utf-7": false,
+		"text/event-stream; charset=UTF-8": true, "text/event-stream": true,
+	} {
+		for _, judge := range []bool{true, false} {
+			s := newSite(t, "claude-code", judge, nil)
+			s.reply = func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", kind)
+				_, _ = io.WriteString(w, text)
+			}
+			got := s.post("/v1/messages", results["messages"])
+			labels := s.kept.count()
+			unread := s.record.count(func(ev *event.Event) bool { return isUnread(ev) && strings.Contains(ev.Reason, "encoding") })
+			if refused := got.status == http.StatusBadGateway; refused != (judge && !read) || (unread > 0) == read || labels == 0 {
+				t.Errorf("%s, judge %v: %d, %d not looked at, %d labels: %.100s", kind, judge, got.status, unread, labels, got.body)
+			}
+		}
+	}
+}
