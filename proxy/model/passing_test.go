@@ -3,6 +3,7 @@ package model_test
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -178,4 +180,66 @@ func TestOtherCharset(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Turns at the same time, some of whose clients leave, share no byte, and leave nothing behind.
+func TestTurnsAtOnce(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Run("turns", func(t *testing.T) {
+		far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = fmt.Fprintf(w, ": %x\n\n", sha256.Sum256(body))
+			_, _ = io.WriteString(w, services[0].streamed([]asked{services[0].touch("allowed")}, true))
+		}))
+		t.Cleanup(far.Close)
+		s := newSite(t, "claude-code", true, func(o *model.Options) { o.Upstream, _ = url.Parse(far.URL) })
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				for j := range 8 {
+					page := strings.Repeat(fmt.Sprintf("page %d of %d ", j, i), 1_000+3_000*(i%4))
+					request := strings.NewReplacer("a page", page, `"a"`, fmt.Sprintf(`"id%d-%d"`, i, j)).Replace(results["messages"])
+					if j%4 == 3 { // this client leaves
+						leave(t, s, request)
+						continue
+					}
+					got := s.post("/v1/messages", request)
+					if want := fmt.Sprintf(": %x\n\n", sha256.Sum256([]byte(request))); !strings.HasPrefix(got.body, want) || !strings.Contains(got.body, "touch allowed") && !strings.Contains(got.body, "message_stop") {
+						t.Errorf("%d %v: %.300s", got.status, got.err, got.body)
+					}
+					if n := s.record.count(func(ev *event.Event) bool {
+						return ev.Kind == event.Outcome && string(ev.ID) == fmt.Sprintf(`"id%d-%d"`, i, j)
+					}); n != 1 {
+						t.Errorf("%d records of the result", n)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if n := s.record.count(isUnread); n != 0 {
+			t.Errorf("%d requests were not read", n)
+		}
+		plain.CloseIdleConnections()
+	})
+	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > before+4; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			all := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, and %d before: %s", runtime.NumGoroutine(), before, all[:runtime.Stack(all, true)])
+		}
+	}
+}
+
+// leave sends the first half of a request and hangs up.
+func leave(t *testing.T, s *site, request string) {
+	c, err := net.Dial("tcp", s.near.Listener.Addr().String())
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	_, _ = fmt.Fprintf(c, "POST /secret/v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(request), request[:len(request)/2])
+	_ = c.Close()
 }
