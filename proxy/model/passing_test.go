@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,11 +26,15 @@ import (
 // A service may answer before it has the whole request, and read on: it gets every byte, and the client the
 // whole reply.
 func TestEarlyReply(t *testing.T) {
-	for _, judge := range []bool{false, true} {
-		t.Run(fmt.Sprint(judge), func(t *testing.T) {
+	for row := range 4 {
+		judge, second := row%2 == 1, row > 1
+		t.Run(fmt.Sprintf("judge %v HTTP/2 %v", judge, second), func(t *testing.T) {
 			request := strings.Replace(results["messages"], "a page", strings.Repeat("a page ", 20_000), 1)
 			got := make(chan string, 1)
-			far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			far := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if second != (r.ProtoMajor == 2) {
+					t.Errorf("the service is spoken to in %s", r.Proto)
+				}
 				_ = http.NewResponseController(w).EnableFullDuplex()
 				w.Header().Set("Content-Type", "text/event-stream")
 				_, _ = io.WriteString(w, textEvent)
@@ -37,8 +43,18 @@ func TestEarlyReply(t *testing.T) {
 				got <- string(body)
 				_, _ = io.WriteString(w, services[0].streamed([]asked{services[0].touch("allowed")}, false))
 			}))
+			if far.EnableHTTP2 = second; second {
+				far.StartTLS()
+			} else {
+				far.Start()
+			}
 			defer far.Close()
-			s := newSite(t, "claude-code", judge, func(o *model.Options) { o.Upstream, _ = url.Parse(far.URL) })
+			s := newSite(t, "claude-code", judge, func(o *model.Options) {
+				to := far.Client().Transport.(*http.Transport)
+				to.DisableCompression = true
+				o.Upstream, _ = url.Parse(far.URL)
+				o.Transport = to
+			})
 			from, to := io.Pipe()
 			req, err := http.NewRequest(http.MethodPost, s.url+"/v1/messages", from)
 			if err != nil {
@@ -242,4 +258,54 @@ func leave(t *testing.T, s *site, request string) {
 	}
 	_, _ = fmt.Fprintf(c, "POST /secret/v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(request), request[:len(request)/2])
 	_ = c.Close()
+}
+
+// What stands behind the length of a request is the next request, also where the service answers without having
+// read the first, and a request of which the service wants no body brings none.
+func TestOneConnection(t *testing.T) {
+	s := newSite(t, "claude-code", true, nil)
+	s.reply = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }
+	early := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer early.Close()
+	e := newSite(t, "claude-code", true, func(o *model.Options) { o.Upstream, _ = url.Parse(early.URL) })
+	head := func(more string, n int) string {
+		return fmt.Sprintf("POST /secret/v1/messages HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n", more, n)
+	}
+	inner := head("", len(empty)) + empty // as a body it must not become a request
+	for name, c := range map[string]struct {
+		site   *site
+		sent   string
+		status []int
+	}{
+		"two at once":          {s, head("", len(empty)) + empty + head("Connection: close\r\n", len(results["messages"])) + results["messages"], []int{200, 200}},
+		"bytes behind":         {s, head("", len(empty)) + empty + "}\r\n\r\n", []int{200, 400}},
+		"wait for 100":         {s, head("Connection: close\r\nExpect: 100-continue\r\n", len(empty)) + empty, []int{100, 200}},
+		"refused before it":    {e, head("Connection: close\r\n", len(inner)) + inner, []int{401}},
+		"refused and wait 100": {e, head("Connection: close\r\nExpect: 100-continue\r\n", len(inner)) + inner, []int{401}},
+	} {
+		conn, err := net.Dial("tcp", c.site.near.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
+		_, _ = io.WriteString(conn, c.sent)
+		all, err := io.ReadAll(conn)
+		_ = conn.Close()
+		var status []int
+		for _, part := range strings.Split(string(all), "HTTP/1.1 ")[1:] {
+			n, _ := strconv.Atoi(part[:3])
+			if n != 100 || len(status) == 0 || status[len(status)-1] != 100 { // the service's own 100 goes on, too
+				status = append(status, n)
+			}
+		}
+		if name == "refused and wait 100" {
+			status = slices.DeleteFunc(status, func(n int) bool { return n == 100 })
+		}
+		if !slices.Equal(status, c.status) {
+			t.Errorf("%s: %v, %v: %s", name, status, err, all)
+		}
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(s.bodies)), slices.Sorted(slices.Values([]string{empty, results["messages"], empty, empty}))) {
+		t.Errorf("the service reads %q", s.bodies)
+	}
 }
