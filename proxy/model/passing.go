@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,6 +16,7 @@ type passage struct {
 	gone  chan func() []byte // gets what returns the request when it has gone, nil if it has not gone whole
 	asked chan struct{}      // closed when somebody waits for ended
 	ask   sync.Once
+	whole atomic.Bool   // nothing of the request is left to read
 	ended chan struct{} // closed when err is known
 	err   error
 	doubt sync.Once // guards lost
@@ -32,7 +35,7 @@ func (t *turn) lookMeanwhile() *passage {
 	p := &passage{gone: make(chan func() []byte, 1), asked: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
-		whole := t.awaitGone(p)
+		whole := <-p.gone
 		if whole == nil {
 			p.err = errPartial
 			return
@@ -46,24 +49,6 @@ func (t *turn) lookMeanwhile() *passage {
 		_, p.err = t.readConversation(whole())
 	}()
 	return p
-}
-
-// awaitGone returns what returns the request when it has gone whole, or nil. A service that has answered,
-// and does not take the rest of the request, must not hold its client for ever: it gets one more KeepAlive.
-func (t *turn) awaitGone(p *passage) func() []byte {
-	select {
-	case whole := <-p.gone:
-		return whole
-	case <-p.asked:
-	}
-	late := time.NewTimer(t.o.KeepAlive)
-	defer late.Stop()
-	select {
-	case whole := <-p.gone:
-		return whole
-	case <-late.C:
-		return nil
-	}
 }
 
 // awaitLook waits until the request was looked at, so that every label is there before what the reply
@@ -92,22 +77,75 @@ func (t *turn) awaitWhole() error {
 type passingBody struct {
 	io.ReadCloser
 	passing *passage
-	parts   [][]byte // what has gone
-	left    int64    // how many bytes have not
+	leave   func()      // ends the turn
+	late    *time.Timer // calls readAhead
 	once    sync.Once
+	ended   atomic.Bool // nobody may read the client's body any more
+
+	mu    sync.Mutex // guards what follows
+	parts [][]byte   // what was read, for who looks at it
+	left  int64      // how many bytes were not read
+	ahead []byte     // what was read and has not gone
+}
+
+// passBody returns the body of a request of n bytes that goes on as it comes. After a KeepAlive the rest is
+// read even if the service does not take it: else a service that answers before would hold its client for
+// ever, and nobody would see that a client has left.
+func (t *turn) passBody(from io.ReadCloser, n int64, leave func()) *passingBody {
+	b := &passingBody{ReadCloser: from, passing: t.passing, leave: leave, left: n}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.late = time.AfterFunc(t.o.KeepAlive, b.readAhead)
+	return b
 }
 
 // Read passes a part on. It gives the end with the last part: the server closes the request's body when the
 // reply begins, and who would read the end then, as the library does, fails.
-func (b *passingBody) Read(p []byte) (int, error) {
+func (b *passingBody) Read(p []byte) (n int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.ahead) == 0 {
+		return b.readPart(p)
+	}
+	n = copy(p, b.ahead)
+	if b.ahead = b.ahead[n:]; len(b.ahead) == 0 && b.left == 0 {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// readAhead reads what the service has not taken.
+func (b *passingBody) readAhead() {
+	some := room.Get()
+	defer room.Put(some)
+	for {
+		b.mu.Lock()
+		n, err := b.readPart(some)
+		b.ahead = append(b.ahead, some[:n]...)
+		b.mu.Unlock()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			b.leave()
+			return
+		}
+	}
+}
+
+// readPart reads what the client has sent, and keeps it.
+func (b *passingBody) readPart(p []byte) (int, error) {
 	if b.left == 0 {
 		return 0, io.EOF
 	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	if n > 0 {
-		b.keepPart(p[:n])
+	if b.ended.Load() {
+		return 0, http.ErrBodyReadAfterClose
 	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.keepPart(p[:n])
 	if b.left -= int64(n); b.left == 0 {
+		b.late.Stop()
+		b.passing.whole.Store(true)
 		b.once.Do(func() { b.passing.gone <- b.joinParts })
 		err = io.EOF
 	}
@@ -137,10 +175,11 @@ func (b *passingBody) joinParts() []byte {
 	return body
 }
 
-// Close ends a body that has not gone whole, too.
-func (b *passingBody) Close() error {
+// endBody ends a body that has not gone whole, too. The library closes no body of a request that it relays.
+func (b *passingBody) endBody() {
+	b.late.Stop()
+	b.ended.Store(true)
 	b.once.Do(func() { b.passing.gone <- nil })
-	return b.ReadCloser.Close()
 }
 
 // mayChange reports whether clawai may write other bytes into a request than the client did, or refuse

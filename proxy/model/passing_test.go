@@ -95,8 +95,8 @@ func TestEarlyReply(t *testing.T) {
 	}
 }
 
-// A service that asks for a tool and does not take the request does not hold the client for ever. The request
-// may have held anything, which is on record once.
+// A service that asks for a tool and does not take the request does not hold the client for ever: the request
+// is looked at nevertheless.
 func TestServiceThatTakesNoRequest(t *testing.T) {
 	for _, judge := range []bool{false, true} {
 		t.Run(fmt.Sprint(judge), func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestServiceThatTakesNoRequest(t *testing.T) {
 					t.Fatalf("%v after %q", err, all.String())
 				}
 			}
-			if n := s.record.count(func(ev *event.Event) bool { return isUnread(ev) && strings.Contains(ev.Reason, "did not take") }); n != 1 || s.kept.count() == 0 {
+			if n := s.record.count(func(ev *event.Event) bool { return isUnread(ev) && strings.Contains(ev.Reason, "did not take") }); n != 0 || s.kept.count() == 0 {
 				t.Errorf("%d records, %d labels", n, s.kept.count())
 			}
 		})
@@ -307,5 +307,84 @@ func TestOneConnection(t *testing.T) {
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(s.bodies)), slices.Sorted(slices.Values([]string{empty, results["messages"], empty, empty}))) {
 		t.Errorf("the service reads %q", s.bodies)
+	}
+}
+
+// A client that leaves is seen to leave, also where the service neither answers nor takes the request.
+func TestLeaveOfUntakenRequest(t *testing.T) {
+	for _, half := range []bool{false, true} {
+		t.Run(fmt.Sprint(half), func(t *testing.T) {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer listener.Close()
+			release := make(chan struct{})
+			defer close(release)
+			go func() {
+				if c, err := listener.Accept(); err == nil {
+					<-release
+					_ = c.Close()
+				}
+			}()
+			s := newSite(t, "claude-code", true, func(o *model.Options) {
+				o.Upstream, _ = url.Parse("http://" + listener.Addr().String())
+				o.KeepAlive = 50 * time.Millisecond
+			})
+			served, inner := make(chan struct{}), s.near.Config.Handler
+			near := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				defer close(served)
+				inner.ServeHTTP(w, r)
+			}))
+			defer near.Close()
+			request := strings.Repeat("a page ", 4<<20)
+			sent := request
+			if half {
+				sent = request[:len(request)-1]
+			}
+			c, err := net.Dial("tcp", near.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = c.SetDeadline(time.Now().Add(time.Minute))
+			if _, err := fmt.Fprintf(c, "POST /secret/v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(request), sent); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Close()
+			select {
+			case <-served:
+			case <-time.After(time.Minute):
+				t.Error("the turn does not end")
+			}
+		})
+	}
+}
+
+// A service that cannot be reached, or cuts the connection, takes nothing of a request: the client has its error
+// at once.
+func TestUnreachableService(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	s := newSite(t, "claude-code", true, func(o *model.Options) { o.Upstream, _ = url.Parse("http://" + address) })
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/v1/messages", strings.NewReader(results["messages"]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := plain.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusBadGateway || !strings.Contains(string(text), "cannot reach") {
+			t.Errorf("%d %v: %s", resp.StatusCode, err, text)
+		}
 	}
 }

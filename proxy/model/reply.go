@@ -27,6 +27,10 @@ var otherStreams = map[string]bool{
 // watchResponse looks at a reply while it passes, or holds its calls.
 func (s *Server) watchResponse(resp *http.Response) error {
 	t := turnOf(resp.Request.Context())
+	if t.passing != nil && !t.passing.whole.Load() { // else the library takes the rest of the request away
+		_ = t.begin.EnableFullDuplex()
+		resp.Header.Set("Connection", "close") // what nobody reads must not become the next request
+	}
 	for _, name := range []string{"Content-Type", "Date"} { // the library would add what the service has not sent
 		if _, has := resp.Header[name]; !has {
 			resp.Header[name] = nil

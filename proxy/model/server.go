@@ -103,6 +103,7 @@ type turn struct {
 	session string // ids that the client gives; "" for none
 	agent   string
 	ctx     context.Context
+	begin   *http.ResponseController
 	passing *passage // of a request that goes on before it was looked at; nil for any other
 }
 
@@ -137,16 +138,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		t.api = modelapi.NoAPI
 	}
-	t.ctx = context.WithValue(r.Context(), turnKey{}, t)
+	ctx, leave := context.WithCancel(r.Context())
+	defer leave()
+	t.ctx = context.WithValue(ctx, turnKey{}, t)
 	r = r.WithContext(t.ctx)
-	if err := t.readRequest(r); err != nil {
+	if err := t.readRequest(r, leave); err != nil {
 		t.answerError(w, err)
 		return
 	}
-	if t.passing != nil { // else the library takes the rest of the request away when a reply begins before its end
-		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 does so by itself
+	t.begin = http.NewResponseController(w)
+	if b, is := r.Body.(*passingBody); is {
+		defer b.endBody() // also after a panic of the library, by which it cuts a reply
+		s.relay.ServeHTTP(w, r)
+		b.endBody()
+	} else {
+		s.relay.ServeHTTP(w, r)
 	}
-	s.relay.ServeHTTP(w, r)
 	_ = t.awaitLook() // what the reply asks for has waited for it
 }
 
@@ -188,8 +195,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// readRequest reads the request's conversation and sets the body that goes on.
-func (t *turn) readRequest(r *http.Request) error {
+// readRequest reads the request's conversation and sets the body that goes on. leave ends the turn.
+func (t *turn) readRequest(r *http.Request, leave func()) error {
 	if t.joinOnce(t.session, t.o.Join) != nil || t.joinOnce(r.RemoteAddr, t.o.JoinPeer) != nil {
 		return errLabels
 	}
@@ -205,7 +212,7 @@ func (t *turn) readRequest(r *http.Request) error {
 	coding := r.Header.Get("Content-Encoding")
 	if n := r.ContentLength; 0 < n && n <= modelapi.MaxText && isPlain(coding) && !t.mayChange() {
 		t.passing = t.lookMeanwhile()
-		r.Body = &passingBody{ReadCloser: r.Body, passing: t.passing, left: n}
+		r.Body = t.passBody(r.Body, n, leave)
 		return nil
 	}
 	body, err := readBody(r)
@@ -230,6 +237,7 @@ func (t *turn) readRequest(r *http.Request) error {
 		}
 	} else {
 		t.passing = t.lookMeanwhile()
+		t.passing.whole.Store(true)
 		t.passing.gone <- func() []byte { return body }
 	}
 	r.Body = joinBody(sent, http.NoBody)
