@@ -95,8 +95,8 @@ var valueKeys = []struct {
 	{"place", "project projectkey projectid team teamid database databaseid table parentid issueid issuekey pageid channel channelid", false},
 }
 
-// Words of tools' names of which a sentence can be made: "create_pull_request" wants to create a pull
-// request. One other word, and none is made.
+// These words of a tool's name make a sentence: "create_pull_request" gives "wants to create a pull
+// request". A name with any other word gives no sentence.
 const (
 	deedVerbs = `add approve archive assign cancel change close copy create delete deploy edit fork get insert invite list
 		merge modify move open post publish read remove rename reopen reply request resolve revoke run save schedule search send

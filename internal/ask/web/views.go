@@ -19,7 +19,7 @@ type Views interface {
 	Version() uint64
 }
 
-// View is what one tab shows.
+// View is the content of one tab.
 type View struct {
 	Title string   `json:"title"`
 	Body  *Element `json:"body"`

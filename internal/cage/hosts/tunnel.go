@@ -30,7 +30,8 @@ func (p *Proxy) serveTunnel(ctx context.Context, c net.Conn, from *bufio.Reader,
 	p.passBytes(ctx, c, conn, from, t)
 }
 
-// serveDoor does so without CONNECT. Who is refused is not answered: nobody knows the protocol.
+// serveDoor connects the two without CONNECT. It sends nothing to a client that it refuses, because it
+// does not know the protocol.
 func (p *Proxy) serveDoor(ctx context.Context, c net.Conn, t hostlist.Target) {
 	defer func() { _ = c.Close() }()
 	conn, err := p.dialTarget(ctx, t)

@@ -34,7 +34,7 @@ type Active struct {
 // active is a bundle in force with its text.
 type active struct {
 	Active
-	src []byte // as it was signed; nil if there is none
+	src []byte // the signed bytes; nil: no bundle is in force
 }
 
 // readActive returns the bundle in force. A file of it that cannot be read counts as none: the
@@ -158,8 +158,8 @@ func restoreRules(state string, keys []string) (a active, changed bool, err erro
 	return a, changed, err
 }
 
-// EndEnrolment ends the enrolment and gives back all that it has changed: the bundle's rules do not
-// hold any more, in running sessions neither. It returns enrolment.ErrNone if there is none.
+// EndEnrolment ends the enrolment and gives back all that it has changed: the bundle's rules stop
+// counting, also in running sessions. It returns enrolment.ErrNone if the laptop is not enrolled.
 func EndEnrolment(ctx context.Context, state string) error {
 	file := enrolment.PolicyFile(state)
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {

@@ -224,7 +224,7 @@ func (c *Centre) AwaitGrant(ctx context.Context, d enrolment.DeviceCode) (g enro
 
 // fetched is the centre's answer to a poll.
 type fetched struct {
-	src  []byte // the bundle; nil if it is the one that the ETag names, or if there is none
+	src  []byte // the bundle; nil: the laptop has it already, or the centre has none
 	etag string
 	none bool // the centre has no bundle
 }

@@ -56,7 +56,8 @@ func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
 	return c.work(ctx, pace)
 }
 
-// watchWanted calls end when the laptop is not enrolled any more, or when nobody wants the courier.
+// watchWanted waits until the laptop is no longer enrolled or nobody wants the courier, and then
+// calls end.
 func watchWanted(ctx context.Context, end func(), state string) {
 	for {
 		select {

@@ -170,7 +170,8 @@ func checkLayers(p *machine) []finding {
 	return all
 }
 
-// checkCentre shows the enrolment at a team's centre; nothing if there is none.
+// checkCentre reports how the enrolment at a team's centre stands. It reports nothing for a laptop
+// that is not enrolled.
 func checkCentre(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil

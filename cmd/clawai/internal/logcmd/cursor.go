@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/internal/state/audit"
 )
 
-// cursor is what an export has delivered: of each session, all up to a number. The zero value keeps
-// nothing.
+// cursor says how far an export has got: for each session, the number of the last record that was
+// delivered. The zero value has no file and remembers nothing.
 type cursor struct {
 	path  string
 	taken cursorFile

@@ -290,7 +290,7 @@ func readBundle(c *cli.Context) (name string, src []byte, err error) {
 	return args[0], src, nil
 }
 
-// bundleDoc is what verify prints with --json.
+// bundleDoc is the output of "policy bundle verify --json".
 type bundleDoc struct {
 	Counter  uint64   `json:"counter"`
 	Created  string   `json:"created"` // RFC 3339, UTC

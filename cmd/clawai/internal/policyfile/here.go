@@ -112,8 +112,8 @@ func DescribePassed(store *installed.Store, server string, command []string) (te
 	return fmt.Sprintf("%s@%s is installed and not used: the entry starts another command", m.Package, m.Version), false
 }
 
-// namesPackage reports whether a command has a package as a launcher takes it: alone or with a version, also in a
-// text for a shell. A path to a file of the package is none.
+// namesPackage reports whether a command names a package in a form that a launcher accepts: alone or with a
+// version, also inside a text for a shell. A path to a file of the package does not count.
 func namesPackage(command []string, pkg string) bool {
 	for _, word := range strings.FieldsFunc(strings.Join(command, " "), func(r rune) bool { return strings.ContainsRune(" \t\n'\"`;&|()<>=$", r) }) {
 		if word == pkg || strings.HasPrefix(word, pkg+"@") {

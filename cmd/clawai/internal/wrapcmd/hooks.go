@@ -199,26 +199,35 @@ func (r *wrapRun) tellHooks(c wrap.Change) {
 	}
 }
 
-// editedHooks is the --json output for one hook file.
-type editedHooks struct {
+// editedSettings is the --json output for one file of hooks or of a model's address.
+type editedSettings struct {
 	Client  string   `json:"client"`
 	Path    string   `json:"path"`
-	Events  []string `json:"events"`
+	Events  []string `json:"events,omitempty"`  // of hooks
+	Routes  []string `json:"routes,omitempty"`  // to a model
 	Removed bool     `json:"removed,omitempty"` // the file is removed, since it held nothing else
 	After   string   `json:"after,omitempty"`   // what a person must do for the edit to take effect
 	Error   string   `json:"error,omitempty"`   // reason why it was not edited
 }
 
-func hooksOf(changes []wrap.Change, failed []error) (all []editedHooks) {
+// listSettings returns the edits of hooks and those of models' addresses. failed has the error of each
+// change; nil if none was tried.
+func listSettings(changes []wrap.Change, failed []error) (hooks, models []editedSettings) {
 	for i, c := range changes {
-		if c.Hook == nil {
+		s := editedSettings{Path: c.Path, Removed: c.Gone}
+		to := &hooks
+		switch {
+		case c.Hook != nil:
+			s.Client, s.Events, s.After = c.Hook.Client, c.ServerNames(), c.Hook.After
+		case c.Model != nil:
+			s.Client, s.Routes, s.After, to = c.Model.Client, c.ServerNames(), c.Model.After, &models
+		default:
 			continue
 		}
-		h := editedHooks{Client: c.Hook.Client, Path: c.Path, Events: c.ServerNames(), Removed: c.Gone, After: c.Hook.After}
 		if failed != nil && failed[i] != nil {
-			h.Error, h.After = term.VisibleText(failed[i].Error()), ""
+			s.Error, s.After = term.VisibleText(failed[i].Error()), ""
 		}
-		all = append(all, h)
+		*to = append(*to, s)
 	}
-	return all
+	return hooks, models
 }

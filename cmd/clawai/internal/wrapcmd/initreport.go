@@ -190,12 +190,12 @@ func (r *initRun) nextSteps() []initStep {
 
 // initDoc is the --json output of init.
 type initDoc struct {
-	Mode    initMode       `json:"mode"`
-	DryRun  bool           `json:"dry_run"`
-	Policy  initPolicy     `json:"policy"`
-	Servers []editedServer `json:"servers"`
-	Hooks   []editedHooks  `json:"hooks,omitempty"`
-	Asking  *askDoc        `json:"asking,omitempty"`
+	Mode    initMode         `json:"mode"`
+	DryRun  bool             `json:"dry_run"`
+	Policy  initPolicy       `json:"policy"`
+	Servers []editedServer   `json:"servers"`
+	Hooks   []editedSettings `json:"hooks,omitempty"`
+	Asking  *askDoc          `json:"asking,omitempty"`
 	// Unhooked lists the clients whose own tools are not judged because clawai-hook is missing.
 	Unhooked []string   `json:"unhooked,omitempty"`
 	Undo     string     `json:"undo,omitempty"`
@@ -221,7 +221,7 @@ func (r *initRun) newDocument(changes []wrap.Change, failed []error) initDoc {
 		doc.Asking = &asks
 	}
 	doc.Servers, doc.Undo = r.editedServers(changes, failed)
-	doc.Hooks = hooksOf(changes, failed)
+	doc.Hooks, _ = listSettings(changes, failed)
 	for i, s := range doc.Servers {
 		known := r.plan.servers[s.Name]
 		if doc.Servers[i].Profile = profileOf(known); known != nil {

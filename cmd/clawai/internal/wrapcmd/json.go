@@ -11,13 +11,13 @@ import (
 
 // wrapDoc is the --json output of wrap and unwrap.
 type wrapDoc struct {
-	DryRun  bool           `json:"dry_run"`
-	Servers []editedServer `json:"servers"` // servers that were edited, or would be
-	Hooks   []editedHooks  `json:"hooks,omitempty"`
-	Models  []editedModel  `json:"models,omitempty"`
-	Hub     string         `json:"hub,omitempty"`   // path of the configuration that servers were moved into
-	Vault   []movedSecret  `json:"vault,omitempty"` // secrets that moved into the vault, or back from it
-	Undo    string         `json:"undo,omitempty"`
+	DryRun  bool             `json:"dry_run"`
+	Servers []editedServer   `json:"servers"` // servers that were edited, or would be
+	Hooks   []editedSettings `json:"hooks,omitempty"`
+	Models  []editedSettings `json:"models,omitempty"`
+	Hub     string           `json:"hub,omitempty"`   // path of the configuration that servers were moved into
+	Vault   []movedSecret    `json:"vault,omitempty"` // secrets that moved into the vault, or back from it
+	Undo    string           `json:"undo,omitempty"`
 }
 
 type editedServer struct {
@@ -64,27 +64,28 @@ func (r *wrapRun) printDocument(changes []wrap.Change, failed []error) error {
 	if r.Judge.Hub.Into && len(changes) > 0 {
 		doc.Hub = r.folders.SettingsFile()
 	}
-	doc.Hooks, doc.Models = hooksOf(changes, failed), modelsOf(changes, failed)
+	doc.Hooks, doc.Models = listSettings(changes, failed)
 	doc.Vault = r.vault.listSecrets()
-	if hooked := doc.Hooks; r.hooks && len(hooked) > 0 && !r.dryRun {
-		doc.Undo = r.undoHooks(hooked)
+	if r.hooks && len(doc.Hooks) > 0 && !r.dryRun {
+		doc.Undo = r.undoSettings("--hooks", doc.Hooks)
 	}
 	if r.models && !r.dryRun {
-		doc.Undo = r.undoModels(doc.Models)
+		doc.Undo = r.undoSettings("--llm", doc.Models)
 	}
 	return cmdline.WriteJSON(r.c.App.Writer, doc)
 }
 
-// undoHooks returns the command that undoes the changes of hooks.
-func (r *wrapRun) undoHooks(all []editedHooks) string {
+// undoSettings returns the command that takes back the edits of hooks or of models' addresses, of
+// which option names one; "" if nothing was edited.
+func (r *wrapRun) undoSettings(option string, all []editedSettings) string {
 	var done []string
-	for _, h := range all {
-		if h.Error == "" {
-			done = append(done, h.Client)
+	for _, s := range all {
+		if s.Error == "" {
+			done = append(done, s.Client)
 		}
 	}
 	if len(done) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("clawai %s --hooks %s", r.op.Undo(), strings.Join(dropRepeats(done), " "))
+	return fmt.Sprintf("clawai %s %s %s", r.op.Undo(), option, strings.Join(dropRepeats(done), " "))
 }

@@ -251,44 +251,6 @@ func (r *wrapRun) tellModelProxy(failed []error) {
 	fmt.Fprintln(r.prose, "It only hears; --judge uncovered makes it judge calls. docs/llm-proxy.md says how to start it with your session.")
 }
 
-// undoModels returns the command that undoes the changes of addresses.
-func (r *wrapRun) undoModels(all []editedModel) string {
-	var done []string
-	for _, m := range all {
-		if m.Error == "" {
-			done = append(done, m.Client)
-		}
-	}
-	if len(done) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("clawai %s --llm %s", r.op.Undo(), strings.Join(done, " "))
-}
-
-// editedModel is the --json output for one client's address.
-type editedModel struct {
-	Client  string   `json:"client"`
-	Path    string   `json:"path"`
-	Routes  []string `json:"routes"`
-	Removed bool     `json:"removed,omitempty"` // the file is removed, since it held nothing else
-	After   string   `json:"after,omitempty"`   // what a person must do for the edit to take effect
-	Error   string   `json:"error,omitempty"`   // reason why it was not edited
-}
-
-func modelsOf(changes []wrap.Change, failed []error) (all []editedModel) {
-	for i, c := range changes {
-		if c.Model == nil {
-			continue
-		}
-		m := editedModel{Client: c.Model.Client, Path: c.Path, Routes: c.ServerNames(), Removed: c.Gone, After: c.Model.After}
-		if failed != nil && failed[i] != nil {
-			m.Error, m.After = term.VisibleText(failed[i].Error()), ""
-		}
-		all = append(all, m)
-	}
-	return all
-}
-
 // ModelStatus is where one client's requests to its model go.
 type ModelStatus struct {
 	Client string          `json:"client"`

@@ -43,12 +43,13 @@ func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 		r.tellAftercare(c)
 	}
 	back := r.undoArguments(slices.Clone(done))
-	hooks := r.undoHooks(hooksOf(changes, failed))
+	editedHooks, editedModels := listSettings(changes, failed)
+	hooks := r.undoSettings("--hooks", editedHooks)
 	if hooks != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) { // unwrap --all removes the hooks, too
 		fmt.Fprintf(r.prose, "Undo: %s\n", hooks)
 	}
 	r.tellModelProxy(failed)
-	if models := r.undoModels(modelsOf(changes, failed)); models != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) {
+	if models := r.undoSettings("--llm", editedModels); models != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) {
 		fmt.Fprintf(r.prose, "Undo: %s\n", models)
 	}
 	if r.op == wrap.Wrap && !r.hooks && !r.models {

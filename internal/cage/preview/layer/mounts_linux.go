@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/internal/cage/confine"
 )
 
-// layer is what is written over one folder. Both paths lead through descriptors, because the command
-// must not find the layers, and because the folder lies below the layer.
+// layer holds what the command writes over one folder. Both paths go through open descriptors, because the
+// command must not find the layers, and because the folder lies below its layer.
 type layer struct {
 	folder string
 	lower  string // the real folder
