@@ -35,13 +35,16 @@ func TestPictureOfTheOverview(t *testing.T) {
 	w.types("jj")
 	w.sees("policy.toml:7  No branch is deleted") // in full beside the chosen call alone
 	w.settles()
-	picture := strings.ReplaceAll(w.screen.SVG(), d.home, "/home/ana")
 	segments, err := filepath.Glob(filepath.Join(d.home, ".local", "state", "clawai", "audit", "*Z-*.ndjson"))
 	if err != nil || len(segments) == 0 {
 		t.Fatal(segments, err)
 	}
-	for _, path := range segments {
-		picture = strings.ReplaceAll(picture, strings.TrimSuffix(path[strings.LastIndex(path, "-")+1:], ".ndjson"), "k3f9x2m7qa")
+	picture := func() string {
+		shown := strings.ReplaceAll(w.screen.SVG(), d.home, "/home/ana")
+		for _, path := range segments {
+			shown = strings.ReplaceAll(shown, strings.TrimSuffix(path[strings.LastIndex(path, "-")+1:], ".ndjson"), "k3f9x2m7qa")
+		}
+		return shown
 	}
 	termtest.Golden(t, "../../../docs/img/overview.svg", picture)
 	w.types("q")

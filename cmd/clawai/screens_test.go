@@ -199,7 +199,7 @@ func TestTheScreenOfTheEndOfInit(t *testing.T) {
 		w := watchAs(t, home, colorful, rows, cols, "init", "--yes", "--mode", "ask", "--client", "cursor")
 		w.sees("whether everything is in order")
 		w.leaves(0)
-		termtest.Golden(t, "screens/init-end-"+at+".txt", w.screen.Text())
+		termtest.Golden(t, "screens/init-end-"+at+".txt", w.screen.Text)
 	})
 }
 

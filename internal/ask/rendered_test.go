@@ -85,15 +85,14 @@ func TestRenderedQuestions(t *testing.T) {
 				t.Parallel()
 				s := start(t, o, size[0], size[1], "NO_COLOR=")
 				s.see("Esc deny", "let ")
-				shown := s.screen.Text()
-				termtest.Golden(t, "question/"+name+"-"+at+".txt", shown)
+				termtest.Golden(t, "question/"+name+"-"+at+".txt", s.screen.Text)
 				if name == "edit" && at == "80x24" {
-					termtest.Golden(t, "../../../docs/img/question.svg", s.screen.SVG())
+					termtest.Golden(t, "../../../docs/img/question.svg", s.screen.SVG)
 				}
 				if name == "dangerous" {
 					s.press(down + enter)
 					s.see("Really allow it once?", "Esc go back")
-					termtest.Golden(t, "question/sure-"+at+".txt", s.screen.Text())
+					termtest.Golden(t, "question/sure-"+at+".txt", s.screen.Text)
 					s.press(enter)
 					s.see("DANGEROUS. clawai asks", "Esc deny")
 				}
@@ -115,7 +114,7 @@ func TestTheDangerIsOnTheFirstPage(t *testing.T) {
 	for name, wants := range map[string]string{"dangerous": "| sudo bash", "outside": "~/.bashrc"} {
 		s := start(t, questions()[name], 20, 60, "NO_COLOR=")
 		s.see("Esc deny", wants)
-		termtest.Golden(t, "question/"+name+"-60x20.txt", s.screen.Text())
+		termtest.Golden(t, "question/"+name+"-60x20.txt", s.screen.Text)
 		s.press(esc)
 		s.end()
 	}

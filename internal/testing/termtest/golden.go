@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Parts that differ between runs, with their replacement in golden files.
@@ -29,13 +30,24 @@ func Masked(screen string) string {
 	return screen
 }
 
-// Golden compares a screen with its golden file testdata/NAME. If CLAWAI_UPDATE
-// is set, it writes the file instead. Blank rows at the end are ignored.
-func Golden(t testing.TB, name, screen string) {
+// Golden compares a screen with its golden file testdata/NAME. It reads the
+// screen again until both are the same, for a terminal takes what a program
+// draws in pieces. If CLAWAI_UPDATE is set, it writes the file instead, when
+// the screen has rested. Blank rows at the end are ignored.
+func Golden(t testing.TB, name string, screen func() string) {
 	t.Helper()
 	file := filepath.Join("testdata", filepath.FromSlash(name))
-	got := strings.TrimRight(Masked(screen), "\n") + "\n"
+	text := func() string { return strings.TrimRight(Masked(screen()), "\n") + "\n" }
 	if os.Getenv("CLAWAI_UPDATE") != "" {
+		got := text()
+		for {
+			time.Sleep(500 * time.Millisecond)
+			now := text()
+			if now == got {
+				break
+			}
+			got = now
+		}
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -47,6 +59,10 @@ func Golden(t testing.TB, name, screen string) {
 	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	got := text()
+	for end := time.Now().Add(10 * time.Second); got != string(want) && time.Now().Before(end); got = text() {
+		time.Sleep(50 * time.Millisecond)
 	}
 	if got != string(want) {
 		t.Errorf("the screen is not %s (CLAWAI_UPDATE=1 writes it anew):\n%s\nwant\n%s", file, got, want)
