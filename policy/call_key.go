@@ -27,6 +27,12 @@ type CallKey struct {
 	Fill func(c, like *Call)
 
 	got func(c *Call) string // returns the call's value for people; "" if it is not known
+
+	identity bool // the condition looks at who makes the call, or where
+	// Of a key that takes globs: put makes the text of the call that they match another one, and may
+	// be nil. set returns the names of the call that they match; nil if they match the text got.
+	put func(c *Call, text string)
+	set func(c *Call) *NameSet
 }
 
 // Proof tells how proofs treat a condition.
@@ -92,41 +98,43 @@ func callRow(row key) key {
 	return row
 }
 
-// globOf returns the function that reads a key whose globs are matched against a text of the
-// call.
-func globOf(text func(*Call) string) func(*parser, ruleKey, toml.Expression) {
-	return func(p *parser, k ruleKey, e toml.Expression) {
-		written := p.doc.TextRange(e.Start, e.End)
-		s, known := p.stated[written]
-		if !known {
-			globs, names := p.readNames(k, label{key: k}, e.Key, e.Value)
-			if globs == nil {
-				return
-			}
-			s = statedGlobs(globs, names, text)
-			if names == nil { // a rule with names notes them
-				p.stated[written] = s
-			}
+// readGlobKey reads a key whose globs are matched against a text or names of the call.
+func readGlobKey(p *parser, k ruleKey, e toml.Expression) {
+	written := p.doc.TextRange(e.Start, e.End)
+	s, known := p.stated[written]
+	if !known {
+		globs, names := p.readNames(k, label{key: k}, e.Key, e.Value)
+		if globs == nil {
+			return
 		}
-		p.currentRule().setCondition(k, s)
+		s = keys[k].call.statedGlobs(globs, names)
+		if names == nil { // a rule with names notes them
+			p.stated[written] = s
+		}
 	}
+	p.currentRule().setCondition(k, s)
 }
 
-// statedGlobs returns the condition that one of the globs matches a text. All globs must
-// compile. written is nil, or the globs with names of folders.
-func statedGlobs(globs, written []string, text func(*Call) string) Stated {
-	test := callGlob{text: text}
+// statedGlobs returns the condition that one of the globs matches. All globs must compile. written is
+// nil, or the globs with names of folders.
+func (k *CallKey) statedGlobs(globs, written []string) Stated {
+	compiled := make(anyOf, 0, len(globs))
 	for _, s := range globs {
 		g, _ := glob.Compile(s)
-		test.globs = append(test.globs, g)
+		compiled = append(compiled, g)
 	}
-	return Stated{Text: globsTOML(globs, written), Globs: globs, test: &test}
+	s := Stated{Text: globsTOML(globs, written), Globs: globs, test: &callGlob{compiled, k.got, k.put}}
+	if k.set != nil {
+		s.test = &callNames{compiled, k.set}
+	}
+	return s
 }
 
 // callGlob compares a text of the call with globs; "" means that the text is not known.
 type callGlob struct {
 	globs anyOf
 	text  func(*Call) string
+	put   func(*Call, string) // changes the text; may be nil
 }
 
 // anyOf is a list of globs; one must match.
@@ -149,6 +157,20 @@ func (g *callGlob) matchCall(c *Call) where.Match {
 		return where.Yes
 	}
 	return where.No
+}
+
+// meet gives the call a text that the first glob matches.
+func (g *callGlob) meet(c *Call) {
+	if g.put != nil && !g.globs.matchText(g.text(c)) {
+		g.put(c, exampleOf(g.globs))
+	}
+}
+
+// miss gives the call a text that probably no glob matches.
+func (g *callGlob) miss(c *Call) {
+	if g.put != nil {
+		g.put(c, "another")
+	}
 }
 
 // setCondition gives the rule a condition and replaces its earlier condition with the same key.

@@ -9,7 +9,7 @@ type Change struct {
 	// one.
 	Loosens bool
 	// Lost is the number of removed rules that made answers stricter: rules that deny or ask,
-	// rules with a limit, and limits by themselves.
+	// rules with a limit, limits by themselves, and the environment that the policy names.
 	Lost int
 }
 
@@ -38,6 +38,10 @@ func (p *Policy) ChangeTo(next *Policy) Change {
 	}
 	lost, same := p.compareTrust(next)
 	c.Lost += lost
+	if p.environment != "" && p.environment != next.environment {
+		c.Lost++ // rules that ask about the environment may hold no longer
+	}
+	same = same && p.environment == next.environment
 	c.Loosens = c.Lost > 0 || !same || p.loosenedBy(next, old, now, known)
 	return c
 }

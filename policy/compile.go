@@ -153,6 +153,7 @@ func (c *compiler) noteDependencies(src *ruleSource) {
 		for i := range all {
 			k, _ := CallKeyOf(all[i].Key)
 			p.hinted = p.hinted || k.Hint != ""
+			p.identified = p.identified || k.identity
 		}
 	}
 	for i := range src.where {

@@ -15,7 +15,7 @@ func AddClient(glob, recorded bool) (takeBack func()) {
 	row := key{name: "client", behind: "server", early: true, call: &CallKey{
 		Glob: glob, Is: "the client is", Unknown: "the client is not known", Hint: "no fixture says it", Recorded: recorded, got: clientOf}}
 	row.field = func(p *parser, k ruleKey, e toml.Expression) {
-		globOf(clientOf)(p, k, e)
+		readGlobKey(p, k, e)
 		r := p.currentRule()
 		for i := range r.calls {
 			s := &r.calls[i]

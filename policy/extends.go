@@ -146,7 +146,7 @@ func (p *parser) readServers(e toml.Expression) *Stated {
 	if globs == nil {
 		return nil
 	}
-	s := statedGlobs(slices.Clone(globs), nil, func(c *Call) string { return c.Server })
+	s := keys[serverKey].call.statedGlobs(slices.Clone(globs), nil)
 	return &s
 }
 
@@ -260,6 +260,8 @@ func (x *Extension) read(o Options, owners []FolderList) (all fileSource, sum [s
 		errs = fail("what it extends extends %s in turn, and only one step is followed", all.extends[0].String())
 	case all.anchored:
 		errs = fail("what it extends has a rule with the key above, which is for the policy's own rules")
+	case all.environment.name != "":
+		errs = fail("what it extends has env, and only an organisation's policy itself says where this machine works")
 	case len(all.packFiles) > 0:
 		errs = fail("what it extends has packs, and those of a policy are its own: name %s here", all.packFiles[0].File)
 	}

@@ -84,7 +84,7 @@ func init() {
 		key{name: "args_only", field: (*parser).argsOnly, check: checkFurther(argsOnlyKey), write: (*ruleSource).writeOnly},
 		key{name: "args_open", field: (*parser).argsOpen, check: checkFurther(argsOpenKey), write: (*ruleSource).writeOpen},
 		key{name: "not", table: notScope, pair: (*parser).readNot, check: (*parser).checkNot, write: (*ruleSource).writeNot},
-		callRow(key{name: "server", early: true, field: globOf(func(c *Call) string { return c.Server }), narrow: (*narrower).bindServer,
+		callRow(key{name: "server", early: true, field: readGlobKey, narrow: (*narrower).bindServer,
 			call: &CallKey{Glob: true, Is: "the server is", Unknown: "the server's name is not known", Proof: ServerNames, Recorded: true,
 				got: func(c *Call) string { return c.Server }}}),
 		callRow(key{name: "when", table: partsScope, pair: (*parser).whenPair, check: (*parser).closeWhen,
@@ -105,13 +105,14 @@ func init() {
 		callRow(key{name: "after", behind: "annotations", field: (*parser).readAfter, check: (*parser).checkAfter, narrow: (*narrower).dropAfter,
 			call: &CallKey{Is: "the session has seen", Unknown: "what the session has seen before is not known", Hint: "\"session\" in the fixture says what it has seen",
 				Proof: Tightening, Fill: func(c, like *Call) { c.Seen = like.Seen }, got: gotSeen}}),
-		callRow(key{name: "cwd", behind: "server", early: true, field: globOf(startOf), narrow: (*narrower).bindFolder,
+		callRow(key{name: "cwd", behind: "server", early: true, field: readGlobKey, narrow: (*narrower).bindFolder,
 			call: &CallKey{Glob: true, Is: "its relative paths start in", Unknown: "the folder in which its relative paths start is not known",
 				Hint: "\"cwd\" in the fixture says it", Recorded: true, got: startOf}}),
 		key{name: "above", behind: "description", field: (*parser).readAbove, write: (*ruleSource).writeAbove, narrow: (*narrower).keepPlace},
 		key{name: "preview", behind: "ask", field: (*parser).readPreview, check: (*parser).checkPreview, write: (*ruleSource).writePreview,
 			narrow: (*narrower).dropPreview},
 	)
+	addKeys(identityRows()...)
 }
 
 // addKeys appends rows to the table.

@@ -103,7 +103,7 @@ func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 		case k.isSubject():
 			not.subject, not.patterns, not.written = k, globs, written
 		default:
-			s := statedGlobs(globs, written, keys[k].call.got)
+			s := keys[k].call.statedGlobs(globs, written)
 			s.Key = path[0]
 			not.calls = append(not.calls, s)
 		}

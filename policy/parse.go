@@ -28,6 +28,8 @@ type fileSource struct {
 	level   Level
 	folders []FolderList
 
+	environment environment // the zero value: the file names none
+
 	packFiles []PackFile
 	anchored  bool // some rule has the key above
 }

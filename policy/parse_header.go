@@ -88,6 +88,8 @@ func (p *parser) filePair(e toml.Expression) {
 		p.readExtends(e)
 	case name == "packs":
 		p.readPacks(e)
+	case name == "env":
+		p.readEnvironment(e)
 	case name == "server":
 		p.fail(first.Start, e.Key[len(e.Key)-1].End, "server is a table", serverForm)
 	case name == "flow":

@@ -36,6 +36,9 @@ type Options struct {
 	// matches. A policy that is no layer ("") denies these calls.
 	Layer string
 	Above []*Policy // the layers above this policy, the outermost first
+	// Draft means that nobody enforces the policy, which may be meant for an organisation: it may say
+	// what only an organisation's policy says (env).
+	Draft bool
 
 	// HideDenied leaves an entry out of a list if no call of it could be allowed or asked about
 	// (OffersEntry), as a rule with on = "list" would.
@@ -53,27 +56,29 @@ type Options struct {
 // Policy is a compiled policy. It is immutable and safe for concurrent use. The
 // zero value has no rules and denies.
 type Policy struct {
-	sources  []ruleSource
-	rules    []rule
-	limits   []LimitTable
-	trusts   []TrustTable
-	cages    []CageTable
-	level    Level
-	folders  []FolderList
-	packs    []Pack
-	subjects [MethodSubject + 1]index
-	args     [MethodSubject + 1]*argNames // the argument names in rules about tools and about prompts; nil for other subjects
-	readers  []argReader                  // by slot
-	file     string
-	revision string
-	timed    bool // some rule has a when
-	labelled bool // some rule has an after
-	hinted   bool // some rule has a condition on the call that a fixture may leave open
-	asksDisk bool // some rule has an under, or a command that depends on the disk
-	options  Options
-	windows  lazy                // the same policy for servers on Windows
-	screens  [OnList + 1]*Policy // the same policy for replies and lists; nil if no rule is about them
-	searches [OnList + 1]search  // by On: what Screens returns, and the rules that lead to it
+	sources     []ruleSource
+	rules       []rule
+	limits      []LimitTable
+	trusts      []TrustTable
+	cages       []CageTable
+	level       Level
+	folders     []FolderList
+	packs       []Pack
+	subjects    [MethodSubject + 1]index
+	args        [MethodSubject + 1]*argNames // the argument names in rules about tools and about prompts; nil for other subjects
+	readers     []argReader                  // by slot
+	file        string
+	revision    string
+	timed       bool   // some rule has a when
+	labelled    bool   // some rule has an after
+	identified  bool   // some rule asks who makes the call, or where
+	environment string // the environment that the policy itself names; "" if it names none
+	hinted      bool   // some rule has a condition on the call that a fixture may leave open
+	asksDisk    bool   // some rule has an under, or a command that depends on the disk
+	options     Options
+	windows     lazy                // the same policy for servers on Windows
+	screens     [OnList + 1]*Policy // the same policy for replies and lists; nil if no rule is about them
+	searches    [OnList + 1]search  // by On: what Screens returns, and the rules that lead to it
 }
 
 // Parse reads a policy, checks it and compiles it. file names it in positions. The policy keeps
@@ -81,6 +86,9 @@ type Policy struct {
 // The error is an Errors and holds everything that is wrong with the file.
 func Parse(file string, src []byte, o Options) (*Policy, error) {
 	all, errs := parseFile(file, src, nil)
+	if len(errs) == 0 {
+		errs = all.environment.checkEnvironment(o)
+	}
 	var sums [][sha256.Size]byte
 	if len(errs) == 0 {
 		sums, errs = all.applyExtends(o)
@@ -98,7 +106,7 @@ func Parse(file string, src []byte, o Options) (*Policy, error) {
 	}
 	p.addLimits(all.limits)
 	p.trusts, p.cages, p.level, p.folders = all.trusts, all.cages, all.level, all.folders
-	p.packs, p.file = packs, file
+	p.packs, p.file, p.environment = packs, file, all.environment.name
 	for _, pack := range packs {
 		sums = append(sums, sha256.Sum256(pack.Text()))
 	}

@@ -67,7 +67,7 @@ func (r *ruleSource) server() *string {
 
 // onServer gives a rule such globs.
 func (r *ruleSource) onServer(globs ...string) {
-	r.setCondition(serverKey, statedGlobs(globs, nil, func(c *Call) string { return c.Server }))
+	r.setCondition(serverKey, keys[serverKey].call.statedGlobs(globs, nil))
 }
 
 func refAny(globs []string, text string) bool {
@@ -298,7 +298,7 @@ func drawExceptions(t *rapid.T, r *ruleSource, patterns []string) {
 	case 0:
 		r.not.subject, r.not.patterns = toolKey, rapid.SliceOfN(drawTool(), 1, 2).Draw(t, "not tool")
 	case 1:
-		s := statedGlobs([]string{rapid.SampledFrom([]string{"s", "t*", "u"}).Draw(t, "not server")}, nil, func(c *Call) string { return c.Server })
+		s := keys[serverKey].call.statedGlobs([]string{rapid.SampledFrom([]string{"s", "t*", "u"}).Draw(t, "not server")}, nil)
 		s.Key = "server"
 		r.not.calls = append(r.not.calls, s)
 	case 2, 3:

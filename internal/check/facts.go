@@ -25,6 +25,8 @@ var factMembers = append(textMembers(), []factMember{
 	{"annotations", readAnnotations, writeAnnotations},
 	{"session", readSeen, writeSeen},
 	{"at", readAt, writeAt},
+	setMember("role", func(f *policy.Facts) *policy.NameSet { return &f.Roles }),
+	setMember("group", func(f *policy.Facts) *policy.NameSet { return &f.Groups }),
 }...)
 
 // textMembers returns the entries of the facts that are plain texts.
@@ -40,6 +42,42 @@ func textMembers() (all []factMember) {
 		all = append(all, factMember{t.Name, read, func(f *policy.Facts) any { return textOrNil(*t.Field(f)) }})
 	}
 	return all
+}
+
+// setMember returns the entry of a fact that is a set of names. The member is one name, or a list of
+// names, which may be empty: then the set is known to be empty.
+func setMember(name string, field func(*policy.Facts) *policy.NameSet) factMember {
+	return factMember{
+		name,
+		func(f *policy.Facts, value gjson.Result) (err error) {
+			var names []string
+			known := value.Type == gjson.String || value.IsArray()
+			for _, v := range value.Array() {
+				known = known && v.Type == gjson.String
+				names = append(names, v.Str)
+			}
+			if !known {
+				return fmt.Errorf("%q is a name or a list of names; [] is a caller without any", name)
+			}
+			if *field(f), err = policy.NewNameSet(names); err != nil {
+				return fmt.Errorf("%q: %w", name, err)
+			}
+			return nil
+		},
+		func(f *policy.Facts) any {
+			switch list := field(f).List(); len(list) {
+			case 0:
+				if list == nil {
+					return nil
+				}
+				return list
+			case 1:
+				return list[0]
+			default:
+				return list
+			}
+		},
+	}
 }
 
 func textOrNil(s string) any {

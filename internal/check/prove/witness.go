@@ -45,7 +45,7 @@ func (q *question) listCalls(c candidate) []policy.Call {
 			}
 			calls = append(calls, call)
 			other := q.missConditions(call)
-			if c.look.putFinds(&other); other.Assurances != call.Assurances || other.Seen != call.Seen {
+			if c.look.putFinds(&other); other.Facts != call.Facts {
 				calls = append(calls, other)
 			}
 			if q.others && !q.needsServer() {

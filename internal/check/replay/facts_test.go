@@ -15,7 +15,16 @@ import (
 // everyFact has a value for each member of policy.Facts. A new fact gets one here.
 var everyFact = policy.Facts{
 	At: time.Date(2026, 1, 5, 10, 0, 0, 0, time.UTC), Cwd: "/srv", OS: policy.Windows, Elsewhere: true,
+	Who: "ana@team.example", Roles: names("dev", "oncall"), Groups: names(), Env: "prod", Agent: "claude-code",
 	Assurances: policy.Additive | policy.ClosedWorld, Seen: policy.Known | policy.Untrusted,
+}
+
+func names(list ...string) policy.NameSet {
+	n, err := policy.NewNameSet(list)
+	if err != nil {
+		panic(err)
+	}
+	return n
 }
 
 // A fact of a call comes back from the record, and from a fixture, as the gate had it.

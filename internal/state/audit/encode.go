@@ -34,6 +34,7 @@ type lineCache struct {
 	sender                cachedGroup[sender]
 	verdict               cachedGroup[verdict]
 	assurances            cachedGroup[policy.Assurances]
+	names                 cachedGroup[identityNames]
 	looked                list
 }
 
@@ -49,6 +50,8 @@ type cachedGroup[V comparable] struct {
 	values V
 	text   []byte
 }
+
+type identityNames struct{ roles, groups policy.NameSet }
 
 type sender struct{ server, guess, invocation, direction string }
 
@@ -87,6 +90,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 		dst = append(dst, `,"elsewhere":true`...)
 	}
 	dst = appendCached(dst, &e.last.assurances, ev.Assurances, e.appendAssurances)
+	dst = appendCached(dst, &e.last.names, identityNames{ev.Roles, ev.Groups}, appendIdentityNames)
 	if len(ev.Extra) > 0 {
 		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // a cut is not reported: the digest of the message covers all of it
 	}
@@ -146,6 +150,31 @@ func (e *encoder) appendFacts(dst []byte, facts *policy.Facts) []byte {
 
 func (e *encoder) appendAssurances(dst []byte, a policy.Assurances) []byte {
 	return e.appendList(dst, "annotations", a.AssuranceWords(), 1)
+}
+
+// appendIdentityNames appends the caller's roles and groups where they are known, also when there are
+// none. They are neither redacted nor cut: the owner of the centre has named them, and they are bounded.
+func appendIdentityNames(dst []byte, names identityNames) []byte {
+	for _, member := range []struct {
+		name string
+		set  policy.NameSet
+	}{{"roles", names.roles}, {"groups", names.groups}} {
+		if !member.set.IsKnown() {
+			continue
+		}
+		dst = append(appendKey(dst, member.name), '[')
+		first := true
+		for name := range member.set.All() {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = append(dst, '"')
+			dst = append(escape.AppendEscaped(dst, name), '"')
+		}
+		dst = append(dst, ']')
+	}
+	return dst
 }
 
 // appendLooked appends the kinds that were searched for, which rarely change. The cache keeps the

@@ -1,0 +1,237 @@
+package policy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/where"
+)
+
+// NameSet is a set of names, such as the roles of a person. The zero value means that the names are not
+// known, which is not the set without names. NameSet is a text inside, so that Facts can be compared and
+// copied without an allocation.
+type NameSet struct {
+	text string // a line break, and then each name with a line break; "" if the names are not known
+}
+
+// Bounds in bytes: of a name that identifies, and of a set of names. Every record of a call may hold
+// the set.
+const (
+	maxIdentityName = 200
+	maxNameSet      = 16 << 10
+)
+
+// NewNameSet returns the set with these names, which may be none. It returns an error for a text that is
+// no name (IsIdentityName), and for more than 16 KiB of names.
+func NewNameSet(list []string) (NameSet, error) {
+	var b strings.Builder
+	b.WriteByte('\n')
+	for _, name := range list {
+		if !IsIdentityName(name) {
+			return NameSet{}, fmt.Errorf("%q is no name", name)
+		}
+		b.WriteString(name + "\n")
+	}
+	if b.Len() > maxNameSet {
+		return NameSet{}, fmt.Errorf("%d names are longer than %d KiB", len(list), maxNameSet>>10)
+	}
+	return NameSet{b.String()}, nil
+}
+
+// IsIdentityName reports whether a text can name a person, a role, a group, an environment or an
+// agent: 1 to 200 bytes of UTF-8 that people can see.
+func IsIdentityName(s string) bool {
+	return s != "" && len(s) <= maxIdentityName && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// IsKnown reports whether the names are known.
+func (n NameSet) IsKnown() bool { return n.text != "" }
+
+// All returns the names.
+func (n NameSet) All() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if n.text == "" {
+			return
+		}
+		for rest := n.text[1:]; rest != ""; {
+			var name string
+			if name, rest, _ = strings.Cut(rest, "\n"); !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// List returns the names as a list that is not nil if they are known.
+func (n NameSet) List() []string {
+	if n.text == "" {
+		return nil
+	}
+	return append([]string{}, slices.Collect(n.All())...)
+}
+
+// UnmarshalJSON reads a list of texts, as a record and a fixture keep it; null means that the names
+// are not known.
+func (n *NameSet) UnmarshalJSON(src []byte) (err error) {
+	var list []string
+	if err = json.Unmarshal(src, &list); err != nil {
+		return errors.New("it is not a list of texts")
+	}
+	if *n = (NameSet{}); list == nil {
+		return nil
+	}
+	*n, err = NewNameSet(list)
+	return err
+}
+
+// MarshalJSON writes the list; null if the names are not known.
+func (n NameSet) MarshalJSON() ([]byte, error) { return json.Marshal(n.List()) }
+
+// describeNames returns a set for people; "" if it is not known.
+func describeNames(n NameSet) string {
+	switch list := n.List(); {
+	case list == nil:
+		return ""
+	case len(list) > 0:
+		return strings.Join(list, ", ")
+	}
+	return "none"
+}
+
+// The keys of rules about who makes a call, as rows of the table. A call has one who, env and agent,
+// and a set of roles and groups, of which one must match.
+func identityRows() []key {
+	text := func(name, behind, is, unknown string, of func(*Facts) *string) key {
+		k := globKey(name, func(c *Call) string { return *of(&c.Facts) })
+		k.behind, k.call.Is, k.call.Unknown, k.call.identity = behind, is, unknown, true
+		k.call.put = func(c *Call, s string) { *of(&c.Facts) = s }
+		return k
+	}
+	set := func(name, behind, is, unknown string, of func(*Facts) *NameSet) key {
+		k := globKey(name, func(c *Call) string { return describeNames(*of(&c.Facts)) })
+		k.behind, k.call.Is, k.call.Unknown, k.call.identity = behind, is, unknown, true
+		k.call.set = func(c *Call) *NameSet { return of(&c.Facts) }
+		return k
+	}
+	return []key{
+		text("who", "server", "the caller is", "who calls is not known", func(f *Facts) *string { return &f.Who }),
+		set("role", "who", "the caller's roles are", "the caller's roles are not known", func(f *Facts) *NameSet { return &f.Roles }),
+		set("group", "role", "the caller's groups are", "the caller's groups are not known", func(f *Facts) *NameSet { return &f.Groups }),
+		text("env", "group", "the environment is", "the environment is not known", func(f *Facts) *string { return &f.Env }),
+		text("agent", "env", "the agent is", "the agent is not known for sure", func(f *Facts) *string { return &f.Agent }),
+	}
+}
+
+// globKey returns the row of a key that a written rule has directly behind its subject, with globs on
+// a fact that records keep.
+func globKey(name string, got func(*Call) string) key {
+	return callRow(key{name: name, early: true, field: readGlobKey, call: &CallKey{
+		Glob: true, Recorded: true, Hint: `"` + name + `" in the fixture says it`, got: got}})
+}
+
+// callNames compares the names of a call with globs; one name must match one glob.
+type callNames struct {
+	globs anyOf
+	set   func(*Call) *NameSet
+}
+
+func (g *callNames) matchCall(c *Call) where.Match {
+	names := *g.set(c)
+	if !names.IsKnown() {
+		return where.Maybe
+	}
+	for name := range names.All() {
+		if g.globs.matchText(name) {
+			return where.Yes
+		}
+	}
+	return where.No
+}
+
+// meet adds a name that the first glob matches to the names of the call.
+func (g *callNames) meet(c *Call) {
+	list := g.set(c).List()
+	if name := exampleOf(g.globs); IsIdentityName(name) && !slices.ContainsFunc(list, g.globs.matchText) {
+		if more, err := NewNameSet(append(list, name)); err == nil {
+			*g.set(c) = more
+		}
+	}
+}
+
+// miss takes away the names that match.
+func (g *callNames) miss(c *Call) {
+	if rest, err := NewNameSet(slices.DeleteFunc(g.set(c).List(), g.globs.matchText)); err == nil {
+		*g.set(c) = rest
+	}
+}
+
+// exampleOf returns a text that the first glob matches.
+func exampleOf(globs anyOf) string {
+	return strings.NewReplacer("*", "", "?", "x").Replace(globs[0].String())
+}
+
+// readEnvironment reads the key env of a file, which says where the machine works.
+func (p *parser) readEnvironment(e toml.Expression) {
+	start, end := e.Key[0].Start, e.Key[len(e.Key)-1].End
+	switch {
+	case len(e.Key) > 1 || !e.Value.IsString() || !IsIdentityName(e.Value.Text()):
+		p.fail(start, end, "env must be a text of 1 to 200 characters", environmentForm)
+	case p.environment.name != "":
+		p.fail(start, end, "env is given twice", "")
+	default:
+		p.environment = environment{e.Value.Text(), p.positionOf(start)}
+	}
+}
+
+const environmentForm = `an organisation's policy has env = "prod" above every [[rule]]`
+
+// environment is what an organisation's policy says of the machine, and where.
+type environment struct {
+	name string
+	pos  Position
+}
+
+// checkEnvironment returns an error if a policy that may not say so names the environment: whoever can
+// write such a policy could choose it.
+func (e environment) checkEnvironment(o Options) Errors {
+	if e.name == "" || o.Layer == Organisation || o.Draft {
+		return nil
+	}
+	return Errors{&Error{Pos: e.pos, Text: "env", Msg: "only an organisation's policy says in which environment this machine works",
+		Hint: "take env out; a rule may have env as a condition"}}
+}
+
+// Organisation is the Options.Layer of an organisation's policies.
+const Organisation = "organisation"
+
+// Environment returns the environment that the policy or its layers name; "" if none does, or if they
+// name different ones. also are names from elsewhere; "" is none.
+func (p *Policy) Environment(also ...string) (env string) {
+	all := append([]string{p.environment}, also...)
+	for _, layer := range p.options.Above {
+		all = append(all, layer.environment)
+	}
+	for _, name := range all {
+		switch {
+		case name == "":
+		case env != "" && env != name:
+			return ""
+		default:
+			env = name
+		}
+	}
+	return env
+}
+
+// AsksIdentity reports whether an answer may depend on who makes the call, or where: on the Who, Roles,
+// Groups, Env or Agent of a Call.
+func (p *Policy) AsksIdentity() bool {
+	return p.matchesAnyLayer(func(q *Policy) bool { return q.identified })
+}
