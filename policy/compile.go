@@ -153,7 +153,9 @@ func (c *compiler) noteDependencies(src *ruleSource) {
 		for i := range all {
 			k, _ := CallKeyOf(all[i].Key)
 			p.hinted = p.hinted || k.Hint != ""
-			p.identified = p.identified || k.identity
+			if k.identity {
+				p.identity = append(p.identity, k.Name)
+			}
 		}
 	}
 	for i := range src.where {

@@ -26,11 +26,11 @@ type Facts struct {
 	// Assurances are the server's assurances about the tool; zero if the tool was not listed.
 	Assurances Assurances `json:"annotations"`
 
-	// Who names the person or the machine that makes the call; "" if it is not known. The other facts
-	// about the caller are its roles and groups, which may be known to be none, and Env, the environment
-	// in which the machine works. Agent is the client that makes the call, only where this is sure: what
-	// a client says of itself is no fact.
-	Who    string  `json:"who"`
+	// Who are the names of the person or the machine that makes the call: a name for people, and one
+	// that is theirs alone. Its Roles and Groups may be known to be none. Env is the environment in which
+	// the machine works; "" if that is not known. Agent is the client that makes the call, where this is
+	// sure; what a client says of itself is no fact.
+	Who    NameSet `json:"who"`
 	Roles  NameSet `json:"roles"`
 	Groups NameSet `json:"groups"`
 	Env    string  `json:"env"`
@@ -53,7 +53,6 @@ type TextFact struct {
 var textFacts = []TextFact{
 	{"cwd", func(f *Facts) *string { return &f.Cwd }, IsFolder, "is not a folder: write an absolute path, or one below ~/"},
 	{"os", func(f *Facts) *string { return &f.OS }, IsOS, `is "windows", "linux" or "darwin"`},
-	{"who", func(f *Facts) *string { return &f.Who }, IsIdentityName, noName},
 	{"env", func(f *Facts) *string { return &f.Env }, IsIdentityName, noName},
 	{"agent", func(f *Facts) *string { return &f.Agent }, IsIdentityName, noName},
 }

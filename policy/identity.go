@@ -105,8 +105,8 @@ func describeNames(n NameSet) string {
 	return "none"
 }
 
-// The keys of rules about who makes a call, as rows of the table. A call has one who, env and agent,
-// and a set of roles and groups, of which one must match.
+// identityRows returns the rows of the keys about who makes a call, and where. A caller has several
+// names, roles and groups, of which one must match.
 func identityRows() []key {
 	text := func(name, behind, is, unknown string, of func(*Facts) *string) key {
 		k := globKey(name, func(c *Call) string { return *of(&c.Facts) })
@@ -121,7 +121,7 @@ func identityRows() []key {
 		return k
 	}
 	return []key{
-		text("who", "server", "the caller is", "who calls is not known", func(f *Facts) *string { return &f.Who }),
+		set("who", "server", "the caller is", "who calls is not known", func(f *Facts) *NameSet { return &f.Who }),
 		set("role", "who", "the caller's roles are", "the caller's roles are not known", func(f *Facts) *NameSet { return &f.Roles }),
 		set("group", "role", "the caller's groups are", "the caller's groups are not known", func(f *Facts) *NameSet { return &f.Groups }),
 		text("env", "group", "the environment is", "the environment is not known", func(f *Facts) *string { return &f.Env }),
@@ -230,8 +230,10 @@ func (p *Policy) Environment(also ...string) (env string) {
 	return env
 }
 
-// AsksIdentity reports whether an answer may depend on who makes the call, or where: on the Who, Roles,
-// Groups, Env or Agent of a Call.
-func (p *Policy) AsksIdentity() bool {
-	return p.matchesAnyLayer(func(q *Policy) bool { return q.identified })
+// AsksIdentity reports whether an answer may depend on who makes the call, or where: on a condition
+// with one of these keys, such as "group"; without keys, on any condition of this kind.
+func (p *Policy) AsksIdentity(names ...string) bool {
+	return p.matchesAnyLayer(func(q *Policy) bool {
+		return slices.ContainsFunc(q.identity, func(key string) bool { return len(names) == 0 || slices.Contains(names, key) })
+	})
 }

@@ -69,12 +69,12 @@ type Policy struct {
 	readers     []argReader                  // by slot
 	file        string
 	revision    string
-	timed       bool   // some rule has a when
-	labelled    bool   // some rule has an after
-	identified  bool   // some rule asks who makes the call, or where
-	environment string // the environment that the policy itself names; "" if it names none
-	hinted      bool   // some rule has a condition on the call that a fixture may leave open
-	asksDisk    bool   // some rule has an under, or a command that depends on the disk
+	timed       bool     // some rule has a when
+	labelled    bool     // some rule has an after
+	identity    []string // the keys of rules that ask who makes the call, or where
+	environment string   // the environment that the policy itself names; "" if it names none
+	hinted      bool     // some rule has a condition on the call that a fixture may leave open
+	asksDisk    bool     // some rule has an under, or a command that depends on the disk
 	options     Options
 	windows     lazy                // the same policy for servers on Windows
 	screens     [OnList + 1]*Policy // the same policy for replies and lists; nil if no rule is about them

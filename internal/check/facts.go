@@ -25,6 +25,7 @@ var factMembers = append(textMembers(), []factMember{
 	{"annotations", readAnnotations, writeAnnotations},
 	{"session", readSeen, writeSeen},
 	{"at", readAt, writeAt},
+	setMember("who", func(f *policy.Facts) *policy.NameSet { return &f.Who }),
 	setMember("role", func(f *policy.Facts) *policy.NameSet { return &f.Roles }),
 	setMember("group", func(f *policy.Facts) *policy.NameSet { return &f.Groups }),
 }...)

@@ -15,7 +15,7 @@ import (
 // everyFact has a value for each member of policy.Facts. A new fact gets one here.
 var everyFact = policy.Facts{
 	At: time.Date(2026, 1, 5, 10, 0, 0, 0, time.UTC), Cwd: "/srv", OS: policy.Windows, Elsewhere: true,
-	Who: "ana@team.example", Roles: names("dev", "oncall"), Groups: names(), Env: "prod", Agent: "claude-code",
+	Who: names("ana@team.example", "https://id.example#1"), Roles: names("dev", "oncall"), Groups: names(), Env: "prod", Agent: "claude-code",
 	Assurances: policy.Additive | policy.ClosedWorld, Seen: policy.Known | policy.Untrusted,
 }
 

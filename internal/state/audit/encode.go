@@ -51,7 +51,7 @@ type cachedGroup[V comparable] struct {
 	text   []byte
 }
 
-type identityNames struct{ roles, groups policy.NameSet }
+type identityNames struct{ who, roles, groups policy.NameSet }
 
 type sender struct{ server, guess, invocation, direction string }
 
@@ -90,7 +90,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 		dst = append(dst, `,"elsewhere":true`...)
 	}
 	dst = appendCached(dst, &e.last.assurances, ev.Assurances, e.appendAssurances)
-	dst = appendCached(dst, &e.last.names, identityNames{ev.Roles, ev.Groups}, appendIdentityNames)
+	dst = appendCached(dst, &e.last.names, identityNames{ev.Who, ev.Roles, ev.Groups}, appendIdentityNames)
 	if len(ev.Extra) > 0 {
 		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // a cut is not reported: the digest of the message covers all of it
 	}
@@ -152,13 +152,13 @@ func (e *encoder) appendAssurances(dst []byte, a policy.Assurances) []byte {
 	return e.appendList(dst, "annotations", a.AssuranceWords(), 1)
 }
 
-// appendIdentityNames appends the caller's roles and groups where they are known, also when there are
+// appendIdentityNames appends the caller's names, roles and groups where they are known, also when there are
 // none. They are neither redacted nor cut: the owner of the centre has named them, and they are bounded.
 func appendIdentityNames(dst []byte, names identityNames) []byte {
 	for _, member := range []struct {
 		name string
 		set  policy.NameSet
-	}{{"roles", names.roles}, {"groups", names.groups}} {
+	}{{"who", names.who}, {"roles", names.roles}, {"groups", names.groups}} {
 		if !member.set.IsKnown() {
 			continue
 		}
