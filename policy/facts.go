@@ -41,6 +41,14 @@ type Facts struct {
 	Seen Seen `json:"-"`
 }
 
+// WithIdentity returns the facts with who makes the call, and where, as other facts have it: with their
+// Who, Roles, Groups and Env.
+func (f *Facts) WithIdentity(other *Facts) Facts {
+	all := *f
+	all.Who, all.Roles, all.Groups, all.Env = other.Who, other.Roles, other.Groups, other.Env
+	return all
+}
+
 // TextFact is a fact that is a plain text. Records and fixtures keep it in the member Name.
 type TextFact struct {
 	Name  string

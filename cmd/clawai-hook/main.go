@@ -11,6 +11,7 @@ import (
 
 	_ "github.com/clawai/clawai/cmd/clawai-hook/internal/singlethread"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/hook"
 	"github.com/clawai/clawai/proxy/hook/client"
@@ -51,6 +52,7 @@ func openDoor(line *program.Line, project string, req *client.Request, ask hook.
 	if err != nil {
 		return nil, err
 	}
+	caller := base.NewCaller(o.Folders.State, o.Policy.Policy)
 	guard, err := gate.New(gate.Options{
 		Policy: o.Policy.Policy, Recorder: o.Record, Approver: ask, Concluder: gate.None{}, Principals: gate.None{}, Inspector: detectors{}, Labels: gate.None{}, Releases: gate.None{},
 		Limits: hook.Uncounted{}, ObserveOnly: line.OptionText("observe") == "true",
@@ -59,7 +61,7 @@ func openDoor(line *program.Line, project string, req *client.Request, ask hook.
 		_ = o.Record.Close()
 		return nil, err
 	}
-	door := &hook.Door{Gate: guard, Policy: o.Policy.Policy, Flow: o.Policy.Policy.FlowLevel() != policy.Off, Before: o.Policy.Policy.FlowLevel() != policy.Off || o.Policy.Policy.Labelled(), Close: func() {
+	door := &hook.Door{Gate: guard, Policy: o.Policy.Policy, Flow: o.Policy.Policy.FlowLevel() != policy.Off, Before: o.Policy.Policy.FlowLevel() != policy.Off || o.Policy.Policy.Labelled(), Identify: caller.Identify, Close: func() {
 		guard.Close()
 		_ = o.Record.Close() // the decisions are already in it
 	}}

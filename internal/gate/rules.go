@@ -68,30 +68,59 @@ func (noRules) AlterReply([]policy.Call, []string) []policy.Alteration          
 func (s *Session) decideCalls(p Policy, x *Exchange) (d policy.Decision) {
 	x.judgedCalls, x.advice = nil, ""
 	if len(x.Work) > 0 {
-		if d = p.DecideAll(s.inspectArguments(p, x, s.stampCalls(p, x.Work))); d.Action == policy.Deny {
+		if d = p.DecideAll(s.inspectArguments(p, x, s.stampCalls(p, s.identifyAgain(x, x.Work)))); d.Action == policy.Deny {
 			return d
 		}
 		if len(x.Calls) == 0 {
 			return policy.Decision{Action: policy.Allow}
 		}
 	}
-	x.judgedCalls = s.inspectArguments(p, x, s.stampCalls(p, x.Calls))
+	x.judgedCalls = s.inspectArguments(p, x, s.stampCalls(p, s.identifyAgain(x, x.Calls)))
 	return p.DecideAll(x.judgedCalls)
 }
 
-// setWorkFolder stores in the calls where relative paths start, and on which system.
-func (s *Session) setWorkFolder(x *Exchange) {
-	if s.o.Facts == (policy.Facts{}) || !x.isGoverned() {
+// setFacts stores in the calls what is known of them beside the message: where relative paths start,
+// on which system, and who calls.
+func (s *Session) setFacts(x *Exchange) {
+	if !x.isGoverned() || s.o.Facts == (policy.Facts{}) && s.o.Identify == nil {
 		return
 	}
 	facts := s.o.Facts
-	facts.Elsewhere = facts.Elsewhere || s.rooted.Load()
+	if facts == (policy.Facts{}) { // the transport has set the others
+		facts = x.Event.Facts
+	}
+	facts.Elsewhere = facts.Elsewhere || s.rooted.Load() && s.o.Facts != (policy.Facts{})
+	if s.o.Identify != nil {
+		s.o.Identify(&facts)
+	}
 	x.Event.Facts = facts
 	for _, cs := range [][]policy.Call{x.Calls, x.Work} {
 		for i := range cs {
-			cs[i].Facts = facts
+			if s.o.Facts != (policy.Facts{}) {
+				cs[i].Facts = facts
+			} else {
+				cs[i].Facts = cs[i].WithIdentity(&facts)
+			}
 		}
 	}
+}
+
+// identifyAgain returns the calls with who makes them now, which may have changed while a person was
+// asked. The record says it, too.
+func (s *Session) identifyAgain(x *Exchange, cs []policy.Call) []policy.Call {
+	if s.o.Identify == nil || len(cs) == 0 || !x.held {
+		return cs
+	}
+	now := cs[0].Facts
+	if s.o.Identify(&now); now == cs[0].Facts {
+		return cs
+	}
+	cs = slices.Clone(cs)
+	for i := range cs {
+		cs[i].Facts = cs[i].WithIdentity(&now)
+	}
+	x.Event.Facts = x.Event.WithIdentity(&now)
+	return cs
 }
 
 // NoteRoots takes the roots that the client declares, folders or other texts. If one

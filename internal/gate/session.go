@@ -50,6 +50,10 @@ type Options struct {
 	// when the client declares roots.
 	Facts policy.Facts
 
+	// Identify sets who makes the calls of the session, as it is known now: the facts Who, Roles,
+	// Groups and Env, and no other. It must not block. nil: that is not known, or the transport has set it.
+	Identify func(*policy.Facts)
+
 	// Mask removes secrets from a text of a message that the gate's answer quotes; nil: no text is
 	// changed.
 	Mask func(string) string

@@ -78,7 +78,7 @@ func (s *Session) crossGate(ctx context.Context, kind event.Kind, xs []*Exchange
 		if x.Event.Kind == "" {
 			x.Event.Kind = kind
 		}
-		s.setWorkFolder(x)
+		s.setFacts(x)
 		s.annotateCalls(x)
 		v := s.judgeExchange(x)
 		if v.Action == policy.Prompt {

@@ -97,6 +97,8 @@ type Sessions struct {
 	stop, endWork context.CancelFunc // stop ends a ctx that listens to signals, endWork ends working
 	tasks         sync.WaitGroup     // what Go has started
 
+	caller *base.Caller // who makes the calls
+
 	hidden atomic.Pointer[redact.Known] // secret values that must be stored nowhere; nil for none
 
 	mu     sync.Mutex     // guards the fields below
@@ -139,6 +141,7 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 		s.ctx, s.stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	}
 	s.working, s.endWork = context.WithCancel(s.ctx)
+	s.caller = base.NewCaller(s.o.Folders.State, s.policy.Policy)
 	if err := s.openShared(); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -293,6 +296,9 @@ func (s *Sessions) CountOpen() (sessions, waiting int) {
 	}
 	return len(s.open), waiting
 }
+
+// Identify sets in the facts of a call who makes it, as the gate does.
+func (s *Sessions) Identify(f *policy.Facts) { s.caller.Identify(f) }
 
 // HideValues hides values in everything that is recorded or kept from now on.
 func (s *Sessions) HideValues(k *redact.Known) {

@@ -61,8 +61,10 @@ type Door struct {
 	// Carries finds keys and other kinds of data in the arguments of a call, for the rules that ask
 	// for this. nil: this program does not search, and Elsewhere judges such a call.
 	Carries func(c *policy.Call, p gate.Policy) ([]gate.Found, error)
-	Note    string // the result of clearing the client's session, for the record
-	Close   func() // may be called several times
+	// Identify sets who makes the calls, as gate.Options.Identify. nil: the gate does it alone.
+	Identify func(*policy.Facts)
+	Note     string // the result of clearing the client's session, for the record
+	Close    func() // may be called several times
 }
 
 // Run answers a payload. It never panics.
@@ -165,7 +167,10 @@ func (h *hookRun) stampCalls(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
 		c := &h.req.Calls[i]
-		c.At, c.Screened, c.Session = now, true, h.req.Session
+		c.At, c.Screened, c.Session, c.Agent = now, true, h.req.Session, h.req.Row.ID
+		if door.Identify != nil {
+			door.Identify(&c.Facts)
+		}
 		if _, asks := door.Policy.Screens(policy.OnCall); !asks || door.Carries == nil {
 			continue
 		}

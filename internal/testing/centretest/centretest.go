@@ -32,6 +32,7 @@ type Centre struct {
 	server   *httptest.Server
 	tokens   map[string]string // token to laptop
 	bundle   []byte
+	who      *enrolment.Identity
 	fail     int // the status of every answer; 0: none fails
 	segments map[string]*stored
 	reports  []enrolment.Report
@@ -101,6 +102,13 @@ func (c *Centre) Publish(src []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bundle = src
+}
+
+// Tell sets whom laptops belong to, as they are told; nil for nobody.
+func (c *Centre) Tell(who *enrolment.Identity) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.who = who
 }
 
 // Fail makes every answer have a status; 0 ends that.
@@ -224,7 +232,10 @@ func (c *Centre) answer(w http.ResponseWriter, r *http.Request, body []byte) (in
 			return http.StatusBadRequest, refuse("invalid_request")
 		}
 		c.reports = append(c.reports, report)
-		return http.StatusNoContent, nil
+		if c.who == nil { // as a centre that knows nothing of people
+			return http.StatusNoContent, nil
+		}
+		return http.StatusOK, enrolment.Told{Who: c.who}
 	case segmentPath.MatchString(r.URL.Path):
 		return c.takeSegment(laptop, r, body)
 	}

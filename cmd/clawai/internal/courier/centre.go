@@ -144,7 +144,7 @@ func readAnswer(resp *http.Response, out any) error {
 		return fmt.Errorf("the centre's answer ended early: %w", err)
 	case len(text) > maxAnswer:
 		return errors.New("the centre's answer is too long")
-	case out == nil:
+	case out == nil || resp.StatusCode == http.StatusNoContent:
 		return nil
 	}
 	if err := json.Unmarshal(text, out); err != nil {
@@ -266,9 +266,10 @@ func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err e
 	return f, nil
 }
 
-// SendReport says how this laptop is.
-func (c *Centre) SendReport(ctx context.Context, r enrolment.Report) error {
-	return c.exchangeJSON(ctx, http.MethodPost, enrolment.StatePath, r, nil)
+// SendReport says how this laptop is, and returns what the centre says to it.
+func (c *Centre) SendReport(ctx context.Context, r enrolment.Report) (told enrolment.Told, err error) {
+	err = c.exchangeJSON(ctx, http.MethodPost, enrolment.StatePath, r, &told)
+	return told, err
 }
 
 func segmentPath(session, segment string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
@@ -67,10 +68,14 @@ func (c *Courier) Poll(ctx context.Context) (a Active, err error) {
 	}); kept != nil {
 		return a, errors.Join(err, kept)
 	}
-	if err != nil {
-		return a, err
+	if err == nil {
+		err = c.report(ctx, restored)
 	}
-	return a, c.report(ctx, restored)
+	if refused, is := errors.AsType[*StatusError](err); is && (refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden) {
+		// A laptop that the centre does not know any more has no roles there.
+		err = errors.Join(err, enrolment.KeepIdentity(c.folders.State, nil, now()))
+	}
+	return a, err
 }
 
 // poll is Poll without what is said afterwards. restored means that the rules were changed on this
@@ -128,7 +133,7 @@ func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error)
 	})
 }
 
-// report says to the centre how this laptop is.
+// report says to the centre how this laptop is, and keeps what the centre says of its owner.
 func (c *Courier) report(ctx context.Context, restored bool) error {
 	p, err := enrolment.ReadProgress(c.folders.State)
 	if err != nil {
@@ -144,7 +149,15 @@ func (c *Courier) report(ctx context.Context, restored bool) error {
 	if r.Sessions, err = audit.CountRunning(base.RecordDir(c.folders.State)); err != nil {
 		r.Sessions = 0 // a record that cannot be read is told of by doctor, and no reason to say nothing
 	}
-	return c.centre.SendReport(ctx, r)
+	told, err := c.centre.SendReport(ctx, r)
+	if err != nil {
+		return err
+	}
+	kept := enrolment.KeepIdentity(c.folders.State, told.Who, now())
+	if kept == nil || errors.Is(kept, enrolment.ErrNone) {
+		return nil
+	}
+	return enrolment.ChangeProgress(c.folders.State, func(p *enrolment.Progress) { p.Error = kept.Error() })
 }
 
 // SayGoodbye tells the centre that the laptop's owner has ended the enrolment.
@@ -153,7 +166,8 @@ func (c *Courier) SayGoodbye(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.centre.SendReport(ctx, enrolment.Report{Revision: p.Revision, Counter: p.Counter, Version: cmdline.ReleaseVersion(), Error: "the enrolment was ended on the laptop", Time: now()})
+	_, err = c.centre.SendReport(ctx, enrolment.Report{Revision: p.Revision, Counter: p.Counter, Version: cmdline.ReleaseVersion(), Error: "the enrolment was ended on the laptop", Time: now()})
+	return err
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -123,7 +123,7 @@ func openDoor(ctx context.Context, line *program.Line, project string, req *clie
 		_ = o.Record.Close()
 		return nil, err
 	}
-	return &hook.Door{Gate: one.Session, Policy: rules, Flow: weighs, Before: looks, Labels: one.Labels(), Note: note, Close: func() {
+	return &hook.Door{Gate: one.Session, Policy: rules, Flow: weighs, Before: looks, Labels: one.Labels(), Identify: one.All.Identify, Note: note, Close: func() {
 		_ = one.Close()
 		_ = o.Record.Close() // the decisions are already in it
 	}}, nil

@@ -1,0 +1,17 @@
+package enrolment
+
+import (
+	"os/user"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// NameAccount returns the caller's name on a laptop that is not enrolled: local:DOMAIN\NAME, of the
+// account that runs this process, as its token says.
+func NameAccount() policy.NameSet {
+	u, err := user.Current()
+	if err != nil {
+		return policy.NameSet{}
+	}
+	return localName(u.Username)
+}
