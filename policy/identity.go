@@ -54,6 +54,9 @@ func IsIdentityName(s string) bool {
 // IsKnown reports whether the names are known.
 func (n NameSet) IsKnown() bool { return n.text != "" }
 
+// Equal reports whether two sets hold the same names in the same order, or both are not known.
+func (n NameSet) Equal(other NameSet) bool { return n == other }
+
 // All returns the names.
 func (n NameSet) All() iter.Seq[string] {
 	return func(yield func(string) bool) {

@@ -124,6 +124,9 @@ func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 	x.Raw, x.Calls, x.Out, x.Caller = f.Raw, req.calls, req, req
 	req.work = x.Work
 	rc.describeFrame(&x.Event, f, req.calls)
+	if rc.from == mcp.ClientToServer {
+		x.Event.Client = mcp.NameClient(f.Method, f.Params)
+	}
 	x.Unasked = req.saysMore(f)
 	req.waiting = x
 	rc.enqueueExchange(ctx, x, false)

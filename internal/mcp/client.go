@@ -44,6 +44,26 @@ func ClientOfRequest(method string, params []byte) Client {
 	return newClient(meta.Member(MetaPrefix+"clientInfo"), meta.Member(MetaPrefix+"clientCapabilities"))
 }
 
+// NameClient returns the name and version that a client gives itself in the message that begins a
+// session (initialize, or server/discover of version 2026-07-28), at most 200 bytes; "" for any other
+// message. Nobody has checked them.
+func NameClient(method string, params []byte) string {
+	var c Client
+	switch method {
+	case "initialize":
+		c = ClientOfInitialize(params)
+	case "server/discover":
+		c = newClient(jsonscan.ValueOf(params).Member("_meta").Member(MetaPrefix+"clientInfo"), "")
+	}
+	name := strings.TrimSpace(c.Name + " " + c.Version)
+	if len(name) > maxClientName {
+		name = strings.ToValidUTF8(name[:maxClientName], "") + "…"
+	}
+	return name
+}
+
+const maxClientName = 200
+
 func newClient(info, capabilities jsonscan.Value) Client {
 	return Client{
 		Name:    strings.Clone(info.Member("name").Text()), // the string outlives the frame

@@ -119,6 +119,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 		dst = append(dst, `,"is_error":true`...)
 	}
 	dst = e.appendList(dst, "declared", ev.Declared, 0)
+	dst = e.appendMember(dst, "client", ev.Client)
 	return e.appendMember(dst, "detail", ev.Detail)
 }
 

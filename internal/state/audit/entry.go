@@ -23,6 +23,7 @@ type stored struct {
 	Server      string          `json:"server"`
 	ServerGuess string          `json:"server_guess"`
 	Invocation  string          `json:"invocation"`
+	Client      string          `json:"client"`
 	Direction   string          `json:"direction"`
 	Method      string          `json:"method"`
 	ID          json.RawMessage `json:"id"`
@@ -71,7 +72,7 @@ func parseEntry(file string, it item) (event.Entry, error) {
 	}
 	e := event.Entry{
 		Event: event.Event{
-			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess, Invocation: w.Invocation,
+			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess, Invocation: w.Invocation, Client: w.Client,
 			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Facts: w.Facts, Extra: w.Extra,
 			Bytes: w.Bytes, Folded: w.Folded, Finds: w.Finds, Looked: w.Looked, Altered: w.Altered, Release: w.Release, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
 			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Channel: w.Channel, Answer: w.Answer, By: w.By, Words: w.Words,
@@ -94,6 +95,8 @@ func parseEntry(file string, it item) (event.Entry, error) {
 type Filter struct {
 	Server   func(string) bool // matches the server's name, or its guessed name if it has none
 	Tool     func(string) bool // matches a tool's name
+	Who      func(string) bool // matches a name of who made a call
+	Agent    func(string) bool // matches the agent that made a call
 	Decision string            // "allow" or "deny": the final decision, or the one that an observing session did not enforce; "prompt": records whose rules decided to prompt; "": any
 	Session  string            // session id or the beginning of one
 	Record   string            // record id: matches this record and the records that refer to it
@@ -140,6 +143,9 @@ func (f *Filter) Takes(e *event.Entry) bool {
 		return false
 	}
 	if f.Tool != nil && !f.matchTool(e) {
+		return false
+	}
+	if f.Agent != nil && (e.Agent == "" || !f.Agent(e.Agent)) || f.Who != nil && !slices.ContainsFunc(e.Who.List(), f.Who) {
 		return false
 	}
 	switch f.Decision {

@@ -24,6 +24,8 @@ func filterFlags() []cli.Flag {
 		&cli.StringFlag{Name: "decision", Usage: "only `allow`, deny, or prompt (the rules wanted a person)"},
 		&cli.StringFlag{Name: "rule", Usage: "only what the `RULE` decided: policy.toml:7, or its description (a glob)"},
 		&cli.StringFlag{Name: "find", Usage: "only messages in which the `KIND` was found (secret, hidden, ...; \"*\" is any)"},
+		&cli.StringFlag{Name: "who", Usage: "only calls of the person `NAME` (a glob)"},
+		&cli.StringFlag{Name: "agent", Usage: "only calls of the agent `NAME` (a glob), where it is sure"},
 		&cli.StringFlag{Name: "since", Usage: "only what is not older than `TIME`: 10m, 2h, 3d, 2026-01-31, or RFC 3339"},
 		&cli.StringFlag{Name: "until", Usage: "only what is older than `TIME`, as with --since"},
 		&cli.StringFlag{Name: "session", Usage: "only the session `ID`, or sessions whose id begins with it"},
@@ -36,6 +38,12 @@ func commonFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 		return f, err
 	}
 	if f.Tool, err = cmdline.GlobFlag(c, "tool"); err != nil {
+		return f, err
+	}
+	if f.Who, err = cmdline.GlobFlag(c, "who"); err != nil {
+		return f, err
+	}
+	if f.Agent, err = cmdline.GlobFlag(c, "agent"); err != nil {
 		return f, err
 	}
 	if f.Rule, err = ruleFlag(c); err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -92,13 +93,22 @@ func readNamed(path string) (name string, src []byte, err error) {
 	return path, src, err
 }
 
+// checkOptions returns the options to check a file: the person's own policy loads as a proxy loads it,
+// and any other may be an organisation's.
+func checkOptions(path string) policy.Options {
+	if folders, err := config.ReadFolders(); err == nil && filepath.Clean(path) == folders.PolicyFile() {
+		return policyfile.PolicyOptions("/home/user")
+	}
+	return policyfile.DraftOptions("/home/user")
+}
+
 func loadFile(path string) loadedFile {
 	name, src, err := readNamed(path)
 	f := loadedFile{path: name, unread: err}
 	if err != nil {
 		return f
 	}
-	f.policy, err = policy.Parse(name, src, policyfile.PolicyOptions("/home/user"))
+	f.policy, err = policy.Parse(name, src, checkOptions(path))
 	if err != nil && !errors.As(err, &f.broken) {
 		f.unread = err
 	}

@@ -50,7 +50,7 @@ func runDiff(c *cli.Context) error {
 	case c.IsSet("since") && !c.Bool("record"):
 		return cmdline.Usagef("--since is for --record")
 	}
-	o := policyfile.PolicyOptions(c.String("home"))
+	o := policyfile.DraftOptions(c.String("home"))
 	if o.Home == "" && !c.Bool("record") {
 		o.Home = "/home/user" // as in policy test: the same on every machine
 	} else if o.Home, err = homeFlag(c); err != nil {

@@ -85,6 +85,7 @@ func runExplain(c *cli.Context) error {
 		return err
 	}
 	o := policyfile.PolicyOptions(home)
+	o.Draft = c.String("policy") != ""
 	if root := c.String("root"); root != "" {
 		o.Disk = disk.RootedDisk(root)
 	}
@@ -108,6 +109,9 @@ func runExplain(c *cli.Context) error {
 	}
 	calls, err := request(p)
 	calls = explain.FillPlace(explain.FillTime(calls, at), cwd, system)
+	if c.String("policy") == "" && !c.IsSet("fixture") {
+		identifyCalls(p, calls)
+	}
 	if in != nil {
 		in.markCalls(calls)
 	}
@@ -121,6 +125,18 @@ func runExplain(c *cli.Context) error {
 		fmt.Fprintln(cmdline.ProseWriter(c.App.ErrWriter), "clawai: under looks at a disk, and none was named; --root / is the disk of this machine")
 	}
 	return writeExplanation(c, in, e)
+}
+
+// identifyCalls sets who would make calls here now.
+func identifyCalls(p *policy.Policy, calls []policy.Call) {
+	folders, err := config.ReadFolders()
+	if err != nil {
+		return // it is not known
+	}
+	caller := base.NewCaller(folders.State, p)
+	for i := range calls {
+		caller.Identify(&calls[i].Facts)
+	}
 }
 
 // asksDisk reports whether an "under" could not be decided because the disk was not read.

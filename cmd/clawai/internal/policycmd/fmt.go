@@ -55,7 +55,7 @@ func formatFile(c *cli.Context, path string) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if _, err := policy.Parse(name, src, policyfile.PolicyOptions("/home/user")); err != nil {
+	if _, err := policy.Parse(name, src, policyfile.DraftOptions("/home/user")); err != nil {
 		return false, cmdline.Usagef("the policy does not load, so it is left as it is:\n%w", err)
 	}
 	out, err := format.Format(src)

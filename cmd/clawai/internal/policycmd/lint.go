@@ -86,7 +86,7 @@ func lintFile(path, home string, o lint.Options) (lint.Linted, error) {
 	if err != nil {
 		return lint.Linted{}, cmdline.Usagef("%w", err)
 	}
-	where := policyfile.PolicyOptions(home)
+	where := policyfile.DraftOptions(home)
 	where.Disk = disk.PlainDisk()
 	p, err := policy.Parse(name, src, where)
 	if err != nil {

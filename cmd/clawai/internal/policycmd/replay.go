@@ -130,7 +130,7 @@ func homeFlag(c *cli.Context) (string, error) {
 // proxyOptions returns the options that a proxy here would use, except its working directory,
 // which is not in the record. The disk is today's.
 func proxyOptions(home string) policy.Options {
-	o := policyfile.PolicyOptions(home)
+	o := policyfile.DraftOptions(home)
 	o.Disk = disk.SystemDisk()
 	return o
 }

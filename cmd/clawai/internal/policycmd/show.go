@@ -44,7 +44,7 @@ func runShow(c *cli.Context) error {
 	if err != nil {
 		return cmdline.Usagef("%w", err)
 	}
-	p, err := policy.Parse(name, src, policyfile.PolicyOptions("/home/user"))
+	p, err := policy.Parse(name, src, policyfile.DraftOptions("/home/user"))
 	if err != nil {
 		return cmdline.Usagef("the policy does not load:\n%w", err)
 	}

@@ -81,7 +81,7 @@ func judgeOptions(c *cli.Context) (o policy.Options, fill func(*check.Fixture), 
 	if err != nil {
 		return o, nil, err
 	}
-	o = policyfile.PolicyOptions(c.String("home"))
+	o = policyfile.DraftOptions(c.String("home"))
 	if root := c.String("root"); root != "" {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			return o, nil, cmdline.Usagef("--root: %s is not a directory", root)

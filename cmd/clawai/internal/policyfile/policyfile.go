@@ -18,6 +18,14 @@ func PolicyOptions(home string) policy.Options {
 	return o
 }
 
+// DraftOptions returns the options for a policy that is read to look at it, and may be an
+// organisation's.
+func DraftOptions(home string) policy.Options {
+	o := PolicyOptions(home)
+	o.Draft = true
+	return o
+}
+
 // CountRules returns the number of rules of each action, as text.
 func CountRules(p *policy.Policy) string {
 	counts := map[policy.Action]int{}

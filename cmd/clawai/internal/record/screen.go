@@ -112,6 +112,11 @@ func Facts(r *Row, width int, home string) []string {
 	}
 	add("found", Short(strings.Join(e.Finds, ", "), 10*MaxText))
 	add("server", serverName(e))
+	add("who", Short(strings.Join(e.Who.List(), ", "), 2*MaxText))
+	add("roles", Short(strings.Join(e.Roles.List(), ", "), 2*MaxText))
+	add("environment", Short(e.Env, MaxText))
+	add("agent", Short(e.Agent, MaxText))
+	add("client", Short(e.Client, MaxText))
 	add("method", Short(e.Method, MaxText))
 	add("arguments", Short(escape.ReadableJSON(e.Args), 40*MaxText))
 	add("reply", strings.Join(replyParts(r), "; "))
