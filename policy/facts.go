@@ -49,6 +49,27 @@ func (f *Facts) WithIdentity(other *Facts) Facts {
 	return all
 }
 
+// DescribeIdentity returns what the facts know of who makes the call, and where, as words for people:
+// "by ana@team.example", "with role oncall". A set that is known to be empty has words, too.
+func (f *Facts) DescribeIdentity() (words []string) {
+	set := func(before string, n NameSet) {
+		if text := describeNames(n); text != "" {
+			words = append(words, before+" "+text)
+		}
+	}
+	text := func(before, s string) {
+		if s != "" {
+			words = append(words, before+" "+s)
+		}
+	}
+	set("by", f.Who)
+	set("with role", f.Roles)
+	set("with group", f.Groups)
+	text("in environment", f.Env)
+	text("from agent", f.Agent)
+	return words
+}
+
 // TextFact is a fact that is a plain text. Records and fixtures keep it in the member Name.
 type TextFact struct {
 	Name  string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"strconv"
 	"sync"
@@ -20,6 +21,7 @@ var scriptCentres sync.Map
 //	centre publish FILE        gives laptops a bundle
 //	centre answers CODE        refuses the next enrolments
 //	centre fails STATUS        fails every request; 0 ends that
+//	centre owner FILE          says that laptops belong to whom the JSON describes; "nobody" ends that
 //	centre holds N             demands N segments that are not empty
 //	centre heard TEXT          demands that the last report holds an error with a text
 func centreInScript(ts *testscript.TestScript, neg bool, args []string) {
@@ -52,6 +54,14 @@ func centreInScript(ts *testscript.TestScript, neg bool, args []string) {
 	switch args[0] {
 	case "publish":
 		c.Publish([]byte(ts.ReadFile(args[1])))
+	case "owner":
+		if args[1] == "nobody" {
+			c.Tell(nil)
+			return
+		}
+		var who enrolment.Identity
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &who))
+		c.Tell(&who)
 	case "answers":
 		c.Refuse(args[1])
 	case "fails":

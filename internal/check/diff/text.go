@@ -43,6 +43,7 @@ func oneLine(c *policy.Call) string {
 	if len(c.Finds) > 0 {
 		parts = append(parts, "carrying", strings.Join(c.Finds, ", "))
 	}
+	parts = append(parts, c.DescribeIdentity()...)
 	if !c.At.IsZero() {
 		parts = append(parts, "at", c.At.UTC().Format(time.RFC3339))
 	}

@@ -56,6 +56,11 @@ type CallDocument struct {
 	At      *time.Time      `json:"at,omitempty"`
 	Cwd     string          `json:"cwd,omitempty"`
 	OS      string          `json:"os,omitempty"`
+	Who     []string        `json:"who,omitzero"` // absent: not known; so are Roles and Groups
+	Roles   []string        `json:"roles,omitzero"`
+	Groups  []string        `json:"groups,omitzero"`
+	Env     string          `json:"env,omitempty"`
+	Agent   string          `json:"agent,omitempty"`
 	// Elsewhere means that relative paths may also start in other folders.
 	Elsewhere bool            `json:"elsewhere,omitempty"`
 	Decision  string          `json:"decision"`
@@ -152,6 +157,7 @@ func (e *Explanation) callDocument(j *Judged) CallDocument {
 		c.At = &j.At
 	}
 	c.Cwd, c.OS, c.Elsewhere = j.Cwd, j.OS, j.Elsewhere
+	c.Who, c.Roles, c.Groups, c.Env, c.Agent = j.Who.List(), j.Roles.List(), j.Groups.List(), j.Env, j.Agent
 	if r := j.Decision.Rule; r != nil {
 		doc := ruleDocument(r)
 		c.Rule = &doc

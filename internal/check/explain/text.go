@@ -68,6 +68,9 @@ func (t *printer) printCall(j *Judged) {
 	} else {
 		head = append(head, "on a server of unknown name")
 	}
+	for _, words := range j.DescribeIdentity() {
+		head = append(head, term.VisibleText(words))
+	}
 	if !j.At.IsZero() {
 		head = append(head, "at "+j.At.Format(time.RFC3339))
 	}

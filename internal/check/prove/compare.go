@@ -214,7 +214,7 @@ func (d *difference) askPolicies(q question, shown func(old, after *policy.Decis
 			if d.total -= workOfCall; d.total < 0 {
 				return true
 			}
-			key := strings.Join(append([]string{call.Server, call.Method, string(call.Args), fmt.Sprint(call.Finds, call.Screened, call.Assurances, call.Seen, call.At)}, call.Names...), "\x00")
+			key := strings.Join(append([]string{call.Server, call.Method, string(call.Args), fmt.Sprint(call.Finds, call.Screened, call.Facts)}, call.Names...), "\x00")
 			if judged[key] {
 				continue
 			}
