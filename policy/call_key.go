@@ -26,14 +26,26 @@ type CallKey struct {
 	// and that a record does not keep. It is nil for a key that is recorded.
 	Fill func(c, like *Call)
 
-	got func(c *Call) string // returns the call's value for people; "" if it is not known
-
-	identity bool // the condition looks at who makes the call, or where
-	// Of a key that takes globs: put makes the text of the call that they match another one, and may
-	// be nil. set returns the names of the call that they match; nil if they match the text got.
-	put func(c *Call, text string)
-	set func(c *Call) *NameSet
+	// One of these says what the condition looks at: got returns the value for people, "" if it is not
+	// known; name and set return a fact about who makes the call, or where.
+	got  func(c *Call) string
+	name func(f *Facts) *string
+	set  func(f *Facts) *NameSet
 }
+
+// describeValue returns the call's value for people; "" if it is not known.
+func (k *CallKey) describeValue(c *Call) string {
+	switch {
+	case k.name != nil:
+		return *k.name(&c.Facts)
+	case k.set != nil:
+		return describeNames(*k.set(&c.Facts))
+	}
+	return k.got(c)
+}
+
+// isIdentity reports whether the condition looks at who makes the call, or where.
+func (k *CallKey) isIdentity() bool { return k.name != nil || k.set != nil }
 
 // Proof tells how proofs treat a condition.
 type Proof uint8
@@ -123,18 +135,26 @@ func (k *CallKey) statedGlobs(globs, written []string) Stated {
 		g, _ := glob.Compile(s)
 		compiled = append(compiled, g)
 	}
-	s := Stated{Text: globsTOML(globs, written), Globs: globs, test: &callGlob{compiled, k.got, k.put}}
+	s := Stated{Text: globsTOML(globs, written), Globs: globs, test: &callGlob{compiled, k.got, k.name}}
 	if k.set != nil {
 		s.test = &callNames{compiled, k.set}
 	}
 	return s
 }
 
-// callGlob compares a text of the call with globs; "" means that the text is not known.
+// callGlob compares a text of the call with globs; "" means that the text is not known. The text is
+// a fact, or what got returns.
 type callGlob struct {
 	globs anyOf
-	text  func(*Call) string
-	put   func(*Call, string) // changes the text; may be nil
+	got   func(*Call) string
+	fact  func(*Facts) *string // nil for got
+}
+
+func (g *callGlob) text(c *Call) string {
+	if g.fact != nil {
+		return *g.fact(&c.Facts)
+	}
+	return g.got(c)
 }
 
 // anyOf is a list of globs; one must match.
@@ -161,15 +181,15 @@ func (g *callGlob) matchCall(c *Call) where.Match {
 
 // meet gives the call a text that the first glob matches.
 func (g *callGlob) meet(c *Call) {
-	if g.put != nil && !g.globs.matchText(g.text(c)) {
-		g.put(c, exampleOf(g.globs))
+	if g.fact != nil && !g.globs.matchText(g.text(c)) {
+		*g.fact(&c.Facts) = exampleOf(g.globs)
 	}
 }
 
 // miss gives the call a text that probably no glob matches.
 func (g *callGlob) miss(c *Call) {
-	if g.put != nil {
-		g.put(c, "another")
+	if g.fact != nil {
+		*g.fact(&c.Facts) = "another"
 	}
 }
 

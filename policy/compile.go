@@ -153,7 +153,7 @@ func (c *compiler) noteDependencies(src *ruleSource) {
 		for i := range all {
 			k, _ := CallKeyOf(all[i].Key)
 			p.hinted = p.hinted || k.Hint != ""
-			if k.identity {
+			if k.isIdentity() {
 				p.identity = append(p.identity, k.Name)
 			}
 		}

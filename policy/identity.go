@@ -108,45 +108,14 @@ func describeNames(n NameSet) string {
 	return "none"
 }
 
-// identityRows returns the rows of the keys about who makes a call, and where. A caller has several
-// names, roles and groups, of which one must match.
-func identityRows() []key {
-	text := func(name, behind, is, unknown string, of func(*Facts) *string) key {
-		k := globKey(name, func(c *Call) string { return *of(&c.Facts) })
-		k.behind, k.call.Is, k.call.Unknown, k.call.identity = behind, is, unknown, true
-		k.call.put = func(c *Call, s string) { *of(&c.Facts) = s }
-		return k
-	}
-	set := func(name, behind, is, unknown string, of func(*Facts) *NameSet) key {
-		k := globKey(name, func(c *Call) string { return describeNames(*of(&c.Facts)) })
-		k.behind, k.call.Is, k.call.Unknown, k.call.identity = behind, is, unknown, true
-		k.call.set = func(c *Call) *NameSet { return of(&c.Facts) }
-		return k
-	}
-	return []key{
-		set("who", "server", "the caller is", "who calls is not known", func(f *Facts) *NameSet { return &f.Who }),
-		set("role", "who", "the caller's roles are", "the caller's roles are not known", func(f *Facts) *NameSet { return &f.Roles }),
-		set("group", "role", "the caller's groups are", "the caller's groups are not known", func(f *Facts) *NameSet { return &f.Groups }),
-		text("env", "group", "the environment is", "the environment is not known", func(f *Facts) *string { return &f.Env }),
-		text("agent", "env", "the agent is", "the agent is not known for sure", func(f *Facts) *string { return &f.Agent }),
-	}
-}
-
-// globKey returns the row of a key that a written rule has directly behind its subject, with globs on
-// a fact that records keep.
-func globKey(name string, got func(*Call) string) key {
-	return callRow(key{name: name, early: true, field: readGlobKey, call: &CallKey{
-		Glob: true, Recorded: true, Hint: `"` + name + `" in the fixture says it`, got: got}})
-}
-
 // callNames compares the names of a call with globs; one name must match one glob.
 type callNames struct {
 	globs anyOf
-	set   func(*Call) *NameSet
+	set   func(*Facts) *NameSet
 }
 
 func (g *callNames) matchCall(c *Call) where.Match {
-	names := *g.set(c)
+	names := *g.set(&c.Facts)
 	if !names.IsKnown() {
 		return where.Maybe
 	}
@@ -160,18 +129,18 @@ func (g *callNames) matchCall(c *Call) where.Match {
 
 // meet adds a name that the first glob matches to the names of the call.
 func (g *callNames) meet(c *Call) {
-	list := g.set(c).List()
+	list := g.set(&c.Facts).List()
 	if name := exampleOf(g.globs); IsIdentityName(name) && !slices.ContainsFunc(list, g.globs.matchText) {
 		if more, err := NewNameSet(append(list, name)); err == nil {
-			*g.set(c) = more
+			*g.set(&c.Facts) = more
 		}
 	}
 }
 
 // miss takes away the names that match.
 func (g *callNames) miss(c *Call) {
-	if rest, err := NewNameSet(slices.DeleteFunc(g.set(c).List(), g.globs.matchText)); err == nil {
-		*g.set(c) = rest
+	if rest, err := NewNameSet(slices.DeleteFunc(g.set(&c.Facts).List(), g.globs.matchText)); err == nil {
+		*g.set(&c.Facts) = rest
 	}
 }
 

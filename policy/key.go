@@ -111,8 +111,18 @@ func init() {
 		key{name: "above", behind: "description", field: (*parser).readAbove, write: (*ruleSource).writeAbove, narrow: (*narrower).keepPlace},
 		key{name: "preview", behind: "ask", field: (*parser).readPreview, check: (*parser).checkPreview, write: (*ruleSource).writePreview,
 			narrow: (*narrower).dropPreview},
+		// A caller has several names, roles and groups, of which one must match.
+		callRow(key{name: "who", behind: "server", early: true, field: readGlobKey, call: &CallKey{Glob: true, Is: "the caller is", Unknown: "who calls is not known",
+			Hint: "\"who\" in the fixture says it", Recorded: true, set: func(f *Facts) *NameSet { return &f.Who }}}),
+		callRow(key{name: "role", behind: "who", early: true, field: readGlobKey, call: &CallKey{Glob: true, Is: "the caller's roles are", Unknown: "the caller's roles are not known",
+			Hint: "\"role\" in the fixture says it", Recorded: true, set: func(f *Facts) *NameSet { return &f.Roles }}}),
+		callRow(key{name: "group", behind: "role", early: true, field: readGlobKey, call: &CallKey{Glob: true, Is: "the caller's groups are", Unknown: "the caller's groups are not known",
+			Hint: "\"group\" in the fixture says it", Recorded: true, set: func(f *Facts) *NameSet { return &f.Groups }}}),
+		callRow(key{name: "env", behind: "group", early: true, field: readGlobKey, call: &CallKey{Glob: true, Is: "the environment is", Unknown: "the environment is not known",
+			Hint: "\"env\" in the fixture says it", Recorded: true, name: func(f *Facts) *string { return &f.Env }}}),
+		callRow(key{name: "agent", behind: "env", early: true, field: readGlobKey, call: &CallKey{Glob: true, Is: "the agent is", Unknown: "the agent is not known for sure",
+			Hint: "\"agent\" in the fixture says it", Recorded: true, name: func(f *Facts) *string { return &f.Agent }}}),
 	)
-	addKeys(identityRows()...)
 }
 
 // addKeys appends rows to the table.

@@ -296,7 +296,7 @@ func (t *tracer) describeCondition(rule int, at obstacle) Condition {
 		s, not := src.compiledCondition(at.index)
 		k, _ := CallKeyOf(s.Key)
 		c.Not = not
-		c.Key, c.Want, c.Got = s.Key, []string{s.Text}, k.got(t.call)
+		c.Key, c.Want, c.Got = s.Key, []string{s.Text}, k.describeValue(t.call)
 		if k.Glob {
 			c.Want = s.Globs
 		}

@@ -82,24 +82,24 @@ func (s *Session) decideCalls(p Policy, x *Exchange) (d policy.Decision) {
 // setFacts stores in the calls what is known of them beside the message: where relative paths start,
 // on which system, and who calls.
 func (s *Session) setFacts(x *Exchange) {
-	if !x.isGoverned() || s.o.Facts == (policy.Facts{}) && s.o.Identify == nil {
+	own := s.o.Facts != (policy.Facts{}) // otherwise the transport has set what is not about the caller
+	if !x.isGoverned() || !own && s.o.Identify == nil {
 		return
 	}
-	facts := s.o.Facts
-	if facts == (policy.Facts{}) { // the transport has set the others
-		facts = x.Event.Facts
+	facts := &x.Event.Facts
+	if own {
+		*facts = s.o.Facts
+		facts.Elsewhere = facts.Elsewhere || s.rooted.Load()
 	}
-	facts.Elsewhere = facts.Elsewhere || s.rooted.Load() && s.o.Facts != (policy.Facts{})
 	if s.o.Identify != nil {
-		s.o.Identify(&facts)
+		s.o.Identify(facts)
 	}
-	x.Event.Facts = facts
 	for _, cs := range [][]policy.Call{x.Calls, x.Work} {
 		for i := range cs {
-			if s.o.Facts != (policy.Facts{}) {
-				cs[i].Facts = facts
+			if own {
+				cs[i].Facts = *facts
 			} else {
-				cs[i].Facts = cs[i].WithIdentity(&facts)
+				cs[i].Facts = cs[i].WithIdentity(facts)
 			}
 		}
 	}
