@@ -3,6 +3,7 @@ package enrolment
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -14,7 +15,10 @@ type Standing struct {
 	Counter  uint64 `json:"counter,omitempty"`  // of the bundle in force; 0: none
 	Revision string `json:"revision,omitempty"` // of its policy
 	Reached  string `json:"reached,omitempty"`  // when the centre last answered, RFC 3339, UTC
-	Backlog  int64  `json:"backlog,omitempty"`  // bytes of the record that are not copied yet
+	// Who are the owner's names, and Roles their roles, as they count now; absent where they are not known.
+	Who     []string `json:"who,omitzero"`
+	Roles   []string `json:"roles,omitzero"`
+	Backlog int64    `json:"backlog,omitempty"` // bytes of the record that are not copied yet
 	// Doubts are sentences about what does not work. Broken means that nothing is allowed for it.
 	Doubts []string `json:"doubts,omitempty"`
 	Broken bool     `json:"broken,omitempty"`
@@ -40,6 +44,8 @@ func FindStanding(state string, now time.Time) *Standing {
 		return s
 	}
 	s.Counter, s.Revision, s.Backlog = p.Counter, p.Revision, p.Backlog
+	caller, _ := FindCaller(state, now)
+	s.Who, s.Roles = caller.Who.List(), caller.Roles.List()
 	s.Reached = p.Reached.UTC().Format(time.RFC3339)
 	away := now.Sub(p.Reached)
 	switch ends := e.Offline.Ends(p.Reached); {
@@ -90,5 +96,18 @@ func (s *Standing) Describe() []string {
 	if s.Backlog > 0 {
 		copied = fmt.Sprintf("%d bytes of the record wait to be copied to it", s.Backlog)
 	}
-	return []string{s.URL + ", as " + s.Laptop, rules, copied, s.Offline}
+	return []string{s.URL + ", as " + s.Laptop, s.describeOwner(), rules, copied, s.Offline}
+}
+
+// describeOwner returns who uses this laptop, for rules that ask.
+func (s *Standing) describeOwner() string {
+	switch {
+	case s.Who == nil:
+		return "who uses this laptop is not known, nor in which roles"
+	case s.Roles == nil:
+		return "you are " + s.Who[0] + "; in which roles is not known"
+	case len(s.Roles) == 0:
+		return "you are " + s.Who[0] + ", without a role"
+	}
+	return "you are " + s.Who[0] + ", with the roles " + strings.Join(s.Roles, ", ")
 }

@@ -136,7 +136,9 @@ const whatItMeans = `Enrolled, this laptop
   - copies the record of sessions that begin from now on to the centre, as it lies in your state folder:
     which tools were called, with their arguments (secrets redacted), what was decided, and how it ended.
     Of agents' own tools, whose calls of a day share a file, it copies all of today.
-clawai unenroll ends both. clawai status shows where it stands.
+  - takes the centre's word for who uses it and in which roles. That opens only what a rule of yours
+    allows for a role.
+clawai unenroll ends all of it. clawai status shows where it stands.
 `
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
