@@ -57,12 +57,21 @@ func sample() *event.Event {
 	return &event.Event{
 		Kind: event.Decision, Server: "files", ServerGuess: "server-filesystem", Invocation: "team/run-7", Direction: "client",
 		Method: "tools/call", ID: []byte(`7`), Subject: "tool", Names: []string{"read_file"},
-		Args: []byte(`{"path": "/home/user/projects/a.txt", "n": 12, "deep": [true, null, {"x": -1.5e3}]}`), Digest: [32]byte{1, 2, 3}, Facts: policy.Facts{Cwd: "/home/user/projects", OS: "windows", Elsewhere: true, Assurances: policy.ReadOnly},
+		Args: []byte(`{"path": "/home/user/projects/a.txt", "n": 12, "deep": [true, null, {"x": -1.5e3}]}`), Digest: [32]byte{1, 2, 3}, Facts: policy.Facts{Cwd: "/home/user/projects", OS: "windows", Elsewhere: true, Assurances: policy.ReadOnly,
+			Who: nameSet("ana@team.example", "https://id.example#1"), Roles: nameSet("dev"), Groups: nameSet(), Env: "prod", Agent: "codex"},
 		Bytes: 155, Folded: 3, Sent: [32]byte{4, 5, 6}, Finds: []string{"secret 1 /result/content/0/text"}, Looked: []string{"secret"}, Altered: []string{"redact secret"}, Release: "0123456789abcdef0123456789abcdef", Policy: "prompt", Decision: "allow", Stage: "ask", Code: "allowed_by_person",
 		Reason: "a person allowed it", RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12,
 		RuleText: "Ask before reading", Ref: "abc-1", Channel: "terminal", Answer: "once", By: "anna", Words: "not there",
-		Waited: 1500 * time.Millisecond, IsError: true, Declared: []string{"read_file", "write_file"}, Detail: "detail",
+		Waited: 1500 * time.Millisecond, IsError: true, Declared: []string{"read_file", "write_file"}, Detail: "detail", Client: "Codex 1.2",
 	}
+}
+
+func nameSet(names ...string) policy.NameSet {
+	n, err := policy.NewNameSet(names)
+	if err != nil {
+		panic(err)
+	}
+	return n
 }
 
 func TestRecordWritesChainedLinesAndNamesThem(t *testing.T) {
