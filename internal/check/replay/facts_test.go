@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -74,5 +75,29 @@ func TestFactsAreKept(t *testing.T) {
 	}
 	if read != 1 {
 		t.Errorf("read %d records", read)
+	}
+}
+
+// A record has groups only where a rule asked for them then, and is not judged by a rule that asks now.
+func TestGroupsThatWereNotKept(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"group", "not.group"} {
+		j, err := replay.NewJudge("p.toml", fmt.Appendf(nil, "[[rule]]\naction = 'deny'\ntool = 'read'\n%s = 'a'\n[[rule]]\naction = 'allow'\ntool = '*'\n", key), policy.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			facts policy.Facts
+			known bool
+		}{{policy.Facts{Roles: names()}, false}, {policy.Facts{Roles: names(), Groups: names("b")}, true}, {policy.Facts{}, true}} {
+			e := event.Entry{Event: event.Event{Kind: event.Decision, Method: "tools/call", Subject: "tool", Names: []string{"read"}, Policy: "allow", Facts: c.facts}}
+			call, why := replay.RebuildCall(&e)
+			if why != "" {
+				t.Fatal(why)
+			}
+			if _, why := j.JudgeCall(&call); (why == "") != c.known || !c.known && why != replay.Unrecorded {
+				t.Errorf("%s, %+v: %q", key, c.facts, why)
+			}
+		}
 	}
 }

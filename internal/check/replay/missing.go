@@ -155,23 +155,35 @@ func (m *Missing) whyUnknown(s *policy.Source) Why {
 // needsUnrecorded reports whether a rule looks at data that not every record
 // contains.
 func needsUnrecorded(s policy.Source) bool {
-	return slices.ContainsFunc(s.Calls, func(c policy.Stated) bool {
+	return asksGroups(&s) || slices.ContainsFunc(s.Calls, func(c policy.Stated) bool {
 		k, _ := policy.CallKeyOf(c.Key)
 		return !k.Recorded
 	})
 }
 
+// asksGroups reports whether a rule, or an exception of it, asks for the caller's groups.
+func asksGroups(s *policy.Source) bool {
+	return slices.ContainsFunc(slices.Concat(s.Calls, s.Not.Calls), func(c policy.Stated) bool { return c.Key == groupKey })
+}
+
 // knowsConditions reports whether the record can decide all conditions of a rule on the call as a
 // whole. For the condition find, the record must show that a kind was found or was looked for.
 func (c *Call) knowsConditions(p *policy.Policy, s *policy.Source) bool {
+	// The groups of a caller are kept only where a rule asked for some. They were known if the roles were.
+	if asksGroups(s) && c.Roles.IsKnown() && !c.Groups.IsKnown() {
+		return false
+	}
 	return !slices.ContainsFunc(s.Calls, func(stated policy.Stated) bool {
 		k, _ := policy.CallKeyOf(stated.Key)
 		return !k.Recorded && !(s.Finds != nil && stated.Key == findKey && c.knowsKinds(p, s.Finds))
 	})
 }
 
-// findKey is the key of the only condition that some records can decide and some cannot.
-const findKey = "find"
+// The keys of conditions that some records can decide and some cannot.
+const (
+	findKey  = "find"
+	groupKey = "group"
+)
 
 // knowsKinds reports whether the record shows that one of the kinds was found, or that none was. It
 // does not trust records about kinds of the owner's packs, because the pack may have changed since.
