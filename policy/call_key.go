@@ -44,6 +44,20 @@ func (k *CallKey) describeValue(c *Call) string {
 	return k.got(c)
 }
 
+// FillUnknown copies the fact about who makes a call that the condition looks at, if like has it and c
+// does not. It reports whether it did: a record may have been written before such facts were kept.
+func (k *CallKey) FillUnknown(c, like *Call) bool {
+	switch {
+	case k.name != nil && *k.name(&c.Facts) == "":
+		*k.name(&c.Facts) = *k.name(&like.Facts)
+		return *k.name(&c.Facts) != ""
+	case k.set != nil && !k.set(&c.Facts).IsKnown():
+		*k.set(&c.Facts) = *k.set(&like.Facts)
+		return k.set(&c.Facts).IsKnown()
+	}
+	return false
+}
+
 // isIdentity reports whether the condition looks at who makes the call, or where.
 func (k *CallKey) isIdentity() bool { return k.name != nil || k.set != nil }
 

@@ -1,15 +1,20 @@
 package policy_test
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/clawai/clawai/internal/ask/remember"
 	"github.com/clawai/clawai/internal/check/explain"
 	"github.com/clawai/clawai/internal/check/prove"
+	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -225,6 +230,34 @@ func TestExplainNamesTheCaller(t *testing.T) {
 		var b strings.Builder
 		if err := explain.DescribeCalls(p, []policy.Call{call}).WriteText(&b, true); err != nil || !strings.Contains(b.String(), c.want) {
 			t.Errorf("%q: %v\n%s", c.roles, err, &b)
+		}
+	}
+}
+
+// A denied call whose record does not say who made it may have been made by whoever asks now, so no
+// answer "always" opens it.
+func TestDeniedCallOfAnUnknownCaller(t *testing.T) {
+	t.Parallel()
+	const ask = "[[rule]]\naction = \"prompt\"\ntool = \"write\"\nrole = \"oncall\"\n"
+	for _, c := range []struct {
+		roles  []string
+		opened bool
+	}{{nil, false}, {[]string{"guest"}, true}} {
+		path := filepath.Join(t.TempDir(), "p.toml")
+		if err := os.WriteFile(path, []byte(ask), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := clientPolicy(t, ask)
+		call, denied := writeFrom("files"), writeFrom("files")
+		call.Roles = nameSet(t, "oncall")
+		if c.roles != nil {
+			denied.Roles = nameSet(t, c.roles...)
+		}
+		q := gate.Question{Calls: []policy.Call{call}, Rule: *p.Decide(&call).Rule, Revision: p.Revision()}
+		q.Rule.Pos.File = path
+		_, err := (&remember.Writer{Policy: path, Denied: deniedBefore(denied)}).Write(context.Background(), q, "exact", gate.AllowAlways)
+		if (err == nil) != c.opened {
+			t.Errorf("%q: %v", c.roles, err)
 		}
 	}
 }

@@ -262,6 +262,7 @@ func (s *Sessions) wantCentre(ctx context.Context) {
 			return
 		case <-time.After(wait):
 		}
+		s.caller.Wake()
 		s.callCentre()
 	}
 }

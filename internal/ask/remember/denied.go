@@ -58,6 +58,8 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 	}
 	for _, s := range p.stated {
 		switch key, _ := policy.CallKeyOf(s.Key); {
+		case key.FillUnknown(&c, p.call):
+			exact = false
 		case key.Recorded:
 		case key.Fill == nil:
 			return true // unknown

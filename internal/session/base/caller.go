@@ -2,6 +2,7 @@ package base
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/clawai/clawai/internal/state/enrolment"
@@ -11,6 +12,7 @@ import (
 // Caller says who makes the calls of this process's sessions. Its methods are safe for concurrent use.
 type Caller struct {
 	state string
+	idle  atomic.Bool // nothing is known, and nothing can be before Wake: calls cost no look at a clock
 
 	mu     sync.Mutex
 	asks   bool           // a rule asks who calls: then it is also found on a laptop that is not enrolled
@@ -36,11 +38,19 @@ func (c *Caller) SetPolicy(p *policy.Policy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asks, c.groups, c.under, c.looked = asks, groups, p, time.Time{}
+	c.idle.Store(false)
 }
+
+// Wake makes the next call find out again whether the laptop is enrolled. Without it, a laptop that is
+// not, and whose rules do not ask who calls, does not look a second time.
+func (c *Caller) Wake() { c.idle.Store(false) }
 
 // Identify sets in the facts who calls, as gate.Options.Identify wants it. On a laptop that is not
 // enrolled, and whose rules do not ask who calls, it sets nothing but the environment.
 func (c *Caller) Identify(f *policy.Facts) {
+	if c.idle.Load() {
+		return
+	}
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,6 +63,7 @@ func (c *Caller) Identify(f *policy.Facts) {
 			c.found.Groups = policy.NameSet{}
 		}
 		c.looked = now
+		c.idle.Store(!enrolled && !c.asks && c.found == (enrolment.Caller{}))
 	}
 	f.Who, f.Roles, f.Groups, f.Env = c.found.Who, c.found.Roles, c.found.Groups, c.found.Env
 }
