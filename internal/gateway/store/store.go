@@ -82,6 +82,7 @@ type Laptop struct {
 	By                    string // who allowed it
 	Owner                 Owner
 	Revoked               time.Time // its token is not taken since
+	RevokedBy             string
 	Seen                  time.Time // when it last asked for anything
 	Report                enrolment.Report
 	Shipped               time.Time // when bytes of its record last came
@@ -102,7 +103,7 @@ type Laptops interface {
 	FindLaptop(ctx context.Context, id string) (l Laptop, tokenHash string, err error)
 	ListLaptops(ctx context.Context) ([]Laptop, error)
 	// RevokeLaptop ends the token of a laptop. ErrNone: there is none. ErrTwice: it was revoked before.
-	RevokeLaptop(ctx context.Context, id string, now time.Time) error
+	RevokeLaptop(ctx context.Context, id, by string, now time.Time) error
 	// TouchLaptop keeps that a laptop asked for something.
 	TouchLaptop(ctx context.Context, id string, now time.Time) error
 	AddReport(ctx context.Context, id string, r enrolment.Report, now time.Time) error

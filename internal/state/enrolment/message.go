@@ -8,7 +8,7 @@ const (
 	TokenPath   = "/v1/enroll/token" //nolint:gosec // POST AskToken, answered by Grant, or 400 with Refusal
 	BundlePath  = "/v1/bundle"       // GET with If-None-Match: 200 and the bundle with an ETag, 304, or 404 if there is none
 	RecordsPath = "/v1/records/"     // followed by SESSION/SEGMENT; GET, PUT: Held
-	StatePath   = "/v1/state"        // POST Report
+	StatePath   = "/v1/state"        // POST Report, answered by Told
 )
 
 // AskEnrolment begins an enrolment by device code (RFC 8628).
@@ -74,4 +74,19 @@ type Report struct {
 	Sessions int       `json:"sessions"`          // sessions that run now
 	Backlog  int64     `json:"backlog,omitempty"` // bytes of the record that are not shipped
 	Time     time.Time `json:"time,omitzero"`     // by the laptop's clock
+}
+
+// Told is the answer to Report. Older centres answer without a member.
+type Told struct {
+	Who *Identity `json:"who,omitempty"` // nil: the centre does not know whose laptop this is
+}
+
+// Identity is whom a laptop belongs to, as the centre knows it now. Rules ask for it.
+type Identity struct {
+	Who         string   `json:"who"`           // a name for people to read; anybody may have the same
+	Key         string   `json:"key"`           // ISSUER#SUBJECT, which is one person alone
+	Groups      []string `json:"groups"`        // as the identity provider names them
+	GroupsKnown bool     `json:"groups_known"`  // false: there may be groups that Groups does not have
+	Roles       []string `json:"roles"`         // that the centre gives
+	Env         string   `json:"env,omitempty"` // that the centre names for all its laptops; "" for none
 }

@@ -128,12 +128,12 @@ func testLaptops(t *testing.T, s, other store.Store) {
 		t.Errorf("%+v", l)
 	}
 	wants(t, s.AddReport(ctx, "nobody", report, began), store.ErrNone)
-	wants(t, s.RevokeLaptop(ctx, "nobody", began), store.ErrNone)
-	must(t, s.RevokeLaptop(ctx, id, began))
-	wants(t, s.RevokeLaptop(ctx, id, began), store.ErrTwice)
+	wants(t, s.RevokeLaptop(ctx, "nobody", "ana", began), store.ErrNone)
+	must(t, s.RevokeLaptop(ctx, id, "ana", began))
+	wants(t, s.RevokeLaptop(ctx, id, "ana", began), store.ErrTwice)
 	l, hash, err := s.FindLaptop(ctx, id)
 	must(t, err)
-	if hash != "" || l.Revoked.IsZero() {
+	if hash != "" || l.Revoked.IsZero() || l.RevokedBy != "ana" {
 		t.Errorf("revoked: %q, %+v", hash, l)
 	}
 	if l, _, err := other.FindLaptop(ctx, id); err != nil || !l.Revoked.IsZero() {

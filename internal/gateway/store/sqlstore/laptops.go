@@ -114,12 +114,12 @@ func (s *Store) AddLaptop(ctx context.Context, deviceHash string, l store.Laptop
 	return id, err
 }
 
-const laptopColumns = "id, name, os, version, enrolled, enrolled_by, revoked, seen, report, shipped, bytes, records, findings, owner"
+const laptopColumns = "id, name, os, version, enrolled, enrolled_by, revoked, seen, report, shipped, bytes, records, findings, owner, revoked_by"
 
 func readLaptop(r scanner, more ...any) (l store.Laptop, err error) {
 	var enrolled, revoked, seen, shipped int64
 	var report, owner string
-	err = r.Scan(append([]any{&l.ID, &l.Name, &l.OS, &l.Version, &enrolled, &l.By, &revoked, &seen, &report, &shipped, &l.Bytes, &l.Records, &l.Findings, &owner}, more...)...)
+	err = r.Scan(append([]any{&l.ID, &l.Name, &l.OS, &l.Version, &enrolled, &l.By, &revoked, &seen, &report, &shipped, &l.Bytes, &l.Records, &l.Findings, &owner, &l.RevokedBy}, more...)...)
 	l.Enrolled, l.Revoked, l.Seen, l.Shipped = fromNanos(enrolled), fromNanos(revoked), fromNanos(seen), fromNanos(shipped)
 	if err == nil {
 		err = json.Unmarshal([]byte(report), &l.Report)
@@ -142,7 +142,7 @@ func (s *Store) ListLaptops(ctx context.Context) ([]store.Laptop, error) {
 }
 
 // RevokeLaptop implements store.Laptops.
-func (s *Store) RevokeLaptop(ctx context.Context, id string, now time.Time) error {
+func (s *Store) RevokeLaptop(ctx context.Context, id, by string, now time.Time) error {
 	return s.change(ctx, func(t *transaction) error {
 		var revoked int64
 		if err := t.row("SELECT revoked FROM laptop WHERE org = ? AND id = ?"+s.d.lock, s.org, id).Scan(&revoked); err != nil {
@@ -151,7 +151,7 @@ func (s *Store) RevokeLaptop(ctx context.Context, id string, now time.Time) erro
 		if revoked != 0 {
 			return store.ErrTwice
 		}
-		_, err := t.exec("UPDATE laptop SET revoked = ?, token_hash = '' WHERE org = ? AND id = ?", nanos(now), s.org, id)
+		_, err := t.exec("UPDATE laptop SET revoked = ?, revoked_by = ?, token_hash = '' WHERE org = ? AND id = ?", nanos(now), by, s.org, id)
 		return err
 	})
 }

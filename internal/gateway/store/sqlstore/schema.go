@@ -170,6 +170,8 @@ ALTER TABLE enrolment ADD COLUMN decider TEXT NOT NULL DEFAULT '';
 ALTER TABLE laptop ADD COLUMN owner_key TEXT NOT NULL DEFAULT '';
 
 ALTER TABLE laptop ADD COLUMN owner TEXT NOT NULL DEFAULT '{}';
+
+ALTER TABLE laptop ADD COLUMN revoked_by TEXT NOT NULL DEFAULT '';
 CREATE INDEX laptop_by_owner ON laptop (org, owner_key);
 
 DELETE FROM signed_in;
