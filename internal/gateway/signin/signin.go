@@ -17,6 +17,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/state/egress"
 )
 
 const (
@@ -63,9 +64,8 @@ type metadata struct {
 // NewProvider returns a provider. It sends nothing. secret is that of the client; "" for a client
 // without one. redirect is the address to which the provider sends people back.
 func NewProvider(s Settings, secret, redirect string, now func() time.Time) *Provider {
-	t := http.DefaultTransport.(*http.Transport).Clone()
 	return &Provider{settings: s, secret: secret, redirect: redirect, now: now, client: &http.Client{
-		Transport: cautious{t}, Timeout: requestTime,
+		Transport: cautious{egress.Network{}.NewTransport(egress.Options{})}, Timeout: requestTime,
 		// A redirect could lead a secret elsewhere, or fetch keys in clear.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
