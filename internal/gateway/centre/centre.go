@@ -161,6 +161,7 @@ type Centre struct {
 	now     func() time.Time
 	begun   limit // enrolments that were begun, by address
 	guesses limit // codes that were typed wrong, by person
+	answers limit // of the identity provider, by the browser's address: each makes the centre ask the provider
 }
 
 // Open opens the centre in a folder, which it makes if it is missing. It refuses a folder or a file
@@ -209,6 +210,7 @@ func newCentre(db store.Store, s Settings, key []byte, now func() time.Time) *Ce
 	return &Centre{
 		Store: db, Settings: s, key: key, now: now,
 		begun: limit{most: 20, each: 10 * time.Minute}, guesses: limit{most: 10, each: 10 * time.Minute},
+		answers: limit{most: 300, each: 10 * time.Minute},
 	}
 }
 

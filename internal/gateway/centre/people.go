@@ -96,6 +96,10 @@ func (c *Centre) ReadFlow(cookie string) (f signin.Flow, next string, ok bool) {
 	return c.flowOf(cookie), string(path), true
 }
 
+// TakeAnswer counts an answer of the identity provider that a browser brings, and reports false if there
+// are too many from its address, which a whole office may share.
+func (c *Centre) TakeAnswer(address string) bool { return c.answers.take(address, c.now()) }
+
 // IdentityOf returns what a laptop is told of its owner, with the roles of now; nil if nobody is known to
 // own it. Groups count for some days after the owner has last signed in.
 func (c *Centre) IdentityOf(l *store.Laptop) *enrolment.Identity {

@@ -68,7 +68,8 @@ func (p Principal) isNamed(entry string) bool {
 	if strings.Contains(entry, "#") {
 		return entry == p.Key()
 	}
-	return p.Email != "" && strings.EqualFold(entry, p.Email)
+	// Of the same length: a K of Kelvin is a small k in other letters, and three bytes long.
+	return p.Email != "" && len(entry) == len(p.Email) && strings.EqualFold(entry, p.Email)
 }
 
 // CheckRoles returns an error for rules that cannot be meant.

@@ -11,7 +11,7 @@ const issuer = "https://idp.example"
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	rules := []Role{
-		{Name: Admin, Groups: []string{"sec-eng"}, People: []string{issuer + "#7", "Ana@Corp.Example"}},
+		{Name: Admin, Groups: []string{"sec-eng"}, People: []string{issuer + "#7", "Ana@Corp.Example", "ana@corp.examplk", "boss@corp.example"}},
 		{Name: "oncall", Groups: []string{"ops", "sec-eng"}},
 	}
 	for name, c := range map[string]struct {
@@ -25,6 +25,8 @@ func TestRoles(t *testing.T) {
 		"a key":                           {Principal{Issuer: issuer, Subject: "7"}, []string{Admin}},
 		"the subject of another issuer":   {Principal{Issuer: "https://other.example", Subject: "7"}, nil},
 		"a verified address":              {Principal{Issuer: issuer, Subject: "1", Email: "ana@corp.example"}, []string{Admin}},
+		"an address of look-alikes":       {Principal{Issuer: issuer, Subject: "1", Email: "ana@corp.exampl\u212a"}, nil},
+		"a long s":                        {Principal{Issuer: issuer, Subject: "1", Email: "bo\u017f\u017f@corp.example"}, nil},
 		"an address only in the name":     {Principal{Issuer: issuer, Subject: "1", Name: "ana@corp.example"}, nil},
 		"an address as the subject":       {Principal{Issuer: issuer, Subject: "ana@corp.example"}, nil},
 		"an issuer that swallows the key": {Principal{Issuer: "", Subject: issuer + "#7"}, nil},

@@ -118,7 +118,8 @@ func (p *Provider) find(ctx context.Context) (*metadata, error) {
 		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
 		defer cancel()
 		m, err := p.discover(short)
-		if p.failed, p.tried = err, now; err == nil {
+		// Those who wait for this answer must not each wait for one of their own.
+		if p.failed, p.tried = err, p.now(); err == nil {
 			p.known = m
 			return m, nil
 		}

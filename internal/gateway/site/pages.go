@@ -224,6 +224,7 @@ type enrollData struct {
 	Trouble string
 	Wish    *wish
 	Done    string
+	MayList bool // of laptops
 }
 
 type wish struct{ Name, OS, Version, Address, Asked string }
@@ -273,7 +274,7 @@ func (v *visit) decideEnroll(string) error {
 	} else if err != nil {
 		return err
 	} else {
-		d.Wish, d.Done = newWish(&e, v.s.centre.Now()), answer
+		d.Wish, d.Done, d.MayList = newWish(&e, v.s.centre.Now()), answer, v.who.Has(readers...)
 	}
 	return v.show("enroll", "Enrol a laptop", enrollPage, d)
 }

@@ -90,7 +90,7 @@ func (v *visit) beginSignIn(string) error {
 		return v.failSignIn(err)
 	}
 	http.SetCookie(v.w, v.s.newCookie(flowCookie, cookie, 10*time.Minute))
-	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
+	http.Redirect(v.w, v.r, to, http.StatusSeeOther) //nolint:gosec // it is the provider's address, from its own discovery
 	return nil
 }
 
@@ -107,6 +107,9 @@ func (v *visit) finishSignIn(string) error {
 		if f, path, ok := v.s.centre.ReadFlow(c[0].Value); ok {
 			flow, next = f, path
 		}
+	}
+	if flow.State != "" && !v.s.centre.TakeAnswer(v.s.addressOf(v.r)) {
+		return refuse(http.StatusTooManyRequests, "Too many sign-ins come from your address. Wait some minutes and sign in again.")
 	}
 	p, err := v.s.provider.Finish(v.r.Context(), flow, v.r.URL.Query())
 	if err != nil {

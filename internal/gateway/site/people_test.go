@@ -186,7 +186,7 @@ func TestSignInsAreBoundToABrowser(t *testing.T) {
 		return status, body
 	}
 	hers, his := stop(w.newBrowser()), stop(w.newBrowser())
-	address := begin(hers)
+	address, status := begin(hers), 0
 	if status, body := open(his, address); status != 403 || !strings.Contains(body, "in this browser") {
 		t.Errorf("a browser that began nothing: %d\n%s", status, body)
 	}
@@ -206,6 +206,15 @@ func TestSignInsAreBoundToABrowser(t *testing.T) {
 	r.AddCookie(&http.Cookie{Name: flowCookie, Value: forged})
 	if status, _, _ := w.do(w.laptop, r); status != 403 {
 		t.Errorf("a forged cookie: %d", status)
+	}
+	for range 310 {
+		if status, _ = open(his, publicURL+callback+"?code=x&state=x"); status == 429 {
+			break
+		}
+		begin(his)
+	}
+	if status != 429 {
+		t.Errorf("the 310th answer from an address: %d", status)
 	}
 }
 
