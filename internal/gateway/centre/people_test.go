@@ -2,6 +2,7 @@ package centre
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -176,5 +177,25 @@ func TestPublicSettings(t *testing.T) {
 	l := Listen{BehindProxy: true}
 	if l.PublicAddress() != proxiedAddress || l.OperatorAddress() != operatorAddress || (&Listen{}).PublicAddress() != publicAddress || (&Listen{Operator: "off"}).OperatorAddress() != "" {
 		t.Errorf("%+v", l)
+	}
+}
+
+// What docs/gateway.md shows for a team is enough.
+func TestTheDocumentedSettingsServe(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/gateway.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```toml\nurl = ")
+	block, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("the page has no such block")
+	}
+	dir := t.TempDir()
+	writeFile(t, dir+"/"+SettingsFile, "url = "+block)
+	s, err := ReadSettings(dir)
+	if err != nil || s.CheckPublic() != nil || len(s.Roles) != 2 {
+		t.Errorf("%+v, %v, %v", s, err, s.CheckPublic())
 	}
 }

@@ -58,7 +58,7 @@ func readAddress(dir string) (string, error) {
 			return address, there.Close()
 		}
 	}
-	return "", fmt.Errorf("no centre with --dev runs in %s; start it with: clawai-gateway serve --dev --dir %s", dir, dir)
+	return "", fmt.Errorf("no centre runs in %s with --dev; start it with: clawai-gateway serve --dev --dir %s", dir, dir)
 }
 
 func runLink(c *call) error {
