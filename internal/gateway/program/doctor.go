@@ -121,7 +121,7 @@ func checkPublic(ctx context.Context, is *centre.Centre, say func(ok bool, forma
 	case known && ahead.Abs() > mostAhead:
 		say(false, "clock: the provider's is %v ahead of this machine's, and tokens would not count; set the clock, for example by systemd-timesyncd", ahead.Round(time.Second))
 	default:
-		say(true, "provider: %s answers; its clock and ours agree. It must know the address %s", is.Settings.OIDC.Issuer, address+site.CallbackPath)
+		say(true, "provider: %s answers; it must know the address %s", is.Settings.OIDC.Issuer, address+site.CallbackPath)
 	}
 }
 
