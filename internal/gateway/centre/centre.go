@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -118,8 +119,8 @@ func (s *Settings) check() error {
 	if err := s.OIDC.Check(); err != nil {
 		return fmt.Errorf("oidc: %w", err)
 	}
-	if len(s.Env) > maxTextLen || strings.ContainsFunc(s.Env, func(r rune) bool { return r < ' ' }) {
-		return fmt.Errorf("env: it has at most %d characters, on one line", maxTextLen)
+	if len(s.Env) > maxTextLen || strings.ContainsFunc(s.Env, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("env: it has at most %d bytes, of signs that can be seen", maxTextLen)
 	}
 	return principal.CheckRoles(s.Roles)
 }

@@ -2,6 +2,7 @@ package signin
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/gateway/principal"
@@ -9,8 +10,8 @@ import (
 
 // Bounds of what a provider may say of a person.
 const (
-	maxGroups = 2000
-	maxText   = 256 // bytes of a subject, a group, a name or an address
+	maxGroups = 16 << 10 // bytes of all groups, each with a line's end: laptops keep no more
+	maxText   = 200      // bytes of a subject, a group, a name or an address
 )
 
 // claims are the members of an ID token, or of the answer about a person.
@@ -40,7 +41,7 @@ func (c claims) text(name string) string {
 }
 
 func isPlain(s string) bool {
-	return s != "" && len(s) <= maxText && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+	return s != "" && len(s) <= maxText && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // hasElsewhere reports whether the provider keeps the groups elsewhere, because there are too many for a
@@ -68,12 +69,10 @@ func (c claims) groups(name string) (all []string, known bool) {
 	default:
 		return nil, false
 	}
-	if len(list) > maxGroups {
-		return nil, false
-	}
+	size := 1
 	for _, one := range list {
 		group, _ := one.(string)
-		if !isPlain(group) {
+		if size += len(group) + 1; !isPlain(group) || size > maxGroups {
 			return nil, false
 		}
 		all = append(all, group)

@@ -145,8 +145,8 @@ func (v *visit) failSignIn(err error) error {
 // localPath returns the path of a page of this site with its query; "/" for anything else.
 func localPath(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || len(text) > maxForm/2 || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || u.Fragment != "" || !strings.HasPrefix(u.Path, "/") ||
-		strings.HasPrefix(u.Path, "//") || strings.ContainsAny(u.Path, "\\\r\n") || u.Path == beginPath || u.Path == callback {
+	if err != nil || len(text) > maxForm/2 || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || u.Fragment != "" || !strings.HasPrefix(text, "/") ||
+		strings.HasPrefix(u.Path, "//") || strings.ContainsAny(u.Path, "\\\r\n") || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) || u.Path == beginPath || u.Path == callback {
 		return "/"
 	}
 	return u.RequestURI()
