@@ -17,6 +17,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/bundle"
@@ -164,7 +165,7 @@ func enrolDirectly(t *testing.T, dir string) enrolment.Grant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.DecideWish(ctx, code.UserCode, true, "admin"); err != nil {
+	if _, err := c.DecideWish(ctx, code.UserCode, true, principal.Principal{Issuer: principal.Local, Subject: "admin", Name: "admin"}); err != nil {
 		t.Fatal(err)
 	}
 	grant, refusal, err := c.PollToken(ctx, code.DeviceCode)

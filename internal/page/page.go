@@ -5,6 +5,7 @@ package page
 import (
 	_ "embed"
 	"net/http"
+	"strings"
 )
 
 // Style is the style sheet of every page.
@@ -45,13 +46,21 @@ var (
 	elsewhere = &Refusal{http.StatusForbidden, "Another site or program sent you here, and clawai does not follow. Copy the printed link into the address bar."}
 )
 
-// CheckOrigin refuses a request that neither a page of host, which is a name or an address with its
-// port, nor a person who types its address can have sent. Host stops a foreign name that resolves
-// to this server (DNS rebinding); fetch metadata and Origin stop other sites, and pages on other
-// ports of this machine. dest is the Sec-Fetch-Dest that the page sends; "" is any.
-func CheckOrigin(r *http.Request, host, dest string) *Refusal {
-	if r.Host != host {
+// CheckHost refuses a request for another host than that of origin, which is a scheme and a host such
+// as http://127.0.0.1:8470. It stops a foreign name that resolves to this server (DNS rebinding).
+func CheckHost(r *http.Request, origin string) *Refusal {
+	if _, host, _ := strings.Cut(origin, "://"); r.Host != host {
 		return wrongHost
+	}
+	return nil
+}
+
+// CheckOrigin refuses a request that neither a page of origin nor a person who types its address can
+// have sent. Besides CheckHost, fetch metadata and Origin stop other sites, and pages on other ports of
+// this machine. dest is the Sec-Fetch-Dest that the page sends; "" is any.
+func CheckOrigin(r *http.Request, origin, dest string) *Refusal {
+	if err := CheckHost(r, origin); err != nil {
+		return err
 	}
 	// Browsers from before 2023 may send no fetch metadata; then Origin and the key protect.
 	site, to := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Sec-Fetch-Dest")
@@ -61,11 +70,11 @@ func CheckOrigin(r *http.Request, host, dest string) *Refusal {
 	if len(to) > 1 || len(to) == 1 && dest != "" && to[0] != dest {
 		return elsewhere
 	}
-	origin := r.Header.Values("Origin")
-	if len(origin) > 1 || len(origin) == 1 && origin[0] != "http://"+host {
+	from := r.Header.Values("Origin")
+	if len(from) > 1 || len(from) == 1 && from[0] != origin {
 		return elsewhere
 	}
-	if len(origin) == 0 && r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if len(from) == 0 && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return elsewhere
 	}
 	return nil

@@ -2,7 +2,7 @@
 // input, one JSON answer a line on standard output. It also keeps what the page
 // said, loaded and opened, for a page that shows hostile text must do none of it.
 //
-//   node browser.mjs WIDTH HEIGHT [dark]
+//   node browser.mjs WIDTH HEIGHT [dark] [any-certificate]
 import { createInterface } from 'node:readline'
 import { chromium } from 'playwright-core'
 
@@ -14,7 +14,7 @@ const browser = await chromium.launch({
 })
 const context = await browser.newContext({
   viewport: { width: Number(width), height: Number(height) }, colorScheme: scheme === 'dark' ? 'dark' : 'light',
-  reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC',
+  ignoreHTTPSErrors: process.argv.includes('any-certificate'), reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC',
 })
 const seen = { console: [], errors: [], urls: [], pages: 0, dialogs: 0, downloads: 0 }
 let page

@@ -62,7 +62,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serveRoute(w http.ResponseWriter, r *http.Request, rt route) error {
-	if e := page.CheckOrigin(r, s.host, rt.dest); e != nil {
+	if e := page.CheckOrigin(r, "http://"+s.host, rt.dest); e != nil {
 		return e
 	}
 	if rt.method != "" && r.Method != rt.method {

@@ -19,11 +19,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/gateway/store/sqlstore"
 	"github.com/clawai/clawai/internal/state/atomicfile"
@@ -44,7 +48,12 @@ const organisation = "main"
 
 // Settings are what gateway.toml says.
 type Settings struct {
-	BundleKeys []string `toml:"bundle_keys"` // verifier keys, as clawai policy bundle key prints them
+	URL        string           `toml:"url"` // the one public address, without a path; "" for --dev alone
+	Env        string           `toml:"env"` // what the rules of laptops are told of where they belong, such as "prod"
+	Listen     Listen           `toml:"listen"`
+	OIDC       signin.Settings  `toml:"oidc"`
+	Roles      []principal.Role `toml:"role"`
+	BundleKeys []string         `toml:"bundle_keys"` // verifier keys, as clawai policy bundle key prints them
 	Offline    struct {
 		Days int    `toml:"days"`
 		Then string `toml:"then"`
@@ -59,12 +68,30 @@ func defaultSettings() (s Settings) {
 	s.Offline.Days, s.Offline.Then = 14, enrolment.Keep
 	s.SilentMinutes = 15
 	s.LaptopBytes = 4 << 30
+	s.OIDC = signin.DefaultSettings()
 	return s
 }
 
 // OfflineRule returns the offline rule as laptops take it.
 func (s *Settings) OfflineRule() enrolment.Offline {
 	return enrolment.Offline{Days: s.Offline.Days, Then: s.Offline.Then}
+}
+
+// RolesOf returns the roles that a person has.
+func (c *Centre) RolesOf(p principal.Principal) []string {
+	if p.Issuer != principal.Local {
+		return principal.FindRoles(c.Settings.Roles, p)
+	}
+	if !c.Dev {
+		return nil
+	}
+	all := []string{principal.Admin, principal.Enroll, principal.Auditor, principal.Payload}
+	for _, r := range c.Settings.Roles {
+		if !slices.Contains(all, r.Name) {
+			all = append(all, r.Name)
+		}
+	}
+	return all
 }
 
 // check returns an error for settings that could not be used.
@@ -86,7 +113,16 @@ func (s *Settings) check() error {
 	if s.LaptopBytes < 1<<20 {
 		return fmt.Errorf("laptop_bytes: %d; it is %d or more", s.LaptopBytes, 1<<20)
 	}
-	return nil
+	if err := s.checkListen(); err != nil {
+		return err
+	}
+	if err := s.OIDC.Check(); err != nil {
+		return fmt.Errorf("oidc: %w", err)
+	}
+	if len(s.Env) > maxTextLen || strings.ContainsFunc(s.Env, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("env: it has at most %d bytes, of signs that can be seen", maxTextLen)
+	}
+	return principal.CheckRoles(s.Roles)
 }
 
 // ReadSettings reads gateway.toml in a folder; without the file the defaults hold. The address of a
@@ -120,11 +156,13 @@ func ReadSettings(folder string) (Settings, error) {
 type Centre struct {
 	Store    store.Store
 	Settings Settings
+	Dev      bool // the local administrator has all roles; set it before the centre is used
 
 	key     []byte
 	now     func() time.Time
 	begun   limit // enrolments that were begun, by address
 	guesses limit // codes that were typed wrong, by person
+	answers limit // of the identity provider, by the browser's address: each makes the centre ask the provider
 }
 
 // Open opens the centre in a folder, which it makes if it is missing. It refuses a folder or a file
@@ -173,6 +211,7 @@ func newCentre(db store.Store, s Settings, key []byte, now func() time.Time) *Ce
 	return &Centre{
 		Store: db, Settings: s, key: key, now: now,
 		begun: limit{most: 20, each: 10 * time.Minute}, guesses: limit{most: 10, each: 10 * time.Minute},
+		answers: limit{most: 300, each: 10 * time.Minute},
 	}
 }
 

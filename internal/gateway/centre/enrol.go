@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
@@ -112,7 +113,7 @@ func (c *Centre) BeginEnrolment(ctx context.Context, ask enrolment.AskEnrolment,
 }
 
 // FindWish returns the wish with a code that a person typed. Wrong codes count against who typed them.
-func (c *Centre) FindWish(ctx context.Context, typed, who string) (store.Enrolment, error) {
+func (c *Centre) FindWish(ctx context.Context, typed string, who principal.Principal) (store.Enrolment, error) {
 	e, err := c.Store.FindEnrolment(ctx, c.hashSecret("user", plainCode(typed)))
 	if err == nil && e.Expires.After(c.now()) {
 		return e, nil
@@ -120,14 +121,14 @@ func (c *Centre) FindWish(ctx context.Context, typed, who string) (store.Enrolme
 	if err != nil && !errors.Is(err, store.ErrNone) {
 		return store.Enrolment{}, err
 	}
-	if !c.guesses.take(who, c.now()) {
+	if !c.guesses.take(who.Key(), c.now()) {
 		return store.Enrolment{}, ErrTooOften
 	}
 	return store.Enrolment{}, ErrNoCode
 }
 
-// DecideWish allows or denies the wish with a code.
-func (c *Centre) DecideWish(ctx context.Context, typed string, allow bool, who string) (store.Enrolment, error) {
+// DecideWish allows or denies the wish with a code. Who allows a laptop owns it.
+func (c *Centre) DecideWish(ctx context.Context, typed string, allow bool, who principal.Principal) (store.Enrolment, error) {
 	e, err := c.FindWish(ctx, typed, who)
 	if err != nil {
 		return e, err
@@ -190,39 +191,3 @@ func (c *Centre) CheckToken(ctx context.Context, token string) (store.Laptop, er
 	}
 	return l, err
 }
-
-// Bounds of signing in.
-const (
-	linkLife    = 15 * time.Minute
-	SessionLife = 8 * time.Hour
-)
-
-// NewLink returns the token of a link that signs a person in once. Their earlier links end.
-func (c *Centre) NewLink(ctx context.Context, who string) (token string, err error) {
-	token = newSecret()
-	return token, c.Store.AddLink(ctx, c.hashSecret("link", token), who, c.now().Add(linkLife))
-}
-
-// SignIn makes a session of a link's token. store.ErrNone: the link was used, ended or never was.
-func (c *Centre) SignIn(ctx context.Context, token string) (session string, err error) {
-	session = newSecret()
-	now := c.now()
-	_, err = c.Store.UseLink(ctx, c.hashSecret("link", token), c.hashSecret("session", session), now, now.Add(SessionLife))
-	return session, err
-}
-
-// FindPerson returns who has a session; store.ErrNone if nobody.
-func (c *Centre) FindPerson(ctx context.Context, session string) (who string, err error) {
-	return c.Store.FindSession(ctx, c.hashSecret("session", session), c.now())
-}
-
-// SignOut ends a session.
-func (c *Centre) SignOut(ctx context.Context, session string) error {
-	return c.Store.EndSession(ctx, c.hashSecret("session", session))
-}
-
-// FormToken returns what a form of a session's pages must send along. No other site can know it.
-func (c *Centre) FormToken(session string) string { return c.hashSecret("form", session) }
-
-// IsFormToken reports whether a form was made for a session.
-func (c *Centre) IsFormToken(session, token string) bool { return c.isSecret("form", session, token) }

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,81 +8,21 @@ import (
 	"maps"
 	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"text/tabwriter"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/site"
 	"github.com/clawai/clawai/internal/gateway/store"
-	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/state/bundle"
 	"github.com/clawai/clawai/internal/text/term"
 )
 
 // administrator is who a link signs in.
 const administrator = "administrator"
-
-// addressFile is the file in the centre's folder in which a running centre writes its address.
-const addressFile = "gateway.address"
-
-// lockFile is the file in the centre's folder that a running centre keeps locked.
-const lockFile = "gateway.lock"
-
-func runServe(c *call) error {
-	if !c.dev {
-		return usagef("serve needs --dev: it listens on this machine alone, and its administrator signs in by a link")
-	}
-	if c.port < 0 || c.port > 65535 {
-		return usagef("%d is not a port", c.port)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	is, err := centre.Open(ctx, c.dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = is.Close() }()
-	// Two centres in one folder would take each other's address, and would each have limits of their own.
-	only := flock.New(filepath.Join(c.dir, lockFile), flock.SetPermissions(0o600))
-	if free, err := only.TryLock(); err != nil || !free {
-		return cmp.Or(err, fmt.Errorf("a centre runs in %s already; end it first, or make another link to it: clawai-gateway link --dir %s", c.dir, c.dir))
-	}
-	defer func() { _ = only.Close() }()
-	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)))
-	if err != nil {
-		return fmt.Errorf("%w; another port: clawai-gateway serve --dev --dir %s --port PORT", err, c.dir)
-	}
-	s, err := site.New(is, l)
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
-	s.Report = newReporter(c.stderr, is.Now)
-	token, err := is.NewLink(ctx, administrator)
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
-	// Only now can clawai-gateway link make another one, which ends this one.
-	path := filepath.Join(c.dir, addressFile)
-	if err := atomicfile.Write(path, []byte(s.Address()+"\n"), atomicfile.Options{Mode: 0o600}); err != nil {
-		return errors.Join(err, l.Close())
-	}
-	defer func() { _ = os.Remove(path) }()
-	fmt.Fprintf(c.stdout, "Open %s\nThis link works once, for 15 minutes; another: clawai-gateway link --dir %s\n", s.SignInLink(token), c.dir)
-	if len(is.Settings.BundleKeys) == 0 {
-		fmt.Fprintf(c.stdout, "No laptop can be enrolled yet: put bundle_keys into %s and start the centre again (docs/gateway.md)\n", filepath.Join(c.dir, centre.SettingsFile))
-	} else {
-		fmt.Fprintf(c.stdout, "On each laptop run: clawai enroll %s\n", s.Address())
-	}
-	return s.Serve(ctx)
-}
 
 // reportEvery is how often the same fault is written.
 const reportEvery = time.Minute
@@ -119,7 +58,7 @@ func readAddress(dir string) (string, error) {
 			return address, there.Close()
 		}
 	}
-	return "", fmt.Errorf("no centre runs in %s; start it with: clawai-gateway serve --dev --dir %s", dir, dir)
+	return "", fmt.Errorf("no centre runs in %s with --dev; start it with: clawai-gateway serve --dev --dir %s", dir, dir)
 }
 
 func runLink(c *call) error {
@@ -224,7 +163,7 @@ func runRevoke(c *call) error {
 	}
 	defer func() { _ = is.Close() }()
 	id := c.arguments[0]
-	switch err := is.Store.RevokeLaptop(ctx, id, is.Now()); {
+	switch err := is.Store.RevokeLaptop(ctx, id, "clawai-gateway revoke", is.Now()); {
 	case errors.Is(err, store.ErrNone):
 		return fmt.Errorf("no laptop has the id %q; see: clawai-gateway laptops --dir %s", id, c.dir)
 	case errors.Is(err, store.ErrTwice):
@@ -235,72 +174,4 @@ func runRevoke(c *call) error {
 	}
 	_, err = fmt.Fprintf(c.stdout, "revoked: %s; what it shipped stays\n", id)
 	return err
-}
-
-// checkPatience is how long doctor reads the database.
-const checkPatience = 30 * time.Second
-
-// runDoctor checks what can be wrong with a centre, one line each.
-func runDoctor(c *call) error {
-	ctx := context.Background()
-	failed := false
-	say := func(ok bool, format string, a ...any) {
-		word := "ok   "
-		if !ok {
-			word, failed = "WRONG", true
-		}
-		fmt.Fprintf(c.stdout, "%s %s\n", word, term.VisibleText(fmt.Sprintf(format, a...)))
-	}
-	s, err := centre.ReadSettings(c.dir)
-	if err != nil {
-		say(false, "settings: %v", err)
-		return errFailed
-	}
-	say(len(s.BundleKeys) > 0, "settings: %d keys of bundles; %s", len(s.BundleKeys), s.OfflineRule())
-	is, err := openExisting(ctx, c.dir)
-	if err != nil {
-		say(false, "database: %v", err)
-		return errFailed
-	}
-	defer func() { _ = is.Close() }()
-	all, newest, err := listLaptops(ctx, is)
-	if err != nil {
-		say(false, "database: %v", err)
-		return errFailed
-	}
-	database := filepath.Join(c.dir, centre.DatabaseFile)
-	if s.Database != "" {
-		database = "the one that " + centre.SettingsFile + " names"
-	}
-	patience, cancel := context.WithTimeout(ctx, checkPatience)
-	err = is.Store.Check(patience)
-	switch {
-	case err == nil:
-		say(true, "database: %s", database)
-	case patience.Err() != nil:
-		say(true, "database: %s; it was not read to its end in %v", database, checkPatience)
-	default:
-		say(false, "database: %s: %v; mend the disk, or put a copy of the database back (docs/gateway.md)", database, err)
-	}
-	cancel()
-	if newest == 0 {
-		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", c.dir)
-	} else {
-		say(true, "bundle: the newest is number %d", newest)
-	}
-	for i := range all {
-		if state := is.StateOf(&all[i], newest); state.IsRed() {
-			say(false, "laptop %s (%s): %s", all[i].ID, all[i].Name, state.Word)
-		}
-	}
-	say(true, "laptops: %d", len(all))
-	if address, err := readAddress(c.dir); err != nil {
-		say(false, "address: %v", err)
-	} else {
-		say(true, "address: %s answers", address)
-	}
-	if failed {
-		return errFailed
-	}
-	return nil
 }

@@ -42,15 +42,16 @@ type call struct {
 	dir       string
 	dev       bool
 	port      int
+	portIsSet bool
 	arguments []string
 	stdout    io.Writer
 	stderr    io.Writer
 }
 
 var commands = []command{
-	{"serve", "--dev --dir DIR [--port PORT]", "serve a centre that others of this machine can reach", 0, runServe, func(c *call, f *flag.FlagSet) {
+	{"serve", "--dir DIR [--dev [--port PORT]]", "serve a centre at the address that gateway.toml names, or with --dev on this machine alone", 0, runServe, func(c *call, f *flag.FlagSet) {
 		f.BoolVar(&c.dev, "dev", false, "on a loopback address, with an administrator who signs in by a link")
-		f.IntVar(&c.port, "port", 8470, "the `PORT` to listen on; 0 is any free one")
+		f.IntVar(&c.port, "port", 8470, "with --dev, the `PORT` to listen on; 0 is any free one")
 	}},
 	{"link", "--dir DIR", "make a link by which the administrator signs in once", 0, runLink, nil},
 	{"publish", "--dir DIR BUNDLE", "give laptops a signed bundle, if its signature and counter hold", 1, runPublish, nil},
@@ -115,6 +116,7 @@ func (c *command) start(words []string, stdout, stderr io.Writer) error {
 		return usagef("%v; see: clawai-gateway %s --help", err, c.name)
 	}
 	is.arguments = f.Args()
+	f.Visit(func(set *flag.Flag) { is.portIsSet = is.portIsSet || set.Name == "port" })
 	switch {
 	case is.dir == "":
 		return usagef("%s needs the centre's folder: clawai-gateway %s %s", c.name, c.name, c.arguments)

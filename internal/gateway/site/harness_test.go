@@ -19,6 +19,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/bundle"
 	"github.com/clawai/clawai/internal/state/enrolment"
@@ -26,13 +27,14 @@ import (
 
 // world is a centre that serves, its administrator's browser, and the key that signs its bundles.
 type world struct {
-	t       *testing.T
-	dir     string
-	site    *Site
-	centre  *centre.Centre
-	secret  string // of bundles
-	browser *http.Client
-	laptop  *http.Client
+	t        *testing.T
+	dir      string
+	site     *Site
+	listener net.Listener
+	centre   *centre.Centre
+	secret   string // of bundles
+	browser  *http.Client
+	laptop   *http.Client
 }
 
 // newWorld starts a centre in a folder of its own.
@@ -48,6 +50,7 @@ func newWorld(t *testing.T) *world {
 	w.must(err)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	w.must(err)
+	w.listener = l
 	w.site, err = New(w.centre, l)
 	w.must(err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -66,6 +69,14 @@ func newWorld(t *testing.T) *world {
 	w.laptop = &http.Client{Timeout: time.Minute}
 	return w
 }
+
+// local returns somebody whom a link signs in.
+func local(name string) principal.Principal {
+	return principal.Principal{Issuer: principal.Local, Subject: name, Name: name, GroupsKnown: true}
+}
+
+// host returns what a request's Host must be.
+func (w *world) host() string { return w.listener.Addr().String() }
 
 func (w *world) must(err error) {
 	w.t.Helper()
@@ -191,7 +202,7 @@ func (w *world) enrolAt(name, address string) enrolment.Grant {
 	w.t.Helper()
 	code, err := w.centre.BeginEnrolment(w.t.Context(), enrolment.AskEnrolment{Name: name, OS: name, Version: name}, address)
 	w.must(err)
-	_, err = w.centre.DecideWish(w.t.Context(), code.UserCode, true, name)
+	_, err = w.centre.DecideWish(w.t.Context(), code.UserCode, true, local(name))
 	w.must(err)
 	grant, refusal, err := w.centre.PollToken(w.t.Context(), code.DeviceCode)
 	w.must(err)

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/page"
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
@@ -53,8 +53,8 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 // answerLaptop returns the answer to a laptop; nil if it is already written.
 func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, error) {
 	// A browser says where it comes from; a laptop is none.
-	if r.Host != s.host {
-		return nil, refuse(http.StatusMisdirectedRequest, "This is not the address that the centre printed.")
+	if page.CheckHost(r, s.origin) != nil {
+		return nil, refuse(http.StatusMisdirectedRequest, "This is not the address of the centre.")
 	}
 	if len(r.Header.Values("Origin")) > 0 || len(r.Header.Values("Sec-Fetch-Site")) > 0 || len(r.Header.Values("Cookie")) > 0 {
 		return nil, refuse(http.StatusForbidden, "This address is for laptops, and browsers are not answered.")
@@ -135,11 +135,7 @@ func (s *Site) answerEnroll(w http.ResponseWriter, r *http.Request) (*reply, err
 	if err := readMessage(w, r, &ask); err != nil {
 		return nil, err
 	}
-	address, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return nil, err
-	}
-	code, err := s.centre.BeginEnrolment(r.Context(), ask, address)
+	code, err := s.centre.BeginEnrolment(r.Context(), ask, s.addressOf(r))
 	switch {
 	case errors.Is(err, centre.ErrTooOften):
 		return nil, refuse(http.StatusTooManyRequests, "Too many laptops ask to be enrolled; wait some minutes and try again.")
@@ -206,7 +202,7 @@ func (s *Site) answerState(w http.ResponseWriter, r *http.Request, l store.Lapto
 	if err := s.centre.TakeReport(r.Context(), l, report); err != nil {
 		return nil, err
 	}
-	return &reply{http.StatusOK, struct{}{}}, nil
+	return &reply{http.StatusOK, enrolment.Told{Who: s.centre.IdentityOf(&l)}}, nil
 }
 
 func (s *Site) answerRecords(w http.ResponseWriter, r *http.Request, l store.Laptop) (*reply, error) {

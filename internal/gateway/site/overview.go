@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
 )
@@ -90,7 +91,11 @@ type ranked struct {
 func (v *visit) rankTools(look store.Look, since time.Time) (all []ranked, err error) {
 	sums, err := v.s.centre.Store.CountTools(v.r.Context(), look, since, mostTools)
 	for _, s := range sums {
-		all = append(all, ranked{s.Tool, s.Server, numberText(int64(s.N)), numberText(int64(s.Of)), looks[look].Word(), page.Address(recordsPage, "decision", string(look), "server", s.Server, "tool", s.Tool), max(s.N*1000/max(s.Of, 1), 6)})
+		tool, shown := s.Tool, s.Tool
+		if !v.who.Has(principal.Payload) && !toolName.MatchString(s.Tool) {
+			tool, shown = "", "(hidden from your role)"
+		}
+		all = append(all, ranked{shown, s.Server, numberText(int64(s.N)), numberText(int64(s.Of)), looks[look].Word(), page.Address(recordsPage, "decision", string(look), "server", s.Server, "tool", tool), max(s.N*1000/max(s.Of, 1), 6)})
 	}
 	return all, err
 }

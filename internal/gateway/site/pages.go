@@ -12,6 +12,7 @@ import (
 
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
 )
@@ -19,6 +20,9 @@ import (
 // Paths of pages.
 const (
 	SignInPath  = "/sign-in/" // followed by the token of a link, which signs in once
+	beginPath   = "/oidc/begin"
+	callback    = "/oidc/callback"
+	mePage      = "/me"
 	enrollPage  = "/enroll"
 	laptopsPage = "/laptops"
 	recordsPage = "/records"
@@ -30,31 +34,48 @@ type visit struct {
 	s       *Site
 	w       http.ResponseWriter
 	r       *http.Request
-	session string // of the cookie
-	who     string // "" for nobody
+	session string // of the cookie; "" for nobody
+	who     principal.Principal
 	form    url.Values
 }
 
 // route is one page, or one thing that a form does.
 type route struct {
 	method string
-	open   bool // works without a session
+	open   bool     // works without a session
+	roles  []string // one of them is needed; nil: whoever is signed in
 	serve  func(v *visit, rest string) error
 }
 
+// The roles that pages ask for.
+var (
+	readers   = []string{principal.Admin, principal.Auditor, principal.Payload}
+	admins    = []string{principal.Admin}
+	enrollers = []string{principal.Admin, principal.Enroll}
+)
+
+// tabs are the pages that the head of each page leads to.
+var tabs = []struct {
+	path, title string
+	roles       []string
+}{{"/", "Overview", readers}, {laptopsPage, "Laptops", readers}, {recordsPage, "Records", readers}, {bundlesPage, "Bundles", readers}, {enrollPage, "Enrol a laptop", enrollers}}
+
 // routes has the path of each page; one that ends with / has something behind it.
 var routes = map[string][]route{
-	"/":               {{http.MethodGet, false, (*visit).showOverview}},
-	laptopsPage:       {{http.MethodGet, false, (*visit).showLaptops}},
-	laptopsPage + "/": {{http.MethodGet, false, (*visit).showLaptop}},
-	"/revoke":         {{http.MethodPost, false, (*visit).revokeLaptop}},
-	recordsPage:       {{http.MethodGet, false, (*visit).showRecords}},
-	recordsPage + "/": {{http.MethodGet, false, (*visit).showRecord}},
-	bundlesPage:       {{http.MethodGet, false, (*visit).showBundles}},
-	enrollPage:        {{http.MethodGet, false, (*visit).showEnroll}, {http.MethodPost, false, (*visit).decideEnroll}},
-	SignInPath:        {{http.MethodGet, true, (*visit).showSignIn}},
-	"/sign-in":        {{http.MethodPost, true, (*visit).signIn}},
-	"/sign-out":       {{http.MethodPost, false, (*visit).signOut}},
+	"/":               {{http.MethodGet, false, readers, (*visit).showOverview}},
+	laptopsPage:       {{http.MethodGet, false, readers, (*visit).showLaptops}},
+	laptopsPage + "/": {{http.MethodGet, false, readers, (*visit).showLaptop}},
+	"/revoke":         {{http.MethodPost, false, admins, (*visit).revokeLaptop}},
+	recordsPage:       {{http.MethodGet, false, readers, (*visit).showRecords}},
+	recordsPage + "/": {{http.MethodGet, false, readers, (*visit).showRecord}},
+	bundlesPage:       {{http.MethodGet, false, readers, (*visit).showBundles}},
+	enrollPage:        {{http.MethodGet, false, enrollers, (*visit).showEnroll}, {http.MethodPost, false, enrollers, (*visit).decideEnroll}},
+	mePage:            {{http.MethodGet, false, nil, (*visit).showMe}},
+	SignInPath:        {{http.MethodGet, true, nil, (*visit).showSignIn}},
+	"/sign-in":        {{http.MethodPost, true, nil, (*visit).signIn}},
+	beginPath:         {{http.MethodGet, true, nil, (*visit).beginSignIn}},
+	callback:          {{http.MethodGet, true, nil, (*visit).finishSignIn}},
+	"/sign-out":       {{http.MethodPost, false, nil, (*visit).signOut}},
 }
 
 var (
@@ -70,14 +91,14 @@ const maxForm = 8 << 10
 // servePage answers a browser.
 func (s *Site) servePage(w http.ResponseWriter, r *http.Request) error {
 	if asset, kind, dest := assetOf(r.URL.Path); asset != nil {
-		if err := page.CheckOrigin(r, s.host, dest); err != nil {
+		if err := page.CheckOrigin(r, s.origin, dest); err != nil {
 			return err
 		}
 		w.Header().Set("Content-Type", kind)
 		_, err := w.Write(asset)
 		return err
 	}
-	if err := page.CheckOrigin(r, s.host, "document"); err != nil {
+	if err := s.checkOrigin(r); err != nil {
 		return err
 	}
 	list, rest := findRoutes(r.URL)
@@ -90,6 +111,12 @@ func (s *Site) servePage(w http.ResponseWriter, r *http.Request) error {
 			v, err := s.beginVisit(w, r, rt)
 			if err != nil {
 				return err
+			}
+			if !rt.open && v.session == "" {
+				return v.askSignIn()
+			}
+			if rt.roles != nil && !v.who.Has(rt.roles...) {
+				return v.showLack(rt.roles)
 			}
 			return rt.serve(v, rest)
 		}
@@ -136,10 +163,7 @@ func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*vi
 			v.session, v.who = c[0].Value, who
 		}
 	}
-	if v.who == "" && !rt.open {
-		return nil, stranger
-	}
-	if r.Method != http.MethodPost {
+	if r.Method != http.MethodPost || v.session == "" && !rt.open {
 		return v, nil
 	}
 	if r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
@@ -160,11 +184,20 @@ func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*vi
 
 // show writes a page for who is signed in.
 func (v *visit) show(name, title, tab string, data any) error {
-	f := frame{Title: title, Path: tab, Who: v.who, Data: data}
+	return v.write(http.StatusOK, name, title, tab, data)
+}
+
+func (v *visit) write(status int, name, title, path string, data any) error {
+	f := frame{Title: title, Path: path, Who: v.who.Name, Data: data}
 	if v.session != "" {
 		f.Form = v.s.centre.FormToken(v.session)
+		for _, t := range tabs {
+			if v.who.Has(t.roles...) {
+				f.Tabs = append(f.Tabs, tab{t.path, t.title})
+			}
+		}
 	}
-	return writePage(v.w, http.StatusOK, name, f)
+	return writePage(v.w, status, name, f)
 }
 
 // writePageError shows an error as a page.
@@ -185,36 +218,13 @@ func (v *visit) goTo(path string) error {
 	return nil
 }
 
-func (v *visit) showSignIn(token string) error {
-	return v.show("signin", "Sign in", "", token)
-}
-
-func (v *visit) signIn(string) error {
-	session, err := v.s.centre.SignIn(v.r.Context(), v.form.Get("token"))
-	if errors.Is(err, store.ErrNone) {
-		return usedLink
-	}
-	if err != nil {
-		return err
-	}
-	http.SetCookie(v.w, &http.Cookie{Name: v.s.cookie, Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: int(centre.SessionLife / time.Second)}) //nolint:gosec // the site is on loopback, without TLS
-	return v.goTo("/")
-}
-
-func (v *visit) signOut(string) error {
-	if err := v.s.centre.SignOut(v.r.Context(), v.session); err != nil && !errors.Is(err, store.ErrNone) {
-		return err
-	}
-	http.SetCookie(v.w, &http.Cookie{Name: v.s.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: -1}) //nolint:gosec // as above
-	return writePage(v.w, http.StatusOK, "message", frame{Title: "Signed out", Data: "You are signed out. A new link is made by: clawai-gateway link"})
-}
-
 // enrollData is what the page of an enrolment shows.
 type enrollData struct {
 	Code    string
 	Trouble string
 	Wish    *wish
 	Done    string
+	MayList bool // of laptops
 }
 
 type wish struct{ Name, OS, Version, Address, Asked string }
@@ -264,7 +274,7 @@ func (v *visit) decideEnroll(string) error {
 	} else if err != nil {
 		return err
 	} else {
-		d.Wish, d.Done = newWish(&e, v.s.centre.Now()), answer
+		d.Wish, d.Done, d.MayList = newWish(&e, v.s.centre.Now()), answer, v.who.Has(readers...)
 	}
 	return v.show("enroll", "Enrol a laptop", enrollPage, d)
 }
@@ -273,6 +283,7 @@ func (v *visit) decideEnroll(string) error {
 type laptopRow struct {
 	ID, Name, OS, Version, Look, Sign, State string
 	Seen, Shipped, Enrolled, By, Error       string
+	Owner, Ended                             string
 	Records, Bytes                           string
 	Counter                                  uint64
 	Backlog                                  string
@@ -283,7 +294,18 @@ type laptopRow struct {
 func (v *visit) newLaptopRow(l *store.Laptop, newest uint64) laptopRow {
 	now := v.s.centre.Now()
 	state := v.s.centre.StateOf(l, newest)
+	owner, ended := "not known: it was enrolled before this centre knew people", ""
+	if l.Owner.Subject != "" {
+		owner = fmt.Sprintf("%s, who signed in %s", l.Owner, agoText(l.Owner.Seen, now))
+	}
+	if !l.Revoked.IsZero() {
+		ended = l.Revoked.Format(time.DateTime) + " UTC"
+		if l.RevokedBy != "" {
+			ended += ", by " + l.RevokedBy
+		}
+	}
 	return laptopRow{
+		Owner: owner, Ended: ended,
 		ID: l.ID, Name: l.Name, OS: l.OS, Version: l.Version, Look: state.Look.Word(), Sign: state.Look.Mark(), State: state.Word,
 		Seen: agoText(l.Seen, now), Shipped: agoText(l.Shipped, now), Enrolled: l.Enrolled.Format(time.DateTime) + " UTC", By: l.By, Error: l.Report.Error,
 		Records: numberText(l.Records), Bytes: sizeText(l.Bytes), Counter: l.Report.Counter, Backlog: sizeText(l.Report.Backlog),
@@ -367,16 +389,17 @@ func (v *visit) showLaptop(id string) error {
 		return err
 	}
 	return v.show("laptop", "Laptop", laptopsPage, struct {
-		Laptop   laptopRow
-		Findings []findingRow
-		Records  []recordRow
-		Calls    string
-	}{v.newLaptopRow(&l, newest), findings, v.newRecordRows(records, map[string]string{l.ID: l.Name}), page.Address(recordsPage, "laptop", id)})
+		Laptop    laptopRow
+		MayRevoke bool
+		Findings  []findingRow
+		Records   []recordRow
+		Calls     string
+	}{v.newLaptopRow(&l, newest), v.who.Has(admins...), findings, v.newRecordRows(records, map[string]string{l.ID: l.Name}), page.Address(recordsPage, "laptop", id)})
 }
 
 func (v *visit) revokeLaptop(string) error {
 	id := v.form.Get("laptop")
-	err := v.s.centre.Store.RevokeLaptop(v.r.Context(), id, v.s.centre.Now())
+	err := v.s.centre.Store.RevokeLaptop(v.r.Context(), id, v.who.String(), v.s.centre.Now())
 	switch {
 	case errors.Is(err, store.ErrNone):
 		return notFound

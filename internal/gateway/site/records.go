@@ -1,10 +1,12 @@
 package site
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
 )
@@ -105,22 +108,32 @@ func (v *visit) newRecordRows(all []store.Record, names map[string]string) (rows
 			look = looks[r.Look]
 			word = look.Word()
 		}
-		tool := r.Name
-		if tool == "" {
-			tool = r.Method
-		}
-		if tool == "" {
-			tool = r.Kind
-		}
-		rows = append(rows, recordRow{
+		tool := cmp.Or(r.Name, r.Method, r.Kind)
+		row := recordRow{
 			ID: r.ID, Time: r.Time.Format("2 Jan 15:04:05"), Stamp: r.Time.Format(time.RFC3339Nano), Look: look.Word(), Sign: look.Mark(), Word: word,
 			Tool: tool, Server: r.Server, About: r.About, Reason: r.Reason, Rule: r.Rule, RuleText: r.RuleText,
 			Laptop: r.Laptop, LaptopName: names[r.Laptop], Session: r.Session, Record: fmt.Sprintf("%s-%d", r.Session, r.Seq), Kind: r.Kind, Ref: r.Ref,
 			SessionLink: page.Address(recordsPage, "laptop", r.Laptop, "session", r.Session, "kind", "all"), RuleLink: page.Address(recordsPage, "rule", r.Rule),
-		})
+		}
+		if !v.who.Has(principal.Payload) {
+			row.hidePayload(r)
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }
+
+// hidePayload leaves out what may hold arguments: the main argument, the reason, which may quote one, and
+// names that are no tool's, such as the address of a resource.
+func (row *recordRow) hidePayload(r *store.Record) {
+	row.About, row.Reason = "", r.Code
+	if !toolName.MatchString(row.Tool) {
+		row.Tool = cmp.Or(r.Method, r.Kind)
+	}
+}
+
+// toolName is a name that somebody without the role of the payload sees: that of a tool or a prompt.
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 // nameLaptops returns the names of all laptops by their ids.
 func (v *visit) nameLaptops() (names map[string]string, all []store.Laptop, err error) {
@@ -226,9 +239,11 @@ func (v *visit) showRecord(text string) error {
 	if err != nil {
 		return err
 	}
-	line, err := v.s.centre.Store.ReadSegment(ctx, r.Laptop, r.Segment, r.Offset, r.Length)
-	if err != nil {
-		return err
+	var line []byte
+	if v.who.Has(principal.Payload) {
+		if line, err = v.s.centre.Store.ReadSegment(ctx, r.Laptop, r.Segment, r.Offset, r.Length); err != nil {
+			return err
+		}
 	}
 	around, err := v.s.centre.Store.ListNeighbours(ctx, r.Laptop, r.Session, r.Seq-min(neighbours, r.Seq), r.Seq+neighbours)
 	if err != nil {

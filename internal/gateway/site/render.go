@@ -82,10 +82,14 @@ func hardenList(list *parse.ListNode) {
 type frame struct {
 	Title string
 	Path  string // of its tab
+	Tabs  []tab  // that the person may open
 	Who   string // who is signed in; "" for nobody
 	Form  string // what a form sends along
 	Data  any
 }
+
+// tab is a page that the head of a page leads to.
+type tab struct{ Path, Title string }
 
 // writePage writes a page whole, or not at all.
 func writePage(w http.ResponseWriter, status int, name string, f frame) error {

@@ -1,22 +1,25 @@
-// Package site is the centre on HTTP: the interface of laptops below /v1/, and the pages of its
-// administrator. It listens on a loopback address alone, answers to no other host name than the
-// printed one, and refuses what another site could have caused. A page has no script; all texts on it
-// are foreign, and are made harmless at the one place where a template writes them.
+// Package site is the centre on HTTP: the interface of laptops below /v1/, and the pages of people. It
+// answers to no other host name than its own one, and refuses what another site could have caused. A
+// page has no script; all texts on it are foreign, and are made harmless at the one place where a
+// template writes them.
 package site
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/page"
 )
 
@@ -24,8 +27,10 @@ import (
 type Site struct {
 	centre   *centre.Centre
 	listener net.Listener
-	host     string // the only accepted value of Host
-	cookie   string // name of the session's cookie; other ports of this address have their own
+	origin   string           // scheme and host, which is the only accepted value of Host
+	cookie   string           // name of the session's cookie; other ports of this address have their own
+	provider *signin.Provider // nil: the administrator of --dev signs in by a link
+	proxied  bool             // a proxy on this machine ends TLS
 
 	mu    sync.Mutex
 	parts map[string]int // parts that are read or verified now, by laptop
@@ -35,17 +40,49 @@ type Site struct {
 	Report func(error)
 }
 
-// New returns a site for l, which must listen on a loopback address. Serve closes l.
+// New returns the site of --dev for l, which must listen on a loopback address. Serve closes l.
 func New(c *centre.Centre, l net.Listener) (*Site, error) {
-	addr, ok := l.Addr().(*net.TCPAddr)
-	if !ok || !addr.IP.IsLoopback() {
-		return nil, fmt.Errorf("%v is not a loopback address", l.Addr())
+	if err := checkLoopback(l); err != nil {
+		return nil, err
 	}
-	return &Site{centre: c, listener: l, host: addr.String(), cookie: fmt.Sprintf("clawai_gateway_%d", addr.Port), parts: map[string]int{}}, nil
+	c.Dev = true
+	return &Site{centre: c, listener: l, origin: "http://" + l.Addr().String(), cookie: fmt.Sprintf("clawai_gateway_%d", l.Addr().(*net.TCPAddr).Port), parts: map[string]int{}}, nil
+}
+
+// NewPublic returns the site of a centre with an identity provider, at the address that gateway.toml
+// names. l ends TLS with the settings of t; without them a proxy does, and l must listen on a loopback
+// address. Serve closes l.
+func NewPublic(c *centre.Centre, l net.Listener, t *tls.Config, p *signin.Provider) (*Site, error) {
+	s := &Site{centre: c, listener: l, origin: c.Settings.URL, cookie: "__Host-clawai", provider: p, proxied: t == nil, parts: map[string]int{}}
+	if t != nil {
+		s.listener = tls.NewListener(l, t)
+		return s, nil
+	}
+	return s, checkLoopback(l)
+}
+
+func checkLoopback(l net.Listener) error {
+	if addr, ok := l.Addr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
+		return fmt.Errorf("%v is not a loopback address", l.Addr())
+	}
+	return nil
 }
 
 // Address returns the site's address, without a path.
-func (s *Site) Address() string { return "http://" + s.host }
+func (s *Site) Address() string { return s.origin }
+
+// addressOf returns from which address of the network a request came. What a proxy says of it is the last
+// word of X-Forwarded-For; those before it may be anybody's.
+func (s *Site) addressOf(r *http.Request) string {
+	if all := r.Header.Values("X-Forwarded-For"); s.proxied && len(all) > 0 {
+		last := all[len(all)-1]
+		if ip, err := netip.ParseAddr(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])); err == nil {
+			return ip.String()
+		}
+	}
+	host, _, _ := net.SplitHostPort(r.RemoteAddr)
+	return host
+}
 
 // SignInLink returns the address at which a link's token signs a person in.
 func (s *Site) SignInLink(token string) string { return s.Address() + SignInPath + token }
@@ -78,6 +115,9 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	page.SetHeaders(w.Header(), pagePolicy)
+	if s.provider != nil {
+		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+	}
 	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, a browser names no Origin when it sends a form
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
 		s.serveLaptop(w, r)

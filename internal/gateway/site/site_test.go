@@ -149,7 +149,7 @@ func TestTokens(t *testing.T) {
 		"two blanks":         {"Bearer  " + grant.Token},
 		"revoked afterwards": {"Bearer " + other.Token},
 	}
-	if err := w.centre.Store.RevokeLaptop(t.Context(), other.Laptop, time.Now()); err != nil {
+	if err := w.centre.Store.RevokeLaptop(t.Context(), other.Laptop, "ana", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	for _, what := range []struct{ method, path, body string }{
@@ -645,10 +645,10 @@ func TestBodiesThatDoNotEnd(t *testing.T) {
 	one, other := w.enrol("one"), w.enrol("other")
 	const name = "20261130T100203.123456789Z-k3f9x2m7qa.ndjson"
 	for n := 1; n <= maxParts; n++ {
-		c, err := net.Dial("tcp", w.site.host)
+		c, err := net.Dial("tcp", w.host())
 		w.must(err)
 		defer c.Close()
-		_, err = fmt.Fprintf(c, "PUT %s?at=0 HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\nx", recordsPathOf(name), w.site.host, one.Token)
+		_, err = fmt.Fprintf(c, "PUT %s?at=0 HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\nx", recordsPathOf(name), w.host(), one.Token)
 		w.must(err)
 		for begun, end := 0, time.Now().Add(time.Minute); begun < n; time.Sleep(time.Millisecond) {
 			w.site.mu.Lock()
@@ -729,7 +729,7 @@ func TestHostileTextsOnEveryPage(t *testing.T) {
 	w.must(err)
 	records, err := w.centre.Store.ListRecords(t.Context(), store.Query{Most: 1000})
 	w.must(err)
-	paths := []string{"/", laptopsPage, recordsPage, recordsPage + "?kind=all", bundlesPage, enrollPage}
+	paths := []string{"/", laptopsPage, recordsPage, recordsPage + "?kind=all", bundlesPage, enrollPage, mePage}
 	for _, l := range laptops {
 		paths = append(paths, laptopsPage+"/"+l.ID)
 	}
@@ -753,7 +753,7 @@ func TestHostileTextsOnEveryPage(t *testing.T) {
 		code, err := w.centre.BeginEnrolment(t.Context(), enrolment.AskEnrolment{Name: text, OS: text, Version: text}, fmt.Sprint("address", i))
 		w.must(err)
 		look(page.Address(enrollPage, "code", code.UserCode))
-		_, err = w.centre.DecideWish(t.Context(), code.UserCode, false, text)
+		_, err = w.centre.DecideWish(t.Context(), code.UserCode, false, local(text))
 		w.must(err)
 	}
 	for i, path := range paths {
@@ -773,7 +773,7 @@ var (
 		"div table thead tbody tr th td svg rect select option label")
 	knownAttributes = strings.Fields("lang charset name content rel href type class aria-current aria-label aria-hidden method action value datetime viewbox preserveaspectratio " +
 		"role x y width height scope selected placeholder autocomplete spellcheck")
-	knownLinks = regexp.MustCompile(`^/(page\.css|icon\.svg|laptops|records|bundles|enroll|)([/?][ -~]*)?$`)
+	knownLinks = regexp.MustCompile(`^/(page\.css|icon\.svg|laptops|records|bundles|enroll|me|oidc/begin|)([/?][ -~]*)?$`)
 )
 
 // checkHarmless fails if a page has anything that no template of ours writes.

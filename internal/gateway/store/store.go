@@ -9,6 +9,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
@@ -63,8 +64,9 @@ type Enrolments interface {
 	AddEnrolment(ctx context.Context, e Enrolment, most int) error
 	// FindEnrolment returns the wish of a user code; ErrNone if there is none.
 	FindEnrolment(ctx context.Context, userHash string) (Enrolment, error)
-	// DecideEnrolment changes a pending wish to Allowed or Denied. ErrTwice: it is not pending.
-	DecideEnrolment(ctx context.Context, userHash, status, by string) error
+	// DecideEnrolment changes a pending wish to Allowed or Denied. Whoever allows it becomes the owner of
+	// the laptop. ErrTwice: it is not pending.
+	DecideEnrolment(ctx context.Context, userHash, status string, by principal.Principal) error
 	// PollEnrolment returns the wish of a device code as it was before this poll, and keeps the time and
 	// interval of the poll.
 	PollEnrolment(ctx context.Context, deviceHash string, change func(*Enrolment)) (Enrolment, error)
@@ -77,13 +79,22 @@ type Enrolments interface {
 type Laptop struct {
 	ID, Name, OS, Version string
 	Enrolled              time.Time
-	By                    string    // who allowed it
+	By                    string // who allowed it
+	Owner                 Owner
 	Revoked               time.Time // its token is not taken since
+	RevokedBy             string
 	Seen                  time.Time // when it last asked for anything
 	Report                enrolment.Report
 	Shipped               time.Time // when bytes of its record last came
 	Bytes, Records        int64     // of its record
 	Findings              int       // what its record shows that clawai alone never writes
+}
+
+// Owner is the person to whom a laptop belongs, as they were when they last signed in. The zero value
+// is nobody: the laptop was enrolled before the centre knew people.
+type Owner struct {
+	principal.Principal // without roles
+	Seen                time.Time
 }
 
 // Laptops keeps laptops.
@@ -92,7 +103,7 @@ type Laptops interface {
 	FindLaptop(ctx context.Context, id string) (l Laptop, tokenHash string, err error)
 	ListLaptops(ctx context.Context) ([]Laptop, error)
 	// RevokeLaptop ends the token of a laptop. ErrNone: there is none. ErrTwice: it was revoked before.
-	RevokeLaptop(ctx context.Context, id string, now time.Time) error
+	RevokeLaptop(ctx context.Context, id, by string, now time.Time) error
 	// TouchLaptop keeps that a laptop asked for something.
 	TouchLaptop(ctx context.Context, id string, now time.Time) error
 	AddReport(ctx context.Context, id string, r enrolment.Report, now time.Time) error
@@ -241,13 +252,15 @@ type Records interface {
 	ListFindings(ctx context.Context, laptop, segment string, most int) ([]Finding, error)
 }
 
-// People keeps who may see the pages. Of links and sessions only keyed hashes are kept.
+// People keeps who is signed in. Of links and sessions only keyed hashes are kept, of people no roles.
 type People interface {
-	// AddLink adds a link that signs in once, in the place of every other link of this person.
+	// AddLink adds a link that signs a local person in once, in the place of every other link of theirs.
 	AddLink(ctx context.Context, hash, who string, expires time.Time) error
 	// UseLink makes a session of a link. ErrNone: there is no such link, or it was used or expired.
-	UseLink(ctx context.Context, hash, session string, now, expires time.Time) (who string, err error)
+	UseLink(ctx context.Context, hash, session string, now, expires time.Time) error
+	// AddSession makes a session of a person, and keeps their groups for the laptops that are theirs.
+	AddSession(ctx context.Context, hash string, p principal.Principal, now, expires time.Time) error
 	// FindSession returns who has a session; ErrNone if there is none or it has expired.
-	FindSession(ctx context.Context, hash string, now time.Time) (who string, err error)
+	FindSession(ctx context.Context, hash string, now time.Time) (principal.Principal, error)
 	EndSession(ctx context.Context, hash string) error
 }

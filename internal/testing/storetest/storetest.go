@@ -5,15 +5,20 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
+
+// admin is who allows and denies.
+var admin = principal.Principal{Issuer: "https://idp.example", Subject: "7", Name: "ana's <b>", Email: "ana@example.com", Groups: []string{"old"}, GroupsKnown: true}
 
 var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 
@@ -56,7 +61,7 @@ func wish(n int) store.Enrolment {
 func enrol(t *testing.T, s store.Store, n int) string {
 	t.Helper()
 	must(t, s.AddEnrolment(t.Context(), wish(n), 100))
-	must(t, s.DecideEnrolment(t.Context(), fmt.Sprint("user", n), store.Allowed, "admin"))
+	must(t, s.DecideEnrolment(t.Context(), fmt.Sprint("user", n), store.Allowed, admin))
 	id, err := s.AddLaptop(t.Context(), fmt.Sprint("device", n), store.Laptop{ID: fmt.Sprint("laptop", n), Enrolled: began}, fmt.Sprint("token", n))
 	must(t, err)
 	return id
@@ -93,15 +98,15 @@ func testEnrolments(t *testing.T, s, other store.Store) {
 	}
 	_, err = s.PollEnrolment(ctx, "nobody", func(*store.Enrolment) {})
 	wants(t, err, store.ErrNone)
-	must(t, s.DecideEnrolment(ctx, "user4", store.Allowed, "admin"))
-	wants(t, s.DecideEnrolment(ctx, "user4", store.Denied, "admin"), store.ErrTwice)
+	must(t, s.DecideEnrolment(ctx, "user4", store.Allowed, admin))
+	wants(t, s.DecideEnrolment(ctx, "user4", store.Denied, admin), store.ErrTwice)
 	id, err := s.AddLaptop(ctx, "device4", store.Laptop{ID: "a", Enrolled: began}, "token1")
 	must(t, err)
 	again, err := s.AddLaptop(ctx, "device4", store.Laptop{ID: "b", Enrolled: began}, "token2") // the first answer was lost
 	must(t, err)
 	l, hash, err := s.FindLaptop(ctx, id)
 	must(t, err)
-	if id != "a" || again != "a" || hash != "token2" || l.Name != late.Ask.Name || l.By != "admin" {
+	if id != "a" || again != "a" || hash != "token2" || l.Name != late.Ask.Name || l.By != admin.String() || !reflect.DeepEqual(l.Owner, store.Owner{Principal: admin, Seen: began}) {
 		t.Errorf("%q, %q, %q, %+v", id, again, hash, l)
 	}
 	must(t, s.TouchLaptop(ctx, "a", began))
@@ -123,18 +128,18 @@ func testLaptops(t *testing.T, s, other store.Store) {
 		t.Errorf("%+v", l)
 	}
 	wants(t, s.AddReport(ctx, "nobody", report, began), store.ErrNone)
-	wants(t, s.RevokeLaptop(ctx, "nobody", began), store.ErrNone)
-	must(t, s.RevokeLaptop(ctx, id, began))
-	wants(t, s.RevokeLaptop(ctx, id, began), store.ErrTwice)
+	wants(t, s.RevokeLaptop(ctx, "nobody", "ana", began), store.ErrNone)
+	must(t, s.RevokeLaptop(ctx, id, "ana", began))
+	wants(t, s.RevokeLaptop(ctx, id, "ana", began), store.ErrTwice)
 	l, hash, err := s.FindLaptop(ctx, id)
 	must(t, err)
-	if hash != "" || l.Revoked.IsZero() {
+	if hash != "" || l.Revoked.IsZero() || l.RevokedBy != "ana" {
 		t.Errorf("revoked: %q, %+v", hash, l)
 	}
 	if l, _, err := other.FindLaptop(ctx, id); err != nil || !l.Revoked.IsZero() {
 		t.Errorf("another organisation's laptop: %+v, %v", l, err)
 	}
-	if all, err := s.ListLaptops(ctx); err != nil || len(all) != 1 || all[0] != l {
+	if all, err := s.ListLaptops(ctx); err != nil || len(all) != 1 || !reflect.DeepEqual(all[0], l) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
@@ -337,26 +342,44 @@ func testPeople(t *testing.T, s, other store.Store) {
 	must(t, s.AddLink(ctx, "second", "ana", began.Add(time.Hour))) // ends the first
 	must(t, s.AddLink(ctx, "old", "bob", began))
 	for _, hash := range []string{"first", "old", "none", ""} {
-		_, err := s.UseLink(ctx, hash, "session", began, began.Add(time.Hour))
-		wants(t, err, store.ErrNone)
+		wants(t, s.UseLink(ctx, hash, "session", began, began.Add(time.Hour)), store.ErrNone)
 	}
-	_, err := other.UseLink(ctx, "second", "session", began, began.Add(time.Hour))
-	wants(t, err, store.ErrNone)
-	who, err := s.UseLink(ctx, "second", "session", began, began.Add(time.Hour))
-	if must(t, err); who != "ana" {
-		t.Errorf("%q", who)
+	wants(t, other.UseLink(ctx, "second", "session", began, began.Add(time.Hour)), store.ErrNone)
+	must(t, s.UseLink(ctx, "second", "session", began, began.Add(time.Hour)))
+	wants(t, s.UseLink(ctx, "second", "another", began, began.Add(time.Hour)), store.ErrNone)
+	local := principal.Principal{Issuer: principal.Local, Subject: "ana", Name: "ana", GroupsKnown: true}
+	if p, err := s.FindSession(ctx, "session", began); !reflect.DeepEqual(p, local) || err != nil {
+		t.Errorf("%+v, %v", p, err)
 	}
-	_, err = s.UseLink(ctx, "second", "another", began, began.Add(time.Hour))
-	wants(t, err, store.ErrNone)
-	if who, err := s.FindSession(ctx, "session", began); who != "ana" || err != nil {
-		t.Errorf("%q, %v", who, err)
-	}
-	_, err = s.FindSession(ctx, "session", began.Add(time.Hour))
+	_, err := s.FindSession(ctx, "session", began.Add(time.Hour))
 	wants(t, err, store.ErrNone)
 	_, err = other.FindSession(ctx, "session", began)
 	wants(t, err, store.ErrNone)
 	must(t, s.EndSession(ctx, "session"))
 	_, err = s.FindSession(ctx, "session", began)
+	wants(t, err, store.ErrNone)
+
+	// Who signs in brings new groups to their laptops, and to nobody else's; roles are not kept.
+	mine, foreign := enrol(t, s, 1), enrol(t, other, 1)
+	p := admin
+	p.Groups, p.GroupsKnown, p.Roles = []string{"new", "<b>"}, true, []string{"root"}
+	must(t, s.AddSession(ctx, "hers", p, began.Add(time.Minute), began.Add(time.Hour)))
+	wants(t, s.EndSession(ctx, "nobody's"), store.ErrNone)
+	p.Roles = nil
+	if got, err := s.FindSession(ctx, "hers", began); err != nil || !reflect.DeepEqual(got, p) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	stranger := p
+	stranger.Subject, stranger.Groups = "another", nil
+	must(t, s.AddSession(ctx, "theirs", stranger, began.Add(2*time.Minute), began.Add(time.Hour)))
+	if l, _, err := s.FindLaptop(ctx, mine); err != nil || !reflect.DeepEqual(l.Owner, store.Owner{Principal: p, Seen: began.Add(time.Minute)}) {
+		t.Errorf("%+v, %v", l.Owner, err)
+	}
+	if l, _, err := other.FindLaptop(ctx, foreign); err != nil || !reflect.DeepEqual(l.Owner, store.Owner{Principal: admin, Seen: began}) {
+		t.Errorf("another organisation's laptop: %+v, %v", l.Owner, err)
+	}
+	must(t, s.AddSession(ctx, "late", p, began.Add(time.Hour), began.Add(2*time.Hour))) // the others have expired
+	_, err = s.FindSession(ctx, "hers", began)
 	wants(t, err, store.ErrNone)
 }
 
@@ -382,14 +405,13 @@ func testRaces(t *testing.T, s, _ store.Store) {
 	elsewhere := errors.New("elsewhere")
 	for i := range 20 {
 		all.Go(func() {
-			_, err := s.UseLink(ctx, "link", fmt.Sprint("session", i), began, began.Add(time.Hour))
-			count(&links, err, store.ErrNone)
+			count(&links, s.UseLink(ctx, "link", fmt.Sprint("session", i), began, began.Add(time.Hour)), store.ErrNone)
 		})
 		all.Go(func() {
 			count(&bundles, s.AddBundle(ctx, store.Bundle{Counter: 1, Published: began, Bytes: []byte("x")}), store.ErrOlder)
 		})
 		all.Go(func() {
-			count(&decisions, s.DecideEnrolment(ctx, "user2", []string{store.Allowed, store.Denied}[i%2], "ana"), store.ErrTwice)
+			count(&decisions, s.DecideEnrolment(ctx, "user2", []string{store.Allowed, store.Denied}[i%2], admin), store.ErrTwice)
 		})
 		all.Go(func() {
 			err := s.ExtendSegment(ctx, "laptop1", "k3f9x2m7qa", segment, func(h store.Holding) (store.Extension, error) {

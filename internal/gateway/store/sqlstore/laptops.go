@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
@@ -44,8 +45,13 @@ func (s *Store) FindEnrolment(ctx context.Context, userHash string) (store.Enrol
 }
 
 // DecideEnrolment implements store.Enrolments.
-func (s *Store) DecideEnrolment(ctx context.Context, userHash, status, by string) error {
-	err := s.execOne(ctx, "UPDATE enrolment SET status = ?, decided_by = ? WHERE org = ? AND user_hash = ? AND status = ?", status, by, s.org, userHash, store.Pending)
+func (s *Store) DecideEnrolment(ctx context.Context, userHash, status string, by principal.Principal) error {
+	decider, err := json.Marshal(by)
+	if err != nil {
+		return err
+	}
+	err = s.execOne(ctx, "UPDATE enrolment SET status = ?, decided_by = ?, decider = ? WHERE org = ? AND user_hash = ? AND status = ?",
+		status, by.String(), string(decider), s.org, userHash, store.Pending)
 	if err == store.ErrNone { //nolint:errorlint // execOne returns it bare
 		return store.ErrTwice
 	}
@@ -85,8 +91,20 @@ func (s *Store) AddLaptop(ctx context.Context, deviceHash string, l store.Laptop
 			id = e.Laptop
 			return err
 		}
-		if _, err := t.exec("INSERT INTO laptop (org, id, token_hash, name, os, version, enrolled, enrolled_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			s.org, l.ID, tokenHash, e.Ask.Name, e.Ask.OS, e.Ask.Version, nanos(l.Enrolled), e.By); err != nil {
+		owner := store.Owner{Seen: l.Enrolled}
+		var decider string
+		if err := t.row("SELECT decider FROM enrolment WHERE org = ? AND device_hash = ?", s.org, deviceHash).Scan(&decider); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(decider), &owner.Principal); err != nil {
+			return err
+		}
+		kept, err := json.Marshal(owner)
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec("INSERT INTO laptop (org, id, token_hash, name, os, version, enrolled, enrolled_by, owner_key, owner) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			s.org, l.ID, tokenHash, e.Ask.Name, e.Ask.OS, e.Ask.Version, nanos(l.Enrolled), e.By, owner.Key(), string(kept)); err != nil {
 			return err
 		}
 		id = l.ID
@@ -96,15 +114,18 @@ func (s *Store) AddLaptop(ctx context.Context, deviceHash string, l store.Laptop
 	return id, err
 }
 
-const laptopColumns = "id, name, os, version, enrolled, enrolled_by, revoked, seen, report, shipped, bytes, records, findings"
+const laptopColumns = "id, name, os, version, enrolled, enrolled_by, revoked, seen, report, shipped, bytes, records, findings, owner, revoked_by"
 
 func readLaptop(r scanner, more ...any) (l store.Laptop, err error) {
 	var enrolled, revoked, seen, shipped int64
-	var report string
-	err = r.Scan(append([]any{&l.ID, &l.Name, &l.OS, &l.Version, &enrolled, &l.By, &revoked, &seen, &report, &shipped, &l.Bytes, &l.Records, &l.Findings}, more...)...)
+	var report, owner string
+	err = r.Scan(append([]any{&l.ID, &l.Name, &l.OS, &l.Version, &enrolled, &l.By, &revoked, &seen, &report, &shipped, &l.Bytes, &l.Records, &l.Findings, &owner, &l.RevokedBy}, more...)...)
 	l.Enrolled, l.Revoked, l.Seen, l.Shipped = fromNanos(enrolled), fromNanos(revoked), fromNanos(seen), fromNanos(shipped)
 	if err == nil {
 		err = json.Unmarshal([]byte(report), &l.Report)
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(owner), &l.Owner)
 	}
 	return l, err
 }
@@ -121,7 +142,7 @@ func (s *Store) ListLaptops(ctx context.Context) ([]store.Laptop, error) {
 }
 
 // RevokeLaptop implements store.Laptops.
-func (s *Store) RevokeLaptop(ctx context.Context, id string, now time.Time) error {
+func (s *Store) RevokeLaptop(ctx context.Context, id, by string, now time.Time) error {
 	return s.change(ctx, func(t *transaction) error {
 		var revoked int64
 		if err := t.row("SELECT revoked FROM laptop WHERE org = ? AND id = ?"+s.d.lock, s.org, id).Scan(&revoked); err != nil {
@@ -130,7 +151,7 @@ func (s *Store) RevokeLaptop(ctx context.Context, id string, now time.Time) erro
 		if revoked != 0 {
 			return store.ErrTwice
 		}
-		_, err := t.exec("UPDATE laptop SET revoked = ?, token_hash = '' WHERE org = ? AND id = ?", nanos(now), s.org, id)
+		_, err := t.exec("UPDATE laptop SET revoked = ?, revoked_by = ?, token_hash = '' WHERE org = ? AND id = ?", nanos(now), by, s.org, id)
 		return err
 	})
 }

@@ -13,7 +13,7 @@ import (
 // steps are the steps of the schema, in order. A released step never changes. {int} is a number of
 // 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
 // a table, {keyed} that of a table whose rows lie in the order of their key.
-var steps = []string{firstStep}
+var steps = []string{firstStep, peopleStep}
 
 // Times are nanoseconds since 1970; 0 is never.
 const firstStep = `
@@ -160,6 +160,23 @@ CREATE TABLE signed_in (
 	expires      {int} NOT NULL,
 	PRIMARY KEY (org, hash)
 ){strict};
+`
+
+// peopleStep keeps people, as JSON of package principal, where the first step has only their names. Who
+// was signed in signs in again.
+const peopleStep = `
+ALTER TABLE enrolment ADD COLUMN decider TEXT NOT NULL DEFAULT '';
+
+ALTER TABLE laptop ADD COLUMN owner_key TEXT NOT NULL DEFAULT '';
+
+ALTER TABLE laptop ADD COLUMN owner TEXT NOT NULL DEFAULT '{}';
+
+ALTER TABLE laptop ADD COLUMN revoked_by TEXT NOT NULL DEFAULT '';
+CREATE INDEX laptop_by_owner ON laptop (org, owner_key);
+
+DELETE FROM signed_in;
+
+ALTER TABLE signed_in ADD COLUMN person TEXT NOT NULL DEFAULT '{}';
 `
 
 // migrate adds the missing steps to the schema, and refuses a database that a newer gateway made.

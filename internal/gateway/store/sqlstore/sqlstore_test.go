@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,40 @@ func TestDatabaseIsOpenedAgain(t *testing.T) {
 	_ = s.Close()
 	if _, err := OpenSQLite(t.Context(), path, "main"); !errors.Is(err, store.ErrNewer) {
 		t.Fatalf("a newer database: %v", err)
+	}
+}
+
+// A laptop that was enrolled before the centre knew people stays, and is nobody's; who was signed in
+// signs in again.
+func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gateway.db")
+	all := steps
+	steps = all[:1]
+	s, err := OpenSQLite(t.Context(), path, "main")
+	steps = all
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"INSERT INTO laptop (org, id, token_hash, name, os, version, enrolled, enrolled_by) VALUES ('main', 'one', 'hash', 'ana', 'linux', '1', 5, 'administrator')",
+		"INSERT INTO signed_in (org, hash, who, expires) VALUES ('main', 'session', 'administrator', 9000000000000000000)",
+	} {
+		if _, err := s.db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = OpenSQLite(t.Context(), path, "main"); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if l, hash, err := s.FindLaptop(t.Context(), "one"); err != nil || hash != "hash" || l.By != "administrator" || !reflect.DeepEqual(l.Owner, store.Owner{}) {
+		t.Errorf("%+v, %v", l, err)
+	}
+	if p, err := s.FindSession(t.Context(), "session", time.Now()); !errors.Is(err, store.ErrNone) {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
 

@@ -1,0 +1,120 @@
+package program
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/config"
+)
+
+// lookEvery is how often the files of a certificate are looked at: they are renewed while the centre runs.
+const lookEvery = 10 * time.Second
+
+// certificate is the centre's certificate, read again when its files change. It is safe for concurrent
+// use.
+type certificate struct {
+	chain, key string
+	report     func(error)
+	now        func() time.Time
+
+	mu     sync.Mutex
+	pair   *tls.Certificate
+	stamp  string    // of both files, when pair was read or last failed to
+	looked time.Time // when the files were looked at
+}
+
+// readCertificate reads a certificate and its key for the first time.
+func readCertificate(chain, key string, report func(error), now func() time.Time) (*certificate, error) {
+	c := &certificate{chain: chain, key: key, report: report, now: now, looked: now()}
+	c.stamp = c.readStamp()
+	pair, err := c.read()
+	c.pair = pair
+	return c, err
+}
+
+func (c *certificate) read() (*tls.Certificate, error) {
+	chain, err := config.ReadFile(c.chain)
+	if err != nil {
+		return nil, fmt.Errorf("listen.certificate: %w", err)
+	}
+	key, err := config.ReadSecret(c.key)
+	if err != nil {
+		return nil, fmt.Errorf("listen.key: %w", err)
+	}
+	pair, err := tls.X509KeyPair(chain, key)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %s and %s are not a certificate and its key as PEM (%w)", c.chain, c.key, err)
+	}
+	return &pair, nil
+}
+
+// readStamp returns a text that changes when one of the files does.
+func (c *certificate) readStamp() (stamp string) {
+	for _, path := range []string{c.chain, c.key} {
+		info, err := os.Stat(path)
+		if err != nil {
+			stamp += err.Error() + "\n"
+			continue
+		}
+		stamp += fmt.Sprintln(info.Size(), info.ModTime().UnixNano())
+	}
+	return stamp
+}
+
+// get returns the certificate for a connection. While files cannot be used, the one before stays.
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	if now.Sub(c.looked).Abs() < lookEvery {
+		return c.pair, nil
+	}
+	c.looked = now
+	stamp := c.readStamp()
+	if stamp == c.stamp {
+		return c.pair, nil
+	}
+	pair, err := c.read()
+	if err != nil {
+		// A renewal writes two files, one after the other: it is tried again at the next look.
+		c.report(fmt.Errorf("the renewed certificate cannot be used, and the one before stays: %w", err))
+		return c.pair, nil
+	}
+	c.pair, c.stamp = pair, stamp
+	return pair, nil
+}
+
+// settings returns those of a server with this certificate.
+func (c *certificate) settings() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}}
+}
+
+// readSecret returns the secret of the centre at its identity provider; "" if it has none.
+func readSecret(file, variable string, getenv func(string) string) (string, error) {
+	switch {
+	case file != "":
+		src, err := config.ReadSecret(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("oidc.client_secret_file: %s is not there", file)
+		}
+		if err != nil {
+			return "", fmt.Errorf("oidc.client_secret_file: %w", err)
+		}
+		if secret := strings.TrimRight(string(src), "\r\n"); secret != "" {
+			return secret, nil
+		}
+		return "", fmt.Errorf("oidc.client_secret_file: %s is empty", file)
+	case variable != "":
+		if secret := getenv(variable); secret != "" {
+			return secret, nil
+		}
+		return "", fmt.Errorf("oidc.client_secret_env: the variable %s is not set", variable)
+	}
+	return "", nil
+}

@@ -1,0 +1,178 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/site"
+	"github.com/clawai/clawai/internal/state/egress"
+	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// checkPatience is how long doctor reads the database.
+const checkPatience = 30 * time.Second
+
+// runDoctor checks what can be wrong with a centre, one line each.
+func runDoctor(c *call) error {
+	ctx := context.Background()
+	failed := false
+	say := func(ok bool, format string, a ...any) {
+		word := "ok   "
+		if !ok {
+			word, failed = "WRONG", true
+		}
+		fmt.Fprintf(c.stdout, "%s %s\n", word, term.VisibleText(fmt.Sprintf(format, a...)))
+	}
+	s, err := centre.ReadSettings(c.dir)
+	if err != nil {
+		say(false, "settings: %v", err)
+		return errFailed
+	}
+	if s.URL != "" {
+		if err := s.CheckPublic(); err != nil {
+			say(false, "settings: %v", err)
+		}
+	}
+	say(len(s.BundleKeys) > 0, "settings: %d keys of bundles; %s", len(s.BundleKeys), s.OfflineRule())
+	is, err := openExisting(ctx, c.dir)
+	if err != nil {
+		say(false, "database: %v", err)
+		return errFailed
+	}
+	defer func() { _ = is.Close() }()
+	all, newest, err := listLaptops(ctx, is)
+	if err != nil {
+		say(false, "database: %v", err)
+		return errFailed
+	}
+	database := filepath.Join(c.dir, centre.DatabaseFile)
+	if s.Database != "" {
+		database = "the one that " + centre.SettingsFile + " names"
+	}
+	patience, cancel := context.WithTimeout(ctx, checkPatience)
+	err = is.Store.Check(patience)
+	switch {
+	case err == nil:
+		say(true, "database: %s", database)
+	case patience.Err() != nil:
+		say(true, "database: %s; it was not read to its end in %v", database, checkPatience)
+	default:
+		say(false, "database: %s: %v; mend the disk, or put a copy of the database back (docs/gateway.md)", database, err)
+	}
+	cancel()
+	if newest == 0 {
+		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", c.dir)
+	} else {
+		say(true, "bundle: the newest is number %d", newest)
+	}
+	for i := range all {
+		if state := is.StateOf(&all[i], newest); state.IsRed() {
+			say(false, "laptop %s (%s): %s", all[i].ID, all[i].Name, state.Word)
+		}
+	}
+	say(true, "laptops: %d", len(all))
+	if s.URL == "" {
+		if address, err := readAddress(c.dir); err != nil {
+			say(false, "address: %v", err)
+		} else {
+			say(true, "address: %s answers", address)
+		}
+	} else {
+		checkPublic(ctx, is, say)
+	}
+	if failed {
+		return errFailed
+	}
+	return nil
+}
+
+// checkPublic checks what a centre without --dev needs of others: its certificate, its name on the
+// network, and the identity provider.
+func checkPublic(ctx context.Context, is *centre.Centre, say func(ok bool, format string, a ...any)) {
+	at, address := is.Settings.Listen, is.Settings.URL
+	if !at.BehindProxy && at.Certificate != "" {
+		checkCertificate(at.Certificate, at.Key, address, is.Now(), say)
+	}
+	if err := askAddress(ctx, address); err != nil {
+		say(false, "address: %s does not answer as this centre: %v; look at its name in DNS, at its certificate, and whether the centre runs", address, err)
+	} else {
+		say(true, "address: %s answers", address)
+	}
+	if is.Settings.OIDC.Issuer == "" {
+		return
+	}
+	provider, err := newProvider(is)
+	if err != nil {
+		say(false, "provider: %v", err)
+		return
+	}
+	ahead, known, err := provider.Look(ctx)
+	switch {
+	case err != nil:
+		say(false, "provider: %s: %v; issuer in gateway.toml must be the address that the provider writes into its tokens", is.Settings.OIDC.Issuer, err)
+	case known && ahead.Abs() > mostAhead:
+		say(false, "clock: the provider's is %v ahead of this machine's, and tokens would not count; set the clock, for example by systemd-timesyncd", ahead.Round(time.Second))
+	default:
+		say(true, "provider: %s answers; it must know the address %s", is.Settings.OIDC.Issuer, address+site.CallbackPath)
+	}
+}
+
+// mostAhead is how far two clocks may be apart. A token counts within a minute.
+const mostAhead = 30 * time.Second
+
+// soon is how long before its end a certificate is told of.
+const soon = 14 * 24 * time.Hour
+
+// checkCertificate checks the files of the certificate, its names and its end.
+func checkCertificate(chain, key, address string, now time.Time, say func(ok bool, format string, a ...any)) {
+	own, err := readCertificate(chain, key, func(error) {}, time.Now)
+	if err != nil {
+		say(false, "certificate: %v", err)
+		return
+	}
+	u, err := url.Parse(address)
+	if err == nil {
+		err = own.pair.Leaf.VerifyHostname(u.Hostname())
+	}
+	switch {
+	case err != nil:
+		say(false, "certificate: %s is not for the name in url: %v; get one for that name", chain, err)
+	case now.Add(soon).After(own.pair.Leaf.NotAfter):
+		say(false, "certificate: %s ends on %s; renew it, and the centre takes the new files by itself", chain, own.pair.Leaf.NotAfter.UTC().Format(time.DateOnly))
+	default:
+		say(true, "certificate: until %s", own.pair.Leaf.NotAfter.UTC().Format(time.DateOnly))
+	}
+}
+
+// askAddress asks the centre at its public address, as a laptop would, for what only a centre answers.
+func askAddress(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+enrolment.BundlePath, nil)
+	if err != nil {
+		return err
+	}
+	out := egress.Network{}.NewTransport(egress.Options{})
+	defer out.CloseIdleConnections()
+	client := http.Client{Transport: out, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(r)
+	if err != nil {
+		if failed, ok := errors.AsType[*url.Error](err); ok {
+			err = failed.Err
+		}
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusUnauthorized || !strings.Contains(resp.Header.Get("WWW-Authenticate"), "clawai") {
+		return fmt.Errorf("it answers %s to a laptop without a token", resp.Status)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"github.com/gofrs/flock"
+
+	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/signin"
+	"github.com/clawai/clawai/internal/gateway/site"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+)
+
+// addressFile is the file in the centre's folder in which a running centre of --dev writes its address.
+const addressFile = "gateway.address"
+
+// lockFile is the file in the centre's folder that a running centre keeps locked.
+const lockFile = "gateway.lock"
+
+func runServe(c *call) error {
+	if c.port < 0 || c.port > 65535 {
+		return usagef("%d is not a port", c.port)
+	}
+	s, err := centre.ReadSettings(c.dir)
+	if err != nil {
+		return err
+	}
+	if !c.dev {
+		if c.portIsSet {
+			return usagef("--port is for --dev; write address into [listen] of gateway.toml")
+		}
+		if err := s.CheckPublic(); err != nil {
+			return usagef("%s: %v\nTo try a centre on this machine alone: clawai-gateway serve --dev --dir %s", filepath.Join(c.dir, centre.SettingsFile), err, c.dir)
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	is, err := centre.Open(ctx, c.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = is.Close() }()
+	// Two centres in one folder would take each other's address, and would each have limits of their own.
+	only := flock.New(filepath.Join(c.dir, lockFile), flock.SetPermissions(0o600))
+	if free, err := only.TryLock(); err != nil || !free {
+		return cmp.Or(err, fmt.Errorf("a centre runs in %s already; end it first, or make another link to it: clawai-gateway link --dir %s", c.dir, c.dir))
+	}
+	defer func() { _ = only.Close() }()
+	if c.dev {
+		return c.serveDev(ctx, is)
+	}
+	return c.servePublic(ctx, is)
+}
+
+// serveDev serves a centre on a loopback address, for an administrator who signs in by a link.
+func (c *call) serveDev(ctx context.Context, is *centre.Centre) error {
+	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)))
+	if err != nil {
+		return fmt.Errorf("%w; another port: clawai-gateway serve --dev --dir %s --port PORT", err, c.dir)
+	}
+	s, err := site.New(is, l)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.Report = newReporter(c.stderr, is.Now)
+	token, err := is.NewLink(ctx, administrator)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	// Only now can clawai-gateway link make another one, which ends this one.
+	path := filepath.Join(c.dir, addressFile)
+	if err := atomicfile.Write(path, []byte(s.Address()+"\n"), atomicfile.Options{Mode: 0o600}); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer func() { _ = os.Remove(path) }()
+	fmt.Fprintf(c.stdout, "Open %s\nThis link works once, for 15 minutes; another: clawai-gateway link --dir %s\n", s.SignInLink(token), c.dir)
+	c.sayNext(is, s)
+	return s.Serve(ctx)
+}
+
+// sayNext says what laptops need.
+func (c *call) sayNext(is *centre.Centre, s *site.Site) {
+	if len(is.Settings.BundleKeys) == 0 {
+		fmt.Fprintf(c.stdout, "No laptop can be enrolled yet: put bundle_keys into %s and start the centre again (docs/gateway.md)\n", filepath.Join(c.dir, centre.SettingsFile))
+		return
+	}
+	fmt.Fprintf(c.stdout, "On each laptop run: clawai enroll %s\n", s.Address())
+}
+
+// newProvider returns the identity provider that gateway.toml names.
+func newProvider(is *centre.Centre) (*signin.Provider, error) {
+	o := is.Settings.OIDC
+	secret, err := readSecret(o.SecretFile, o.SecretEnv, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return signin.NewProvider(o, secret, is.Settings.URL+site.CallbackPath, is.Now), nil
+}
+
+// servePublic serves a centre at its public address, for people of its identity provider.
+func (c *call) servePublic(ctx context.Context, is *centre.Centre) error {
+	report := newReporter(c.stderr, is.Now)
+	provider, err := newProvider(is)
+	if err != nil {
+		return err
+	}
+	at := is.Settings.Listen
+	var ends *tls.Config // of TLS; nil: a proxy does
+	if !at.BehindProxy {
+		own, err := readCertificate(at.Certificate, at.Key, report, is.Now)
+		if err != nil {
+			return err
+		}
+		ends = own.settings()
+	}
+	l, err := net.Listen("tcp", at.PublicAddress())
+	if err != nil {
+		return fmt.Errorf("listen.address: %w", err)
+	}
+	s, err := site.NewPublic(is, l, ends, provider)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.Report = report
+	operator := make(chan error, 1)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if address := at.OperatorAddress(); address == "" {
+		operator <- nil
+	} else {
+		o, err := net.Listen("tcp", address)
+		if err != nil {
+			return errors.Join(fmt.Errorf("listen.operator: %w; name another address there, or \"off\"", err), l.Close())
+		}
+		go func() {
+			defer stop() // one without the other would look as if all were well
+			operator <- site.ServeOperator(ctx, is, o)
+		}()
+	}
+	fmt.Fprintf(c.stdout, "Serving %s on %s\n", s.Address(), l.Addr())
+	if !slices.ContainsFunc(is.Settings.Roles, func(r principal.Role) bool { return r.Name == principal.Admin }) {
+		fmt.Fprintf(c.stdout, "Nobody has the role %s yet: write a [[role]] of this name into %s\n", principal.Admin, filepath.Join(c.dir, centre.SettingsFile))
+	}
+	c.sayNext(is, s)
+	err = s.Serve(ctx)
+	stop()
+	return errors.Join(err, <-operator)
+}

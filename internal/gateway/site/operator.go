@@ -1,0 +1,40 @@
+package site
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/page"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// readyTime is how long the database has to answer.
+const readyTime = 2 * time.Second
+
+// ServeOperator answers an operator's questions until ctx ends: /healthz, whether the program runs, and
+// /readyz, whether its database answers. It closes l.
+func ServeOperator(ctx context.Context, c *centre.Centre, l net.Listener) error {
+	say := func(w http.ResponseWriter, status int, text string) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, text+"\n")
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+		defer cancel()
+		if _, err := c.NewestCounter(ctx); err != nil {
+			say(w, http.StatusServiceUnavailable, "the database does not answer: "+term.VisibleText(err.Error()))
+			return
+		}
+		say(w, http.StatusOK, "ready")
+	})
+	return page.Serve(ctx, &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader}, l)
+}

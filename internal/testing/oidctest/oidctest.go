@@ -1,0 +1,198 @@
+// Package oidctest plays a team's identity provider for tests: OpenID Connect with the code flow, its
+// keys, and every way of answering wrong.
+package oidctest
+
+import (
+	"crypto"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The client that the provider knows.
+const (
+	ClientID = "centre"
+	Secret   = "the client's secret"
+)
+
+// Provider is a provider. Whoever opens its page is signed in at once as Claims say. Change its fields
+// under Set.
+type Provider struct {
+	Claims   map[string]any // of the ID token, besides iss, aud, exp, iat and nonce; these win
+	UserInfo map[string]any // of the answer about the person; nil: sub alone
+	Header   map[string]any // of the ID token; these win
+	Metadata map[string]any // of the discovery document; these win
+	Sign     func(input []byte) []byte
+	KeysDown bool // the keys are answered with 503
+	Down     bool // everything is answered with 503
+	NoIss    bool // the answer in the browser has no iss
+	Iss      string
+
+	server *httptest.Server
+	key    *rsa.PrivateKey
+
+	mu       sync.Mutex
+	given    map[string]attempt // by code
+	keysRead int
+}
+
+type attempt struct{ nonce, challenge, redirect string }
+
+var makeKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
+// Start starts a provider on the loopback, for the time of a test.
+func Start(t testing.TB) *Provider {
+	t.Helper()
+	key, err := makeKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Provider{key: key, given: map[string]attempt{}, Claims: map[string]any{"sub": "7"}}
+	p.server = httptest.NewServer(p)
+	t.Cleanup(p.server.Close)
+	return p
+}
+
+// Issuer returns the provider's address.
+func (p *Provider) Issuer() string { return p.server.URL }
+
+// Set changes the provider.
+func (p *Provider) Set(change func(p *Provider)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(p)
+}
+
+// KeysRead returns how often the keys were asked for.
+func (p *Provider) KeysRead() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.keysRead
+}
+
+// PublicPEM returns the public key, as an attacker may use it for the secret of an HMAC.
+func (p *Provider) PublicPEM() []byte {
+	raw, _ := x509.MarshalPKIXPublicKey(&p.key.PublicKey)
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: raw})
+}
+
+// SignHMAC returns what signs with HS256 and a secret.
+func SignHMAC(secret []byte) func([]byte) []byte {
+	return func(input []byte) []byte {
+		h := hmac.New(sha256.New, secret)
+		h.Write(input)
+		return h.Sum(nil)
+	}
+}
+
+// ServeHTTP answers as the provider.
+func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Down || p.KeysDown && r.URL.Path == "/keys" {
+		http.Error(w, "down", http.StatusServiceUnavailable)
+		return
+	}
+	switch r.URL.Path {
+	case "/.well-known/openid-configuration":
+		doc := map[string]any{
+			"issuer": p.Issuer(), "authorization_endpoint": p.Issuer() + "/authorize", "token_endpoint": p.Issuer() + "/token", "jwks_uri": p.Issuer() + "/keys",
+			"userinfo_endpoint": p.Issuer() + "/me", "id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"}, "authorization_response_iss_parameter_supported": true,
+		}
+		maps.Copy(doc, p.Metadata)
+		writeJSON(w, http.StatusOK, doc)
+	case "/keys":
+		p.keysRead++
+		e := base64.RawURLEncoding.EncodeToString([]byte{1, 0, 1})
+		writeJSON(w, http.StatusOK, map[string]any{"keys": []any{map[string]any{"kty": "RSA", "use": "sig", "kid": "one", "n": base64.RawURLEncoding.EncodeToString(p.key.N.Bytes()), "e": e}}})
+	case "/authorize":
+		p.authorize(w, r)
+	case "/token":
+		p.giveToken(w, r)
+	case "/me":
+		info := map[string]any{"sub": p.Claims["sub"]}
+		maps.Copy(info, p.UserInfo)
+		writeJSON(w, http.StatusOK, info)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, doc any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(doc)
+}
+
+func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if q.Get("client_id") != ClientID || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("state") == "" || q.Get("nonce") == "" {
+		http.Error(w, "the request is not as it should be: "+r.URL.RawQuery, http.StatusBadRequest)
+		return
+	}
+	code := fmt.Sprint("code", len(p.given), time.Now().UnixNano())
+	p.given[code] = attempt{q.Get("nonce"), q.Get("code_challenge"), q.Get("redirect_uri")}
+	answer := url.Values{"code": {code}, "state": {q.Get("state")}, "iss": {p.Issuer()}}
+	if p.Iss != "" {
+		answer.Set("iss", p.Iss)
+	}
+	if p.NoIss {
+		answer.Del("iss")
+	}
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusFound) //nolint:gosec // a provider of a test knows one client
+}
+
+func (p *Provider) giveToken(w http.ResponseWriter, r *http.Request) {
+	id, secret, _ := r.BasicAuth()
+	if name, err := url.QueryUnescape(secret); err == nil {
+		secret = name
+	}
+	of, known := p.given[r.PostFormValue("code")]
+	delete(p.given, r.PostFormValue("code"))
+	sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
+	switch {
+	case id != ClientID || secret != Secret:
+		writeJSON(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
+	case !known || base64.RawURLEncoding.EncodeToString(sum[:]) != of.challenge || r.PostFormValue("redirect_uri") != of.redirect:
+		writeJSON(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant"})
+	default:
+		writeJSON(w, http.StatusOK, map[string]any{"access_token": "access", "token_type": "Bearer", "expires_in": 60, "id_token": p.makeToken(of.nonce)})
+	}
+}
+
+// makeToken returns an ID token.
+func (p *Provider) makeToken(nonce string) string {
+	header := map[string]any{"alg": "RS256", "kid": "one", "typ": "JWT"}
+	maps.Copy(header, p.Header)
+	now := time.Now().Unix()
+	claims := map[string]any{"iss": p.Issuer(), "aud": ClientID, "exp": now + 60, "iat": now, "nonce": nonce}
+	maps.Copy(claims, p.Claims)
+	var input string
+	for i, part := range []map[string]any{header, claims} {
+		maps.DeleteFunc(part, func(_ string, value any) bool { return value == nil })
+		src, _ := json.Marshal(part)
+		input += []string{"", "."}[i] + base64.RawURLEncoding.EncodeToString(src)
+	}
+	sign := p.Sign
+	if sign == nil {
+		sign = func(input []byte) []byte {
+			digest := sha256.Sum256(input)
+			signature, _ := rsa.SignPKCS1v15(nil, p.key, crypto.SHA256, digest[:])
+			return signature
+		}
+	}
+	return input + "." + base64.RawURLEncoding.EncodeToString(sign([]byte(input)))
+}
