@@ -57,6 +57,9 @@ const (
 	cwdKey
 	aboveKey
 	previewKey
+	approversKey
+	approvalsKey
+	notSelfKey
 
 	noKey ruleKey = 1<<8 - 1
 )
@@ -111,6 +114,10 @@ func init() {
 		key{name: "above", behind: "description", field: (*parser).readAbove, write: (*ruleSource).writeAbove, narrow: (*narrower).keepPlace},
 		key{name: "preview", behind: "ask", field: (*parser).readPreview, check: (*parser).checkPreview, write: (*ruleSource).writePreview,
 			narrow: (*narrower).dropPreview},
+		key{name: "approvers", behind: "ask", field: (*parser).readApprovers, check: (*parser).checkApprovers, write: (*ruleSource).writeApproval,
+			narrow: (*narrower).dropApproval},
+		key{name: "approvals", behind: "approvers", field: (*parser).readApprovals, check: checkWithApprovers(approvalsKey)},
+		key{name: "not_self", behind: "approvals", field: (*parser).readNotSelf, check: checkWithApprovers(notSelfKey)},
 	)
 }
 
