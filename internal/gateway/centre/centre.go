@@ -125,6 +125,7 @@ type Centre struct {
 	now     func() time.Time
 	begun   limit // enrolments that were begun, by address
 	guesses limit // codes that were typed wrong, by person
+	changed news  // of questions
 }
 
 // Open opens the centre in a folder, which it makes if it is missing. It refuses a folder or a file

@@ -29,7 +29,7 @@ import (
 )
 
 // administrator is who a link signs in.
-const administrator = "administrator"
+const administrator = centre.Administrator
 
 // addressFile is the file in the centre's folder in which a running centre writes its address.
 const addressFile = "gateway.address"
