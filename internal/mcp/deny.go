@@ -91,6 +91,8 @@ func (d Denial) DescribeDenial() string {
 		if d.File != "" {
 			b.WriteString(" for " + quoteName(d.File))
 		}
+	case d.Code == "approval_waits":
+		b.WriteString("Not done: " + what + " needs the approval of the team")
 	case d.Unanswered:
 		b.WriteString("Not done: " + what + " needs the owner's approval")
 	case d.Stage == "policy", d.Stage == "rate":
@@ -113,6 +115,8 @@ func (d Denial) DescribeDenial() string {
 		b.WriteString(". Try again with an absolute path below " + visibleText(d.Hint, 300) + ".")
 	case d.Code == "marker": // the reason tells what to write instead
 		b.WriteString(". Trying again with the mark will not help.")
+	case d.Code == "approval_waits": // the reason tells when to try again
+		b.WriteString(".")
 	case !d.Unanswered:
 		b.WriteString(". Trying again will not help.")
 	case d.Code == "not_answered": // a person could have answered with clawai approve

@@ -18,11 +18,12 @@ import (
 
 // Paths of pages.
 const (
-	SignInPath  = "/sign-in/" // followed by the token of a link, which signs in once
-	enrollPage  = "/enroll"
-	laptopsPage = "/laptops"
-	recordsPage = "/records"
-	bundlesPage = "/bundles"
+	SignInPath    = "/sign-in/" // followed by the token of a link, which signs in once
+	enrollPage    = "/enroll"
+	questionsPage = "/questions"
+	laptopsPage   = "/laptops"
+	recordsPage   = "/records"
+	bundlesPage   = "/bundles"
 )
 
 // visit is one request of a person.
@@ -33,6 +34,7 @@ type visit struct {
 	session string // of the cookie
 	who     string // "" for nobody
 	form    url.Values
+	again   int // see frame
 }
 
 // route is one page, or one thing that a form does.
@@ -44,17 +46,20 @@ type route struct {
 
 // routes has the path of each page; one that ends with / has something behind it.
 var routes = map[string][]route{
-	"/":               {{http.MethodGet, false, (*visit).showOverview}},
-	laptopsPage:       {{http.MethodGet, false, (*visit).showLaptops}},
-	laptopsPage + "/": {{http.MethodGet, false, (*visit).showLaptop}},
-	"/revoke":         {{http.MethodPost, false, (*visit).revokeLaptop}},
-	recordsPage:       {{http.MethodGet, false, (*visit).showRecords}},
-	recordsPage + "/": {{http.MethodGet, false, (*visit).showRecord}},
-	bundlesPage:       {{http.MethodGet, false, (*visit).showBundles}},
-	enrollPage:        {{http.MethodGet, false, (*visit).showEnroll}, {http.MethodPost, false, (*visit).decideEnroll}},
-	SignInPath:        {{http.MethodGet, true, (*visit).showSignIn}},
-	"/sign-in":        {{http.MethodPost, true, (*visit).signIn}},
-	"/sign-out":       {{http.MethodPost, false, (*visit).signOut}},
+	"/":                 {{http.MethodGet, false, (*visit).showOverview}},
+	questionsPage:       {{http.MethodGet, false, (*visit).showQuestions}},
+	questionsPage + "/": {{http.MethodGet, false, (*visit).showQuestion}},
+	"/answer":           {{http.MethodPost, false, (*visit).answerQuestion}},
+	laptopsPage:         {{http.MethodGet, false, (*visit).showLaptops}},
+	laptopsPage + "/":   {{http.MethodGet, false, (*visit).showLaptop}},
+	"/revoke":           {{http.MethodPost, false, (*visit).revokeLaptop}},
+	recordsPage:         {{http.MethodGet, false, (*visit).showRecords}},
+	recordsPage + "/":   {{http.MethodGet, false, (*visit).showRecord}},
+	bundlesPage:         {{http.MethodGet, false, (*visit).showBundles}},
+	enrollPage:          {{http.MethodGet, false, (*visit).showEnroll}, {http.MethodPost, false, (*visit).decideEnroll}},
+	SignInPath:          {{http.MethodGet, true, (*visit).showSignIn}},
+	"/sign-in":          {{http.MethodPost, true, (*visit).signIn}},
+	"/sign-out":         {{http.MethodPost, false, (*visit).signOut}},
 }
 
 var (
@@ -160,9 +165,13 @@ func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*vi
 
 // show writes a page for who is signed in.
 func (v *visit) show(name, title, tab string, data any) error {
-	f := frame{Title: title, Path: tab, Who: v.who, Data: data}
+	f := frame{Title: title, Path: tab, Who: v.who, Data: data, Again: v.again}
 	if v.session != "" {
 		f.Form = v.s.centre.FormToken(v.session)
+		var err error
+		if f.Asked, err = v.s.centre.Store.CountPending(v.r.Context(), v.s.centre.Now()); err != nil {
+			return err
+		}
 	}
 	return writePage(v.w, http.StatusOK, name, f)
 }

@@ -58,7 +58,8 @@ func (s *Store) AddQuestion(ctx context.Context, q store.Question, most int) (st
 		values := []any{s.org, q.Laptop, enrolment.QuestionPending, enrolment.QuestionApproved, nanos(q.Created)}
 		same, err := readQuestion(t.row("SELECT "+questionColumns+open+" AND digest = ? AND asks = ? ORDER BY created DESC LIMIT 1", append(values, q.Asked.Digest, asksOf(&q.Asked))...))
 		if err == nil {
-			q, q.Held = same, q.Held
+			same.Held = q.Held
+			q = same
 			if q.Votes, err = t.votes(s.org, q.ID); err != nil {
 				return err
 			}
