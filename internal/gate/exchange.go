@@ -136,7 +136,7 @@ type Verdict struct {
 func (v *Verdict) NewDenial(what policy.Call) mcp.Denial {
 	d := mcp.Denial{What: what, Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record, File: mcp.NamedFile(what.Args), Releasable: v.Releasable}
 	if v.Rule != nil {
-		d.Description = v.Rule.Description
+		d.Description, d.Team = v.Rule.Description, v.Rule.Approval != nil
 	}
 	switch v.Code {
 	case CodeDeniedByRule:

@@ -42,6 +42,7 @@ type Denial struct {
 	Hint        string      // a folder below which absolute paths are allowed; "" for none
 	Record      string      // the record id to quote to the owner
 	Unanswered  bool        // a person should have been asked and did not decide
+	Team        bool        // only approvers at a team's centre can allow the call
 	Ran         bool        // the call ran, and its result is withheld
 	File        string      // of a result that is withheld: the file that the call names; "" for none
 	Releasable  bool        // the owner can release the next result of the same call
@@ -91,7 +92,7 @@ func (d Denial) DescribeDenial() string {
 		if d.File != "" {
 			b.WriteString(" for " + quoteName(d.File))
 		}
-	case d.Code == "approval_waits":
+	case d.Unanswered && d.Team:
 		b.WriteString("Not done: " + what + " needs the approval of the team")
 	case d.Unanswered:
 		b.WriteString("Not done: " + what + " needs the owner's approval")
@@ -119,6 +120,8 @@ func (d Denial) DescribeDenial() string {
 		b.WriteString(".")
 	case !d.Unanswered:
 		b.WriteString(". Trying again will not help.")
+	case d.Team:
+		b.WriteString(". Only the approvers at the team's centre can allow it.")
 	case d.Code == "not_answered": // a person could have answered with clawai approve
 		b.WriteString(". Only the owner can allow it: when asked (clawai approve shows the question), or with a rule in the policy.")
 	default:
