@@ -57,6 +57,9 @@ const (
 	cwdKey
 	aboveKey
 	previewKey
+	approversKey
+	approvalsKey
+	notSelfKey
 
 	noKey ruleKey = 1<<8 - 1
 )
@@ -122,6 +125,10 @@ func init() {
 			Hint: "\"env\" in the fixture says it", Recorded: true, name: func(f *Facts) *string { return &f.Env }}}),
 		callRow(key{name: "agent", behind: "env", early: true, field: readGlobKey, call: &CallKey{Glob: true, Is: "the agent is", Unknown: "the agent is not known for sure",
 			Hint: "\"agent\" in the fixture says it", Recorded: true, name: func(f *Facts) *string { return &f.Agent }}}),
+		key{name: "approvers", behind: "ask", field: (*parser).readApprovers, check: (*parser).checkApprovers, write: (*ruleSource).writeApproval,
+			narrow: (*narrower).dropApproval},
+		key{name: "approvals", behind: "approvers", field: (*parser).readApprovals, check: checkWithApprovers(approvalsKey)},
+		key{name: "not_self", behind: "approvals", field: (*parser).readNotSelf, check: checkWithApprovers(notSelfKey)},
 	)
 }
 

@@ -22,7 +22,10 @@ func (p *Policy) decideLayers(c *Call, left effort.Left) (Decision, effort.Left)
 		var e Decision
 		e, left = layer.decideOwnRules(c, left)
 		rates, alters := append(d.Rates, e.Rates...), append(d.Alters, e.Alters...)
-		if e.overrulesDecision(&d) {
+		switch {
+		case d.Action == Prompt && e.Action == Prompt && d.Rule.clashes(e.Rule):
+			d = Decision{Reason: clashReason}
+		case e.overrulesDecision(&d):
 			d = e
 		}
 		if d.Rates, d.Alters = rates, alters; d.Action == Deny {

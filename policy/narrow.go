@@ -89,6 +89,9 @@ func (p *Policy) narrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, erro
 	if asked.Action != Prompt || asked.subject != c.Subject {
 		return nil, errors.New("the rule did not ask about this call")
 	}
+	if asked.Approval != nil {
+		return nil, fmt.Errorf("the rule on line %d asks approvers at the team's centre, and no answer is kept as a rule", r.Pos.Line)
+	}
 	if asked.Pinned {
 		return nil, fmt.Errorf("the rule on line %d is pinned: it asks every time, and no answer is kept as a rule", r.Pos.Line)
 	}

@@ -156,7 +156,7 @@ func (p *Policy) decideOwnRules(c *Call, left effort.Left) (Decision, effort.Lef
 	v := views.Get().(*view)
 	v.policy, v.call, v.left, v.Room = p, c, left, &v.room
 	var d Decision
-	worst := none
+	worst := outcome{rank: none}
 	names, respelled := c.Names, p.listRespellings(c)
 	if len(respelled) > 0 {
 		names = slices.Concat(respelled, c.Names)
@@ -166,15 +166,15 @@ func (p *Policy) decideOwnRules(c *Call, left effort.Left) (Decision, effort.Lef
 		if i >= len(respelled) && len(respelled) > 0 && o.rule < 0 && o.reason == "" {
 			continue // the rules know the tool only by its other spelling
 		}
-		if o.rank < worst {
-			d, worst = v.toDecision(o), o.rank
+		if v.policy.mergeOutcome(&worst, o) {
+			d = v.toDecision(worst)
 		}
-		if worst == denies {
+		if worst.rank == denies {
 			break
 		}
 	}
 	left = v.left
-	if worst == none && p.passesUnmatched() {
+	if worst.rank == none && p.passesUnmatched() {
 		d.Action = Allow
 	}
 	if d.Action != Deny && len(v.noted)+len(p.limits) > 0 {
@@ -203,8 +203,10 @@ func (p *Policy) DecideAll(cs []Call) Decision {
 			a.Call = i
 			alters = append(alters, a)
 		}
-		if i == 0 || d.isStricter(&worst) {
+		if i == 0 {
 			worst = d
+		} else {
+			worst.merge(&d)
 		}
 	}
 	if worst.Rates, worst.Alters = rates, alters; worst.Action == Deny {

@@ -283,9 +283,7 @@ func (d *Decision) mergeReading(other *Decision, i int) {
 		a.Call = i
 		alters = append(alters, a)
 	}
-	if other.isStricter(d) {
-		*d = *other
-	}
+	d.merge(other)
 	if d.Alters = alters; d.Action == Deny {
 		d.Alters = nil
 	}

@@ -18,6 +18,10 @@ type Rule struct {
 	Pinned      bool // a person's answer must not write a rule above it
 	Preview     bool // a person who is asked sees what the command would do (docs/preview.md)
 	Rate        Rate // how often the rule may allow a call; the zero value sets no limit
+
+	// Approval says who at a team's centre may allow the call; nil: the person at this machine. A rule
+	// with an Approval is OutOfBand, too.
+	Approval *Approval
 }
 
 // Decision is a policy's answer. The zero value is a deny without a rule.
@@ -46,11 +50,13 @@ type Alteration struct {
 }
 
 // rank is the strictness of an outcome, by its action. Of two questions, an out-of-band one is
-// stricter, because fewer people may answer it. The zero value denies.
+// stricter, because fewer people may answer it, and one for a team's centre is the strictest. The
+// zero value denies.
 type rank uint8
 
 const (
 	denies rank = iota
+	asksApprovers
 	asksOutOfBand
 	asks
 	allows
@@ -65,6 +71,8 @@ func (r *Rule) rank() rank {
 		return allows
 	case r.Action.AltersContent():
 		return none // the rule is noted, and does not decide whether the content goes on
+	case r.Approval != nil:
+		return asksApprovers
 	case r.OutOfBand:
 		return asksOutOfBand
 	}
@@ -84,5 +92,16 @@ func (r rank) toAction() Action {
 // isStricter reports whether d is stricter than other, so that d holds.
 func (d *Decision) isStricter(other *Decision) bool {
 	return d.Action < other.Action ||
-		d.Action == Prompt && other.Action == Prompt && d.Rule.OutOfBand && !other.Rule.OutOfBand
+		d.Action == Prompt && other.Action == Prompt && d.Rule.rank() < other.Rule.rank()
+}
+
+// merge adds another decision about the same message: the stricter one holds. Two that ask different
+// approvers are a deny.
+func (d *Decision) merge(other *Decision) {
+	switch {
+	case d.Action == Prompt && other.Action == Prompt && d.Rule.clashes(other.Rule):
+		*d = Decision{Reason: clashReason}
+	case other.isStricter(d):
+		*d = *other
+	}
 }

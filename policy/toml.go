@@ -52,7 +52,7 @@ func (r *ruleSource) writeLimit(line func(key, toml string)) {
 }
 
 func (r *ruleSource) writeAsk(line func(key, toml string)) {
-	if r.OutOfBand {
+	if r.OutOfBand && r.Approval == nil {
 		line("ask", policytext.Quote(askWords[0]))
 	}
 }

@@ -109,11 +109,14 @@ func (p *Policy) traceWithDecision(c *Call, left effort.Left) (Trace, Decision) 
 	tr := &tracer{policy: p, call: c, trace: &t, depth: make([]int, len(p.sources))}
 	v := &view{policy: p, call: c, left: left, trace: tr}
 	var d Decision
-	worst := none
+	worst := outcome{rank: none}
 	for i, name := range c.Names {
 		tr.beginName(v, name)
-		if o := v.judgeName(name); i == 0 || o.rank < worst {
-			d, worst = v.toDecision(o), o.rank
+		o := v.judgeName(name)
+		if i == 0 {
+			d, worst = v.toDecision(o), o
+		} else if v.policy.mergeOutcome(&worst, o) {
+			d = v.toDecision(worst)
 		}
 		tr.addValues(v)
 	}

@@ -276,9 +276,7 @@ func (v *view) walkAll(name string) outcome {
 	for more := true; more && !v.isSettled(worst); more = several > 1 && v.nextCombination(main) {
 		s := &v.spans[main]
 		for i := s.units[0]; i < s.units[1] && !v.isSettled(worst); i++ {
-			if o := v.walkRules(name, s, &v.units[i]); o.rank < worst.rank {
-				worst = o
-			}
+			v.policy.mergeOutcome(&worst, v.walkRules(name, s, &v.units[i]))
 		}
 	}
 	return worst
@@ -338,11 +336,15 @@ func (v *view) walkRules(name string, main *span, u *unit) outcome {
 		if hit != 0 && r.noted && !slices.Contains(v.noted, id) {
 			v.noted = append(v.noted, id)
 		}
-		if hit != 0 && r.rank < worst.rank {
+		switch {
+		case hit == 0:
+		case r.rank < worst.rank:
 			worst = outcome{rank: r.rank, rule: int(id)}
 			if u != nil {
 				worst.reading = &readings[bits.TrailingZeros64(hit)]
 			}
+		case r.rank == asksApprovers:
+			v.policy.mergeOutcome(&worst, outcome{rank: r.rank, rule: int(id)})
 		}
 		if pending &^= sure; (pending == 0 || worst.rank == denies) && v.trace == nil {
 			return worst

@@ -22,6 +22,8 @@ import (
 //	gateway keys DIR FILE...        writes gateway.toml with the public keys in files
 //	gateway enrols DIR [ARGS...]    enrols this laptop, with the administrator's answer on the page
 //	gateway denies DIR [ARGS...]    the same, denied
+//	gateway waits DIR               waits for a question
+//	[!] gateway answers DIR allow|deny WORDS   waits for a question, and answers it on its page
 //	[!] gateway shows DIR PATH REGEXP
 func gatewayInScript(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
@@ -43,6 +45,13 @@ func gatewayInScript(ts *testscript.TestScript, neg bool, args []string) {
 		if (err == nil) != (what == "enrols") {
 			ts.Fatalf("clawai enroll: %v", err)
 		}
+	case "waits":
+		findQuestion(ts, newCentreBrowser(ts, dir))
+	case "answers":
+		if len(args) != 4 {
+			ts.Fatalf("usage: gateway answers DIR allow|deny WORDS")
+		}
+		answerAtCentre(ts, neg, dir, args[2], args[3])
 	case "shows":
 		if len(args) != 4 {
 			ts.Fatalf("usage: gateway shows DIR PATH REGEXP")
@@ -162,4 +171,33 @@ func enrolAtCentre(ts *testscript.TestScript, dir, answer string, args []string)
 		}
 	}
 	return said.String(), cmd.Wait()
+}
+
+// answerAtCentre waits until a question is pending and answers it with the form on its page. neg means
+// that the centre must refuse the answer.
+func answerAtCentre(ts *testscript.TestScript, neg bool, dir, answer, words string) {
+	b := newCentreBrowser(ts, dir)
+	id := findQuestion(ts, b)
+	_, page := b.get("/questions/" + id)
+	shown := regexp.MustCompile(`<dt>digest</dt><dd><code>([0-9a-f]{64})`).FindStringSubmatch(page)
+	if shown == nil {
+		ts.Fatalf("the question has no digest:\n%s", page)
+	}
+	status, body := b.post("/answer", url.Values{"form": {b.form}, "question": {id}, "digest": {shown[1]}, "answer": {answer}, "words": {words}})
+	if (status == http.StatusOK) == neg {
+		ts.Fatalf("%s: %d\n%s", answer, status, body)
+	}
+}
+
+// findQuestion waits until a question is pending and returns its name.
+func findQuestion(ts *testscript.TestScript, b *centreBrowser) string {
+	link, waits := regexp.MustCompile(`href="/questions/([a-z0-9]+)"`), regexp.MustCompile(`(?s)Questions that wait.*?</section>`)
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		_, list := b.get("/questions")
+		if id := link.FindStringSubmatch(waits.FindString(list)); id != nil {
+			return id[1]
+		}
+	}
+	ts.Fatalf("no question came")
+	return ""
 }

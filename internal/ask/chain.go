@@ -16,6 +16,7 @@ import (
 // ChainOptions configure a Chain. Without channels and queue it denies.
 type ChainOptions struct {
 	Channels   []Channel                        // in the order of asking
+	Team       Channel                          // asks the approvers of a rule; alone can allow what such a rule asks
 	Queue      *QueueClient                     // also holds every question; nil: no queue
 	RuleWriter RuleWriter                       // writes the rules of "always" answers; nil: not offered
 	Wait       bool                             // when no channel is available, wait for an answer through the queue
@@ -124,6 +125,9 @@ func (l *Chain) awaitAnswer(ctx context.Context, q gate.Question, p *entry, trie
 				return l.answeredByChannel(ctx, q, p, r.Answer)
 			}
 			none, tried = r.err, nil
+			if q.Rule.Approval != nil { // nobody at this machine could allow it
+				return l.unapproved(ctx, q, p, r)
+			}
 			if ctx.Err() == nil && l.o.Wait && lost == nil {
 				l.o.Notify(q)
 			}
@@ -155,7 +159,15 @@ func (l *Chain) askChannels(ctx context.Context, q gate.Question) <-chan answere
 	out := make(chan answered, 1)
 	l.busy.Go(func() {
 		var none reasons
-		for _, r := range l.o.Channels {
+		channels := l.o.Channels
+		if q.Rule.Approval != nil {
+			channels = nil
+			if l.o.Team != nil {
+				out <- askTeam(ctx, l.o.Team, q)
+				return
+			}
+		}
+		for _, r := range channels {
 			a, err := catchPanic(func() (gate.Answer, error) {
 				if err := r.Available(ctx, q); err != nil {
 					return gate.Answer{}, err
@@ -191,3 +203,9 @@ func (n reasons) Error() string {
 }
 
 func (n reasons) Unwrap() []error { return n }
+
+// askTeam asks at the team's centre.
+func askTeam(ctx context.Context, team Channel, q gate.Question) answered {
+	a, err := catchPanic(func() (gate.Answer, error) { return team.Ask(ctx, q) })
+	return answered{a, err}
+}

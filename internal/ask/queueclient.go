@@ -146,13 +146,16 @@ func (l *Chain) makeRequest(q gate.Question) queue.Request {
 		Deadline: q.Deadline, Server: q.Server, Client: q.ClientName, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,
 		Rule: q.Rule, Reason: q.Why, Revision: q.Revision, Lasting: q.Session, Risk: "routine", Preview: q.Preview,
 	}
+	if r.Reserved = q.Rule.Approval.String(); r.Reserved != "" {
+		r.Reason = joinNotes(r.Reason, "only "+r.Reserved+" can allow it, at the team's centre; here it can only be denied")
+	}
 	if q.Reply {
 		r.Findings, _ = json.Marshal(append([]string{}, q.Finds...)) // texts can always be marshalled
 	}
 	if l.o.Risk(q) {
 		r.Risk = "dangerous"
 	}
-	if l.o.RuleWriter != nil {
+	if l.o.RuleWriter != nil && q.Rule.Approval == nil {
 		r.Offers, r.NoOffer = l.o.RuleWriter.Offers(q)
 	}
 	return r

@@ -165,6 +165,20 @@ func (l *Chain) resolveUnasked(ctx context.Context, q gate.Question, p *entry, n
 	return gate.Answer{Digest: q.Digest, Note: hint}, err
 }
 
+// unapproved ends a question whose approvers have not answered. A person at this machine may have denied
+// it in the queue.
+func (l *Chain) unapproved(ctx context.Context, q gate.Question, p *entry, r answered) (gate.Answer, error) {
+	outcome := "denied: the team's centre could not be asked; "
+	if errors.Is(r.err, gate.ErrKept) {
+		outcome = "nobody allowed it at the team's centre in time; "
+	}
+	first, ours := l.resolveEntry(p, queue.Expired, queue.Answer{}, outcome+queue.UndoneText(q.Reply))
+	if !ours && !first.Reply.Allows() {
+		return l.answeredByQueue(ctx, q, p, first)
+	}
+	return r.Answer, r.err
+}
+
 // answerHint returns how to answer such a call the next time; "" where none of our commands would
 // help.
 func (l *Chain) answerHint() string {

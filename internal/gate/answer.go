@@ -75,11 +75,17 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	v := s.rejudge(q)
 	if !r.Reply.Allows() {
 		s.rememberDeny(q, r)
-		return q.refusalVerdict(CodeDeniedByPerson, appendWords("the owner denied it", r.Words), "")
+		who := "the owner denied it"
+		if r.Approval != nil {
+			who = "an approver of the team denied it"
+		}
+		return q.refusalVerdict(CodeDeniedByPerson, appendWords(who, r.Words), "")
 	}
 	switch {
 	case v.Action != policy.Prompt:
 		return v
+	case !q.isApproved(r.Approval):
+		return q.refusalVerdict(CodeNobodyToAsk, "the rules want the approval of others than those who gave it", "")
 	case q.labels != q.shown:
 		return q.refusalVerdict(CodeNobodyToAsk, "the session has seen more since the owner was asked", "")
 	case q.now != nil && q.now.OutOfBand && r.Reply == HandOver:
@@ -100,6 +106,15 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	v.owner = ""
 	q.x.noteVerdict(&v)
 	return v
+}
+
+// isApproved reports whether an answer is enough for the rule that asks now: if it names approvers, a
+// team's centre must have checked just this requirement, and of no other answer.
+func (q *question) isApproved(checked *policy.Approval) bool {
+	if q.now == nil {
+		return checked == nil
+	}
+	return q.now.Approval.IsEqual(checked)
 }
 
 // sessionBound returns the bound of an answer for the session; nil means that the

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -106,6 +107,8 @@ func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r
 		return s.resolveAnswer(q, r), r
 	case q.resolved:
 		return s.resolveUnasked(q), r
+	case errors.Is(r.err, ErrKept):
+		return q.refusalVerdict(CodeApprovalWaits, r.Note, r.err.Error()), r
 	}
 	return q.nobodyAskedVerdict(r), r
 }
@@ -124,7 +127,7 @@ func (s *Session) sendQuestion(ctx context.Context, q *question) {
 	caller := q.x.getCaller()
 	q.asked = Question{
 		Number: q.number, Calls: q.x.shownCalls(), Reply: q.x.asks != "", Digest: q.digest, Asked: q.start, Deadline: deadline,
-		Session: q.isGrantable(), Server: q.x.Event.Server, Revision: (*q.under).Revision(), Client: caller.Client(), ClientName: clientName(caller),
+		Session: q.isGrantable(), Server: q.x.Event.Server, Value: s.approvalValue(q.x.Calls), Revision: (*q.under).Revision(), Client: caller.Client(), ClientName: clientName(caller),
 	}
 	if q.asked.Server == "" {
 		q.asked.Server = q.x.Event.ServerGuess

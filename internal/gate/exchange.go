@@ -136,12 +136,12 @@ type Verdict struct {
 func (v *Verdict) NewDenial(what policy.Call) mcp.Denial {
 	d := mcp.Denial{What: what, Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record, File: mcp.NamedFile(what.Args), Releasable: v.Releasable}
 	if v.Rule != nil {
-		d.Description = v.Rule.Description
+		d.Description, d.Team = v.Rule.Description, v.Rule.Approval != nil
 	}
 	switch v.Code {
 	case CodeDeniedByRule:
 		d.Reason = "" // the rule's description is used instead
-	case CodeNotAnswered, CodeNobodyToAsk, CodeTooMany, CodeMuted:
+	case CodeNotAnswered, CodeNobodyToAsk, CodeTooMany, CodeMuted, CodeApprovalWaits:
 		d.Unanswered = true
 	}
 	return d
@@ -206,6 +206,7 @@ const (
 	CodeWrongAnswer    Code = "wrong_answer" // the answer is for another question or is unknown
 	CodeTooMany        Code = "too_many_questions"
 	CodeDeniedRecently Code = "denied_recently" // a person denied the same call a moment ago
+	CodeApprovalWaits  Code = "approval_waits"  // a team's centre keeps the question
 	CodeMuted          Code = "muted"           // the session asks too often
 	CodeWithdrawn      Code = "withdrawn"       // the caller cancelled the call and expects no reply
 	CodeCallerAway     Code = "caller_away"     // the caller never returned from its own form and expects no reply

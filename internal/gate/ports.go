@@ -229,6 +229,10 @@ type Approver interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
 }
 
+// ErrKept means that a team's centre keeps the question after its call was denied: once somebody has
+// allowed it there, the same call passes. Answer.Note says how, for the agent.
+var ErrKept = errors.New("nobody has answered at the team's centre yet")
+
 // Reasons why a question ended before it was answered.
 var (
 	ErrWithdrawn = errors.New("the caller withdrew the call")
@@ -273,6 +277,10 @@ type Question struct {
 	// leaves it empty; an Approver that queues the question sets it for the other
 	// Approvers.
 	Ticket string
+
+	// Value is the digest of the server and of everything in the calls that reaches it. Unlike Digest
+	// it is the same when the client sends the same call again.
+	Value [32]byte
 
 	// Preview is what a preview of the command found, as JSON; nil if the rule wants none. The gate
 	// leaves it empty too. It decides nothing.
@@ -346,11 +354,14 @@ func (r Reply) String() string {
 
 // Answer is a person's reply and how it was given.
 type Answer struct {
-	Reply   Reply
-	Digest  [32]byte // the digest of the question; a different digest is a deny
-	Channel string   // "terminal", "queue", "elicitation", ...
-	By      string   // who answered, as far as the channel can tell: an account, a client's name
-	Words   string   // a text from the person for the agent; trusted, but shown as plain text
+	Reply  Reply
+	Digest [32]byte // the digest of the question; a different digest is a deny
+	// Approval is the requirement that a team's centre has checked; nil for the answer of a person at
+	// this machine, which can deny alone what a rule with approvers asks.
+	Approval *policy.Approval
+	Channel  string // "terminal", "queue", "elicitation", ...
+	By       string // who answered, as far as the channel can tell: an account, a client's name
+	Words    string // a text from the person for the agent; trusted, but shown as plain text
 	// Note says, for the record, which rule was written. With an error it says why
 	// nobody could be asked; the agent reads that, so it names no path.
 	Note string

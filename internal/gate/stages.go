@@ -194,7 +194,7 @@ func (s *Session) liftVerdict(x *Exchange) {
 	case v.unruled || x.asks != "" || !x.isGoverned():
 	case s.o.ObserveOnly:
 		markNotEnforced(v)
-	case v.Action == policy.Prompt && v.labels == "":
+	case v.Action == policy.Prompt && v.labels == "" && (v.Rule == nil || v.Rule.Approval == nil):
 		s.applyGrant(x, v)
 	}
 }

@@ -38,10 +38,10 @@ type question struct {
 }
 
 // isGrantable reports whether an answer can hold for longer than this call. An answer
-// cannot when the call is over a limit, when the session's labels ask, or when the
-// question is about a reply: then each call is asked about.
+// cannot when the call is over a limit, when the session's labels ask, when a team's
+// centre is asked, or when the question is about a reply: then each call is asked about.
 func (q *question) isGrantable() bool {
-	return q.over == "" && q.labels == "" && q.x.asks == "" && isGrantable(q.x.Calls)
+	return q.over == "" && q.labels == "" && q.x.asks == "" && (q.now == nil || q.now.Approval == nil) && isGrantable(q.x.Calls)
 }
 
 type state uint8

@@ -42,6 +42,7 @@ type Denial struct {
 	Hint        string      // a folder below which absolute paths are allowed; "" for none
 	Record      string      // the record id to quote to the owner
 	Unanswered  bool        // a person should have been asked and did not decide
+	Team        bool        // only approvers at a team's centre can allow the call
 	Ran         bool        // the call ran, and its result is withheld
 	File        string      // of a result that is withheld: the file that the call names; "" for none
 	Releasable  bool        // the owner can release the next result of the same call
@@ -91,6 +92,8 @@ func (d Denial) DescribeDenial() string {
 		if d.File != "" {
 			b.WriteString(" for " + quoteName(d.File))
 		}
+	case d.Unanswered && d.Team:
+		b.WriteString("Not done: " + what + " needs the approval of the team")
 	case d.Unanswered:
 		b.WriteString("Not done: " + what + " needs the owner's approval")
 	case d.Stage == "policy", d.Stage == "rate":
@@ -113,8 +116,12 @@ func (d Denial) DescribeDenial() string {
 		b.WriteString(". Try again with an absolute path below " + visibleText(d.Hint, 300) + ".")
 	case d.Code == "marker": // the reason tells what to write instead
 		b.WriteString(". Trying again with the mark will not help.")
+	case d.Code == "approval_waits": // the reason tells when to try again
+		b.WriteString(".")
 	case !d.Unanswered:
 		b.WriteString(". Trying again will not help.")
+	case d.Team:
+		b.WriteString(". Only the approvers at the team's centre can allow it.")
 	case d.Code == "not_answered": // a person could have answered with clawai approve
 		b.WriteString(". Only the owner can allow it: when asked (clawai approve shows the question), or with a rule in the policy.")
 	default:

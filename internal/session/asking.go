@@ -15,10 +15,12 @@ import (
 	"github.com/clawai/clawai/internal/ask/notify"
 	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/ask/remember"
+	"github.com/clawai/clawai/internal/ask/team"
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/egress"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 )
@@ -58,7 +60,7 @@ func (s *Sessions) newAsking(server string, loaded *config.Loaded) *asking {
 	a.keeper = NewRuleWriter(loaded.Path, loaded.Options(), a.folders, a.view)
 	a.keeper.Wrote = s.edits.NoteEdit
 	a.chain = ask.NewChain(ask.ChainOptions{
-		Channels: a.makeChannels(), Queue: a.queueClient(), RuleWriter: a.keeper, Wait: a.settings.Nobody.Is == "wait",
+		Channels: a.makeChannels(), Team: a.newTeam(), Queue: a.queueClient(), RuleWriter: a.keeper, Wait: a.settings.Nobody.Is == "wait",
 		Risk: a.isRisky, Project: a.view.Project, Notify: a.notifyQuestion, OnError: a.onError, Preview: a.preview,
 	})
 	return a
@@ -95,6 +97,14 @@ func (a *asking) listReach(q gate.Question) (all []elicit.Reach) {
 		}
 	}
 	return all
+}
+
+// newTeam returns the way to ask the approvers at the team's centre.
+func (a *asking) newTeam() ask.Channel {
+	return team.New(team.Options{
+		State: a.folders.State, Transport: egress.Network{Folders: a.folders}.NewTransport(egress.Options{}),
+		Known: a.known, Project: a.view.Project, Home: a.folders.Home, Session: a.session,
+	})
 }
 
 func terminalLock(f config.Folders) string { return filepath.Join(f.State, "terminal.lock") }

@@ -146,8 +146,15 @@ func (m *model) requestPage(r *queue.Request) dialog.Page {
 
 // requestAnswers returns the possible answers to a request.
 func requestAnswers(r *queue.Request, f *Facts) dialog.Asked {
+	denyOnly := ""
+	switch {
+	case f.Err != nil:
+		denyOnly = "it cannot be shown, so it can only be denied"
+	case r.Reserved != "":
+		denyOnly = term.VisibleText(r.DenyOnly().Error())
+	}
 	return dialog.Asked{
-		Calls: len(r.Calls), Reply: r.IsReply(), Dangerous: f.NeedsCare(), Unshown: f.Err != nil, Session: r.Lasting, Further: len(view.ForSession(r.Offers)) > 1,
+		Calls: len(r.Calls), Reply: r.IsReply(), Dangerous: f.NeedsCare(), DenyOnly: denyOnly, Session: r.Lasting, Further: len(view.ForSession(r.Offers)) > 1,
 		Always: len(OffersFor(r, gate.AllowAlways)) > 0, Never: len(OffersFor(r, gate.DenyAlways)) > 0, NoRule: term.VisibleText(r.NoOffer),
 	}
 }

@@ -74,7 +74,7 @@ type Asked struct {
 	Calls     int    // number of calls in the question
 	Reply     bool   // the calls were made, and the question is about the answer
 	Dangerous bool   // the question needs care
-	Unshown   bool   // the question cannot be shown
+	DenyOnly  string // reason why the call can only be denied; "" for none
 	Session   bool   // a session answer is possible
 	Further   bool   // a session answer can cover more than this call
 	Always    bool   // a rule that allows can be written
@@ -118,7 +118,7 @@ func (a Asked) CallPage(facts Facts) Page {
 	shut(3, a.Always, "allow always is not offered: "+why)
 	shut(4, a.Never, "deny always is not offered: "+why)
 	for i := 1; i < len(p.Choices); i++ {
-		shut(i, !a.Unshown, "it cannot be shown, so it can only be denied")
+		shut(i, a.DenyOnly == "", a.DenyOnly)
 	}
 	return p
 }

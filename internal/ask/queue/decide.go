@@ -20,8 +20,8 @@ func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error
 	if r.Status != Pending {
 		return r, &ResolvedError{r}
 	}
-	if r.Damage != nil && a.Reply != gate.DenyOnce {
-		return Request{}, fmt.Errorf("this call cannot be shown, so it can only be denied: %w", r.Damage)
+	if why := r.DenyOnly(); why != nil && a.Reply != gate.DenyOnce {
+		return Request{}, why
 	}
 	r, won, err := q.resolveRequest(ctx, r.ID, statusOf(a.Reply), a, "")
 	if err != nil {

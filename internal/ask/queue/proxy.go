@@ -119,7 +119,7 @@ func (p *Proxy) insertRequest(ctx context.Context, r Request) (*Ticket, error) {
 		if err := p.keepScrubbed(ctx, tx, &r); err != nil {
 			return err
 		}
-		return p.q.keepPreview(ctx, tx, &r)
+		return errors.Join(p.q.keepPreview(ctx, tx, &r), p.q.keepReserved(ctx, tx, &r))
 	})
 	if err != nil {
 		p.forgetTicket(t)

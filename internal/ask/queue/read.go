@@ -37,7 +37,7 @@ func (q *Queue) selectRequests(ctx context.Context, where string, args ...any) (
 		if err != nil {
 			return err
 		}
-		return q.fillPreviews(ctx, conn, all)
+		return errors.Join(q.fillPreviews(ctx, conn, all), q.fillReserved(ctx, conn, all))
 	})
 	return all, err
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/clawai/clawai/internal/ask/view"
@@ -42,6 +43,10 @@ type Request struct {
 	Offers   []view.Offer  // rules that "always" could write, narrowest first
 	NoOffer  string        // why there are no offers
 
+	// Reserved says who alone can allow the call, at a team's centre: here it can only be denied. "" for
+	// any other request.
+	Reserved string
+
 	// Damage is the reason why the row cannot be read; nil when it is intact. A damaged request
 	// holds no call and can only be denied.
 	Damage error
@@ -61,6 +66,17 @@ func UndoneText(reply bool) string {
 		return "the answer was withheld"
 	}
 	return "nothing was executed"
+}
+
+// DenyOnly returns why a request can only be denied; nil if it can be allowed.
+func (r *Request) DenyOnly() error {
+	switch {
+	case r.Damage != nil:
+		return fmt.Errorf("this call cannot be shown, so it can only be denied: %w", r.Damage)
+	case r.Reserved != "":
+		return fmt.Errorf("only %s can allow this call, at the team's centre; here it can only be denied", r.Reserved)
+	}
+	return nil
 }
 
 // Answer is a person's answer to one request.

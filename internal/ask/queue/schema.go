@@ -15,7 +15,7 @@ type migration struct {
 }
 
 // migrations are in order. A released step never changes.
-var migrations = []migration{{firstStep, 1}, {grantsStep, 1}, {reachStep, 1}, {keptStep, 1}, {previewStep, 1}}
+var migrations = []migration{{firstStep, 1}, {grantsStep, 1}, {reachStep, 1}, {keptStep, 1}, {previewStep, 1}, {reservedStep, 1}}
 
 const firstStep = `
 CREATE TABLE about (
@@ -109,6 +109,13 @@ const previewStep = `
 CREATE TABLE previews (
 	id               TEXT PRIMARY KEY,        -- of the pending request
 	preview          TEXT NOT NULL            -- JSON
+) STRICT, WITHOUT ROWID;
+`
+
+const reservedStep = `
+CREATE TABLE reserved (
+	id               TEXT PRIMARY KEY,        -- of the pending request
+	who              TEXT NOT NULL            -- alone can allow it, at a team's centre
 ) STRICT, WITHOUT ROWID;
 `
 

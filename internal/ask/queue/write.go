@@ -79,7 +79,7 @@ func (q *Queue) finishRequest(ctx context.Context, t tx, end *Request) error {
 	if err := q.takeKept(ctx, t, end); err != nil {
 		return err
 	}
-	if err := q.dropPreview(ctx, t, end.ID); err != nil {
+	if err := errors.Join(q.dropPreview(ctx, t, end.ID), q.dropReserved(ctx, t, end.ID)); err != nil {
 		return err
 	}
 	v, err := rowValues(end)

@@ -146,6 +146,8 @@ func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (q
 		return a, tooEarly
 	case said.Allows() && was.care == denyOnly:
 		return a, notShown
+	case q.Reserved != "" && said != gate.DenyOnce:
+		return a, conflictRefusal(term.VisibleText("Nothing was answered: " + q.DenyOnly().Error() + "."))
 	case body.Bulk && (dangerous || said != gate.DenyOnce && said != gate.AllowOnce):
 		return a, notInBulk
 	case said == gate.AllowSession && !q.Lasting:

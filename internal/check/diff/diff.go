@@ -20,6 +20,7 @@ const (
 	NewlyAllowed  ChangeKind = "newly_allowed"     // was denied, is allowed
 	NoLongerAsked ChangeKind = "no_longer_asked"   // a person was asked; now the call is allowed
 	LimitChanged  ChangeKind = "limit_changed"     // allowed before and after, under another limit
+	Approvers     ChangeKind = "approvers_changed" // asked before and after, and others can allow it
 	NewlyAsked    ChangeKind = "newly_asked"       // was denied or allowed; now a person is asked
 	AskedInBand   ChangeKind = "asked_in_band"     // a person was asked only outside the client; now the client may ask
 	AskedOutside  ChangeKind = "asked_out_of_band" // the client could ask; now a person is asked only outside it
@@ -28,7 +29,7 @@ const (
 
 // Kinds lists the kinds in the order of a report.
 func Kinds() []ChangeKind {
-	return []ChangeKind{NewlyAllowed, NoLongerAsked, LimitChanged, AskedInBand, NewlyAsked, AskedOutside, NewlyDenied}
+	return []ChangeKind{NewlyAllowed, NoLongerAsked, LimitChanged, Approvers, AskedInBand, NewlyAsked, AskedOutside, NewlyDenied}
 }
 
 // KindOf returns how an answer changes, or "" when it does not change.
@@ -38,6 +39,8 @@ func KindOf(before, after Answer) ChangeKind {
 		if limitOf(&before) != limitOf(&after) {
 			return LimitChanged
 		}
+	case before.Action == after.Action && before.Action == policy.Prompt && before.Approval != after.Approval:
+		return Approvers
 	case before.Action == after.Action && before.Action == policy.Prompt && before.OutOfBand != after.OutOfBand:
 		if before.OutOfBand {
 			return AskedInBand

@@ -26,6 +26,7 @@ type Document struct {
 type AnswerDocument struct {
 	Action    string        `json:"action"`
 	OutOfBand bool          `json:"out_of_band,omitempty"`
+	Approval  string        `json:"approval,omitempty"`
 	Rule      *RuleDocument `json:"rule"` // null when no rule decided
 }
 
@@ -89,7 +90,7 @@ type RecordedDocument struct {
 }
 
 func answerDocument(a *Answer) AnswerDocument {
-	d := AnswerDocument{Action: a.Action.String(), OutOfBand: a.OutOfBand}
+	d := AnswerDocument{Action: a.Action.String(), OutOfBand: a.OutOfBand, Approval: a.Approval}
 	if r := a.Rule; r != nil {
 		d.Rule = &RuleDocument{r.Index, *check.RefOf(r)}
 	}

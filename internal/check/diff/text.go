@@ -20,7 +20,7 @@ import (
 // titles holds the name of each kind of change in a report for people.
 var titles = map[ChangeKind]string{
 	NewlyAllowed: "newly allowed", NoLongerAsked: "no longer asked", LimitChanged: "allowed under another limit",
-	NewlyAsked: "newly asked", AskedInBand: "asked in the client too", AskedOutside: "asked out of band only", NewlyDenied: "newly denied",
+	Approvers: "asked of other approvers", NewlyAsked: "newly asked", AskedInBand: "asked in the client too", AskedOutside: "asked out of band only", NewlyDenied: "newly denied",
 }
 
 // maxShown is the maximum length of one text on a line, in characters.
@@ -70,7 +70,10 @@ func plainText(s string) string {
 // formatAnswer returns an answer and its rule.
 func formatAnswer(a *Answer) string {
 	s := a.Action.String()
-	if a.OutOfBand {
+	switch {
+	case a.Approval != "":
+		s += " (" + term.VisibleText(a.Approval) + ")"
+	case a.OutOfBand:
 		s += " (out of band)"
 	}
 	if l := limitOf(a); l.HasLimit() {

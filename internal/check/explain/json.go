@@ -31,6 +31,7 @@ type RuleDocument struct {
 	Action      string `json:"action"`
 	Description string `json:"description,omitempty"`
 	OutOfBand   bool   `json:"out_of_band,omitempty"`
+	Approval    string `json:"approval,omitempty"` // who at a team's centre must allow it
 	// Limit is set when the rule has a limit. An explanation does not say how many calls were
 	// counted.
 	Limit *LimitDocument `json:"limit,omitempty"`
@@ -133,7 +134,7 @@ func (e *Explanation) Document() Document {
 }
 
 func ruleDocument(r *policy.Rule) RuleDocument {
-	d := RuleDocument{r.Index, r.Pos.File, r.Pos.Line, r.Action.String(), r.Description, r.OutOfBand, nil}
+	d := RuleDocument{r.Index, r.Pos.File, r.Pos.Line, r.Action.String(), r.Description, r.OutOfBand, r.Approval.String(), nil}
 	if r.Rate.HasLimit() {
 		d.Limit = limitDocument(&r.Rate)
 	}

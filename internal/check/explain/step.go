@@ -236,7 +236,10 @@ func (t *printer) printVerdict() {
 		return
 	}
 	word := d.Action.String()
-	if d.Rule.OutOfBand {
+	switch {
+	case d.Rule.Approval != nil:
+		word += " (" + term.VisibleText(d.Rule.Approval.String()) + " at the team's centre)"
+	case d.Rule.OutOfBand:
 		word += " (out of band)"
 	}
 	line := fmt.Sprintf("%s, by %s", word, formatPlace(d.Rule))

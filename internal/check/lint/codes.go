@@ -34,6 +34,7 @@ const (
 	SandboxCloses     = "sandbox-closes"
 	SandboxOpens      = "sandbox-opens"
 	IdlePreview       = "idle-preview"
+	FewApprovers      = "few-approvers"
 	UnreadFolder      = "unread-folder"
 )
 
@@ -84,6 +85,8 @@ func Kinds() []check.FindingKind {
 			Why: "Without a level in [flow], or a rule with after, no earlier call affects a later one."},
 		{Code: IdlePreview, Severity: check.Warning, Summary: "A rule wants previews, and no call that it asks about runs a command.",
 			Why: "A preview runs the command of a call; without one, the question has none."},
+		{Code: FewApprovers, Severity: check.Warning, Summary: "A rule wants more approvals than it names persons.",
+			Why: "Nobody can ever allow such a call: it is denied each time, after a question."},
 		{Code: UnreadFolder, Severity: check.Warning, Summary: "Rules let tools act in a folder, and none lets them read there.",
 			Why: "An agent that may change what it cannot see asks again and again, or works blindly; perhaps the list of folders to read has lost a name."},
 		{Code: RepeatedGlob, Severity: check.Note, Summary: "A list has a glob that another glob of the list makes superfluous.",

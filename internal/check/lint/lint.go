@@ -53,7 +53,7 @@ func Run(p *policy.Policy, src []byte, o Options) *Report {
 	}
 	l.reach = l.proof.Reach()
 	for _, check := range []func(*linter){
-		findDuplicates, findUnreachable, findOpenedDenials, findNeedlessAllows, findLineBreaks, findShortStars, findOpenHosts, findCommandGlobs, findIdleWildcards, findBrackets, findRepeats, findIdleExceptions, findClosedSubjects, findUntiedFolders, checkTools, findOtherNames, findOpenAllows, checkFurther, findIdleLimits, checkReplies, findIdleTrusts, findIdlePreviews, findUnreadFolders, findAnswerRules, compareSandboxes,
+		findDuplicates, findUnreachable, findOpenedDenials, findNeedlessAllows, findLineBreaks, findShortStars, findOpenHosts, findCommandGlobs, findIdleWildcards, findBrackets, findRepeats, findIdleExceptions, findClosedSubjects, findUntiedFolders, checkTools, findOtherNames, findOpenAllows, checkFurther, findIdleLimits, checkReplies, findIdleTrusts, findIdlePreviews, findFewApprovers, findUnreadFolders, findAnswerRules, compareSandboxes,
 	} {
 		check(l)
 	}

@@ -46,7 +46,7 @@ func (d *difference) comparePlainly(client, own string, rules []string) bool {
 	c := policy.Call{Server: client, Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{own}}
 	was, is := d.before.Decide(&c), d.after.Decide(&c)
 	old, after := AnswerBy(was.Action, was.Rule), AnswerBy(is.Action, is.Rule)
-	if old.Action == after.Action && old.OutOfBand == after.OutOfBand {
+	if old.Action == after.Action && old.OutOfBand == after.OutOfBand && old.Approval == after.Approval {
 		return !slices.ContainsFunc(rules, func(r string) bool { return strings.Contains(r, furtherMark) })
 	}
 	if !slices.ContainsFunc(d.classes, func(k CallClass) bool { return !k.Undecided && k.Old == old && k.New == after }) {
@@ -114,7 +114,7 @@ func rulesAbout(all []toolRule, client, own string, class builtin.Class) (rules 
 
 // ruleText returns a rule as text, without its position.
 func ruleText(s *policy.Source) string {
-	text := fmt.Sprintf("%v %v %v %q %q %q", s.Action, s.OutOfBand, s.Rate, s.Names, s.Servers, s.Not.Names)
+	text := fmt.Sprintf("%v %v %q %v %q %q %q", s.Action, s.OutOfBand, s.Approval.String(), s.Rate, s.Names, s.Servers, s.Not.Names)
 	if s.WatchesUnnamedArgs() || s.Rate.HasLimit() {
 		text += furtherMark + fmt.Sprint(s.Further)
 	}

@@ -246,7 +246,8 @@ const (
 // differInAnswer reports whether two decisions differ in the action, in who may be asked, or in the
 // limit of an allow.
 func differInAnswer(a, b *policy.Decision) bool {
-	return strictOf(a) != strictOf(b) || a.Action == policy.Allow && limitOf(a.Rule) != limitOf(b.Rule)
+	return strictOf(a) != strictOf(b) || a.Action == policy.Allow && limitOf(a.Rule) != limitOf(b.Rule) ||
+		approvalOf(a.Action, a.Rule) != approvalOf(b.Action, b.Rule)
 }
 
 func strictOf(d *policy.Decision) int {
@@ -256,8 +257,8 @@ func strictOf(d *policy.Decision) int {
 	case policy.Deny:
 		return strictDeny
 	}
-	if d.Rule != nil && d.Rule.OutOfBand {
-		return strictAskOutOfBand
+	if d.Rule != nil {
+		return strictness(d.Rule)
 	}
 	return strictAsk
 }
@@ -293,11 +294,12 @@ func (d *difference) noteUndecided(m, n *mode, a answer) {
 type answerID struct {
 	action    policy.Action
 	outOfBand bool
+	approval  string
 	rule      int // index of the deciding rule; -1 for none
 }
 
 func (a *Answer) answerKey() answerID {
-	at := answerID{a.Action, a.OutOfBand, -1}
+	at := answerID{a.Action, a.OutOfBand, a.Approval, -1}
 	if a.Rule != nil {
 		at.rule = a.Rule.Index
 	}

@@ -10,12 +10,21 @@ import (
 type Answer struct {
 	Action    policy.Action
 	OutOfBand bool         // for a prompt: a person must be asked outside the client
+	Approval  string       // for a prompt: who at a team's centre must allow it, in words; "" for the person at the machine
 	Rule      *policy.Rule // the deciding rule; nil when none matched
 }
 
 // AnswerBy returns the answer with action a that rule r gives. r is nil if no rule decides.
 func AnswerBy(a policy.Action, r *policy.Rule) Answer {
-	return Answer{Action: a, OutOfBand: r != nil && r.OutOfBand, Rule: r}
+	return Answer{Action: a, OutOfBand: r != nil && r.OutOfBand, Approval: approvalOf(a, r), Rule: r}
+}
+
+// approvalOf returns who must allow what an answer asks, in words.
+func approvalOf(a policy.Action, r *policy.Rule) string {
+	if a != policy.Prompt || r == nil {
+		return ""
+	}
+	return r.Approval.String()
 }
 
 // CallClass is a group of calls that two policies answer differently: all calls with the answer Old
@@ -59,6 +68,7 @@ func Difference(before, after *policy.Policy, o Options) []CallClass {
 		d.exhaustCases() // also finds calls that differ only in an uncommon spelling
 		d.noteUnmodelled()
 	}
+	d.compareApprovers(a, b)
 	d.compareLimits()
 	d.compareTrust()
 	d.compareBuiltins()
@@ -182,7 +192,8 @@ func (m *mode) excludesMode(n *mode) bool {
 
 // differsFrom reports whether two modes have different answers.
 func (m *mode) differsFrom(n *mode) bool {
-	return m.strict != n.strict || m.strict == strictAllow && m.limitRate() != n.limitRate()
+	return m.strict != n.strict || m.strict == strictAllow && m.limitRate() != n.limitRate() ||
+		m.strict == strictAskApprovers && !m.rule.src.Approval.IsEqual(n.rule.src.Approval)
 }
 
 func (m *mode) limitRate() policy.Rate {
@@ -199,4 +210,36 @@ func limitOf(r *policy.Rule) policy.Rate {
 	rate := r.Rate
 	rate.Key = ""
 	return rate
+}
+
+// compareApprovers notes the calls that two rules with different approvers may match: such a call is
+// denied, which modes do not show.
+func (d *difference) compareApprovers(old, after []rule) {
+	was, mixedBefore := listApprovals(old)
+	is, mixedAfter := listApprovals(after)
+	if (mixedBefore || mixedAfter) && !slices.Equal(was, is) {
+		d.classes = append(d.classes, CallClass{Undecided: true, Reason: reasonApprovers})
+	}
+}
+
+const reasonApprovers = "rules with approvers differ, and a call that two rules with different approvers may match is denied; such calls were not compared"
+
+// approved is a rule with approvers: its conditions, and who must allow.
+type approved struct {
+	same  int
+	wants string
+}
+
+// listApprovals returns the rules with approvers in a form to compare. mixed means that they do not all
+// have the same approvers, and that one of them may match a call perhaps.
+func listApprovals(rules []rule) (list []approved, mixed bool) {
+	vague := false
+	for i := range rules {
+		if a := rules[i].src.Approval; a != nil {
+			list = append(list, approved{rules[i].same, a.String()})
+			vague = vague || rules[i].vague
+			mixed = mixed || a.String() != list[0].wants
+		}
+	}
+	return list, mixed && vague
 }

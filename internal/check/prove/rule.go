@@ -232,6 +232,7 @@ func (r *rule) findArgument(key string) *argument {
 // Strictness of answers, strictest first.
 const (
 	strictDeny = iota
+	strictAskApprovers
 	strictAskOutOfBand
 	strictAsk
 	strictAllow
@@ -243,6 +244,8 @@ func strictness(r *policy.Rule) int {
 		return strictAllow
 	case r.Action == policy.Deny:
 		return strictDeny
+	case r.Approval != nil:
+		return strictAskApprovers
 	case r.OutOfBand:
 		return strictAskOutOfBand
 	}

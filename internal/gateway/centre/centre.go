@@ -163,6 +163,7 @@ type Centre struct {
 	begun   limit // enrolments that were begun, by address
 	guesses limit // codes that were typed wrong, by person
 	answers limit // of the identity provider, by the browser's address: each makes the centre ask the provider
+	changed news  // of questions
 }
 
 // Open opens the centre in a folder, which it makes if it is missing. It refuses a folder or a file

@@ -1,8 +1,10 @@
 package centre
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/policy"
 )
 
 // Bounds of signing in.
@@ -101,7 +104,8 @@ func (c *Centre) ReadFlow(cookie string) (f signin.Flow, next string, ok bool) {
 func (c *Centre) TakeAnswer(address string) bool { return c.answers.take(address, c.now()) }
 
 // IdentityOf returns what a laptop is told of its owner, with the roles of now; nil if nobody is known to
-// own it. Groups count for some days after the owner has last signed in.
+// own it. Rules ask for Who, so it is the verified e-mail address or the key: people choose other names
+// themselves. Groups count for some days after the owner has last signed in.
 func (c *Centre) IdentityOf(l *store.Laptop) *enrolment.Identity {
 	o := l.Owner
 	if o.Subject == "" {
@@ -111,5 +115,40 @@ func (c *Centre) IdentityOf(l *store.Laptop) *enrolment.Identity {
 		o.Groups, o.GroupsKnown = nil, false
 	}
 	roles := c.RolesOf(o.Principal)
-	return &enrolment.Identity{Who: o.Name, Key: o.Key(), Groups: append([]string{}, o.Groups...), GroupsKnown: o.GroupsKnown, Roles: append([]string{}, roles...), Env: c.Settings.Env}
+	return &enrolment.Identity{Who: cmp.Or(o.Email, o.Key()), Key: o.Key(), Groups: append([]string{}, o.Groups...), GroupsKnown: o.GroupsKnown, Roles: append([]string{}, roles...), Env: c.Settings.Env}
+}
+
+// withRoles returns a person with the roles that they have now.
+func (c *Centre) withRoles(p principal.Principal) principal.Principal {
+	p.Roles = c.RolesOf(p)
+	return p
+}
+
+// ownerOf returns the key of the person to whom a laptop belongs; "" if that is not known.
+func ownerOf(l *store.Laptop) string {
+	if l.Owner.Subject == "" {
+		return ""
+	}
+	return l.Owner.Key()
+}
+
+// isApprover reports whether a rule's list of approvers names a person. The administrator of --dev has
+// every role, also those that gateway.toml does not name.
+func (c *Centre) isApprover(p principal.Principal, approvers []string) bool {
+	for _, text := range approvers {
+		kind, name, _ := policy.SplitApprover(text)
+		named := false
+		switch kind {
+		case "role":
+			named = p.Has(name) || c.Dev && p.Issuer == principal.Local
+		case "group":
+			named = slices.Contains(p.Groups, name)
+		case "person":
+			named = p.IsNamed(name)
+		}
+		if named {
+			return true
+		}
+	}
+	return false
 }

@@ -114,17 +114,21 @@ func TestIdentities(t *testing.T) {
 	c, now := clocked(t)
 	c.Settings.Env = "prod"
 	days := time.Duration(c.Settings.OIDC.GroupsDays) * 24 * time.Hour
+	named := ana
+	named.Email = "ana@team.example"
 	local := principal.Principal{Issuer: principal.Local, Subject: "administrator", Name: "administrator", GroupsKnown: true}
 	for name, o := range map[string]struct {
 		is   store.Owner
 		want *enrolment.Identity
 	}{
 		"nobody": {store.Owner{}, nil},
-		"ana":    {store.Owner{Principal: ana, Seen: *now}, &enrolment.Identity{Who: "ana", Key: ana.Key(), Groups: []string{"ops"}, GroupsKnown: true, Roles: []string{"oncall"}, Env: "prod"}},
+		"ana":    {store.Owner{Principal: ana, Seen: *now}, &enrolment.Identity{Who: ana.Key(), Key: ana.Key(), Groups: []string{"ops"}, GroupsKnown: true, Roles: []string{"oncall"}, Env: "prod"}},
+		"ana with an address": {store.Owner{Principal: named, Seen: *now},
+			&enrolment.Identity{Who: "ana@team.example", Key: ana.Key(), Groups: []string{"ops"}, GroupsKnown: true, Roles: []string{"oncall"}, Env: "prod"}},
 		"groups from the last day": {store.Owner{Principal: ana, Seen: now.Add(-days)},
-			&enrolment.Identity{Who: "ana", Key: ana.Key(), Groups: []string{"ops"}, GroupsKnown: true, Roles: []string{"oncall"}, Env: "prod"}},
-		"groups of long ago":          {store.Owner{Principal: ana, Seen: now.Add(-days - time.Second)}, &enrolment.Identity{Who: "ana", Key: ana.Key(), Groups: []string{}, Roles: []string{}, Env: "prod"}},
-		"the administrator elsewhere": {store.Owner{Principal: local, Seen: now.Add(-2 * days)}, &enrolment.Identity{Who: "administrator", Key: "local#administrator", Groups: []string{}, GroupsKnown: true, Roles: []string{}, Env: "prod"}},
+			&enrolment.Identity{Who: ana.Key(), Key: ana.Key(), Groups: []string{"ops"}, GroupsKnown: true, Roles: []string{"oncall"}, Env: "prod"}},
+		"groups of long ago":          {store.Owner{Principal: ana, Seen: now.Add(-days - time.Second)}, &enrolment.Identity{Who: ana.Key(), Key: ana.Key(), Groups: []string{}, Roles: []string{}, Env: "prod"}},
+		"the administrator elsewhere": {store.Owner{Principal: local, Seen: now.Add(-2 * days)}, &enrolment.Identity{Who: "local#administrator", Key: "local#administrator", Groups: []string{}, GroupsKnown: true, Roles: []string{}, Env: "prod"}},
 	} {
 		if got := c.IdentityOf(&store.Laptop{Owner: o.is}); !reflect.DeepEqual(got, o.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, o.want)

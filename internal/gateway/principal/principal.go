@@ -56,15 +56,16 @@ func FindRoles(rules []Role, p Principal) (names []string) {
 	for i := range rules {
 		r := &rules[i]
 		byGroup := p.GroupsKnown && slices.ContainsFunc(r.Groups, func(g string) bool { return slices.Contains(p.Groups, g) })
-		if byGroup || slices.ContainsFunc(r.People, p.isNamed) {
+		if byGroup || slices.ContainsFunc(r.People, p.IsNamed) {
 			names = append(names, r.Name)
 		}
 	}
 	return names
 }
 
-// isNamed reports whether an entry of Role.People names the principal.
-func (p Principal) isNamed(entry string) bool {
+// IsNamed reports whether a text names the principal: their key, or the e-mail address that the provider
+// has verified.
+func (p Principal) IsNamed(entry string) bool {
 	if strings.Contains(entry, "#") {
 		return entry == p.Key()
 	}

@@ -61,9 +61,15 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 	}
 	path, method := r.URL.Path, r.Method
 	isRecords := strings.HasPrefix(path, enrolment.RecordsPath)
-	allowed := map[string]string{enrolment.EnrollPath: "POST", enrolment.TokenPath: "POST", enrolment.BundlePath: "GET", enrolment.StatePath: "POST"}[path]
+	isQuestion := strings.HasPrefix(path, enrolment.QuestionsPath+"/")
+	allowed := map[string]string{enrolment.EnrollPath: "POST", enrolment.TokenPath: "POST", enrolment.BundlePath: "GET", enrolment.StatePath: "POST", enrolment.QuestionsPath: "POST"}[path]
 	if isRecords {
 		allowed = "GET, PUT"
+	}
+	if isQuestion {
+		if allowed = "GET, DELETE"; strings.HasSuffix(path, usePath) {
+			allowed = "POST"
+		}
 	}
 	switch {
 	case allowed == "":
@@ -92,6 +98,11 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 		return s.answerBundle(w, r)
 	case enrolment.StatePath:
 		return s.answerState(w, r, l)
+	case enrolment.QuestionsPath:
+		return s.takeQuestion(w, r, l)
+	}
+	if isQuestion {
+		return s.serveQuestion(r, l)
 	}
 	return s.answerRecords(w, r, l)
 }
@@ -112,11 +123,16 @@ func (s *Site) findLaptop(r *http.Request) (store.Laptop, error) {
 // readMessage reads a message of a laptop. Members that are not known are left: a newer laptop may
 // say more.
 func readMessage(w http.ResponseWriter, r *http.Request, into any) error {
+	return readLongMessage(w, r, into, maxMessage)
+}
+
+// readLongMessage is readMessage for a message that may have most bytes.
+func readLongMessage(w http.ResponseWriter, r *http.Request, into any, most int64) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "The request is not application/json.")
 	}
-	body, err := readBody(w, r, maxMessage)
+	body, err := readBody(w, r, most)
 	if err != nil {
 		return err
 	}

@@ -19,14 +19,15 @@ import (
 
 // Paths of pages.
 const (
-	SignInPath  = "/sign-in/" // followed by the token of a link, which signs in once
-	beginPath   = "/oidc/begin"
-	callback    = "/oidc/callback"
-	mePage      = "/me"
-	enrollPage  = "/enroll"
-	laptopsPage = "/laptops"
-	recordsPage = "/records"
-	bundlesPage = "/bundles"
+	SignInPath    = "/sign-in/" // followed by the token of a link, which signs in once
+	beginPath     = "/oidc/begin"
+	callback      = "/oidc/callback"
+	mePage        = "/me"
+	enrollPage    = "/enroll"
+	questionsPage = "/questions"
+	laptopsPage   = "/laptops"
+	recordsPage   = "/records"
+	bundlesPage   = "/bundles"
 )
 
 // visit is one request of a person.
@@ -37,6 +38,7 @@ type visit struct {
 	session string // of the cookie; "" for nobody
 	who     principal.Principal
 	form    url.Values
+	again   int // see frame
 }
 
 // route is one page, or one thing that a form does.
@@ -58,24 +60,27 @@ var (
 var tabs = []struct {
 	path, title string
 	roles       []string
-}{{"/", "Overview", readers}, {laptopsPage, "Laptops", readers}, {recordsPage, "Records", readers}, {bundlesPage, "Bundles", readers}, {enrollPage, "Enrol a laptop", enrollers}}
+}{{questionsPage, "Questions", nil}, {"/", "Overview", readers}, {laptopsPage, "Laptops", readers}, {recordsPage, "Records", readers}, {bundlesPage, "Bundles", readers}, {enrollPage, "Enrol a laptop", enrollers}}
 
 // routes has the path of each page; one that ends with / has something behind it.
 var routes = map[string][]route{
-	"/":               {{http.MethodGet, false, readers, (*visit).showOverview}},
-	laptopsPage:       {{http.MethodGet, false, readers, (*visit).showLaptops}},
-	laptopsPage + "/": {{http.MethodGet, false, readers, (*visit).showLaptop}},
-	"/revoke":         {{http.MethodPost, false, admins, (*visit).revokeLaptop}},
-	recordsPage:       {{http.MethodGet, false, readers, (*visit).showRecords}},
-	recordsPage + "/": {{http.MethodGet, false, readers, (*visit).showRecord}},
-	bundlesPage:       {{http.MethodGet, false, readers, (*visit).showBundles}},
-	enrollPage:        {{http.MethodGet, false, enrollers, (*visit).showEnroll}, {http.MethodPost, false, enrollers, (*visit).decideEnroll}},
-	mePage:            {{http.MethodGet, false, nil, (*visit).showMe}},
-	SignInPath:        {{http.MethodGet, true, nil, (*visit).showSignIn}},
-	"/sign-in":        {{http.MethodPost, true, nil, (*visit).signIn}},
-	beginPath:         {{http.MethodGet, true, nil, (*visit).beginSignIn}},
-	callback:          {{http.MethodGet, true, nil, (*visit).finishSignIn}},
-	"/sign-out":       {{http.MethodPost, false, nil, (*visit).signOut}},
+	questionsPage:       {{http.MethodGet, false, nil, (*visit).showQuestions}},
+	questionsPage + "/": {{http.MethodGet, false, nil, (*visit).showQuestion}},
+	"/answer":           {{http.MethodPost, false, nil, (*visit).answerQuestion}},
+	"/":                 {{http.MethodGet, false, readers, (*visit).showOverview}},
+	laptopsPage:         {{http.MethodGet, false, readers, (*visit).showLaptops}},
+	laptopsPage + "/":   {{http.MethodGet, false, readers, (*visit).showLaptop}},
+	"/revoke":           {{http.MethodPost, false, admins, (*visit).revokeLaptop}},
+	recordsPage:         {{http.MethodGet, false, readers, (*visit).showRecords}},
+	recordsPage + "/":   {{http.MethodGet, false, readers, (*visit).showRecord}},
+	bundlesPage:         {{http.MethodGet, false, readers, (*visit).showBundles}},
+	enrollPage:          {{http.MethodGet, false, enrollers, (*visit).showEnroll}, {http.MethodPost, false, enrollers, (*visit).decideEnroll}},
+	mePage:              {{http.MethodGet, false, nil, (*visit).showMe}},
+	SignInPath:          {{http.MethodGet, true, nil, (*visit).showSignIn}},
+	"/sign-in":          {{http.MethodPost, true, nil, (*visit).signIn}},
+	beginPath:           {{http.MethodGet, true, nil, (*visit).beginSignIn}},
+	callback:            {{http.MethodGet, true, nil, (*visit).finishSignIn}},
+	"/sign-out":         {{http.MethodPost, false, nil, (*visit).signOut}},
 }
 
 var (
@@ -188,13 +193,17 @@ func (v *visit) show(name, title, tab string, data any) error {
 }
 
 func (v *visit) write(status int, name, title, path string, data any) error {
-	f := frame{Title: title, Path: path, Who: v.who.Name, Data: data}
+	f := frame{Title: title, Path: path, Who: v.who.Name, Data: data, Again: v.again}
 	if v.session != "" {
 		f.Form = v.s.centre.FormToken(v.session)
 		for _, t := range tabs {
-			if v.who.Has(t.roles...) {
+			if len(t.roles) == 0 || v.who.Has(t.roles...) {
 				f.Tabs = append(f.Tabs, tab{t.path, t.title})
 			}
+		}
+		var err error
+		if f.Asked, err = v.s.centre.Store.CountPending(v.r.Context(), v.s.centre.Now()); err != nil {
+			return err
 		}
 	}
 	return writePage(v.w, status, name, f)

@@ -20,12 +20,18 @@ var files embed.FS
 // escapes it then for the place where it stands.
 const makeVisible = "visible"
 
+// shownLine is a line of a question. Package view has made it harmless; twice would change it.
+type shownLine string
+
 // maxShown is how many bytes of one text a page shows.
 const maxShown = 64 << 10
 
 // visible returns a text as a page may show it, and a number as it is. It refuses any other value,
 // so that no text comes to a page on another way.
 func visible(v any) (any, error) {
+	if line, ok := v.(shownLine); ok {
+		return string(line), nil
+	}
 	is := reflect.ValueOf(v)
 	switch {
 	case is.Kind() == reflect.String:
@@ -85,6 +91,8 @@ type frame struct {
 	Tabs  []tab  // that the person may open
 	Who   string // who is signed in; "" for nobody
 	Form  string // what a form sends along
+	Asked int    // questions that wait
+	Again int    // after so many seconds the page is loaded again; 0: never
 	Data  any
 }
 

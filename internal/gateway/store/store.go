@@ -31,6 +31,7 @@ type Store interface {
 	Bundles
 	Segments
 	Records
+	Questions
 	People
 	// Check reads the whole database and writes to it, and returns what is wrong with it.
 	Check(ctx context.Context) error
@@ -250,6 +251,108 @@ type Records interface {
 	// ListFindings returns what was found: notes behind all others, the newest first. "" means all
 	// laptops, or all segments.
 	ListFindings(ctx context.Context, laptop, segment string, most int) ([]Finding, error)
+}
+
+// Errors of a Question that changes.
+var (
+	ErrOver  = errors.New("the question is answered or over")
+	ErrVoted = errors.New("this person has answered it before")
+)
+
+// Question is what a laptop asks the approvers of a rule. Times are those of the centre.
+type Question struct {
+	ID, Laptop string
+	Asked      enrolment.AskQuestion
+	Created    time.Time
+	Held       time.Time // until then the call itself waits; later an approval is kept for the next call like it
+	Expires    time.Time // of the question; once it is approved, of the approval
+	State      string    // as it was written; see StateAt
+	Decided    time.Time
+	Votes      []Vote // in the order in which they came
+}
+
+// Vote is the answer of one person.
+type Vote struct {
+	By    principal.Principal
+	Allow bool
+	Words string
+	At    time.Time
+}
+
+// StateAt returns the state at a time: what has expired is expired, whatever is written.
+func (q *Question) StateAt(now time.Time) string {
+	if (q.State == enrolment.QuestionPending || q.State == enrolment.QuestionApproved) && !now.Before(q.Expires) {
+		return enrolment.QuestionExpired
+	}
+	return q.State
+}
+
+// Given returns how many persons allowed it.
+func (q *Question) Given() (n int) {
+	for i := range q.Votes {
+		if q.Votes[i].Allow {
+			n++
+		}
+	}
+	return n
+}
+
+// AddVote adds the answer of one person. One who denies decides alone; of those who allow, as many
+// are needed as the rule says. kept is how long the approval lives.
+func (q *Question) AddVote(v Vote, kept time.Duration) error {
+	if q.StateAt(v.At) != enrolment.QuestionPending {
+		return ErrOver
+	}
+	for i := range q.Votes {
+		if q.Votes[i].By.Key() == v.By.Key() {
+			return ErrVoted
+		}
+	}
+	q.Votes = append(q.Votes, v)
+	switch {
+	case !v.Allow:
+		q.State, q.Decided = enrolment.QuestionDenied, v.At
+	case q.Given() >= q.Asked.Approvals:
+		q.State, q.Decided, q.Expires = enrolment.QuestionApproved, v.At, v.At.Add(kept)
+	}
+	return nil
+}
+
+// Use uses up an approval.
+func (q *Question) Use(now time.Time) error {
+	if q.StateAt(now) != enrolment.QuestionApproved {
+		return ErrOver
+	}
+	q.State = enrolment.QuestionUsed
+	return nil
+}
+
+// Cancel ends a question whose call is over.
+func (q *Question) Cancel(now time.Time) error {
+	if s := q.StateAt(now); s != enrolment.QuestionPending && s != enrolment.QuestionApproved {
+		return ErrOver
+	}
+	q.State = enrolment.QuestionCancelled
+	return nil
+}
+
+// Questions keeps questions and who answered them.
+type Questions interface {
+	// AddQuestion adds a question. If one of the same laptop and digest, with the same approvers, is
+	// pending or approved at the time q.Created, it returns that one instead, held until q.Held. ErrMany:
+	// as many questions of the laptop as most are pending.
+	AddQuestion(ctx context.Context, q Question, most int) (Question, error)
+	// FindQuestion returns a question; ErrNone if there is none.
+	FindQuestion(ctx context.Context, id string) (Question, error)
+	// ListQuestions returns questions made since a time, the newest first.
+	ListQuestions(ctx context.Context, since time.Time, most int) ([]Question, error)
+	// CountPending returns how many questions are pending at a time.
+	CountPending(ctx context.Context, now time.Time) (int, error)
+	// ChangeQuestion changes a question while nobody else does. change may add votes, and set State,
+	// Decided, Held and Expires. Nothing is kept if it returns an error.
+	ChangeQuestion(ctx context.Context, id string, change func(*Question) error) (Question, error)
+	// RemoveQuestions removes the questions that were made before a time.
+	RemoveQuestions(ctx context.Context, before time.Time) error
 }
 
 // People keeps who is signed in. Of links and sessions only keyed hashes are kept, of people no roles.

@@ -9,6 +9,11 @@ const (
 	BundlePath  = "/v1/bundle"       // GET with If-None-Match: 200 and the bundle with an ETag, 304, or 404 if there is none
 	RecordsPath = "/v1/records/"     // followed by SESSION/SEGMENT; GET, PUT: Held
 	StatePath   = "/v1/state"        // POST Report, answered by Told
+
+	// QuestionsPath takes a question: POST AskQuestion, answered by QuestionState. Behind it, QuestionsPath
+	// + "/ID": GET with wait=SECONDS, which answers as soon as the state changes; DELETE, when the call is
+	// over; and POST to QuestionsPath + "/ID/use", which uses up an approval.
+	QuestionsPath = "/v1/questions"
 )
 
 // AskEnrolment begins an enrolment by device code (RFC 8628).

@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"errors"
+	"math"
 
 	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
@@ -34,6 +35,9 @@ type walker struct {
 // reports whether the arguments were cut.
 func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
 	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.ValueOf(src))}, r: r, src: src, dst: dst, full: len(dst) + MaxBlock}
+	if r.whole {
+		w.full = math.MaxInt
+	}
 	err := w.copyValue(harmless, "", 0)
 	if errors.Is(err, errDeep) {
 		w = walker{Cursor: jsonscan.Cursor{Src: w.Src}, r: r, src: src, dst: dst, full: w.full, place: true}

@@ -12,8 +12,11 @@ import (
 func (w *walker) appendText(raw []byte, level secrecy, field string) {
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
-		head := 6 * (MaxText + w.r.lookAhead()) // enough: an escape has at most six bytes
-		w.r.scratch = escape.UndoEscapes(w.r.scratch[:0], raw[:min(len(raw), head)])
+		head := len(raw)
+		if !w.r.whole {
+			head = min(head, 6*(MaxText+w.r.lookAhead())) // enough: an escape has at most six bytes
+		}
+		w.r.scratch = escape.UndoEscapes(w.r.scratch[:0], raw[:head])
 		text = w.r.scratch
 	}
 	w.dst = append(w.dst, '"')
@@ -51,7 +54,7 @@ func (w *walker) copyLiteral(level secrecy, field string) error {
 		w.dst = append(w.dst, '"')
 		w.dst = w.r.appendMarker(w.dst, "number", word, field)
 		w.dst = append(w.dst, '"')
-	case len(word) > MaxText:
+	case len(word) > MaxText && !w.r.whole:
 		w.appendText(word, harmless, field)
 	default:
 		w.dst = append(w.dst, word...)

@@ -68,6 +68,8 @@ type Redactor struct {
 	mode    Mode
 	known   *Known
 	mac     hash.Hash
+	whole   bool // nothing is cut
+	hidden  int  // markers that were written in the place of secrets
 	scratch []byte
 	sum     [sha256.Size]byte
 }
@@ -124,11 +126,14 @@ func (r *Redactor) AppendString(dst []byte, s string) []byte {
 
 // AppendText appends s as the inside of a JSON string; whole is s as it came from the wire.
 func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
-	long := len(s) > MaxText
+	long := len(s) > MaxText && !r.whole
 	if long {
 		s = s[:min(len(s), MaxText+r.lookAhead())] // a secret across the cut is still found
 	}
-	keep := min(len(s), MaxText)
+	keep := len(s)
+	if long {
+		keep = MaxText
+	}
 	at := 0
 	for r.mode != Full || r.known != nil {
 		sp, ok := r.findSpan(s, at)
@@ -151,6 +156,7 @@ func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 // appendMarker appends the marker that replaces a secret. The field is part of the hashed data,
 // so that equal secrets in different fields have different digests.
 func (r *Redactor) appendMarker(dst []byte, kind string, value []byte, field string) []byte {
+	r.hidden++
 	dst = append(dst, redactedMark...)
 	dst = append(dst, kind...)
 	dst = append(dst, ':')

@@ -37,3 +37,23 @@ func (k *Known) ScrubJSON(src []byte) []byte {
 	dst, _ := newScrubber(k).AppendJSON(nil, src)
 	return []byte(escape.ReadableJSON(dst))
 }
+
+// HideText returns s with its secrets replaced as in ScrubText, but never cut, and how many were
+// replaced.
+func (k *Known) HideText(s string) (shown string, hidden int) {
+	r := newScrubber(k)
+	r.whole = true
+	return string(escape.UndoEscapes(nil, r.AppendString(nil, s))), r.hidden
+}
+
+// HideJSON does the same for a JSON value. The result is JSON even if src is not; nil stays nil. A
+// secret that was looked at twice may be counted twice.
+func (k *Known) HideJSON(src []byte) (shown []byte, hidden int) {
+	if src == nil {
+		return nil, 0
+	}
+	r := newScrubber(k)
+	r.whole = true
+	dst, _ := r.AppendJSON(nil, src)
+	return []byte(escape.ReadableJSON(dst)), r.hidden
+}

@@ -123,6 +123,9 @@ func checkAnswer(a *queue.Answer, r *queue.Request) error {
 	if f.Err != nil && a.Reply != gate.DenyOnce {
 		return fmt.Errorf("this call cannot be shown, so it can only be denied: %w", f.Err)
 	}
+	if r.Reserved != "" && a.Reply != gate.DenyOnce {
+		return errors.New(term.VisibleText(r.DenyOnly().Error()))
+	}
 	switch a.Reply {
 	case gate.AllowSession:
 		if !r.Lasting {

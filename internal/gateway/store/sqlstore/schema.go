@@ -13,7 +13,7 @@ import (
 // steps are the steps of the schema, in order. A released step never changes. {int} is a number of
 // 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
 // a table, {keyed} that of a table whose rows lie in the order of their key.
-var steps = []string{firstStep, peopleStep}
+var steps = []string{firstStep, peopleStep, questionStep}
 
 // Times are nanoseconds since 1970; 0 is never.
 const firstStep = `
@@ -177,6 +177,39 @@ CREATE INDEX laptop_by_owner ON laptop (org, owner_key);
 DELETE FROM signed_in;
 
 ALTER TABLE signed_in ADD COLUMN person TEXT NOT NULL DEFAULT '{}';
+`
+
+// questionStep keeps questions. digest is that of the calls, asks the text of the approvers: a
+// question that is asked again joins the one that waits.
+const questionStep = `
+CREATE TABLE question (
+	org          TEXT NOT NULL,
+	id           TEXT NOT NULL,
+	laptop       TEXT NOT NULL,
+	digest       TEXT NOT NULL,
+	asks         TEXT NOT NULL,
+	asked        TEXT NOT NULL,
+	created      {int} NOT NULL,
+	held         {int} NOT NULL,
+	expires      {int} NOT NULL,
+	state        TEXT NOT NULL,
+	decided      {int} NOT NULL DEFAULT 0,
+	PRIMARY KEY (org, id)
+){strict};
+CREATE INDEX question_by_time ON question (org, created, id);
+CREATE INDEX question_by_laptop ON question (org, laptop, state, digest);
+
+CREATE TABLE vote (
+	org          TEXT NOT NULL,
+	question     TEXT NOT NULL,
+	voter        TEXT NOT NULL,
+	place        {int} NOT NULL,
+	principal    TEXT NOT NULL,
+	allows       {int} NOT NULL,
+	words        TEXT NOT NULL,
+	at           {int} NOT NULL,
+	PRIMARY KEY (org, question, voter)
+){strict};
 `
 
 // migrate adds the missing steps to the schema, and refuses a database that a newer gateway made.

@@ -1,0 +1,45 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+)
+
+// reservedSteps is how many steps a schema has that has the table of reserved requests.
+const reservedSteps = 6
+
+// keepReserved stores who alone can allow a request. An older clawai that answers does not know it; the
+// gate refuses what it allows.
+func (q *Queue) keepReserved(ctx context.Context, t tx, r *Request) error {
+	if r.Reserved == "" || len(q.o.migrations) < reservedSteps {
+		return nil
+	}
+	_, err := t.exec(ctx, "INSERT INTO reserved (id, who) VALUES (?, ?)", r.ID, r.Reserved)
+	return err
+}
+
+// dropReserved forgets it when the request ends.
+func (q *Queue) dropReserved(ctx context.Context, t tx, id string) error {
+	if len(q.o.migrations) < reservedSteps {
+		return nil
+	}
+	_, err := t.exec(ctx, "DELETE FROM reserved WHERE id = ?", id)
+	return err
+}
+
+// fillReserved adds it to requests that still wait.
+func (q *Queue) fillReserved(ctx context.Context, conn *sql.Conn, all []Request) error {
+	if len(q.o.migrations) < reservedSteps {
+		return nil
+	}
+	return eachRow(ctx, conn, "SELECT id, who FROM reserved", nil, func(rows *sql.Rows) error {
+		var id, who string
+		err := rows.Scan(&id, &who)
+		for i := range all {
+			if all[i].ID == id && all[i].Status == Pending {
+				all[i].Reserved = who
+			}
+		}
+		return err
+	})
+}

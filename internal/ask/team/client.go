@@ -1,0 +1,122 @@
+package team
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// client speaks with the centre about one question.
+type client struct {
+	joined enrolment.Enrolment
+	http   http.Client
+	lost   bool // the last request did not get an answer
+}
+
+func newClient(e enrolment.Enrolment, t http.RoundTripper) *client {
+	return &client{joined: e, http: http.Client{
+		Transport: t,
+		// Another host must not get the token.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// refusalError is an answer of the centre that refuses.
+type refusalError struct {
+	status int
+	text   string // harmless
+}
+
+func (e *refusalError) Error() string {
+	return fmt.Sprintf("the centre answered %d: %s", e.status, e.text)
+}
+
+var errGarbage = errors.New("what answers at the address of the team's centre is no centre")
+
+// isFinal reports whether the same request would be refused again.
+func isFinal(err error) bool {
+	refused, ok := errors.AsType[*refusalError](err)
+	return ok && refused.status < 500 && refused.status != http.StatusTooManyRequests
+}
+
+const (
+	maxAnswer = 64 << 10
+	maxReason = 200
+	pollWait  = 20               // seconds
+	quickTime = 10 * time.Second // for a request that the centre answers at once
+)
+
+func (c *client) putQuestion(ctx context.Context, message []byte) (enrolment.QuestionState, error) {
+	return c.exchange(ctx, http.MethodPost, enrolment.QuestionsPath, message, quickTime)
+}
+
+func (c *client) awaitQuestion(ctx context.Context, id string) (enrolment.QuestionState, error) {
+	return c.exchange(ctx, http.MethodGet, fmt.Sprintf("%s/%s?wait=%d", enrolment.QuestionsPath, id, pollWait), nil, pollWait*time.Second+quickTime)
+}
+
+func (c *client) useApproval(ctx context.Context, id string) (enrolment.QuestionState, error) {
+	return c.exchange(ctx, http.MethodPost, enrolment.QuestionsPath+"/"+id+"/use", nil, quickTime)
+}
+
+func (c *client) cancelQuestion(ctx context.Context, id string) error {
+	_, err := c.exchange(ctx, http.MethodDelete, enrolment.QuestionsPath+"/"+id, nil, quickTime)
+	return err
+}
+
+// exchange sends a request and reads how the question stands.
+func (c *client) exchange(ctx context.Context, method, path string, body []byte, patience time.Duration) (state enrolment.QuestionState, err error) {
+	outer := ctx
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	// A request that the caller ends says nothing of the centre.
+	defer func() {
+		if err == nil || outer.Err() == nil {
+			c.lost = err != nil
+		}
+	}()
+	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.joined.URL, "/")+path, bytes.NewReader(body))
+	if err != nil {
+		return state, err
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.Header.Set("Authorization", "Bearer "+c.joined.Token)
+	r.Header.Set("User-Agent", "clawai")
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return state, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return state, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		var said enrolment.Refusal
+		if json.Unmarshal(text, &said) != nil || said.Error == "" {
+			return state, fmt.Errorf("%w (it answered %d)", errGarbage, resp.StatusCode)
+		}
+		reason := said.Description
+		if reason == "" {
+			reason = said.Error
+		}
+		if all := []rune(reason); len(all) > maxReason {
+			reason = string(all[:maxReason]) + "…"
+		}
+		return state, &refusalError{resp.StatusCode, term.VisibleText(strings.TrimSuffix(reason, "."))}
+	}
+	if len(text) > maxAnswer || json.Unmarshal(text, &state) != nil || !enrolment.IsName(state.ID) || state.State == "" {
+		return enrolment.QuestionState{}, errGarbage
+	}
+	return state, nil
+}

@@ -1,0 +1,252 @@
+// Package team asks the approvers at a team's centre about the calls whose rule names some
+// (policy.Approval). It is the only way of asking that can allow such a call. The centre sees the call
+// as the record keeps it, with secrets replaced and nothing cut; its answer is for the digest of the call.
+package team
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/text/redact"
+	"github.com/clawai/clawai/policy"
+)
+
+// Name is the word of this way of asking in records.
+const Name = "gateway"
+
+// Options configure a Channel.
+type Options struct {
+	State         string               // the folder of the enrolment
+	Transport     http.RoundTripper    // carries requests to the centre
+	Known         func() *redact.Known // returns the values that the centre must not see
+	Project, Home string
+	Session       string // of the agent
+}
+
+// Channel asks at the centre at which this laptop is enrolled.
+type Channel struct{ o Options }
+
+var _ gate.Approver = (*Channel)(nil)
+
+// New returns a Channel. It sends nothing before the first question.
+func New(o Options) *Channel { return &Channel{o} }
+
+// Name returns the word of this way of asking.
+func (*Channel) Name() string { return Name }
+
+// Available returns nil if this laptop is enrolled.
+func (c *Channel) Available(_ context.Context, _ gate.Question) error {
+	_, err := c.open()
+	return err
+}
+
+var errNotEnrolled = errors.New("the rule asks approvers at a team's centre, and this laptop is not enrolled at one; the owner runs: clawai enroll URL")
+
+func (c *Channel) open() (*client, error) {
+	e, err := enrolment.ReadEnrolment(c.o.State)
+	switch {
+	case errors.Is(err, enrolment.ErrNone):
+		return nil, errNotEnrolled
+	case err != nil:
+		return nil, err
+	}
+	return newClient(e, c.o.Transport), nil
+}
+
+// Pauses and bounds of asking.
+const (
+	// Before the call's own deadline, the agent must still be told how to ask again.
+	reserve    = 1500 * time.Millisecond
+	retryPause = time.Second
+	leaveTime  = 2 * time.Second // to tell the centre that a call is over
+	useTime    = 10 * time.Second
+)
+
+// Ask puts the question to the centre and waits for its answer, shortly before the deadline at the
+// latest. gate.ErrKept: nobody answered, and the centre keeps the question.
+func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+	to, err := c.open()
+	if err != nil {
+		return fail(q, err.Error(), err)
+	}
+	message, err := c.makeMessage(&q)
+	if err != nil {
+		return fail(q, err.Error(), err)
+	}
+	wait, stop := context.WithCancel(ctx)
+	defer stop()
+	if deadline, ok := ctx.Deadline(); ok {
+		left := time.Until(deadline)
+		wait, stop = context.WithTimeout(ctx, left-min(reserve, left/5))
+		defer stop()
+	}
+	state, err := to.putQuestion(wait, message)
+	if err != nil {
+		return failWith(ctx, q, "", err)
+	}
+	for pause := retryPause; ; {
+		switch state.State {
+		case enrolment.QuestionApproved:
+			return c.use(ctx, to, q, state)
+		case enrolment.QuestionDenied:
+			return answerOf(q, gate.DenyOnce, state), nil
+		case enrolment.QuestionPending:
+		default:
+			return fail(q, "the question ended at the team's centre without an answer: it is "+wordOf(state.State), errors.New("the question is "+wordOf(state.State)))
+		}
+		next, err := to.awaitQuestion(wait, state.ID)
+		switch {
+		case ctx.Err() != nil: // it is over for another reason than time
+			return c.leave(ctx, to, q, state.ID)
+		case err == nil:
+			state = next
+			continue
+		case wait.Err() != nil && !to.lost:
+			note := fmt.Sprintf("nobody has allowed it at the team's centre yet (approval reference %s). Once somebody has, try exactly the same call again; the question lives %d minutes", state.ID, max(state.Until/60, 1))
+			return gate.Answer{Digest: q.Digest, Channel: Name, Note: note}, fmt.Errorf("%w: reference %s", gate.ErrKept, state.ID)
+		case wait.Err() != nil || isFinal(err):
+			return failWith(ctx, q, state.ID, err)
+		}
+		select {
+		case <-wait.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// use uses up the approval. What the centre says of it is what counts.
+func (c *Channel) use(ctx context.Context, to *client, q gate.Question, approved enrolment.QuestionState) (gate.Answer, error) {
+	if ctx.Err() != nil {
+		return c.leave(ctx, to, q, approved.ID)
+	}
+	using, stop := context.WithTimeout(ctx, useTime)
+	defer stop()
+	state, err := to.useApproval(using, approved.ID)
+	if err != nil {
+		return failWith(ctx, q, approved.ID, err)
+	}
+	if err := checkVotes(state, q.Rule.Approval); err != nil {
+		return fail(q, err.Error(), err)
+	}
+	return answerOf(q, gate.AllowOnce, state), nil
+}
+
+// checkVotes returns an error unless as many persons allowed the call as the rule wants.
+func checkVotes(state enrolment.QuestionState, a *policy.Approval) error {
+	var keys []string
+	for _, v := range state.Votes {
+		if !v.Allow {
+			return errors.New("the team's centre says that somebody denied what it allows")
+		}
+		if v.Key != "" && !slices.Contains(keys, v.Key) {
+			keys = append(keys, v.Key)
+		}
+	}
+	if state.State != enrolment.QuestionUsed || a == nil || len(keys) < a.Votes {
+		return fmt.Errorf("the team's centre allowed it by %d persons, and the rule wants more", len(keys))
+	}
+	return nil
+}
+
+// leave tells the centre that the call is over, so that nobody allows it any more.
+func (c *Channel) leave(ctx context.Context, to *client, q gate.Question, id string) (gate.Answer, error) {
+	telling, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+	defer stop()
+	_ = to.cancelQuestion(telling, id) // it expires by itself
+	return gate.Answer{Digest: q.Digest, Channel: Name}, context.Cause(ctx)
+}
+
+// answerOf returns the answer that the centre gave.
+func answerOf(q gate.Question, r gate.Reply, state enrolment.QuestionState) gate.Answer {
+	var by, words []string
+	for _, v := range state.Votes {
+		if v.Allow == r.Allows() {
+			by = append(by, fmt.Sprintf("%s (%s)", v.Name, v.Key))
+			if v.Words != "" {
+				words = append(words, v.Words)
+			}
+		}
+	}
+	return gate.Answer{
+		Reply: r, Digest: q.Digest, Channel: Name, By: strings.Join(by, ", "), Words: strings.Join(words, "; "),
+		Approval: q.Rule.Approval, Note: "question " + state.ID + " of the team's centre",
+	}
+}
+
+// fail returns an answer for a question that nobody answered. note is for the agent.
+func fail(q gate.Question, note string, err error) (gate.Answer, error) {
+	return gate.Answer{Digest: q.Digest, Channel: Name, Note: note}, err
+}
+
+// failWith is fail for an error of an exchange with the centre.
+func failWith(ctx context.Context, q gate.Question, id string, err error) (gate.Answer, error) {
+	if ctx.Err() != nil {
+		return gate.Answer{Digest: q.Digest, Channel: Name}, context.Cause(ctx)
+	}
+	note := "the team's centre cannot be reached"
+	if refused, ok := errors.AsType[*refusalError](err); ok {
+		note = "the team's centre refused the question: " + refused.text
+	} else if errors.Is(err, errGarbage) {
+		note = errGarbage.Error()
+	}
+	if id != "" {
+		note += " (approval reference " + id + ")"
+	}
+	return fail(q, note, err)
+}
+
+func wordOf(state string) string {
+	if enrolment.IsName(state) && len(state) < 20 {
+		return state
+	}
+	return "unknown"
+}
+
+// makeMessage returns the question as the centre gets it.
+func (c *Channel) makeMessage(q *gate.Question) ([]byte, error) {
+	known, a := c.o.Known(), q.Rule.Approval
+	if a == nil {
+		return nil, errors.New("the rule names no approvers")
+	}
+	message := enrolment.AskQuestion{
+		Digest: hex.EncodeToString(q.Value[:]), RuleFile: q.Rule.Pos.File, RuleLine: q.Rule.Pos.Line, RuleText: q.Rule.Description,
+		Revision: q.Revision, Session: c.o.Session, Project: c.o.Project, Home: c.o.Home,
+		Approvers: a.Approvers, Approvals: a.Votes, NotSelf: a.NotSelf, Wait: int(time.Until(q.Deadline).Seconds()),
+	}
+	text := func(s string) string {
+		shown, hidden := known.HideText(s)
+		message.Hidden += hidden
+		return shown
+	}
+	source := func(src []byte) json.RawMessage {
+		shown, hidden := known.HideJSON(src)
+		message.Hidden += hidden
+		return shown
+	}
+	message.Server, message.Client, message.Why = text(q.Server), text(q.ClientName), text(q.Why)
+	for i := range q.Calls {
+		call := &q.Calls[i]
+		shown := enrolment.ShownCall{Subject: call.Subject.RuleKey(), Server: text(call.Server), Method: text(call.Method), Names: []string{}, Args: source(call.Args), Extra: source(call.Extra), Malformed: text(call.Malformed)}
+		for _, name := range call.Names {
+			shown.Names = append(shown.Names, text(name))
+		}
+		message.Calls = append(message.Calls, shown)
+	}
+	src, err := json.Marshal(message)
+	if err != nil {
+		return nil, err
+	}
+	if len(src) > enrolment.MaxQuestion {
+		return nil, fmt.Errorf("it is too long to be shown at the team's centre, which takes %d KiB", enrolment.MaxQuestion>>10)
+	}
+	return src, nil
+}

@@ -1,0 +1,29 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/policy"
+)
+
+// findFewApprovers finds rules that want more approvals than the persons whom they name. How many have a
+// role, or belong to a group, only the team's centre knows.
+func findFewApprovers(l *linter) {
+	l.visitRules(func(_ int, r *policy.Source) {
+		a := r.Approval
+		if a == nil {
+			return
+		}
+		who := slices.Clone(a.Approvers)
+		slices.Sort(who)
+		who = slices.Compact(who)
+		if len(who) >= a.Votes || slices.ContainsFunc(who, func(text string) bool { kind, _, _ := policy.SplitApprover(text); return kind != "person" }) {
+			return
+		}
+		l.addFinding(r, policy.Position{}, check.Finding{Code: FewApprovers,
+			Message: fmt.Sprintf("it wants the approval of %d persons and names %d", a.Votes, len(who)),
+			Fix:     "name more persons, or a role; or lower approvals"})
+	})
+}

@@ -1,0 +1,243 @@
+package centre
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/policy"
+)
+
+// Bounds of questions.
+const (
+	// QuestionLife is how long a question can be answered, and how long an approval is kept for the
+	// next call like it.
+	QuestionLife = 15 * time.Minute
+	maxPending   = 20 // of one laptop
+	maxCalls     = 100
+	maxHold      = 10 * time.Minute // a call waits no longer
+	maxNote      = 500              // characters of a person's words for the agent
+	keptDays     = 30               // questions are kept to be looked at
+	askAgain     = 2 * time.Second  // a waiting laptop reads its question again, also without news
+)
+
+// Errors that a person or a laptop is told as they are.
+var (
+	ErrBadQuestion  = errors.New("this is no question that a person could answer")
+	ErrManyWait     = fmt.Errorf("%d questions of this laptop wait for an answer", maxPending)
+	ErrNotYours     = errors.New("the rule that asks names others than you as approvers")
+	ErrSelf         = errors.New("it is your own laptop that asks, and the rule wants somebody else")
+	ErrRoleGone     = errors.New("somebody who allowed it is no approver any more")
+	ErrForAnother   = errors.New("the question was replaced by another one")
+	ErrQuestionOver = errors.New("it was answered, or is over")
+	ErrAnswered     = errors.New("you have answered it")
+)
+
+// news wakes everybody who waits for a change.
+type news struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// next returns a channel that is closed at the next change.
+func (n *news) next() <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ch == nil {
+		n.ch = make(chan struct{})
+	}
+	return n.ch
+}
+
+func (n *news) tell() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ch != nil {
+		close(n.ch)
+		n.ch = nil
+	}
+}
+
+// checkQuestion returns an error for a question that cannot be shown or answered. Texts that a
+// database could not keep are cleaned; nothing is cut.
+func checkQuestion(a *enrolment.AskQuestion) error {
+	if digest, err := hex.DecodeString(a.Digest); err != nil || len(digest) != 32 || strings.ToLower(a.Digest) != a.Digest {
+		return fmt.Errorf("%w: its digest is none", ErrBadQuestion)
+	}
+	if len(a.Calls) == 0 || len(a.Calls) > maxCalls {
+		return fmt.Errorf("%w: it has %d calls", ErrBadQuestion, len(a.Calls))
+	}
+	if len(a.Approvers) == 0 || len(a.Approvers) > 100 || a.Approvals < 1 || a.Approvals > policy.MaxVotes || a.Hidden < 0 {
+		return fmt.Errorf("%w: it names no approvers", ErrBadQuestion)
+	}
+	for _, text := range a.Approvers {
+		if _, _, ok := policy.SplitApprover(text); !ok {
+			return fmt.Errorf("%w: %q is no approver", ErrBadQuestion, text)
+		}
+	}
+	for i := range a.Calls {
+		c := &a.Calls[i]
+		for _, src := range []*[]byte{(*[]byte)(&c.Args), (*[]byte)(&c.Extra)} {
+			*src = []byte(strings.ToValidUTF8(string(*src), "\ufffd"))
+		}
+	}
+	return nil
+}
+
+// Ask takes a laptop's question. If the same one waits, or was allowed and not used, it is that one.
+func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQuestion) (store.Question, error) {
+	if err := checkQuestion(&asked); err != nil {
+		return store.Question{}, err
+	}
+	now := c.now()
+	hold := min(time.Duration(max(asked.Wait, 0))*time.Second, maxHold)
+	if err := c.Store.RemoveQuestions(ctx, now.Add(-keptDays*24*time.Hour)); err != nil {
+		return store.Question{}, err
+	}
+	q, err := c.Store.AddQuestion(ctx, store.Question{
+		ID: newWord("abcdefghijkmnpqrstuvwxyz23456789", 10), Laptop: l.ID, Asked: asked, Created: now, Held: now.Add(hold), Expires: now.Add(QuestionLife),
+	}, maxPending)
+	if errors.Is(err, store.ErrMany) {
+		err = ErrManyWait
+	}
+	c.changed.tell()
+	return q, err
+}
+
+// findQuestion returns a question of a laptop; store.ErrNone if it has none with this name.
+func (c *Centre) findQuestion(ctx context.Context, l *store.Laptop, id string) (store.Question, error) {
+	q, err := c.Store.FindQuestion(ctx, id)
+	if err == nil && q.Laptop != l.ID {
+		return store.Question{}, store.ErrNone
+	}
+	return q, err
+}
+
+// AwaitQuestion returns a laptop's question as soon as it is not pending, or when the time is up.
+func (c *Centre) AwaitQuestion(ctx context.Context, l store.Laptop, id string, wait time.Duration) (store.Question, error) {
+	over := time.After(wait)
+	for {
+		changed := c.changed.next()
+		q, err := c.findQuestion(ctx, &l, id)
+		if err != nil || wait <= 0 || q.StateAt(c.now()) != enrolment.QuestionPending {
+			return q, err
+		}
+		select {
+		case <-ctx.Done():
+			return q, ctx.Err()
+		case <-over:
+			return q, nil
+		case <-changed:
+		case <-time.After(askAgain):
+		}
+	}
+}
+
+// CancelQuestion ends a question whose call is over: nobody may allow it any more.
+func (c *Centre) CancelQuestion(ctx context.Context, l store.Laptop, id string) (store.Question, error) {
+	return c.changeOwn(ctx, &l, id, func(q *store.Question) error { return q.Cancel(c.now()) })
+}
+
+// UseApproval uses up the approval of a question, once. Everybody who allowed it must still be one of
+// its approvers.
+func (c *Centre) UseApproval(ctx context.Context, l store.Laptop, id string) (store.Question, error) {
+	owner := ownerOf(&l)
+	return c.changeOwn(ctx, &l, id, func(q *store.Question) error {
+		if err := q.Use(c.now()); err != nil {
+			return err
+		}
+		for i := range q.Votes {
+			if err := c.mayAllow(&q.Asked, c.withRoles(q.Votes[i].By), owner); err != nil {
+				return ErrRoleGone
+			}
+		}
+		return nil
+	})
+}
+
+func (c *Centre) changeOwn(ctx context.Context, l *store.Laptop, id string, change func(*store.Question) error) (store.Question, error) {
+	q, err := c.Store.ChangeQuestion(ctx, id, func(q *store.Question) error {
+		if q.Laptop != l.ID {
+			return store.ErrNone
+		}
+		return change(q)
+	})
+	if errors.Is(err, store.ErrOver) {
+		err = ErrQuestionOver
+	}
+	c.changed.tell()
+	return q, err
+}
+
+// mayAllow returns why a person may not allow a question of a laptop's owner.
+func (c *Centre) mayAllow(a *enrolment.AskQuestion, p principal.Principal, owner string) error {
+	switch {
+	case !c.isApprover(p, a.Approvers):
+		return ErrNotYours
+	case a.NotSelf && (owner == "" || owner == p.Key()):
+		return ErrSelf
+	}
+	return nil
+}
+
+// Rights are what a person may do with a question.
+type Rights struct {
+	Allow error // why the person may not allow it; nil if they may
+	Deny  bool
+	Read  bool // what the call carries
+}
+
+// RightsOf returns what a person may do with a question: its approvers answer it, and the owner of the
+// laptop can deny what their own agent asks.
+func (c *Centre) RightsOf(ctx context.Context, p principal.Principal, q *store.Question) (Rights, error) {
+	l, _, err := c.Store.FindLaptop(ctx, q.Laptop)
+	if err != nil {
+		return Rights{Allow: ErrNotYours}, err
+	}
+	owner := ownerOf(&l)
+	r := Rights{Allow: c.mayAllow(&q.Asked, p, owner)}
+	if slices.ContainsFunc(q.Votes, func(v store.Vote) bool { return v.By.Key() == p.Key() }) {
+		r.Allow = ErrAnswered
+	}
+	r.Deny = c.isApprover(p, q.Asked.Approvers) || owner == p.Key()
+	r.Read = r.Deny || p.Has(principal.Payload)
+	return r, nil
+}
+
+// Vote keeps the answer of a person to a question. digest is the one that the person was shown.
+func (c *Centre) Vote(ctx context.Context, p principal.Principal, id, digest string, allow bool, words string) (store.Question, error) {
+	found, err := c.Store.FindQuestion(ctx, id)
+	if err != nil {
+		return found, err
+	}
+	rights, err := c.RightsOf(ctx, p, &found)
+	switch {
+	case err != nil:
+		return found, err
+	case allow && rights.Allow != nil:
+		return found, rights.Allow
+	case !allow && !rights.Deny:
+		return found, ErrNotYours
+	case digest != found.Asked.Digest:
+		return found, ErrForAnother
+	}
+	q, err := c.Store.ChangeQuestion(ctx, id, func(q *store.Question) error {
+		return q.AddVote(store.Vote{By: p, Allow: allow, Words: cleanText(words, maxNote), At: c.now()}, QuestionLife)
+	})
+	switch {
+	case errors.Is(err, store.ErrOver):
+		err = ErrQuestionOver
+	case errors.Is(err, store.ErrVoted):
+		err = ErrAnswered
+	}
+	c.changed.tell()
+	return q, err
+}

@@ -1,0 +1,263 @@
+package site
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/policy"
+)
+
+// usePath ends the path at which a laptop uses up an approval.
+const usePath = "/use"
+
+// explainQuestion returns the refusal that a person or a laptop gets for an error of a question.
+func explainQuestion(err error) error {
+	for known, status := range map[error]int{
+		centre.ErrBadQuestion: http.StatusBadRequest, centre.ErrManyWait: http.StatusTooManyRequests, centre.ErrNotYours: http.StatusForbidden,
+		centre.ErrSelf: http.StatusForbidden, centre.ErrRoleGone: http.StatusConflict, centre.ErrForAnother: http.StatusConflict,
+		centre.ErrQuestionOver: http.StatusConflict, centre.ErrAnswered: http.StatusConflict,
+	} {
+		if errors.Is(err, known) {
+			return refuse(status, strings.ToUpper(err.Error()[:1])+err.Error()[1:]+".")
+		}
+	}
+	if errors.Is(err, store.ErrNone) {
+		return notFound
+	}
+	return err
+}
+
+// stateOf returns a question as its laptop reads it.
+func (s *Site) stateOf(q *store.Question) *reply {
+	now := s.centre.Now()
+	state := enrolment.QuestionState{ID: q.ID, State: q.StateAt(now), Until: int(max(q.Expires.Sub(now), 0) / time.Second)}
+	for i := range q.Votes {
+		v := &q.Votes[i]
+		state.Votes = append(state.Votes, enrolment.Voice{Name: v.By.Name, Key: v.By.Key(), Allow: v.Allow, Words: v.Words})
+	}
+	return &reply{http.StatusOK, state}
+}
+
+func (s *Site) takeQuestion(w http.ResponseWriter, r *http.Request, l store.Laptop) (*reply, error) {
+	var asked enrolment.AskQuestion
+	if err := readLongMessage(w, r, &asked, enrolment.MaxQuestion); err != nil {
+		return nil, err
+	}
+	if _, err := newQuestionView(&asked); err != nil {
+		return nil, refuse(http.StatusBadRequest, "The question cannot be shown: "+err.Error()+".")
+	}
+	q, err := s.centre.Ask(r.Context(), l, asked)
+	if err != nil {
+		return nil, explainQuestion(err)
+	}
+	return s.stateOf(&q), nil
+}
+
+// serveQuestion answers a laptop that asks for a question of its own.
+func (s *Site) serveQuestion(r *http.Request, l store.Laptop) (*reply, error) {
+	id, use := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, enrolment.QuestionsPath+"/"), usePath)
+	if !enrolment.IsName(id) {
+		return nil, notFound
+	}
+	var q store.Question
+	var err error
+	switch {
+	case use:
+		q, err = s.centre.UseApproval(r.Context(), l, id)
+	case r.Method == http.MethodDelete:
+		q, err = s.centre.CancelQuestion(r.Context(), l, id)
+	default:
+		seconds := 0
+		if text := r.URL.Query().Get("wait"); text != "" {
+			if seconds, err = strconv.Atoi(text); err != nil || seconds < 0 || seconds > enrolment.MaxWait {
+				return nil, refuse(http.StatusBadRequest, fmt.Sprintf("wait must be a number of seconds from 0 to %d.", enrolment.MaxWait))
+			}
+		}
+		q, err = s.centre.AwaitQuestion(r.Context(), l, id, time.Duration(seconds)*time.Second)
+	}
+	if err != nil {
+		return nil, explainQuestion(err)
+	}
+	return s.stateOf(&q), nil
+}
+
+// newQuestionView returns a question as a person is shown it.
+func newQuestionView(a *enrolment.AskQuestion) (view.Question, error) {
+	calls := make([]policy.Call, len(a.Calls))
+	for i, c := range a.Calls {
+		calls[i] = policy.Call{
+			Server: c.Server, Method: c.Method, Subject: policy.SubjectOf(c.Subject), Names: c.Names,
+			Args: c.Args, Extra: c.Extra, Malformed: c.Malformed,
+		}
+	}
+	o := view.Options{
+		Server: a.Server, Why: a.Why, Project: a.Project, Home: a.Home,
+		Rule: policy.Rule{Action: policy.Prompt, Pos: policy.Position{File: a.RuleFile, Line: a.RuleLine}, Description: a.RuleText},
+	}
+	if digest, err := hex.DecodeString(a.Digest); err == nil && len(digest) == len(o.Digest) {
+		o.Digest = [32]byte(digest)
+	}
+	return view.NewQuestion(calls, o)
+}
+
+// questionRow is a question on a page.
+type questionRow struct {
+	ID, Title, Laptop, LaptopName, State, Look, Sign string
+	Asked, Left                                      string
+	Approvers, Given                                 string
+	Votes                                            []voteRow
+	Waits, Held                                      bool
+	Shown                                            bool // the person reads records, or may answer it
+
+	Client, Session, Digest, Hidden string
+	Dangers, Lines, Entire          []shownLine
+	Allow, Deny                     bool
+	WhyNot                          string
+}
+
+type voteRow struct{ Who, Word, Look, Words, At string }
+
+// questionWords are the states in words, and their look.
+var questionWords = map[string]struct {
+	word string
+	look view.Look
+}{
+	enrolment.QuestionPending:   {"waits", view.Asked},
+	enrolment.QuestionApproved:  {"allowed, not used yet", view.Allowed},
+	enrolment.QuestionUsed:      {"allowed", view.Allowed},
+	enrolment.QuestionDenied:    {"denied", view.Refused},
+	enrolment.QuestionExpired:   {"nobody answered in time", view.Refused},
+	enrolment.QuestionCancelled: {"the call was withdrawn", view.Refused},
+}
+
+// newQuestionRow returns a question for a person. What its call carries is shown only to who may read it.
+func (v *visit) newQuestionRow(q *store.Question, names map[string]string) (questionRow, error) {
+	now := v.s.centre.Now()
+	rights, err := v.s.centre.RightsOf(v.r.Context(), v.who, q)
+	if err != nil {
+		return questionRow{}, err
+	}
+	state := q.StateAt(now)
+	word := questionWords[state]
+	if state == enrolment.QuestionExpired && !q.Decided.IsZero() {
+		word.word = "allowed, and not used in time"
+	}
+	row := questionRow{
+		ID: q.ID, Laptop: q.Laptop, LaptopName: names[q.Laptop], State: word.word, Look: word.look.Word(), Sign: word.look.Mark(),
+		Asked: agoText(q.Created, now), Left: centre.SpanText(q.Expires.Sub(now)), Waits: state == enrolment.QuestionPending, Held: now.Before(q.Held),
+		Approvers: strings.Join(q.Asked.Approvers, ", "), Given: fmt.Sprintf("%d of %d", q.Given(), q.Asked.Approvals),
+		Title: "a call that only its approvers may read", Client: q.Asked.Client, Session: q.Asked.Session, Digest: q.Asked.Digest,
+		Allow: rights.Allow == nil, Deny: rights.Deny, Shown: rights.Read || v.who.Has(readers...),
+	}
+	if q.Asked.NotSelf {
+		row.Approvers += "; not the owner of the laptop"
+	}
+	if rights.Allow != nil {
+		row.WhyNot = rights.Allow.Error()
+	}
+	for i := range q.Votes {
+		vote := &q.Votes[i]
+		shown := voteRow{Who: vote.By.Name + " (" + vote.By.Key() + ")", Word: "denied", Look: view.Refused.Word(), Words: vote.Words, At: vote.At.Format(time.DateTime) + " UTC"}
+		if vote.Allow {
+			shown.Word, shown.Look = "allowed", view.Allowed.Word()
+		}
+		row.Votes = append(row.Votes, shown)
+	}
+	if !rights.Read {
+		return row, nil
+	}
+	is, err := newQuestionView(&q.Asked)
+	if err != nil {
+		return row, err
+	}
+	row.Title = is.Headline(0)
+	if q.Asked.Hidden > 0 {
+		row.Hidden = fmt.Sprintf("%d secrets are not shown: each [redacted:KIND:LENGTH] stands for one", q.Asked.Hidden)
+	}
+	row.Lines, row.Entire = shownLines(is.Lines(0)[1:]), shownLines(is.EntireLines(0))
+	return row, nil
+}
+
+func shownLines(lines []string) (all []shownLine) {
+	for _, line := range lines {
+		all = append(all, shownLine(line))
+	}
+	return all
+}
+
+// What the list of questions shows.
+const (
+	mostQuestions = 100
+	questionDays  = 7
+	listAgain     = 5 // seconds after which the list is loaded again
+)
+
+func (v *visit) showQuestions(string) error {
+	ctx := v.r.Context()
+	names, _, err := v.nameLaptops()
+	if err != nil {
+		return err
+	}
+	all, err := v.s.centre.Store.ListQuestions(ctx, v.s.centre.Now().Add(-questionDays*24*time.Hour), mostQuestions)
+	if err != nil {
+		return err
+	}
+	var waiting, over []questionRow
+	for i := range all {
+		row, err := v.newQuestionRow(&all[i], names)
+		switch {
+		case err != nil:
+			return err
+		case !row.Shown:
+		case row.Waits:
+			waiting = append(waiting, row)
+		default:
+			over = append(over, row)
+		}
+	}
+	slices.Reverse(waiting) // who waits longest comes first
+	v.again = listAgain
+	return v.show("questions", "Questions", questionsPage, struct{ Waiting, Over []questionRow }{waiting, over})
+}
+
+func (v *visit) showQuestion(id string) error {
+	q, err := v.s.centre.Store.FindQuestion(v.r.Context(), id)
+	if err != nil {
+		return explainQuestion(err)
+	}
+	names, _, err := v.nameLaptops()
+	if err != nil {
+		return err
+	}
+	row, err := v.newQuestionRow(&q, names)
+	if err != nil {
+		return err
+	}
+	if !row.Shown {
+		return notFound
+	}
+	return v.show("question", "Question", questionsPage, row)
+}
+
+// answerQuestion takes the answer of a person. Only a form that was made for this session gets here.
+func (v *visit) answerQuestion(string) error {
+	id, answer := v.form.Get("question"), v.form.Get("answer")
+	if answer != "allow" && answer != "deny" {
+		return refuse(http.StatusBadRequest, "The answer is neither allow nor deny.")
+	}
+	if _, err := v.s.centre.Vote(v.r.Context(), v.who, id, v.form.Get("digest"), answer == "allow", v.form.Get("words")); err != nil {
+		return explainQuestion(err)
+	}
+	return v.goTo(questionsPage + "/" + url.PathEscape(id))
+}

@@ -1,0 +1,275 @@
+package site
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/cookiejar"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// askWhat is a laptop's question about a call whose digest is all n.
+func askWhat(n string, approvals int, approvers ...string) enrolment.AskQuestion {
+	return enrolment.AskQuestion{
+		Digest: strings.Repeat(n, 64), Server: "files", Client: "test 1", RuleFile: "p.toml", RuleLine: 3, RuleText: "on call", Hidden: 2, Wait: 45,
+		Calls:     []enrolment.ShownCall{{Subject: "tool", Server: "files", Method: "tools/call", Names: []string{"write_file"}, Args: json.RawMessage(`{"path":"/tmp/<script>","text":"\u202egpj.exe"}`)}},
+		Approvers: approvers, Approvals: approvals,
+	}
+}
+
+func (w *world) ask(token string, a enrolment.AskQuestion) enrolment.QuestionState {
+	w.t.Helper()
+	var state enrolment.QuestionState
+	if status := w.call(token, "POST", enrolment.QuestionsPath, a, &state); status != 200 {
+		w.t.Fatalf("asking: %d", status)
+	}
+	return state
+}
+
+func (w *world) stateOf(token, id, query string) (int, enrolment.QuestionState) {
+	w.t.Helper()
+	var state enrolment.QuestionState
+	status := w.call(token, "GET", enrolment.QuestionsPath+"/"+id+query, nil, &state)
+	return status, state
+}
+
+// as gives the world's browser to another person and returns what their forms send along.
+func (w *world) as(who string) string {
+	w.t.Helper()
+	jar, err := cookiejar.New(nil)
+	w.must(err)
+	w.browser.Jar = jar
+	return w.signInAs(who)
+}
+
+func (w *world) answer(form, id, digest, answer string) (int, string) {
+	w.t.Helper()
+	return w.submit("/answer", "form", form, "question", id, "digest", digest, "answer", answer, "words", "a word")
+}
+
+func TestAQuestionIsAnsweredOnThePage(t *testing.T) {
+	w := newWorld(t)
+	grant := w.enrol("laptop")
+	a := askWhat("1", 1, "role:oncall")
+	q := w.ask(grant.Token, a)
+	if q.State != enrolment.QuestionPending || q.Until < 800 {
+		t.Fatalf("%+v", q)
+	}
+	form := w.as("ana")
+	status, list := w.visit(questionsPage)
+	if status != 200 || !strings.Contains(list, "Questions (1)") || !strings.Contains(list, "/questions/"+q.ID) || !strings.Contains(list, `http-equiv="refresh"`) {
+		t.Fatalf("%d\n%s", status, list)
+	}
+	status, page := w.visit(questionsPage + "/" + q.ID)
+	for _, want := range []string{"files wants to write", "/tmp/&lt;script&gt;", `\u{202e}gpj.exe`, a.Digest, "2 secrets are not shown", "laptop", "p.toml:3", "role:oncall", "0 of 1", "Allow this call once"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%d: the page does not show %q\n%s", status, want, page)
+		}
+	}
+	if strings.Contains(page, "<script") || strings.Contains(page, "\u202e") || strings.Contains(page, "refresh") {
+		t.Errorf("the page is not harmless:\n%s", page)
+	}
+	// Opening decides nothing, nor does a form that is not ours, or one for another call.
+	for _, path := range []string{"/answer", "/answer?question=" + q.ID + "&answer=allow"} {
+		if status, _ := w.visit(path); status != 405 {
+			t.Errorf("GET %s: %d", path, status)
+		}
+	}
+	for name, c := range map[string]struct {
+		status                   int
+		form, id, digest, answer string
+	}{
+		"no form": {403, "", q.ID, a.Digest, "allow"}, "another's form": {403, strings.Repeat("0", 64), q.ID, a.Digest, "allow"}, "another digest": {409, form, q.ID, strings.Repeat("2", 64), "allow"},
+		"no answer": {400, form, q.ID, a.Digest, "perhaps"}, "no question": {404, form, "nothing", a.Digest, "allow"},
+	} {
+		if status, body := w.answer(c.form, c.id, c.digest, c.answer); status != c.status {
+			t.Errorf("%s: %d\n%s", name, status, body)
+		}
+	}
+	foreign := w.formRequest("/answer", "form", form, "question", q.ID, "digest", a.Digest, "answer", "allow")
+	foreign.Header.Set("Origin", "http://evil.example")
+	foreign.Header.Set("Sec-Fetch-Site", "cross-site")
+	if status, _, _ := w.do(w.browser, foreign); status != 403 {
+		t.Errorf("another site's form: %d", status)
+	}
+	if _, state := w.stateOf(grant.Token, q.ID, ""); state.State != enrolment.QuestionPending || len(state.Votes) != 0 {
+		t.Fatalf("%+v", state)
+	}
+
+	// The waiting laptop hears of the answer at once.
+	var heard sync.WaitGroup
+	began := time.Now()
+	heard.Go(func() {
+		if _, state := w.stateOf(grant.Token, q.ID, "?wait=30"); state.State != enrolment.QuestionApproved || state.Votes[0].Name != "ana" || state.Votes[0].Key != "local#ana" || state.Votes[0].Words != "a word" {
+			t.Errorf("%+v", state)
+		}
+	})
+	if status, body := w.answer(form, q.ID, a.Digest, "allow"); status != 200 || !strings.Contains(body, "allowed, not used yet") {
+		t.Fatalf("%d\n%s", status, body)
+	}
+	heard.Wait()
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the laptop heard of it after %s", took)
+	}
+	if status, _ := w.answer(form, q.ID, a.Digest, "deny"); status != 409 {
+		t.Errorf("a second answer: %d", status)
+	}
+	var used enrolment.QuestionState
+	if status := w.call(grant.Token, "POST", enrolment.QuestionsPath+"/"+q.ID+"/use", nil, &used); status != 200 || used.State != enrolment.QuestionUsed || len(used.Votes) != 1 {
+		t.Errorf("%d %+v", status, used)
+	}
+	if status := w.call(grant.Token, "POST", enrolment.QuestionsPath+"/"+q.ID+"/use", nil, nil); status != 409 {
+		t.Errorf("a second use: %d", status)
+	}
+}
+
+func TestTwoOfTheTeamAndNotTheOwner(t *testing.T) {
+	w := newWorld(t)
+	grant := w.enrol("laptop") // of the administrator
+	a := askWhat("1", 2, "role:oncall")
+	a.NotSelf = true
+	q := w.ask(grant.Token, a)
+	own := w.as("administrator")
+	if status, body := w.answer(own, q.ID, a.Digest, "allow"); status != 403 || !strings.Contains(body, "your own laptop") {
+		t.Errorf("the owner: %d\n%s", status, body)
+	}
+	if _, page := w.visit(questionsPage + "/" + q.ID); strings.Contains(page, "Allow this call once") || !strings.Contains(page, ">Deny<") {
+		t.Errorf("the owner's page:\n%s", page)
+	}
+	for _, who := range []string{"ana", "ana", "ben"} {
+		form := w.as(who)
+		w.answer(form, q.ID, a.Digest, "allow")
+	}
+	_, state := w.stateOf(grant.Token, q.ID, "")
+	if state.State != enrolment.QuestionApproved || len(state.Votes) != 2 || state.Votes[0].Key != "local#ana" || state.Votes[1].Key != "local#ben" {
+		t.Errorf("%+v", state)
+	}
+	// The owner can always deny what their own agent asks.
+	b := askWhat("2", 1, "person:nobody@team.example")
+	q = w.ask(grant.Token, b)
+	form := w.as("eve")
+	if status, _ := w.answer(form, q.ID, b.Digest, "allow"); status != 403 {
+		t.Errorf("who is no approver: %d", status)
+	}
+	if status, _ := w.answer(form, q.ID, b.Digest, "deny"); status != 403 {
+		t.Errorf("who is no approver denies: %d", status)
+	}
+	own = w.as("administrator")
+	if status, body := w.answer(own, q.ID, b.Digest, "deny"); status != 200 {
+		t.Errorf("%d\n%s", status, body)
+	}
+	if _, state := w.stateOf(grant.Token, q.ID, "?wait=30"); state.State != enrolment.QuestionDenied {
+		t.Errorf("%+v", state)
+	}
+}
+
+// TestQuestionsAreOneLaptops: another laptop can neither read nor use nor end a question.
+func TestQuestionsAreOneLaptops(t *testing.T) {
+	w := newWorld(t)
+	mine, other := w.enrol("mine"), w.enrol("other")
+	a := askWhat("1", 1, "role:oncall")
+	q := w.ask(mine.Token, a)
+	if again := w.ask(mine.Token, a); again.ID != q.ID {
+		t.Error("the same question does not join the one that waits")
+	}
+	if theirs := w.ask(other.Token, a); theirs.ID == q.ID {
+		t.Error("two laptops share a question")
+	}
+	form := w.as("ana")
+	w.answer(form, q.ID, a.Digest, "allow")
+	for _, c := range []struct{ method, path string }{{"GET", ""}, {"DELETE", ""}, {"POST", "/use"}} {
+		if status := w.call(other.Token, c.method, enrolment.QuestionsPath+"/"+q.ID+c.path, nil, nil); status != 404 {
+			t.Errorf("%s %s of another laptop: %d", c.method, c.path, status)
+		}
+		if status := w.call("", c.method, enrolment.QuestionsPath+"/"+q.ID+c.path, nil, nil); status != 401 {
+			t.Errorf("%s %s without a token: %d", c.method, c.path, status)
+		}
+	}
+	if status := w.call(mine.Token, "DELETE", enrolment.QuestionsPath+"/"+q.ID, nil, nil); status != 200 {
+		t.Errorf("%d", status)
+	}
+	if status := w.call(mine.Token, "POST", enrolment.QuestionsPath+"/"+q.ID+"/use", nil, nil); status != 409 {
+		t.Errorf("an approval of a call that is over was used: %d", status)
+	}
+}
+
+func TestQuestionsThatAreNone(t *testing.T) {
+	w := newWorld(t)
+	grant := w.enrol("laptop")
+	for name, change := range map[string]func(*enrolment.AskQuestion){
+		"no digest": func(a *enrolment.AskQuestion) { a.Digest = "" }, "upper case": func(a *enrolment.AskQuestion) { a.Digest = strings.Repeat("A", 64) },
+		"no call": func(a *enrolment.AskQuestion) { a.Calls = nil }, "no approver": func(a *enrolment.AskQuestion) { a.Approvers = nil },
+		"an odd approver": func(a *enrolment.AskQuestion) { a.Approvers = []string{"ana"} }, "no approvals": func(a *enrolment.AskQuestion) { a.Approvals = 0 },
+		"too many approvals": func(a *enrolment.AskQuestion) { a.Approvals = 11 },
+		"more than can be shown": func(a *enrolment.AskQuestion) {
+			a.Calls[0].Args = json.RawMessage(`{"a":[` + strings.Repeat("1,", 2000) + `1]}`)
+		},
+	} {
+		a := askWhat("1", 1, "role:oncall")
+		change(&a)
+		if status := w.call(grant.Token, "POST", enrolment.QuestionsPath, a, nil); status != 400 {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	long := askWhat("1", 1, "role:oncall")
+	long.Why = strings.Repeat("x", enrolment.MaxQuestion)
+	if status := w.call(grant.Token, "POST", enrolment.QuestionsPath, long, nil); status != 413 {
+		t.Errorf("too long: %d", status)
+	}
+	for i := range 21 {
+		a := askWhat("1", 1, "role:oncall")
+		a.Digest = fmt.Sprintf("%064d", i)
+		if status := w.call(grant.Token, "POST", enrolment.QuestionsPath, a, nil); (status == 200) != (i < 20) {
+			t.Errorf("question %d: %d", i, status)
+		}
+	}
+	for _, wait := range []string{"x", "-1", "31"} {
+		if status := w.call(grant.Token, "GET", enrolment.QuestionsPath+"/nothing?wait="+wait, nil, nil); status != 400 {
+			t.Errorf("wait=%s: %d", wait, status)
+		}
+	}
+}
+
+// TestWhoIsNoApproverReadsNoArguments: without a role that reads payloads, and named by no rule, a
+// person sees that a question waits, and not what it carries.
+func TestWhoIsNoApproverReadsNoArguments(t *testing.T) {
+	w := newWorld(t)
+	grant := w.enrol("laptop")
+	a := askWhat("1", 1, "group:dba")
+	q := w.ask(grant.Token, a)
+	found, err := w.centre.Store.FindQuestion(context.Background(), q.ID)
+	w.must(err)
+	rights, err := w.centre.RightsOf(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "eve", Name: "eve", Groups: []string{"sre"}, Roles: []string{principal.Auditor, principal.Admin}}, &found)
+	if w.must(err); rights.Read || rights.Deny || rights.Allow == nil {
+		t.Errorf("%+v", rights)
+	}
+	rights, err = w.centre.RightsOf(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "ana", Name: "ana", Groups: []string{"dba"}}, &found)
+	if w.must(err); !rights.Read || !rights.Deny || rights.Allow != nil {
+		t.Errorf("%+v", rights)
+	}
+	// The role is checked again when the approval is used: a person's groups are those of their sign-in.
+	_, err = w.centre.Vote(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "ana", Name: "ana", Roles: []string{"oncall"}}, q.ID, a.Digest, true, "")
+	if err == nil {
+		t.Error("a role that the rule does not name allowed it")
+	}
+	b := askWhat("2", 1, "role:oncall")
+	q = w.ask(grant.Token, b)
+	_, err = w.centre.Vote(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "ana", Name: "ana", Roles: []string{"oncall"}}, q.ID, b.Digest, true, "")
+	w.must(err)
+	if status := w.call(grant.Token, "POST", enrolment.QuestionsPath+"/"+q.ID+"/use", nil, nil); status != 409 {
+		t.Errorf("an approver who has the role no more: %d", status)
+	}
+	if _, state := w.stateOf(grant.Token, q.ID, ""); state.State == enrolment.QuestionUsed {
+		t.Errorf("%+v", state)
+	}
+	if centre.QuestionLife > time.Hour {
+		t.Error("an approval outlives a session")
+	}
+}

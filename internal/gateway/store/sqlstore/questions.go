@@ -1,0 +1,165 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/policy"
+)
+
+const questionColumns = "id, laptop, asked, created, held, expires, state, decided"
+
+func readQuestion(r scanner) (q store.Question, err error) {
+	var asked string
+	var created, held, expires, decided int64
+	err = r.Scan(&q.ID, &q.Laptop, &asked, &created, &held, &expires, &q.State, &decided)
+	q.Created, q.Held, q.Expires, q.Decided = fromNanos(created), fromNanos(held), fromNanos(expires), fromNanos(decided)
+	if err == nil {
+		err = json.Unmarshal([]byte(asked), &q.Asked)
+	}
+	return q, err
+}
+
+func readVote(r scanner) (v store.Vote, err error) {
+	var by string
+	var allows, at int64
+	err = r.Scan(&by, &allows, &v.Words, &at)
+	v.Allow, v.At = allows == 1, fromNanos(at)
+	if err == nil {
+		err = json.Unmarshal([]byte(by), &v.By)
+	}
+	return v, err
+}
+
+const votesOf = "SELECT principal, allows, words, at FROM vote WHERE org = ? AND question = ? ORDER BY place"
+
+// asksOf returns the text by which the approvers of two questions are compared.
+func asksOf(a *enrolment.AskQuestion) string {
+	return (&policy.Approval{Approvers: a.Approvers, Votes: a.Approvals, NotSelf: a.NotSelf}).String()
+}
+
+// AddQuestion implements store.Questions.
+func (s *Store) AddQuestion(ctx context.Context, q store.Question, most int) (store.Question, error) {
+	asked, err := json.Marshal(q.Asked)
+	if err != nil {
+		return q, err
+	}
+	err = s.change(ctx, func(t *transaction) error {
+		// The row of the laptop is the lock: two questions of one laptop come one after the other.
+		var id string
+		if err := t.row("SELECT id FROM laptop WHERE org = ? AND id = ?"+s.d.lock, s.org, q.Laptop).Scan(&id); err != nil {
+			return err
+		}
+		open := " FROM question WHERE org = ? AND laptop = ? AND state IN (?, ?) AND expires > ?"
+		values := []any{s.org, q.Laptop, enrolment.QuestionPending, enrolment.QuestionApproved, nanos(q.Created)}
+		same, err := readQuestion(t.row("SELECT "+questionColumns+open+" AND digest = ? AND asks = ? ORDER BY created DESC LIMIT 1", append(values, q.Asked.Digest, asksOf(&q.Asked))...))
+		if err == nil {
+			same.Held = q.Held
+			q = same
+			if q.Votes, err = t.votes(s.org, q.ID); err != nil {
+				return err
+			}
+			_, err = t.exec("UPDATE question SET held = ? WHERE org = ? AND id = ?", nanos(q.Held), s.org, q.ID)
+			return err
+		}
+		if !errors.Is(explain(err), store.ErrNone) {
+			return err
+		}
+		var waiting int
+		values[3] = enrolment.QuestionPending // an approved one waits for nobody
+		if err := t.row("SELECT count(*)"+open, values...).Scan(&waiting); err != nil {
+			return err
+		}
+		if waiting >= most {
+			return store.ErrMany
+		}
+		q.State = enrolment.QuestionPending
+		_, err = t.exec("INSERT INTO question (org, id, laptop, digest, asks, asked, created, held, expires, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			s.org, q.ID, q.Laptop, q.Asked.Digest, asksOf(&q.Asked), string(asked), nanos(q.Created), nanos(q.Held), nanos(q.Expires), q.State)
+		return err
+	})
+	return q, err
+}
+
+// votes returns the votes of a question.
+func (t *transaction) votes(org, question string) ([]store.Vote, error) {
+	rows, err := t.rows(votesOf, org, question)
+	return collect(rows, err, readVote)
+}
+
+// FindQuestion implements store.Questions.
+func (s *Store) FindQuestion(ctx context.Context, id string) (store.Question, error) {
+	q, err := readQuestion(s.row(ctx, "SELECT "+questionColumns+" FROM question WHERE org = ? AND id = ?", s.org, id))
+	if err != nil {
+		return q, explain(err)
+	}
+	q.Votes, err = list(ctx, s, readVote, votesOf, s.org, id)
+	return q, err
+}
+
+// ListQuestions implements store.Questions.
+func (s *Store) ListQuestions(ctx context.Context, since time.Time, most int) ([]store.Question, error) {
+	all, err := list(ctx, s, readQuestion, "SELECT "+questionColumns+" FROM question WHERE org = ? AND created >= ? ORDER BY created DESC, id LIMIT ?", s.org, nanos(since), most)
+	for i := range all {
+		if err == nil {
+			all[i].Votes, err = list(ctx, s, readVote, votesOf, s.org, all[i].ID)
+		}
+	}
+	return all, err
+}
+
+// CountPending implements store.Questions.
+func (s *Store) CountPending(ctx context.Context, now time.Time) (n int, err error) {
+	err = s.row(ctx, "SELECT count(*) FROM question WHERE org = ? AND state = ? AND expires > ?", s.org, enrolment.QuestionPending, nanos(now)).Scan(&n)
+	return n, explain(err)
+}
+
+// ChangeQuestion implements store.Questions.
+func (s *Store) ChangeQuestion(ctx context.Context, id string, change func(*store.Question) error) (q store.Question, err error) {
+	err = s.change(ctx, func(t *transaction) error {
+		if q, err = readQuestion(t.row("SELECT "+questionColumns+" FROM question WHERE org = ? AND id = ?"+s.d.lock, s.org, id)); err != nil {
+			return err
+		}
+		if q.Votes, err = t.votes(s.org, id); err != nil {
+			return err
+		}
+		known := len(q.Votes)
+		if err := change(&q); err != nil {
+			return err
+		}
+		for i := known; i < len(q.Votes); i++ {
+			v := &q.Votes[i]
+			by, err := json.Marshal(v.By)
+			if err != nil {
+				return err
+			}
+			allows := 0
+			if v.Allow {
+				allows = 1
+			}
+			if _, err := t.exec("INSERT INTO vote (org, question, voter, place, principal, allows, words, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+				s.org, id, v.By.Key(), i, string(by), allows, v.Words, nanos(v.At)); err != nil {
+				return err
+			}
+		}
+		_, err := t.exec("UPDATE question SET held = ?, expires = ?, state = ?, decided = ? WHERE org = ? AND id = ?",
+			nanos(q.Held), nanos(q.Expires), q.State, nanos(q.Decided), s.org, id)
+		return err
+	})
+	return q, err
+}
+
+// RemoveQuestions implements store.Questions.
+func (s *Store) RemoveQuestions(ctx context.Context, before time.Time) error {
+	return s.change(ctx, func(t *transaction) error {
+		if _, err := t.exec("DELETE FROM vote WHERE org = ? AND question IN (SELECT id FROM question WHERE org = ? AND created < ?)", s.org, s.org, nanos(before)); err != nil {
+			return err
+		}
+		_, err := t.exec("DELETE FROM question WHERE org = ? AND created < ?", s.org, nanos(before))
+		return err
+	})
+}
