@@ -67,7 +67,7 @@ func (t *turn) awaitWhole() error {
 	err := t.awaitLook()
 	if errors.Is(err, errPartial) {
 		p := t.passing
-		p.doubt.Do(func() { p.lost = t.distrustRequest("a request that the service did not take whole") })
+		p.doubt.Do(func() { p.lost = t.distrustRequest("a request that the service did not take whole", nil) })
 		return p.lost
 	}
 	return err
@@ -188,7 +188,7 @@ func (t *turn) mayChange() bool {
 	if !t.o.Judge {
 		return false
 	}
-	if t.hasDenials() || t.o.Gate.Screens() {
+	if t.hasDenials() || t.o.Gate.Screens() || t.screensUploads() {
 		return true
 	}
 	if t.o.Denies == nil {

@@ -143,6 +143,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.ctx = context.WithValue(ctx, turnKey{}, t)
 	r = r.WithContext(t.ctx)
 	if err := t.readRequest(r, leave); err != nil {
+		if t.api == modelapi.NoAPI {
+			t.api = modelapi.FindCounted(r.URL.Path)
+		}
 		t.answerError(w, err)
 		return
 	}
@@ -201,6 +204,12 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 		return errLabels
 	}
 	if t.api == modelapi.NoAPI {
+		if api := modelapi.FindCounted(r.URL.Path); api != modelapi.NoAPI && r.Method == http.MethodPost && t.screensUploads() {
+			return t.readCounted(r, api, leave)
+		}
+		if err := t.uploadElsewhere(r); err != nil {
+			return err
+		}
 		if t.o.Judge && strings.Contains(r.URL.Path, "/responses/") && r.Method == http.MethodGet {
 			return &refusal{http.StatusForbidden, "a reply that is fetched later is not judged; have the client stream it"}
 		}
@@ -209,6 +218,11 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 		}
 		return nil
 	}
+	return t.readRequestBody(r, leave)
+}
+
+// readRequestBody reads the body of a request with a conversation, and sets the one that goes on.
+func (t *turn) readRequestBody(r *http.Request, leave func()) error {
 	coding := r.Header.Get("Content-Encoding")
 	if n := r.ContentLength; 0 < n && n <= modelapi.MaxText && isPlain(coding) && !t.mayChange() {
 		t.passing = t.lookMeanwhile()
@@ -224,11 +238,11 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 			return &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is longer than the %d MiB that clawai reads", modelapi.MaxText>>20)}
 		}
 		r.Body = joinBody(body, r.Body)
-		return t.distrustRequest("a request of more than " + strconv.Itoa(modelapi.MaxText>>20) + " MiB")
+		return t.distrustRequest("a request of more than "+strconv.Itoa(modelapi.MaxText>>20)+" MiB", body)
 	}
 	if !isPlain(coding) {
 		r.Body = joinBody(body, r.Body)
-		return t.distrustRequest("a request in the encoding " + shortenText(coding))
+		return t.distrustRequest("a request in the encoding "+shortenText(coding), body)
 	}
 	sent := body
 	if t.o.Judge {
@@ -350,10 +364,21 @@ func (t *turn) describeTurn() string {
 }
 
 // distrustRequest records that a request was not looked at. It may have held anything, so the session has
-// every label.
-func (t *turn) distrustRequest(what string) error {
+// every label, and every rule about what goes to a model may be about it.
+func (t *turn) distrustRequest(what string, body []byte) error {
 	t.noteUnread("client", what, 0)
-	return t.callUnknown(UnreadMethod)
+	if err := t.callUnknown(UnreadMethod); err != nil {
+		return err
+	}
+	return t.uploadUnread("a request", body)
+}
+
+// readCounted reads a request that sends a conversation to a path from which no call comes.
+func (t *turn) readCounted(r *http.Request, api modelapi.API, leave func()) error {
+	counted := *t
+	counted.api = api
+	defer func() { t.passing = counted.passing }()
+	return counted.readRequestBody(r, leave)
 }
 
 // shortenText returns the beginning of a stranger's text.

@@ -11,11 +11,11 @@ import (
 
 // Judge judges recorded calls by a policy.
 type Judge struct {
-	policy  *policy.Policy             // the policy under its layers
-	alone   *policy.Policy             // the policy without its layers
-	layers  []layer                    // the layers above the policy
+	policy  *policy.Policy          // the policy under its layers
+	alone   *policy.Policy          // the policy without its layers
+	layers  []layer                 // the layers above the policy
 	replies [policy.OnCount][]layer // the policy itself and its layers, if they have rules about replies, lists or uploads
-	sources []policy.Source            // the rules of alone
+	sources []policy.Source         // the rules of alone
 	src     []byte
 	file    string
 	options policy.Options            // without the layers

@@ -102,17 +102,21 @@ func (r *Request) addWords(content jsonscan.Value) {
 		}
 	case jsonscan.Object:
 		for name, value := range content.Members() {
-			switch name.Text() {
-			case "type", "role", "id", "status", "cache_control": // of which the last changes from request to request
-			case "content", "parts":
-				r.addWords(value)
-			default:
-				if value.Kind() >= jsonscan.String {
-					r.Words = append(r.Words, value)
-				}
-			}
+			r.addMember(name.Text(), value)
 		}
-	case jsonscan.Absent, jsonscan.Null, jsonscan.False, jsonscan.True, jsonscan.Number:
+	default: // it says nothing
+	}
+}
+
+// addMember is addWords for a member. Some name a thing and say nothing, and where a client wants a cache to
+// end changes from request to request.
+func (r *Request) addMember(name string, value jsonscan.Value) {
+	switch name {
+	case "type", "role", "id", "status", "cache_control":
+	case "source", "image_url", "inlineData", "inline_data": // a picture or a document is one value
+		r.Words = append(r.Words, value)
+	default:
+		r.addWords(value)
 	}
 }
 
@@ -154,9 +158,7 @@ func (r *Request) readMessage(o *object) error {
 // addMembers is addWords for an object whose members were read.
 func (r *Request) addMembers(o *object) {
 	for i, name := range o.names {
-		if name != "type" && name != "role" && name != "id" && name != "status" && name != "cache_control" && o.values[i].Kind() >= jsonscan.String {
-			r.addWords(o.values[i])
-		}
+		r.addMember(name, o.values[i])
 	}
 }
 
@@ -398,11 +400,11 @@ func (r *Request) readContent(o *object) error {
 				r.Results = append(r.Results, Result{Name: name, Content: v, Hosted: true})
 			case "thought", "thoughtSignature", "thought_signature", "inlineData", "inline_data", "fileData", "file_data", "executableCode", "executable_code", "videoMetadata":
 				if user {
-					r.addWords(v)
+					r.addMember(name, v)
 				}
 			default:
 				r.noteUnread(name)
-				r.addWords(v)
+				r.addMember(name, v)
 			}
 		}
 		return nil
