@@ -223,7 +223,7 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 
 // readRequestBody reads the body of a request with a conversation, and sets the one that goes on.
 func (t *turn) readRequestBody(r *http.Request, leave func()) error {
-	coding := r.Header.Get("Content-Encoding")
+	coding := strings.Join(r.Header.Values("Content-Encoding"), ", ")
 	if n := r.ContentLength; 0 < n && n <= modelapi.MaxText && isPlain(coding) && !t.mayChange() {
 		t.passing = t.lookMeanwhile()
 		r.Body = t.passBody(r.Body, n, leave)
@@ -240,19 +240,25 @@ func (t *turn) readRequestBody(r *http.Request, leave func()) error {
 		r.Body = joinBody(body, r.Body)
 		return t.distrustRequest("a request of more than "+strconv.Itoa(modelapi.MaxText>>20)+" MiB", body)
 	}
-	if !isPlain(coding) {
-		r.Body = joinBody(body, r.Body)
+	text, err := decodeWhole(body, coding)
+	if err != nil {
+		r.Body = joinBody(body, http.NoBody)
 		return t.distrustRequest("a request in the encoding "+shortenText(coding), body)
 	}
 	sent := body
 	if t.o.Judge {
-		if sent, err = t.readConversation(body); err != nil {
+		edited, err := t.readConversation(text)
+		if err != nil {
 			return err
+		}
+		if !bytes.Equal(edited, text) {
+			sent = edited
+			r.Header.Del("Content-Encoding")
 		}
 	} else {
 		t.passing = t.lookMeanwhile()
 		t.passing.whole.Store(true)
-		t.passing.gone <- func() []byte { return body }
+		t.passing.gone <- func() []byte { return text }
 	}
 	r.Body = joinBody(sent, http.NoBody)
 	if r.ContentLength >= 0 {
@@ -261,8 +267,6 @@ func (t *turn) readRequestBody(r *http.Request, leave func()) error {
 	}
 	return nil
 }
-
-func isPlain(coding string) bool { return coding == "" || coding == "identity" }
 
 // readBody reads a request's body, and one byte more than is allowed of one that is too long.
 func readBody(r *http.Request) ([]byte, error) {
