@@ -182,13 +182,13 @@ func (b *passingBody) endBody() {
 	b.once.Do(func() { b.passing.gone <- nil })
 }
 
-// mayChange reports whether clawai may write other bytes into a request than the client did, or refuse
+// mayChange reports whether clawai may write other bytes into any request than the client did, or refuse
 // it. Such a request waits until it was looked at.
 func (t *turn) mayChange() bool {
 	if !t.o.Judge {
 		return false
 	}
-	if t.hasDenials() || t.o.Gate.Screens() || t.screensUploads() {
+	if t.o.Gate.Screens() || t.screensUploads() {
 		return true
 	}
 	if t.o.Denies == nil {
@@ -204,6 +204,23 @@ func (t *turn) mayChange() bool {
 		}
 	}
 	return false
+}
+
+// mayHoldDenied reports whether a request may hold the name of a refused call: such a name, or a letter of
+// ASCII that is written as an escape.
+func mayHoldDenied(text []byte) bool {
+	if bytes.Contains(text, []byte(deniedPrefix)) {
+		return true
+	}
+	for begin := []byte(`\u00`); ; {
+		at := bytes.Index(text, begin)
+		if at < 0 {
+			return false
+		}
+		if text = text[at+len(begin):]; len(text) > 0 && '2' <= text[0] && text[0] <= '7' {
+			return true
+		}
+	}
 }
 
 // mayAsk reports whether a part of a stream may hold the beginning of a call. Every API writes it with one of

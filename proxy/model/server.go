@@ -224,7 +224,7 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 // readRequestBody reads the body of a request with a conversation, and sets the one that goes on.
 func (t *turn) readRequestBody(r *http.Request, leave func()) error {
 	coding := strings.Join(r.Header.Values("Content-Encoding"), ", ")
-	if n := r.ContentLength; 0 < n && n <= modelapi.MaxText && isPlain(coding) && !t.mayChange() {
+	if n := r.ContentLength; 0 < n && n <= modelapi.MaxText && isPlain(coding) && !t.mayChange() && !(t.o.Judge && t.hasDenials()) {
 		t.passing = t.lookMeanwhile()
 		r.Body = t.passBody(r.Body, n, leave)
 		return nil
@@ -246,7 +246,7 @@ func (t *turn) readRequestBody(r *http.Request, leave func()) error {
 		return t.distrustRequest("a request in the encoding "+shortenText(coding), body)
 	}
 	sent := body
-	if t.o.Judge {
+	if t.o.Judge && (t.mayChange() || t.hasDenials() && mayHoldDenied(text)) {
 		edited, err := t.readConversation(text)
 		if err != nil {
 			return err
