@@ -48,14 +48,20 @@ func (t *turn) uploadWords(r *modelapi.Request) error {
 	said := policy.Call{Server: t.o.Client.ID, Method: policy.WordsMethod, Subject: policy.MethodSubject, Names: []string{policy.WordsMethod}, Session: t.session}
 	for _, v := range r.Words {
 		of := digest(sha256.Sum256(append([]byte("words "), v...)))
-		if _, known := t.findResult(of); known {
+		if no, known := t.findResult(of); known {
+			if no != nil {
+				return &refusal{http.StatusBadRequest, string(no)}
+			}
 			continue
 		}
 		line, err := resultFrame("", v, true)
 		if err != nil {
 			err = t.uploadUnread("words", v.Bytes())
 		} else {
-			err = t.observeUpload(t.newUpload(line, []policy.Call{said}), "what you or your agent say")
+			x := t.newUpload(line, []policy.Call{said})
+			if err = t.observeUpload(x, "what you or your agent say"); err != nil && x.Event.Code == gate.CodeDeniedByPerson {
+				t.keepResult(of, []byte(err.Error()))
+			}
 		}
 		if err != nil {
 			return err
