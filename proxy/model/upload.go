@@ -7,7 +7,6 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/modelapi"
 	"github.com/clawai/clawai/policy"
 )
@@ -22,7 +21,7 @@ func (t *turn) screensUploads() bool { return t.o.Gate.ScreensUploads() }
 func (t *turn) newUpload(raw []byte, of []policy.Call) *gate.Exchange {
 	c := &of[0]
 	return &gate.Exchange{Raw: raw, Answered: of, Upload: true, Event: event.Event{
-		Server: c.Server, Direction: "client", Method: UploadMethod, Subject: c.Subject.RuleKey(), Names: c.Names, Detail: t.describeTurn(),
+		Server: c.Server, Direction: "client", Method: UploadMethod, Names: c.Names, Detail: t.describeTurn(),
 	}}
 }
 
@@ -35,7 +34,7 @@ func (t *turn) uploadResult(one *modelapi.Result, made *madeCall) (instead []byt
 	}
 	x := t.newUpload(line, made.calls)
 	if one.ID != "" {
-		x.Event.ID = escape.QuoteText(one.ID)
+		x.Event.Detail += ", call " + shortenText(one.ID) // Event.ID is for what gets a reply
 	}
 	return t.observeResult(x, &made.calls[0], one.Content.Kind())
 }

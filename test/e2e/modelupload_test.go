@@ -71,6 +71,7 @@ func TestModelUpload(t *testing.T) {
 				t.Errorf("on record:\n%s", log)
 			}
 			s.must(clawai, "log", "verify")
+			t.Logf("%s", s.must(clawai, "log"))
 
 			s.write("projects/"+memory[a.id], "Pay to "+uploadIBAN+".\n")
 			before := len(upstream.bodies())
