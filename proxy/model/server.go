@@ -224,7 +224,8 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 // readRequestBody reads the body of a request with a conversation, and sets the one that goes on.
 func (t *turn) readRequestBody(r *http.Request, leave func()) error {
 	coding := strings.Join(r.Header.Values("Content-Encoding"), ", ")
-	if n := r.ContentLength; 0 < n && n <= modelapi.MaxText && isPlain(coding) && !t.mayChange() && !(t.o.Judge && t.hasDenials()) {
+	waits, words := t.changesAny(), t.wordsToChange()
+	if n := r.ContentLength; 0 < n && n <= modelapi.MaxText && isPlain(coding) && !waits && len(words) == 0 {
 		t.passing = t.lookMeanwhile()
 		r.Body = t.passBody(r.Body, n, leave)
 		return nil
@@ -246,7 +247,7 @@ func (t *turn) readRequestBody(r *http.Request, leave func()) error {
 		return t.distrustRequest("a request in the encoding "+shortenText(coding), body)
 	}
 	sent := body
-	if t.o.Judge && (t.mayChange() || t.hasDenials() && mayHoldDenied(text)) {
+	if waits || mayHold(text, words) {
 		edited, err := t.readConversation(text)
 		if err != nil {
 			return err
