@@ -5,6 +5,7 @@ package sandbox
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -89,6 +90,26 @@ func ownNamespaces(more uintptr) *syscall.SysProcAttr {
 	uid := os.Getuid()
 	same := []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 	return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | more, UidMappings: same, GidMappings: same}
+}
+
+// Something is mounted in the home, so that no layer can be put over it: the folder in which the command starts
+// has one of its own, and nothing else is written.
+func TestPreviewBesideAMount(t *testing.T) {
+	if os.Getuid() != nobody {
+		t.Skip("only root can mount something in a home")
+	}
+	project := filepath.Join(mountedHome, "project")
+	if err := os.Mkdir(project, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	y := &yard{t: t, home: mountedHome, project: project, env: []string{"PATH=/usr/bin:/bin", "HOME=" + mountedHome}}
+	r := y.preview("echo x >made; echo y >../beside || echo z >/tmp/$$")
+	if r.Counts.Created != 2 || !slices.Contains(r.Closed, mountedHome) || r.Code != 0 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(project, "made")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the preview has written: %v", err)
+	}
 }
 
 func (y *yard) preview(text string) *report.Result {

@@ -7,12 +7,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -67,30 +69,24 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// mountedHome is a home in which something is mounted, in the mount namespace of the tests.
+const mountedHome = "/srv"
+
 // runAsNobody runs the tests again as a user without powers. Nobody else may read the folder of
 // the test's program, so a copy is run.
 func runAsNobody() int {
 	dir, err := os.MkdirTemp("", "cage")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		err = os.Chmod(dir, 0o755)
-	}
-	program := filepath.Join(dir, "sandbox.test")
-	var text []byte
-	if err == nil {
-		text, err = os.ReadFile("/proc/self/exe")
-	}
-	if err == nil {
-		err = os.WriteFile(program, text, 0o755) //nolint:gosec // everybody runs it
-	}
-	temp := filepath.Join(dir, "tmp")
-	if err == nil {
-		err = os.Mkdir(temp, 0o700)
-	}
-	if err == nil {
-		err = os.Chown(temp, nobody, nobody)
-	}
 	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() {
+		for _, place := range []string{"/tmp", mountedHome, filepath.Join(dir, "home", "held")} {
+			_ = unix.Unmount(place, unix.MNT_DETACH)
+		}
+		_ = os.RemoveAll(dir)
+	}()
+	if err := errors.Join(arrangeMounts(dir), copyProgram("/tmp/cage/sandbox.test")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -99,15 +95,47 @@ func runAsNobody() int {
 	words := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(word string) bool {
 		return slices.ContainsFunc([]string{"-test.gocoverdir", "-test.coverprofile", "-test.testlogfile"}, func(flag string) bool { return strings.HasPrefix(word, flag) })
 	})
-	cmd := exec.Command(program, words...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = temp, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "HOME="+temp, pageVariable+"="+readPage())
+	cmd := exec.Command("/tmp/cage/sandbox.test", words...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = "/tmp/cage/tmp", os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), "TMPDIR="+cmd.Dir, "HOME="+cmd.Dir, pageVariable+"="+readPage())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
+}
+
+// arrangeMounts gives this thread, and the program that it starts, folders of dir in the place of /tmp and
+// of mountedHome. Other tests mount file systems in the machine's /tmp, and a folder with mounts in it gets
+// no layer.
+func arrangeMounts(dir string) error {
+	runtime.LockOSThread()
+	temp, home := filepath.Join(dir, "temp"), filepath.Join(dir, "home")
+	held := filepath.Join(home, "held")
+	for _, folder := range []string{temp, home, held, filepath.Join(temp, "cage"), filepath.Join(temp, "cage", "tmp")} {
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		os.Chmod(temp, 0o777|os.ModeSticky),
+		os.Chown(home, nobody, nobody),
+		os.Chown(filepath.Join(temp, "cage", "tmp"), nobody, nobody),
+		unix.Unshare(unix.CLONE_NEWNS),
+		unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""),
+		unix.Mount("tmpfs", held, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=64k"),
+		unix.Mount(home, mountedHome, "", unix.MS_BIND|unix.MS_REC, ""),
+		unix.Mount(temp, "/tmp", "", unix.MS_BIND, ""), // the last one, for dir lies in /tmp
+	)
+}
+
+func copyProgram(to string) error {
+	text, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o755) //nolint:gosec // everybody runs it
 }
 
 // outcome is what became of an attempt.

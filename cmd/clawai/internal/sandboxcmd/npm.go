@@ -156,10 +156,17 @@ func (n *npmRun) planCage(ctx context.Context, d servers.Download, command []str
 	if err != nil {
 		return nil, err
 	}
-	// clawai's state folder is not among Own, because the new folder lies in it. It is shut all the
-	// same: nothing of it is open but the new folder.
-	return cage.NewPlan(cage.Options{Tables: []policy.CageTable{table}, Command: command, Dir: n.dir, Home: n.folders.Home, Self: self,
-		Own: []string{n.folders.Config, filepath.Dir(config.OrgPolicy())}})
+	// A folder of clawai's in which the new folder lies is not among Own. It is shut all the same: nothing of
+	// it is open but the new folder.
+	dir, err := filepath.EvalSymlinks(n.dir)
+	if err != nil {
+		return nil, err
+	}
+	own := slices.DeleteFunc([]string{n.folders.Config, filepath.Dir(config.OrgPolicy())}, func(folder string) bool {
+		real, err := filepath.EvalSymlinks(folder)
+		return err == nil && strings.HasPrefix(dir, strings.TrimSuffix(real, "/")+"/")
+	})
+	return cage.NewPlan(cage.Options{Tables: []policy.CageTable{table}, Command: command, Dir: n.dir, Home: n.folders.Home, Self: self, Own: own})
 }
 
 func isFile(path string) bool {

@@ -50,12 +50,9 @@ func (r *runner) arrangeDisk() error {
 		return fmt.Errorf("cannot mount /proc of the preview: %w", err)
 	}
 	for _, folder := range byLength(r.spec.Folders) {
-		if _, rest := r.layerOf(folder); rest == "" {
-			r.openLayer(folder)
+		if err := r.openLayer(folder); err != nil {
+			return err
 		}
-	}
-	if l, _ := r.layerOf(r.spec.Dir); l == nil {
-		return fmt.Errorf("no layer can be put over %s", r.spec.Dir)
 	}
 	if err := r.mountLayers(); err != nil {
 		return err
@@ -104,14 +101,19 @@ func (r *runner) layerOf(path string) (*layer, string) {
 	return nil, ""
 }
 
-// openLayer opens the folder of a layer, before anything is mounted over it.
-func (r *runner) openLayer(folder string) {
+// openLayer opens the folder of a layer, before anything is mounted over it. A folder in another one is
+// opened, too: the outer one may get no layer.
+func (r *runner) openLayer(folder string) error {
 	fd, err := unix.Open(folder, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil && folder == r.spec.Dir {
+		return fmt.Errorf("cannot open %s: %w", folder, err)
+	}
 	if err != nil {
 		r.closed = append(r.closed, folder)
-		return
+		return nil
 	}
 	r.layers = append(r.layers, &layer{folder: folder, lower: descriptorPath(fd), hidden: map[string]bool{}})
+	return nil
 }
 
 func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
@@ -128,16 +130,19 @@ func (r *runner) mountLayers() error {
 		return err
 	}
 	stage := descriptorPath(fd)
-	var made []*layer
-	for i, l := range r.layers {
+	wanted := r.layers
+	r.layers = nil
+	for i, l := range wanted {
+		if outer, _ := r.layerOf(l.folder); outer != nil {
+			continue
+		}
 		l.upper = filepath.Join(stage, strconv.Itoa(i), "upper")
 		if err := r.mountLayer(l); err != nil {
 			r.closed, r.fault = append(r.closed, l.folder), cmp.Or(r.fault, err)
 			continue
 		}
-		made = append(made, l)
+		r.layers = append(r.layers, l)
 	}
-	r.layers = made
 	if err := r.makeCovers(stage); err != nil {
 		return err
 	}
