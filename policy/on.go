@@ -12,12 +12,19 @@ type On uint8
 
 // The values of On.
 const (
-	OnCall  On = iota
-	OnReply    // the reply to a call
-	OnList     // one entry of a list: an offered tool, prompt or resource
+	OnCall   On = iota
+	OnReply     // the reply to a call
+	OnList      // one entry of a list: an offered tool, prompt or resource
+	OnUpload    // what a request brings to the service of the agent's model: the result of a call, or words
+
+	OnCount = iota // how many there are
 )
 
-var onWords = []string{"call", "reply", "list"}
+// WordsMethod is the method of the call as which rules see what goes to a model and is no result of a
+// tool: what the user and the agent itself say.
+const WordsMethod = "model/words"
+
+var onWords = []string{"call", "reply", "list", "upload"}
 
 // String returns the word that policies use.
 func (on On) String() string {
@@ -30,9 +37,10 @@ func (on On) String() string {
 // onActions are the actions that a rule may have, by what it judges. A rule about calls may
 // also redact if it is about a server's requests to the client (checkOn).
 var onActions = [...][]Action{
-	OnCall:  {Allow, Deny, Prompt},
-	OnReply: {Allow, Warn, Fence, Redact, Prompt, Deny},
-	OnList:  {Allow, Redact, Prompt, Deny},
+	OnCall:   {Allow, Deny, Prompt},
+	OnReply:  {Allow, Warn, Fence, Redact, Prompt, Deny},
+	OnList:   {Allow, Redact, Prompt, Deny},
+	OnUpload: {Allow, Redact, Prompt, Deny},
 }
 
 func (on On) allowedActions() []Action { return onActions[on] }
@@ -60,13 +68,14 @@ func (p *parser) readOn(k ruleKey, e toml.Expression) {
 	p.currentRule().On = On(on)
 }
 
-// onSubjects are the subjects that rules about replies and lists can have.
+// onSubjects are the subjects that rules about replies, lists and uploads can have.
 var onSubjects = [...]struct {
 	subjects []Subject
 	why      string
 }{
-	OnReply: {[]Subject{ToolSubject, ResourceSubject, PromptSubject, MethodSubject}, "what a server asks of the client is judged as a call, and the answer to it is the client's own"},
-	OnList:  {[]Subject{ToolSubject, ResourceSubject, PromptSubject}, "tools, resources and prompts are listed"},
+	OnReply:  {[]Subject{ToolSubject, ResourceSubject, PromptSubject, MethodSubject}, "what a server asks of the client is judged as a call, and the answer to it is the client's own"},
+	OnList:   {[]Subject{ToolSubject, ResourceSubject, PromptSubject}, "tools, resources and prompts are listed"},
+	OnUpload: {[]Subject{ToolSubject, MethodSubject}, `what goes to a model is the result of a tool, or method = "` + WordsMethod + `"`},
 }
 
 // checkOn refuses actions and keys that have no meaning for what the rule judges.
@@ -89,6 +98,9 @@ func (p *parser) checkOn(r *ruleSource) {
 	}
 	if r.On == OnCall {
 		return
+	}
+	if p.acts && r.On == OnUpload && r.Action == Redact && r.subject != ToolSubject && !p.broken {
+		fail(actionKey, `action "redact" beside on = "upload" without a tool`, "only results of tools are changed on their way to a model; name tools, and deny or prompt for the rest")
 	}
 	if known := onSubjects[r.On]; r.subject != NoSubject && !slices.Contains(known.subjects, r.subject) {
 		fail(ruleKey(r.subject), fmt.Sprintf("%s beside on = %q", subjectKey(r.subject), r.On.String()), known.why)
@@ -115,7 +127,10 @@ func (p *parser) checkOn(r *ruleSource) {
 // checkWithoutSubject refuses keys that have no meaning in a rule about all replies or all list
 // entries.
 func (p *parser) checkWithoutSubject(r *ruleSource) {
-	const hint = "a rule without a subject is about all that comes back; name a tool or a prompt"
+	hint := "a rule without a subject is about all that comes back; name a tool or a prompt"
+	if r.On == OnUpload {
+		hint = "a rule without a subject is about all that goes to a model; name a tool"
+	}
 	for _, k := range []ruleKey{argsKey, whereKey, argsOnlyKey, argsOpenKey, annotationsKey} {
 		if at := p.given[k] - 1; at >= 0 {
 			p.fail(at, at+len(ruleKeys[k]), ruleKeys[k]+" without a subject", hint)

@@ -356,8 +356,8 @@ func TestErrorsUnwrap(t *testing.T) {
 func TestParseRefusesOfReplies(t *testing.T) {
 	for rule, want := range map[string]string{
 		"on = 'repl'\naction = 'deny'\ntool = 'x'":                             `unknown on "repl" (did you mean "reply"?)`,
-		"on = 'replies'\naction = 'deny'\ntool = 'x'":                          `unknown on "replies" (one of call, reply, list)`,
-		"on = 'back'\naction = 'deny'\ntool = 'x'":                             `unknown on "back" (one of call, reply, list)`,
+		"on = 'replies'\naction = 'deny'\ntool = 'x'":                          `unknown on "replies" (one of call, reply, list, upload)`,
+		"on = 'back'\naction = 'deny'\ntool = 'x'":                             `unknown on "back" (one of call, reply, list, upload)`,
 		"on = 1\naction = 'deny'\ntool = 'x'":                                  "on must be a string",
 		"action = 'fence'\ntool = 'x'":                                         `action "fence" beside on = "call" (it can be allow, deny, prompt; warn and fence are for on = "reply")`,
 		"action = 'warn'\non = 'list'\ntool = 'x'":                             `action "warn" beside on = "list" (it can be allow, redact, prompt, deny)`,

@@ -76,9 +76,9 @@ type Policy struct {
 	hinted      bool     // some rule has a condition on the call that a fixture may leave open
 	asksDisk    bool     // some rule has an under, or a command that depends on the disk
 	options     Options
-	windows     lazy                // the same policy for servers on Windows
-	screens     [OnList + 1]*Policy // the same policy for replies and lists; nil if no rule is about them
-	searches    [OnList + 1]search  // by On: what Screens returns, and the rules that lead to it
+	windows     lazy             // the same policy for servers on Windows
+	screens     [OnCount]*Policy // the same policy for replies, lists and uploads; nil if no rule is about them
+	searches    [OnCount]search  // by On: what Screens returns, and the rules that lead to it
 }
 
 // Parse reads a policy, checks it and compiles it. file names it in positions. The policy keeps

@@ -9,12 +9,12 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Rules about replies and rules about list entries (on = "reply", "list") are compiled into two
+// Rules about replies, list entries and uploads (on = "reply", "list", "upload") are compiled into
 // policies of their own. Each of these policies passes what none of its rules matches.
 
-// compileScreens compiles the policies for replies and for lists, if there are such rules.
+// compileScreens compiles the policies for replies, for lists and for uploads, if there are such rules.
 func (p *Policy) compileScreens() (errs Errors) {
-	for on := OnReply; on <= OnList; on++ {
+	for on := OnReply; on < OnCount; on++ {
 		o := p.options
 		o.judges, o.Above = on, nil
 		for _, layer := range p.options.Above {

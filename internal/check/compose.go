@@ -26,18 +26,20 @@ func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
 	return ComposeReply(policy.OnCall, c, expected)
 }
 
-// ComposeReply is Compose for replies, too: if on is policy.OnReply, the fixture has the shortest
-// reply to the call, and if on is policy.OnList, the shortest list entry that names the call. The
+// ComposeReply is Compose for replies, too: if on is policy.OnReply or policy.OnUpload, the fixture has the
+// shortest reply to the call, and if on is policy.OnList, the shortest list entry that names the call. The
 // fixture states the findings in c.
 func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Composed, error) {
 	if len(c.Names) == 0 {
 		return Composed{}, errNoFixture
 	}
 	method, params := composeRequest(c)
-	var result, entry any
+	var result, entry, upload any
 	switch on {
 	case policy.OnReply:
 		result = answerOf(c)
+	case policy.OnUpload:
+		upload = answerOf(c)
 	case policy.OnList:
 		if method, entry = listEntry(c); method == "" {
 			return Composed{}, errNoFixture
@@ -51,7 +53,7 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 	for i := range factMembers {
 		fx = append(fx, member{factMembers[i].name, factMembers[i].write(&c.Facts)})
 	}
-	fx = append(fx, member{"method", method}, member{"params", params}, member{"result", result}, member{"list", entry})
+	fx = append(fx, member{"method", method}, member{"params", params}, member{"result", result}, member{"list", entry}, member{"upload", upload})
 	var noFinds Fixture // states no findings, so that findKinds asks the detectors
 	if c.Screened && len(c.Finds)+len(noFinds.findKinds([][]byte{c.Args}, c.RequestTexts(), policy.FindingKinds(), nil)) > 0 {
 		fx = append(fx, member{"finds", append([]string{}, c.Finds...)})

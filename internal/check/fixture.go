@@ -37,11 +37,12 @@ type Fixture struct {
 	policy.Facts // the facts in the file (factMembers)
 
 	// Result is the reply to the request. Listed is one entry of the reply to a list request.
+	// Upload is the reply as it goes to a model, or words of the user as one (policy.WordsMethod).
 	// Finds holds the kinds of findings in the judged message. Each field is nil when the file
 	// lacks it. If Finds is nil, the detectors look for findings.
-	Result, Listed []byte
-	Finds          []string
-	// ExpectedResult is what the client must get of the reply or list entry, as JSON: an object,
+	Result, Listed, Upload []byte
+	Finds                  []string
+	// ExpectedResult is what the client or the model must get of the message, as JSON: an object,
 	// or a string with the exact bytes. It is nil when the file lacks it.
 	ExpectedResult []byte
 }
@@ -122,7 +123,7 @@ func ParseFixture(src []byte) (Fixture, error) {
 }
 
 // otherMembers are the members of a fixture that are not facts.
-var otherMembers = []string{"method", "params", "server", "result", "list", "finds", "expected", "expected_result"}
+var otherMembers = []string{"method", "params", "server", "result", "list", "upload", "finds", "expected", "expected_result"}
 
 func (fx *Fixture) setMember(name string, value gjson.Result) error {
 	for i := range factMembers {
@@ -143,7 +144,7 @@ func (fx *Fixture) setMember(name string, value gjson.Result) error {
 		}
 		fx.ExpectedResult = []byte(value.Raw)
 		return nil
-	case "result", "list", "finds":
+	case "result", "list", "upload", "finds":
 		return fx.setReplyMember(name, value)
 	}
 	if !slices.Contains(otherMembers, name) {

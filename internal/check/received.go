@@ -31,7 +31,7 @@ func (fx *Fixture) checkReceived() error {
 	switch on := fx.JudgedMessage(); {
 	case fx.ExpectedResult == nil:
 	case on == policy.OnCall:
-		return errors.New(`"expected_result" needs "result" or "list": it is the part that the client gets`)
+		return errors.New(`"expected_result" needs "result", "list" or "upload": it is the part that goes on`)
 	case fx.Finds != nil:
 		return errors.New(`"expected_result" does not go with "finds": clawai cannot remove text that it does not find itself`)
 	case fx.Expected == nil:
@@ -48,9 +48,9 @@ var errLeftOut = errors.New("the entry is removed from the list, because the tex
 // inspectResult inspects the fixture's result, or a list that holds only the fixture's entry, as
 // the proxy does.
 func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
-	body := fx.Result
+	body := cmp.Or(string(fx.Result), string(fx.Upload))
 	if fx.JudgedMessage() == policy.OnList {
-		body = fmt.Appendf(nil, `{%q:[%s]}`, fx.listMember(), fx.Listed)
+		body = fmt.Sprintf(`{%q:[%s]}`, fx.listMember(), fx.Listed)
 	}
 	f, err := frame.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":%s}`, body), frame.DefaultLimits())
 	if err != nil {
@@ -80,7 +80,7 @@ func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, ser
 	for _, a := range alters {
 		done = append(done, reply.Alteration{How: a.Rule.Action.String(), Kind: a.Kind})
 	}
-	if fx.JudgedMessage() == policy.OnReply {
+	if fx.JudgedMessage() != policy.OnList {
 		m.PlanChange(&c, done, func() string { return fenceID })
 	} else {
 		every := make([]int, len(m.Findings))
@@ -106,10 +106,7 @@ func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, ser
 // setReceived sets what the client gets of the reply or list entry. If the rules require an
 // alteration that is not possible, the client gets nothing and the action becomes deny.
 func (r *Result) setReceived(fx *Fixture, p *policy.Policy, server string) {
-	whole := fx.Result
-	if whole == nil {
-		whole = fx.Listed
-	}
+	whole := slices.Concat(fx.Result, fx.Listed, fx.Upload) // it has one of them
 	switch {
 	case fx.Finds != nil || r.Action == policy.Deny || r.Action == policy.Prompt && fx.JudgedMessage() == policy.OnList:
 		return

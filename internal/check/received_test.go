@@ -83,7 +83,7 @@ func TestExpectedResult(t *testing.T) {
 
 func TestExpectedResultRefused(t *testing.T) {
 	for src, want := range map[string]string{
-		`{"method":"tools/call","expected":"allow","expected_result":{}}`:                                `needs "result" or "list"`,
+		`{"method":"tools/call","expected":"allow","expected_result":{}}`:                                `needs "result", "list" or "upload"`,
 		`{"method":"tools/call","result":{},"finds":[],"expected":"allow","expected_result":{}}`:         `does not go with "finds"`,
 		`{"method":"tools/call","result":{},"expected_result":{}}`:                                       `needs "expected"`,
 		`{"method":"tools/call","result":{},"expected":"deny","expected_result":{}}`:                     `nothing of it reaches the client`,

@@ -12,28 +12,32 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// JudgedMessage returns what the fixture judges: the request, its reply, or a
-// list entry.
+// JudgedMessage returns what the fixture judges: the request, its reply, a list
+// entry, or an upload.
 func (fx *Fixture) JudgedMessage() policy.On {
 	switch {
 	case fx.Result != nil:
 		return policy.OnReply
 	case fx.Listed != nil:
 		return policy.OnList
+	case fx.Upload != nil:
+		return policy.OnUpload
 	}
 	return policy.OnCall
 }
 
-// setReplyMember reads one of the members result, list and finds.
+// setReplyMember reads one of the members result, list, upload and finds.
 func (fx *Fixture) setReplyMember(name string, value gjson.Result) error {
 	if name != "finds" {
 		switch {
 		case !value.IsObject():
 			return fmt.Errorf("%q is not an object", name)
 		case fx.JudgedMessage() != policy.OnCall:
-			return errors.New(`"list" beside "result": a fixture has one of them`)
+			return errors.New(`"list", "result" or "upload" beside another: a fixture has one of them`)
 		case name == "result":
 			fx.Result = []byte(value.Raw)
+		case name == "upload":
+			fx.Upload = []byte(value.Raw)
 		default:
 			fx.Listed = []byte(value.Raw)
 		}
@@ -164,7 +168,7 @@ func judgeReply(p *policy.Policy, fx Fixture, server string) Result {
 // answeredCalls returns the calls that the fixture's reply answers, or the call that would name
 // its list entry.
 func (fx *Fixture) answeredCalls(server string) ([]policy.Call, error) {
-	if fx.JudgedMessage() == policy.OnReply {
+	if fx.JudgedMessage() != policy.OnList {
 		return fx.ReadCalls(server)
 	}
 	if fx.Server != "" {

@@ -175,7 +175,7 @@ func TestReplyFixtures(t *testing.T) {
 func TestReplyFixturesRefused(t *testing.T) {
 	for src, want := range map[string]string{
 		`{"method":"tools/call","result":"x"}`:                             `"result" is not an object`,
-		`{"method":"tools/list","list":{},"result":{}}`:                    `"list" beside "result"`,
+		`{"method":"tools/list","list":{},"result":{}}`:                    `"list", "result" or "upload" beside another`,
 		`{"method":"tools/call","finds":"secret"}`:                         `"finds" is not a list`,
 		`{"method":"tools/call","finds":["secrets"]}`:                      `"finds": "secrets" is not a kind`,
 		`{"method":"tools/call","params":{"name":"a"},"expected":"fence"}`: `unknown action "fence" (one of allow, deny, prompt)`,

@@ -37,6 +37,11 @@ type Exchange struct {
 	Unasked  bool
 	Further  bool
 
+	// Upload means that the message is part of a request to a model: the result of a call of Answered,
+	// or words of the user. Unread means that nobody could read it, so that every rule may be about it;
+	// then it is never altered.
+	Upload, Unread bool
+
 	// Caller is the party that is told or asked. Principal is the identity that makes
 	// the call. The zero value of each means nobody.
 	Caller    Caller

@@ -33,7 +33,7 @@ func (s *Session) arePlainReplies(xs []*Exchange) bool {
 		return false
 	}
 	for _, x := range xs {
-		if len(x.Calls) > 0 || x.Event.Kind != "" {
+		if len(x.Calls) > 0 || x.Event.Kind != "" || x.Upload {
 			return false
 		}
 	}

@@ -11,19 +11,32 @@ import (
 )
 
 // noteScreens stores whether rules of p need an Inspector: rules about replies, about
-// lists, or about the contents of calls.
+// lists, about uploads, or about the contents of calls.
 func (s *Session) noteScreens(p Policy) {
 	_, replies := p.Screens(policy.OnReply)
 	_, lists := p.Screens(policy.OnList)
+	_, uploads := p.Screens(policy.OnUpload)
 	kinds, calls := p.Screens(policy.OnCall)
 	s.screens.Store(replies || lists || slices.Contains(kinds, "schema")) // the schemas that arguments must fit come from lists
 	s.lists.Store(lists)
+	s.uploads.Store(uploads)
 	s.finds.Store(calls)
 }
 
 // Screens reports whether rules look at replies. If so, a call must be kept until its
 // reply is judged.
 func (s *Session) Screens() bool { return s.screens.Load() }
+
+// ScreensUploads reports whether rules look at what goes to a model.
+func (s *Session) ScreensUploads() bool { return s.uploads.Load() }
+
+// looksAt reports whether rules look at such a message.
+func (s *Session) looksAt(x *Exchange) bool {
+	if x.Upload {
+		return s.uploads.Load()
+	}
+	return (x.reply || x.Unasked) && s.screens.Load()
+}
 
 // OriginalRaw returns the bytes as received: Raw before any alteration.
 func (x *Exchange) OriginalRaw() []byte {
@@ -36,7 +49,7 @@ func (x *Exchange) OriginalRaw() []byte {
 // inspectReply applies the rules about replies. It withholds a reply that could not be
 // inspected.
 func (s *Session) inspectReply(x *Exchange, v *Verdict) bool {
-	if !x.reply && !x.Unasked || !s.screens.Load() {
+	if !s.looksAt(x) {
 		return false
 	}
 	x.Raw, x.asks, x.Event.Release = x.OriginalRaw(), "", ""
@@ -81,7 +94,9 @@ func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bo
 			v.Rule = d.Alters[0].Rule
 		}
 	case policy.Prompt:
-		x.asks = "its answer is held: " + findingText(found.Found)
+		if x.asks = "its answer is held: " + findingText(found.Found); x.Upload {
+			x.asks = "it would go to the service of the model: " + findingText(found.Found)
+		}
 	default:
 		v.Action, v.Code, v.Reason, v.Releasable = policy.Deny, CodeWithheld, "a rule stops what it carries"+kindsText(found.Found), x.Event.Release != ""
 		if d.Kind != "" && !slices.ContainsFunc(found.Found, func(f Found) bool { return f.Kind == d.Kind }) {

@@ -80,6 +80,7 @@ type Session struct {
 	closed  atomic.Bool
 	rooted  atomic.Bool // the client has declared roots that are not Cwd
 	screens atomic.Bool // rules look at replies
+	uploads atomic.Bool // rules look at what goes to a model
 	lists   atomic.Bool // rules look at lists, or compare them with the approved lists
 	finds   atomic.Bool // rules ask about the contents of calls
 	pending pendingOutcomes

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/session/screening"
 	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/modelapi"
 )
@@ -81,8 +82,26 @@ func TestFirstToken(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures")
 	}
-	for _, judge := range []bool{false, true} {
-		s := newSite(t, "claude-code", judge, nil)
+	starter := func(name string) string {
+		text, err := os.ReadFile("../../fixtures/" + name + "/policy.toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, c := range []struct {
+		judge  bool
+		policy string
+		rules  string
+	}{
+		{false, "a few rules", rules},
+		{false, "coding-agent", starter("coding-agent")},
+		{true, "a few rules", rules},
+		{true, "coding-agent", starter("coding-agent")},
+		{true, "coding-agent and default", starter("coding-agent") + starter("default")},
+		{true, "uploads", uploadRule("redact", "tool = '**'") + uploadRule("prompt", "") + rules},
+	} {
+		s := makeSiteWith(t, "claude-code", c.judge, nobody{}, nil, c.rules, screening.New("claude-code", nil, nil))
 		s.reply = func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, textEvent)
@@ -109,10 +128,10 @@ func TestFirstToken(t *testing.T) {
 		}
 		ours, theirs, direct := took[0], took[1], took[2]
 		ratio := float64(median(ours)) / float64(median(theirs))
-		t.Logf("judge %v: first event after %v, through net/http/httputil.ReverseProxy %v, direct %v: ratio %.3f, of the least %.3f (%v, %v)", judge, median(ours), median(theirs), median(direct),
+		t.Logf("judge %v, %s: first event after %v, through net/http/httputil.ReverseProxy %v, direct %v: ratio %.3f, of the least %.3f (%v, %v)", c.judge, c.policy, median(ours), median(theirs), median(direct),
 			ratio, float64(ours[0])/float64(theirs[0]), ours[0], theirs[0])
 		if os.Getenv("CLAWAI_BUDGET") != "" && ratio > 1.05 {
-			t.Errorf("judge %v: the ratio is %.3f", judge, ratio)
+			t.Errorf("judge %v, %s: the ratio is %.3f", c.judge, c.policy, ratio)
 		}
 	}
 }
@@ -198,15 +217,19 @@ func TestMemoryOfTurns(t *testing.T) {
 	}
 	run(1000) // each turn has 20 calls that are new, so that everything is full now
 	first := measure()
-	run(turnsMeasured - 1000)
+	turns := turnsMeasured
+	if os.Getenv("CLAWAI_SOAK") == "full" {
+		turns = 10_000
+	}
+	run(turns - 1000)
 	last := measure()
-	t.Logf("%d KiB after 1,000 turns, %d KiB after %d", first>>10, last>>10, turnsMeasured)
+	t.Logf("%d KiB after 1,000 turns, %d KiB after %d", first>>10, last>>10, turns)
 	if last > first+8<<20 || last > 128<<20 {
-		t.Errorf("%d KiB after 1,000 turns, %d KiB after %d", first>>10, last>>10, turnsMeasured)
+		t.Errorf("%d KiB after 1,000 turns, %d KiB after %d", first>>10, last>>10, turns)
 	}
 }
 
-// turnsMeasured are few, because each takes a millisecond or more.
+// turnsMeasured are few, because each takes a millisecond or more. CLAWAI_SOAK=full has more.
 const turnsMeasured = 2500
 
 // BenchmarkReadRequest is what is looked at in a request before its calls are.

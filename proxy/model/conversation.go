@@ -25,7 +25,7 @@ import (
 func (t *turn) readConversation(body []byte) ([]byte, error) {
 	r, err := modelapi.ReadRequest(t.api, body)
 	if err != nil {
-		return body, t.distrustRequest("a request: " + err.Error())
+		return body, t.distrustRequest("a request: "+err.Error(), body)
 	}
 	for _, kind := range r.Unread {
 		if t.noteOnce("part " + kind) {
@@ -34,6 +34,9 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 		if err := t.callUnknown(kind); err != nil {
 			return nil, err
 		}
+	}
+	if err := t.uploadWords(&r); err != nil {
+		return nil, err
 	}
 	edits, err := t.withoutDenied(&r)
 	if err != nil {
@@ -146,15 +149,34 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 		return instead, nil
 	}
 	made := t.callOf(one, asked)
-	if made.cover == ByProxy {
+	uploads := t.screensUploads() && !one.Hosted // what the service has made, it has
+	if made.cover == ByProxy && !uploads {
 		t.keepResult(of, nil)
 		return nil, nil
 	}
-	line, err := resultFrame(one)
+	line, err := resultFrame(one.ID, one.Content, false)
 	if err != nil {
 		t.noteUnread("server", "a result: "+err.Error(), len(one.Content))
-		return nil, t.callUnknown(UnreadMethod)
+		if err = t.callUnknown(UnreadMethod); err == nil && uploads {
+			err = t.uploadUnread("a result", one.Content.Bytes())
+		}
+		return nil, err
 	}
+	if made.cover != ByProxy {
+		instead, err = t.takeReply(one, &made, line)
+	}
+	if err == nil && instead == nil && uploads {
+		instead, err = t.uploadResult(one, &made)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.keepResult(of, instead)
+	return instead, nil
+}
+
+// takeReply passes a result to the gate as the reply of a tool's server.
+func (t *turn) takeReply(one *modelapi.Result, made *madeCall, line []byte) (instead []byte, err error) {
 	c := &made.calls[0]
 	x := &gate.Exchange{Raw: line, Answered: made.calls, Event: event.Event{
 		Server: c.Server, Direction: "server", Method: c.Method, Ref: made.record, Detail: t.describeTurn(),
@@ -168,30 +190,31 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 				return nil, errLabels
 			}
 		}
-		t.keepResult(of, nil)
 		return nil, nil
 	}
-	out := newOutcome(nil)
+	return t.observeResult(x, c, jsonscan.Absent)
+}
+
+// observeResult passes a result to the gate. It returns what stands in its place after that, or nil. kind is
+// as in alteredContent.
+func (t *turn) observeResult(x *gate.Exchange, c *policy.Call, kind jsonscan.ValueKind) (instead []byte, err error) {
+	line, out := x.Raw, newOutcome(nil)
 	x.Out = out
 	t.o.Gate.Observe(t.ctx, x)
 	v, err := out.await(t.ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case v == nil && !bytes.Equal(out.sent, line):
-		if instead, err = alteredContent(out.sent); err != nil {
-			return nil, err
-		}
-	case v == nil:
-	case t.passing != nil:
+	case v == nil && bytes.Equal(out.sent, line):
+		return nil, nil
+	case t.passing != nil: // it has gone: the rules have changed meanwhile
 		return nil, errLabels
-	default:
-		d := v.NewDenial(*c)
-		d.Ran = true
-		instead = contentOf(t.api, t.o.Gate.MaskDenial(d).DescribeDenial())
+	case v == nil:
+		return alteredContent(out.sent, kind)
 	}
-	t.keepResult(of, instead)
-	return instead, nil
+	d := v.NewDenial(*c)
+	d.Ran = true
+	return contentOf(t.api, t.o.Gate.MaskDenial(d).DescribeDenial()), nil
 }
 
 // digestOf returns the digest by which a result is known in later requests.
@@ -285,22 +308,28 @@ func (t *turn) callUnknown(name string) error {
 }
 
 // resultFrame returns a result as the server of a tool would have sent it: so the gate and what
-// stands behind it read it as they read every reply.
-func resultFrame(one *modelapi.Result) ([]byte, error) {
-	line := append([]byte(`{"jsonrpc":"2.0","id":`), escape.QuoteText(one.ID)...)
-	line = append(line, `,"result":{"content":[`...)
-	if one.Content.Kind() == jsonscan.String {
-		line = append(append(append(line, `{"type":"text","text":`...), one.Content...), '}')
-	}
-	line = append(line, ']')
-	if one.Content.Kind() != jsonscan.String {
-		room := bytes.NewBuffer(append(line, `,"structuredContent":{"value":`...))
-		if err := json.Compact(room, one.Content.Bytes()); err != nil {
+// stands behind it read it as they read every reply. blocks means that a list is the list of a reply's blocks,
+// and an object one of them, so that pictures are known as such; then nothing may be added.
+func resultFrame(id string, content jsonscan.Value, blocks bool) ([]byte, error) {
+	text := content.Bytes()
+	if content.Kind() != jsonscan.String && bytes.ContainsAny(text, "\r\n") { // a frame is one line
+		room := &bytes.Buffer{}
+		if err := json.Compact(room, text); err != nil {
 			return nil, err
 		}
-		line = append(room.Bytes(), '}')
+		text = room.Bytes()
 	}
-	line = append(line, "}}"...)
+	before, after := `{"content":[],"structuredContent":{"value":`, "}}}"
+	switch kind := content.Kind(); {
+	case kind == jsonscan.String:
+		before, after = `{"content":[{"type":"text","text":`, "}]}}"
+	case kind == jsonscan.Array && blocks:
+		before, after = `{"content":`, "}}"
+	case blocks:
+		before, after = `{"content":[`, "]}}"
+	}
+	line := append([]byte(`{"jsonrpc":"2.0","id":`), escape.QuoteText(id)...)
+	line = append(append(append(append(line, `,"result":`...), before...), text...), after...)
 	var f frame.Frame
 	if err := f.Parse(line, frame.DefaultLimits()); err != nil {
 		return nil, err
@@ -308,13 +337,24 @@ func resultFrame(one *modelapi.Result) ([]byte, error) {
 	return line, nil
 }
 
-// alteredContent returns the content of a result that the rules have changed.
-func alteredContent(line []byte) ([]byte, error) {
+// alteredContent returns the content of a result that the rules have changed. kind is that of the content, if
+// it was read as blocks.
+func alteredContent(line []byte, kind jsonscan.ValueKind) ([]byte, error) {
 	result := jsonscan.ValueOf(line).Member("result")
+	content := result.Member("content")
+	switch kind {
+	case jsonscan.Array:
+		return content.Bytes(), nil
+	case jsonscan.Object:
+		for one := range content.Elements() {
+			return one.Bytes(), nil
+		}
+	default:
+	}
 	if v := result.Member("structuredContent").Member("value"); v != "" {
 		return v.Bytes(), nil
 	}
-	for part := range result.Member("content").Elements() {
+	for part := range content.Elements() {
 		if text := part.Member("text"); text.Kind() == jsonscan.String {
 			return text.Bytes(), nil
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"net/http"
 	"strconv"
 
 	"github.com/clawai/clawai/internal/wire/escape"
@@ -11,13 +12,17 @@ import (
 // errorBody returns an error in the form of a service.
 func errorBody(api modelapi.API, status int, text string) []byte {
 	quoted := escape.QuoteText(text)
+	kind, word, name := "api_error", "server_error", "INTERNAL"
+	if status == http.StatusBadRequest { // the client is not to try again
+		kind, word, name = "invalid_request_error", "invalid_request_error", "INVALID_ARGUMENT"
+	}
 	switch api {
 	case modelapi.Messages:
-		return fmt.Appendf(nil, `{"type":"error","error":{"type":"api_error","message":%s}}`, quoted)
+		return fmt.Appendf(nil, `{"type":"error","error":{"type":%q,"message":%s}}`, kind, quoted)
 	case modelapi.Gemini:
-		return fmt.Appendf(nil, `{"error":{"code":%s,"message":%s,"status":"INTERNAL"}}`, strconv.Itoa(status), quoted)
+		return fmt.Appendf(nil, `{"error":{"code":%s,"message":%s,"status":%q}}`, strconv.Itoa(status), quoted, name)
 	default:
-		return fmt.Appendf(nil, `{"error":{"message":%s,"type":"server_error","param":null,"code":null}}`, quoted)
+		return fmt.Appendf(nil, `{"error":{"message":%s,"type":%q,"param":null,"code":null}}`, quoted, word)
 	}
 }
 

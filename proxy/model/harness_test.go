@@ -15,6 +15,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session/screening"
@@ -275,6 +278,14 @@ func encode(t testing.TB, coding string, text []byte) []byte {
 		w = gzip.NewWriter(&b)
 	case "deflate":
 		w = zlib.NewWriter(&b)
+	case "br":
+		w = brotli.NewWriter(&b)
+	case "zstd":
+		z, err := zstd.NewWriter(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = z
 	default: // what is in it is not ours to read
 		return text
 	}

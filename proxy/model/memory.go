@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,7 +21,9 @@ type memory struct {
 	joined  recent[string, struct{}]
 }
 
-func newMemory() memory { return memory{mu: &sync.Mutex{}} }
+func newMemory() memory {
+	return memory{mu: &sync.Mutex{}, results: recent[digest, []byte]{most: maxParts}}
+}
 
 type digest [sha256.Size]byte
 
@@ -52,8 +55,15 @@ func newDeniedName() string {
 // maxRecent is how many entries a part of the memory keeps at least.
 const maxRecent = 1 << 12
 
+// maxParts is maxRecent for parts of requests, which each request repeats: a conversation of thousands of turns
+// is not judged anew. An entry is small.
+const maxParts = 1 << 14
+
 // recent is a map that forgets the oldest half of its entries.
-type recent[K comparable, V any] struct{ now, before map[K]V }
+type recent[K comparable, V any] struct {
+	now, before map[K]V
+	most        int // entries of now; 0: maxRecent
+}
 
 func (r *recent[K, V]) getEntry(k K) (V, bool) {
 	if v, ok := r.now[k]; ok {
@@ -67,7 +77,7 @@ func (r *recent[K, V]) getEntry(k K) (V, bool) {
 }
 
 func (r *recent[K, V]) putEntry(k K, v V) {
-	if r.now == nil || len(r.now) >= maxRecent {
+	if r.now == nil || len(r.now) >= cmp.Or(r.most, maxRecent) {
 		r.before, r.now = r.now, make(map[K]V)
 	}
 	r.now[k] = v

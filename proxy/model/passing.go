@@ -6,9 +6,12 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/clawai/clawai/internal/wire/modelapi"
 )
 
 // passage is what becomes of a request that goes on before it was looked at.
@@ -67,7 +70,7 @@ func (t *turn) awaitWhole() error {
 	err := t.awaitLook()
 	if errors.Is(err, errPartial) {
 		p := t.passing
-		p.doubt.Do(func() { p.lost = t.distrustRequest("a request that the service did not take whole") })
+		p.doubt.Do(func() { p.lost = t.distrustRequest("a request that the service did not take whole", nil) })
 		return p.lost
 	}
 	return err
@@ -182,25 +185,56 @@ func (b *passingBody) endBody() {
 	b.once.Do(func() { b.passing.gone <- nil })
 }
 
-// mayChange reports whether clawai may write other bytes into a request than the client did, or refuse
-// it. Such a request waits until it was looked at.
-func (t *turn) mayChange() bool {
+// changesAny reports whether clawai may write other bytes into any request than the client did, or refuse it.
+// Such a request waits until it was looked at.
+func (t *turn) changesAny() bool {
+	return t.o.Judge && (t.o.Gate.Screens() || t.screensUploads())
+}
+
+// wordsToChange returns the words of which a request holds one if clawai must change it or refuse it, and
+// changesAny does not hold: names of refused calls, and tools of the service that a rule denies.
+func (t *turn) wordsToChange() (words []string) {
 	if !t.o.Judge {
-		return false
+		return nil
 	}
-	if t.hasDenials() || t.o.Gate.Screens() {
-		return true
+	if t.hasDenials() {
+		words = append(words, deniedPrefix)
 	}
 	if t.o.Denies == nil {
-		return false
+		return words
 	}
-	for _, made := range t.offered[t.api] {
+	kinds := modelapi.OfferKinds(t.api)
+	for i, made := range t.offered[t.api] {
 		calls := slices.Clone(made.calls)
 		for i := range calls {
 			calls[i].Session = t.session
 		}
 		if t.o.Denies(calls) {
+			words = append(words, modelapi.OfferWords(t.api, kinds[i])...)
+		}
+	}
+	return words
+}
+
+// mayHold reports whether a request holds one of some words. Words with an underscore, which is rare, are
+// looked for in one pass. A word that is written with escapes is not found here: a refused name then stays,
+// which is harmless, and a denied tool ends the reply.
+func mayHold(text []byte, words []string) bool {
+	for _, word := range words {
+		if !strings.Contains(word, "_") && bytes.Contains(text, []byte(word)) {
 			return true
+		}
+	}
+	for at := 0; len(words) > 0; at++ {
+		next := bytes.IndexByte(text[at:], '_')
+		if next < 0 {
+			return false
+		}
+		at += next
+		for _, word := range words {
+			if from := at - strings.IndexByte(word, '_'); from >= 0 && from < at && bytes.HasPrefix(text[from:], []byte(word)) {
+				return true
+			}
 		}
 	}
 	return false

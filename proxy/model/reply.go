@@ -2,8 +2,6 @@ package model
 
 import (
 	"bytes"
-	"compress/gzip"
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -98,19 +96,6 @@ func otherCharset(kind string) []string {
 		return nil
 	}
 	return []string{charset}
-}
-
-// decodeBody returns the text of a body in an encoding.
-func decodeBody(body io.Reader, coding string) (io.Reader, error) {
-	switch coding {
-	case "", "identity":
-		return body, nil
-	case "gzip":
-		return gzip.NewReader(body)
-	case "deflate":
-		return zlib.NewReader(body)
-	}
-	return nil, errors.New("it is in the encoding " + shortenText(coding))
 }
 
 // judgeBody judges a reply that is no stream.

@@ -143,6 +143,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.ctx = context.WithValue(ctx, turnKey{}, t)
 	r = r.WithContext(t.ctx)
 	if err := t.readRequest(r, leave); err != nil {
+		if t.api == modelapi.NoAPI {
+			t.api = modelapi.FindCounted(r.URL.Path)
+		}
 		t.answerError(w, err)
 		return
 	}
@@ -201,6 +204,12 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 		return errLabels
 	}
 	if t.api == modelapi.NoAPI {
+		if api := modelapi.FindCounted(r.URL.Path); api != modelapi.NoAPI && r.Method == http.MethodPost && t.screensUploads() {
+			return t.readCounted(r, api, leave)
+		}
+		if err := t.uploadElsewhere(r); err != nil {
+			return err
+		}
 		if t.o.Judge && strings.Contains(r.URL.Path, "/responses/") && r.Method == http.MethodGet {
 			return &refusal{http.StatusForbidden, "a reply that is fetched later is not judged; have the client stream it"}
 		}
@@ -209,8 +218,14 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 		}
 		return nil
 	}
-	coding := r.Header.Get("Content-Encoding")
-	if n := r.ContentLength; 0 < n && n <= modelapi.MaxText && isPlain(coding) && !t.mayChange() {
+	return t.readRequestBody(r, leave)
+}
+
+// readRequestBody reads the body of a request with a conversation, and sets the one that goes on.
+func (t *turn) readRequestBody(r *http.Request, leave func()) error {
+	coding := strings.Join(r.Header.Values("Content-Encoding"), ", ")
+	waits, words := t.changesAny(), t.wordsToChange()
+	if n := r.ContentLength; 0 < n && n <= modelapi.MaxText && isPlain(coding) && !waits && len(words) == 0 {
 		t.passing = t.lookMeanwhile()
 		r.Body = t.passBody(r.Body, n, leave)
 		return nil
@@ -224,21 +239,27 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 			return &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is longer than the %d MiB that clawai reads", modelapi.MaxText>>20)}
 		}
 		r.Body = joinBody(body, r.Body)
-		return t.distrustRequest("a request of more than " + strconv.Itoa(modelapi.MaxText>>20) + " MiB")
+		return t.distrustRequest("a request of more than "+strconv.Itoa(modelapi.MaxText>>20)+" MiB", body)
 	}
-	if !isPlain(coding) {
-		r.Body = joinBody(body, r.Body)
-		return t.distrustRequest("a request in the encoding " + shortenText(coding))
+	text, err := decodeWhole(body, coding)
+	if err != nil {
+		r.Body = joinBody(body, http.NoBody)
+		return t.distrustRequest("a request in the encoding "+shortenText(coding), body)
 	}
 	sent := body
-	if t.o.Judge {
-		if sent, err = t.readConversation(body); err != nil {
+	if waits || mayHold(text, words) {
+		edited, err := t.readConversation(text)
+		if err != nil {
 			return err
+		}
+		if !bytes.Equal(edited, text) {
+			sent = edited
+			r.Header.Del("Content-Encoding")
 		}
 	} else {
 		t.passing = t.lookMeanwhile()
 		t.passing.whole.Store(true)
-		t.passing.gone <- func() []byte { return body }
+		t.passing.gone <- func() []byte { return text }
 	}
 	r.Body = joinBody(sent, http.NoBody)
 	if r.ContentLength >= 0 {
@@ -247,8 +268,6 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 	}
 	return nil
 }
-
-func isPlain(coding string) bool { return coding == "" || coding == "identity" }
 
 // readBody reads a request's body, and one byte more than is allowed of one that is too long.
 func readBody(r *http.Request) ([]byte, error) {
@@ -350,10 +369,21 @@ func (t *turn) describeTurn() string {
 }
 
 // distrustRequest records that a request was not looked at. It may have held anything, so the session has
-// every label.
-func (t *turn) distrustRequest(what string) error {
+// every label, and every rule about what goes to a model may be about it.
+func (t *turn) distrustRequest(what string, body []byte) error {
 	t.noteUnread("client", what, 0)
-	return t.callUnknown(UnreadMethod)
+	if err := t.callUnknown(UnreadMethod); err != nil {
+		return err
+	}
+	return t.uploadUnread("a request", body)
+}
+
+// readCounted reads a request that sends a conversation to a path from which no call comes.
+func (t *turn) readCounted(r *http.Request, api modelapi.API, leave func()) error {
+	counted := *t
+	counted.api = api
+	defer func() { t.passing = counted.passing }()
+	return counted.readRequestBody(r, leave)
 }
 
 // shortenText returns the beginning of a stranger's text.

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -35,7 +36,7 @@ var forms = []struct {
 
 var deniedName = regexp.MustCompile(`clawai_denied_[0-9a-f]{12}`)
 
-var codings = []string{"", "gzip", "deflate", "br", "zstd"}
+var codings = []string{"", "gzip", "deflate", "br", "zstd", "compress"}
 
 // TestTable: each service, streamed or not, each form of calls, each encoding. With --judge off the
 // client gets the service's bytes, and the calls are on record, or that they were not looked at.
@@ -56,8 +57,11 @@ func TestTable(t *testing.T) {
 				}
 				for _, coding := range codings {
 					t.Run(fmt.Sprintf("%s/%s/%v/%s", s.api, form.name, streamed, coding), func(t *testing.T) {
-						heard := hears(t, s, calls, text, coding, streamed)
-						judged := judges(t, s, calls, text, coding, streamed)
+						heard := hears(t, s, calls, text, coding, "gzip, deflate, br, zstd", streamed)
+						judged := judges(t, s, calls, text, coding, "gzip, deflate, br, zstd", streamed)
+						if h, j := hears(t, s, calls, text, coding, "", streamed), judges(t, s, calls, text, coding, "", streamed); h != heard || j != judged {
+							t.Errorf("with no encoding asked for: %s, %s", h, j)
+						}
 						rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s | %s |", s.api, map[bool]string{true: "streamed", false: "whole"}[streamed], form.name, map[string]string{"": "none"}[coding]+coding, heard, judged))
 					})
 				}
@@ -66,16 +70,27 @@ func TestTable(t *testing.T) {
 	}
 	table := strings.Join(rows, "\n")
 	t.Log("\n" + table)
-	page, err := os.ReadFile("../../docs/llm-proxy.md")
+	const file, head = "../../docs/llm-proxy.md", "| API | reply | encoding |"
+	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range summarize(rows) {
-		if !strings.Contains(string(page), row) {
-			t.Errorf("docs/llm-proxy.md has not the row that was seen:\n%s", row)
+	before, after, _ := strings.Cut(string(page), head)
+	title, rest, _ := strings.Cut(after, "\n|---|---|---|---|---|\n")
+	_, rest, _ = strings.Cut(rest, "\n\n")
+	want := before + head + title + "\n|---|---|---|---|---|\n" + strings.Join(summarize(rows), "\n") + "\n\n" + rest
+	switch {
+	case want == string(page):
+	case !*update:
+		t.Errorf("docs/llm-proxy.md has another table than what was seen (-update writes it):\n%s", strings.Join(summarize(rows), "\n"))
+	default:
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
+
+var update = flag.Bool("update", false, "write the table of docs/llm-proxy.md anew")
 
 // summarize joins the rows of all forms, encodings and services that have one result.
 func summarize(rows []string) []string {
@@ -108,6 +123,7 @@ func summarize(rows []string) []string {
 	for k, api := range apis {
 		all = append(all, fmt.Sprintf("| %s | %s | %s | %s | %s |", *api, k.kind, k.codings, k.heard, k.judged))
 	}
+	slices.Sort(all)
 	return all
 }
 
@@ -121,14 +137,14 @@ func answerWith(t testing.TB, text, coding string, streamed bool) func(w http.Re
 	}
 }
 
-func hears(t *testing.T, s *service, calls []asked, text, coding string, streamed bool) string {
+func hears(t *testing.T, s *service, calls []asked, text, coding, accept string, streamed bool) string {
 	site := newSite(t, s.client, false, nil)
 	site.reply = answerWith(t, text, coding, streamed)
-	got := site.post(s.path, empty, "Accept-Encoding", "gzip, deflate, br, zstd")
+	got := site.post(s.path, empty, "Accept-Encoding", accept)
 	if got.err != nil || got.status != http.StatusOK || got.body != string(encode(t, coding, []byte(text))) || got.header.Get("Content-Encoding") != coding {
 		t.Errorf("the client got %d %v %q", got.status, got.err, got.body)
 	}
-	if asked := site.heads[0].Get("Accept-Encoding"); asked != "gzip, deflate, br, zstd" {
+	if asked := site.heads[0].Get("Accept-Encoding"); asked != accept {
 		t.Errorf("the service was asked for the encodings %q", asked)
 	}
 	n, unread := site.record.count(isDecision), site.record.count(isUnread)
@@ -142,10 +158,10 @@ func hears(t *testing.T, s *service, calls []asked, text, coding string, streame
 	return ""
 }
 
-func judges(t *testing.T, s *service, calls []asked, text, coding string, streamed bool) string {
+func judges(t *testing.T, s *service, calls []asked, text, coding, accept string, streamed bool) string {
 	site := newSite(t, s.client, true, nil)
 	site.reply = answerWith(t, text, coding, streamed)
-	got := site.post(s.path, empty, "Accept-Encoding", "gzip, deflate, br, zstd")
+	got := site.post(s.path, empty, "Accept-Encoding", accept)
 	if asked := site.heads[0].Get("Accept-Encoding"); asked != "identity" {
 		t.Errorf("the service was asked for the encodings %q", asked)
 	}

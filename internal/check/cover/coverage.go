@@ -37,7 +37,7 @@ type Coverage struct {
 // keeps its rule from matching some call. To check a condition or a value, it removes the condition
 // or the other values from the rule, and traces the calls of the fixtures again. src is the text of p.
 func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Coverage, error) {
-	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList)
+	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList, policy.OnUpload)
 	if err != nil {
 		return Coverage{}, err
 	}
@@ -265,7 +265,7 @@ func (m *meter) findCase(i int, accepts func(reachingCall) bool, edits ...policy
 
 // describeSubject returns a phrase for what the current rule judges.
 func (m *meter) describeSubject() string {
-	return [...]string{policy.OnCall: "a call", policy.OnReply: "a result of a call", policy.OnList: "an entry of a list"}[m.source.On]
+	return [...]string{policy.OnCall: "a call", policy.OnReply: "a result of a call", policy.OnList: "an entry of a list", policy.OnUpload: "what goes to a model"}[m.source.On]
 }
 
 func (m *meter) addPoint(rule int, what, way, by, hint string) {

@@ -32,7 +32,7 @@ type Mutation struct {
 // Mutate makes all small changes of the policy and checks which of them some
 // fixture notices. src is the text of p.
 func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Mutation, error) {
-	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList)
+	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList, policy.OnUpload)
 	if err != nil {
 		return Mutation{}, err
 	}

@@ -30,12 +30,12 @@ type ReplyChange struct {
 
 func compareReplies(before, after *policy.Policy) *Replies {
 	about := func(p *policy.Policy) bool {
-		return p.PolicyFor(policy.OnReply) != nil || p.PolicyFor(policy.OnList) != nil
+		return p.PolicyFor(policy.OnReply) != nil || p.PolicyFor(policy.OnList) != nil || p.PolicyFor(policy.OnUpload) != nil
 	}
 	if !about(before) && !about(after) {
 		return nil
 	}
-	r := &Replies{Same: before.AltersAlike(after, policy.OnReply) && before.AltersAlike(after, policy.OnList)}
+	r := &Replies{Same: prove.AlikeReplies(before, after)}
 	var found []prove.Reply
 	found, r.Whole = prove.CompareReplies(before, after)
 	for _, x := range found {
@@ -62,6 +62,10 @@ func (c *ReplyChange) describeReply() string {
 	switch {
 	case c.On == policy.OnList:
 		s = "in a list, what is called by "
+	case c.On == policy.OnUpload && call.Subject == policy.NoSubject:
+		s = "what goes to a model and cannot be read"
+	case c.On == policy.OnUpload:
+		s = "what goes to a model, of "
 	case call.Subject == policy.NoSubject:
 		s = "answer to a call that is not known"
 	}

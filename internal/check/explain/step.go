@@ -142,6 +142,9 @@ func (t *printer) formatCondition(c *policy.Condition, m where.Match, src *polic
 	case policy.SubjectKind:
 		return fmt.Sprintf("is about %s", plural[c.Want[0]])
 	case policy.OtherOn:
+		if c.Want[0] == policy.OnUpload.String() {
+			return `judges what goes to a model (on = "upload")`
+		}
 		return "judges what comes back (on = \"" + c.Want[0] + "\")"
 	case policy.CallCondition:
 		k, _ := policy.CallKeyOf(c.Key)

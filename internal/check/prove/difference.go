@@ -75,7 +75,7 @@ func Difference(before, after *policy.Policy, o Options) []CallClass {
 	if !before.AltersAlike(after, policy.OnCall) {
 		d.classes = append(d.classes, CallClass{Undecided: true, Reason: reasonEdits})
 	}
-	if !alikeReplies(before, after) {
+	if !AlikeReplies(before, after) {
 		d.classes = append(d.classes, CallClass{Undecided: true, Reason: ReasonReplies})
 	}
 	if !slices.EqualFunc(before.Layers(), after.Layers(), func(p, q *policy.Policy) bool { return p.Revision() == q.Revision() }) {

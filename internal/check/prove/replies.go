@@ -29,12 +29,12 @@ type Reply struct {
 // example, so that an empty list proves that there is no difference.
 func CompareReplies(before, after *policy.Policy) (found []Reply, whole bool) {
 	layers := len(before.Layers()) + len(after.Layers())
-	if alikeReplies(before, after) && layers == 0 {
+	if AlikeReplies(before, after) && layers == 0 {
 		return nil, true
 	}
 	r := replies{before: before, after: after, told: map[string]bool{}}
 	r.whole = layers == 0 && alikePacks(before, after)
-	for r.on = policy.OnReply; r.on <= policy.OnList; r.on++ {
+	for r.on = policy.OnReply; r.on < policy.OnCount; r.on++ {
 		var rules []policy.Source
 		for _, p := range []*policy.Policy{before, after} {
 			rules = append(rules, slices.DeleteFunc(p.Sources(), func(s policy.Source) bool { return s.On != r.on })...)
@@ -46,7 +46,7 @@ func CompareReplies(before, after *policy.Policy) (found []Reply, whole bool) {
 			r.subject = s
 			if s != policy.NoSubject {
 				r.compareRules(slices.DeleteFunc(slices.Clone(rules), func(x policy.Source) bool { return x.About != s && !x.CoversAllSubjects() }))
-			} else if r.on == policy.OnReply {
+			} else if r.on != policy.OnList {
 				r.compareRules(rules)
 			}
 		}
@@ -54,9 +54,9 @@ func CompareReplies(before, after *policy.Policy) (found []Reply, whole bool) {
 	return r.found, r.whole
 }
 
-// alikeReplies reports whether the rules about replies are the same.
-func alikeReplies(p, q *policy.Policy) bool {
-	return p.AltersAlike(q, policy.OnReply) && p.AltersAlike(q, policy.OnList)
+// AlikeReplies reports whether the rules about replies, lists and uploads are the same.
+func AlikeReplies(p, q *policy.Policy) bool {
+	return p.AltersAlike(q, policy.OnReply) && p.AltersAlike(q, policy.OnList) && p.AltersAlike(q, policy.OnUpload)
 }
 
 func alikePacks(p, q *policy.Policy) bool {

@@ -11,11 +11,11 @@ import (
 
 // Judge judges recorded calls by a policy.
 type Judge struct {
-	policy  *policy.Policy             // the policy under its layers
-	alone   *policy.Policy             // the policy without its layers
-	layers  []layer                    // the layers above the policy
-	replies [policy.OnList + 1][]layer // the policy itself and its layers, if they have rules about replies or lists
-	sources []policy.Source            // the rules of alone
+	policy  *policy.Policy          // the policy under its layers
+	alone   *policy.Policy          // the policy without its layers
+	layers  []layer                 // the layers above the policy
+	replies [policy.OnCount][]layer // the policy itself and its layers, if they have rules about replies, lists or uploads
+	sources []policy.Source         // the rules of alone
 	src     []byte
 	file    string
 	options policy.Options            // without the layers
@@ -44,7 +44,7 @@ func NewJudge(file string, src []byte, o policy.Options) (*Judge, error) {
 		}
 	}
 	for _, p := range append([]*policy.Policy{j.alone}, o.Above...) {
-		for on := policy.OnReply; on <= policy.OnList; on++ {
+		for on := policy.OnReply; on < policy.OnCount; on++ {
 			if q := p.PolicyFor(on); q != nil {
 				j.replies[on] = append(j.replies[on], layer{q, q.Sources()})
 			}

@@ -292,7 +292,7 @@ type looker struct {
 func (l *looker) inspectToken(path []string, name, value token) (segment string, ok bool) {
 	at := place{path: path[:len(path)-1], entry: l.entryIndex(path)}
 	segment = name.said
-	if l.isBlob(path, name, value) && isPicture(value.said) {
+	if blob := value.said; l.isBlob(path, name, value) && isPicture(blob) || isPicture(dataOf(blob)) {
 		return segment, true
 	}
 	if l.room -= len(name.said) + len(value.said); l.room < 0 {
@@ -518,6 +518,16 @@ func (l *looker) addBlob(at place, t token) bool {
 	}
 	text := token{start: t.start, end: t.end, said: string(b), number: true} // no part of it can be altered
 	return l.addFindings(at, text, 0, l.inspectText(text.said))
+}
+
+// dataOf returns the base64 of a URL such as data:image/png;base64,… (RFC 2397); "" for any other text.
+func dataOf(said string) string {
+	rest, is := strings.CutPrefix(said, "data:")
+	head, data, found := strings.Cut(rest, ",")
+	if !is || !found || len(head) > 100 || !strings.HasSuffix(head, ";base64") {
+		return ""
+	}
+	return data
 }
 
 // isPicture reports whether a long blob is not text, such as a screenshot. Nothing can be found

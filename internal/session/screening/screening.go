@@ -22,6 +22,7 @@ import (
 	"github.com/clawai/clawai/internal/mcp/reply"
 	"github.com/clawai/clawai/internal/session/carried"
 	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/internal/text/inspect"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
 )
@@ -61,10 +62,24 @@ func frameLimits() frame.Limits {
 
 // Inspect inspects a reply, or each reply of a batch.
 func (in *inspector) Inspect(x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
+	if x.Unread {
+		return judgeUnread(x, p), nil
+	}
 	if raw := x.OriginalRaw(); x.Frame.Kind == frame.Response && isSame(x.Frame.Raw, raw) {
 		return in.inspectMessage(&x.Frame, x, p)
 	}
 	return in.inspectLine(x, p)
+}
+
+// judgeUnread judges an upload that nobody could read: it may hold every kind that a rule looks for, and be
+// the result of any call.
+func judgeUnread(x *gate.Exchange, p gate.Policy) (i gate.Inspection) {
+	kinds, _ := p.Screens(policy.OnUpload)
+	i.Decision = p.DecideReply(policy.OnUpload, answeredCalls(x, p), append(slices.Clone(kinds), string(inspect.Unscreened)))
+	if alters := i.Decision.Alters; len(alters) > 0 {
+		i.Decision, i.Why = policy.Decision{Rule: alters[0].Rule}, "what cannot be read cannot be taken out"
+	}
+	return i
 }
 
 // isSame reports whether two texts are the same bytes in memory.
@@ -119,7 +134,10 @@ func mergeInspection(all, one *gate.Inspection) {
 
 func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
 	on, method := policy.OnReply, x.Event.Method
-	if reply.IsList(method) && f.Result != nil {
+	switch {
+	case x.Upload:
+		on = policy.OnUpload
+	case reply.IsList(method) && f.Result != nil:
 		on = policy.OnList
 	}
 	pass := gate.Inspection{Decision: policy.Decision{Action: policy.Allow}}
@@ -132,7 +150,7 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 		return pass, nil
 	}
 	i, err := in.judgeMessage(f, x, p, on, introduces, &c)
-	if err == nil {
+	if err == nil && !x.Upload {
 		in.learnPromises(f, x, p, &i)
 	}
 	return i, err

@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// searches caches the search for calls, for replies and for lists under the session's current
+// searches caches the search for calls, replies, lists and uploads under the session's current
 // policy, because preparing a search costs more than searching one message.
-type searches [policy.OnList + 1]atomic.Pointer[search]
+type searches [policy.OnCount]atomic.Pointer[search]
 
 // search holds the kinds that the rules of a policy name: for calls, for replies or for lists.
 type search struct {

@@ -88,7 +88,7 @@ type Told struct {
 
 // Identity is whom a laptop belongs to, as the centre knows it now. Rules ask for it.
 type Identity struct {
-	Who         string   `json:"who"`           // a name for people to read; anybody may have the same
+	Who         string   `json:"who"`           // the e-mail address that the provider has verified, or the key
 	Key         string   `json:"key"`           // ISSUER#SUBJECT, which is one person alone
 	Groups      []string `json:"groups"`        // as the identity provider names them
 	GroupsKnown bool     `json:"groups_known"`  // false: there may be groups that Groups does not have

@@ -55,6 +55,20 @@ func IsSilent(path string) bool {
 	return false
 }
 
+// FindCounted returns the form of the requests to a path that sends a conversation to have it counted or
+// shortened; NoAPI for any other.
+func FindCounted(path string) API {
+	for _, end := range []string{"/count_tokens", "/input_tokens", "/compact"} {
+		if before, found := strings.CutSuffix(path, end); found {
+			return FindAPI(before)
+		}
+	}
+	if strings.HasSuffix(path, ":countTokens") {
+		return Gemini
+	}
+	return NoAPI
+}
+
 // Call is a tool call that a model asks for.
 type Call struct {
 	ID   string // "" where the service gives none

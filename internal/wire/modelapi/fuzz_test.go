@@ -16,6 +16,7 @@ var requests = []string{
 	`{"input":[],"tools":[{"type":"function"},{"type":"mcp"}]}`,
 	`{"messages":[],"tools":[{"type":"function"}],"web_search_options":{}}`,
 	`{"contents":[],"tools":[{"googleSearch":{}},{"functionDeclarations":[]}]}`,
+	`{"system":[{"type":"text","text":"s"}],"messages":[{"role":"user","content":[{"type":"document","source":{"data":"x"},"cache_control":{}},{"type":"new","y":{"z":["w"]}}]}]}`,
 	`{"messages":[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"Bash","input":{"command":"x"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"y"},{"type":"text","text":"z"}]}]}`,
 	`{"input":[{"type":"function_call","call_id":"a","name":"f","namespace":"mcp__s","arguments":"{\"a\":1}"},{"type":"function_call_output","call_id":"a","output":"x"},{"type":"custom_tool_call","call_id":"b","name":"p","input":"*** "},{"type":"local_shell_call","call_id":"c","action":{"command":["ls"]}}]}`,
 	`{"messages":[{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":[{"type":"text","text":"x"}]}]}`,
@@ -65,6 +66,11 @@ func FuzzRequest(f *testing.F) {
 			less := frame.SplicePart(body, r.Tools.Bytes(), r.WithoutTools(alone))
 			if again, err := ReadRequest(api, less); err != nil || len(again.Offers) != len(r.Offers)-len(alone) || len(again.Calls) != len(r.Calls) || len(again.Results) != len(r.Results) {
 				t.Fatalf("%v: without %d tools it reads %s", err, len(alone), less)
+			}
+		}
+		for _, v := range r.Words {
+			if v == "" || !within(v, body) {
+				t.Fatal("words are elsewhere")
 			}
 		}
 		for i := range r.Results {

@@ -43,6 +43,25 @@ func OfferKinds(api API) []string {
 	return hostedTypes[api]
 }
 
+// OfferWords returns the words of which a request holds one if it offers a tool of a kind. A word may stand for
+// something else, too, and have letters that are written as escapes.
+func OfferWords(api API, kind string) (words []string) {
+	switch {
+	case api == Gemini:
+		for name, other := range hostedMembers {
+			if other == kind {
+				words = append(words, `"`+name+`"`)
+			}
+		}
+		return words
+	case api == Messages && kind == "mcp":
+		return []string{`"mcp_servers"`}
+	case api == Chat:
+		return []string{`"web_search_options"`}
+	}
+	return []string{`"` + kind}
+}
+
 // readOffers reads the tools of a request.
 func (r *Request) readOffers(api API, root *object) error {
 	r.Tools = root.value("tools")

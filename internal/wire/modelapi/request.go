@@ -13,10 +13,12 @@ import (
 type Request struct {
 	Calls   []Asked
 	Results []Result
-	Said    string   // the text of the last message, if the user wrote it
-	Unread  []string // kinds of parts of which this package does not know what they hold
-	Offers  []Offer
-	Tools   jsonscan.Value // the list of tools
+	// Words are the values beside results that say something to the model and are not its own: what the user
+	// has written, what the client adds, documents and pictures.
+	Words  []jsonscan.Value
+	Unread []string // kinds of parts of which this package does not know what they hold
+	Offers []Offer
+	Tools  jsonscan.Value // the list of tools
 }
 
 // Asked is a call that a model has asked for before, or that its service has run.
@@ -52,6 +54,9 @@ func ReadRequest(api API, body []byte) (r Request, err error) {
 	if err := r.readOffers(api, &root); err != nil {
 		return r, fmt.Errorf("its tools: %w", err)
 	}
+	for _, name := range []string{"system", "instructions", "systemInstruction", "system_instruction"} {
+		r.addWords(root.value(name))
+	}
 	member := map[API]string{Messages: "messages", Responses: "input", Chat: "messages", Gemini: "contents"}[api]
 	conversation := root.value(member)
 	if conversation == "" {
@@ -62,7 +67,7 @@ func ReadRequest(api API, body []byte) (r Request, err error) {
 		err = visitObjects(conversation, r.readMessage)
 	case Responses:
 		if conversation.Kind() == jsonscan.String {
-			r.Said = conversation.Text()
+			r.addWords(conversation)
 		} else {
 			err = visitObjects(conversation, r.readItem)
 		}
@@ -86,18 +91,46 @@ func (r *Request) noteUnread(kind string) {
 	}
 }
 
+// addWords adds the values of a content: a text, or those in the parts of a list.
+func (r *Request) addWords(content jsonscan.Value) {
+	switch content.Kind() {
+	case jsonscan.String:
+		r.Words = append(r.Words, content)
+	case jsonscan.Array:
+		for part := range content.Elements() {
+			r.addWords(part)
+		}
+	case jsonscan.Object:
+		for name, value := range content.Members() {
+			r.addMember(name.Text(), value)
+		}
+	default: // it says nothing
+	}
+}
+
+// addMember is addWords for a member. Some name a thing and say nothing, and where a client wants a cache to
+// end changes from request to request.
+func (r *Request) addMember(name string, value jsonscan.Value) {
+	switch name {
+	case "type", "role", "id", "status", "cache_control":
+	case "source", "image_url", "inlineData", "inline_data": // a picture or a document is one value
+		r.Words = append(r.Words, value)
+	default:
+		r.addWords(value)
+	}
+}
+
 func (r *Request) addCall(c Call, place jsonscan.Value) {
 	r.Calls = append(r.Calls, Asked{Call: c, Place: place})
 }
 
 // readMessage reads a message of Messages.
 func (r *Request) readMessage(o *object) error {
-	user := o.text("role") == "user"
-	r.Said = ""
+	user := o.text("role") != "assistant"
 	content := o.value("content")
 	if content.Kind() == jsonscan.String {
 		if user {
-			r.Said = content.Text()
+			r.addWords(content)
 		}
 		return nil
 	}
@@ -110,15 +143,23 @@ func (r *Request) readMessage(o *object) error {
 			r.Results = append(r.Results, Result{ID: b.text("tool_use_id"), Content: b.value("content")})
 		case strings.HasSuffix(kind, "_tool_result"):
 			r.Results = append(r.Results, Result{ID: b.text("tool_use_id"), Name: kind, Content: b.value("content"), Hosted: true})
-		case kind == "text":
-			if user {
-				r.Said = strings.TrimPrefix(r.Said+"\n"+b.text("text"), "\n")
+		default:
+			if kind != "text" && !plainBlocks[kind] {
+				r.noteUnread(kind)
 			}
-		case !plainBlocks[kind]:
-			r.noteUnread(kind)
+			if user {
+				r.addMembers(b)
+			}
 		}
 		return nil
 	})
+}
+
+// addMembers is addWords for an object whose members were read.
+func (r *Request) addMembers(o *object) {
+	for i, name := range o.names {
+		r.addMember(name, o.values[i])
+	}
 }
 
 // plainBlocks are the blocks of Messages that hold no result of a tool.
@@ -130,16 +171,14 @@ var plainBlocks = map[string]bool{
 // readItem reads an item of Responses.
 func (r *Request) readItem(o *object) error {
 	kind := o.text("type")
-	said := r.Said
-	r.Said = ""
 	if c, is, err := readItemCall(o); is || err != nil {
 		r.addCall(c, o.value("name"))
 		return err
 	}
 	switch {
 	case kind == "" || kind == "message":
-		if o.text("role") == "user" {
-			r.Said = strings.TrimPrefix(said+"\n"+textOf(o.value("content")), "\n")
+		if o.text("role") != "assistant" {
+			r.addWords(o.value("content"))
 		}
 	case strings.HasSuffix(kind, "_call_output"):
 		r.Results = append(r.Results, Result{ID: o.text("call_id"), Content: o.value("output")})
@@ -147,6 +186,7 @@ func (r *Request) readItem(o *object) error {
 		r.Results = append(r.Results, Result{ID: o.text("id"), Name: kind, Content: o.value(hostedItems[kind]), Hosted: true})
 	case !plainItems[kind]:
 		r.noteUnread(kind)
+		r.addMembers(o)
 	}
 	return nil
 }
@@ -224,26 +264,11 @@ func parseArguments(text string) (args []byte, bad string) {
 	return []byte(text), ""
 }
 
-// textOf returns the texts of a content: a string, or a list of parts.
-func textOf(v jsonscan.Value) string {
-	if v.Kind() == jsonscan.String {
-		return v.Text()
-	}
-	var all []string
-	for part := range v.Elements() {
-		if t := part.Member("text"); t.Kind() == jsonscan.String {
-			all = append(all, t.Text())
-		}
-	}
-	return strings.Join(all, "\n")
-}
-
 // readChatMessage reads a message of Chat Completions.
 func (r *Request) readChatMessage(o *object) error {
-	r.Said = ""
 	switch role := o.text("role"); role {
-	case "user":
-		r.Said = textOf(o.value("content"))
+	case "user", "system", "developer":
+		r.addWords(o.value("content"))
 	case "tool", "function":
 		r.Results = append(r.Results, Result{ID: o.text("tool_call_id"), Name: o.text("name"), Place: o.value("name"), Content: o.value("content")})
 	case "assistant":
@@ -252,9 +277,9 @@ func (r *Request) readChatMessage(o *object) error {
 			r.addCall(c.withArguments(), c.place)
 			return nil
 		})
-	case "system", "developer":
 	default:
 		r.noteUnread(role)
+		r.addMembers(o)
 	}
 	return nil
 }
@@ -349,13 +374,15 @@ func (c Call) withArguments() Call {
 
 // readContent reads a content of Gemini.
 func (r *Request) readContent(o *object) error {
-	user, said := o.text("role") != "model", ""
-	err := visitObjects(o.value("parts"), func(p *object) error {
+	user := o.text("role") != "model"
+	return visitObjects(o.value("parts"), func(p *object) error {
 		for i, name := range p.names {
 			v := p.values[i]
 			switch name {
 			case "text":
-				said = strings.TrimPrefix(said+"\n"+v.Text(), "\n")
+				if user {
+					r.addWords(v)
+				}
 			case "functionCall", "function_call":
 				c, place, err := readGeminiCall(v)
 				if err != nil {
@@ -368,19 +395,20 @@ func (r *Request) readContent(o *object) error {
 					return err
 				}
 				r.Results = append(r.Results, Result{ID: f.text("id"), Name: f.text("name"), Place: f.value("name"), Content: f.value("response"), IDPlace: f.value("id")})
+				r.addWords(f.value("parts")) // pictures
 			case "codeExecutionResult", "code_execution_result":
 				r.Results = append(r.Results, Result{Name: name, Content: v, Hosted: true})
 			case "thought", "thoughtSignature", "thought_signature", "inlineData", "inline_data", "fileData", "file_data", "executableCode", "executable_code", "videoMetadata":
+				if user {
+					r.addMember(name, v)
+				}
 			default:
 				r.noteUnread(name)
+				r.addMember(name, v)
 			}
 		}
 		return nil
 	})
-	if r.Said = ""; user {
-		r.Said = said
-	}
-	return err
 }
 
 // readGeminiCall reads a functionCall.

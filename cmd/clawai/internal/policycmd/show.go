@@ -161,7 +161,7 @@ func (s *section) groupRules() {
 			s.From = append(s.From, from)
 		}
 	}
-	for _, on := range []policy.On{policy.OnCall, policy.OnReply, policy.OnList} {
+	for _, on := range []policy.On{policy.OnCall, policy.OnReply, policy.OnList, policy.OnUpload} {
 		for _, subject := range []policy.Subject{policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject, policy.SamplingSubject, policy.ElicitationSubject, policy.MethodSubject, policy.NoSubject} {
 			s.groupSubject(on, subject)
 		}
@@ -243,7 +243,7 @@ func namesAll(r *policy.Source) bool {
 	return r.CoversAllSubjects() || slices.ContainsFunc(r.Names, func(g string) bool { return strings.Trim(g, "*") == "" })
 }
 
-var comesBack = map[string]string{"reply": "what comes back", "list": "what it lists"}
+var comesBack = map[string]string{"reply": "what comes back", "list": "what it lists", "upload": "what goes to a model"}
 
 // verdicts are the words for what a rule does, of calls and of what comes back.
 var verdicts = map[policy.Action][2]string{

@@ -1,0 +1,59 @@
+package model
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/clawai/clawai/internal/wire/modelapi"
+)
+
+// maxWindow is how far back, in bytes, a zstd body may refer: what HTTP allows (RFC 9659).
+const maxWindow = 8 << 20
+
+// codings are the content codings (RFC 9110, 8.4.1) that are read. What a decoder returns may be of any
+// length; the caller bounds it.
+var codings = map[string]func(io.Reader) (io.Reader, error){
+	"gzip":    func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+	"x-gzip":  func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+	"deflate": func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) },
+	"br":      func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil },
+	"zstd": func(r io.Reader) (io.Reader, error) {
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)) // 1: it starts no goroutine
+	},
+}
+
+func isPlain(coding string) bool { return coding == "" || strings.EqualFold(coding, "identity") }
+
+// decodeBody returns the text of a body in an encoding.
+func decodeBody(body io.Reader, coding string) (io.Reader, error) {
+	if isPlain(coding) {
+		return body, nil
+	}
+	if open := codings[strings.ToLower(strings.TrimSpace(coding))]; open != nil {
+		return open(body)
+	}
+	return nil, errors.New("it is in the encoding " + shortenText(coding))
+}
+
+// decodeWhole returns the text of a body, which must not be too long to be read.
+func decodeWhole(body []byte, coding string) ([]byte, error) {
+	if isPlain(coding) {
+		return body, nil
+	}
+	from, err := decodeBody(bytes.NewReader(body), coding)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(from, modelapi.MaxText+1))
+	if err == nil && len(text) > modelapi.MaxText {
+		err = errors.New("it is too long when decoded")
+	}
+	return text, err
+}

@@ -1,0 +1,127 @@
+package model
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/wire/modelapi"
+	"github.com/clawai/clawai/policy"
+)
+
+// UploadMethod is the method in the record of what was judged on its way to the service of a model.
+const UploadMethod = "model/upload"
+
+// screensUploads reports whether rules look at what goes to the service.
+func (t *turn) screensUploads() bool { return t.o.Gate.ScreensUploads() }
+
+// newUpload returns the exchange of a part of a request. of are the calls whose result it is.
+func (t *turn) newUpload(raw []byte, of []policy.Call) *gate.Exchange {
+	c := &of[0]
+	return &gate.Exchange{Raw: raw, Answered: of, Upload: true, Event: event.Event{
+		Server: c.Server, Direction: "client", Method: UploadMethod, Names: c.Names, Detail: t.describeTurn(),
+	}}
+}
+
+// uploadResult judges the result of a tool on its way to the service. It returns what stands in its place
+// after that, or nil.
+func (t *turn) uploadResult(one *modelapi.Result, made *madeCall) (instead []byte, err error) {
+	line, err := resultFrame(one.ID, one.Content, true)
+	if err != nil {
+		return nil, t.uploadUnread("a result", one.Content.Bytes())
+	}
+	x := t.newUpload(line, made.calls)
+	if one.ID != "" {
+		x.Event.Detail += ", call " + shortenText(one.ID) // Event.ID is for what gets a reply
+	}
+	return t.observeResult(x, &made.calls[0], one.Content.Kind())
+}
+
+// uploadWords judges what a request says beside results, of which nothing is changed.
+func (t *turn) uploadWords(r *modelapi.Request) error {
+	if !t.screensUploads() {
+		return nil
+	}
+	said := policy.Call{Server: t.o.Client.ID, Method: policy.WordsMethod, Subject: policy.MethodSubject, Names: []string{policy.WordsMethod}, Session: t.session}
+	for _, v := range r.Words {
+		of := digest(sha256.Sum256(append([]byte("words "), v...)))
+		if no, known := t.findResult(of); known {
+			if no != nil {
+				return &refusal{http.StatusBadRequest, string(no)}
+			}
+			continue
+		}
+		line, err := resultFrame("", v, true)
+		if err != nil {
+			err = t.uploadUnread("words", v.Bytes())
+		} else {
+			x := t.newUpload(line, []policy.Call{said})
+			if err = t.observeUpload(x, "what you or your agent say"); err != nil && x.Event.Code == gate.CodeDeniedByPerson {
+				t.keepResult(of, []byte(err.Error()))
+			}
+		}
+		if err != nil {
+			return err
+		}
+		t.keepResult(of, nil)
+	}
+	return nil
+}
+
+// uploadUnread judges a part of a request that could not be read: every rule may be about it.
+func (t *turn) uploadUnread(what string, raw []byte) error {
+	if !t.screensUploads() {
+		return nil
+	}
+	x := t.newUpload(raw, []policy.Call{{}})
+	x.Unread, x.Event.Server = true, t.o.Client.ID
+	return t.observeUpload(x, what+" that clawai cannot read")
+}
+
+// observeUpload passes to the gate what is sent as it is or not at all.
+func (t *turn) observeUpload(x *gate.Exchange, what string) error {
+	out := newOutcome(nil)
+	x.Out = out
+	t.o.Gate.Observe(t.ctx, x)
+	v, err := out.await(t.ctx)
+	switch {
+	case err != nil:
+		return err
+	case v == nil:
+		return nil
+	case t.passing != nil: // it has gone: the rules have changed meanwhile
+		return errLabels
+	}
+	d := t.o.Gate.MaskDenial(v.NewDenial(x.Answered[0]))
+	text := "the owner's policy keeps back " + what
+	if d.Description != "" {
+		text += " (" + shortenText(d.Description) + ")"
+	}
+	if d.Reason != "" {
+		text += ": " + d.Reason
+	}
+	text += ". Nothing of this request was sent. It stays refused while that is in the conversation: take it out, or begin a new one"
+	if d.Record != "" {
+		text += fmt.Sprintf("; the owner finds it as record %s", d.Record)
+	}
+	return &refusal{http.StatusBadRequest, text}
+}
+
+// uploadElsewhere judges a request to a path that takes no conversation which clawai knows. What was let go
+// once goes again.
+func (t *turn) uploadElsewhere(r *http.Request) error {
+	if !t.screensUploads() || r.ContentLength == 0 || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	of := digest(sha256.Sum256([]byte("path " + r.URL.Path)))
+	if _, known := t.findResult(of); known {
+		return nil
+	}
+	err := t.uploadUnread("a request to "+shortenText(r.URL.Path), []byte(r.Method+" "+r.URL.Path))
+	if err == nil {
+		t.keepResult(of, nil)
+	}
+	return err
+}
