@@ -81,10 +81,7 @@ func (p *parser) readApprovers(k ruleKey, e toml.Expression) {
 			return
 		}
 		if _, _, ok := SplitApprover(v.Text()); !ok {
-			start, end, known := v.Span()
-			if !known {
-				start, end = e.Key[0].Start, e.Key[0].End
-			}
+			start, end, _ := v.Span() // a string has a place
 			p.fail(start, end, fmt.Sprintf("%q is no approver", v.Text()), `write "role:NAME", "group:NAME" or "person:NAME"`)
 			return
 		}

@@ -33,6 +33,9 @@ func TestApproversAreRead(t *testing.T) {
 	if got := parsePolicy(t, asking("deploy"), policy.Options{}).Rules()[0].Approval; got != nil || got.String() != "" {
 		t.Errorf("a rule without approvers has %v", got)
 	}
+	if r.Approval.IsEqual(nil) || (*policy.Approval)(nil).IsEqual(r.Approval) {
+		t.Error("approvers are nobody")
+	}
 	copied := p.CopyRule(r, policy.RuleCopy{})
 	if again := parsePolicy(t, copied, policy.Options{}).Rules()[0]; !again.Approval.IsEqual(r.Approval) {
 		t.Errorf("written and read again: %s\n%s", again.Approval, copied)
@@ -47,6 +50,8 @@ func TestApproversThatAreNone(t *testing.T) {
 		asking("t", `approvers = ["role:"]`):                                        `4:14: "role:" is no approver (write "role:NAME", "group:NAME" or "person:NAME")`,
 		asking("t", `approvers = ["team:x"]`):                                       `4:14: "team:x" is no approver (write "role:NAME", "group:NAME" or "person:NAME")`,
 		asking("t", `approvers = ["role:a\nb"]`):                                    `4:14: "role:a\nb" is no approver (write "role:NAME", "group:NAME" or "person:NAME")`,
+		asking("t", `approvers = ["role:a", 1]`):                                    `4:24: approvers must be a list of strings, not a number`,
+		asking("t", "approvers = [\"\"\"\nx\"\"\"]"):                                `is no approver`,
 		asking("t", `approvers = ["role:a"]`, `approvals = 11`):                     `5:13: approvals must be a whole number from 1 to 10, not a number`,
 		asking("t", `approvers = ["role:a"]`, `approvals = 0`):                      `5:13: approvals must be a whole number from 1 to 10, not a number`,
 		asking("t", `approvers = ["role:a"]`, `approvals = 1.5`):                    `5:13: approvals must be a whole number from 1 to 10, not a number`,
