@@ -78,6 +78,10 @@ func TestRulesThatBeginToNameApprovers(t *testing.T) {
 			x := j.call("prompt")
 			s.Do(t.Context(), x)
 			s.askers.Wait()
+			v := j.verdicts[x]
+			if told := v.NewDenial(x.Calls[0]); told.Team != (c.after != nil) {
+				t.Errorf("the refusal says that the team can allow it: %v", told.Team)
+			}
 			if got := j.became(x); got == "forward" {
 				t.Errorf("it went on")
 			}
