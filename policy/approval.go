@@ -39,7 +39,14 @@ func (a *Approval) IsEqual(other *Approval) bool {
 	if a == nil || other == nil {
 		return a == other
 	}
-	return a.String() == other.String()
+	return a.Votes == other.Votes && a.NotSelf == other.NotSelf && slices.Equal(a.sortApprovers(), other.sortApprovers())
+}
+
+// sortApprovers returns each approver once, in the same order for equal requirements.
+func (a *Approval) sortApprovers() []string {
+	who := slices.Clone(a.Approvers)
+	slices.Sort(who)
+	return slices.Compact(who)
 }
 
 // String returns the requirement in words, in the same words for equal requirements: "2 of
@@ -48,9 +55,7 @@ func (a *Approval) String() string {
 	if a == nil {
 		return ""
 	}
-	who := slices.Clone(a.Approvers)
-	slices.Sort(who)
-	text := fmt.Sprintf("%d of %s", a.Votes, listWords(slices.Compact(who)))
+	text := fmt.Sprintf("%d of %s", a.Votes, listWords(a.sortApprovers()))
 	if a.NotSelf {
 		text += ", not its owner"
 	}

@@ -36,6 +36,10 @@ func TestApproversAreRead(t *testing.T) {
 	if r.Approval.IsEqual(nil) || (*policy.Approval)(nil).IsEqual(r.Approval) {
 		t.Error("approvers are nobody")
 	}
+	joined := policy.Approval{Approvers: []string{"role:a, role:b"}, Votes: 1}
+	if joined.IsEqual(&policy.Approval{Approvers: []string{"role:a", "role:b"}, Votes: 1}) {
+		t.Error("a comma in a name is the end of it")
+	}
 	copied := p.CopyRule(r, policy.RuleCopy{})
 	if again := parsePolicy(t, copied, policy.Options{}).Rules()[0]; !again.Approval.IsEqual(r.Approval) {
 		t.Errorf("written and read again: %s\n%s", again.Approval, copied)

@@ -370,7 +370,7 @@ func clientRecord(t *testing.T, recorded bool) {
 	}
 	door, err := gate.New(gate.Options{
 		Policy: clientPolicy(t, src), Recorder: log, Approver: nobody{},
-		Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
+		Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
 	})
 	if err != nil {
 		t.Fatal(err)

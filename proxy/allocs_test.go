@@ -54,7 +54,7 @@ func allocations(t *testing.T, mode redact.Mode, params string) float64 {
 	}
 	guard, err := gate.New(gate.Options{
 		Policy: rules, Recorder: log, Approver: &person{}, Facts: policy.Facts{Cwd: "/home/user/projects/app"},
-		Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
+		Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
 	})
 	if err != nil {
 		t.Fatal(err)

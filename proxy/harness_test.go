@@ -84,7 +84,7 @@ func newHarness(t *testing.T, settings ...setting) *harness {
 	}
 	g := gate.Options{
 		Policy: p, Recorder: w.record, Approver: w.person, WaitEvery: time.Millisecond,
-		Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
+		Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
 	}
 	o := proxy.Options{
 		ClientIn: clientIn, ClientOut: clientOut, Server: w.upstream, Name: "fs",

@@ -62,7 +62,7 @@ func TestStreamTakesMessagesTogether(t *testing.T) {
 			r, asked := &record{}, make(chan gate.Question, 1)
 			guard, err := gate.New(gate.Options{
 				Policy: p, Recorder: r, Approver: &person{asked: asked}, WaitEvery: time.Hour,
-				Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
+				Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -104,7 +104,7 @@ func newSession(t *testing.T) *proxy.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gate.New(gate.Options{Policy: p, Recorder: &record{}, Approver: &person{}, WaitEvery: time.Hour, Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{}})
+	g, err := gate.New(gate.Options{Policy: p, Recorder: &record{}, Approver: &person{}, WaitEvery: time.Hour, Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{}})
 	if err != nil {
 		t.Fatal(err)
 	}

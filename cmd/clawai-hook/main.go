@@ -54,7 +54,7 @@ func openDoor(line *program.Line, project string, req *client.Request, ask hook.
 	}
 	caller := base.NewCaller(o.Folders.State, o.Policy.Policy)
 	guard, err := gate.New(gate.Options{
-		Policy: o.Policy.Policy, Recorder: o.Record, Approver: ask, Concluder: gate.None{}, Principals: gate.None{}, Inspector: detectors{}, Labels: gate.None{}, Releases: gate.None{},
+		Policy: o.Policy.Policy, Recorder: o.Record, Approver: ask, Concluder: gate.None{}, Inspector: detectors{}, Labels: gate.None{}, Releases: gate.None{},
 		Limits: hook.Uncounted{}, ObserveOnly: line.OptionText("observe") == "true",
 	})
 	if err != nil {

@@ -85,6 +85,7 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	case v.Action != policy.Prompt:
 		return v
 	case !q.isApproved(r.Approval):
+		q.rule = q.now // the refusal names who can allow it now
 		return q.refusalVerdict(CodeNobodyToAsk, "the rules want the approval of others than those who gave it", "")
 	case q.labels != q.shown:
 		return q.refusalVerdict(CodeNobodyToAsk, "the session has seen more since the owner was asked", "")

@@ -78,6 +78,10 @@ func TestRulesThatBeginToNameApprovers(t *testing.T) {
 			x := j.call("prompt")
 			s.Do(t.Context(), x)
 			s.askers.Wait()
+			v := j.verdicts[x]
+			if told := v.NewDenial(x.Calls[0]); told.Team != (c.after != nil) {
+				t.Errorf("the refusal says that the team can allow it: %v", told.Team)
+			}
 			if got := j.became(x); got == "forward" {
 				t.Errorf("it went on")
 			}
@@ -106,13 +110,14 @@ func TestApprovalValue(t *testing.T) {
 	s, other := &Session{}, &Session{}
 	s.granted.server, other.granted.server = "one", "two"
 	call := tool("x")
-	quiet, args, extra, method, server := call, call, call, call, call
+	quiet, args, extra, method, server, folder := call, call, call, call, call, call
 	quiet.Quiet, args.Args, extra.Extra, method.Method, server.Server = 7, []byte(`{"a":2}`), []byte(`{"cwd":"/"}`), "tools/list", "other"
+	folder.Cwd = "/b" // a hook's calls come from many folders
 	is := s.approvalValue([]policy.Call{call})
 	if s.approvalValue([]policy.Call{quiet}) != is {
 		t.Error("it is not the same in another process")
 	}
-	for name, c := range map[string]policy.Call{"arguments": args, "params": extra, "method": method, "server": server} {
+	for name, c := range map[string]policy.Call{"arguments": args, "params": extra, "method": method, "server": server, "folder": folder} {
 		if s.approvalValue([]policy.Call{c}) == is {
 			t.Errorf("other %s, the same value", name)
 		}

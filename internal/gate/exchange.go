@@ -42,10 +42,8 @@ type Exchange struct {
 	// then it is never altered.
 	Upload, Unread bool
 
-	// Caller is the party that is told or asked. Principal is the identity that makes
-	// the call. The zero value of each means nobody.
-	Caller    Caller
-	Principal Principal
+	// Caller is the party that is told or asked; nil means nobody.
+	Caller Caller
 
 	verdict     Verdict         // the verdict so far, while x is judged
 	judgedCalls []policy.Call   // Calls as last passed to the rules: with the time, the labels of the session and the findings
@@ -196,10 +194,9 @@ const (
 	CodeAltered          Code = "altered"            // of a reply: a rule changed part of it
 	CodeReleased         Code = "released"           // of a reply: a rule withholds it, and a person released it
 
-	CodeUnknownCaller  Code = "unknown_caller" // Principals did not admit the caller
-	CodeWithheld       Code = "withheld"       // of a reply: because of its contents
-	CodeLabels         Code = "labels"         // because of what the session has seen
-	CodePinned         Code = "pinned"         // the called thing differs from what was approved
+	CodeWithheld       Code = "withheld" // of a reply: because of its contents
+	CodeLabels         Code = "labels"   // because of what the session has seen
+	CodePinned         Code = "pinned"   // the called thing differs from what was approved
 	CodeDeniedByRule   Code = "denied_by_rule"
 	CodeMarker         Code = "marker" // like denied_by_rule: the call contains the mark of a withheld text
 	CodeNoRule         Code = "no_rule"

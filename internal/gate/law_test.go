@@ -262,7 +262,6 @@ func TestLaw6(t *testing.T) {
 		func(o *Options) { o.Recorder = sink{} },
 		func(o *Options) { o.Approver = sink{} },
 		func(o *Options) { o.Concluder = None{} },
-		func(o *Options) { o.Principals = None{} },
 		func(o *Options) { o.Inspector = None{} },
 		func(o *Options) { o.Labels = None{} },
 		func(o *Options) { o.Releases = None{} },

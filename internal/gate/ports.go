@@ -104,23 +104,6 @@ type Entry struct {
 	By     string        // the process that added the entry, when the Ledger names it; the Ledger fills this in
 }
 
-// Principal is the identity that makes a call. The creator of the exchange fills it in
-// from its own checks, never from the message. The zero value means an unknown caller:
-// no rule may allow an unknown caller what it allows only known callers.
-type Principal struct {
-	ID          string // stable, and used by only one person or program: "local:ana"
-	Role        string // the role in which it calls
-	Environment string // the environment it calls from, as the owner names it: "production"
-}
-
-// Principals checks the principals of calls. It is safe for concurrent use.
-type Principals interface {
-	// Admit checks for each message whether its principal may use the gate now; the
-	// rules decide what the principal may do. An error refuses the message and is for
-	// the owner. Admit must not block.
-	Admit(p *Principal) error
-}
-
 // Label is one thing that a session has seen.
 type Label struct{ Kind, Source string }
 

@@ -47,9 +47,9 @@ func (s *Session) isReleasable(x *Exchange, found *Inspection) bool {
 		!x.Unasked && x.Event.Direction == fromServer && len(x.Answered) > 0 && isGrantable(x.Answered)
 }
 
-// releaseValue returns the digest of the answered calls, of who made them, and of the server.
+// releaseValue returns the digest of the answered calls and of the server.
 func (s *Session) releaseValue(x *Exchange) [sha256.Size]byte {
-	return sha256.Sum256(fmt.Appendf(nil, "%x %q %q %s", valueOf(x.Answered), x.Event.Server, x.Principal, s.granted.server))
+	return sha256.Sum256(fmt.Appendf(nil, "%x %q %s", valueOf(x.Answered), x.Event.Server, s.granted.server))
 }
 
 // releasedRules are the rules as they judge a reply that a person released.

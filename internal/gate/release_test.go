@@ -75,11 +75,6 @@ func (r *reads) Inspect(x *Exchange, p Policy) (i Inspection, err error) {
 	return i, nil
 }
 
-// anybody admits each principal.
-type anybody struct{}
-
-func (anybody) Admit(*Principal) error { return nil }
-
 // releasing is a session whose rules withhold what is hidden, ask about cards, and take secrets out.
 func releasing(t *testing.T, j *journal, r Releases, look *reads, o Options) *Session {
 	t.Helper()
@@ -92,7 +87,7 @@ func releasing(t *testing.T, j *journal, r Releases, look *reads, o Options) *Se
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Releases, o.Inspector, o.Principals = r, look, anybody{}
+	o.Releases, o.Inspector = r, look
 	return sessionOf(t, j, p, o)
 }
 
@@ -168,19 +163,17 @@ func TestAReleaseHoldsForOneCall(t *testing.T) {
 		change func(x *Exchange)
 		o      Options
 	}{
-		"other arguments":      {change: func(x *Exchange) { x.Answered[0].Args = []byte(`{"a":2}`) }},
-		"other spelling":       {change: func(x *Exchange) { x.Answered[0].Args = []byte(`{"a": 1}`) }},
-		"other tool":           {change: func(x *Exchange) { x.Answered[0].Names = []string{"write"} }},
-		"other method":         {change: func(x *Exchange) { x.Answered[0].Subject, x.Answered[0].Method = policy.PromptSubject, "prompts/get" }},
-		"other data":           {change: func(x *Exchange) { x.Answered[0].Extra = []byte(`{"task":{}}`) }},
-		"other server":         {change: func(x *Exchange) { x.Event.Server = "other" }},
-		"other server's call":  {change: func(x *Exchange) { x.Answered[0].Server = "other" }},
-		"a call more":          {change: func(x *Exchange) { x.Answered = append(x.Answered, tool("read")) }},
-		"other caller":         {change: func(x *Exchange) { x.Principal.ID = "local:ben" }},
-		"caller's other role":  {change: func(x *Exchange) { x.Principal.Role = "admin" }},
-		"caller's environment": {change: func(x *Exchange) { x.Principal.Environment = "production" }},
-		"other address":        {o: Options{Upstream: "b"}},
-		"other folder":         {o: Options{Upstream: "a", Facts: policy.Facts{Cwd: "/b"}}},
+		"other arguments":     {change: func(x *Exchange) { x.Answered[0].Args = []byte(`{"a":2}`) }},
+		"other spelling":      {change: func(x *Exchange) { x.Answered[0].Args = []byte(`{"a": 1}`) }},
+		"other tool":          {change: func(x *Exchange) { x.Answered[0].Names = []string{"write"} }},
+		"other method":        {change: func(x *Exchange) { x.Answered[0].Subject, x.Answered[0].Method = policy.PromptSubject, "prompts/get" }},
+		"other data":          {change: func(x *Exchange) { x.Answered[0].Extra = []byte(`{"task":{}}`) }},
+		"other server":        {change: func(x *Exchange) { x.Event.Server = "other" }},
+		"other server's call": {change: func(x *Exchange) { x.Answered[0].Server = "other" }},
+		"a call more":         {change: func(x *Exchange) { x.Answered = append(x.Answered, tool("read")) }},
+		"call's other folder": {change: func(x *Exchange) { x.Answered[0].Cwd = "/b" }},
+		"other address":       {o: Options{Upstream: "b"}},
+		"other folder":        {o: Options{Upstream: "a", Facts: policy.Facts{Cwd: "/b"}}},
 	} {
 		j, r := newJournal(), &released{}
 		s := releasing(t, j, r, &reads{}, Options{Upstream: "a"})

@@ -10,18 +10,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The stages that ask Principals, Inspector and Labels, and None, the empty
+// The stages that ask Inspector and Labels, and None, the empty
 // implementation of ports.
-
-// judgeCaller refuses an unknown caller.
-func (s *Session) judgeCaller(x *Exchange, v *Verdict) bool {
-	err := s.o.Principals.Admit(&x.Principal)
-	if err == nil {
-		return false
-	}
-	*v = Verdict{Code: CodeUnknownCaller, Reason: "who calls is not known here", owner: err.Error(), unruled: true}
-	return true
-}
 
 // keepLabels withholds a message of the server when its labels could not be kept. A message that an
 // earlier stage withheld brings no labels. A message that waits for a person brings its labels.
@@ -89,34 +79,23 @@ func (s *Session) passFiles(x *Exchange, v *Verdict) bool {
 // fromServer is the Direction of an event whose message the server sent.
 const fromServer = "server"
 
-// None implements ports that nobody serves: it tells nobody, admits only the zero
-// Principal, keeps no label, releases nothing, and fails to inspect.
+// None implements ports that nobody serves: it tells nobody, keeps no label, releases nothing, and fails to inspect.
 type None struct{}
 
 var (
-	_ Concluder  = None{}
-	_ Principals = None{}
-	_ Inspector  = None{}
-	_ Labels     = None{}
-	_ Releases   = None{}
-	_ Caller     = None{}
+	_ Concluder = None{}
+	_ Inspector = None{}
+	_ Labels    = None{}
+	_ Releases  = None{}
+	_ Caller    = None{}
 
-	errVouched = errors.New("nobody checks principals here")
-	errKept    = errors.New("nobody keeps labels here")
+	errKept = errors.New("nobody keeps labels here")
 
 	errInspected = errors.New("a rule needs the contents of the message, and nothing here can search them")
 )
 
 // Concluded does nothing.
 func (None) Concluded(Question, Verdict) {}
-
-// Admit admits only the zero Principal.
-func (None) Admit(p *Principal) error {
-	if *p != (Principal{}) {
-		return errVouched
-	}
-	return nil
-}
 
 // Inspect always fails, because it is called only when a rule needs it.
 func (None) Inspect(*Exchange, Policy) (Inspection, error) { return Inspection{}, errInspected }

@@ -5,31 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
-
-// A caller for whom nobody vouches goes nowhere, whatever it says, whatever the rules
-// say, and in a session that only observes too. Nobody in particular is let in.
-func TestACallerNobodyKnows(t *testing.T) {
-	for _, p := range []Principal{{ID: "local:ana"}, {Role: "admin"}, {Environment: "production"}} {
-		for _, observes := range []bool{false, true} {
-			j := newJournal()
-			s := sessionOf(t, j, byName, Options{ObserveOnly: observes})
-			call, message, reply, nobody := j.call("allow"), j.message("n"), j.message("r"), j.call("allow")
-			call.Principal, message.Principal, reply.Principal = p, p, p
-			s.Do(t.Context(), call, message, nobody)
-			s.Observe(t.Context(), reply)
-			for i, x := range []*Exchange{call, message, reply} {
-				j.expect(t, x, CodeUnknownCaller)
-				if x.Event.Stage != string(StageCaller) || x.Event.Kind != event.Decision || x.Event.Policy != "" {
-					t.Errorf("%d: recorded %s", i, line(x.Event))
-				}
-			}
-			j.expect(t, nobody, "forward")
-		}
-	}
-}
 
 // seen are the labels of a test.
 type seen struct {

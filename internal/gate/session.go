@@ -15,14 +15,13 @@ import (
 // Options holds the options of New. All ports are required, so that an unused port is
 // named on purpose: an Approver that denies, or None for the other ports.
 type Options struct {
-	Policy     Policy
-	Recorder   Recorder
-	Approver   Approver
-	Concluder  Concluder
-	Principals Principals
-	Inspector  Inspector
-	Labels     Labels
-	Releases   Releases
+	Policy    Policy
+	Recorder  Recorder
+	Approver  Approver
+	Concluder Concluder
+	Inspector Inspector
+	Labels    Labels
+	Releases  Releases
 
 	AskTimeout time.Duration // how long a call waits for a person; default 45 s, below what clients wait
 	WaitEvery  time.Duration // how often Outlet.Waiting is called while a call waits; default 5 s
@@ -103,7 +102,7 @@ const atOnce = 64
 // New creates a session. Close ends it.
 func New(o Options) (*Session, error) {
 	if o.Policy == nil || o.Recorder == nil || o.Approver == nil || o.Concluder == nil ||
-		o.Principals == nil || o.Inspector == nil || o.Labels == nil || o.Releases == nil {
+		o.Inspector == nil || o.Labels == nil || o.Releases == nil {
 		return nil, errors.New("gate: every port is required")
 	}
 	first := o.Policy

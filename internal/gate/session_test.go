@@ -214,9 +214,6 @@ func alone(o Options) Options {
 	if o.Concluder == nil {
 		o.Concluder = None{}
 	}
-	if o.Principals == nil {
-		o.Principals = None{}
-	}
 	if o.Inspector == nil {
 		o.Inspector = None{}
 	}

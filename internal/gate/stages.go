@@ -13,9 +13,8 @@ type Stage string
 
 // The stages.
 const (
-	StageGate   Stage = "gate"   // the session is over
-	StageCaller Stage = "caller" // the caller is unknown
-	StageReply  Stage = "reply"  // the contents of a reply
+	StageGate   Stage = "gate"  // the session is over
+	StageReply  Stage = "reply" // the contents of a reply
 	StagePolicy Stage = "policy"
 	StagePins   Stage = "pins"   // a server's approved lists
 	StageRate   Stage = "rate"   // a limit of a rule
@@ -49,7 +48,6 @@ const (
 // makes sure that each stage can only tighten. The order cannot be configured.
 var order = []stage{
 	{StageGate, everyMessage, (*Session).refuseIfClosed},
-	{StageCaller, everyMessage, (*Session).judgeCaller},
 	{StageReply, everyMessage, (*Session).inspectReply},
 	{StageLabels, everyMessage, (*Session).keepLabels},
 	{StagePolicy, governed, (*Session).judgeRules},
@@ -185,7 +183,7 @@ func (s *Session) runStages(stages []stage, x *Exchange) {
 // liftVerdict is the only place that loosens a verdict of the order. A person's answer
 // for the session lifts a prompt. A session that only observes lifts verdicts of the
 // rules, their limits and the labels. Nothing lifts the refusal of a closed session,
-// an unknown caller, a withheld reply, a panic or a failed record; a person can only
+// a withheld reply, a panic or a failed record; a person can only
 // release the next answer to the call of a withheld reply (releaseReply).
 func (s *Session) liftVerdict(x *Exchange) {
 	at, v := StageAsk, &x.verdict

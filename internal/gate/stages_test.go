@@ -87,7 +87,7 @@ func instead(t *testing.T, list []stage, i int, with stage) {
 // Each stage of the real order, in its place: a panic, a deny and nonsense refuse,
 // under its name, and nothing that stands after it is asked.
 func TestEachStageRefusesUnderItsName(t *testing.T) {
-	names := []Stage{StageGate, StageCaller, StageReply, StageLabels, StagePolicy, StagePins, StageRate, StageLabels, StageLabels, StageAsk, StageAsk, StageAsk}
+	names := []Stage{StageGate, StageReply, StageLabels, StagePolicy, StagePins, StageRate, StageLabels, StageLabels, StageAsk, StageAsk, StageAsk}
 	for i, name := range names {
 		for _, o := range []opinion{{Falls: true}, {Says: policy.Deny, Speaks: true}, {Says: 7, Speaks: true}} {
 			t.Run(fmt.Sprintf("%d %s %+v", i, name, o), func(t *testing.T) {

@@ -35,7 +35,8 @@ func (s *Session) approvalValue(cs []policy.Call) [sha256.Size]byte {
 	return sum
 }
 
-// valueOf returns the digest of everything in the calls that reaches the other side.
+// valueOf returns the digest of everything in the calls that reaches the other side, and of the folder
+// in which each of them acts.
 // Each part is preceded by its length, so that two different lists of parts never look
 // the same.
 func valueOf(cs []policy.Call) (sum [sha256.Size]byte) {
@@ -59,6 +60,7 @@ func writeCall(h hash.Hash, c *policy.Call) {
 	}
 	writeText(h, string(c.Args))
 	writeText(h, string(c.Extra))
+	writeText(h, c.Cwd) // "make deploy" is another call in another folder
 }
 
 func writeNumber(h hash.Hash, n int) {

@@ -95,7 +95,7 @@ func (s *Sessions) buildSession(p Peer, under *config.Loaded, in *State) (*Sessi
 	one.release = func() { closeLedgers(asked, granted) }
 	guard, err := gate.New(gate.Options{
 		Policy: under.Policy, Recorder: in.makeRecorder(s.o.Recorder), Approver: approver, Concluder: concluder,
-		Principals: gate.None{}, Inspector: screening.New(shown, p.serverURL, one.pins), Labels: labels, Releases: release.Store{State: s.o.Folders.State},
+		Inspector: screening.New(shown, p.serverURL, one.pins), Labels: labels, Releases: release.Store{State: s.o.Folders.State},
 		AskTimeout: s.settings.Timeout.Is, AskPerMinute: s.settings.PerMinute.Is, MaxWaiting: s.settings.AtOnce.Is, OnGrants: a.signalGrants, OnMuted: a.notifyMuted,
 		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: asked, Granted: granted, Upstream: p.upstreamKey(), Facts: s.o.Facts, Identify: s.caller.Identify,
 		Mask: func(text string) string { return s.hidden.Load().MaskText(text) },

@@ -167,7 +167,7 @@ func (h *hookRun) stampCalls(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
 		c := &h.req.Calls[i]
-		c.At, c.Screened, c.Session, c.Agent = now, true, h.req.Session, h.req.Row.ID
+		c.At, c.Screened, c.Session, c.Agent = now, true, h.req.Session, h.req.Agent
 		if door.Identify != nil {
 			door.Identify(&c.Facts)
 		}

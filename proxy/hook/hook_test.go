@@ -65,7 +65,7 @@ func options(p *policy.Policy, id string, r *record) hook.Options {
 		Client: id, Program: "clawai test", Getenv: func(string) string { return "" },
 		Proxied: func(*client.Row, string, string) bool { return false },
 		Open: func(_ string, _ *client.Request, ask hook.Dialog) (*hook.Door, error) {
-			g, err := gate.New(gate.Options{Policy: p, Recorder: r, Approver: ask, Concluder: gate.None{}, Principals: gate.None{},
+			g, err := gate.New(gate.Options{Policy: p, Recorder: r, Approver: ask, Concluder: gate.None{},
 				Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{}, Limits: hook.Uncounted{}})
 			if err != nil {
 				return nil, err

@@ -3,6 +3,7 @@ package hook_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -87,5 +88,49 @@ func TestSamples(t *testing.T) {
 				t.Errorf("%s at %s: read as one of %s", id, at, other.Row.ID)
 			}
 		}
+	}
+}
+
+// The model chooses the name of the tool, so it proves no agent: with any name in it, a payload is said
+// to come from its client, or from nobody who is known.
+func TestToolNamesProveNoAgent(t *testing.T) {
+	t.Parallel()
+	name := regexp.MustCompile(`("tool_name"|"toolName")\s*:\s*"[^"]*"`)
+	files, err := filepath.Glob("testdata/payloads/*/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sure, open := 0, 0
+	for _, file := range files {
+		id := filepath.Base(filepath.Dir(file))
+		payload, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := client.FindRow(id).Read(payload, "")
+		if err != nil || own.Event.Kind != client.Before || !name.Match(payload) {
+			continue
+		}
+		if own.Row.ID == id && own.Agent != id {
+			t.Errorf("%s: at its own registration the agent is %q", file, own.Agent)
+		}
+		for _, tool := range []string{"Read", "Bash", "Shell", "read_file", "run_shell_command", "exec_command", "shell", "execute_bash", "fs_read", "Execute", "runTerminalCommand", "mcp__a__b", "none"} {
+			said := name.ReplaceAll(payload, []byte(`${1}:"`+tool+`"`))
+			for _, at := range client.IDs() {
+				req, err := client.FindRow(at).Read(said, "")
+				switch {
+				case err != nil:
+				case req.Agent == "":
+					open++
+				case req.Agent != own.Row.ID && req.Agent != at:
+					t.Errorf("%s at %s with the tool %s: the agent is %s", file, at, tool, req.Agent)
+				default:
+					sure++
+				}
+			}
+		}
+	}
+	if t.Logf("%d sure, %d not", sure, open); sure < 1000 || open == 0 {
+		t.Errorf("%d payloads are of a sure agent, and %d are not", sure, open)
 	}
 }

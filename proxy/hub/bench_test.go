@@ -228,7 +228,7 @@ func opened(b *testing.B) *gate.Session {
 	}
 	guard, err := gate.New(gate.Options{
 		Policy: p, Recorder: &discard{}, Approver: &person{},
-		Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
+		Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
 	})
 	if err != nil {
 		b.Fatal(err)

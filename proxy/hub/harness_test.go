@@ -307,7 +307,7 @@ func start(t *testing.T, set func(*hub.Options), toys ...*toy) *harness {
 	}
 	guard, err := gate.New(gate.Options{
 		Policy: p, Recorder: w.record, Approver: w.person, WaitEvery: time.Millisecond, AskPerMinute: 10000,
-		Concluder: gate.None{}, Principals: gate.None{}, Inspector: screening.New("hub", nil, nil), Labels: gate.None{}, Releases: gate.None{},
+		Concluder: gate.None{}, Inspector: screening.New("hub", nil, nil), Labels: gate.None{}, Releases: gate.None{},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -284,7 +284,7 @@ func pinned(t *testing.T, state string) func(*hub.Options) {
 	}
 	guard, err := gate.New(gate.Options{
 		Policy: p, Recorder: &record{}, Approver: &person{}, AskPerMinute: 10000,
-		Concluder: gate.None{}, Principals: gate.None{}, Inspector: screening.New("hub", nil, pins), Labels: gate.None{}, Releases: gate.None{},
+		Concluder: gate.None{}, Inspector: screening.New("hub", nil, pins), Labels: gate.None{}, Releases: gate.None{},
 	})
 	if err != nil {
 		t.Fatal(err)

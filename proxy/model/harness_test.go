@@ -196,7 +196,7 @@ func makeSiteWith(t testing.TB, id string, judge bool, person gate.Approver, cha
 	}
 	kept := &labels{}
 	s := &site{t: t, record: &record{}, kept: kept}
-	g, err := gate.New(gate.Options{Policy: p, Recorder: s.record, Approver: person, Concluder: gate.None{}, Principals: gate.None{}, Releases: gate.None{}, Inspector: looks, Labels: kept, ObserveOnly: !judge})
+	g, err := gate.New(gate.Options{Policy: p, Recorder: s.record, Approver: person, Concluder: gate.None{}, Releases: gate.None{}, Inspector: looks, Labels: kept, ObserveOnly: !judge})
 	if err != nil {
 		t.Fatal(err)
 	}

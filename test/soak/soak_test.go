@@ -59,7 +59,7 @@ func newGate(t testing.TB, r *record) *gate.Session {
 	}
 	g, err := gate.New(gate.Options{
 		Policy: p, Recorder: r, Approver: nobody{},
-		Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
+		Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -30,6 +30,13 @@ func newClient(e enrolment.Enrolment, t http.RoundTripper) *client {
 	}}
 }
 
+// isEnrolled reports whether this laptop is still enrolled where the client asks. A centre that the owner
+// has left allows nothing any more.
+func (c *client) isEnrolled(state string) bool {
+	now, err := enrolment.ReadEnrolment(state)
+	return err == nil && now.URL == c.joined.URL && now.Token == c.joined.Token
+}
+
 // refusalError is an answer of the centre that refuses.
 type refusalError struct {
 	status int

@@ -51,6 +51,8 @@ func (c *Channel) Available(_ context.Context, _ gate.Question) error {
 
 var errNotEnrolled = errors.New("the rule asks approvers at a team's centre, and this laptop is not enrolled at one; the owner runs: clawai enroll URL")
 
+var errLeft = errors.New("the enrolment at the team's centre ended while the call waited")
+
 func (c *Channel) open() (*client, error) {
 	e, err := enrolment.ReadEnrolment(c.o.State)
 	switch {
@@ -107,6 +109,8 @@ func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error)
 		switch {
 		case ctx.Err() != nil: // it is over for another reason than time
 			return c.leave(ctx, to, q, state.ID)
+		case err == nil && next.ID != state.ID:
+			return failWith(ctx, q, state.ID, errGarbage)
 		case err == nil:
 			state = next
 			continue
@@ -134,6 +138,12 @@ func (c *Channel) use(ctx context.Context, to *client, q gate.Question, approved
 	if err != nil {
 		return failWith(ctx, q, approved.ID, err)
 	}
+	if state.ID != approved.ID || state.State != enrolment.QuestionUsed {
+		return failWith(ctx, q, approved.ID, errGarbage)
+	}
+	if !to.isEnrolled(c.o.State) {
+		return fail(q, errLeft.Error(), errLeft)
+	}
 	if err := checkVotes(state, q.Rule.Approval); err != nil {
 		return fail(q, err.Error(), err)
 	}
@@ -151,7 +161,7 @@ func checkVotes(state enrolment.QuestionState, a *policy.Approval) error {
 			keys = append(keys, v.Key)
 		}
 	}
-	if state.State != enrolment.QuestionUsed || a == nil || len(keys) < a.Votes {
+	if a == nil || len(keys) < a.Votes {
 		return fmt.Errorf("the team's centre allowed it by %d persons, and the rule wants more", len(keys))
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -182,6 +183,29 @@ func TestTheCentreSeesAllButSecrets(t *testing.T) {
 	}
 }
 
+// TestTheEnrolmentEndsWhileACallWaits: a centre that the owner has left allows nothing.
+func TestTheEnrolmentEndsWhileACallWaits(t *testing.T) {
+	c, _ := start(t)
+	server := httptest.NewServer(c)
+	defer server.Close()
+	state := t.TempDir()
+	if err := enrolment.WriteEnrolment(state, enrolment.Enrolment{URL: server.URL, Laptop: "lp", Token: "secret", BundleKeys: []string{"k"}, Offline: enrolment.Offline{Days: 1, Then: enrolment.Keep}, Since: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	c.answer = func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodGet {
+			_ = os.RemoveAll(enrolment.Folder(state))
+		}
+		return false
+	}
+	go person{c}.Say(gate.AllowOnce)
+	channel := team.New(team.Options{State: state, Transport: http.DefaultTransport, Known: func() *redact.Known { return nil }})
+	a, err := channel.Ask(t.Context(), question(1))
+	if err == nil || a.Reply.Allows() || !strings.Contains(a.Note, "the enrolment at the team's centre ended") {
+		t.Errorf("%v %q, %v", a.Reply, a.Note, err)
+	}
+}
+
 func TestACentreThatCannotBeBelieved(t *testing.T) {
 	say := func(status int, body string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool {
@@ -211,7 +235,8 @@ func TestACentreThatCannotBeBelieved(t *testing.T) {
 		"a refusal":            {say(429, `{"error":"too_many_requests","error_description":"20 questions wait.\u001b[2J"}`), `refused the question: 20 questions wait.\u{1b}[2J`},
 		"used before":          {atUse(409, `{"error":"conflict","error_description":"It was answered, or is over."}`), "It was answered, or is over"},
 		"nobody allowed it":    {atUse(200, `{"id":"q1","state":"used"}`), "allowed it by 0 persons"},
-		"not used":             {atUse(200, `{"id":"q1","state":"approved","votes":[{"name":"a","key":"k","allow":true}]}`), "allowed it by 1 persons"},
+		"not used":             {atUse(200, `{"id":"q1","state":"approved","votes":[{"name":"a","key":"k","allow":true}]}`), "is no centre"},
+		"another question":     {atUse(200, `{"id":"q2","state":"used","votes":[{"key":"k","allow":true},{"key":"l","allow":true}]}`), "is no centre"},
 		"one person twice":     {atUse(200, `{"id":"q1","state":"used","votes":[{"key":"k","allow":true},{"key":"k","allow":true}]}`), "allowed it by 1 persons"},
 		"somebody denied":      {atUse(200, `{"id":"q1","state":"used","votes":[{"key":"k","allow":true},{"key":"l","allow":true},{"key":"m"}]}`), "somebody denied"},
 		"garbage at use":       {atUse(200, `x`), "is no centre"},

@@ -55,7 +55,7 @@ func TestAnswersAtTheGateAreLearned(t *testing.T) {
 		}
 		s, err := gate.New(gate.Options{
 			Policy: p, Recorder: log, Approver: c.person,
-			Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
+			Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
 		})
 		if err != nil {
 			t.Fatal(err)

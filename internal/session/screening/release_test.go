@@ -56,7 +56,7 @@ func releasingSession(t testing.TB, s release.Store, upstream string) *gate.Sess
 		t.Fatal(err)
 	}
 	g, err := gate.New(gate.Options{
-		Policy: p, Recorder: notebook{}, Approver: ask.Never{Reason: "a test"}, Concluder: gate.None{}, Principals: gate.None{}, Labels: gate.None{},
+		Policy: p, Recorder: notebook{}, Approver: ask.Never{Reason: "a test"}, Concluder: gate.None{}, Labels: gate.None{},
 		Inspector: New("s", nil, nil), Releases: s, Upstream: upstream, AskPerMinute: -1,
 	})
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 // Request is a parsed payload: its client, its event and its calls.
 type Request struct {
 	Row     *Row // row of the client that wrote the payload, perhaps not the registered client
+	Agent   string // ID of Row, if the payload's shape or the registration proves it; "" if the tool's name decided
 	Event   Event
 	Session string // the client's id of its session
 	Call    string // the client's id of the call
@@ -59,11 +60,14 @@ func (r *Row) Read(payload []byte, registered string) (req Request, err error) {
 		return req, err
 	}
 	req.Newer = r.compareVersion(root)
-	row, event, err := r.recognizeRow(root.topMembers(), registered)
+	row, event, sure, err := r.recognizeRow(root.topMembers(), registered)
 	if err != nil {
 		return req, err
 	}
 	req.Row, req.Event, req.Newer = row, *event, row.compareVersion(root)
+	if sure {
+		req.Agent = row.ID
+	}
 	if err := row.readEnvelope(root, &req); err != nil || event.Kind != Before {
 		return req, err
 	}

@@ -124,8 +124,9 @@ type candidate struct {
 	score int
 }
 
-// recognizeRow returns the row and the event for a payload. The error is for the agent.
-func (r *Row) recognizeRow(m members, registered string) (*Row, *Event, error) {
+// recognizeRow returns the row and the event for a payload. sure is false if the name of the tool, which the
+// model chooses, has decided between rows. The error is for the agent.
+func (r *Row) recognizeRow(m members, registered string) (row *Row, event *Event, sure bool, err error) {
 	var best []candidate
 	var own *candidate
 	for i := range rows {
@@ -151,22 +152,22 @@ func (r *Row) recognizeRow(m members, registered string) (*Row, *Event, error) {
 		}
 	}
 	if len(best) == 0 {
-		return nil, nil, r.unknownShapeError(m)
+		return nil, nil, false, r.unknownShapeError(m)
 	}
 	registeredFits := own != nil && own.score == best[0].score
 	knowing := slices.IndexFunc(best, func(t candidate) bool { return t.knowsTool(m) })
 	if registeredFits && own.score < 0 && own.event.Kind == Before && !own.knowsTool(m) && hasAnothersTool(m) {
-		return nil, nil, r.unknownShapeError(m) // neither the shape nor the tool belongs to this client
+		return nil, nil, false, r.unknownShapeError(m) // neither the shape nor the tool belongs to this client
 	}
 	switch {
 	case registeredFits && (own.event.Kind != Before || knowing < 0 || own.knowsTool(m)), own != nil && knowing < 0 && own.knowsTool(m):
-		return own.row, own.event, nil
+		return own.row, own.event, registeredFits, nil
 	case knowing >= 0:
-		return best[knowing].row, best[knowing].event, nil
+		return best[knowing].row, best[knowing].event, len(best) == 1, nil
 	case len(best) == 1 || best[0].event.Kind != Before:
-		return best[0].row, best[0].event, nil
+		return best[0].row, best[0].event, len(best) == 1, nil
 	}
-	return nil, nil, r.unknownShapeError(m)
+	return nil, nil, false, r.unknownShapeError(m)
 }
 
 // hasAnothersTool reports whether the payload asks for a built-in tool of any client in that

@@ -81,7 +81,7 @@ func ways(b *testing.B, events bool, size int) []*way {
 		o.Gate = func(server string) (reverse.Gate, error) {
 			g, err := gate.New(gate.Options{
 				Policy: p, Recorder: log, Approver: &person{},
-				Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
+				Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
 			})
 			return reverse.Gate{Session: g, End: g.Close}, err
 		}

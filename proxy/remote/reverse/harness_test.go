@@ -135,7 +135,7 @@ func newHarness(t testing.TB, handler http.Handler, bend ...func(*reverse.Option
 		Gate: func(server string) (reverse.Gate, error) {
 			g, err := gate.New(gate.Options{
 				Policy: p, Recorder: w.record, Approver: w.person, WaitEvery: 10 * time.Millisecond,
-				Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
+				Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
 			})
 			return reverse.Gate{Session: g, End: g.Close}, err
 		},

@@ -23,7 +23,7 @@ func asksPerson(w **harness) func(*reverse.Options) {
 			}
 			g, err := gate.New(gate.Options{
 				Policy: p, Recorder: (*w).record, Approver: (*w).person,
-				Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
+				Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
 			})
 			return reverse.Gate{Session: g, End: g.Close}, err
 		}

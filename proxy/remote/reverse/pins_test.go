@@ -49,7 +49,7 @@ func TestAServerThatChangesReachesNobody(t *testing.T) {
 				}
 				g, err := gate.New(gate.Options{
 					Policy: p, Recorder: &record{}, Approver: &person{make(chan gate.Question, 9), nil}, AskTimeout: 1,
-					Concluder: gate.None{}, Principals: gate.None{}, Inspector: screening.New("s", nil, pins), Labels: gate.None{}, Releases: gate.None{},
+					Concluder: gate.None{}, Inspector: screening.New("s", nil, pins), Labels: gate.None{}, Releases: gate.None{},
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -46,7 +46,7 @@ tool = "*"
 	}
 	g, err := gate.New(gate.Options{
 		Policy: p, Recorder: r, Approver: &person{make(chan gate.Question, 9), nil}, AskTimeout: 1,
-		Concluder: gate.None{}, Principals: gate.None{}, Inspector: screening.New("s", nil, nil), Labels: gate.None{}, Releases: gate.None{},
+		Concluder: gate.None{}, Inspector: screening.New("s", nil, nil), Labels: gate.None{}, Releases: gate.None{},
 	})
 	if err != nil {
 		t.Fatal(err)

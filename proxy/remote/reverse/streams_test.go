@@ -44,7 +44,7 @@ func forms(o *reverse.Options) {
 		}
 		g, err := gate.New(gate.Options{
 			Policy: p, Recorder: &record{}, Approver: formApprover{},
-			Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
+			Concluder: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, Releases: gate.None{},
 		})
 		return reverse.Gate{Session: g, End: g.Close}, err
 	}

@@ -158,7 +158,7 @@ func (a *attacker) startProxy(action, api, id string, judge bool) {
 		a.t.Fatal(err)
 	}
 	kept := &record{}
-	g, err := gate.New(gate.Options{Policy: p, Recorder: kept, Approver: nobody{}, Concluder: gate.None{}, Principals: gate.None{}, Releases: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, ObserveOnly: !judge})
+	g, err := gate.New(gate.Options{Policy: p, Recorder: kept, Approver: nobody{}, Concluder: gate.None{}, Releases: gate.None{}, Inspector: gate.None{}, Labels: gate.None{}, ObserveOnly: !judge})
 	if err != nil {
 		a.t.Fatal(err)
 	}
