@@ -24,7 +24,7 @@ const usePath = "/use"
 // explainQuestion returns the refusal that a person or a laptop gets for an error of a question.
 func explainQuestion(err error) error {
 	for known, status := range map[error]int{
-		centre.ErrBadQuestion: http.StatusBadRequest, centre.ErrManyWait: http.StatusTooManyRequests, centre.ErrNotYours: http.StatusForbidden,
+		centre.ErrBadQuestion: http.StatusBadRequest, centre.ErrManyWait: http.StatusTooManyRequests, centre.ErrMuchKept: http.StatusInsufficientStorage, centre.ErrNotYours: http.StatusForbidden,
 		centre.ErrSelf: http.StatusForbidden, centre.ErrRoleGone: http.StatusConflict, centre.ErrForAnother: http.StatusConflict,
 		centre.ErrQuestionOver: http.StatusConflict, centre.ErrAnswered: http.StatusConflict,
 	} {
@@ -115,15 +115,15 @@ func newQuestionView(a *enrolment.AskQuestion) (view.Question, error) {
 type questionRow struct {
 	ID, Title, Laptop, LaptopName, State, Look, Sign string
 	Asked, Left                                      string
-	Approvers, Given                                 string
+	Approvers, Given, Owner                          string
 	Votes                                            []voteRow
 	Waits, Held                                      bool
 	Shown                                            bool // the person reads records, or may answer it
 
-	Client, Session, Digest, Hidden string
-	Dangers, Lines, Entire          []shownLine
-	Allow, Deny                     bool
-	WhyNot                          string
+	Client, Digest, Hidden string
+	Lines, Entire          []shownLine
+	Allow, Deny            bool
+	WhyNot                 string
 }
 
 type voteRow struct{ Who, Word, Look, Words, At string }
@@ -157,20 +157,26 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string) (ques
 		ID: q.ID, Laptop: q.Laptop, LaptopName: names[q.Laptop], State: word.word, Look: word.look.Word(), Sign: word.look.Mark(),
 		Asked: agoText(q.Created, now), Left: centre.SpanText(q.Expires.Sub(now)), Waits: state == enrolment.QuestionPending, Held: now.Before(q.Held),
 		Approvers: strings.Join(q.Asked.Approvers, ", "), Given: fmt.Sprintf("%d of %d", q.Given(), q.Asked.Approvals),
-		Title: "a call that only its approvers may read", Client: q.Asked.Client, Session: q.Asked.Session, Digest: q.Asked.Digest,
-		Allow: rights.Allow == nil, Deny: rights.Deny, Shown: rights.Read || v.who.Has(readers...),
+		Title: "a call that only its approvers may read", Owner: "not known",
+		Allow: rights.Allow == nil && state == enrolment.QuestionPending, Deny: rights.Deny && q.IsOpen(now), Shown: rights.Read || v.who.Has(readers...),
 	}
 	if q.Asked.NotSelf {
 		row.Approvers += "; not the owner of the laptop"
+	}
+	if rights.Owner != nil {
+		row.Owner = rights.Owner.String()
 	}
 	if rights.Allow != nil {
 		row.WhyNot = rights.Allow.Error()
 	}
 	for i := range q.Votes {
 		vote := &q.Votes[i]
-		shown := voteRow{Who: vote.By.Name + " (" + vote.By.Key() + ")", Word: "denied", Look: view.Refused.Word(), Words: vote.Words, At: vote.At.Format(time.DateTime) + " UTC"}
+		shown := voteRow{Who: vote.By.Name + " (" + vote.By.Key() + ")", Word: "denied", Look: view.Refused.Word(), At: vote.At.Format(time.DateTime) + " UTC"}
 		if vote.Allow {
 			shown.Word, shown.Look = "allowed", view.Allowed.Word()
+		}
+		if rights.Read {
+			shown.Words = vote.Words // it may quote the call
 		}
 		row.Votes = append(row.Votes, shown)
 	}
@@ -181,6 +187,8 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string) (ques
 	if err != nil {
 		return row, err
 	}
+	// Whoever guesses what a call carries could prove it by its digest.
+	row.Client, row.Digest = q.Asked.Client, q.Asked.Digest
 	row.Title = is.Headline(0)
 	if q.Asked.Hidden > 0 {
 		row.Hidden = fmt.Sprintf("%d secrets are not shown: each [redacted:KIND:LENGTH] stands for one", q.Asked.Hidden)
@@ -209,24 +217,30 @@ func (v *visit) showQuestions(string) error {
 	if err != nil {
 		return err
 	}
-	all, err := v.s.centre.Store.ListQuestions(ctx, v.s.centre.Now().Add(-questionDays*24*time.Hour), mostQuestions)
+	now := v.s.centre.Now()
+	// What waits is asked for by itself: many answered questions must not push it out of the list.
+	pending, err := v.s.centre.Store.ListPending(ctx, now, mostQuestions)
 	if err != nil {
 		return err
 	}
+	all, err := v.s.centre.Store.ListQuestions(ctx, now.Add(-questionDays*24*time.Hour), mostQuestions)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(q store.Question) bool { return q.StateAt(now) == enrolment.QuestionPending })
 	var waiting, over []questionRow
-	for i := range all {
-		row, err := v.newQuestionRow(&all[i], names)
+	for i, q := range slices.Concat(pending, all) {
+		row, err := v.newQuestionRow(&q, names)
 		switch {
 		case err != nil:
 			return err
 		case !row.Shown:
-		case row.Waits:
+		case i < len(pending):
 			waiting = append(waiting, row)
 		default:
 			over = append(over, row)
 		}
 	}
-	slices.Reverse(waiting) // who waits longest comes first
 	v.again = listAgain
 	return v.show("questions", "Questions", questionsPage, struct{ Waiting, Over []questionRow }{waiting, over})
 }
