@@ -43,28 +43,31 @@ var (
 	ErrAnswered     = errors.New("you have answered it")
 )
 
-// news wakes everybody who waits for a change.
+// news wakes those who wait for a change of a laptop's questions.
 type news struct {
 	mu sync.Mutex
-	ch chan struct{}
+	of map[string]chan struct{} // by laptop
 }
 
-// next returns a channel that is closed at the next change.
-func (n *news) next() <-chan struct{} {
+// next returns a channel that is closed at the laptop's next change.
+func (n *news) next(laptop string) <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.ch == nil {
-		n.ch = make(chan struct{})
+	if n.of == nil {
+		n.of = map[string]chan struct{}{}
 	}
-	return n.ch
+	if n.of[laptop] == nil {
+		n.of[laptop] = make(chan struct{})
+	}
+	return n.of[laptop]
 }
 
-func (n *news) tell() {
+func (n *news) tell(laptop string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.ch != nil {
-		close(n.ch)
-		n.ch = nil
+	if n.of[laptop] != nil {
+		close(n.of[laptop])
+		delete(n.of, laptop)
 	}
 }
 
@@ -113,7 +116,7 @@ func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQue
 	case errors.Is(err, store.ErrFull):
 		err = ErrMuchKept
 	}
-	c.changed.tell()
+	c.changed.tell(l.ID)
 	return q, err
 }
 
@@ -130,7 +133,7 @@ func (c *Centre) findQuestion(ctx context.Context, l *store.Laptop, id string) (
 func (c *Centre) AwaitQuestion(ctx context.Context, l store.Laptop, id string, wait time.Duration) (store.Question, error) {
 	over := time.After(wait)
 	for {
-		changed := c.changed.next()
+		changed := c.changed.next(l.ID)
 		q, err := c.findQuestion(ctx, &l, id)
 		if err != nil || wait <= 0 || q.StateAt(c.now()) != enrolment.QuestionPending {
 			return q, err
@@ -178,7 +181,7 @@ func (c *Centre) changeOwn(ctx context.Context, l *store.Laptop, id string, chan
 	if errors.Is(err, store.ErrOver) {
 		err = ErrQuestionOver
 	}
-	c.changed.tell()
+	c.changed.tell(l.ID)
 	return q, err
 }
 
@@ -244,6 +247,6 @@ func (c *Centre) Vote(ctx context.Context, p principal.Principal, id, digest str
 	case errors.Is(err, store.ErrVoted):
 		err = ErrAnswered
 	}
-	c.changed.tell()
+	c.changed.tell(found.Laptop)
 	return q, err
 }

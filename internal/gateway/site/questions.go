@@ -84,6 +84,13 @@ func (s *Site) serveQuestion(r *http.Request, l store.Laptop) (*reply, error) {
 				return nil, refuse(http.StatusBadRequest, fmt.Sprintf("wait must be a number of seconds from 0 to %d.", enrolment.MaxWait))
 			}
 		}
+		if seconds > 0 {
+			key := "wait " + l.ID
+			if !s.beginWork(key, maxWaits) {
+				return nil, refuse(http.StatusTooManyRequests, fmt.Sprintf("%d requests of this laptop wait for an answer.", maxWaits))
+			}
+			defer s.endWork(key)
+		}
 		q, err = s.centre.AwaitQuestion(r.Context(), l, id, time.Duration(seconds)*time.Second)
 	}
 	if err != nil {
@@ -141,8 +148,9 @@ var questionWords = map[string]struct {
 	enrolment.QuestionCancelled: {"the call was withdrawn", view.Refused},
 }
 
-// newQuestionRow returns a question for a person. What its call carries is shown only to who may read it.
-func (v *visit) newQuestionRow(q *store.Question, names map[string]string) (questionRow, error) {
+// newQuestionRow returns a question for a person. What its call carries is shown only to who may read it;
+// long values only with entire.
+func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entire bool) (questionRow, error) {
 	now := v.s.centre.Now()
 	rights, err := v.s.centre.RightsOf(v.r.Context(), v.who, q)
 	if err != nil {
@@ -193,13 +201,41 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string) (ques
 	if q.Asked.Hidden > 0 {
 		row.Hidden = fmt.Sprintf("%d secrets are not shown: each [redacted:KIND:LENGTH] stands for one", q.Asked.Hidden)
 	}
-	row.Lines, row.Entire = shownLines(is.Lines(0)[1:]), shownLines(is.EntireLines(0))
+	for _, line := range is.Lines(0)[1:] {
+		row.Lines = append(row.Lines, shownLine(line))
+	}
+	if entire {
+		row.Entire = entireLines(&is)
+	}
 	return row, nil
 }
 
-func shownLines(lines []string) (all []shownLine) {
-	for _, line := range lines {
-		all = append(all, shownLine(line))
+// entireLines returns every value that the lines of a question fold. Nothing is left out, however long it
+// is: who allows a call from afar can look at it nowhere else. Equal lines in a row are counted.
+func entireLines(q *view.Question) (all []shownLine) {
+	for i := range q.Requests {
+		for _, a := range q.Requests[i].Values() {
+			if !a.Folded {
+				continue
+			}
+			all = append(all, shownLine(fmt.Sprintf("request %d of %d: %s, entire", i+1, len(q.Requests), a.Path)))
+			last, same := "\n", 0 // no line has that
+			count := func() {
+				if same > 0 {
+					all = append(all, shownLine(fmt.Sprintf("  … the same line %d more times …", same)))
+				}
+			}
+			for line := range a.EachLine() {
+				if line == last {
+					same++
+					continue
+				}
+				count()
+				last, same = line, 0
+				all = append(all, shownLine(view.Gutter+line))
+			}
+			count()
+		}
 	}
 	return all
 }
@@ -230,7 +266,7 @@ func (v *visit) showQuestions(string) error {
 	all = slices.DeleteFunc(all, func(q store.Question) bool { return q.StateAt(now) == enrolment.QuestionPending })
 	var waiting, over []questionRow
 	for i, q := range slices.Concat(pending, all) {
-		row, err := v.newQuestionRow(&q, names)
+		row, err := v.newQuestionRow(&q, names, false)
 		switch {
 		case err != nil:
 			return err
@@ -254,7 +290,7 @@ func (v *visit) showQuestion(id string) error {
 	if err != nil {
 		return err
 	}
-	row, err := v.newQuestionRow(&q, names)
+	row, err := v.newQuestionRow(&q, names, true)
 	if err != nil {
 		return err
 	}

@@ -221,6 +221,49 @@ func TestAnApprovalIsTakenBack(t *testing.T) {
 	}
 }
 
+// However long a value is, its approvers can see all of it, and the middle is no place to hide.
+func TestNothingOfALongValueIsLeftOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	grant := w.enrol("laptop")
+	for name, text := range map[string]string{
+		"words": strings.Repeat("a ", 50_000) + "in the middle" + strings.Repeat(" b", 50_000), "lines": strings.Repeat("a\n", 50_000) + "in the middle" + strings.Repeat("\nb", 50_000),
+		"blank lines": strings.Repeat("\n", 60_000) + "in the middle" + strings.Repeat("\n", 60_000),
+	} {
+		a := askWhat("1", 1, "role:oncall")
+		src, err := json.Marshal(map[string]string{"text": text})
+		w.must(err)
+		a.Calls[0].Args, a.Digest = src, fmt.Sprintf("%064d", len(name))
+		q := w.ask(grant.Token, a)
+		status, page := w.visit(questionsPage + "/" + q.ID)
+		if at := strings.Index(page, "in the middle"); status != 200 || at < 0 || at > strings.Index(page, "Allow this call once") || strings.Contains(page, "not shown here") {
+			t.Errorf("%s: %d, at byte %d of %d", name, status, at, len(page))
+		}
+	}
+}
+
+// A laptop cannot make the centre read for it without end.
+func TestWaitsOfALaptopAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mine, other := w.enrol("mine"), w.enrol("other")
+	q, theirs := w.ask(mine.Token, askWhat("1", 1, "role:oncall")), w.ask(other.Token, askWhat("1", 1, "role:oncall"))
+	for range maxWaits {
+		if !w.site.beginWork("wait "+mine.Laptop, maxWaits) {
+			t.Fatal("the bound is reached too early")
+		}
+	}
+	if status := w.call(mine.Token, "GET", enrolment.QuestionsPath+"/"+q.ID+"?wait=1", nil, nil); status != 429 {
+		t.Errorf("one more: %d", status)
+	}
+	if status, _ := w.stateOf(mine.Token, q.ID, ""); status != 200 {
+		t.Errorf("without waiting: %d", status)
+	}
+	if status, _ := w.stateOf(other.Token, theirs.ID, "?wait=1"); status != 200 {
+		t.Errorf("another laptop: %d", status)
+	}
+}
+
 // Questions that are over, however many, push none out of the list that waits.
 func TestWhatWaitsStaysInTheList(t *testing.T) {
 	t.Parallel()
@@ -289,7 +332,7 @@ func TestWhoIsNoApproverReadsNoArguments(t *testing.T) {
 	rights, err := w.centre.RightsOf(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "eve", Name: "eve", Groups: []string{"sre"}, Roles: []string{principal.Auditor, principal.Admin}}, &found)
 	eve := visit{s: w.site, r: w.request("GET", "/", ""), who: principal.Principal{Issuer: "https://id.example", Subject: "eve", Roles: []string{principal.Auditor}}}
 	found.Votes = []store.Vote{{Words: "no: /tmp/x"}}
-	row, err := eve.newQuestionRow(&found, nil)
+	row, err := eve.newQuestionRow(&found, nil, true)
 	if w.must(err); !row.Shown || row.Digest+row.Client+row.Hidden+row.Votes[0].Words != "" || row.Lines != nil {
 		t.Errorf("%+v", row)
 	}
