@@ -97,8 +97,8 @@ func checkQuestion(a *enrolment.AskQuestion) error {
 	return nil
 }
 
-// Ask takes a laptop's question. If the same one waits, or was allowed and not used, it is that one.
-func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQuestion) (store.Question, error) {
+// Ask takes a laptop's question, whose title is one line for people. If the same one waits, or was allowed and not used, it is that one.
+func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQuestion, title string) (store.Question, error) {
 	if err := checkQuestion(&asked); err != nil {
 		return store.Question{}, err
 	}
@@ -108,7 +108,7 @@ func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQue
 		return store.Question{}, err
 	}
 	q, err := c.Store.AddQuestion(ctx, store.Question{
-		ID: newWord("abcdefghijkmnpqrstuvwxyz23456789", 10), Laptop: l.ID, Asked: asked, Created: now, Held: now.Add(hold), Expires: now.Add(QuestionLife),
+		ID: newWord("abcdefghijkmnpqrstuvwxyz23456789", 10), Laptop: l.ID, Asked: asked, Title: title, Created: now, Held: now.Add(hold), Expires: now.Add(QuestionLife),
 	}, maxPending, maxKept)
 	switch {
 	case errors.Is(err, store.ErrMany):

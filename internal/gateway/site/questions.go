@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -54,10 +55,11 @@ func (s *Site) takeQuestion(w http.ResponseWriter, r *http.Request, l store.Lapt
 	if err := readLongMessage(w, r, &asked, enrolment.MaxQuestion); err != nil {
 		return nil, err
 	}
-	if _, err := newQuestionView(&asked); err != nil {
+	is, err := newQuestionView(&asked)
+	if err != nil {
 		return nil, refuse(http.StatusBadRequest, "The question cannot be shown: "+err.Error()+".")
 	}
-	q, err := s.centre.Ask(r.Context(), l, asked)
+	q, err := s.centre.Ask(r.Context(), l, asked, is.Headline(0))
 	if err != nil {
 		return nil, explainQuestion(err)
 	}
@@ -149,7 +151,7 @@ var questionWords = map[string]struct {
 }
 
 // newQuestionRow returns a question for a person. What its call carries is shown only to who may read it;
-// long values only with entire.
+// its lines only with entire: to make them of a long call takes a second.
 func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entire bool) (questionRow, error) {
 	now := v.s.centre.Now()
 	rights, err := v.s.centre.RightsOf(v.r.Context(), v.who, q)
@@ -191,22 +193,23 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 	if !rights.Read {
 		return row, nil
 	}
+	// Whoever guesses what a call carries could prove it by its digest.
+	row.Client, row.Digest = q.Asked.Client, q.Asked.Digest
+	row.Title = cmp.Or(q.Title, "a call")
+	if q.Asked.Hidden > 0 {
+		row.Hidden = fmt.Sprintf("%d secrets are not shown: each [redacted:KIND:LENGTH] stands for one", q.Asked.Hidden)
+	}
+	if !entire {
+		return row, nil
+	}
 	is, err := newQuestionView(&q.Asked)
 	if err != nil {
 		return row, err
 	}
-	// Whoever guesses what a call carries could prove it by its digest.
-	row.Client, row.Digest = q.Asked.Client, q.Asked.Digest
-	row.Title = is.Headline(0)
-	if q.Asked.Hidden > 0 {
-		row.Hidden = fmt.Sprintf("%d secrets are not shown: each [redacted:KIND:LENGTH] stands for one", q.Asked.Hidden)
-	}
 	for _, line := range is.Lines(0)[1:] {
 		row.Lines = append(row.Lines, shownLine(line))
 	}
-	if entire {
-		row.Entire = entireLines(&is)
-	}
+	row.Entire = entireLines(&is)
 	return row, nil
 }
 

@@ -280,6 +280,15 @@ func TestWhatWaitsStaysInTheList(t *testing.T) {
 	if _, list := w.visit(questionsPage); !strings.Contains(list, q.ID) {
 		t.Error("the question that waits is not in the list")
 	}
+	// Nor does a list look through calls, which takes long: it has the line that was kept.
+	found, err := w.centre.Store.FindQuestion(t.Context(), q.ID)
+	w.must(err)
+	found.Asked.Calls = nil // which could not be shown
+	own := visit{s: w.site, r: w.request("GET", "/", ""), who: local("administrator")}
+	row, err := own.newQuestionRow(&found, nil, false)
+	if w.must(err); !strings.Contains(row.Title, "files wants to write") {
+		t.Errorf("%q", row.Title)
+	}
 }
 
 func TestQuestionsThatAreNone(t *testing.T) {

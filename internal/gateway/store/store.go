@@ -266,6 +266,7 @@ var (
 type Question struct {
 	ID, Laptop string
 	Asked      enrolment.AskQuestion
+	Title      string // the call in one harmless line; it may hold arguments
 	Created    time.Time
 	Held       time.Time // until then the call itself waits; later an approval is kept for the next call like it
 	Expires    time.Time // of the question; once it is approved, of the approval

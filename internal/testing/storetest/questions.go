@@ -19,7 +19,7 @@ const kept = 10 * time.Minute
 // question is what laptop n asks about a call.
 func question(id string, n int, digest string, approvals int) store.Question {
 	return store.Question{
-		ID: id, Laptop: fmt.Sprint("laptop", n), Created: began, Held: began.Add(time.Minute), Expires: began.Add(15 * time.Minute),
+		ID: id, Title: "<a> title", Laptop: fmt.Sprint("laptop", n), Created: began, Held: began.Add(time.Minute), Expires: began.Add(15 * time.Minute),
 		Asked: enrolment.AskQuestion{Digest: digest, Server: "<files> ä\u0000", Calls: []enrolment.ShownCall{{Subject: "tool", Names: []string{"x"}, Args: []byte(`{"a":"\\u0000"}`)}}, Approvers: []string{"role:oncall"}, Approvals: approvals},
 	}
 }
@@ -36,7 +36,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	add := func(q store.Question, most int) (store.Question, error) { return s.AddQuestion(ctx, q, most, 1<<20) }
 	got, err := add(question("q1", 1, "d1", 2), 2)
 	must(t, err)
-	if found, err := s.FindQuestion(ctx, "q1"); err != nil || found.State != enrolment.QuestionPending || found.Asked.Server != got.Asked.Server || string(found.Asked.Calls[0].Args) != string(got.Asked.Calls[0].Args) || !found.Held.Equal(got.Held) {
+	if found, err := s.FindQuestion(ctx, "q1"); err != nil || found.State != enrolment.QuestionPending || found.Asked.Server != got.Asked.Server || string(found.Asked.Calls[0].Args) != string(got.Asked.Calls[0].Args) || !found.Held.Equal(got.Held) || found.Title != "<a> title" {
 		t.Errorf("%+v, %v", found, err)
 	}
 	_, err = other.FindQuestion(ctx, "q1")

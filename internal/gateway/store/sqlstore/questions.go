@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-const questionColumns = "id, laptop, asked, created, held, expires, state, decided"
+const questionColumns = "id, laptop, asked, created, held, expires, state, decided, title"
 
 func readQuestion(r scanner) (q store.Question, err error) {
 	var asked string
 	var created, held, expires, decided int64
-	err = r.Scan(&q.ID, &q.Laptop, &asked, &created, &held, &expires, &q.State, &decided)
+	err = r.Scan(&q.ID, &q.Laptop, &asked, &created, &held, &expires, &q.State, &decided, &q.Title)
 	q.Created, q.Held, q.Expires, q.Decided = fromNanos(created), fromNanos(held), fromNanos(expires), fromNanos(decided)
 	if err == nil {
 		err = json.Unmarshal([]byte(asked), &q.Asked)
@@ -85,8 +85,8 @@ func (s *Store) AddQuestion(ctx context.Context, q store.Question, most int, kep
 			return store.ErrFull
 		}
 		q.State = enrolment.QuestionPending
-		_, err = t.exec("INSERT INTO question (org, id, laptop, digest, asks, asked, created, held, expires, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			s.org, q.ID, q.Laptop, q.Asked.Digest, asksOf(&q.Asked), string(asked), nanos(q.Created), nanos(q.Held), nanos(q.Expires), q.State)
+		_, err = t.exec("INSERT INTO question (org, id, laptop, digest, asks, asked, created, held, expires, state, title) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			s.org, q.ID, q.Laptop, q.Asked.Digest, asksOf(&q.Asked), string(asked), nanos(q.Created), nanos(q.Held), nanos(q.Expires), q.State, q.Title)
 		return err
 	})
 	return q, err
