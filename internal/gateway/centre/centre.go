@@ -77,13 +77,13 @@ func (s *Settings) OfflineRule() enrolment.Offline {
 	return enrolment.Offline{Days: s.Offline.Days, Then: s.Offline.Then}
 }
 
-// RolesOf returns the roles that a person has.
+// RolesOf returns the roles that a person has; none if the centre does not vouch for them now.
 func (c *Centre) RolesOf(p principal.Principal) []string {
-	if p.Issuer != principal.Local {
-		return principal.FindRoles(c.Settings.Roles, p)
-	}
-	if !c.Dev {
+	switch {
+	case !c.knows(p):
 		return nil
+	case !c.Dev:
+		return principal.FindRoles(c.Settings.Roles, p)
 	}
 	all := []string{principal.Admin, principal.Enroll, principal.Auditor, principal.Payload}
 	for _, r := range c.Settings.Roles {

@@ -88,7 +88,7 @@ func (c *Centre) BeginEnrolment(ctx context.Context, ask enrolment.AskEnrolment,
 	if len(c.Settings.BundleKeys) == 0 {
 		return enrolment.DeviceCode{}, ErrNoKeys
 	}
-	if !c.begun.take(address, c.now()) {
+	if !c.begun.take(networkOf(address), c.now()) {
 		return enrolment.DeviceCode{}, ErrTooOften
 	}
 	for _, text := range []*string{&ask.Name, &ask.OS, &ask.Version} {

@@ -243,7 +243,8 @@ func indexRecord(p *Part, a *audit.Arrived, now time.Time) store.Record {
 	} else if r.Time.After(now.Add(maxAhead)) {
 		r.Time = now.UTC()
 	}
-	if len(a.Names) > 0 {
+	// What a server asks has a text there, which is no name.
+	if len(a.Names) > 0 && (a.Subject == "tool" || a.Subject == "prompt" || a.Subject == "resource") {
 		r.Name = cleanText(a.Names[0], maxName)
 	}
 	if r.Look != "" {

@@ -1,6 +1,7 @@
 package centre
 
 import (
+	"net/netip"
 	"sync"
 	"time"
 )
@@ -17,6 +18,16 @@ type limit struct {
 // maxKnown bounds the memory of a limit: when so many have done something, all of them share one
 // count until the spans end.
 const maxKnown = 10_000
+
+// networkOf returns the address by which a limit counts: one machine has a whole /64 of IPv6 addresses.
+func networkOf(address string) string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil || ip.Unmap().Is4() {
+		return address
+	}
+	network, _ := ip.WithZone("").Prefix(64)
+	return network.String()
+}
 
 // take counts one more time, and reports whether it is within the limit.
 func (l *limit) take(who string, now time.Time) bool {

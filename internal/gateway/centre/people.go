@@ -55,8 +55,8 @@ func (c *Centre) SignIn(ctx context.Context, p principal.Principal) (session str
 // FindPerson returns who has a session, with the roles of now; store.ErrNone if nobody.
 func (c *Centre) FindPerson(ctx context.Context, session string) (principal.Principal, error) {
 	p, err := c.Store.FindSession(ctx, c.hashSecret("session", session), c.now())
-	if err == nil && p.Issuer == principal.Local && !c.Dev {
-		err = store.ErrNone // of a time when this was a centre with --dev
+	if err == nil && !c.knows(p) {
+		err = store.ErrNone
 	}
 	p.Roles = c.RolesOf(p)
 	return p, err
@@ -101,14 +101,24 @@ func (c *Centre) ReadFlow(cookie string) (f signin.Flow, next string, ok bool) {
 
 // TakeAnswer counts an answer of the identity provider that a browser brings, and reports false if there
 // are too many from its address, which a whole office may share.
-func (c *Centre) TakeAnswer(address string) bool { return c.answers.take(address, c.now()) }
+func (c *Centre) TakeAnswer(address string) bool { return c.answers.take(networkOf(address), c.now()) }
+
+// knows reports whether this centre, as it is served now, vouches for who somebody is: by its identity
+// provider, or by the links of --dev. The folder may be of a time when it had another provider, or none.
+// Whoever was signed in, voted, or owned a laptop then may be anybody of now.
+func (c *Centre) knows(p principal.Principal) bool {
+	if c.Dev {
+		return p.Issuer == principal.Local
+	}
+	return p.Issuer == c.Settings.OIDC.Issuer
+}
 
 // IdentityOf returns what a laptop is told of its owner, with the roles of now; nil if nobody is known to
 // own it. Rules ask for Who, so it is the verified e-mail address or the key: people choose other names
 // themselves. Groups count for some days after the owner has last signed in.
 func (c *Centre) IdentityOf(l *store.Laptop) *enrolment.Identity {
 	o := l.Owner
-	if o.Subject == "" {
+	if o.Subject == "" || !c.knows(o.Principal) {
 		return nil
 	}
 	if age := c.now().Sub(o.Seen); o.Issuer != principal.Local && age > time.Duration(c.Settings.OIDC.GroupsDays)*24*time.Hour {
@@ -124,17 +134,20 @@ func (c *Centre) withRoles(p principal.Principal) principal.Principal {
 	return p
 }
 
-// ownerOf returns the key of the person to whom a laptop belongs; "" if that is not known.
-func ownerOf(l *store.Laptop) string {
-	if l.Owner.Subject == "" {
-		return ""
+// ownerOf returns the person to whom a laptop belongs; nil if that is not known.
+func (c *Centre) ownerOf(l *store.Laptop) *principal.Principal {
+	if l.Owner.Subject == "" || !c.knows(l.Owner.Principal) {
+		return nil
 	}
-	return l.Owner.Key()
+	return &l.Owner.Principal
 }
 
 // isApprover reports whether a rule's list of approvers names a person. The administrator of --dev has
 // every role, also those that gateway.toml does not name.
 func (c *Centre) isApprover(p principal.Principal, approvers []string) bool {
+	if !c.knows(p) {
+		return false
+	}
 	for _, text := range approvers {
 		kind, name, _ := policy.SplitApprover(text)
 		named := false

@@ -28,6 +28,7 @@ func clocked(t *testing.T) (*Centre, *time.Time) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	s := defaultSettings()
+	s.OIDC.Issuer = ana.Issuer
 	s.Roles = []principal.Role{{Name: "oncall", Groups: []string{"ops"}}}
 	return newCentre(db, s, make([]byte, 32), func() time.Time { return now }), &now
 }
@@ -74,6 +75,57 @@ func TestTheLocalAdministrator(t *testing.T) {
 	c.Dev = false
 	if p, err := c.FindPerson(t.Context(), session); !errors.Is(err, store.ErrNone) || len(p.Roles) > 0 {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// Whoever a former provider named, or a link of --dev, is nobody once the folder is served otherwise: no
+// session, no role, no approver; and a laptop of theirs is nobody's, so that nobody allows their own calls
+// by a new account.
+func TestPeopleOfAnotherTime(t *testing.T) {
+	t.Parallel()
+	c, _ := clocked(t)
+	local := principal.Principal{Issuer: principal.Local, Subject: "administrator", GroupsKnown: true, Groups: []string{"ops"}}
+	former := ana
+	former.Issuer = "https://old.example"
+	approvers := []string{"role:oncall", "group:ops", "person:" + former.Key(), "person:" + local.Key()}
+	for _, dev := range []bool{false, true} {
+		c.Dev = dev
+		for _, p := range []principal.Principal{local, ana, former} {
+			known := p.Issuer == ana.Issuer && !dev || p.Issuer == principal.Local && dev
+			session, err := c.SignIn(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = c.FindPerson(t.Context(), session)
+			if (err == nil) != known || !known && !errors.Is(err, store.ErrNone) {
+				t.Errorf("dev %v: a session of %s: %v", dev, p.Key(), err)
+			}
+			if got := c.isApprover(c.withRoles(p), approvers); got != known {
+				t.Errorf("dev %v: %s is an approver: %v", dev, p.Key(), got)
+			}
+			if got := len(c.RolesOf(p)) > 0; got != known {
+				t.Errorf("dev %v: %s has roles: %v", dev, p.Key(), got)
+			}
+			l := store.Laptop{Owner: store.Owner{Principal: p}}
+			if got := c.ownerOf(&l) != nil; got != known {
+				t.Errorf("dev %v: %s owns a laptop: %v", dev, p.Key(), got)
+			}
+			if err := c.mayAllow(&enrolment.AskQuestion{Approvers: []string{"group:ops"}, NotSelf: true}, ana, c.ownerOf(&l)); !dev && !errors.Is(err, ErrSelf) {
+				t.Errorf("ana may allow what a laptop of %s asks, of not_self: %v", p.Key(), err)
+			}
+		}
+	}
+}
+
+// One machine has a whole /64 of IPv6 addresses, which count as one.
+func TestLimitsByNetwork(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "::ffff:192.0.2.7", "2001:db8::1": "2001:db8::/64", "2001:db8::ffff:1": "2001:db8::/64", "2001:db8:0:1::1": "2001:db8:0:1::/64", "fe80::1%eth0": "fe80::/64", "": "", "x": "x",
+	} {
+		if got := networkOf(address); got != want {
+			t.Errorf("%q: %q, want %q", address, got, want)
+		}
 	}
 }
 
@@ -127,8 +179,9 @@ func TestIdentities(t *testing.T) {
 			&enrolment.Identity{Who: "ana@team.example", Key: ana.Key(), Groups: []string{"ops"}, GroupsKnown: true, Roles: []string{"oncall"}, Env: "prod"}},
 		"groups from the last day": {store.Owner{Principal: ana, Seen: now.Add(-days)},
 			&enrolment.Identity{Who: ana.Key(), Key: ana.Key(), Groups: []string{"ops"}, GroupsKnown: true, Roles: []string{"oncall"}, Env: "prod"}},
-		"groups of long ago":          {store.Owner{Principal: ana, Seen: now.Add(-days - time.Second)}, &enrolment.Identity{Who: ana.Key(), Key: ana.Key(), Groups: []string{}, Roles: []string{}, Env: "prod"}},
-		"the administrator elsewhere": {store.Owner{Principal: local, Seen: now.Add(-2 * days)}, &enrolment.Identity{Who: "local#administrator", Key: "local#administrator", Groups: []string{}, GroupsKnown: true, Roles: []string{}, Env: "prod"}},
+		"groups of long ago":           {store.Owner{Principal: ana, Seen: now.Add(-days - time.Second)}, &enrolment.Identity{Who: ana.Key(), Key: ana.Key(), Groups: []string{}, Roles: []string{}, Env: "prod"}},
+		"the administrator elsewhere":  {store.Owner{Principal: local, Seen: now.Add(-2 * days)}, nil},
+		"somebody of another provider": {store.Owner{Principal: principal.Principal{Issuer: "https://old.example", Subject: "7", Email: "ana@team.example", Groups: []string{"ops"}, GroupsKnown: true}, Seen: *now}, nil},
 	} {
 		if got := c.IdentityOf(&store.Laptop{Owner: o.is}); !reflect.DeepEqual(got, o.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, o.want)

@@ -26,12 +26,14 @@ const (
 	maxHold      = 10 * time.Minute // a call waits no longer
 	maxNote      = 500              // characters of a person's words for the agent
 	keptDays     = 30               // questions are kept to be looked at
+	maxKept      = 64 << 20         // bytes of one laptop's questions
 	askAgain     = 2 * time.Second  // a waiting laptop reads its question again, also without news
 )
 
 // Errors that a person or a laptop is told as they are.
 var (
 	ErrBadQuestion  = errors.New("this is no question that a person could answer")
+	ErrMuchKept     = fmt.Errorf("the centre keeps %d MiB of a laptop's questions, each for %d days, and no more of this one", maxKept>>20, keptDays)
 	ErrManyWait     = fmt.Errorf("%d questions of this laptop wait for an answer", maxPending)
 	ErrNotYours     = errors.New("the rule that asks names others than you as approvers")
 	ErrSelf         = errors.New("it is your own laptop that asks, and the rule wants somebody else")
@@ -41,28 +43,31 @@ var (
 	ErrAnswered     = errors.New("you have answered it")
 )
 
-// news wakes everybody who waits for a change.
+// news wakes those who wait for a change of a laptop's questions.
 type news struct {
 	mu sync.Mutex
-	ch chan struct{}
+	of map[string]chan struct{} // by laptop
 }
 
-// next returns a channel that is closed at the next change.
-func (n *news) next() <-chan struct{} {
+// next returns a channel that is closed at the laptop's next change.
+func (n *news) next(laptop string) <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.ch == nil {
-		n.ch = make(chan struct{})
+	if n.of == nil {
+		n.of = map[string]chan struct{}{}
 	}
-	return n.ch
+	if n.of[laptop] == nil {
+		n.of[laptop] = make(chan struct{})
+	}
+	return n.of[laptop]
 }
 
-func (n *news) tell() {
+func (n *news) tell(laptop string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.ch != nil {
-		close(n.ch)
-		n.ch = nil
+	if n.of[laptop] != nil {
+		close(n.of[laptop])
+		delete(n.of, laptop)
 	}
 }
 
@@ -92,8 +97,8 @@ func checkQuestion(a *enrolment.AskQuestion) error {
 	return nil
 }
 
-// Ask takes a laptop's question. If the same one waits, or was allowed and not used, it is that one.
-func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQuestion) (store.Question, error) {
+// Ask takes a laptop's question, whose title is one line for people. If the same one waits, or was allowed and not used, it is that one.
+func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQuestion, title string) (store.Question, error) {
 	if err := checkQuestion(&asked); err != nil {
 		return store.Question{}, err
 	}
@@ -103,12 +108,15 @@ func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQue
 		return store.Question{}, err
 	}
 	q, err := c.Store.AddQuestion(ctx, store.Question{
-		ID: newWord("abcdefghijkmnpqrstuvwxyz23456789", 10), Laptop: l.ID, Asked: asked, Created: now, Held: now.Add(hold), Expires: now.Add(QuestionLife),
-	}, maxPending)
-	if errors.Is(err, store.ErrMany) {
+		ID: newWord("abcdefghijkmnpqrstuvwxyz23456789", 10), Laptop: l.ID, Asked: asked, Title: title, Created: now, Held: now.Add(hold), Expires: now.Add(QuestionLife),
+	}, maxPending, maxKept)
+	switch {
+	case errors.Is(err, store.ErrMany):
 		err = ErrManyWait
+	case errors.Is(err, store.ErrFull):
+		err = ErrMuchKept
 	}
-	c.changed.tell()
+	c.changed.tell(l.ID)
 	return q, err
 }
 
@@ -125,7 +133,7 @@ func (c *Centre) findQuestion(ctx context.Context, l *store.Laptop, id string) (
 func (c *Centre) AwaitQuestion(ctx context.Context, l store.Laptop, id string, wait time.Duration) (store.Question, error) {
 	over := time.After(wait)
 	for {
-		changed := c.changed.next()
+		changed := c.changed.next(l.ID)
 		q, err := c.findQuestion(ctx, &l, id)
 		if err != nil || wait <= 0 || q.StateAt(c.now()) != enrolment.QuestionPending {
 			return q, err
@@ -149,7 +157,7 @@ func (c *Centre) CancelQuestion(ctx context.Context, l store.Laptop, id string) 
 // UseApproval uses up the approval of a question, once. Everybody who allowed it must still be one of
 // its approvers.
 func (c *Centre) UseApproval(ctx context.Context, l store.Laptop, id string) (store.Question, error) {
-	owner := ownerOf(&l)
+	owner := c.ownerOf(&l)
 	return c.changeOwn(ctx, &l, id, func(q *store.Question) error {
 		if err := q.Use(c.now()); err != nil {
 			return err
@@ -173,16 +181,16 @@ func (c *Centre) changeOwn(ctx context.Context, l *store.Laptop, id string, chan
 	if errors.Is(err, store.ErrOver) {
 		err = ErrQuestionOver
 	}
-	c.changed.tell()
+	c.changed.tell(l.ID)
 	return q, err
 }
 
 // mayAllow returns why a person may not allow a question of a laptop's owner.
-func (c *Centre) mayAllow(a *enrolment.AskQuestion, p principal.Principal, owner string) error {
+func (c *Centre) mayAllow(a *enrolment.AskQuestion, p principal.Principal, owner *principal.Principal) error {
 	switch {
 	case !c.isApprover(p, a.Approvers):
 		return ErrNotYours
-	case a.NotSelf && (owner == "" || owner == p.Key()):
+	case a.NotSelf && (owner == nil || owner.IsSame(p)):
 		return ErrSelf
 	}
 	return nil
@@ -192,7 +200,8 @@ func (c *Centre) mayAllow(a *enrolment.AskQuestion, p principal.Principal, owner
 type Rights struct {
 	Allow error // why the person may not allow it; nil if they may
 	Deny  bool
-	Read  bool // what the call carries
+	Read  bool                 // what the call carries
+	Owner *principal.Principal // of the laptop; nil if not known
 }
 
 // RightsOf returns what a person may do with a question: its approvers answer it, and the owner of the
@@ -202,12 +211,12 @@ func (c *Centre) RightsOf(ctx context.Context, p principal.Principal, q *store.Q
 	if err != nil {
 		return Rights{Allow: ErrNotYours}, err
 	}
-	owner := ownerOf(&l)
-	r := Rights{Allow: c.mayAllow(&q.Asked, p, owner)}
-	if slices.ContainsFunc(q.Votes, func(v store.Vote) bool { return v.By.Key() == p.Key() }) {
+	owner := c.ownerOf(&l)
+	r := Rights{Allow: c.mayAllow(&q.Asked, p, owner), Owner: owner}
+	if slices.ContainsFunc(q.Votes, func(v store.Vote) bool { return v.By.IsSame(p) }) {
 		r.Allow = ErrAnswered
 	}
-	r.Deny = c.isApprover(p, q.Asked.Approvers) || owner == p.Key()
+	r.Deny = c.isApprover(p, q.Asked.Approvers) || owner != nil && owner.Key() == p.Key()
 	r.Read = r.Deny || p.Has(principal.Payload)
 	return r, nil
 }
@@ -238,6 +247,6 @@ func (c *Centre) Vote(ctx context.Context, p principal.Principal, id, digest str
 	case errors.Is(err, store.ErrVoted):
 		err = ErrAnswered
 	}
-	c.changed.tell()
+	c.changed.tell(found.Laptop)
 	return q, err
 }

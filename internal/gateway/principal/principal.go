@@ -73,6 +73,12 @@ func (p Principal) IsNamed(entry string) bool {
 	return p.Email != "" && len(entry) == len(p.Email) && strings.EqualFold(entry, p.Email)
 }
 
+// IsSame reports whether two principals may be the same person: by their key, or by an e-mail address that
+// the provider has verified for both. It counts where one person must not pass for two.
+func (p Principal) IsSame(other Principal) bool {
+	return p.Key() == other.Key() || p.Issuer == other.Issuer && p.Email != "" && strings.EqualFold(p.Email, other.Email)
+}
+
 // CheckRoles returns an error for rules that cannot be meant.
 func CheckRoles(rules []Role) error {
 	seen := map[string]bool{}

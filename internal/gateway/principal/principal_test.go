@@ -40,6 +40,28 @@ func TestRoles(t *testing.T) {
 	}
 }
 
+func TestOnePersonByTwoAccounts(t *testing.T) {
+	t.Parallel()
+	is := Principal{Issuer: issuer, Subject: "1", Email: "ana@corp.example"}
+	for name, c := range map[string]struct {
+		other Principal
+		same  bool
+	}{
+		"the same account":           {Principal{Issuer: issuer, Subject: "1"}, true},
+		"another, the same address":  {Principal{Issuer: issuer, Subject: "2", Email: "Ana@Corp.example"}, true},
+		"another address":            {Principal{Issuer: issuer, Subject: "2", Email: "ben@corp.example"}, false},
+		"no verified address":        {Principal{Issuer: issuer, Subject: "2", Name: "ana@corp.example"}, false},
+		"an address of other issuer": {Principal{Issuer: "https://other.example", Subject: "1", Email: "ana@corp.example"}, false},
+	} {
+		if got := is.IsSame(c.other); got != c.same || c.other.IsSame(is) != got {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if (Principal{Issuer: issuer, Subject: "1"}).IsSame(Principal{Issuer: issuer, Subject: "2"}) {
+		t.Error("two without an address are one")
+	}
+}
+
 func TestRolesThatCannotBeMeant(t *testing.T) {
 	t.Parallel()
 	for want, rules := range map[string][]Role{

@@ -83,7 +83,11 @@ func runLink(c *call) error {
 // openExisting opens the centre in a folder that has one.
 func openExisting(ctx context.Context, dir string) (*centre.Centre, error) {
 	if !centre.IsThere(dir) {
-		return nil, fmt.Errorf("there is no centre in %s; make one with: clawai-gateway serve --dev --dir %s", dir, dir)
+		dev := "--dev "
+		if s, err := centre.ReadSettings(dir); err == nil && s.URL != "" {
+			dev = ""
+		}
+		return nil, fmt.Errorf("there is no centre in %s; make one with: clawai-gateway serve %s--dir %s", dir, dev, dir)
 	}
 	return centre.Open(ctx, dir)
 }

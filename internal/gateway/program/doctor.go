@@ -42,16 +42,34 @@ func runDoctor(c *call) error {
 		}
 	}
 	say(len(s.BundleKeys) > 0, "settings: %d keys of bundles; %s", len(s.BundleKeys), s.OfflineRule())
+	c.checkDatabase(ctx, &s, say)
+	if s.URL == "" {
+		if address, err := readAddress(c.dir); err != nil {
+			say(false, "address: %v", err)
+		} else {
+			say(true, "address: %s answers", address)
+		}
+	} else {
+		checkPublic(ctx, &s, say)
+	}
+	if failed {
+		return errFailed
+	}
+	return nil
+}
+
+// checkDatabase checks what the centre keeps.
+func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say func(ok bool, format string, a ...any)) {
 	is, err := openExisting(ctx, c.dir)
 	if err != nil {
 		say(false, "database: %v", err)
-		return errFailed
+		return
 	}
 	defer func() { _ = is.Close() }()
 	all, newest, err := listLaptops(ctx, is)
 	if err != nil {
 		say(false, "database: %v", err)
-		return errFailed
+		return
 	}
 	database := filepath.Join(c.dir, centre.DatabaseFile)
 	if s.Database != "" {
@@ -79,37 +97,24 @@ func runDoctor(c *call) error {
 		}
 	}
 	say(true, "laptops: %d", len(all))
-	if s.URL == "" {
-		if address, err := readAddress(c.dir); err != nil {
-			say(false, "address: %v", err)
-		} else {
-			say(true, "address: %s answers", address)
-		}
-	} else {
-		checkPublic(ctx, is, say)
-	}
-	if failed {
-		return errFailed
-	}
-	return nil
 }
 
 // checkPublic checks what a centre without --dev needs of others: its certificate, its name on the
 // network, and the identity provider.
-func checkPublic(ctx context.Context, is *centre.Centre, say func(ok bool, format string, a ...any)) {
-	at, address := is.Settings.Listen, is.Settings.URL
+func checkPublic(ctx context.Context, s *centre.Settings, say func(ok bool, format string, a ...any)) {
+	at, address := s.Listen, s.URL
 	if !at.BehindProxy && at.Certificate != "" {
-		checkCertificate(at.Certificate, at.Key, address, is.Now(), say)
+		checkCertificate(at.Certificate, at.Key, address, time.Now(), say)
 	}
 	if err := askAddress(ctx, address); err != nil {
 		say(false, "address: %s does not answer as this centre: %v; look at its name in DNS, at its certificate, and whether the centre runs", address, err)
 	} else {
 		say(true, "address: %s answers", address)
 	}
-	if is.Settings.OIDC.Issuer == "" {
+	if s.OIDC.Issuer == "" {
 		return
 	}
-	provider, err := newProvider(is)
+	provider, err := newProvider(s, time.Now)
 	if err != nil {
 		say(false, "provider: %v", err)
 		return
@@ -117,11 +122,11 @@ func checkPublic(ctx context.Context, is *centre.Centre, say func(ok bool, forma
 	ahead, known, err := provider.Look(ctx)
 	switch {
 	case err != nil:
-		say(false, "provider: %s: %v; issuer in gateway.toml must be the address that the provider writes into its tokens", is.Settings.OIDC.Issuer, err)
+		say(false, "provider: %s: %v; issuer in gateway.toml must be the address that the provider writes into its tokens", s.OIDC.Issuer, err)
 	case known && ahead.Abs() > mostAhead:
 		say(false, "clock: the provider's is %v ahead of this machine's, and tokens would not count; set the clock, for example by systemd-timesyncd", ahead.Round(time.Second))
 	default:
-		say(true, "provider: %s answers; it must know the address %s", is.Settings.OIDC.Issuer, address+site.CallbackPath)
+		say(true, "provider: %s answers; it must know the address %s", s.OIDC.Issuer, address+site.CallbackPath)
 	}
 }
 

@@ -125,7 +125,6 @@ func TestDoctorOfAPublicCentre(t *testing.T) {
 		}
 		return out.String()
 	}
-	write(t, filepath.Join(dir, "gateway.key"), []byte(strings.Repeat("0", 64)+"\n"))
 	has := func(said string, all ...string) {
 		t.Helper()
 		for _, want := range all {
@@ -134,6 +133,9 @@ func TestDoctorOfAPublicCentre(t *testing.T) {
 			}
 		}
 	}
+	// Before the first start there is no database, and all else is checked.
+	has(doctor(settings), "make one with: clawai-gateway serve --dir ", "ok    certificate: until ", "ok    provider: "+idp.Issuer()+" answers")
+	write(t, filepath.Join(dir, "gateway.key"), []byte(strings.Repeat("0", 64)+"\n"))
 	has(doctor(settings), "ok    certificate: until ", "WRONG address: https://localhost:1 does not answer", "ok    provider: "+idp.Issuer()+" answers", "https://localhost:1/oidc/callback")
 	issue(tlstest.Leaf{Names: []string{"localhost"}, To: time.Now().Add(48 * time.Hour)})
 	has(doctor(settings), "WRONG certificate: ", "ends on ")

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -100,19 +101,19 @@ func (c *call) sayNext(is *centre.Centre, s *site.Site) {
 }
 
 // newProvider returns the identity provider that gateway.toml names.
-func newProvider(is *centre.Centre) (*signin.Provider, error) {
-	o := is.Settings.OIDC
+func newProvider(s *centre.Settings, now func() time.Time) (*signin.Provider, error) {
+	o := s.OIDC
 	secret, err := readSecret(o.SecretFile, o.SecretEnv, os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	return signin.NewProvider(o, secret, is.Settings.URL+site.CallbackPath, is.Now), nil
+	return signin.NewProvider(o, secret, s.URL+site.CallbackPath, now), nil
 }
 
 // servePublic serves a centre at its public address, for people of its identity provider.
 func (c *call) servePublic(ctx context.Context, is *centre.Centre) error {
 	report := newReporter(c.stderr, is.Now)
-	provider, err := newProvider(is)
+	provider, err := newProvider(&is.Settings, is.Now)
 	if err != nil {
 		return err
 	}

@@ -235,10 +235,10 @@ func (s *Site) answerRecords(w http.ResponseWriter, r *http.Request, l store.Lap
 	if complete := query.Get("complete"); err != nil || at < 0 || complete != "" && complete != "1" {
 		return nil, refuse(http.StatusBadRequest, "at must be the number of bytes that the centre holds, and complete, if it is there, 1.")
 	}
-	if !s.beginPart(l.ID) {
+	if !s.beginWork(l.ID, maxParts) {
 		return nil, refuse(http.StatusTooManyRequests, fmt.Sprintf("%d parts of this laptop are being read; send one after the other.", maxParts))
 	}
-	defer s.endPart(l.ID)
+	defer s.endWork(l.ID)
 	body, err := readBody(w, r, centre.MaxPart)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/gateway/centre"
@@ -106,6 +107,9 @@ func (s *Site) servePage(w http.ResponseWriter, r *http.Request) error {
 	if err := s.checkOrigin(r); err != nil {
 		return err
 	}
+	if !isText(r.URL.EscapedPath()) || !isText(r.URL.RawQuery) {
+		return refuse(http.StatusBadRequest, "The address has signs that are no text.")
+	}
 	list, rest := findRoutes(r.URL)
 	if list == nil {
 		return notFound
@@ -156,6 +160,12 @@ func findRoutes(u *url.URL) (list []route, rest string) {
 	return nil, ""
 }
 
+// isText reports whether a database can keep a text of an address or a form, whatever it has behind %.
+func isText(escaped string) bool {
+	text, err := url.QueryUnescape(escaped)
+	return err != nil || utf8.ValidString(text) && !strings.Contains(text, "\x00")
+}
+
 // beginVisit checks who sent a request, and that a form was made for them.
 func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*visit, error) {
 	v := &visit{s: s, w: w, r: r}
@@ -178,7 +188,7 @@ func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*vi
 	if err != nil {
 		return nil, err
 	}
-	if v.form, err = url.ParseQuery(string(body)); err != nil {
+	if v.form, err = url.ParseQuery(string(body)); err != nil || !isText(string(body)) {
 		return nil, refuse(http.StatusBadRequest, "The form cannot be read.")
 	}
 	if !rt.open && !s.centre.IsFormToken(v.session, v.form.Get("form")) {

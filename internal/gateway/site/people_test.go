@@ -20,6 +20,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/page"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/bundle"
 	"github.com/clawai/clawai/internal/state/enrolment"
@@ -289,10 +290,13 @@ func TestArgumentsNeedARole(t *testing.T) {
 	grant := w.enrolAs("ana")
 	const secret = "the-argument"
 	tool := recordedCall("deny", "write_file", `{"path":"/srv/`+secret+`"}`)
+	tool.RuleText = "Write files below /srv/" + secret // as an answer "always" describes its rule
 	tool.Reason = "the path /srv/" + secret + " is outside"
 	resource := recordedCall("deny", "file:///srv/"+secret, `{}`)
 	resource.Subject, resource.Method = "resource", "resources/read"
-	for name, segment := range recordSegments(t, audit.Options{}, tool, resource) {
+	sampled := recordedCall("deny", secret, `{}`)
+	sampled.Subject, sampled.Method = "sampling", "sampling/createMessage"
+	for name, segment := range recordSegments(t, audit.Options{}, tool, resource, sampled) {
 		if status, _ := w.ship(grant.Token, name, 0, segment, true); status != 200 {
 			t.Fatal(status)
 		}
@@ -318,6 +322,13 @@ func TestArgumentsNeedARole(t *testing.T) {
 				if seen++; !c.sees {
 					t.Errorf("%q, %s:\n%s", c.groups, path, body)
 				}
+			}
+		}
+		// Whoever guesses the address of a resource must not find out that it is right.
+		for tool, finds := range map[string]bool{"file:///srv/" + secret: c.sees, "write_file": true} {
+			status, body := w.visit(page.Address(recordsPage, "tool", tool))
+			if got := !strings.Contains(body, "No record is one of these."); status != 200 || got != finds {
+				t.Errorf("%q: tool=%s finds a record: %v", c.groups, tool, got)
 			}
 		}
 		if c.sees && seen < 5 {

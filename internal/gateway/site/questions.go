@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ const usePath = "/use"
 // explainQuestion returns the refusal that a person or a laptop gets for an error of a question.
 func explainQuestion(err error) error {
 	for known, status := range map[error]int{
-		centre.ErrBadQuestion: http.StatusBadRequest, centre.ErrManyWait: http.StatusTooManyRequests, centre.ErrNotYours: http.StatusForbidden,
+		centre.ErrBadQuestion: http.StatusBadRequest, centre.ErrManyWait: http.StatusTooManyRequests, centre.ErrMuchKept: http.StatusInsufficientStorage, centre.ErrNotYours: http.StatusForbidden,
 		centre.ErrSelf: http.StatusForbidden, centre.ErrRoleGone: http.StatusConflict, centre.ErrForAnother: http.StatusConflict,
 		centre.ErrQuestionOver: http.StatusConflict, centre.ErrAnswered: http.StatusConflict,
 	} {
@@ -54,10 +55,11 @@ func (s *Site) takeQuestion(w http.ResponseWriter, r *http.Request, l store.Lapt
 	if err := readLongMessage(w, r, &asked, enrolment.MaxQuestion); err != nil {
 		return nil, err
 	}
-	if _, err := newQuestionView(&asked); err != nil {
+	is, err := newQuestionView(&asked)
+	if err != nil {
 		return nil, refuse(http.StatusBadRequest, "The question cannot be shown: "+err.Error()+".")
 	}
-	q, err := s.centre.Ask(r.Context(), l, asked)
+	q, err := s.centre.Ask(r.Context(), l, asked, is.Headline(0))
 	if err != nil {
 		return nil, explainQuestion(err)
 	}
@@ -83,6 +85,13 @@ func (s *Site) serveQuestion(r *http.Request, l store.Laptop) (*reply, error) {
 			if seconds, err = strconv.Atoi(text); err != nil || seconds < 0 || seconds > enrolment.MaxWait {
 				return nil, refuse(http.StatusBadRequest, fmt.Sprintf("wait must be a number of seconds from 0 to %d.", enrolment.MaxWait))
 			}
+		}
+		if seconds > 0 {
+			key := "wait " + l.ID
+			if !s.beginWork(key, maxWaits) {
+				return nil, refuse(http.StatusTooManyRequests, fmt.Sprintf("%d requests of this laptop wait for an answer.", maxWaits))
+			}
+			defer s.endWork(key)
 		}
 		q, err = s.centre.AwaitQuestion(r.Context(), l, id, time.Duration(seconds)*time.Second)
 	}
@@ -115,15 +124,15 @@ func newQuestionView(a *enrolment.AskQuestion) (view.Question, error) {
 type questionRow struct {
 	ID, Title, Laptop, LaptopName, State, Look, Sign string
 	Asked, Left                                      string
-	Approvers, Given                                 string
+	Approvers, Given, Owner                          string
 	Votes                                            []voteRow
 	Waits, Held                                      bool
 	Shown                                            bool // the person reads records, or may answer it
 
-	Client, Session, Digest, Hidden string
-	Dangers, Lines, Entire          []shownLine
-	Allow, Deny                     bool
-	WhyNot                          string
+	Client, Digest, Hidden string
+	Lines, Entire          []shownLine
+	Allow, Deny            bool
+	WhyNot                 string
 }
 
 type voteRow struct{ Who, Word, Look, Words, At string }
@@ -141,8 +150,9 @@ var questionWords = map[string]struct {
 	enrolment.QuestionCancelled: {"the call was withdrawn", view.Refused},
 }
 
-// newQuestionRow returns a question for a person. What its call carries is shown only to who may read it.
-func (v *visit) newQuestionRow(q *store.Question, names map[string]string) (questionRow, error) {
+// newQuestionRow returns a question for a person. What its call carries is shown only to who may read it;
+// its lines only with entire: to make them of a long call takes a second.
+func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entire bool) (questionRow, error) {
 	now := v.s.centre.Now()
 	rights, err := v.s.centre.RightsOf(v.r.Context(), v.who, q)
 	if err != nil {
@@ -157,41 +167,78 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string) (ques
 		ID: q.ID, Laptop: q.Laptop, LaptopName: names[q.Laptop], State: word.word, Look: word.look.Word(), Sign: word.look.Mark(),
 		Asked: agoText(q.Created, now), Left: centre.SpanText(q.Expires.Sub(now)), Waits: state == enrolment.QuestionPending, Held: now.Before(q.Held),
 		Approvers: strings.Join(q.Asked.Approvers, ", "), Given: fmt.Sprintf("%d of %d", q.Given(), q.Asked.Approvals),
-		Title: "a call that only its approvers may read", Client: q.Asked.Client, Session: q.Asked.Session, Digest: q.Asked.Digest,
-		Allow: rights.Allow == nil, Deny: rights.Deny, Shown: rights.Read || v.who.Has(readers...),
+		Title: "a call that only its approvers may read", Owner: "not known",
+		Allow: rights.Allow == nil && state == enrolment.QuestionPending, Deny: rights.Deny && q.IsOpen(now), Shown: rights.Read || v.who.Has(readers...),
 	}
 	if q.Asked.NotSelf {
 		row.Approvers += "; not the owner of the laptop"
+	}
+	if rights.Owner != nil {
+		row.Owner = rights.Owner.String()
 	}
 	if rights.Allow != nil {
 		row.WhyNot = rights.Allow.Error()
 	}
 	for i := range q.Votes {
 		vote := &q.Votes[i]
-		shown := voteRow{Who: vote.By.Name + " (" + vote.By.Key() + ")", Word: "denied", Look: view.Refused.Word(), Words: vote.Words, At: vote.At.Format(time.DateTime) + " UTC"}
+		shown := voteRow{Who: vote.By.Name + " (" + vote.By.Key() + ")", Word: "denied", Look: view.Refused.Word(), At: vote.At.Format(time.DateTime) + " UTC"}
 		if vote.Allow {
 			shown.Word, shown.Look = "allowed", view.Allowed.Word()
+		}
+		if rights.Read {
+			shown.Words = vote.Words // it may quote the call
 		}
 		row.Votes = append(row.Votes, shown)
 	}
 	if !rights.Read {
 		return row, nil
 	}
+	// Whoever guesses what a call carries could prove it by its digest.
+	row.Client, row.Digest = q.Asked.Client, q.Asked.Digest
+	row.Title = cmp.Or(q.Title, "a call")
+	if q.Asked.Hidden > 0 {
+		row.Hidden = fmt.Sprintf("%d secrets are not shown: each [redacted:KIND:LENGTH] stands for one", q.Asked.Hidden)
+	}
+	if !entire {
+		return row, nil
+	}
 	is, err := newQuestionView(&q.Asked)
 	if err != nil {
 		return row, err
 	}
-	row.Title = is.Headline(0)
-	if q.Asked.Hidden > 0 {
-		row.Hidden = fmt.Sprintf("%d secrets are not shown: each [redacted:KIND:LENGTH] stands for one", q.Asked.Hidden)
+	for _, line := range is.Lines(0)[1:] {
+		row.Lines = append(row.Lines, shownLine(line))
 	}
-	row.Lines, row.Entire = shownLines(is.Lines(0)[1:]), shownLines(is.EntireLines(0))
+	row.Entire = entireLines(&is)
 	return row, nil
 }
 
-func shownLines(lines []string) (all []shownLine) {
-	for _, line := range lines {
-		all = append(all, shownLine(line))
+// entireLines returns every value that the lines of a question fold. Nothing is left out, however long it
+// is: who allows a call from afar can look at it nowhere else. Equal lines in a row are counted.
+func entireLines(q *view.Question) (all []shownLine) {
+	for i := range q.Requests {
+		for _, a := range q.Requests[i].Values() {
+			if !a.Folded {
+				continue
+			}
+			all = append(all, shownLine(fmt.Sprintf("request %d of %d: %s, entire", i+1, len(q.Requests), a.Path)))
+			last, same := "\n", 0 // no line has that
+			count := func() {
+				if same > 0 {
+					all = append(all, shownLine(fmt.Sprintf("  … the same line %d more times …", same)))
+				}
+			}
+			for line := range a.EachLine() {
+				if line == last {
+					same++
+					continue
+				}
+				count()
+				last, same = line, 0
+				all = append(all, shownLine(view.Gutter+line))
+			}
+			count()
+		}
 	}
 	return all
 }
@@ -209,24 +256,30 @@ func (v *visit) showQuestions(string) error {
 	if err != nil {
 		return err
 	}
-	all, err := v.s.centre.Store.ListQuestions(ctx, v.s.centre.Now().Add(-questionDays*24*time.Hour), mostQuestions)
+	now := v.s.centre.Now()
+	// What waits is asked for by itself: many answered questions must not push it out of the list.
+	pending, err := v.s.centre.Store.ListPending(ctx, now, mostQuestions)
 	if err != nil {
 		return err
 	}
+	all, err := v.s.centre.Store.ListQuestions(ctx, now.Add(-questionDays*24*time.Hour), mostQuestions)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(q store.Question) bool { return q.StateAt(now) == enrolment.QuestionPending })
 	var waiting, over []questionRow
-	for i := range all {
-		row, err := v.newQuestionRow(&all[i], names)
+	for i, q := range slices.Concat(pending, all) {
+		row, err := v.newQuestionRow(&q, names, false)
 		switch {
 		case err != nil:
 			return err
 		case !row.Shown:
-		case row.Waits:
+		case i < len(pending):
 			waiting = append(waiting, row)
 		default:
 			over = append(over, row)
 		}
 	}
-	slices.Reverse(waiting) // who waits longest comes first
 	v.again = listAgain
 	return v.show("questions", "Questions", questionsPage, struct{ Waiting, Over []questionRow }{waiting, over})
 }
@@ -240,7 +293,7 @@ func (v *visit) showQuestion(id string) error {
 	if err != nil {
 		return err
 	}
-	row, err := v.newQuestionRow(&q, names)
+	row, err := v.newQuestionRow(&q, names, true)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
@@ -118,7 +119,7 @@ func TestAQuestionIsAnsweredOnThePage(t *testing.T) {
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("the laptop heard of it after %s", took)
 	}
-	if status, _ := w.answer(form, q.ID, a.Digest, "deny"); status != 409 {
+	if status, _ := w.answer(form, q.ID, a.Digest, "allow"); status != 409 {
 		t.Errorf("a second answer: %d", status)
 	}
 	var used enrolment.QuestionState
@@ -200,6 +201,96 @@ func TestQuestionsAreOneLaptops(t *testing.T) {
 	}
 }
 
+// Whoever allowed a call can take that back until it is used.
+func TestAnApprovalIsTakenBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	grant := w.enrol("laptop")
+	a := askWhat("1", 1, "role:oncall")
+	q := w.ask(grant.Token, a)
+	form := w.as("ana")
+	w.answer(form, q.ID, a.Digest, "allow")
+	if _, page := w.visit(questionsPage + "/" + q.ID); !strings.Contains(page, ">Deny<") || strings.Contains(page, "Allow this call once") || !strings.Contains(page, "local#administrator") {
+		t.Errorf("the page of an approval:\n%s", page)
+	}
+	if status, body := w.answer(form, q.ID, a.Digest, "deny"); status != 200 || strings.Contains(body, ">Deny<") {
+		t.Errorf("%d\n%s", status, body)
+	}
+	if status := w.call(grant.Token, "POST", enrolment.QuestionsPath+"/"+q.ID+"/use", nil, nil); status != 409 {
+		t.Errorf("an approval that was taken back was used: %d", status)
+	}
+}
+
+// However long a value is, its approvers can see all of it, and the middle is no place to hide.
+func TestNothingOfALongValueIsLeftOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	grant := w.enrol("laptop")
+	for name, text := range map[string]string{
+		"words": strings.Repeat("a ", 50_000) + "in the middle" + strings.Repeat(" b", 50_000), "lines": strings.Repeat("a\n", 50_000) + "in the middle" + strings.Repeat("\nb", 50_000),
+		"blank lines": strings.Repeat("\n", 60_000) + "in the middle" + strings.Repeat("\n", 60_000),
+	} {
+		a := askWhat("1", 1, "role:oncall")
+		src, err := json.Marshal(map[string]string{"text": text})
+		w.must(err)
+		a.Calls[0].Args, a.Digest = src, fmt.Sprintf("%064d", len(name))
+		q := w.ask(grant.Token, a)
+		status, page := w.visit(questionsPage + "/" + q.ID)
+		if at := strings.Index(page, "in the middle"); status != 200 || at < 0 || at > strings.Index(page, "Allow this call once") || strings.Contains(page, "not shown here") {
+			t.Errorf("%s: %d, at byte %d of %d", name, status, at, len(page))
+		}
+	}
+}
+
+// A laptop cannot make the centre read for it without end.
+func TestWaitsOfALaptopAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mine, other := w.enrol("mine"), w.enrol("other")
+	q, theirs := w.ask(mine.Token, askWhat("1", 1, "role:oncall")), w.ask(other.Token, askWhat("1", 1, "role:oncall"))
+	for range maxWaits {
+		if !w.site.beginWork("wait "+mine.Laptop, maxWaits) {
+			t.Fatal("the bound is reached too early")
+		}
+	}
+	if status := w.call(mine.Token, "GET", enrolment.QuestionsPath+"/"+q.ID+"?wait=1", nil, nil); status != 429 {
+		t.Errorf("one more: %d", status)
+	}
+	if status, _ := w.stateOf(mine.Token, q.ID, ""); status != 200 {
+		t.Errorf("without waiting: %d", status)
+	}
+	if status, _ := w.stateOf(other.Token, theirs.ID, "?wait=1"); status != 200 {
+		t.Errorf("another laptop: %d", status)
+	}
+}
+
+// Questions that are over, however many, push none out of the list that waits.
+func TestWhatWaitsStaysInTheList(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mine, other := w.enrol("mine"), w.enrol("other")
+	q := w.ask(mine.Token, askWhat("1", 1, "role:oncall"))
+	for i := range mostQuestions + 1 {
+		a := askWhat("1", 1, "role:oncall")
+		a.Digest = fmt.Sprintf("%064d", i)
+		if status := w.call(other.Token, "DELETE", enrolment.QuestionsPath+"/"+w.ask(other.Token, a).ID, nil, nil); status != 200 {
+			t.Fatal(status)
+		}
+	}
+	if _, list := w.visit(questionsPage); !strings.Contains(list, q.ID) {
+		t.Error("the question that waits is not in the list")
+	}
+	// Nor does a list look through calls, which takes long: it has the line that was kept.
+	found, err := w.centre.Store.FindQuestion(t.Context(), q.ID)
+	w.must(err)
+	found.Asked.Calls = nil // which could not be shown
+	own := visit{s: w.site, r: w.request("GET", "/", ""), who: local("administrator")}
+	row, err := own.newQuestionRow(&found, nil, false)
+	if w.must(err); !strings.Contains(row.Title, "files wants to write") {
+		t.Errorf("%q", row.Title)
+	}
+}
+
 func TestQuestionsThatAreNone(t *testing.T) {
 	w := newWorld(t)
 	grant := w.enrol("laptop")
@@ -244,9 +335,16 @@ func TestWhoIsNoApproverReadsNoArguments(t *testing.T) {
 	grant := w.enrol("laptop")
 	a := askWhat("1", 1, "group:dba")
 	q := w.ask(grant.Token, a)
+	w.centre.Dev, w.centre.Settings.OIDC.Issuer = false, "https://id.example" // who signs in there counts
 	found, err := w.centre.Store.FindQuestion(context.Background(), q.ID)
 	w.must(err)
 	rights, err := w.centre.RightsOf(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "eve", Name: "eve", Groups: []string{"sre"}, Roles: []string{principal.Auditor, principal.Admin}}, &found)
+	eve := visit{s: w.site, r: w.request("GET", "/", ""), who: principal.Principal{Issuer: "https://id.example", Subject: "eve", Roles: []string{principal.Auditor}}}
+	found.Votes = []store.Vote{{Words: "no: /tmp/x"}}
+	row, err := eve.newQuestionRow(&found, nil, true)
+	if w.must(err); !row.Shown || row.Digest+row.Client+row.Hidden+row.Votes[0].Words != "" || row.Lines != nil {
+		t.Errorf("%+v", row)
+	}
 	if w.must(err); rights.Read || rights.Deny || rights.Allow == nil {
 		t.Errorf("%+v", rights)
 	}

@@ -123,11 +123,12 @@ func (v *visit) newRecordRows(all []store.Record, names map[string]string) (rows
 	return rows
 }
 
-// hidePayload leaves out what may hold arguments: the main argument, the reason, which may quote one, and
-// names that are no tool's, such as the address of a resource.
+// hidePayload leaves out what may hold arguments: the main argument, the reason, which may quote one, the
+// description of the rule, which an answer "always" makes of one, and names that are no tool's, such as the
+// address of a resource.
 func (row *recordRow) hidePayload(r *store.Record) {
-	row.About, row.Reason = "", r.Code
-	if !toolName.MatchString(row.Tool) {
+	row.About, row.Reason, row.RuleText = "", r.Code, ""
+	if isNamed := r.Subject == "tool" || r.Subject == "prompt" || r.Name == r.Method; !isNamed || !toolName.MatchString(row.Tool) {
 		row.Tool = cmp.Or(r.Method, r.Kind)
 	}
 }
@@ -172,6 +173,7 @@ func (v *visit) showRecords(string) error {
 	if err != nil {
 		return err
 	}
+	q.NamesOnly = q.Tool != "" && !v.who.Has(principal.Payload) // who finds a name knows it
 	records, err := v.s.centre.Store.ListRecords(v.r.Context(), q)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ type Site struct {
 	proxied  bool             // a proxy on this machine ends TLS
 
 	mu    sync.Mutex
-	parts map[string]int // parts that are read or verified now, by laptop
+	works map[string]int // what is done now and takes memory or time, by laptop and kind
 
 	// Report is told of each fault of the centre itself, of which a laptop or a browser is told no
 	// details; nil for nobody.
@@ -46,14 +46,14 @@ func New(c *centre.Centre, l net.Listener) (*Site, error) {
 		return nil, err
 	}
 	c.Dev = true
-	return &Site{centre: c, listener: l, origin: "http://" + l.Addr().String(), cookie: fmt.Sprintf("clawai_gateway_%d", l.Addr().(*net.TCPAddr).Port), parts: map[string]int{}}, nil
+	return &Site{centre: c, listener: l, origin: "http://" + l.Addr().String(), cookie: fmt.Sprintf("clawai_gateway_%d", l.Addr().(*net.TCPAddr).Port), works: map[string]int{}}, nil
 }
 
 // NewPublic returns the site of a centre with an identity provider, at the address that gateway.toml
 // names. l ends TLS with the settings of t; without them a proxy does, and l must listen on a loopback
 // address. Serve closes l.
 func NewPublic(c *centre.Centre, l net.Listener, t *tls.Config, p *signin.Provider) (*Site, error) {
-	s := &Site{centre: c, listener: l, origin: c.Settings.URL, cookie: "__Host-clawai", provider: p, proxied: t == nil, parts: map[string]int{}}
+	s := &Site{centre: c, listener: l, origin: c.Settings.URL, cookie: "__Host-clawai", provider: p, proxied: t == nil, works: map[string]int{}}
 	if t != nil {
 		s.listener = tls.NewListener(l, t)
 		return s, nil
@@ -151,22 +151,26 @@ func statusOf(err error) (int, string) {
 // connection that broke may leave another one.
 const maxParts = 2
 
-// beginPart counts a part of a laptop, and reports false if there are too many. Each takes memory.
-func (s *Site) beginPart(laptop string) bool {
+// maxWaits is how many requests of one laptop wait for the answer to a question. clawai sends one for each
+// question.
+const maxWaits = 64
+
+// beginWork counts a work, and reports false if there are most of this key already.
+func (s *Site) beginWork(key string, most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.parts[laptop] >= maxParts {
+	if s.works[key] >= most {
 		return false
 	}
-	s.parts[laptop]++
+	s.works[key]++
 	return true
 }
 
-func (s *Site) endPart(laptop string) {
+func (s *Site) endWork(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.parts[laptop]--; s.parts[laptop] == 0 {
-		delete(s.parts, laptop)
+	if s.works[key]--; s.works[key] == 0 {
+		delete(s.works, key)
 	}
 }
 

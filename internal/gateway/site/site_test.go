@@ -652,7 +652,7 @@ func TestBodiesThatDoNotEnd(t *testing.T) {
 		w.must(err)
 		for begun, end := 0, time.Now().Add(time.Minute); begun < n; time.Sleep(time.Millisecond) {
 			w.site.mu.Lock()
-			begun = w.site.parts[one.Laptop]
+			begun = w.site.works[one.Laptop]
 			w.site.mu.Unlock()
 			if time.Now().After(end) {
 				t.Fatalf("part %d is not being read", n)

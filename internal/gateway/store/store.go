@@ -7,6 +7,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/principal"
@@ -216,6 +217,7 @@ type Record struct {
 type Query struct {
 	Laptop, Session, Server, Tool, Kind, Rule string
 	Look                                      Look
+	NamesOnly                                 bool      // Tool is compared with names of tools and prompts, and with methods, alone
 	Since, Until                              time.Time // Until is excluded
 	Before                                    Place     // only those that come after this place in the list
 	Most                                      int       // at most so many
@@ -256,6 +258,7 @@ type Records interface {
 // Errors of a Question that changes.
 var (
 	ErrOver  = errors.New("the question is answered or over")
+	ErrFull  = errors.New("so much is kept of this laptop that no more is taken")
 	ErrVoted = errors.New("this person has answered it before")
 )
 
@@ -263,6 +266,7 @@ var (
 type Question struct {
 	ID, Laptop string
 	Asked      enrolment.AskQuestion
+	Title      string // the call in one harmless line; it may hold arguments
 	Created    time.Time
 	Held       time.Time // until then the call itself waits; later an approval is kept for the next call like it
 	Expires    time.Time // of the question; once it is approved, of the approval
@@ -279,9 +283,22 @@ type Vote struct {
 	At    time.Time
 }
 
-// StateAt returns the state at a time: what has expired is expired, whatever is written.
+// maxStep is how far a clock may be set back before what is open counts as expired.
+const maxStep = time.Minute
+
+// IsOpen reports whether a question waits at a time, or its approval can be used. What has expired is not
+// open, whatever is written, nor is what began later than now: a clock that is set back must not lengthen it.
+func (q *Question) IsOpen(now time.Time) bool {
+	begun := q.Created
+	if q.Decided.After(begun) {
+		begun = q.Decided
+	}
+	return (q.State == enrolment.QuestionPending || q.State == enrolment.QuestionApproved) && now.Before(q.Expires) && !now.Add(maxStep).Before(begun)
+}
+
+// StateAt returns the state at a time.
 func (q *Question) StateAt(now time.Time) string {
-	if (q.State == enrolment.QuestionPending || q.State == enrolment.QuestionApproved) && !now.Before(q.Expires) {
+	if (q.State == enrolment.QuestionPending || q.State == enrolment.QuestionApproved) && !q.IsOpen(now) {
 		return enrolment.QuestionExpired
 	}
 	return q.State
@@ -298,17 +315,17 @@ func (q *Question) Given() (n int) {
 }
 
 // AddVote adds the answer of one person. One who denies decides alone; of those who allow, as many
-// are needed as the rule says. kept is how long the approval lives.
+// are needed as the rule says. kept is how long the approval lives. Until that is used, it can be denied,
+// also by somebody who allowed it.
 func (q *Question) AddVote(v Vote, kept time.Duration) error {
-	if q.StateAt(v.At) != enrolment.QuestionPending {
+	if !q.IsOpen(v.At) || v.Allow && q.State != enrolment.QuestionPending {
 		return ErrOver
 	}
-	for i := range q.Votes {
-		if q.Votes[i].By.Key() == v.By.Key() {
-			return ErrVoted
-		}
+	same := func(other Vote) bool { return other.By.IsSame(v.By) }
+	if v.Allow && slices.ContainsFunc(q.Votes, same) {
+		return ErrVoted
 	}
-	q.Votes = append(q.Votes, v)
+	q.Votes = append(slices.DeleteFunc(q.Votes, same), v)
 	switch {
 	case !v.Allow:
 		q.State, q.Decided = enrolment.QuestionDenied, v.At
@@ -329,7 +346,7 @@ func (q *Question) Use(now time.Time) error {
 
 // Cancel ends a question whose call is over.
 func (q *Question) Cancel(now time.Time) error {
-	if s := q.StateAt(now); s != enrolment.QuestionPending && s != enrolment.QuestionApproved {
+	if !q.IsOpen(now) {
 		return ErrOver
 	}
 	q.State = enrolment.QuestionCancelled
@@ -340,15 +357,18 @@ func (q *Question) Cancel(now time.Time) error {
 type Questions interface {
 	// AddQuestion adds a question. If one of the same laptop and digest, with the same approvers, is
 	// pending or approved at the time q.Created, it returns that one instead, held until q.Held. ErrMany:
-	// as many questions of the laptop as most are pending.
-	AddQuestion(ctx context.Context, q Question, most int) (Question, error)
+	// as many questions of the laptop as most are pending. ErrFull: all that are kept of it, with this one,
+	// would have more than kept bytes.
+	AddQuestion(ctx context.Context, q Question, most int, kept int64) (Question, error)
 	// FindQuestion returns a question; ErrNone if there is none.
 	FindQuestion(ctx context.Context, id string) (Question, error)
+	// ListPending returns the questions that are pending at a time, the oldest first.
+	ListPending(ctx context.Context, now time.Time, most int) ([]Question, error)
 	// ListQuestions returns questions made since a time, the newest first.
 	ListQuestions(ctx context.Context, since time.Time, most int) ([]Question, error)
 	// CountPending returns how many questions are pending at a time.
 	CountPending(ctx context.Context, now time.Time) (int, error)
-	// ChangeQuestion changes a question while nobody else does. change may add votes, and set State,
+	// ChangeQuestion changes a question while nobody else does. change may set Votes, State,
 	// Decided, Held and Expires. Nothing is kept if it returns an error.
 	ChangeQuestion(ctx context.Context, id string, change func(*Question) error) (Question, error)
 	// RemoveQuestions removes the questions that were made before a time.

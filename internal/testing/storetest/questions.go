@@ -19,7 +19,7 @@ const kept = 10 * time.Minute
 // question is what laptop n asks about a call.
 func question(id string, n int, digest string, approvals int) store.Question {
 	return store.Question{
-		ID: id, Laptop: fmt.Sprint("laptop", n), Created: began, Held: began.Add(time.Minute), Expires: began.Add(15 * time.Minute),
+		ID: id, Title: "<a> title", Laptop: fmt.Sprint("laptop", n), Created: began, Held: began.Add(time.Minute), Expires: began.Add(15 * time.Minute),
 		Asked: enrolment.AskQuestion{Digest: digest, Server: "<files> ä\u0000", Calls: []enrolment.ShownCall{{Subject: "tool", Names: []string{"x"}, Args: []byte(`{"a":"\\u0000"}`)}}, Approvers: []string{"role:oncall"}, Approvals: approvals},
 	}
 }
@@ -33,10 +33,10 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	for n := range 3 {
 		enrol(t, s, n)
 	}
-	add := func(q store.Question, most int) (store.Question, error) { return s.AddQuestion(ctx, q, most) }
+	add := func(q store.Question, most int) (store.Question, error) { return s.AddQuestion(ctx, q, most, 1<<20) }
 	got, err := add(question("q1", 1, "d1", 2), 2)
 	must(t, err)
-	if found, err := s.FindQuestion(ctx, "q1"); err != nil || found.State != enrolment.QuestionPending || found.Asked.Server != got.Asked.Server || string(found.Asked.Calls[0].Args) != string(got.Asked.Calls[0].Args) || !found.Held.Equal(got.Held) {
+	if found, err := s.FindQuestion(ctx, "q1"); err != nil || found.State != enrolment.QuestionPending || found.Asked.Server != got.Asked.Server || string(found.Asked.Calls[0].Args) != string(got.Asked.Calls[0].Args) || !found.Held.Equal(got.Held) || found.Title != "<a> title" {
 		t.Errorf("%+v, %v", found, err)
 	}
 	_, err = other.FindQuestion(ctx, "q1")
@@ -86,7 +86,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	if must(t, err); got.State != enrolment.QuestionApproved || !got.Expires.Equal(at.Add(kept)) || got.Given() != 2 {
 		t.Errorf("%+v", got)
 	}
-	_, err = change("q1", votes(vote("eve", false, at)))
+	_, err = change("q1", votes(vote("eve", true, at)))
 	wants(t, err, store.ErrOver)
 	found, err := s.FindQuestion(ctx, "q1")
 	if must(t, err); len(found.Votes) != 2 || found.Votes[0].By.Key() != "https://id.example#ana" || !slices.Equal(found.Votes[1].By.Groups, []string{"sre"}) || found.Votes[1].Words != "w" || !found.Decided.Equal(at) {
@@ -106,6 +106,40 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	wants(t, err, store.ErrOver)
 	if got, err = add(again, 2); err != nil || got.ID != "q6" {
 		t.Errorf("a used approval counts again: %+v, %v", got, err)
+	}
+
+	// Until an approval is used, it can be denied, also by who gave it, whose answer that then is.
+	_, err = add(question("t", 0, "t", 2), 2)
+	must(t, err)
+	for _, v := range []store.Vote{vote("ana", true, began), vote("ben", true, began), vote("ana", false, began)} {
+		_, err = change("t", votes(v))
+		must(t, err)
+	}
+	found, err = s.FindQuestion(ctx, "t")
+	if must(t, err); found.State != enrolment.QuestionDenied || len(found.Votes) != 2 || found.Given() != 1 {
+		t.Errorf("%+v", found)
+	}
+	_, err = change("t", func(q *store.Question) error { return q.Use(began) })
+	wants(t, err, store.ErrOver)
+	_, err = change("t", votes(vote("eve", false, began)))
+	wants(t, err, store.ErrOver)
+
+	// A clock that was set back lengthens nothing.
+	_, err = add(question("u", 0, "u", 1), 2)
+	must(t, err)
+	_, err = change("u", votes(vote("ana", true, began.Add(-2*time.Minute))))
+	wants(t, err, store.ErrOver)
+	_, err = change("u", votes(vote("ana", true, at)))
+	must(t, err)
+	_, err = change("u", func(q *store.Question) error { return q.Use(at.Add(-2 * time.Minute)) })
+	wants(t, err, store.ErrOver)
+
+	// Of one laptop so many bytes are kept, and no more; what waits is listed by itself, the oldest first.
+	_, err = s.AddQuestion(ctx, question("v", 0, "v", 1), 9, 100)
+	wants(t, err, store.ErrFull)
+	waits, err := s.ListPending(ctx, began, 1)
+	if must(t, err); len(waits) != 1 || waits[0].ID != "q3" {
+		t.Errorf("%+v", waits)
 	}
 
 	// A deny decides alone; what has expired takes no answer and is asked anew.
@@ -135,7 +169,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	}
 	must(t, s.RemoveQuestions(ctx, began.Add(time.Second)))
 	all, err = s.ListQuestions(ctx, time.Time{}, 10)
-	if must(t, err); len(all) != 2 {
+	if must(t, err); len(all) != 2 { // q6 and q7
 		t.Errorf("%+v", all)
 	}
 }
@@ -144,7 +178,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 func testApprovers(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)
-	_, err := s.AddQuestion(ctx, question("q", 1, "d", 2), 9)
+	_, err := s.AddQuestion(ctx, question("q", 1, "d", 2), 9, 1<<20)
 	must(t, err)
 	var mu sync.Mutex
 	counts := map[string]int{}
@@ -174,7 +208,7 @@ func testApprovers(t *testing.T, s, _ store.Store) {
 			note("uses", err)
 		})
 		all.Go(func() {
-			q, err := s.AddQuestion(ctx, question("r", 1, "e", 1), 1)
+			q, err := s.AddQuestion(ctx, question("r", 1, "e", 1), 1, 1<<20)
 			if err == nil && q.Asked.Digest == "e" {
 				note("added", nil)
 			}

@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-const questionColumns = "id, laptop, asked, created, held, expires, state, decided"
+const questionColumns = "id, laptop, asked, created, held, expires, state, decided, title"
 
 func readQuestion(r scanner) (q store.Question, err error) {
 	var asked string
 	var created, held, expires, decided int64
-	err = r.Scan(&q.ID, &q.Laptop, &asked, &created, &held, &expires, &q.State, &decided)
+	err = r.Scan(&q.ID, &q.Laptop, &asked, &created, &held, &expires, &q.State, &decided, &q.Title)
 	q.Created, q.Held, q.Expires, q.Decided = fromNanos(created), fromNanos(held), fromNanos(expires), fromNanos(decided)
 	if err == nil {
 		err = json.Unmarshal([]byte(asked), &q.Asked)
@@ -43,7 +43,7 @@ func asksOf(a *enrolment.AskQuestion) string {
 }
 
 // AddQuestion implements store.Questions.
-func (s *Store) AddQuestion(ctx context.Context, q store.Question, most int) (store.Question, error) {
+func (s *Store) AddQuestion(ctx context.Context, q store.Question, most int, kept int64) (store.Question, error) {
 	asked, err := json.Marshal(q.Asked)
 	if err != nil {
 		return q, err
@@ -77,9 +77,16 @@ func (s *Store) AddQuestion(ctx context.Context, q store.Question, most int) (st
 		if waiting >= most {
 			return store.ErrMany
 		}
+		var size int64
+		if err := t.row("SELECT COALESCE(sum(octet_length(asked)), 0) FROM question WHERE org = ? AND laptop = ?", s.org, q.Laptop).Scan(&size); err != nil {
+			return err
+		}
+		if size+int64(len(asked)) > kept {
+			return store.ErrFull
+		}
 		q.State = enrolment.QuestionPending
-		_, err = t.exec("INSERT INTO question (org, id, laptop, digest, asks, asked, created, held, expires, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			s.org, q.ID, q.Laptop, q.Asked.Digest, asksOf(&q.Asked), string(asked), nanos(q.Created), nanos(q.Held), nanos(q.Expires), q.State)
+		_, err = t.exec("INSERT INTO question (org, id, laptop, digest, asks, asked, created, held, expires, state, title) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			s.org, q.ID, q.Laptop, q.Asked.Digest, asksOf(&q.Asked), string(asked), nanos(q.Created), nanos(q.Held), nanos(q.Expires), q.State, q.Title)
 		return err
 	})
 	return q, err
@@ -101,9 +108,19 @@ func (s *Store) FindQuestion(ctx context.Context, id string) (store.Question, er
 	return q, err
 }
 
+// ListPending implements store.Questions.
+func (s *Store) ListPending(ctx context.Context, now time.Time, most int) ([]store.Question, error) {
+	return s.listQuestions(ctx, "state = ? AND expires > ? ORDER BY created, id LIMIT ?", enrolment.QuestionPending, nanos(now), most)
+}
+
 // ListQuestions implements store.Questions.
 func (s *Store) ListQuestions(ctx context.Context, since time.Time, most int) ([]store.Question, error) {
-	all, err := list(ctx, s, readQuestion, "SELECT "+questionColumns+" FROM question WHERE org = ? AND created >= ? ORDER BY created DESC, id LIMIT ?", s.org, nanos(since), most)
+	return s.listQuestions(ctx, "created >= ? ORDER BY created DESC, id LIMIT ?", nanos(since), most)
+}
+
+// listQuestions returns the questions of a condition, with their votes.
+func (s *Store) listQuestions(ctx context.Context, which string, values ...any) ([]store.Question, error) {
+	all, err := list(ctx, s, readQuestion, "SELECT "+questionColumns+" FROM question WHERE org = ? AND "+which, append([]any{s.org}, values...)...)
 	for i := range all {
 		if err == nil {
 			all[i].Votes, err = list(ctx, s, readVote, votesOf, s.org, all[i].ID)
@@ -127,11 +144,13 @@ func (s *Store) ChangeQuestion(ctx context.Context, id string, change func(*stor
 		if q.Votes, err = t.votes(s.org, id); err != nil {
 			return err
 		}
-		known := len(q.Votes)
 		if err := change(&q); err != nil {
 			return err
 		}
-		for i := known; i < len(q.Votes); i++ {
+		if _, err := t.exec("DELETE FROM vote WHERE org = ? AND question = ?", s.org, id); err != nil {
+			return err
+		}
+		for i := range q.Votes {
 			v := &q.Votes[i]
 			by, err := json.Marshal(v.By)
 			if err != nil {

@@ -31,6 +31,9 @@ func (s *Store) ListRecords(ctx context.Context, q store.Query) ([]store.Record,
 		}
 		where, values = append(where, want.column+" = ?"), append(values, want.value)
 	}
+	if q.NamesOnly {
+		where = append(where, "(subject IN ('tool', 'prompt') OR name = method)")
+	}
 	if !q.Since.IsZero() {
 		where, values = append(where, "at >= ?"), append(values, nanos(q.Since))
 	}
