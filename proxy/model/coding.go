@@ -9,13 +9,9 @@ import (
 	"strings"
 
 	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/clawai/clawai/internal/wire/modelapi"
 )
-
-// maxWindow is how far back, in bytes, a zstd body may refer: what HTTP allows (RFC 9659).
-const maxWindow = 8 << 20
 
 // codings are the content codings (RFC 9110, 8.4.1) that are read. What a decoder returns may be of any
 // length; the caller bounds it.
@@ -24,9 +20,7 @@ var codings = map[string]func(io.Reader) (io.Reader, error){
 	"x-gzip":  func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
 	"deflate": func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) },
 	"br":      func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil },
-	"zstd": func(r io.Reader) (io.Reader, error) {
-		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)) // 1: it starts no goroutine
-	},
+	"zstd":    newZstd,
 }
 
 func isPlain(coding string) bool { return coding == "" || strings.EqualFold(coding, "identity") }
