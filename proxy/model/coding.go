@@ -41,13 +41,17 @@ func decodeWhole(body []byte, coding string) ([]byte, error) {
 	if isPlain(coding) {
 		return body, nil
 	}
-	from, err := decodeBody(bytes.NewReader(body), coding)
+	rest := bytes.NewReader(body)
+	from, err := decodeBody(rest, coding)
 	if err != nil {
 		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(from, modelapi.MaxText+1))
 	if err == nil && len(text) > modelapi.MaxText {
 		err = errors.New("it is too long when decoded")
+	}
+	if err == nil && rest.Len() > 0 {
+		err = errors.New("there is more behind its end")
 	}
 	return text, err
 }

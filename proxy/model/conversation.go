@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -145,7 +146,12 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 		return nil, nil
 	}
 	of := digestOf(one)
-	if instead, known := t.findResult(of); known {
+	instead, known, release, err := t.claimResult(t.ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if known {
 		return instead, nil
 	}
 	made := t.callOf(one, asked)
@@ -155,18 +161,22 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 		return nil, nil
 	}
 	line, err := resultFrame(one.ID, one.Content, false)
-	if err != nil {
+	switch {
+	case err != nil:
 		t.noteUnread("server", "a result: "+err.Error(), len(one.Content))
-		if err = t.callUnknown(UnreadMethod); err == nil && uploads {
-			err = t.uploadUnread("a result", one.Content.Bytes())
-		}
-		return nil, err
-	}
-	if made.cover != ByProxy {
+		err = t.callUnknown(UnreadMethod)
+	case made.cover != ByProxy:
 		instead, err = t.takeReply(one, &made, line)
 	}
-	if err == nil && instead == nil && uploads {
-		instead, err = t.uploadResult(one, &made)
+	if err == nil && uploads {
+		goes := one.Content
+		if instead != nil { // a rule about replies has changed it
+			goes = jsonscan.ValueOf(instead)
+		}
+		var other []byte
+		if other, err = t.uploadResult(one, goes, &made); other != nil {
+			instead = other
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -240,10 +250,6 @@ func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	switch {
 	case one.Hosted:
 		return madeCall{calls: []policy.Call{t.hostedCall(one.Name)}}
-	case asked != nil && asked.ID != "":
-		if made, known := t.findCall(asked.ID); known {
-			return made
-		}
 	case asked == nil && one.ID != "":
 		if made, known := t.findCall(one.ID); known {
 			return made
@@ -252,7 +258,10 @@ func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	if asked == nil {
 		return madeCall{calls: []policy.Call{t.unknownCall("a tool whose call was not seen")}}
 	}
-	made := t.makeCall(&asked.Call)
+	made := t.makeCall(&asked.Call) // some services give the same ids in every conversation, so what is kept may be another call
+	if kept, known := t.findCall(asked.ID); known && slices.Equal(kept.calls[0].Names, made.calls[0].Names) {
+		made.record = kept.record
+	}
 	t.keepCall(asked.ID, made)
 	return made
 }

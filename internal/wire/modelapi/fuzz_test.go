@@ -69,8 +69,8 @@ func FuzzRequest(f *testing.F) {
 			}
 		}
 		for _, v := range r.Words {
-			if o, err := readDocument(v.Bytes()); v == "" || !within(v, body) && (err != nil || len(o.names) == 0) { // an object may be of this package's making
-				t.Fatalf("words are elsewhere: %s %v", v, err)
+			if v == "" || v.Kind() != jsonscan.Object && !within(v, body) { // an object may be of this package's making
+				t.Fatalf("words are elsewhere: %s", v)
 			}
 		}
 		for i := range r.Results {
