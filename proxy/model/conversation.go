@@ -55,7 +55,7 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 			}
 		}
 	}
-	calls := callFinder{request: &r, next: map[string]int{}}
+	calls := newCallFinder(&r)
 	for i := range r.Results {
 		one := &r.Results[i]
 		asked := calls.findCall(one)
@@ -115,28 +115,35 @@ func contentOf(api modelapi.API, words string) []byte {
 
 // callFinder finds the calls that results answer.
 type callFinder struct {
-	request *modelapi.Request
-	next    map[string]int // of a client without ids: how many results of a tool there were
+	byID   map[string]*modelapi.Asked
+	byName map[string][]*modelapi.Asked // of a client without ids: those that no result has answered
+}
+
+func newCallFinder(r *modelapi.Request) callFinder {
+	f := callFinder{map[string]*modelapi.Asked{}, map[string][]*modelapi.Asked{}}
+	for i := range r.Calls {
+		switch c := &r.Calls[i]; {
+		case c.ID == "":
+			f.byName[c.Place.Text()] = append(f.byName[c.Place.Text()], c)
+		case f.byID[c.ID] == nil:
+			f.byID[c.ID] = c
+		}
+	}
+	return f
 }
 
 // findCall returns the call of a result by its id, or else the first call of the same tool that no
 // result before has answered.
 func (f *callFinder) findCall(one *modelapi.Result) *modelapi.Asked {
-	n := 0
-	for i := range f.request.Calls {
-		c := &f.request.Calls[i]
-		switch {
-		case one.ID != "" && c.ID == one.ID:
-			return c
-		case one.ID != "" || c.ID != "" || c.Place.Text() != one.Name:
-		case n == f.next[one.Name]:
-			f.next[one.Name]++
-			return c
-		default:
-			n++
-		}
+	if one.ID != "" {
+		return f.byID[one.ID]
 	}
-	return nil
+	open := f.byName[one.Name]
+	if len(open) == 0 {
+		return nil
+	}
+	f.byName[one.Name] = open[1:]
+	return open[0]
 }
 
 // takeResult passes a result that is new to the gate. It returns what the rules put in place of its
