@@ -9,13 +9,9 @@ import (
 	"strings"
 
 	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/clawai/clawai/internal/wire/modelapi"
 )
-
-// maxWindow is how far back, in bytes, a zstd body may refer: what HTTP allows (RFC 9659).
-const maxWindow = 8 << 20
 
 // codings are the content codings (RFC 9110, 8.4.1) that are read. What a decoder returns may be of any
 // length; the caller bounds it.
@@ -24,9 +20,7 @@ var codings = map[string]func(io.Reader) (io.Reader, error){
 	"x-gzip":  func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
 	"deflate": func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) },
 	"br":      func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil },
-	"zstd": func(r io.Reader) (io.Reader, error) {
-		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)) // 1: it starts no goroutine
-	},
+	"zstd":    newZstd,
 }
 
 func isPlain(coding string) bool { return coding == "" || strings.EqualFold(coding, "identity") }
@@ -47,13 +41,17 @@ func decodeWhole(body []byte, coding string) ([]byte, error) {
 	if isPlain(coding) {
 		return body, nil
 	}
-	from, err := decodeBody(bytes.NewReader(body), coding)
+	rest := bytes.NewReader(body)
+	from, err := decodeBody(rest, coding)
 	if err != nil {
 		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(from, modelapi.MaxText+1))
 	if err == nil && len(text) > modelapi.MaxText {
 		err = errors.New("it is too long when decoded")
+	}
+	if err == nil && rest.Len() > 0 {
+		err = errors.New("there is more behind its end")
 	}
 	return text, err
 }

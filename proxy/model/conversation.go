@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,7 +55,7 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 			}
 		}
 	}
-	calls := callFinder{request: &r, next: map[string]int{}}
+	calls := newCallFinder(&r)
 	for i := range r.Results {
 		one := &r.Results[i]
 		asked := calls.findCall(one)
@@ -114,28 +115,35 @@ func contentOf(api modelapi.API, words string) []byte {
 
 // callFinder finds the calls that results answer.
 type callFinder struct {
-	request *modelapi.Request
-	next    map[string]int // of a client without ids: how many results of a tool there were
+	byID   map[string]*modelapi.Asked
+	byName map[string][]*modelapi.Asked // of a client without ids: those that no result has answered
+}
+
+func newCallFinder(r *modelapi.Request) callFinder {
+	f := callFinder{map[string]*modelapi.Asked{}, map[string][]*modelapi.Asked{}}
+	for i := range r.Calls {
+		switch c := &r.Calls[i]; {
+		case c.ID == "":
+			f.byName[c.Place.Text()] = append(f.byName[c.Place.Text()], c)
+		case f.byID[c.ID] == nil:
+			f.byID[c.ID] = c
+		}
+	}
+	return f
 }
 
 // findCall returns the call of a result by its id, or else the first call of the same tool that no
 // result before has answered.
 func (f *callFinder) findCall(one *modelapi.Result) *modelapi.Asked {
-	n := 0
-	for i := range f.request.Calls {
-		c := &f.request.Calls[i]
-		switch {
-		case one.ID != "" && c.ID == one.ID:
-			return c
-		case one.ID != "" || c.ID != "" || c.Place.Text() != one.Name:
-		case n == f.next[one.Name]:
-			f.next[one.Name]++
-			return c
-		default:
-			n++
-		}
+	if one.ID != "" {
+		return f.byID[one.ID]
 	}
-	return nil
+	open := f.byName[one.Name]
+	if len(open) == 0 {
+		return nil
+	}
+	f.byName[one.Name] = open[1:]
+	return open[0]
 }
 
 // takeResult passes a result that is new to the gate. It returns what the rules put in place of its
@@ -145,7 +153,12 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 		return nil, nil
 	}
 	of := digestOf(one)
-	if instead, known := t.findResult(of); known {
+	instead, known, release, err := t.claimResult(t.ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if known {
 		return instead, nil
 	}
 	made := t.callOf(one, asked)
@@ -155,18 +168,22 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 		return nil, nil
 	}
 	line, err := resultFrame(one.ID, one.Content, false)
-	if err != nil {
+	switch {
+	case err != nil:
 		t.noteUnread("server", "a result: "+err.Error(), len(one.Content))
-		if err = t.callUnknown(UnreadMethod); err == nil && uploads {
-			err = t.uploadUnread("a result", one.Content.Bytes())
-		}
-		return nil, err
-	}
-	if made.cover != ByProxy {
+		err = t.callUnknown(UnreadMethod)
+	case made.cover != ByProxy:
 		instead, err = t.takeReply(one, &made, line)
 	}
-	if err == nil && instead == nil && uploads {
-		instead, err = t.uploadResult(one, &made)
+	if err == nil && uploads {
+		goes := one.Content
+		if instead != nil { // a rule about replies has changed it
+			goes = jsonscan.ValueOf(instead)
+		}
+		var other []byte
+		if other, err = t.uploadResult(one, goes, &made); other != nil {
+			instead = other
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -240,10 +257,6 @@ func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	switch {
 	case one.Hosted:
 		return madeCall{calls: []policy.Call{t.hostedCall(one.Name)}}
-	case asked != nil && asked.ID != "":
-		if made, known := t.findCall(asked.ID); known {
-			return made
-		}
 	case asked == nil && one.ID != "":
 		if made, known := t.findCall(one.ID); known {
 			return made
@@ -252,7 +265,10 @@ func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	if asked == nil {
 		return madeCall{calls: []policy.Call{t.unknownCall("a tool whose call was not seen")}}
 	}
-	made := t.makeCall(&asked.Call)
+	made := t.makeCall(&asked.Call) // some services give the same ids in every conversation, so what is kept may be another call
+	if kept, known := t.findCall(asked.ID); known && slices.Equal(kept.calls[0].Names, made.calls[0].Names) {
+		made.record = kept.record
+	}
 	t.keepCall(asked.ID, made)
 	return made
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,14 +16,15 @@ import (
 type memory struct {
 	mu      *sync.Mutex // guards the fields below
 	calls   recent[string, madeCall]
-	results recent[digest, []byte] // what stands in place of a result; nil: the result itself
-	denied  recent[string, denial] // by the name that stands in place of the tool's
+	results recent[digest, []byte]   // what stands in place of a result; nil: the result itself
+	busy    map[digest]chan struct{} // results that a turn judges, each with what is closed at the end
+	denied  recent[string, denial]   // by the name that stands in place of the tool's
 	noted   recent[string, struct{}]
 	joined  recent[string, struct{}]
 }
 
 func newMemory() memory {
-	return memory{mu: &sync.Mutex{}, results: recent[digest, []byte]{most: maxParts}}
+	return memory{mu: &sync.Mutex{}, busy: map[digest]chan struct{}{}, results: recent[digest, []byte]{most: maxParts, weigh: func(v []byte) int { return len(v) }}}
 }
 
 type digest [sha256.Size]byte
@@ -57,12 +59,17 @@ const maxRecent = 1 << 12
 
 // maxParts is maxRecent for parts of requests, which each request repeats: a conversation of thousands of turns
 // is not judged anew. An entry is small.
-const maxParts = 1 << 14
+const maxParts = 1 << 16
+
+// maxWeight is how many bytes of what stands in place of results half of the memory keeps, but for the last.
+const maxWeight = 32 << 20
 
 // recent is a map that forgets the oldest half of its entries.
 type recent[K comparable, V any] struct {
 	now, before map[K]V
-	most        int // entries of now; 0: maxRecent
+	most        int         // entries of now; 0: maxRecent
+	weigh       func(V) int // the bytes of an entry; nil: they do not matter
+	weight      int         // of now
 }
 
 func (r *recent[K, V]) getEntry(k K) (V, bool) {
@@ -77,10 +84,12 @@ func (r *recent[K, V]) getEntry(k K) (V, bool) {
 }
 
 func (r *recent[K, V]) putEntry(k K, v V) {
-	if r.now == nil || len(r.now) >= cmp.Or(r.most, maxRecent) {
-		r.before, r.now = r.now, make(map[K]V)
+	if r.now == nil || len(r.now) >= cmp.Or(r.most, maxRecent) || r.weight > maxWeight {
+		r.before, r.now, r.weight = r.now, make(map[K]V), 0
 	}
-	r.now[k] = v
+	if r.now[k] = v; r.weigh != nil {
+		r.weight += r.weigh(v)
+	}
 }
 
 // noteOnce reports whether something is noted for the first time.
@@ -152,10 +161,36 @@ func (m *memory) keepDenial(name string, d denial) {
 	m.denied.putEntry(name, d)
 }
 
-func (m *memory) findResult(of digest) (instead []byte, known bool) {
-	m.mu.Lock()
+// claimResult returns what stands in place of a part of a request, if that is known. If it is not, the caller is
+// the only one to judge the part until it calls release: requests that go side by side hold the same parts, and
+// a person is asked once.
+func (m *memory) claimResult(ctx context.Context, of digest) (instead []byte, known bool, release func(), err error) {
+	for {
+		m.mu.Lock()
+		instead, known = m.results.getEntry(of)
+		busy := m.busy[of]
+		if known || busy == nil {
+			break
+		}
+		m.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, false, nil, ctx.Err()
+		}
+	}
 	defer m.mu.Unlock()
-	return m.results.getEntry(of)
+	if known {
+		return instead, true, func() {}, nil
+	}
+	done := make(chan struct{})
+	m.busy[of] = done
+	return nil, false, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.busy, of)
+		close(done)
+	}, nil
 }
 
 func (m *memory) keepResult(of digest, instead []byte) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/internal/wire/modelapi"
 	"github.com/clawai/clawai/policy"
 )
@@ -25,18 +26,19 @@ func (t *turn) newUpload(raw []byte, of []policy.Call) *gate.Exchange {
 	}}
 }
 
-// uploadResult judges the result of a tool on its way to the service. It returns what stands in its place
-// after that, or nil.
-func (t *turn) uploadResult(one *modelapi.Result, made *madeCall) (instead []byte, err error) {
-	line, err := resultFrame(one.ID, one.Content, true)
-	if err != nil {
-		return nil, t.uploadUnread("a result", one.Content.Bytes())
+// uploadResult judges the content of a tool's result on its way to the service. It returns what stands in its
+// place after that, or nil. A content that cannot be read is judged by every rule, and is never altered.
+func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *madeCall) (instead []byte, err error) {
+	line, err := resultFrame(one.ID, content, true)
+	unread := err != nil
+	if unread {
+		line = content.Bytes()
 	}
 	x := t.newUpload(line, made.calls)
-	if one.ID != "" {
+	if x.Unread = unread; one.ID != "" {
 		x.Event.Detail += ", call " + shortenText(one.ID) // Event.ID is for what gets a reply
 	}
-	return t.observeResult(x, &made.calls[0], one.Content.Kind())
+	return t.observeResult(x, &made.calls[0], content.Kind())
 }
 
 // uploadWords judges what a request says beside results, of which nothing is changed.
@@ -46,28 +48,40 @@ func (t *turn) uploadWords(r *modelapi.Request) error {
 	}
 	said := policy.Call{Server: t.o.Client.ID, Method: policy.WordsMethod, Subject: policy.MethodSubject, Names: []string{policy.WordsMethod}, Session: t.session}
 	for _, v := range r.Words {
-		of := digest(sha256.Sum256(append([]byte("words "), v...)))
-		if no, known := t.findResult(of); known {
-			if no != nil {
-				return &refusal{http.StatusBadRequest, string(no)}
-			}
-			continue
-		}
-		line, err := resultFrame("", v, true)
-		if err != nil {
-			err = t.uploadUnread("words", v.Bytes())
-		} else {
-			x := t.newUpload(line, []policy.Call{said})
-			if err = t.observeUpload(x, "what you or your agent say"); err != nil && x.Event.Code == gate.CodeDeniedByPerson {
-				t.keepResult(of, []byte(err.Error()))
-			}
-		}
-		if err != nil {
+		if err := t.uploadWord(v, &said); err != nil {
 			return err
 		}
-		t.keepResult(of, nil)
 	}
 	return nil
+}
+
+// uploadWord judges a value of which nothing is changed.
+func (t *turn) uploadWord(v jsonscan.Value, said *policy.Call) error {
+	of := digest(sha256.Sum256(append([]byte("words "), v...)))
+	no, known, release, err := t.claimResult(t.ctx, of)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if known {
+		if no != nil {
+			return &refusal{http.StatusBadRequest, string(no)}
+		}
+		return nil
+	}
+	line, err := resultFrame("", v, true)
+	if err != nil {
+		err = t.uploadUnread("words", v.Bytes())
+	} else {
+		x := t.newUpload(line, []policy.Call{*said})
+		if err = t.observeUpload(x, "what you or your agent say"); err != nil && x.Event.Code == gate.CodeDeniedByPerson {
+			t.keepResult(of, []byte(err.Error()))
+		}
+	}
+	if err == nil {
+		t.keepResult(of, nil)
+	}
+	return err
 }
 
 // uploadUnread judges a part of a request that could not be read: every rule may be about it.
@@ -112,14 +126,19 @@ func (t *turn) observeUpload(x *gate.Exchange, what string) error {
 // uploadElsewhere judges a request to a path that takes no conversation which clawai knows. What was let go
 // once goes again.
 func (t *turn) uploadElsewhere(r *http.Request) error {
-	if !t.screensUploads() || r.ContentLength == 0 || r.Method == http.MethodGet || r.Method == http.MethodHead {
+	if !t.screensUploads() || r.ContentLength == 0 {
 		return nil
 	}
 	of := digest(sha256.Sum256([]byte("path " + r.URL.Path)))
-	if _, known := t.findResult(of); known {
+	_, known, release, err := t.claimResult(t.ctx, of)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if known {
 		return nil
 	}
-	err := t.uploadUnread("a request to "+shortenText(r.URL.Path), []byte(r.Method+" "+r.URL.Path))
+	err = t.uploadUnread("a request to "+shortenText(r.URL.Path), []byte(r.Method+" "+r.URL.Path))
 	if err == nil {
 		t.keepResult(of, nil)
 	}

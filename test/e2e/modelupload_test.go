@@ -27,6 +27,13 @@ find = ["iban"]
 description = "No bank account leaves"
 
 [[rule]]
+action = "prompt"
+on = "upload"
+method = "model/words"
+find = ["secret", "card", "ssn"]
+description = "Nobody answers, so what a client sends by itself must hold none"
+
+[[rule]]
 action = "allow"
 tool = "shell"
 args.command = ["cat *", "touch *"]

@@ -69,8 +69,8 @@ func FuzzRequest(f *testing.F) {
 			}
 		}
 		for _, v := range r.Words {
-			if v == "" || !within(v, body) {
-				t.Fatal("words are elsewhere")
+			if v == "" || v.Kind() != jsonscan.Object && !within(v, body) { // an object may be of this package's making
+				t.Fatalf("words are elsewhere: %s", v)
 			}
 		}
 		for i := range r.Results {

@@ -112,11 +112,11 @@ func TestWords(t *testing.T) {
 		want []string
 	}{
 		{Messages, `{"system":"s","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"own"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"i","content":"r"},{"type":"text","text":"b","cache_control":{"type":"ephemeral"}},{"type":"document","title":"c","source":{"type":"text","data":"d"}},{"type":"new","x":[{"y":"e"}]}]},{"role":"system","content":[{"type":"text","text":"f"}]}]}`,
-			[]string{`"s"`, `"a"`, `"b"`, `"c"`, `{"type":"text","data":"d"}`, `"e"`, `"f"`}},
+			[]string{`"s"`, `"a"`, `"b"`, `{"title":"c","source":{"type":"text","data":"d"}}`, `{"x":[{"y":"e"}]}`, `"f"`}},
 		{Responses, `{"instructions":"s","input":"a"}`, []string{`"s"`, `"a"`}},
-		{Responses, `{"input":[{"role":"developer","content":"a"},{"type":"message","role":"user","content":[{"type":"input_text","text":"b"},{"type":"input_image","image_url":"c"}]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"own"}]},{"type":"new","x":"d"},{"type":"function_call_output","call_id":"i","output":"r"}]}`, []string{`"a"`, `"b"`, `"c"`, `"d"`}},
-		{Chat, `{"messages":[{"role":"system","content":"a"},{"role":"user","content":[{"type":"text","text":"b"},{"type":"image_url","image_url":{"url":"c"}}]},{"role":"assistant","content":"own"},{"role":"tool","tool_call_id":"i","content":"r"},{"role":"new","content":"d"}]}`, []string{`"a"`, `"b"`, `{"url":"c"}`, `"d"`}},
-		{Gemini, `{"systemInstruction":{"parts":[{"text":"s"}]},"contents":[{"parts":[{"text":"a"},{"inlineData":{"data":"b"}},{"new":{"x":"c"}}]},{"role":"model","parts":[{"text":"own"}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"r"},"parts":[{"inlineData":{"data":"d"}}]}}]}]}`, []string{`"s"`, `"a"`, `{"data":"b"}`, `"c"`, `{"data":"d"}`}},
+		{Responses, `{"input":[{"role":"developer","content":"a"},{"type":"message","role":"user","content":[{"type":"input_text","text":"b"},{"type":"input_image","image_url":"c"}]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"own"}]},{"type":"new","x":"d"},{"type":"function_call_output","call_id":"i","output":"r"}]}`, []string{`"a"`, `"b"`, `{"image_url":"c"}`, `{"x":"d"}`}},
+		{Chat, `{"messages":[{"role":"system","content":"a"},{"role":"user","content":[{"type":"text","text":"b"},{"type":"image_url","image_url":{"url":"c"}}]},{"role":"assistant","content":"own"},{"role":"tool","tool_call_id":"i","content":"r"},{"role":"new","content":"d"}]}`, []string{`"a"`, `"b"`, `{"image_url":{"url":"c"}}`, `"d"`}},
+		{Gemini, `{"systemInstruction":{"parts":[{"text":"s"}]},"contents":[{"parts":[{"text":"a"},{"inlineData":{"data":"b"}},{"new":{"x":"c"}}]},{"role":"model","parts":[{"text":"own"}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"r"},"parts":[{"inlineData":{"data":"d"}}]}}]}]}`, []string{`"s"`, `"a"`, `{"inlineData":{"data":"b"}}`, `{"new":{"x":"c"}}`, `{"inlineData":{"data":"d"}}`}},
 	} {
 		r, err := ReadRequest(c.api, []byte(c.body))
 		var got []string

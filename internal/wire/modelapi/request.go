@@ -3,9 +3,11 @@ package modelapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
@@ -13,8 +15,9 @@ import (
 type Request struct {
 	Calls   []Asked
 	Results []Result
-	// Words are the values beside results that say something to the model and are not its own: what the user
-	// has written, what the client adds, documents and pictures.
+	// Words are the values beside results that may say something to the model and are not its own: what the user
+	// has written, what the client adds, documents and pictures. What stands beside them is there as an object
+	// of this package's making, with the members that were not read.
 	Words  []jsonscan.Value
 	Unread []string // kinds of parts of which this package does not know what they hold
 	Offers []Offer
@@ -47,6 +50,7 @@ func ReadRequest(api API, body []byte) (r Request, err error) {
 		return r, err
 	}
 	if inner := root.value("request"); api == Gemini && inner != "" && root.value("contents") == "" { // as Code Assist wraps it
+		r.addRest(&root, "request")
 		if root, err = readObject(inner); err != nil {
 			return r, err
 		}
@@ -54,14 +58,18 @@ func ReadRequest(api API, body []byte) (r Request, err error) {
 	if err := r.readOffers(api, &root); err != nil {
 		return r, fmt.Errorf("its tools: %w", err)
 	}
-	for _, name := range []string{"system", "instructions", "systemInstruction", "system_instruction"} {
+	for _, name := range []string{"system", "instructions"} {
 		r.addWords(root.value(name))
+	}
+	for _, name := range []string{"systemInstruction", "system_instruction"} {
+		r.addContent(root.value(name))
 	}
 	member := map[API]string{Messages: "messages", Responses: "input", Chat: "messages", Gemini: "contents"}[api]
 	conversation := root.value(member)
 	if conversation == "" {
 		return r, fmt.Errorf("it has no %s", member)
 	}
+	r.addRest(&root, member, "tools", "system", "instructions", "systemInstruction", "system_instruction")
 	switch api {
 	case Messages:
 		err = visitObjects(conversation, r.readMessage)
@@ -91,33 +99,87 @@ func (r *Request) noteUnread(kind string) {
 	}
 }
 
-// addWords adds the values of a content: a text, or those in the parts of a list.
+// addWords adds the values of a content: a text, or the parts of a list.
 func (r *Request) addWords(content jsonscan.Value) {
 	switch content.Kind() {
-	case jsonscan.String:
+	case jsonscan.String, jsonscan.Number:
 		r.Words = append(r.Words, content)
 	case jsonscan.Array:
 		for part := range content.Elements() {
 			r.addWords(part)
 		}
 	case jsonscan.Object:
-		for name, value := range content.Members() {
-			r.addMember(name.Text(), value)
+		o, err := readObject(content)
+		if err != nil { // whoever looks at it finds that, too
+			r.Words = append(r.Words, content)
+			return
 		}
+		r.addPart(&o)
 	default: // it says nothing
 	}
 }
 
-// addMember is addWords for a member. Some name a thing and say nothing, and where a client wants a cache to
-// end changes from request to request.
-func (r *Request) addMember(name string, value jsonscan.Value) {
-	switch name {
-	case "type", "role", "id", "status", "cache_control":
-	case "source", "image_url", "inlineData", "inline_data": // a picture or a document is one value
-		r.Words = append(r.Words, value)
-	default:
-		r.addWords(value)
+// addContent adds a content of Gemini that nobody but the client has written.
+func (r *Request) addContent(content jsonscan.Value) {
+	parts := content.Member("parts")
+	if o, err := readObject(content); err == nil && parts != "" {
+		r.addWords(parts)
+		r.addRest(&o, "parts")
+		return
 	}
+	r.addWords(content)
+}
+
+// addPart adds a part of a content: its text, and what else stands there.
+func (r *Request) addPart(o *object) {
+	if text := o.value("text"); text.Kind() == jsonscan.String {
+		r.Words = append(r.Words, text)
+		r.addRest(o, "text")
+		return
+	}
+	r.addRest(o)
+}
+
+// addRest adds all members of an object but those that were read, as one object, so that a member that is not
+// known is looked at, too, with its name. What only names a kind says nothing, and where a client wants a
+// cache to end changes from request to request.
+func (r *Request) addRest(o *object, read ...string) {
+	var b strings.Builder
+	for i, name := range o.names {
+		if slices.Contains(read, name) || saysNothing(name, o.values[i]) {
+			continue
+		}
+		b.WriteByte("{,"[min(b.Len(), 1)])
+		b.Write(escape.QuoteText(name))
+		b.WriteByte(':')
+		b.WriteString(string(o.values[i]))
+	}
+	if b.Len() > 0 {
+		b.WriteByte('}')
+		r.Words = append(r.Words, jsonscan.Value(b.String()))
+	}
+}
+
+// saysNothing reports whether a member names a kind, or where a cache ends.
+func saysNothing(name string, value jsonscan.Value) bool {
+	switch name {
+	case "type", "role", "status":
+		return isKind(value)
+	case "cache_control":
+		for name, of := range value.Members() {
+			if name := name.Text(); name != "type" && name != "ttl" && name != "scope" || !isKind(of) {
+				return false
+			}
+		}
+		return value.Kind() == jsonscan.Object
+	}
+	return value.Kind() == jsonscan.Null
+}
+
+// isKind reports whether a value is a short word of small letters, as the kinds of parts are: no secret is.
+func isKind(v jsonscan.Value) bool {
+	text := v.Text()
+	return v.Kind() == jsonscan.String && (len(text) <= 3 || len(text) <= 40 && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") == "")
 }
 
 func (r *Request) addCall(c Call, place jsonscan.Value) {
@@ -127,6 +189,9 @@ func (r *Request) addCall(c Call, place jsonscan.Value) {
 // readMessage reads a message of Messages.
 func (r *Request) readMessage(o *object) error {
 	user := o.text("role") != "assistant"
+	if user {
+		r.addRest(o, "content")
+	}
 	content := o.value("content")
 	if content.Kind() == jsonscan.String {
 		if user {
@@ -139,27 +204,28 @@ func (r *Request) readMessage(o *object) error {
 		switch {
 		case kind == "tool_use":
 			r.addCall(Call{ID: b.text("id"), Name: b.text("name"), Args: b.value("input").Bytes()}, b.value("name"))
+			if user { // no model has asked for it
+				r.addPart(b)
+			}
 		case kind == "tool_result":
 			r.Results = append(r.Results, Result{ID: b.text("tool_use_id"), Content: b.value("content")})
+			r.addRest(b, "tool_use_id", "content", "is_error")
 		case strings.HasSuffix(kind, "_tool_result"):
 			r.Results = append(r.Results, Result{ID: b.text("tool_use_id"), Name: kind, Content: b.value("content"), Hosted: true})
+			if user { // the service's own are the model's
+				r.addPart(b)
+			}
 		default:
-			if kind != "text" && !plainBlocks[kind] {
+			known := kind == "text" || plainBlocks[kind]
+			if !known {
 				r.noteUnread(kind)
 			}
-			if user {
-				r.addMembers(b)
+			if user || !known {
+				r.addPart(b)
 			}
 		}
 		return nil
 	})
-}
-
-// addMembers is addWords for an object whose members were read.
-func (r *Request) addMembers(o *object) {
-	for i, name := range o.names {
-		r.addMember(name, o.values[i])
-	}
 }
 
 // plainBlocks are the blocks of Messages that hold no result of a tool.
@@ -179,14 +245,18 @@ func (r *Request) readItem(o *object) error {
 	case kind == "" || kind == "message":
 		if o.text("role") != "assistant" {
 			r.addWords(o.value("content"))
+			r.addRest(o, "content")
 		}
 	case strings.HasSuffix(kind, "_call_output"):
 		r.Results = append(r.Results, Result{ID: o.text("call_id"), Content: o.value("output")})
+		r.addRest(o, "call_id", "output")
+	case kind == "mcp_approval_response": // a person may have given a reason
+		r.addRest(o)
 	case hostedItems[kind] != "":
 		r.Results = append(r.Results, Result{ID: o.text("id"), Name: kind, Content: o.value(hostedItems[kind]), Hosted: true})
 	case !plainItems[kind]:
 		r.noteUnread(kind)
-		r.addMembers(o)
+		r.addPart(o)
 	}
 	return nil
 }
@@ -269,8 +339,10 @@ func (r *Request) readChatMessage(o *object) error {
 	switch role := o.text("role"); role {
 	case "user", "system", "developer":
 		r.addWords(o.value("content"))
+		r.addRest(o, "content")
 	case "tool", "function":
 		r.Results = append(r.Results, Result{ID: o.text("tool_call_id"), Name: o.text("name"), Place: o.value("name"), Content: o.value("content")})
+		r.addRest(o, "tool_call_id", "name", "content")
 	case "assistant":
 		return visitChatCalls(o, func(c *chatCall) error {
 			c.Text = textOrObject(c.args)
@@ -279,7 +351,8 @@ func (r *Request) readChatMessage(o *object) error {
 		})
 	default:
 		r.noteUnread(role)
-		r.addMembers(o)
+		r.addWords(o.value("content"))
+		r.addRest(o, "content")
 	}
 	return nil
 }
@@ -375,14 +448,14 @@ func (c Call) withArguments() Call {
 // readContent reads a content of Gemini.
 func (r *Request) readContent(o *object) error {
 	user := o.text("role") != "model"
+	if user {
+		r.addRest(o, "parts")
+	}
 	return visitObjects(o.value("parts"), func(p *object) error {
+		read := []string{"functionResponse", "function_response"}
 		for i, name := range p.names {
 			v := p.values[i]
 			switch name {
-			case "text":
-				if user {
-					r.addWords(v)
-				}
 			case "functionCall", "function_call":
 				c, place, err := readGeminiCall(v)
 				if err != nil {
@@ -396,17 +469,23 @@ func (r *Request) readContent(o *object) error {
 				}
 				r.Results = append(r.Results, Result{ID: f.text("id"), Name: f.text("name"), Place: f.value("name"), Content: f.value("response"), IDPlace: f.value("id")})
 				r.addWords(f.value("parts")) // pictures
+				r.addRest(&f, "id", "name", "response", "parts")
 			case "codeExecutionResult", "code_execution_result":
 				r.Results = append(r.Results, Result{Name: name, Content: v, Hosted: true})
-			case "thought", "thoughtSignature", "thought_signature", "inlineData", "inline_data", "fileData", "file_data", "executableCode", "executable_code", "videoMetadata":
-				if user {
-					r.addMember(name, v)
-				}
+			case "text", "thought", "thoughtSignature", "thought_signature", "inlineData", "inline_data", "fileData", "file_data", "executableCode", "executable_code", "videoMetadata":
 			default:
 				r.noteUnread(name)
-				r.addMember(name, v)
+				continue
+			}
+			if !user { // it is the model's
+				read = append(read, name)
 			}
 		}
+		if text := p.value("text"); user && text != "" {
+			r.addWords(text)
+			read = append(read, "text")
+		}
+		r.addRest(p, read...)
 		return nil
 	})
 }

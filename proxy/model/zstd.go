@@ -1,0 +1,63 @@
+package model
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// newZstd returns the text of a body in zstd (RFC 8878). The standard library has a decoder, whose window is at
+// most the 8 MiB that HTTP allows (RFC 9659), but gives it only for compressed sections of ELF files: so the
+// body is read as the only section of one. The decoder of klauspost/compress makes tables at each start of
+// every command.
+func newZstd(body io.Reader) (io.Reader, error) {
+	const endless = 1 << 62 // the body's end ends the section
+	head := &bytes.Buffer{}
+	file := elf.Header64{
+		Ident:   [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
+		Version: uint32(elf.EV_CURRENT), Shentsize: 64, Shnum: 1,
+	}
+	file.Shoff = uint64(binary.Size(file))
+	section := elf.Section64{Type: uint32(elf.SHT_PROGBITS), Flags: uint64(elf.SHF_COMPRESSED), Size: endless}
+	section.Off = file.Shoff + uint64(binary.Size(section))
+	for _, part := range []any{file, section, elf.Chdr64{Type: uint32(elf.COMPRESS_ZSTD)}} {
+		_ = binary.Write(head, binary.LittleEndian, part) // a buffer takes all
+	}
+	f, err := elf.NewFile(&forwardReader{head: head.Bytes(), body: body})
+	if err != nil {
+		return nil, err
+	}
+	return f.Sections[0].Open(), nil
+}
+
+// forwardReader reads a head again and again, and the body behind it once, from its beginning to its end.
+type forwardReader struct {
+	head []byte
+	body io.Reader
+	read int64 // how many bytes of the body
+}
+
+// ReadAt returns what is there, so that a stream goes on as it comes.
+func (r *forwardReader) ReadAt(p []byte, off int64) (int, error) {
+	at := off - int64(len(r.head))
+	if at < 0 {
+		n := copy(p, r.head[off:])
+		if n < len(p) {
+			return n, io.EOF
+		}
+		return n, nil
+	}
+	if at < r.read {
+		return 0, errors.New("a body is read once")
+	}
+	skipped, err := io.CopyN(io.Discard, r.body, at-r.read) // a frame without a text
+	r.read += skipped
+	if err != nil {
+		return 0, err
+	}
+	n, err := r.body.Read(p)
+	r.read += int64(n)
+	return n, err
+}
