@@ -15,11 +15,9 @@ import (
 )
 
 // NameSet is a set of names, such as the roles of a person. The zero value means that the names are not
-// known, which is not the set without names. NameSet is a text inside, so that Facts can be compared and
-// copied without an allocation.
-type NameSet struct {
-	text string // a line break, and then each name with a line break; "" if the names are not known
-}
+// known, which is not the set without names. It is a text, so that Facts can be compared and copied without
+// an allocation: a line break, and then each name with a line break. NewNameSet makes one.
+type NameSet string
 
 // Bounds in bytes: of a name that identifies, and of a set of names. Every record of a call may hold
 // the set.
@@ -35,14 +33,14 @@ func NewNameSet(list []string) (NameSet, error) {
 	b.WriteByte('\n')
 	for _, name := range list {
 		if !IsIdentityName(name) {
-			return NameSet{}, fmt.Errorf("%q is no name", name)
+			return "", fmt.Errorf("%q is no name", name)
 		}
 		b.WriteString(name + "\n")
 	}
 	if b.Len() > maxNameSet {
-		return NameSet{}, fmt.Errorf("%d names are longer than %d KiB", len(list), maxNameSet>>10)
+		return "", fmt.Errorf("%d names are longer than %d KiB", len(list), maxNameSet>>10)
 	}
-	return NameSet{b.String()}, nil
+	return NameSet(b.String()), nil
 }
 
 // IsIdentityName reports whether a text can name a person, a role, a group, an environment or an
@@ -52,7 +50,7 @@ func IsIdentityName(s string) bool {
 }
 
 // IsKnown reports whether the names are known.
-func (n NameSet) IsKnown() bool { return n.text != "" }
+func (n NameSet) IsKnown() bool { return n != "" }
 
 // Equal reports whether two sets hold the same names in the same order, or both are not known.
 func (n NameSet) Equal(other NameSet) bool { return n == other }
@@ -60,10 +58,10 @@ func (n NameSet) Equal(other NameSet) bool { return n == other }
 // All returns the names.
 func (n NameSet) All() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if n.text == "" {
+		if n == "" {
 			return
 		}
-		for rest := n.text[1:]; rest != ""; {
+		for rest := string(n[1:]); rest != ""; {
 			var name string
 			if name, rest, _ = strings.Cut(rest, "\n"); !yield(name) {
 				return
@@ -74,7 +72,7 @@ func (n NameSet) All() iter.Seq[string] {
 
 // List returns the names as a list that is not nil if they are known.
 func (n NameSet) List() []string {
-	if n.text == "" {
+	if n == "" {
 		return nil
 	}
 	return append([]string{}, slices.Collect(n.All())...)
@@ -87,7 +85,7 @@ func (n *NameSet) UnmarshalJSON(src []byte) (err error) {
 	if err = json.Unmarshal(src, &list); err != nil {
 		return errors.New("it is not a list of texts")
 	}
-	if *n = (NameSet{}); list == nil {
+	if *n = ""; list == nil {
 		return nil
 	}
 	*n, err = NewNameSet(list)

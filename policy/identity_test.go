@@ -132,11 +132,11 @@ func TestLosingIdentityOnlyTightens(t *testing.T) {
 			if rapid.Bool().Draw(t, "lose") {
 				switch key {
 				case "who":
-					less.Who = policy.NameSet{}
+					less.Who = ""
 				case "role":
-					less.Roles = policy.NameSet{}
+					less.Roles = ""
 				case "group":
-					less.Groups = policy.NameSet{}
+					less.Groups = ""
 				case "env":
 					less.Env = ""
 				case "agent":

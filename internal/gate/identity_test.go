@@ -53,7 +53,7 @@ func TestCallsAreJudgedByTheirCaller(t *testing.T) {
 		call("forward")
 		now = roleSet(t)
 		call(CodeNoRule)
-		now = policy.NameSet{}
+		now = ""
 		call(CodeNoRule)
 	}
 }

@@ -60,7 +60,7 @@ func (c *Caller) Identify(f *policy.Facts) {
 			c.found.Who = enrolment.NameAccount()
 		}
 		if c.found.Env = c.under.Environment(c.found.Env); !c.groups {
-			c.found.Groups = policy.NameSet{}
+			c.found.Groups = ""
 		}
 		c.looked = now
 		c.idle.Store(!enrolled && !c.asks && c.found == (enrolment.Caller{}))

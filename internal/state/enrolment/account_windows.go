@@ -11,7 +11,7 @@ import (
 func NameAccount() policy.NameSet {
 	u, err := user.Current()
 	if err != nil {
-		return policy.NameSet{}
+		return ""
 	}
 	return localName(u.Username)
 }

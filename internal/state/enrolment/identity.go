@@ -132,7 +132,7 @@ func (i *Identity) caller() (c Caller, err error) {
 func localName(account string) policy.NameSet {
 	names, err := policy.NewNameSet([]string{"local:" + account})
 	if err != nil {
-		return policy.NameSet{} // an account with such a name is not known
+		return "" // an account with such a name is not known
 	}
 	return names
 }
