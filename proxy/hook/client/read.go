@@ -21,7 +21,7 @@ import (
 
 // Request is a parsed payload: its client, its event and its calls.
 type Request struct {
-	Row     *Row // row of the client that wrote the payload, perhaps not the registered client
+	Row     *Row   // row of the client that wrote the payload, perhaps not the registered client
 	Agent   string // ID of Row, if the payload's shape or the registration proves it; "" if the tool's name decided
 	Event   Event
 	Session string // the client's id of its session
