@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -184,6 +185,11 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("layer %q: %v", layer, err)
 		}
 	}
+	fetch := func(policy.Extension) (string, []byte, error) { return "far.toml", []byte("env = 'prod'\n"), nil }
+	_, err := policy.Parse("p.toml", []byte("extends = [\"profile:open\"]\n"), policy.Options{Layer: policy.Organisation, Extend: fetch})
+	if err == nil || !strings.Contains(err.Error(), "what it extends has env") {
+		t.Errorf("extended: %v", err)
+	}
 	if _, err := policy.Parse("p.toml", []byte("env = 'prod'\n"), policy.Options{Draft: true}); err != nil {
 		t.Errorf("a draft: %v", err)
 	}
@@ -238,18 +244,20 @@ func TestExplainNamesTheCaller(t *testing.T) {
 // answer "always" opens it.
 func TestDeniedCallOfAnUnknownCaller(t *testing.T) {
 	t.Parallel()
-	const ask = "[[rule]]\naction = \"prompt\"\ntool = \"write\"\nrole = \"oncall\"\n"
 	for _, c := range []struct {
+		key    string
 		roles  []string
+		env    string
 		opened bool
-	}{{nil, false}, {[]string{"guest"}, true}} {
+	}{{"role", nil, "", false}, {"role", []string{"guest"}, "", true}, {"env", nil, "", false}, {"env", nil, "dev", true}} {
+		ask := "[[rule]]\naction = \"prompt\"\ntool = \"write\"\n" + c.key + " = \"oncall\"\n"
 		path := filepath.Join(t.TempDir(), "p.toml")
 		if err := os.WriteFile(path, []byte(ask), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		p := clientPolicy(t, ask)
 		call, denied := writeFrom("files"), writeFrom("files")
-		call.Roles = nameSet(t, "oncall")
+		call.Roles, call.Env, denied.Env = nameSet(t, "oncall"), "oncall", c.env
 		if c.roles != nil {
 			denied.Roles = nameSet(t, c.roles...)
 		}
@@ -257,7 +265,66 @@ func TestDeniedCallOfAnUnknownCaller(t *testing.T) {
 		q.Rule.Pos.File = path
 		_, err := (&remember.Writer{Policy: path, Denied: deniedBefore(denied)}).Write(context.Background(), q, "exact", gate.AllowAlways)
 		if (err == nil) != c.opened {
-			t.Errorf("%q: %v", c.roles, err)
+			t.Errorf("%s %q %q: %v", c.key, c.roles, c.env, err)
+		}
+	}
+}
+
+// A set of names is written as a list and read again as the same set; what is no name, or too much, is none.
+func TestNameSets(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		src, want string
+		known     bool
+	}{{"null", "null", false}, {"[]", "[]", true}, {`["a","b c"]`, `["a","b c"]`, true}, {`["a\n"]`, "", false}, {`[1]`, "", false}, {`"a"`, "", false}} {
+		var n policy.NameSet
+		err := json.Unmarshal([]byte(c.src), &n)
+		if c.want == "" {
+			if err == nil || n.IsKnown() {
+				t.Errorf("%s is %q (%v)", c.src, n, err)
+			}
+			continue
+		}
+		again, err2 := json.Marshal(n)
+		if err != nil || err2 != nil || string(again) != c.want || n.IsKnown() != c.known || n.IsKnown() != (n.List() != nil) {
+			t.Errorf("%s is %s, known %v (%v, %v)", c.src, again, n.IsKnown(), err, err2)
+		}
+	}
+	if _, err := policy.NewNameSet(slices.Repeat([]string{strings.Repeat("n", 200)}, 100)); err == nil || !strings.Contains(err.Error(), "100 names are longer than 16 KiB") {
+		t.Errorf("many names: %v", err)
+	}
+	for range nameSet(t).All() {
+		t.Error("the set without names has one")
+	}
+	for range policy.NameSet("").All() {
+		t.Error("what is not known has names")
+	}
+	for name := range nameSet(t, "a", "b").All() {
+		if name != "a" {
+			t.Errorf("%q after the end", name)
+		}
+		break
+	}
+	if !nameSet(t, "a").Equal(nameSet(t, "a")) || nameSet(t).Equal("") {
+		t.Error("sets are not compared by what they hold")
+	}
+}
+
+// A call keeps all other facts when it is given the caller of another one.
+func TestFactsWithIdentity(t *testing.T) {
+	t.Parallel()
+	is := policy.Facts{Cwd: "/a", Who: nameSet(t, "bob"), Agent: "codex"}
+	other := policy.Facts{Cwd: "/b", Who: nameSet(t, "ana"), Roles: nameSet(t, "oncall"), Groups: nameSet(t), Env: "prod", Agent: "cursor"}
+	got := is.WithIdentity(&other)
+	if got.Cwd != "/a" || got.Agent != "codex" || got.Who != other.Who || got.Roles != other.Roles || got.Groups != other.Groups || got.Env != "prod" {
+		t.Errorf("%+v", got)
+	}
+	for _, c := range []struct {
+		facts policy.Facts
+		want  []string
+	}{{policy.Facts{}, nil}, {got, []string{"by ana", "with role oncall", "with group none", "in environment prod", "from agent codex"}}} {
+		if words := c.facts.DescribeIdentity(); !slices.Equal(words, c.want) {
+			t.Errorf("%q, want %q", words, c.want)
 		}
 	}
 }

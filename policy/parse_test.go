@@ -363,6 +363,8 @@ func TestParseRefusesOfReplies(t *testing.T) {
 		"action = 'warn'\non = 'list'\ntool = 'x'":                             `action "warn" beside on = "list" (it can be allow, redact, prompt, deny)`,
 		"action = 'redact'\ntool = 'x'\nfind = 'secret'":                       `action "redact" of a call`,
 		"action = 'redact'\non = 'reply'\ntool = 'x'":                          `action "redact" without a find`,
+		"action = 'redact'\non = 'upload'\nfind = 'secret'":                    `action "redact" beside on = "upload" without a tool`,
+		"action = 'deny'\non = 'upload'\nargs.path = 'x'":                      `args without a subject (a rule without a subject is about all that goes to a model; name a tool)`,
 		"action = 'deny'\non = 'reply'\nsampling = '**'":                       `sampling beside on = "reply"`,
 		"action = 'deny'\non = 'list'\nmethod = 'a/b'":                         `method beside on = "list"`,
 		"action = 'allow'\non = 'reply'\ntool = 'x'\nlimit = '1/min'":          `limit beside on = "reply"`,

@@ -227,6 +227,32 @@ func TestAPersonReleasesAReply(t *testing.T) {
 	})
 }
 
+// What goes to a model is looked at where a rule is about that, and the question says where it would go.
+func TestAPersonReleasesAnUpload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		var asked []Question
+		j.person = func(ctx context.Context, q Question) (Answer, error) {
+			asked = append(asked, q)
+			return says(AllowOnce)(ctx, q)
+		}
+		s := screened(t, j, inspects{look: func(*Exchange) (Inspection, error) {
+			return Inspection{Decision: policy.Decision{Action: policy.Prompt, Rule: promptRule}, Found: []Found{{Kind: "secret", At: "/text", N: 1}}}, nil
+		}}, Options{})
+		if !s.ScreensUploads() {
+			t.Error("no rule looks at uploads")
+		}
+		x := j.message("r")
+		x.Upload = true
+		s.Observe(t.Context(), x)
+		s.askers.Wait()
+		j.expect(t, x, "forward")
+		if len(asked) != 1 || !strings.HasPrefix(asked[0].Why, "it would go to the service of the model: found secret") {
+			t.Errorf("asked %+v", asked)
+		}
+	})
+}
+
 func TestAReplyNobodyReleasesIsWithheld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal()

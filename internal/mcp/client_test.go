@@ -57,6 +57,23 @@ func TestWhoCanShowAForm(t *testing.T) {
 const form = `{"type":"object","properties":{"a":{"type":"boolean"}}}`
 
 // What the pump sends in its own name is a frame; from a server it would not pass.
+// What a client calls itself is read from the message that begins a session, and bounded.
+func TestNameClient(t *testing.T) {
+	long := strings.Repeat("n", 300)
+	for _, c := range []struct{ method, params, want string }{
+		{"initialize", `{"clientInfo":{"name":"code","version":"1.2"}}`, "code 1.2"},
+		{"initialize", `{"clientInfo":{"name":"code"}}`, "code"},
+		{"initialize", `{"clientInfo":{"name":"` + long + `"}}`, long[:200] + "…"},
+		{"initialize", `{}`, ""},
+		{"server/discover", `{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"code","version":"2"}}}`, "code 2"},
+		{"tools/call", `{"clientInfo":{"name":"code"}}`, ""},
+	} {
+		if got := NameClient(c.method, []byte(c.params)); got != c.want {
+			t.Errorf("%s %.40s: %q, want %q", c.method, c.params, got, c.want)
+		}
+	}
+}
+
 func TestFormsAreFrames(t *testing.T) {
 	text := "a \"b\" \n <i> \u2028"
 	legacy := parse(t, string(ElicitRequest([]byte(`"our-1"`), text, []byte(form))))
