@@ -125,7 +125,7 @@ func (l *Chain) awaitAnswer(ctx context.Context, q gate.Question, p *entry, trie
 				return l.answeredByChannel(ctx, q, p, r.Answer)
 			}
 			none, tried = r.err, nil
-			if q.Rule.Approval != nil { // nobody at this machine could allow it
+			if q.Rule.Approval != nil { // no person at this machine may allow it
 				return l.unapproved(ctx, q, p, r)
 			}
 			if ctx.Err() == nil && l.o.Wait && lost == nil {

@@ -42,7 +42,7 @@ type Fixture struct {
 	// lacks it. If Finds is nil, the detectors look for findings.
 	Result, Listed, Upload []byte
 	Finds                  []string
-	// ExpectedResult is what the client or the model must get of the message, as JSON: an object,
+	// ExpectedResult is the message that the client or the model must receive, as JSON: an object,
 	// or a string with the exact bytes. It is nil when the file lacks it.
 	ExpectedResult []byte
 }

@@ -41,7 +41,7 @@ type Event struct {
 	Server      string
 	ServerGuess string // a name guessed from the command: for display only
 	Invocation  string // "group/invocation" of clawai proxy --listen --invocations
-	Client      string // of the message that begins a session: what the client says that it is
+	Client      string // the name that the client gives itself in the message that begins a session
 	Direction   string // "client" or "server": the sender of the message
 	Method      string
 	ID          []byte // the JSON-RPC id token

@@ -38,11 +38,11 @@ type Exchange struct {
 	Further  bool
 
 	// Upload means that the message is part of a request to a model: the result of a call of Answered,
-	// or words of the user. Unread means that nobody could read it, so that every rule may be about it;
-	// then it is never altered.
+	// or words of the user. Unread means that clawai could not read the message: every rule may match it,
+	// and clawai never alters it.
 	Upload, Unread bool
 
-	// Caller is the party that is told or asked; nil means nobody.
+	// Caller receives messages and questions about the exchange. It is nil if no party does.
 	Caller Caller
 
 	verdict     Verdict         // the verdict so far, while x is judged

@@ -79,7 +79,8 @@ func (s *Session) passFiles(x *Exchange, v *Verdict) bool {
 // fromServer is the Direction of an event whose message the server sent.
 const fromServer = "server"
 
-// None implements ports that nobody serves: it tells nobody, keeps no label, releases nothing, and fails to inspect.
+// None implements every port without a service: it sends no message, keeps no label, releases nothing, and
+// fails to inspect.
 type None struct{}
 
 var (

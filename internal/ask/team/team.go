@@ -74,7 +74,7 @@ const (
 )
 
 // Ask puts the question to the centre and waits for its answer, shortly before the deadline at the
-// latest. gate.ErrKept: nobody answered, and the centre keeps the question.
+// latest. It returns gate.ErrKept if no answer came and the centre keeps the question.
 func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	to, err := c.open()
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error)
 	}
 }
 
-// use uses up the approval. What the centre says of it is what counts.
+// use asks the centre to use up the approval. Only the centre's answer to that allows the call.
 func (c *Channel) use(ctx context.Context, to *client, q gate.Question, approved enrolment.QuestionState) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return c.leave(ctx, to, q, approved.ID)
@@ -167,7 +167,7 @@ func checkVotes(state enrolment.QuestionState, a *policy.Approval) error {
 	return nil
 }
 
-// leave tells the centre that the call is over, so that nobody allows it any more.
+// leave tells the centre that the call has ended, so that the centre takes no further answer.
 func (c *Channel) leave(ctx context.Context, to *client, q gate.Question, id string) (gate.Answer, error) {
 	telling, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
 	defer stop()
@@ -192,7 +192,7 @@ func answerOf(q gate.Question, r gate.Reply, state enrolment.QuestionState) gate
 	}
 }
 
-// fail returns an answer for a question that nobody answered. note is for the agent.
+// fail returns an empty answer with an error. The agent reads the note.
 func fail(q gate.Question, note string, err error) (gate.Answer, error) {
 	return gate.Answer{Digest: q.Digest, Channel: Name, Note: note}, err
 }

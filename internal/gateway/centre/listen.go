@@ -13,9 +13,9 @@ import (
 type Listen struct {
 	Address     string `toml:"address"`      // ADDRESS:PORT; "" is port 443 of all addresses, or behind a proxy 127.0.0.1:8470
 	Certificate string `toml:"certificate"`  // file with the chain, as PEM
-	Key         string `toml:"key"`          // file with its key, which nobody else can read
+	Key         string `toml:"key"`          // file with its key; no other user may be able to read it
 	BehindProxy bool   `toml:"behind_proxy"` // a proxy on this machine ends TLS
-	Operator    string `toml:"operator"`     // ADDRESS:PORT of /healthz and /readyz; "" is 127.0.0.1:8471, "off" is none
+	Operator    string `toml:"operator"`     // ADDRESS:PORT of /healthz and /readyz; "" means 127.0.0.1:8471, "off" turns both off
 }
 
 // Addresses that hold where gateway.toml names none.
