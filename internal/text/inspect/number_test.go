@@ -169,15 +169,6 @@ func TestEncodedAndHiddenSkipNothing(t *testing.T) {
 	}
 }
 
-// A text in which nothing stands costs no memory.
-func TestNothingFoundAllocatesNothing(t *testing.T) {
-	text := strings.Repeat("A line of prose with 12 numbers, a [link](https://example.org/) and <b class=x>.\n", 800)
-	SearchText(text, Kinds{})
-	if n := testing.AllocsPerRun(20, func() { SearchText(text, Kinds{}) }); n > 0.9 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 // Many of what is harmless hide none of what is not.
 func TestHarmlessOnesHideNothing(t *testing.T) {
 	for _, c := range []struct {
