@@ -162,6 +162,23 @@ func TestResize(t *testing.T) {
 	}
 }
 
+// A window that a person drags gets many sizes and often ends at its first one.
+func TestDraggedWindow(t *testing.T) {
+	t.Parallel()
+	s := start(t, writeCall(`{"path":"/p/`+strings.Repeat("x", 100)+`"}`), 24, 80)
+	s.answer(down)
+	s.see("> Allow once")
+	for range 20 {
+		s.resize(14, 50)
+		s.resize(24, 80)
+		s.see("path = ", "> Allow once", "Return answer")
+	}
+	s.press(enter)
+	if out := s.end(); out.Reply != gate.AllowOnce {
+		t.Errorf("got %+v", out)
+	}
+}
+
 func TestTinyWindowDenies(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()

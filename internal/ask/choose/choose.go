@@ -8,13 +8,13 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"regexp"
-	"sync"
 	"syscall"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"golang.org/x/term"
+
+	terminal "github.com/clawai/clawai/internal/text/term"
 )
 
 // Option is one thing to pick.
@@ -82,17 +82,11 @@ func runForm(ctx context.Context, in, out *os.File, f *form) error {
 	return err
 }
 
-// terminalQueries matches bubbletea's queries to the terminal. The terminal's replies could come
-// after our end and be typed into the shell.
-var terminalQueries = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
-})
-
-// screen is the terminal without these queries.
+// screen is the terminal without the queries of bubbletea.
 type screen struct{ *os.File }
 
 func (s screen) Write(p []byte) (int, error) {
-	if _, err := s.File.Write(terminalQueries().ReplaceAll(p, nil)); err != nil {
+	if _, err := s.File.Write(terminal.RemoveQueries(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

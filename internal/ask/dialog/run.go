@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"regexp"
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // Terminal lists the methods of *term.Tty that a full screen needs.
@@ -77,19 +78,12 @@ func (l *Loop) Run(ctx context.Context, tty Terminal, m tea.Model, color bool) e
 	return errors.Join(err, tty.Lines())
 }
 
-// chatter matches what bubbletea writes besides the picture: queries to the terminal, whose
-// replies would reach the program behind us after our end, and keyboard modes that a killed
-// process would leave behind.
-var chatter = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
-})
-
 // output is a terminal as bubbletea's output. It is not a file, because bubbletea would look up a
 // file's size in a goroutine that nobody waits for.
 type output struct{ w io.Writer }
 
 func (o output) Write(p []byte) (int, error) {
-	if _, err := o.w.Write(chatter().ReplaceAll(p, nil)); err != nil {
+	if _, err := o.w.Write(term.RemoveQueries(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
