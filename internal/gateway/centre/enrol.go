@@ -167,6 +167,10 @@ func (c *Centre) PollToken(ctx context.Context, deviceCode string) (enrolment.Gr
 	case e.Status != store.Allowed:
 		return refuse(enrolment.Pending, "nobody has confirmed the code yet")
 	}
+	signs, err := c.CheckpointKey()
+	if err != nil {
+		return enrolment.Grant{}, nil, err
+	}
 	secret := newSecret()
 	id, err := c.Store.AddLaptop(ctx, hash, store.Laptop{ID: newWord("abcdefghijkmnpqrstuvwxyz23456789", 12), Enrolled: now}, c.hashSecret("token", secret))
 	if errors.Is(err, store.ErrTwice) {
@@ -175,7 +179,7 @@ func (c *Centre) PollToken(ctx context.Context, deviceCode string) (enrolment.Gr
 	if err != nil {
 		return enrolment.Grant{}, nil, err
 	}
-	return enrolment.Grant{Laptop: id, Token: "clw_" + id + "_" + secret, BundleKeys: c.Settings.BundleKeys, Offline: c.Settings.OfflineRule()}, nil, nil
+	return enrolment.Grant{Laptop: id, Token: "clw_" + id + "_" + secret, BundleKeys: c.Settings.BundleKeys, Offline: c.Settings.OfflineRule(), CheckpointKey: signs}, nil, nil
 }
 
 // CheckToken returns the laptop whose token this is. ErrNoAccess: it is nobody's, or was revoked.

@@ -168,6 +168,14 @@ func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, error) {
 	if found.Rest > maxRest {
 		return x, &BoundError{fmt.Sprintf("%d bytes behind the last whole record are no record; no more of this segment is taken", found.Rest)}
 	}
+	sum, err := continueSum(&is, h.ReadHeld)
+	if err != nil {
+		return x, err
+	}
+	sum.Write(p.Text)
+	if g.Sum, err = stateOf(sum); err != nil {
+		return x, err
+	}
 	g.Size, g.Complete, g.Changed = is.Size+int64(len(p.Text)), is.Complete || p.Complete, c.now()
 	for _, f := range found.Findings {
 		x.Findings = append(x.Findings, store.Finding{Segment: f.File, Line: f.Line, What: f.What})

@@ -43,9 +43,11 @@ type call struct {
 	dev       bool
 	port      int
 	portIsSet bool
-	arguments []string
-	stdout    io.Writer
-	stderr    io.Writer
+
+	key, checkpoints string // of verify: files
+	arguments        []string
+	stdout           io.Writer
+	stderr           io.Writer
 }
 
 var commands = []command{
@@ -57,6 +59,11 @@ var commands = []command{
 	{"publish", "--dir DIR BUNDLE", "give laptops a signed bundle, if its signature and counter hold", 1, runPublish, nil},
 	{"laptops", "--dir DIR", "list the laptops and how they do", 0, runLaptops, nil},
 	{"revoke", "--dir DIR LAPTOP", "end the token of a laptop, by its id", 1, runRevoke, nil},
+	{"checkpoint-key", "--dir DIR NAME", "make the key that signs what the centre holds, so that a change of its database shows", 1, runCheckpointKey, nil},
+	{"verify", "--dir DIR --key FILE [--checkpoints FILE]", "compare the database with the signed checkpoints", 0, runVerify, func(c *call, f *flag.FlagSet) {
+		f.StringVar(&c.key, "key", "", "the `FILE` with the public key of checkpoints")
+		f.StringVar(&c.checkpoints, "checkpoints", "", "the `FILE` of checkpoints, or a copy of it; without it the one that gateway.toml names")
+	}},
 	{"doctor", "--dir DIR", "check the centre in a folder", 0, runDoctor, nil},
 }
 

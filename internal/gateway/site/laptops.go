@@ -14,6 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
+	"github.com/clawai/clawai/internal/state/checkpoint"
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
@@ -62,7 +63,7 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 	path, method := r.URL.Path, r.Method
 	isRecords := strings.HasPrefix(path, enrolment.RecordsPath)
 	isQuestion := strings.HasPrefix(path, enrolment.QuestionsPath+"/")
-	allowed := map[string]string{enrolment.EnrollPath: "POST", enrolment.TokenPath: "POST", enrolment.BundlePath: "GET", enrolment.StatePath: "POST", enrolment.QuestionsPath: "POST"}[path]
+	allowed := map[string]string{enrolment.EnrollPath: "POST", enrolment.TokenPath: "POST", enrolment.BundlePath: "GET", enrolment.StatePath: "POST", enrolment.QuestionsPath: "POST", checkpoint.NotePath: "GET", checkpoint.HeadsPath: "GET"}[path]
 	if isRecords {
 		allowed = "GET, PUT"
 	}
@@ -100,6 +101,10 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 		return s.answerState(w, r, l)
 	case enrolment.QuestionsPath:
 		return s.takeQuestion(w, r, l)
+	case checkpoint.NotePath:
+		return s.answerCheckpoint(r)
+	case checkpoint.HeadsPath:
+		return s.answerHeads(r, l)
 	}
 	if isQuestion {
 		return s.serveQuestion(r, l)
@@ -251,4 +256,50 @@ func (s *Site) answerRecords(w http.ResponseWriter, r *http.Request, l store.Lap
 		return &reply{http.StatusConflict, held}, nil
 	}
 	return &reply{http.StatusOK, held}, err
+}
+
+// readSize reads a number of heads from the query; 0 if it is not there.
+func readSize(r *http.Request, name string) (int64, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, refuse(http.StatusBadRequest, name+" must be a number of heads.")
+	}
+	return n, nil
+}
+
+func (s *Site) answerCheckpoint(r *http.Request) (*reply, error) {
+	old, err := readSize(r, "old")
+	if err != nil {
+		return nil, err
+	}
+	newest, err := s.centre.NewestCheckpoint(r.Context(), old)
+	return &reply{http.StatusOK, newest}, err
+}
+
+func (s *Site) answerHeads(r *http.Request, l store.Laptop) (*reply, error) {
+	size, err := readSize(r, "size")
+	if err != nil {
+		return nil, err
+	}
+	after := r.URL.Query().Get("after")
+	if after != "" && !enrolment.IsName(after) {
+		return nil, refuse(http.StatusBadRequest, "after must be the name of a segment.")
+	}
+	newest, err := s.centre.NewestSize(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	if size > newest {
+		return nil, refuse(http.StatusConflict, "The centre has no checkpoint of this size.")
+	}
+	if !s.beginWork(l.ID, maxParts) {
+		return nil, refuse(http.StatusTooManyRequests, "The centre is busy with this laptop; ask again.")
+	}
+	defer s.endWork(l.ID)
+	all, err := s.centre.ListHeld(r.Context(), l.ID, after, size)
+	return &reply{http.StatusOK, all}, err
 }
