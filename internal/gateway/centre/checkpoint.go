@@ -55,12 +55,17 @@ func (s *Checkpoints) check() error {
 	return nil
 }
 
-// InFolder returns the path of a file that gateway.toml names, which may be relative to the folder.
-func (c *Centre) InFolder(path string) string {
+// KeyIn returns the path of the secret key of a centre's folder.
+func (s *Checkpoints) KeyIn(folder string) string { return pathIn(folder, s.Key) }
+
+// FileIn returns the path of the file of checkpoints of a centre's folder.
+func (s *Checkpoints) FileIn(folder string) string { return pathIn(folder, s.File) }
+
+func pathIn(folder, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(c.folder, path)
+	return filepath.Join(folder, path)
 }
 
 // ErrNoCheckpointKey means that the centre has no key to sign checkpoints by.
@@ -68,7 +73,7 @@ var ErrNoCheckpointKey = errors.New("there is no key that signs checkpoints")
 
 // readCheckpointKey returns the secret key. It is read each time, so that a new key counts at once.
 func (c *Centre) readCheckpointKey() (string, error) {
-	path := c.InFolder(c.Settings.Checkpoints.Key)
+	path := c.Settings.Checkpoints.KeyIn(c.folder)
 	src, err := config.ReadSecret(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrNoCheckpointKey
@@ -154,7 +159,7 @@ func (c *Centre) MakeCheckpoint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.signed.open(c.InFolder(c.Settings.Checkpoints.File)); err != nil {
+	if err := c.signed.open(c.Settings.Checkpoints.FileIn(c.folder)); err != nil {
 		return err
 	}
 	if err := c.checkAgainstFile(ctx, secret); err != nil {
@@ -174,7 +179,7 @@ func (c *Centre) MakeCheckpoint(ctx context.Context) error {
 
 // checkAgainstFile compares the tree in the database with the newest checkpoint in the file.
 func (c *Centre) checkAgainstFile(ctx context.Context, secret string) error {
-	path := c.InFolder(c.Settings.Checkpoints.File)
+	path := c.Settings.Checkpoints.FileIn(c.folder)
 	if c.signed.note == "" {
 		return nil
 	}

@@ -129,7 +129,7 @@ func (c *Centre) bringCheckpoints(ctx context.Context) error {
 		if len(all) == 0 {
 			break
 		}
-		if err := c.signed.add(c.InFolder(c.Settings.Checkpoints.File), all); err != nil {
+		if err := c.signed.add(c.Settings.Checkpoints.FileIn(c.folder), all); err != nil {
 			return err
 		}
 	}

@@ -11,21 +11,21 @@ import (
 
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/state/bundle"
+	"github.com/clawai/clawai/internal/state/checkpoint"
 	"github.com/clawai/clawai/internal/text/term"
 )
 
 // runCheckpointKey makes the pair of keys of checkpoints. A key is never replaced.
 func runCheckpointKey(c *call) error {
-	is, err := openExisting(context.Background(), c.dir)
+	s, err := centre.ReadSettings(c.dir)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = is.Close() }()
 	secret, public, err := bundle.NewKey(c.arguments[0])
 	if err != nil {
 		return usagef("%v", err)
 	}
-	path := is.InFolder(is.Settings.Checkpoints.Key)
+	path := s.Checkpoints.KeyIn(c.dir)
 	for _, f := range []struct {
 		path, text string
 		mode       fs.FileMode
@@ -34,7 +34,7 @@ func runCheckpointKey(c *call) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s signs checkpoints: the running centre takes it by itself.\n%s verifies, keep a copy elsewhere: %s\nGive it to laptops that are enrolled already: clawai log verify --gateway --gateway-key KEY\n", path, path+".pub", public)
+	_, err = fmt.Fprintf(c.stdout, "%s signs checkpoints; a centre that runs takes it by itself.\n%s verifies, so keep a copy elsewhere: %s\nOn laptops that are enrolled already: clawai log verify --gateway --gateway-key %s\n", path, path+".pub", public, public)
 	return err
 }
 
@@ -59,6 +59,9 @@ func runVerify(c *call) error {
 	if err != nil {
 		return usagef("%v", err)
 	}
+	if err := checkpoint.CheckKey(string(key)); err != nil {
+		return usagef("%s: %v", c.key, err)
+	}
 	ctx := context.Background()
 	is, err := openExisting(ctx, c.dir)
 	if err != nil {
@@ -67,7 +70,7 @@ func runVerify(c *call) error {
 	defer func() { _ = is.Close() }()
 	path := c.checkpoints
 	if path == "" {
-		path = is.InFolder(is.Settings.Checkpoints.File)
+		path = is.Settings.Checkpoints.FileIn(c.dir)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -92,7 +95,7 @@ func runVerify(c *call) error {
 		fmt.Fprintf(c.stdout, "%s has no checkpoint yet.\n", path)
 		return errFailed
 	}
-	_, err = fmt.Fprintf(c.stdout, "Intact: %d checkpoints, %d heads, %d segments, %d bytes.\n", v.Checkpoints, v.Heads, v.Segments, v.Bytes)
+	_, err = fmt.Fprintf(c.stdout, "Intact: %d checkpoints with %d heads of %d segments, %d bytes.\n", v.Checkpoints, v.Heads, v.Segments, v.Bytes)
 	return err
 }
 

@@ -56,6 +56,20 @@ func Sign(c Checkpoint, secret string) ([]byte, error) {
 	return note.Sign(&note.Note{Text: text}, signer)
 }
 
+// CheckKey returns an error for a text that is no public key.
+func CheckKey(public string) error {
+	_, err := parseKey(public)
+	return err
+}
+
+func parseKey(public string) (note.Verifier, error) {
+	v, err := note.NewVerifier(strings.TrimSpace(public))
+	if err != nil {
+		return nil, fmt.Errorf("the public key cannot be used: %w", err)
+	}
+	return v, nil
+}
+
 // ErrForeign means that another key than the expected one has signed a note.
 var ErrForeign = errors.New("no signature is by the key")
 
@@ -64,9 +78,9 @@ func Read(src []byte, public string) (c Checkpoint, err error) {
 	if len(src) > MaxNote {
 		return c, fmt.Errorf("it has more than %d bytes", MaxNote)
 	}
-	v, err := note.NewVerifier(strings.TrimSpace(public))
+	v, err := parseKey(public)
 	if err != nil {
-		return c, fmt.Errorf("the public key cannot be used: %w", err)
+		return c, err
 	}
 	n, err := note.Open(src, note.VerifierList(v))
 	if _, foreign := errors.AsType[*note.UnverifiedNoteError](err); foreign {

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/checkpoint"
 	"github.com/clawai/clawai/internal/state/config"
 )
 
@@ -68,6 +69,11 @@ func verifyLog(c *cli.Context) error {
 func verifyAtCentre(c *cli.Context) error {
 	if c.IsSet("head") {
 		return cmdline.Usagef("--head is for the record alone; run the command once with it, and once with --gateway")
+	}
+	if key := c.String("gateway-key"); c.IsSet("gateway-key") {
+		if err := checkpoint.CheckKey(key); err != nil {
+			return cmdline.Usagef("--gateway-key: %w; it is the text in checkpoint.key.pub at the centre", err)
+		}
 	}
 	folders, err := config.ReadFolders()
 	if err != nil {
