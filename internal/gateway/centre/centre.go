@@ -164,13 +164,14 @@ type Centre struct {
 	Settings Settings
 	Dev      bool // the local administrator has all roles; set it before the centre is used
 
-	folder  string
-	key     []byte
-	now     func() time.Time
-	begun   limit // enrolments that were begun, by address
-	guesses limit // codes that were typed wrong, by person
-	answers limit // of the identity provider, by the browser's address: each makes the centre ask the provider
-	changed news  // of questions
+	folder    string
+	key       []byte
+	now       func() time.Time
+	begun     limit // enrolments that were begun, by address
+	guesses   limit // codes that were typed wrong, by person
+	wrongKeys limit // of machines, by network
+	answers   limit // of the identity provider, by the browser's address: each makes the centre ask the provider
+	changed   news  // of questions
 
 	signing   sync.Mutex // while a checkpoint is made
 	signed    signedFile
@@ -225,7 +226,7 @@ func newCentre(db store.Store, s Settings, key []byte, now func() time.Time) *Ce
 	return &Centre{
 		Store: db, Settings: s, key: key, now: now,
 		begun: limit{most: 20, each: 10 * time.Minute}, guesses: limit{most: 10, each: 10 * time.Minute},
-		answers: limit{most: 300, each: 10 * time.Minute},
+		answers: limit{most: 300, each: 10 * time.Minute}, wrongKeys: limit{most: 20, each: 10 * time.Minute},
 	}
 }
 

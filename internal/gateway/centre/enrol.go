@@ -184,9 +184,8 @@ func (c *Centre) PollToken(ctx context.Context, deviceCode string) (enrolment.Gr
 
 // CheckToken returns the laptop whose token this is. ErrNoAccess: it is nobody's, or was revoked.
 func (c *Centre) CheckToken(ctx context.Context, token string) (store.Laptop, error) {
-	rest, ok := strings.CutPrefix(token, "clw_")
-	id, secret, both := strings.Cut(rest, "_")
-	if !ok || !both || len(token) > 200 || !enrolment.IsName(id) {
+	id, secret, ok := splitToken(token)
+	if !ok {
 		return store.Laptop{}, ErrNoAccess
 	}
 	l, hash, err := c.Store.FindLaptop(ctx, id)

@@ -61,6 +61,9 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 		return nil, refuse(http.StatusForbidden, "This address is for laptops, and browsers are not answered.")
 	}
 	path, method := r.URL.Path, r.Method
+	if strings.HasPrefix(path, machinePrefix) {
+		return s.answerMachine(w, r)
+	}
 	isRecords := strings.HasPrefix(path, enrolment.RecordsPath)
 	isQuestion := strings.HasPrefix(path, enrolment.QuestionsPath+"/")
 	allowed := map[string]string{enrolment.EnrollPath: "POST", enrolment.TokenPath: "POST", enrolment.BundlePath: "GET", enrolment.StatePath: "POST", enrolment.QuestionsPath: "POST", checkpoint.NotePath: "GET", checkpoint.HeadsPath: "GET"}[path]
@@ -114,15 +117,20 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 
 // findLaptop returns the laptop whose token came with a request.
 func (s *Site) findLaptop(r *http.Request) (store.Laptop, error) {
+	return s.centre.CheckToken(r.Context(), bearerOf(r))
+}
+
+// bearerOf returns the token of a request; "" if it has none, or more than one.
+func bearerOf(r *http.Request) string {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
-		return store.Laptop{}, centre.ErrNoAccess
+		return ""
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return store.Laptop{}, centre.ErrNoAccess
+		return ""
 	}
-	return s.centre.CheckToken(r.Context(), token)
+	return token
 }
 
 // readMessage reads a message of a laptop. Members that are not known are left: a newer laptop may

@@ -35,6 +35,7 @@ type Store interface {
 	Questions
 	People
 	Checkpoints
+	Keys
 	// Check reads the whole database and writes to it, and returns what is wrong with it.
 	Check(ctx context.Context) error
 	Close() error

@@ -13,7 +13,7 @@ import (
 // steps are the steps of the schema, in order. A released step never changes. {int} is a number of
 // 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
 // a table, {keyed} that of a table whose rows lie in the order of their key.
-var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep}
+var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep}
 
 // Times are nanoseconds since 1970; 0 is never.
 const firstStep = `
@@ -250,6 +250,23 @@ CREATE TABLE checkpoint (
 	made         {int} NOT NULL,
 	note         TEXT NOT NULL,
 	PRIMARY KEY (org, size)
+){strict};
+`
+
+// keyStep keeps keys of machines. roles is a list in JSON.
+const keyStep = `
+CREATE TABLE machine_key (
+	org          TEXT NOT NULL,
+	id           TEXT NOT NULL,
+	hash         TEXT NOT NULL,
+	name         TEXT NOT NULL,
+	roles        TEXT NOT NULL,
+	created      {int} NOT NULL,
+	expires      {int} NOT NULL,
+	ends         {int} NOT NULL DEFAULT 0,
+	revoked      {int} NOT NULL DEFAULT 0,
+	used         {int} NOT NULL DEFAULT 0,
+	PRIMARY KEY (org, id)
 ){strict};
 `
 
