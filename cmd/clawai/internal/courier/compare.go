@@ -81,11 +81,12 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	if err != nil {
 		return m.Comparison, err
 	}
-	if m.named, err = audit.ListNamed(m.dir); err != nil {
-		return m.Comparison, err
-	}
 	list, err := audit.ListSegments(m.dir)
 	if err != nil {
+		return m.Comparison, err
+	}
+	// The ledger is read after the list, so that it names what the retention removes meanwhile.
+	if m.named, err = audit.ListNamed(m.dir); err != nil {
 		return m.Comparison, err
 	}
 	for _, s := range list {
