@@ -96,7 +96,7 @@ var unscripted = []string{
 	"oauth/*.json", "oauth/*.lock", "oauth.lock", "vault/keychain.json", "terminal.lock",
 	"queue/queue.db-wal", "queue/queue.db-shm", "queue/proxies/*", "queue/attending/*", "releases/*.json",
 	"servers/*.json", "servers/*/new-*/*",
-	"enrolment/enrolment.json", "enrolment/active.bundle", "enrolment/rules/*.toml", "enrolment/progress.json", "enrolment/shipped.json", "enrolment/wanted", "enrolment/*.lock",
+	"enrolment/enrolment.json", "enrolment/active.bundle", "enrolment/rules/*.toml", "enrolment/progress.json", "enrolment/shipped.json", "enrolment/checkpoint.note", "enrolment/wanted", "enrolment/*.lock",
 }
 
 // TestScripts runs all scripts. What they leave in the state folder must be what docs/files.md

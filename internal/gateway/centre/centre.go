@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -58,9 +59,10 @@ type Settings struct {
 		Days int    `toml:"days"`
 		Then string `toml:"then"`
 	} `toml:"offline"`
-	SilentMinutes int    `toml:"silent_minutes"` // after so long without a word a laptop counts as silent
-	LaptopBytes   int64  `toml:"laptop_bytes"`   // of one laptop's record at most so much is kept
-	Database      string `toml:"database"`       // postgres://...; "" is a file of SQLite in the folder
+	SilentMinutes int         `toml:"silent_minutes"` // after so long without a word a laptop counts as silent
+	LaptopBytes   int64       `toml:"laptop_bytes"`   // of one laptop's record at most so much is kept
+	Database      string      `toml:"database"`       // postgres://...; "" is a file of SQLite in the folder
+	Checkpoints   Checkpoints `toml:"checkpoints"`
 }
 
 // defaultSettings are what holds where gateway.toml says nothing.
@@ -69,6 +71,7 @@ func defaultSettings() (s Settings) {
 	s.SilentMinutes = 15
 	s.LaptopBytes = 4 << 30
 	s.OIDC = signin.DefaultSettings()
+	s.Checkpoints = Checkpoints{Key: CheckpointKeyFile, File: CheckpointsFile, Seconds: 60}
 	return s
 }
 
@@ -119,6 +122,9 @@ func (s *Settings) check() error {
 	if err := s.OIDC.Check(); err != nil {
 		return fmt.Errorf("oidc: %w", err)
 	}
+	if err := s.Checkpoints.check(); err != nil {
+		return fmt.Errorf("checkpoints: %w", err)
+	}
 	if len(s.Env) > maxTextLen || strings.ContainsFunc(s.Env, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return fmt.Errorf("env: it has at most %d bytes, of signs that can be seen", maxTextLen)
 	}
@@ -158,12 +164,18 @@ type Centre struct {
 	Settings Settings
 	Dev      bool // the local administrator has all roles; set it before the centre is used
 
-	key     []byte
-	now     func() time.Time
-	begun   limit // enrolments that were begun, by address
-	guesses limit // codes that were typed wrong, by person
-	answers limit // of the identity provider, by the browser's address: each makes the centre ask the provider
-	changed news  // of questions
+	folder    string
+	key       []byte
+	now       func() time.Time
+	begun     limit // enrolments that were begun, by address
+	guesses   limit // codes that were typed wrong, by person
+	wrongKeys limit // of machines, by network
+	answers   limit // of the identity provider, by the browser's address: each makes the centre ask the provider
+	changed   news  // of questions
+
+	signing   sync.Mutex // while a checkpoint is made
+	signed    signedFile
+	witnessed int64 // heads that the witness has seen
 }
 
 // Open opens the centre in a folder, which it makes if it is missing. It refuses a folder or a file
@@ -188,7 +200,9 @@ func Open(ctx context.Context, folder string) (*Centre, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newCentre(db, s, key, time.Now), nil
+	c := newCentre(db, s, key, time.Now)
+	c.folder = folder
+	return c, nil
 }
 
 // openStore opens the database at an address; that in a file if there is no address.
@@ -212,7 +226,7 @@ func newCentre(db store.Store, s Settings, key []byte, now func() time.Time) *Ce
 	return &Centre{
 		Store: db, Settings: s, key: key, now: now,
 		begun: limit{most: 20, each: 10 * time.Minute}, guesses: limit{most: 10, each: 10 * time.Minute},
-		answers: limit{most: 300, each: 10 * time.Minute},
+		answers: limit{most: 300, each: 10 * time.Minute}, wrongKeys: limit{most: 20, each: 10 * time.Minute},
 	}
 }
 

@@ -167,6 +167,10 @@ func (c *Centre) PollToken(ctx context.Context, deviceCode string) (enrolment.Gr
 	case e.Status != store.Allowed:
 		return refuse(enrolment.Pending, "nobody has confirmed the code yet")
 	}
+	signs, err := c.CheckpointKey()
+	if err != nil {
+		return enrolment.Grant{}, nil, err
+	}
 	secret := newSecret()
 	id, err := c.Store.AddLaptop(ctx, hash, store.Laptop{ID: newWord("abcdefghijkmnpqrstuvwxyz23456789", 12), Enrolled: now}, c.hashSecret("token", secret))
 	if errors.Is(err, store.ErrTwice) {
@@ -175,14 +179,13 @@ func (c *Centre) PollToken(ctx context.Context, deviceCode string) (enrolment.Gr
 	if err != nil {
 		return enrolment.Grant{}, nil, err
 	}
-	return enrolment.Grant{Laptop: id, Token: "clw_" + id + "_" + secret, BundleKeys: c.Settings.BundleKeys, Offline: c.Settings.OfflineRule()}, nil, nil
+	return enrolment.Grant{Laptop: id, Token: "clw_" + id + "_" + secret, BundleKeys: c.Settings.BundleKeys, Offline: c.Settings.OfflineRule(), CheckpointKey: signs}, nil, nil
 }
 
 // CheckToken returns the laptop whose token this is. ErrNoAccess: it is nobody's, or was revoked.
 func (c *Centre) CheckToken(ctx context.Context, token string) (store.Laptop, error) {
-	rest, ok := strings.CutPrefix(token, "clw_")
-	id, secret, both := strings.Cut(rest, "_")
-	if !ok || !both || len(token) > 200 || !enrolment.IsName(id) {
+	id, secret, ok := splitToken(token)
+	if !ok {
 		return store.Laptop{}, ErrNoAccess
 	}
 	l, hash, err := c.Store.FindLaptop(ctx, id)

@@ -168,6 +168,14 @@ func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, error) {
 	if found.Rest > maxRest {
 		return x, &BoundError{fmt.Sprintf("%d bytes behind the last whole record are no record; no more of this segment is taken", found.Rest)}
 	}
+	sum, err := continueSum(&is, h.ReadHeld)
+	if err != nil {
+		return x, err
+	}
+	sum.Write(p.Text)
+	if g.Sum, err = stateOf(sum); err != nil {
+		return x, err
+	}
 	g.Size, g.Complete, g.Changed = is.Size+int64(len(p.Text)), is.Complete || p.Complete, c.now()
 	for _, f := range found.Findings {
 		x.Findings = append(x.Findings, store.Finding{Segment: f.File, Line: f.Line, What: f.What})
@@ -272,15 +280,21 @@ func lookOf(e *event.Entry) store.Look {
 	return ""
 }
 
+// BundleError says why a bundle is not published.
+type BundleError struct{ error }
+
+// Unwrap returns the reason.
+func (e *BundleError) Unwrap() error { return e.error }
+
 // Publish keeps a bundle that laptops take from then on, if one of the keys in gateway.toml has
 // signed it and its counter is higher than that of every bundle before.
 func (c *Centre) Publish(ctx context.Context, src []byte) (store.Bundle, error) {
 	if len(c.Settings.BundleKeys) == 0 {
-		return store.Bundle{}, ErrNoKeys
+		return store.Bundle{}, &BundleError{ErrNoKeys}
 	}
 	b, signers, err := bundle.Read(src, c.Settings.BundleKeys)
 	if err != nil {
-		return store.Bundle{}, err
+		return store.Bundle{}, &BundleError{err}
 	}
 	sum := sha256.Sum256(src)
 	kept := store.Bundle{Counter: b.Counter, Digest: hex.EncodeToString(sum[:]), Created: b.Created, Published: c.now(), Key: strings.Join(signers, ", "), Bytes: src}
@@ -293,7 +307,7 @@ func (c *Centre) Publish(ctx context.Context, src []byte) (store.Bundle, error) 
 		if newest.Digest == kept.Digest {
 			return newest, nil // published before
 		}
-		err = fmt.Errorf("the bundle has the counter %d, and the newest one here has %d; make it again with: clawai policy bundle make --counter %d", b.Counter, newest.Counter, newest.Counter+1)
+		err = &BundleError{fmt.Errorf("the bundle has the counter %d, and the newest one here has %d; make it again with: clawai policy bundle make --counter %d", b.Counter, newest.Counter, newest.Counter+1)}
 	}
 	return kept, err
 }

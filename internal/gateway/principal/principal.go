@@ -1,5 +1,5 @@
 // Package principal says who uses a centre: a person who signed in at the team's identity provider,
-// or the local administrator, with the roles that gateway.toml gives them.
+// the local administrator, or a machine, with the roles that gateway.toml gives them.
 package principal
 
 import (
@@ -30,7 +30,14 @@ const (
 	Enroll  = "enroll"  // confirms the codes of laptops of their own
 	Auditor = "auditor" // reads records without the arguments of calls
 	Payload = "auditor.payload"
+	Publish = "publish" // gives laptops a bundle that others have signed
 )
+
+// Machine is the issuer of machines, which have a key of the centre. Their roles are those of the key.
+const Machine = "machine"
+
+// MachineRoles are the roles that a key can have. A machine lets nobody in, and answers no question.
+var MachineRoles = []string{Publish, Auditor, Payload}
 
 // Has reports whether the principal has one of the roles.
 func (p Principal) Has(roles ...string) bool {
@@ -100,7 +107,7 @@ func CheckRoles(rules []Role) error {
 		for _, entry := range r.People {
 			issuer, subject, isKey := strings.Cut(entry, "#")
 			name, host, isAddress := strings.Cut(entry, "@")
-			if isKey && (issuer == "" || subject == "" || issuer == Local) || !isKey && (!isAddress || name == "" || host == "") {
+			if isKey && (issuer == "" || subject == "" || issuer == Local || issuer == Machine) || !isKey && (!isAddress || name == "" || host == "") {
 				return fmt.Errorf("role %q names %q; a person is ISSUER#SUBJECT, as their page /me shows it, or an e-mail address that the provider verifies", r.Name, entry)
 			}
 		}

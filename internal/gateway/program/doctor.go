@@ -97,6 +97,7 @@ func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say func(o
 		}
 	}
 	say(true, "laptops: %d", len(all))
+	checkCheckpoints(ctx, is, say)
 }
 
 // checkPublic checks what a centre without --dev needs of others: its certificate, its name on the

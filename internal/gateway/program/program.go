@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/text/term"
 )
 
@@ -43,9 +44,13 @@ type call struct {
 	dev       bool
 	port      int
 	portIsSet bool
-	arguments []string
-	stdout    io.Writer
-	stderr    io.Writer
+
+	key, checkpoints string // of verify: files
+	roles            string // of key-add
+	days, hours      int    // of keys of machines
+	arguments        []string
+	stdout           io.Writer
+	stderr           io.Writer
 }
 
 var commands = []command{
@@ -57,6 +62,21 @@ var commands = []command{
 	{"publish", "--dir DIR BUNDLE", "give laptops a signed bundle, if its signature and counter hold", 1, runPublish, nil},
 	{"laptops", "--dir DIR", "list the laptops and how they do", 0, runLaptops, nil},
 	{"revoke", "--dir DIR LAPTOP", "end the token of a laptop, by its id", 1, runRevoke, nil},
+	{"keys", "--dir DIR", "list the keys of machines", 0, runKeys, nil},
+	{"key-add", "--dir DIR --role ROLE[,ROLE] [--days DAYS] NAME", "make a key for a machine, such as a job of CI", 1, runKeyAdd, func(c *call, f *flag.FlagSet) {
+		f.StringVar(&c.roles, "role", "", "the `ROLE` of the key: "+strings.Join(principal.MachineRoles, ", "))
+		setDays(c, f)
+	}},
+	{"key-rotate", "--dir DIR [--days DAYS] [--hours HOURS] KEY", "make a key in the place of another one, by its id", 1, runKeyRotate, func(c *call, f *flag.FlagSet) {
+		f.IntVar(&c.hours, "hours", 24, "for how many `HOURS` the other one goes on")
+		setDays(c, f)
+	}},
+	{"key-revoke", "--dir DIR KEY", "end a key at once, by its id", 1, runKeyRevoke, nil},
+	{"checkpoint-key", "--dir DIR NAME", "make the key that signs what the centre holds, so that a change of its database shows", 1, runCheckpointKey, nil},
+	{"verify", "--dir DIR --key FILE [--checkpoints FILE]", "compare the database with the signed checkpoints", 0, runVerify, func(c *call, f *flag.FlagSet) {
+		f.StringVar(&c.key, "key", "", "the `FILE` with the public key of checkpoints")
+		f.StringVar(&c.checkpoints, "checkpoints", "", "the `FILE` of checkpoints, or a copy of it; without it the one that gateway.toml names")
+	}},
 	{"doctor", "--dir DIR", "check the centre in a folder", 0, runDoctor, nil},
 }
 

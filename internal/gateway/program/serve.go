@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -59,6 +60,11 @@ func runServe(c *call) error {
 		return cmp.Or(err, fmt.Errorf("a centre runs in %s already; end it first, or make another link to it: clawai-gateway link --dir %s", c.dir, c.dir))
 	}
 	defer func() { _ = only.Close() }()
+	signs, end := context.WithCancel(ctx)
+	var signing sync.WaitGroup
+	signing.Go(func() { is.KeepSigning(signs, newReporter(c.stderr, is.Now)) })
+	defer signing.Wait()
+	defer end()
 	if c.dev {
 		return c.serveDev(ctx, is)
 	}

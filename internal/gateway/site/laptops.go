@@ -14,6 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
+	"github.com/clawai/clawai/internal/state/checkpoint"
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
@@ -60,9 +61,12 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 		return nil, refuse(http.StatusForbidden, "This address is for laptops, and browsers are not answered.")
 	}
 	path, method := r.URL.Path, r.Method
+	if strings.HasPrefix(path, machinePrefix) {
+		return s.answerMachine(w, r)
+	}
 	isRecords := strings.HasPrefix(path, enrolment.RecordsPath)
 	isQuestion := strings.HasPrefix(path, enrolment.QuestionsPath+"/")
-	allowed := map[string]string{enrolment.EnrollPath: "POST", enrolment.TokenPath: "POST", enrolment.BundlePath: "GET", enrolment.StatePath: "POST", enrolment.QuestionsPath: "POST"}[path]
+	allowed := map[string]string{enrolment.EnrollPath: "POST", enrolment.TokenPath: "POST", enrolment.BundlePath: "GET", enrolment.StatePath: "POST", enrolment.QuestionsPath: "POST", checkpoint.NotePath: "GET", checkpoint.HeadsPath: "GET"}[path]
 	if isRecords {
 		allowed = "GET, PUT"
 	}
@@ -100,6 +104,10 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 		return s.answerState(w, r, l)
 	case enrolment.QuestionsPath:
 		return s.takeQuestion(w, r, l)
+	case checkpoint.NotePath:
+		return s.answerCheckpoint(r)
+	case checkpoint.HeadsPath:
+		return s.answerHeads(r, l)
 	}
 	if isQuestion {
 		return s.serveQuestion(r, l)
@@ -109,15 +117,20 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 
 // findLaptop returns the laptop whose token came with a request.
 func (s *Site) findLaptop(r *http.Request) (store.Laptop, error) {
+	return s.centre.CheckToken(r.Context(), bearerOf(r))
+}
+
+// bearerOf returns the token of a request; "" if it has none, or more than one.
+func bearerOf(r *http.Request) string {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
-		return store.Laptop{}, centre.ErrNoAccess
+		return ""
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return store.Laptop{}, centre.ErrNoAccess
+		return ""
 	}
-	return s.centre.CheckToken(r.Context(), token)
+	return token
 }
 
 // readMessage reads a message of a laptop. Members that are not known are left: a newer laptop may
@@ -251,4 +264,50 @@ func (s *Site) answerRecords(w http.ResponseWriter, r *http.Request, l store.Lap
 		return &reply{http.StatusConflict, held}, nil
 	}
 	return &reply{http.StatusOK, held}, err
+}
+
+// readSize reads a number of heads from the query; 0 if it is not there.
+func readSize(r *http.Request, name string) (int64, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, refuse(http.StatusBadRequest, name+" must be a number of heads.")
+	}
+	return n, nil
+}
+
+func (s *Site) answerCheckpoint(r *http.Request) (*reply, error) {
+	old, err := readSize(r, "old")
+	if err != nil {
+		return nil, err
+	}
+	newest, err := s.centre.NewestCheckpoint(r.Context(), old)
+	return &reply{http.StatusOK, newest}, err
+}
+
+func (s *Site) answerHeads(r *http.Request, l store.Laptop) (*reply, error) {
+	size, err := readSize(r, "size")
+	if err != nil {
+		return nil, err
+	}
+	after := r.URL.Query().Get("after")
+	if after != "" && !enrolment.IsName(after) {
+		return nil, refuse(http.StatusBadRequest, "after must be the name of a segment.")
+	}
+	newest, err := s.centre.NewestSize(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	if size > newest {
+		return nil, refuse(http.StatusConflict, "The centre has no checkpoint of this size.")
+	}
+	if !s.beginWork(l.ID, maxParts) {
+		return nil, refuse(http.StatusTooManyRequests, "The centre is busy with this laptop; ask again.")
+	}
+	defer s.endWork(l.ID)
+	all, err := s.centre.ListHeld(r.Context(), l.ID, after, size)
+	return &reply{http.StatusOK, all}, err
 }

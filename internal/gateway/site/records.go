@@ -162,6 +162,19 @@ func newChoices(chosen string, values ...string) (all []choice) {
 // chip is a part of the filter that no control shows, with the address without it.
 type chip struct{ Name, Value, Without string }
 
+// findRecords returns a page of records, and the value of the filter before for the next page; "" if there
+// is none.
+func (v *visit) findRecords(q store.Query) (records []store.Record, before string, err error) {
+	q.NamesOnly = q.Tool != "" && !v.who.Has(principal.Payload) // who finds a name knows it
+	records, err = v.s.centre.Store.ListRecords(v.r.Context(), q)
+	if len(records) > pageLength {
+		records = records[:pageLength]
+		last := &records[pageLength-1]
+		before = fmt.Sprintf("%d-%d", last.Time.UnixNano(), last.ID)
+	}
+	return records, before, err
+}
+
 func (v *visit) showRecords(string) error {
 	values := v.r.URL.Query()
 	for name, all := range values {
@@ -173,8 +186,7 @@ func (v *visit) showRecords(string) error {
 	if err != nil {
 		return err
 	}
-	q.NamesOnly = q.Tool != "" && !v.who.Has(principal.Payload) // who finds a name knows it
-	records, err := v.s.centre.Store.ListRecords(v.r.Context(), q)
+	records, before, err := v.findRecords(q)
 	if err != nil {
 		return err
 	}
@@ -183,10 +195,8 @@ func (v *visit) showRecords(string) error {
 		return err
 	}
 	next := ""
-	if len(records) > pageLength {
-		records = records[:pageLength]
-		last := &records[pageLength-1]
-		next = withValue(values, "before", fmt.Sprintf("%d-%d", last.Time.UnixNano(), last.ID))
+	if before != "" {
+		next = withValue(values, "before", before)
 	}
 	var chips []chip
 	for _, name := range []string{"session", "rule", "before"} {

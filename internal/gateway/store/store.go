@@ -34,6 +34,8 @@ type Store interface {
 	Records
 	Questions
 	People
+	Checkpoints
+	Keys
 	// Check reads the whole database and writes to it, and returns what is wrong with it.
 	Check(ctx context.Context) error
 	Close() error
@@ -137,6 +139,7 @@ type Segment struct {
 	Size                  int64 // in bytes
 	Complete              bool  // nothing more comes
 	Arrival               audit.Arrival
+	Sum                   string // state of the SHA-256 of its bytes, as the centre writes it; "" of a segment that came before the centre kept it
 	Changed               time.Time
 }
 

@@ -93,3 +93,17 @@ func CountRunning(dir string) (n int, err error) {
 	}
 	return n, nil
 }
+
+// ListNamed returns the segments that the ledger of dir names, and of each whether the retention has
+// removed it. A missing directory has none.
+func ListNamed(dir string) (map[string]bool, error) {
+	v := newVerifier(dir, Retention{})
+	if _, err := v.readSnapshot(""); err != nil {
+		return nil, err
+	}
+	named := map[string]bool{}
+	for name, s := range v.statements {
+		named[name] = s.removed
+	}
+	return named, nil
+}

@@ -34,6 +34,8 @@ type Enrolment struct {
 	BundleKeys []string  `json:"bundle_keys"` // verifier keys of golang.org/x/mod/sumdb/note; one of them must have signed a bundle
 	Offline    Offline   `json:"offline"`
 	Since      time.Time `json:"since"`
+
+	CheckpointKey string `json:"checkpoint_key,omitempty"` // verifier key of the centre's checkpoints; "" if it named none
 }
 
 // Offline says what holds when the centre has not been reached for a number of days.

@@ -40,10 +40,11 @@ type AskToken struct {
 
 // Grant is the answer to AskToken when a person has confirmed the code.
 type Grant struct {
-	Laptop     string   `json:"laptop"`
-	Token      string   `json:"token"`
-	BundleKeys []string `json:"bundle_keys"`
-	Offline    Offline  `json:"offline"`
+	Laptop        string   `json:"laptop"`
+	Token         string   `json:"token"`
+	BundleKeys    []string `json:"bundle_keys"`
+	Offline       Offline  `json:"offline"`
+	CheckpointKey string   `json:"checkpoint_key,omitempty"` // verifier key of the centre's checkpoints; "" if it makes none
 }
 
 // Refusal is the body of an answer that refuses. To AskToken its Error is one of the codes below.

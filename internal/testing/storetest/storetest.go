@@ -27,7 +27,7 @@ var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 	for name, test := range map[string]func(t *testing.T, s, other store.Store){
 		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "segments": testSegments, "records": testRecords, "people": testPeople,
-		"races": testRaces, "questions": testQuestions, "racing approvers": testApprovers,
+		"races": testRaces, "questions": testQuestions, "racing approvers": testApprovers, "checkpoints": testCheckpoints, "racing checkpoints": testRacingCheckpoints, "keys": testKeys,
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := open(t)

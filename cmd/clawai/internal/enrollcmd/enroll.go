@@ -118,7 +118,7 @@ func runEnroll(c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("nothing was enrolled: %w", err)
 	}
-	e := enrolment.Enrolment{URL: address.String(), Laptop: grant.Laptop, Token: grant.Token, BundleKeys: grant.BundleKeys, Offline: grant.Offline, Since: time.Now().UTC()}
+	e := enrolment.Enrolment{URL: address.String(), Laptop: grant.Laptop, Token: grant.Token, BundleKeys: grant.BundleKeys, Offline: grant.Offline, Since: time.Now().UTC(), CheckpointKey: grant.CheckpointKey}
 	if _, err = bundle.ParseKeys(e.BundleKeys); err == nil {
 		err = enrolment.WriteEnrolment(folders.State, e)
 	}

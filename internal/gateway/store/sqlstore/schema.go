@@ -13,7 +13,7 @@ import (
 // steps are the steps of the schema, in order. A released step never changes. {int} is a number of
 // 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
 // a table, {keyed} that of a table whose rows lie in the order of their key.
-var steps = []string{firstStep, peopleStep, questionStep, titleStep}
+var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep}
 
 // Times are nanoseconds since 1970; 0 is never.
 const firstStep = `
@@ -215,6 +215,59 @@ CREATE TABLE vote (
 // titleStep keeps the headline of a question: to find it in a long call takes a second, and lists show many.
 const titleStep = `
 ALTER TABLE question ADD COLUMN title TEXT NOT NULL DEFAULT '';
+`
+
+// checkpointStep keeps the tree of heads. logged is twice the size that the segment's newest head says, and
+// one more if the segment was complete; -1 if there is no head.
+const checkpointStep = `
+ALTER TABLE segment ADD COLUMN sum TEXT NOT NULL DEFAULT '';
+
+ALTER TABLE segment ADD COLUMN logged {int} NOT NULL DEFAULT -1;
+CREATE INDEX segment_unlogged ON segment (org, changed) WHERE logged < 2 * size + complete;
+
+CREATE TABLE head (
+	org          TEXT NOT NULL,
+	number       {int} NOT NULL,
+	laptop       TEXT NOT NULL,
+	segment      TEXT NOT NULL,
+	size         {int} NOT NULL,
+	digest       TEXT NOT NULL,
+	complete     {int} NOT NULL,
+	PRIMARY KEY (org, number)
+){strict};
+CREATE INDEX head_by_segment ON head (org, laptop, segment, number);
+
+CREATE TABLE tree (
+	org          TEXT NOT NULL,
+	place        {int} NOT NULL,
+	hash         {bytes} NOT NULL,
+	PRIMARY KEY (org, place)
+){keyed};
+
+CREATE TABLE checkpoint (
+	org          TEXT NOT NULL,
+	size         {int} NOT NULL,
+	made         {int} NOT NULL,
+	note         TEXT NOT NULL,
+	PRIMARY KEY (org, size)
+){strict};
+`
+
+// keyStep keeps keys of machines. roles is a list in JSON.
+const keyStep = `
+CREATE TABLE machine_key (
+	org          TEXT NOT NULL,
+	id           TEXT NOT NULL,
+	hash         TEXT NOT NULL,
+	name         TEXT NOT NULL,
+	roles        TEXT NOT NULL,
+	created      {int} NOT NULL,
+	expires      {int} NOT NULL,
+	ends         {int} NOT NULL DEFAULT 0,
+	revoked      {int} NOT NULL DEFAULT 0,
+	used         {int} NOT NULL DEFAULT 0,
+	PRIMARY KEY (org, id)
+){strict};
 `
 
 // migrate adds the missing steps to the schema, and refuses a database that a newer gateway made.

@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
-const segmentColumns = "laptop, session, name, size, complete, arrival, changed"
+const segmentColumns = "laptop, session, name, size, complete, arrival, sum, changed"
 
 func readSegment(r scanner) (g store.Segment, err error) {
 	var complete, changed int64
 	var arrival string
-	if err = r.Scan(&g.Laptop, &g.Session, &g.Name, &g.Size, &complete, &arrival, &changed); err == nil {
+	if err = r.Scan(&g.Laptop, &g.Session, &g.Name, &g.Size, &complete, &arrival, &g.Sum, &changed); err == nil {
 		err = json.Unmarshal([]byte(arrival), &g.Arrival)
 	}
 	g.Complete, g.Changed = complete != 0, fromNanos(changed)
@@ -115,13 +115,9 @@ func (s *Store) keepExtension(t *transaction, was store.Segment, x store.Extensi
 	if err != nil {
 		return err
 	}
-	complete := 0
-	if g.Complete {
-		complete = 1
-	}
-	if _, err := t.exec(`INSERT INTO segment (org, laptop, name, session, size, complete, arrival, changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (org, laptop, name) DO UPDATE SET size = excluded.size, complete = excluded.complete, arrival = excluded.arrival, changed = excluded.changed`,
-		s.org, g.Laptop, g.Name, g.Session, g.Size, complete, string(arrival), nanos(g.Changed)); err != nil {
+	if _, err := t.exec(`INSERT INTO segment (org, laptop, name, session, size, complete, arrival, sum, changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (org, laptop, name) DO UPDATE SET size = excluded.size, complete = excluded.complete, arrival = excluded.arrival, sum = excluded.sum, changed = excluded.changed`,
+		s.org, g.Laptop, g.Name, g.Session, g.Size, bit(g.Complete), string(arrival), g.Sum, nanos(g.Changed)); err != nil {
 		return err
 	}
 	if len(x.Part) > 0 {
@@ -136,11 +132,7 @@ func (s *Store) keepExtension(t *transaction, was store.Segment, x store.Extensi
 	}
 	fresh := 0
 	for _, f := range x.Findings {
-		note := 0
-		if f.Note {
-			note = 1
-		}
-		n, err := t.exec("INSERT INTO finding (org, laptop, segment, line, what, note, found) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", s.org, g.Laptop, f.Segment, f.Line, f.What, note, nanos(f.Found))
+		n, err := t.exec("INSERT INTO finding (org, laptop, segment, line, what, note, found) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", s.org, g.Laptop, f.Segment, f.Line, f.What, bit(f.Note), nanos(f.Found))
 		if err != nil {
 			return err
 		}

@@ -255,3 +255,11 @@ func fromNanos(n int64) time.Time {
 	}
 	return time.Unix(0, n).UTC()
 }
+
+// bit returns a truth as it is stored.
+func bit(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -118,10 +118,10 @@ func TestDamageIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	const page = 4096
-	if len(src) < 60*page {
+	if len(src) < 80*page {
 		t.Fatalf("the database has %d bytes, too few to damage some that are not read first", len(src))
 	}
-	for at := 50 * page; at+page <= len(src); at += page {
+	for at := 70 * page; at+page <= len(src); at += page {
 		for i := range 100 {
 			src[at+i] = 0xff
 		}

@@ -1,0 +1,308 @@
+package courier
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/checkpoint"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// Comparison is what a comparison of this laptop's record with what the centre holds of it shows.
+type Comparison struct {
+	URL        string          `json:"url"`
+	Checkpoint *SeenCheckpoint `json:"checkpoint,omitempty"` // nil: the centre makes none, or it cannot be checked
+	Segments   int             `json:"segments"`             // that the centre holds
+	Proved     int             `json:"proved"`               // of them, that the checkpoint has
+	Bytes      int64           `json:"bytes"`                // that are the same on both sides
+	Findings   []audit.Finding `json:"findings"`
+	Notes      []audit.Finding `json:"notes"`
+}
+
+// SeenCheckpoint is a checkpoint of the centre whose signature holds.
+type SeenCheckpoint struct {
+	Heads int64     `json:"heads"`
+	Made  time.Time `json:"made"`
+}
+
+// SeenFile keeps the newest checkpoint that this laptop has seen. The centre must prove that each later one
+// continues it.
+func SeenFile(state string) string { return filepath.Join(enrolment.Folder(state), "checkpoint.note") }
+
+// comparer compares the record with the centre.
+type comparer struct {
+	Comparison
+	c      *Courier
+	dir    string
+	key    string                    // of checkpoints; "": the centre named none
+	is     checkpoint.Checkpoint     // whose proofs are checked; Size 0 is none
+	told   map[string]enrolment.Held // what the centre had acknowledged before it was asked
+	local  map[string]audit.Segment
+	named  map[string]bool // by the ledger here; true: removed by the retention
+	atHand map[string]bool // segments that the centre holds
+}
+
+func (m *comparer) find(segment, format string, a ...any) {
+	m.Findings = append(m.Findings, audit.Finding{File: segment, What: fmt.Sprintf(format, a...)})
+}
+
+func (m *comparer) note(segment, format string, a ...any) {
+	m.Notes = append(m.Notes, audit.Finding{File: segment, What: fmt.Sprintf(format, a...)})
+}
+
+// Compare compares this laptop's record with what the centre holds of it. key is the public key of the
+// centre's checkpoints, in the place of the one that the centre named at the enrolment; "" is that one. An
+// error means that the centre or the disk could not be read.
+func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
+	m := &comparer{c: c, dir: base.RecordDir(c.folders.State), key: cmp.Or(key, c.joined.CheckpointKey), local: map[string]audit.Segment{}, atHand: map[string]bool{}}
+	m.URL, m.Findings, m.Notes = c.joined.URL, []audit.Finding{}, []audit.Finding{}
+	// What was acknowledged is read before the centre is asked, and the record after: both only grow.
+	m.told = maps.Clone(c.shipper.held)
+	if err := m.takeCheckpoint(ctx); err != nil {
+		return m.Comparison, err
+	}
+	held, err := m.askHeads(ctx)
+	if err != nil {
+		return m.Comparison, err
+	}
+	list, err := audit.ListSegments(m.dir)
+	if err != nil {
+		return m.Comparison, err
+	}
+	// The ledger is read after the list, so that it names what the retention removes meanwhile.
+	if m.named, err = audit.ListNamed(m.dir); err != nil {
+		return m.Comparison, err
+	}
+	for _, s := range list {
+		m.local[s.Name] = s
+	}
+	for i := range held {
+		if err := m.compareSegment(&held[i]); err != nil {
+			return m.Comparison, err
+		}
+	}
+	m.findMissing(list)
+	return m.Comparison, nil
+}
+
+const centreFile = "the centre" // stands where a finding is of no one segment
+
+// takeCheckpoint asks for the newest checkpoint, and checks that it continues the one seen last.
+func (m *comparer) takeCheckpoint(ctx context.Context) error {
+	if m.key == "" {
+		m.note(centreFile, "it named no key of checkpoints when this laptop was enrolled, so only the bytes are compared; name the key with --gateway-key")
+		return nil
+	}
+	before, err := m.readSeen()
+	if err != nil {
+		return err
+	}
+	var newest checkpoint.Newest
+	if err := m.c.centre.exchangeJSON(ctx, http.MethodGet, checkpoint.NotePath+"?old="+strconv.FormatInt(before.Size, 10), nil, &newest); err != nil {
+		return err
+	}
+	if newest.Note == "" {
+		if before.Size > 0 {
+			m.find(centreFile, "it has no checkpoint, and signed one of %d heads on %s: its checkpoints were dropped", before.Size, before.Made.Format(time.DateTime))
+		} else {
+			m.note(centreFile, "it has made no checkpoint yet")
+		}
+		return nil
+	}
+	is, err := checkpoint.Read([]byte(newest.Note), m.key)
+	switch {
+	case err != nil:
+		m.find(centreFile, "its checkpoint cannot be used: %v", err)
+		return nil
+	case is.Size < before.Size:
+		m.find(centreFile, "its newest checkpoint has %d heads, and it signed one of %d on %s: its checkpoints were cut, or its database was put back from a copy", is.Size, before.Size, before.Made.Format(time.DateTime))
+		return nil
+	case before.Size > 0 && checkpoint.CheckGrowth(before, is, newest.Consistency) != nil:
+		m.find(centreFile, "its checkpoint of %d heads does not continue the one of %d that it signed on %s: its checkpoints were forked or rewritten", is.Size, before.Size, before.Made.Format(time.DateTime))
+		return nil
+	}
+	m.is, m.Checkpoint = is, &SeenCheckpoint{is.Size, is.Made}
+	return atomicfile.Write(SeenFile(m.c.folders.State), []byte(newest.Note), atomicfile.Options{Mode: 0o600})
+}
+
+// readSeen returns the checkpoint that was seen last; the zero value if there is none, or if it is by
+// another key, which --gateway-key may name.
+func (m *comparer) readSeen() (was checkpoint.Checkpoint, err error) {
+	path := SeenFile(m.c.folders.State)
+	src, err := config.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return was, nil
+	}
+	if err != nil {
+		return was, err
+	}
+	if was, err = checkpoint.Read(src, m.key); err != nil {
+		m.find(centreFile, "the checkpoint that this laptop kept in %s cannot be used: %v; if the centre has a new key, remove the file", path, err)
+	}
+	return was, nil
+}
+
+// mostPages bounds how long a centre can keep the command busy.
+const mostPages = 10_000
+
+// askHeads asks what the centre holds.
+func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err error) {
+	after := ""
+	for range mostPages {
+		var page checkpoint.Heads
+		query := url.Values{"size": {strconv.FormatInt(m.is.Size, 10)}}
+		if after != "" {
+			query.Set("after", after)
+		}
+		if err := m.c.centre.exchangeJSON(ctx, http.MethodGet, checkpoint.HeadsPath+"?"+query.Encode(), nil, &page); err != nil {
+			return nil, err
+		}
+		for _, f := range page.Findings {
+			m.find(centreFile, "it found, as the record came: %s", f)
+		}
+		all = append(all, page.Held...)
+		if !page.More {
+			return all, nil
+		}
+		if len(page.Held) == 0 || m.isRepeated(page.Held) {
+			break
+		}
+		after = page.Held[len(page.Held)-1].Segment
+	}
+	return nil, errors.New("the centre's list of segments does not end")
+}
+
+// isRepeated reports whether a page has a segment that was listed before.
+func (m *comparer) isRepeated(page []checkpoint.Held) bool {
+	for i := range page {
+		if m.atHand[page[i].Segment] {
+			return true
+		}
+		m.atHand[page[i].Segment] = true
+	}
+	return false
+}
+
+// compareSegment compares what the centre holds of a segment with the same segment here, at the end of
+// what the centre holds and at the end of what the checkpoint says.
+func (m *comparer) compareSegment(h *checkpoint.Held) error {
+	m.Segments++
+	m.atHand[h.Segment] = true
+	if !m.checkLeaf(h) {
+		return nil
+	}
+	if was := m.told[h.Segment]; was.Size > h.Size {
+		m.find(h.Segment, "the centre acknowledged %d bytes, and holds %d now: it was cut there", was.Size, h.Size)
+	}
+	s, here := m.local[h.Segment]
+	if !here {
+		switch removed, known := m.named[h.Segment]; {
+		case removed:
+			m.note(h.Segment, "the retention removed it here; the centre holds its %d bytes", h.Size)
+		case known:
+			m.find(h.Segment, "it is missing here, and the centre holds its %d bytes: it was dropped here", h.Size)
+		default:
+			m.find(h.Segment, "the centre holds %d bytes of it, and the ledger here does not know it: it was inserted there, or the ledger here was rewritten", h.Size)
+		}
+		return nil
+	}
+	return m.compareBytes(h, s)
+}
+
+// checkLeaf checks the proof of what the checkpoint says of a segment, and reports whether the rest can be
+// compared.
+func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
+	l := h.Leaf
+	switch {
+	case m.is.Size == 0:
+		return true // it was said already that there is no checkpoint
+	case l == nil:
+		m.note(h.Segment, "no checkpoint has it yet")
+		return true
+	}
+	l.Laptop = m.c.joined.Laptop // the centre must prove this laptop's segment, and no other one's
+	switch {
+	case l.Segment != h.Segment || l.Check(m.is) != nil:
+		m.find(h.Segment, "the centre cannot prove what its checkpoint says of it: the database there was changed")
+		return false
+	case l.Size > h.Size:
+		m.find(h.Segment, "the centre signed %d bytes of it, and holds %d now: it was cut there", l.Size, h.Size)
+	case l.Complete && (l.Size != h.Size || !h.Complete):
+		m.find(h.Segment, "the centre signed that it ends at byte %d, and holds %d now: it was lengthened there", l.Size, h.Size)
+	}
+	m.Proved++
+	return true
+}
+
+// compareBytes compares the digests of the beginning of a segment here with those of the centre.
+func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
+	ends := []checkpoint.Head{h.Head}
+	if h.Leaf != nil && m.is.Size > 0 && h.Leaf.Size <= h.Size {
+		ends = []checkpoint.Head{h.Leaf.Head, h.Head}
+	}
+	sum, at := sha256.New(), int64(0)
+	for i, end := range ends {
+		for at < end.Size {
+			text, err := audit.ReadPortion(m.dir, s, at, portionSize)
+			if errors.Is(err, os.ErrNotExist) {
+				return nil // the retention has removed it just now
+			}
+			if err != nil && !errors.Is(err, audit.ErrCut) {
+				return err
+			}
+			text = text[:min(int64(len(text)), end.Size-at)]
+			if len(text) == 0 {
+				m.find(h.Segment, "it has %d bytes here, and the centre holds %d: it was cut here", at, end.Size)
+				return nil
+			}
+			sum.Write(text)
+			at += int64(len(text))
+		}
+		if hex.EncodeToString(sum.Sum(nil)) != end.Digest {
+			from, whose := int64(0), "the centre holds"
+			if i < len(ends)-1 {
+				whose = "the centre signed"
+			} else if i > 0 {
+				from = ends[i-1].Size
+			}
+			m.find(h.Segment, "its bytes %d to %d are other ones here than those that %s: it was changed or rewritten, here or there", from, end.Size-1, whose)
+			return nil
+		}
+	}
+	if h.Complete && s.Size > h.Size {
+		m.find(h.Segment, "it was closed with %d bytes, and has %d here: it was lengthened here", h.Size, s.Size)
+	}
+	m.Bytes += at
+	return nil
+}
+
+// findMissing finds segments that the centre had acknowledged and does not hold, and names those that are
+// not there yet.
+func (m *comparer) findMissing(list []audit.Segment) {
+	for name, was := range m.told {
+		if was.Size > 0 && !m.atHand[name] {
+			m.find(name, "the centre acknowledged %d bytes of it, and holds nothing now: it was dropped there", was.Size)
+		}
+	}
+	for _, s := range list {
+		if _, acknowledged := m.told[s.Name]; IsShipped(s, m.c.joined.Since) && !m.atHand[s.Name] && !acknowledged && s.Size > 0 {
+			m.note(s.Name, "the centre does not have it yet; copy it with: clawai enroll sync")
+		}
+	}
+}

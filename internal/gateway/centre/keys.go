@@ -1,0 +1,109 @@
+package centre
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// Bounds of keys of machines.
+const (
+	MaxKeyDays  = 366
+	maxKeyHours = 7 * 24 // that a key goes on after another one took its place
+)
+
+// KeyError says why no key can be made as it was asked for.
+type KeyError struct{ text string }
+
+func (e *KeyError) Error() string { return e.text }
+
+func keyErrorf(format string, a ...any) error { return &KeyError{fmt.Sprintf(format, a...)} }
+
+// NewKey makes a key of a machine, and returns what the machine sends. It is shown once.
+func (c *Centre) NewKey(ctx context.Context, name string, roles []string, days int) (k store.Key, token string, err error) {
+	return c.addKey(ctx, name, roles, days, "", time.Time{})
+}
+
+// RotateKey makes a key with the name and the roles of another one, which goes on for some hours.
+func (c *Centre) RotateKey(ctx context.Context, id string, days, hours int) (k store.Key, token string, err error) {
+	if hours < 0 || hours > maxKeyHours {
+		return k, "", keyErrorf("%d hours; the old key goes on for 0 to %d", hours, maxKeyHours)
+	}
+	old, _, err := c.Store.FindKey(ctx, id)
+	if err != nil {
+		return k, "", err
+	}
+	now := c.now()
+	if old.IsOver(now) {
+		return k, "", keyErrorf("the key %s is over; make a new one", id)
+	}
+	return c.addKey(ctx, old.Name, old.Roles, days, id, now.Add(time.Duration(hours)*time.Hour))
+}
+
+func (c *Centre) addKey(ctx context.Context, name string, roles []string, days int, instead string, ends time.Time) (k store.Key, token string, err error) {
+	switch {
+	case !enrolment.IsName(name) || len(name) > maxTextLen:
+		return k, "", keyErrorf("%q is no name of a key; it has 1 to %d letters, digits, \".\", \"_\" and \"-\"", name, maxTextLen)
+	case days < 1 || days > MaxKeyDays:
+		return k, "", keyErrorf("%d days; a key lives 1 to %d", days, MaxKeyDays)
+	case len(roles) == 0:
+		return k, "", keyErrorf("a key without a role can do nothing; the roles of machines are: %s", strings.Join(principal.MachineRoles, ", "))
+	}
+	for _, role := range roles {
+		if !slices.Contains(principal.MachineRoles, role) {
+			return k, "", keyErrorf("%q is no role of machines; these are: %s", role, strings.Join(principal.MachineRoles, ", "))
+		}
+	}
+	roles = slices.Compact(slices.Sorted(slices.Values(roles)))
+	now := c.now().UTC()
+	k = store.Key{ID: newWord("abcdefghijkmnpqrstuvwxyz23456789", 12), Name: name, Roles: roles, Created: now, Expires: now.Add(time.Duration(days) * 24 * time.Hour).Truncate(time.Second)}
+	secret := newSecret()
+	return k, "clw_" + k.ID + "_" + secret, c.Store.AddKey(ctx, k, c.hashSecret("machine key", keyText(&k, secret)), instead, ends)
+}
+
+// keyText is what the hash of a key is made of: whoever writes the database alone gives a key neither more
+// roles nor a longer life.
+func keyText(k *store.Key, secret string) string {
+	return strings.Join([]string{k.ID, k.Name, strings.Join(k.Roles, ","), strconv.FormatInt(k.Expires.Unix(), 10), secret}, "\x00")
+}
+
+// CheckKey returns the machine whose key this is, with the roles of the key. ErrNoAccess: it is none, or
+// counts no more. ErrTooOften: too many that were none came from this network.
+func (c *Centre) CheckKey(ctx context.Context, token, address string) (principal.Principal, error) {
+	p, err := c.findMachine(ctx, token)
+	if errors.Is(err, ErrNoAccess) && !c.wrongKeys.take(networkOf(address), c.now()) {
+		err = ErrTooOften
+	}
+	return p, err
+}
+
+func (c *Centre) findMachine(ctx context.Context, token string) (p principal.Principal, err error) {
+	id, secret, ok := splitToken(token)
+	if !ok {
+		return p, ErrNoAccess
+	}
+	k, hash, err := c.Store.FindKey(ctx, id)
+	now := c.now()
+	if errors.Is(err, store.ErrNone) || err == nil && (k.IsOver(now) || !c.isSecret("machine key", keyText(&k, secret), hash)) {
+		return p, ErrNoAccess
+	}
+	if err != nil {
+		return p, err
+	}
+	return principal.Principal{Issuer: principal.Machine, Subject: k.ID, Name: k.Name, GroupsKnown: true, Roles: k.Roles}, c.Store.TouchKey(ctx, id, now)
+}
+
+// splitToken returns the id and the secret of clw_ID_SECRET.
+func splitToken(token string) (id, secret string, ok bool) {
+	rest, ok := strings.CutPrefix(token, "clw_")
+	id, secret, both := strings.Cut(rest, "_")
+	return id, secret, ok && both && len(token) <= 200 && enrolment.IsName(id)
+}

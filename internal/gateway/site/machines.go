@@ -1,0 +1,118 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/state/bundle"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// machinePrefix begins the paths for machines, such as jobs of CI. They show a key of the centre.
+const machinePrefix = "/v1/machine/"
+
+// machineRoutes are what a machine can ask, each for one of some roles.
+var machineRoutes = map[string]struct {
+	method string
+	roles  []string
+	answer func(*visit) (*reply, error)
+}{
+	machinePrefix + "bundle":  {http.MethodPut, []string{principal.Publish}, (*visit).takeBundle},
+	machinePrefix + "records": {http.MethodGet, []string{principal.Auditor, principal.Payload}, (*visit).answerRecordList},
+}
+
+// answerMachine answers a machine.
+func (s *Site) answerMachine(w http.ResponseWriter, r *http.Request) (*reply, error) {
+	rt, ok := machineRoutes[r.URL.Path]
+	switch {
+	case !ok || r.URL.RawPath != "" || len(r.URL.RawQuery) > maxForm:
+		return nil, refuse(http.StatusNotFound, "There is nothing here.")
+	case rt.method != r.Method:
+		w.Header().Set("Allow", rt.method)
+		return nil, refuse(http.StatusMethodNotAllowed, "Only "+rt.method+" is answered here.")
+	case !isText(r.URL.RawQuery):
+		return nil, refuse(http.StatusBadRequest, "The address has signs that are no text.")
+	}
+	who, err := s.centre.CheckKey(r.Context(), bearerOf(r), s.addressOf(r))
+	switch {
+	case errors.Is(err, centre.ErrNoAccess):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="clawai"`)
+		return nil, refuse(http.StatusUnauthorized, "This key is not valid here: it has expired, was revoked or replaced, or is another centre's.")
+	case errors.Is(err, centre.ErrTooOften):
+		return nil, refuse(http.StatusTooManyRequests, "Too many keys that are not valid came from this address; wait some minutes and try again.")
+	case err != nil:
+		return nil, err
+	case !who.Has(rt.roles...):
+		return nil, refuse(http.StatusForbidden, fmt.Sprintf("This key has not the role for that: %s.", strings.Join(rt.roles, " or ")))
+	}
+	if !s.beginWork(who.Key(), maxParts) {
+		return nil, refuse(http.StatusTooManyRequests, fmt.Sprintf("%d requests of this key are being answered; send one after the other.", maxParts))
+	}
+	defer s.endWork(who.Key())
+	return rt.answer(&visit{s: s, w: w, r: r, who: who})
+}
+
+// takeBundle publishes a bundle that others have signed.
+func (v *visit) takeBundle() (*reply, error) {
+	src, err := readBody(v.w, v.r, bundle.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	b, err := v.s.centre.Publish(v.r.Context(), src)
+	if refused, ok := errors.AsType[*centre.BundleError](err); ok {
+		return nil, refuse(http.StatusUnprocessableEntity, "The bundle is not published: "+term.VisibleText(refused.Error()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &reply{http.StatusOK, struct {
+		Counter uint64 `json:"counter"`
+		Digest  string `json:"digest"`
+		Key     string `json:"key"`
+	}{b.Counter, b.Digest, b.Key}}, nil
+}
+
+// machineRecord is a record as machines read it. What may hold arguments is left out without the role of the
+// payload, as on the pages.
+type machineRecord struct {
+	Time     string `json:"time"`
+	Laptop   string `json:"laptop"`
+	Session  string `json:"session"`
+	Record   string `json:"record"`
+	Kind     string `json:"kind"`
+	Decision string `json:"decision,omitempty"`
+	Server   string `json:"server,omitempty"`
+	Tool     string `json:"tool,omitempty"`
+	Rule     string `json:"rule,omitempty"`
+	RuleText string `json:"rule_text,omitempty"`
+	About    string `json:"about,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// answerRecordList lists records by the filters of the page of records.
+func (v *visit) answerRecordList() (*reply, error) {
+	q, err := parseQuery(v.r.URL.Query(), v.s.centre.Now())
+	if err != nil {
+		return nil, err
+	}
+	records, next, err := v.findRecords(q)
+	if err != nil {
+		return nil, err
+	}
+	all := []machineRecord{}
+	for i, row := range v.newRecordRows(records, nil) {
+		r := machineRecord{
+			Time: row.Stamp, Laptop: row.Laptop, Session: row.Session, Record: row.Record, Kind: row.Kind, Decision: string(records[i].Look),
+			Server: row.Server, Tool: row.Tool, Rule: row.Rule, RuleText: row.RuleText, About: row.About, Reason: row.Reason,
+		}
+		all = append(all, r)
+	}
+	return &reply{http.StatusOK, struct {
+		Records []machineRecord `json:"records"`
+		Before  string          `json:"before,omitempty"` // for the next page
+	}{all, next}}, nil
+}
