@@ -369,10 +369,13 @@ func (t *turn) describeTurn() string {
 }
 
 // distrustRequest records that a request was not looked at. It may have held anything, so the session has
-// every label, and every rule about what goes to a model may be about it.
+// every label, and every rule about what goes to a model, or about a tool of the service, may be about it.
 func (t *turn) distrustRequest(what string, body []byte) error {
 	t.noteUnread("client", what, 0)
 	if err := t.callUnknown(UnreadMethod); err != nil {
+		return err
+	}
+	if err := t.refuseUnread(what, body); err != nil {
 		return err
 	}
 	return t.uploadUnread("a request", body)
