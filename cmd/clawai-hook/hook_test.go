@@ -42,8 +42,8 @@ func built(name string) string {
 }
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "parityserver" {
-		os.Exit(parityServer()) //nolint:forbidigo // a program that a test starts
+	if len(os.Args) == 2 && played[os.Args[1]] != nil {
+		os.Exit(played[os.Args[1]]()) //nolint:forbidigo // a program that a test starts
 	}
 	dir, err := os.MkdirTemp("", "clawai-hook")
 	if err != nil {

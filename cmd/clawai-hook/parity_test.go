@@ -168,7 +168,7 @@ type paritySite struct {
 func (p *paritySite) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(p.programs, name), args...)
 	cmd.Dir = p.dir
-	cmd.Env = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "CLAWAI_SESSION=one", "CLAWAI_STATE_DIR=" + p.state, "CLAUDE_CODE_SESSION_ATTENDED=0", "ANTHROPIC_BASE_URL="}
+	cmd.Env = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(p.dir, "tmp"), "CLAWAI_SESSION=one", "CLAWAI_STATE_DIR=" + p.state, "CLAUDE_CODE_SESSION_ATTENDED=0", "ANTHROPIC_BASE_URL="}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal to ask at
 	cmd.Stderr = os.Stderr
 	return cmd
@@ -301,6 +301,9 @@ func parityAnswer(line string) string {
 	}
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
 }
+
+// played are the programs that this test is, too.
+var played = map[string]func() int{"parityserver": parityServer, "modelclient": modelClient}
 
 // parityServer answers on our stdin and stdout.
 func parityServer() int {
@@ -481,15 +484,42 @@ func (d hooked) call(t *testing.T, n int, server, tool, args string) bool {
 
 func (d hooked) end(*testing.T) {}
 
-// model is Claude Code's channel to its model, as the client sees it. The service asks for the calls.
+// model is a client of Claude Code's that speaks to its model. The service asks for the calls.
 type model struct {
 	*pipe
-	at           string
 	asks         *string // what the service's next reply asks for
+	through      string  // which program of the client speaks to the model; "" for itself
 	conversation []string
 }
 
-func openModel(t *testing.T, p *paritySite, judge string) door {
+// modelClient sends each line to the model, and prints the reply. A line that begins with the path of a program is
+// sent by that, which it starts as a shell's command.
+func modelClient() int {
+	for lines := bufio.NewReader(os.Stdin); ; {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return 0
+		}
+		var reply []byte
+		if at := strings.IndexByte(line, '{'); at > 0 {
+			other := exec.Command("sh", "-c", `"$0" modelclient; true`, line[:at])
+			other.Stdin = strings.NewReader(line[at:])
+			reply, err = other.Output()
+		} else {
+			var resp *http.Response
+			if resp, err = http.Post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", "application/json", strings.NewReader(line)); err == nil {
+				reply, err = io.ReadAll(resp.Body)
+			}
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		fmt.Println(strings.TrimSpace(string(reply)))
+	}
+}
+
+func openModel(t *testing.T, p *paritySite, judge string) *model {
 	asks := ""
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -497,30 +527,30 @@ func openModel(t *testing.T, p *paritySite, judge string) door {
 		fmt.Fprintf(w, `{"type":"message","role":"assistant","content":[%s]}`, asks)
 	}))
 	t.Cleanup(service.Close)
-	d := &model{asks: &asks, conversation: []string{`{"role":"user","content":"go on"}`}}
-	d.pipe = startPipe(t, p.command("clawai", "llm-proxy", "--judge", judge, "--client", "claude-code", "--upstream", service.URL, "--state", p.state, "--", "sh", "-c", `echo "$ANTHROPIC_BASE_URL"; exec cat`))
-	line, err := d.out.ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.at = strings.TrimSpace(line) + "/v1/messages"
-	return d
+	cmd := p.command("clawai", "llm-proxy", "--judge", judge, "--client", "claude-code", "--upstream", service.URL, "--state", p.state, "--", os.Args[0], "modelclient")
+	return &model{pipe: startPipe(t, cmd), asks: &asks, conversation: []string{`{"role":"user","content":"go on"}`}}
 }
 
 func (d *model) call(t *testing.T, n int, server, tool, args string) bool {
-	name := "mcp__" + server + "__" + tool
+	t.Helper()
+	return d.callTool(t, n, "mcp__"+server+"__"+tool, args)
+}
+
+// callTool has the service ask for a call, and reports whether the client would run it.
+func (d *model) callTool(t *testing.T, n int, name, args string) bool {
+	t.Helper()
 	use := func(name string) string {
 		return fmt.Sprintf(`{"type":"tool_use","id":"t%d","name":%q,"input":%s}`, n, name, args)
 	}
 	*d.asks = use(name)
-	resp, err := http.Post(d.at, "application/json", strings.NewReader(`{"model":"m","messages":[`+strings.Join(d.conversation, ",")+`]}`))
+	fmt.Fprintf(d.in, `%s{"model":"m","messages":[%s]}`+"\n", d.through, strings.Join(d.conversation, ","))
+	line, err := d.out.ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
 	var m struct{ Content []struct{ Name string } }
-	if err := json.NewDecoder(resp.Body).Decode(&m); err != nil || len(m.Content) != 1 {
-		t.Fatal(m, err)
+	if err := json.Unmarshal([]byte(line), &m); err != nil || len(m.Content) != 1 {
+		t.Fatal(line, err)
 	}
 	got := m.Content[0].Name
 	d.conversation = append(d.conversation, `{"role":"assistant","content":[`+use(got)+`]}`,

@@ -66,7 +66,7 @@ func TestUploadIsRedacted(t *testing.T) {
 		for _, cover := range []model.Cover{model.Uncovered, model.ByHook, model.ByProxy} {
 			t.Run(fmt.Sprintf("%s/%d", s.api, cover), func(t *testing.T) {
 				site := newUploadSite(t, s, uploadRule("redact", "tool = '**'"), nobody{}, func(o *model.Options) {
-					o.Covers = func(*client.Request) model.Cover { return cover }
+					o.Covers = func(string, *client.Request) model.Cover { return cover }
 				})
 				body := s.request("look", jsonOf("key "+token+" \u00fc\n end"))
 				want := strings.Replace(body, token, "[clawai:withheld secret 1]", 1)
