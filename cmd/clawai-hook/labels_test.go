@@ -97,6 +97,8 @@ func TestLabelsOfOwnTools(t *testing.T) {
 	}
 }
 
+const done = `{"jsonrpc":"2.0","id":"t","result":{"content":[]}}`
+
 // sent says whether a mail goes through a proxy of the session.
 func sent(t *testing.T, dir string) bool {
 	t.Helper()

@@ -81,3 +81,14 @@ func TestNoRoomInTheMiddle(t *testing.T) {
 		t.Errorf("%d let through, %d refused", let, refused)
 	}
 }
+
+// decision is the one decision of a record, without what is new each time.
+func decision(t *testing.T, dir, state string) string {
+	t.Helper()
+	p := &paritySite{dir: dir, state: state, programs: filepath.Dir(built("clawai"))}
+	rows := p.decisions(t)
+	if len(rows) != 1 {
+		t.Fatal(rows)
+	}
+	return rows[0]
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/netip"
 	"os"
 
 	"github.com/clawai/clawai/internal/ask/queue"
@@ -98,9 +97,6 @@ func (s *Session) JoinAgent(id string) error { return s.flow.JoinKey(flow.IDKey(
 
 // JoinProcess joins the agent's session with that of a client's process.
 func (s *Session) JoinProcess(pid int) error { return s.flow.JoinProcess(pid) }
-
-// JoinPeer joins the agent's session with that of the process that has connected from peer to own.
-func (s *Session) JoinPeer(peer, own netip.AddrPort) error { return s.flow.JoinPeer(peer, own) }
 
 // Invocation holds what the sessions of one invocation (clawai proxy --invocations) share in this
 // process.

@@ -16,9 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session/screening"
 	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/modelapi"
+	"github.com/clawai/clawai/proxy/hook/client"
+	"github.com/clawai/clawai/proxy/model"
 )
 
 // textEvent is an event of text as Messages has it.
@@ -82,23 +86,16 @@ func TestFirstToken(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures")
 	}
-	starter := func(name string) string {
-		text, err := os.ReadFile("../../fixtures/" + name + "/policy.toml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
 	for _, c := range []struct {
 		judge  bool
 		policy string
 		rules  string
 	}{
 		{false, "a few rules", rules},
-		{false, "coding-agent", starter("coding-agent")},
+		{false, "coding-agent", starter(t, "coding-agent")},
 		{true, "a few rules", rules},
-		{true, "coding-agent", starter("coding-agent")},
-		{true, "coding-agent and default", starter("coding-agent") + starter("default")},
+		{true, "coding-agent", starter(t, "coding-agent")},
+		{true, "coding-agent and default", starter(t, "coding-agent") + starter(t, "default")},
 		{true, "uploads", uploadRule("redact", "tool = '**'") + uploadRule("prompt", "") + rules},
 	} {
 		s := makeSiteWith(t, "claude-code", c.judge, nobody{}, nil, c.rules, screening.New("claude-code", nil, nil))
@@ -109,13 +106,7 @@ func TestFirstToken(t *testing.T) {
 			time.Sleep(2 * time.Millisecond) // a model writes the rest later
 			_, _ = io.WriteString(w, strings.Repeat(textEvent, 20))
 		}
-		to, err := url.Parse(s.far.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		reverse := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(to) }, Transport: &http.Transport{DisableCompression: true}})
-		t.Cleanup(reverse.Close)
-		urls := []string{s.url, reverse.URL, s.far.URL}
+		urls := []string{s.url, library(t, s), s.far.URL}
 		took := make([][]time.Duration, len(urls))
 		for i := range 620 {
 			request := conversation(t, i)
@@ -162,20 +153,95 @@ func BenchmarkTextEvent(b *testing.B) {
 	}
 }
 
-// BenchmarkHeldCall is a whole reply with one call, beside which nothing is done but to hold it.
+// starter returns the rules of a starter policy.
+func starter(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../fixtures/" + name + "/policy.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// library returns the address of the standard library's reverse proxy in front of a site's service.
+func library(t testing.TB, s *site) string {
+	t.Helper()
+	to, err := url.Parse(s.far.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reverse := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(to) }, Transport: &http.Transport{DisableCompression: true}})
+	t.Cleanup(reverse.Close)
+	return reverse.URL
+}
+
+// decisions measures the gate alone: how long it takes to decide one call.
+func decisions(b *testing.B, g *gate.Session, tool, args string) (took []time.Duration) {
+	b.Helper()
+	for range 1000 {
+		req, err := client.FindRow("claude-code").ReadModelCall(client.ModelCall{ID: "t", Tool: tool, Args: []byte(args), Cwd: "/work"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		c := &req.Calls[0]
+		out := &gone{}
+		begun := time.Now()
+		g.Do(b.Context(), &gate.Exchange{Raw: []byte(args), Calls: req.Calls, Out: out, Event: event.Event{Kind: event.Decision, Server: c.Server, Method: c.Method, Names: c.Names, Args: c.Args}})
+		took = append(took, time.Since(begun))
+		if !out.went {
+			b.Fatal("the gate refuses the call")
+		}
+	}
+	return took
+}
+
+// gone is an outlet of the gate that only tells whether a call went.
+type gone struct{ went bool }
+
+func (g *gone) Forward(*gate.Exchange) error          { g.went = true; return nil }
+func (g *gone) Refuse(*gate.Exchange, gate.Verdict)   {}
+func (g *gone) Waiting(*gate.Exchange, time.Duration) {}
+
+// BenchmarkHeldCall is a whole reply with one call that is held, the same heard, and the same through the
+// standard library's reverse proxy, each in turn. Both of ours decide before the reply ends, so what a held
+// call adds beside the decision is held less heard; the decision alone is measured beside.
 func BenchmarkHeldCall(b *testing.B) {
-	for _, judge := range []bool{false, true} {
-		b.Run(fmt.Sprintf("judge=%v", judge), func(b *testing.B) {
-			s := newSite(b, "claude-code", judge, nil)
-			text := services[0].streamed([]asked{services[0].touch("allowed")}, false)
-			s.reply = answerWith(b, text, "", true)
-			for b.Loop() {
-				resp, err := http.Post(s.url+"/v1/messages", "application/json", strings.NewReader(empty))
-				if err != nil {
-					b.Fatal(err)
+	args := `{"file_path":"/home/u/projects/a/main.go"}`
+	for _, c := range []struct{ name, rules string }{
+		{"two rules", "[[rule]]\naction = 'deny'\ntool = 'shell'\n\n[[rule]]\naction = 'allow'\ntool = 'read'\nargs.path = '/home/u/projects/**'\n"},
+		{"init --mode ask", starter(b, "coding-agent") + starter(b, "default")},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			text := services[0].streamed([]asked{{tool: "Read", args: object{"file_path": "/home/u/projects/a/main.go"}}}, false)
+			var gates []*gate.Session
+			var urls []string
+			for _, judge := range []bool{true, false} {
+				s := makeSiteWith(b, "claude-code", judge, nobody{}, func(o *model.Options) { gates = append(gates, o.Gate) }, c.rules, screening.New("claude-code", nil, nil))
+				s.reply = answerWith(b, text, "", true)
+				urls = append(urls, s.url)
+				if !judge {
+					urls = append(urls, library(b, s))
 				}
-				_, _ = io.Copy(io.Discard, resp.Body)
-				_ = resp.Body.Close()
+			}
+			took := make([][]time.Duration, len(urls))
+			for i := 0; b.Loop(); i++ {
+				for j := range urls {
+					way := (i + j) % len(urls)
+					begun := time.Now()
+					resp, err := http.Post(urls[way]+"/v1/messages", "application/json", strings.NewReader(empty))
+					if err != nil {
+						b.Fatal(err)
+					}
+					if got, err := io.ReadAll(resp.Body); err != nil || string(got) != text {
+						b.Fatalf("%q %v", got, err)
+					}
+					_ = resp.Body.Close()
+					took[way] = append(took[way], time.Since(begun))
+				}
+			}
+			held, heard, plain, decided := median(took[0]), median(took[1]), median(took[2]), median(decisions(b, gates[0], "Read", args))
+			for name, d := range map[string]time.Duration{"held": held, "heard": heard, "library": plain, "decision": decided, "added": held - heard, "added-to-library": held - decided - plain} {
+				b.ReportMetric(float64(d.Nanoseconds())/1000, name+"-µs")
 			}
 		})
 	}

@@ -292,7 +292,7 @@ func (t *turn) makeCall(c *modelapi.Call) madeCall {
 	}
 	made := madeCall{calls: req.Calls}
 	if t.o.Covers != nil && !t.o.All {
-		made.cover = t.o.Covers(&req)
+		made.cover = t.o.Covers(t.peer, &req)
 	}
 	return made
 }

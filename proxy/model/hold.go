@@ -48,9 +48,10 @@ func (t *turn) holdBody(from io.Reader, body io.Closer) io.ReadCloser {
 // Close closes the service's body. What is being judged ends with the request.
 func (h *held) Close() error { return h.body.Close() }
 
-// Read returns what may go on.
+// Read returns what may go on: all events that have come together, because each part that it returns is a
+// write to the client of its own.
 func (h *held) Read(p []byte) (int, error) {
-	for len(h.out) == 0 {
+	for len(h.out) == 0 || h.judging == nil && h.ended == nil && len(h.out) < len(p) && h.events.HasEvent() {
 		switch {
 		case h.judging != nil:
 			h.awaitJudgement()

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/text/builtin"
@@ -25,11 +26,8 @@ func (t *turn) withoutDenied(r *modelapi.Request) ([]frame.Edit, error) {
 		if !t.o.Denies(made.calls) {
 			continue
 		}
-		if t.noteOnce("offer " + o.Kind) { // it is on record once, as a refused call is
-			asked := modelapi.Call{Name: o.Kind}
-			if _, err := t.judgeHeld(t.ctx, []heldCall{{asked: &asked, made: made}}, []byte(r.Tools)); err != nil {
-				return nil, err
-			}
+		if err := t.noteOffer(o.Kind, made, []byte(r.Tools)); err != nil {
+			return nil, err
 		}
 		if t.passing != nil {
 			return nil, &refusal{http.StatusForbidden, fmt.Sprintf("the rules have changed and deny %s, which the service of the model would run; ask again", o.Kind)}
@@ -43,6 +41,47 @@ func (t *turn) withoutDenied(r *modelapi.Request) ([]frame.Edit, error) {
 		return nil, nil
 	}
 	return []frame.Edit{{Part: r.Tools.Bytes(), Token: r.WithoutTools(out)}}, nil
+}
+
+// noteOffer records once that a tool of the service is denied, as a refused call is.
+func (t *turn) noteOffer(kind string, made madeCall, raw []byte) error {
+	if !t.noteOnce("offer " + kind) {
+		return nil
+	}
+	asked := modelapi.Call{Name: kind}
+	_, err := t.judgeHeld(t.ctx, []heldCall{{asked: &asked, made: made}}, raw)
+	return err
+}
+
+// deniedOffers returns the kinds of tools that the service would run and a rule denies.
+func (t *turn) deniedOffers() (kinds []string) {
+	if !t.o.Judge || t.o.Denies == nil {
+		return nil
+	}
+	all := modelapi.OfferKinds(t.api)
+	for i, made := range t.offered[t.api] {
+		calls := slices.Clone(made.calls)
+		for i := range calls {
+			calls[i].Session = t.session
+		}
+		if t.o.Denies(calls) {
+			kinds = append(kinds, all[i])
+		}
+	}
+	return kinds
+}
+
+// refuseUnread refuses a request that was not looked at if a rule denies a tool of the service: the request
+// may offer it, and then nobody would judge its calls.
+func (t *turn) refuseUnread(what string, body []byte) error {
+	denied := t.deniedOffers()
+	if len(denied) == 0 {
+		return nil
+	}
+	if err := t.noteOffer(denied[0], t.offeredCall(denied[0]), body); err != nil {
+		return err
+	}
+	return &refusal{http.StatusForbidden, fmt.Sprintf("a rule denies %s, which the service of the model would run, and clawai cannot read whether this offers it: %s; let the client send plain JSON, or allow that tool", denied[0], what)}
 }
 
 // offeredCall returns the call of a tool that the service would run, without its arguments.

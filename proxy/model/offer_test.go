@@ -71,6 +71,40 @@ func TestHostedToolsThatStay(t *testing.T) {
 	}
 }
 
+// A request that cannot be read may offer any tool of the service: it is refused, in the words of the service,
+// where a rule denies one. Else it goes on, on record as not looked at.
+func TestHostedToolsInWhatIsNotRead(t *testing.T) {
+	for _, one := range services {
+		for _, tt := range []struct{ name, body, coding string }{
+			{"another encoding", `{"messages":[],"input":[],"contents":[]}`, "compress"},
+			{"gzip that is none", `{"messages":[],"input":[],"contents":[]}`, "gzip"},
+			{"a member twice", `{"messages":[],"input":[],"contents":[],"tools":[],"tools":["web_search_20250305","web_search_options","googleSearch"]}`, ""},
+			{"a member twice, with escapes", `{"messages":[],"input":[],"contents":[],"tools":[],"tools":[{"type":"\u0077eb_search_20250305"},{"\u0067oogleSearch":{}}]}`, ""},
+			{"no JSON", `model=m`, ""},
+		} {
+			for _, rules := range []string{hostedRules, ""} {
+				s := makeRuledSite(t, one.client, true, rules)
+				s.reply = answerWith(t, one.whole(nil), "", false)
+				got := s.post(one.path, tt.body, "Content-Encoding", tt.coding)
+				if s.record.count(isUnread) != 1 {
+					t.Errorf("%s, %s: %d times not looked at", one.api, tt.name, s.record.count(isUnread))
+				}
+				switch denied := s.record.count(func(ev *event.Event) bool { return ev.Kind == event.Decision && ev.Decision == "deny" }); {
+				case rules == "":
+					if got.status != http.StatusOK || len(s.bodies) != 1 || s.bodies[0] != tt.body || denied != 0 {
+						t.Errorf("%s, %s: %d %s", one.api, tt.name, got.status, got.body)
+					}
+				case got.status != http.StatusForbidden || !strings.HasPrefix(strings.ReplaceAll(got.body, `"type":"error",`, ""), `{"error":{`) || !strings.Contains(got.body, "cannot read whether") || denied != 1:
+					t.Errorf("%s, %s: %d %s, %d denials on record", one.api, tt.name, got.status, got.body, denied)
+				}
+				if rules != "" && len(s.bodies) != 0 && tt.name != "no JSON" { // what holds no tool goes while it is looked at
+					t.Errorf("%s, %s went to the service", one.api, tt.name)
+				}
+			}
+		}
+	}
+}
+
 func makeHostedSite(t *testing.T, id string, judge bool) *site {
 	t.Helper()
 	return makeRuledSite(t, id, judge, hostedRules)

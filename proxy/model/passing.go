@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -200,26 +199,18 @@ func (t *turn) wordsToChange() (words []string) {
 	if t.hasDenials() {
 		words = append(words, deniedPrefix)
 	}
-	if t.o.Denies == nil {
-		return words
-	}
-	kinds := modelapi.OfferKinds(t.api)
-	for i, made := range t.offered[t.api] {
-		calls := slices.Clone(made.calls)
-		for i := range calls {
-			calls[i].Session = t.session
-		}
-		if t.o.Denies(calls) {
-			words = append(words, modelapi.OfferWords(t.api, kinds[i])...)
-		}
+	for _, kind := range t.deniedOffers() {
+		words = append(words, modelapi.OfferWords(t.api, kind)...)
 	}
 	return words
 }
 
 // mayHold reports whether a request holds one of some words. Words with an underscore, which is rare, are
-// looked for in one pass. A word that is written with escapes is not found here: a refused name then stays,
-// which is harmless, and a denied tool ends the reply.
+// looked for in one pass. A letter that is written as an escape may be of any word.
 func mayHold(text []byte, words []string) bool {
+	if len(words) > 0 && bytes.Contains(text, []byte(`\u00`)) {
+		return true
+	}
 	for _, word := range words {
 		if !strings.Contains(word, "_") && bytes.Contains(text, []byte(word)) {
 			return true

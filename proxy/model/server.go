@@ -44,8 +44,9 @@ type Options struct {
 	// Judge means that calls are held and judged. All also judges those that Covers leaves to
 	// another transport.
 	Judge, All bool
-	// Covers returns who else judges a call, so that a person is asked once.
-	Covers func(req *client.Request) Cover
+	// Covers returns who else judges a call, so that a person is asked once. peer is the address of the client's
+	// connection.
+	Covers func(peer string, req *client.Request) Cover
 	// Denies reports whether a rule denies calls, whatever the session has seen. nil: no rule does.
 	Denies func(calls []policy.Call) bool
 	// Servers returns the servers in the client's files, as hook.Options.Servers does.
@@ -102,6 +103,7 @@ type turn struct {
 	api     modelapi.API
 	session string // ids that the client gives; "" for none
 	agent   string
+	peer    string // the address of the client's connection
 	ctx     context.Context
 	begin   *http.ResponseController
 	passing *passage // of a request that goes on before it was looked at; nil for any other
@@ -134,7 +136,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "clawai: "+why, status)
 		return
 	}
-	t := &turn{Server: s, api: modelapi.FindAPI(r.URL.Path), session: SessionOf(r.Header), agent: firstHeader(r.Header, agentHeaders)}
+	t := &turn{Server: s, api: modelapi.FindAPI(r.URL.Path), session: SessionOf(r.Header), agent: firstHeader(r.Header, agentHeaders), peer: r.RemoteAddr}
 	if r.Method != http.MethodPost {
 		t.api = modelapi.NoAPI
 	}
@@ -369,10 +371,13 @@ func (t *turn) describeTurn() string {
 }
 
 // distrustRequest records that a request was not looked at. It may have held anything, so the session has
-// every label, and every rule about what goes to a model may be about it.
+// every label, and every rule about what goes to a model, or about a tool of the service, may be about it.
 func (t *turn) distrustRequest(what string, body []byte) error {
 	t.noteUnread("client", what, 0)
 	if err := t.callUnknown(UnreadMethod); err != nil {
+		return err
+	}
+	if err := t.refuseUnread(what, body); err != nil {
 		return err
 	}
 	return t.uploadUnread("a request", body)

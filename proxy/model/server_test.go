@@ -227,7 +227,7 @@ func TestCovered(t *testing.T) {
 	for cover, want := range map[model.Cover]int{model.Uncovered: 1, model.ByHook: 0, model.ByProxy: 0} {
 		s := &services[0]
 		site := newSite(t, s.client, true, func(o *model.Options) {
-			o.Covers = func(*client.Request) model.Cover { return cover }
+			o.Covers = func(string, *client.Request) model.Cover { return cover }
 		})
 		text := s.streamed([]asked{s.touch("denied")}, true)
 		site.reply = answerWith(t, text, "", true)

@@ -34,11 +34,46 @@ func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *
 	if unread {
 		line = content.Bytes()
 	}
-	x := t.newUpload(line, made.calls)
-	if x.Unread = unread; one.ID != "" {
-		x.Event.Detail += ", call " + shortenText(one.ID) // Event.ID is for what gets a reply
+	observe := func(line []byte, unread bool, kind jsonscan.ValueKind) ([]byte, *gate.Exchange, error) {
+		x := t.newUpload(line, made.calls)
+		if x.Unread = unread; one.ID != "" {
+			x.Event.Detail += ", call " + shortenText(one.ID) // Event.ID is for what gets a reply
+		}
+		instead, err := t.observeResult(x, &made.calls[0], kind)
+		return instead, x, err
 	}
-	return t.observeResult(x, &made.calls[0], content.Kind())
+	instead, x, err := observe(line, unread, content.Kind())
+	if err != nil || len(x.Event.Finds) > 0 || content.Kind() != jsonscan.Array {
+		return instead, err
+	}
+	for _, seam := range modelapi.JoinTexts(textsOf(content)) {
+		line, err := resultFrame(one.ID, seam, true)
+		if err != nil {
+			return nil, err
+		}
+		cut, _, err := observe(line, false, jsonscan.Absent)
+		if err != nil {
+			return nil, err
+		}
+		if cut != nil {
+			return contentOf(t.api, errSplit), nil
+		}
+	}
+	return instead, nil
+}
+
+// errSplit stands in place of a result of which no part can be altered alone.
+const errSplit = "Withheld by the owner's policy: what must not go to the model is split over parts of this result. The owner finds it in the record"
+
+// textsOf returns the texts of the parts of a list.
+func textsOf(content jsonscan.Value) (texts []jsonscan.Value) {
+	for part := range content.Elements() {
+		if part.Kind() == jsonscan.Object {
+			part = part.Member("text")
+		}
+		texts = append(texts, part)
+	}
+	return texts
 }
 
 // uploadWords judges what a request says beside results, of which nothing is changed.

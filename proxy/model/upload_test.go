@@ -66,7 +66,7 @@ func TestUploadIsRedacted(t *testing.T) {
 		for _, cover := range []model.Cover{model.Uncovered, model.ByHook, model.ByProxy} {
 			t.Run(fmt.Sprintf("%s/%d", s.api, cover), func(t *testing.T) {
 				site := newUploadSite(t, s, uploadRule("redact", "tool = '**'"), nobody{}, func(o *model.Options) {
-					o.Covers = func(*client.Request) model.Cover { return cover }
+					o.Covers = func(string, *client.Request) model.Cover { return cover }
 				})
 				body := s.request("look", jsonOf("key "+token+" \u00fc\n end"))
 				want := strings.Replace(body, token, "[clawai:withheld secret 1]", 1)
@@ -137,6 +137,53 @@ func TestWordsAreRefused(t *testing.T) {
 					t.Errorf("%d %s", got.status, got.body)
 				}
 			})
+		}
+	}
+}
+
+// A secret that is cut in pieces, each in a part of its own, is found where the parts meet: words are refused, and a
+// result is withheld whole, because no part holds it.
+func TestSplitUploads(t *testing.T) {
+	t.Parallel()
+	part := map[string]string{"messages": "text", "responses": "input_text", "chat": "text"}
+	for i := range services {
+		s := &services[i]
+		for _, pieces := range [][]string{
+			{"key " + token[:9], token[9:] + " end"},
+			{token[:4], token[4:20], token[20:]},
+			{strings.Repeat("long ", 500) + token[:20], token[20:] + strings.Repeat(" long", 500)},
+		} {
+			var parts []object
+			for _, piece := range pieces {
+				one := object{"text": piece}
+				if kind := part[s.api]; kind != "" {
+					one["type"] = kind
+				}
+				parts = append(parts, one)
+			}
+			list := jsonOf(parts)
+			for _, action := range []string{"deny", "redact"} {
+				site := newUploadSite(t, s, uploadRule(action, "tool = '**'"), nobody{}, nil)
+				if s.api != "gemini" { // whose results are no lists
+					got := site.post(s.path, s.request("look", list))
+					if sent := site.lastBody(); got.status != http.StatusOK || strings.Contains(sent, token[20:]) || !strings.Contains(sent, "split over parts") {
+						t.Errorf("%s, %s: %d %s; sent %s", s.api, action, got.status, got.body, sent)
+					}
+				}
+				if got := site.post(s.path, s.request("look", `[{"type":"text","text":"one"},{"type":"text","text":"two"}]`)); got.status != http.StatusOK || strings.Contains(site.lastBody(), "split over") {
+					t.Errorf("%s, %s: %d %s", s.api, action, got.status, got.body)
+				}
+			}
+			words := map[string]string{
+				"messages":  `{"messages":[{"role":"user","content":` + list + `}]}`,
+				"responses": `{"input":[{"role":"user","content":` + list + `}]}`,
+				"chat":      `{"messages":[{"role":"user","content":` + list + `}]}`,
+				"gemini":    `{"contents":[{"role":"user","parts":` + list + `}]}`,
+			}[s.api]
+			site := newUploadSite(t, s, uploadRule("deny", "method = 'model/words'"), nobody{}, nil)
+			if got := site.post(s.path, words); got.status != http.StatusBadRequest || site.lastBody() != "" {
+				t.Errorf("%s: %d %s; sent %s", s.api, got.status, got.body, site.lastBody())
+			}
 		}
 	}
 }

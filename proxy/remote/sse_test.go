@@ -122,6 +122,7 @@ func FuzzReader(f *testing.F) {
 			t.Fatalf("%d events at once, %d by bytes", len(whole), len(single))
 		}
 		var raw, bytewise []byte
+		readsNothing(t, stream)
 		for i, e := range whole {
 			same(t, single[i], e)
 			raw, bytewise = append(raw, e.Raw...), append(bytewise, single[i].Raw...)
@@ -130,6 +131,32 @@ func FuzzReader(f *testing.F) {
 			t.Fatalf("%q and %q are not how %q begins", raw, bytewise, stream)
 		}
 	})
+}
+
+// readsNothing: what HasEvent promises is there without another read of the stream.
+func readsNothing(t *testing.T, stream []byte) {
+	from := &countedReads{Reader: iotest.HalfReader(bytes.NewReader(stream))}
+	for r := sse.NewReader(from, len(stream)+1); ; {
+		promised, before := r.HasEvent(), from.n
+		_, err := r.ReadEvent()
+		if promised && (err != nil || from.n != before) {
+			t.Fatalf("an event of %q was promised, and took %d reads: %v", stream, from.n-before, err)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// countedReads counts the reads.
+type countedReads struct {
+	io.Reader
+	n int
+}
+
+func (c *countedReads) Read(p []byte) (int, error) {
+	c.n++
+	return c.Reader.Read(p)
 }
 
 // FuzzAppend: an event that is written is read back as it was, and as one.

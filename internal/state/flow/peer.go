@@ -10,18 +10,9 @@ import (
 	"strings"
 )
 
-// JoinPeer links the key of the process that has connected from the address peer to our address
-// own, both on this machine: it is the client, or a program that the client consists of. A process
-// that cannot be found is not linked. Only Linux says whose a connection is.
-func (s *Session) JoinPeer(peer, own netip.AddrPort) error {
-	if pid := FindPeer(peer, own); pid != 0 {
-		return s.JoinProcess(pid)
-	}
-	return nil
-}
-
-// FindPeer returns the process that has connected from the address peer to our address own; 0 if it is
-// not found.
+// FindPeer returns the process that has connected from the address peer to our address own, both on this
+// machine; 0 if it is not found. It is the client, or a program that the client consists of or has started. Only
+// Linux says whose a connection is.
 func FindPeer(peer, own netip.AddrPort) int {
 	inode := findSocket(peer.Port(), own.Port())
 	if inode == "" {
@@ -40,6 +31,20 @@ func ProcessKey(pid int) string {
 		return byProcess + p
 	}
 	return ""
+}
+
+// Ancestry returns the keys of a running process and of those that have started it, itself first. It is nil
+// where the system does not show them.
+func Ancestry(pid int) (keys []string) {
+	for range 32 {
+		p := readStat(pid)
+		key := p.uniqueKey()
+		if key == "" || pid <= 1 {
+			break
+		}
+		keys, pid = append(keys, byProcess+key), p.parent
+	}
+	return keys
 }
 
 // findSocket returns the inode of the socket with these ports (proc_pid_net(5)); "" for none.

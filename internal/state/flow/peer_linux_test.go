@@ -28,3 +28,14 @@ func TestPeer(t *testing.T) {
 		t.Errorf("a connection that is not there has the socket %q", got)
 	}
 }
+
+// A process is known with those that have started it.
+func TestAncestry(t *testing.T) {
+	keys := Ancestry(os.Getpid())
+	if len(keys) < 2 || keys[0] != ProcessKey(os.Getpid()) || keys[1] != ProcessKey(os.Getppid()) {
+		t.Errorf("%q", keys)
+	}
+	if keys := Ancestry(1 << 30); keys != nil {
+		t.Errorf("of no process %q", keys)
+	}
+}

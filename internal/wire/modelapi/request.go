@@ -17,7 +17,8 @@ type Request struct {
 	Results []Result
 	// Words are the values beside results that may say something to the model and are not its own: what the user
 	// has written, what the client adds, documents and pictures. What stands beside them is there as an object
-	// of this package's making, with the members that were not read.
+	// of this package's making, with the members that were not read; the places where texts of one list meet are
+	// there as JoinTexts returns them.
 	Words  []jsonscan.Value
 	Unread []string // kinds of parts of which this package does not know what they hold
 	Offers []Offer
@@ -105,9 +106,11 @@ func (r *Request) addWords(content jsonscan.Value) {
 	case jsonscan.String, jsonscan.Number:
 		r.Words = append(r.Words, content)
 	case jsonscan.Array:
+		from := len(r.Words)
 		for part := range content.Elements() {
 			r.addWords(part)
 		}
+		r.Words = append(r.Words, JoinTexts(r.Words[from:])...)
 	case jsonscan.Object:
 		o, err := readObject(content)
 		if err != nil { // whoever looks at it finds that, too
@@ -117,6 +120,40 @@ func (r *Request) addWords(content jsonscan.Value) {
 		r.addPart(&o)
 	default: // it says nothing
 	}
+}
+
+// maxSeam is how many bytes of a text are read together with its neighbours. No secret that is told by its form is as
+// long as two of them.
+const maxSeam = 256
+
+// JoinTexts returns the places where the texts of a list meet, each as one text: what is cut in two is in no text
+// alone. Of a longer text it has the beginning and the end.
+func JoinTexts(list []jsonscan.Value) (seams []jsonscan.Value) {
+	var b strings.Builder
+	texts := 0
+	end := func() {
+		if texts > 1 {
+			seams = append(seams, jsonscan.Value(escape.QuoteText(strings.ToValidUTF8(b.String(), ""))))
+		}
+		b.Reset()
+		texts = 0
+	}
+	for _, v := range list {
+		if v.Kind() != jsonscan.String || v.Text() == "" {
+			continue
+		}
+		text := v.Text()
+		if texts++; len(text) <= 2*maxSeam {
+			b.WriteString(text)
+			continue
+		}
+		b.WriteString(text[:maxSeam])
+		end()
+		b.WriteString(text[len(text)-maxSeam:])
+		texts = 1
+	}
+	end()
+	return seams
 }
 
 // addContent adds a content of Gemini that nobody but the client has written.
@@ -199,6 +236,8 @@ func (r *Request) readMessage(o *object) error {
 		}
 		return nil
 	}
+	from := len(r.Words)
+	defer func() { r.Words = append(r.Words, JoinTexts(r.Words[from:])...) }()
 	return visitObjects(content, func(b *object) error {
 		kind := b.text("type")
 		switch {
@@ -451,6 +490,8 @@ func (r *Request) readContent(o *object) error {
 	if user {
 		r.addRest(o, "parts")
 	}
+	from := len(r.Words)
+	defer func() { r.Words = append(r.Words, JoinTexts(r.Words[from:])...) }()
 	return visitObjects(o.value("parts"), func(p *object) error {
 		read := []string{"functionResponse", "function_response"}
 		for i, name := range p.names {

@@ -64,6 +64,12 @@ func (r *Reader) ReadEvent() (*Event, error) {
 	}
 }
 
+// HasEvent reports whether ReadEvent returns without reading from the stream: a blank line is in the buffer.
+func (r *Reader) HasEvent() bool {
+	ahead, _ := r.r.Peek(r.r.Buffered())
+	return bytes.Contains(ahead, []byte("\n\n")) || bytes.Contains(ahead, []byte("\n\r\n"))
+}
+
 // Rest returns, after an error of ReadEvent, the block that was cut off: as a reader would read it
 // that does not drop it, with the line that has no end. Its Raw is empty if nothing was cut off.
 func (r *Reader) Rest() *Event {

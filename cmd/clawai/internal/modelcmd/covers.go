@@ -12,14 +12,17 @@ import (
 // coversFor is how long what a client's files say of its cover is believed.
 const coversFor = 5 * time.Second
 
-// newCovers returns the function that tells who else judges a call of the client. Without hooks only
-// proxies count.
-func newCovers(row *client.Row, project string, hooks bool) func(*client.Request) model.Cover {
+// newCovers returns the function that tells who else judges a call that was asked for over a connection of
+// the client. Without hooks only proxies count, and for a program that the client has started nobody does.
+func newCovers(row *client.Row, project string, hooks bool, from *peers) func(address string, req *client.Request) model.Cover {
 	var mu sync.Mutex
 	var read time.Time
 	var hooked bool
 	proxied := map[string]bool{}
-	return func(req *client.Request) model.Cover {
+	return func(address string, req *client.Request) model.Cover {
+		if from.find(address).nested {
+			return model.Uncovered
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		if time.Since(read) > coversFor {

@@ -11,7 +11,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -152,8 +151,10 @@ func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.
 		return 0, err
 	}
 	row := client.FindRow(m.address.Word)
-	o := m.options(one, row, to, secret, listener.Addr().(*net.TCPAddr).AddrPort())
-	o.Covers, o.Servers = newCovers(row, m.folder, !changesHooks(m.address.Word, m.command, os.Environ())), func() (owners, others []string) { return clientfiles.ListServers(row, m.folder) }
+	from := newPeers(listener.Addr().(*net.TCPAddr).AddrPort())
+	o := m.options(one, row, to, secret, from)
+	o.Covers = newCovers(row, m.folder, !changesHooks(m.address.Word, m.command, os.Environ()), from)
+	o.Servers = func() (owners, others []string) { return clientfiles.ListServers(row, m.folder) }
 	handler := model.NewServer(o)
 	server := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -162,13 +163,14 @@ func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.
 		}),
 		ReadHeaderTimeout: 30 * time.Second, ErrorLog: log.New(io.Discard, "", 0),
 		BaseContext: func(net.Listener) context.Context { return one.All.Context() },
+		ConnState:   from.forget,
 	}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
 		_ = server.Serve(listener) // it ends when we close it
 	}()
-	code, err := m.runClient(one, words, env)
+	code, err := m.runClient(one, from, words, env)
 	_ = server.Close()
 	<-served
 	if err == nil && m.asked.Load() == 0 {
@@ -179,16 +181,15 @@ func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.
 
 // options returns the parameters of the handler of one agent's session. prefix is the part of every path
 // that is not the service's.
-func (m *modelRun) options(one *session.Session, row *client.Row, to *url.URL, prefix string, own netip.AddrPort) model.Options {
+func (m *modelRun) options(one *session.Session, row *client.Row, to *url.URL, prefix string, from *peers) model.Options {
 	o := model.Options{
 		Client: row, Cwd: m.folder, Upstream: to, Secret: prefix, Gate: one.Session, Judge: m.judge != "off", All: m.judge == "all",
 		Transport: egress.Network{Folders: m.spec.Folders}.NewTransport(egress.Options{Tune: func(t *http.Transport) { t.DisableCompression = true }}),
 		Denies:    one.Denies, Join: one.JoinAgent, JoinPeer: func(peer string) error {
-			from, err := netip.ParseAddrPort(peer)
-			if err != nil {
-				return err
+			if pid := from.find(peer).pid; pid != 0 {
+				return one.JoinProcess(pid)
 			}
-			return one.JoinPeer(from, own)
+			return nil
 		},
 	}
 	if labels := one.Labels(); labels != nil {
@@ -198,14 +199,19 @@ func (m *modelRun) options(one *session.Session, row *client.Row, to *url.URL, p
 }
 
 // runClient runs the client to its end.
-func (m *modelRun) runClient(one *session.Session, words, env []string) (int, error) {
+func (m *modelRun) runClient(one *session.Session, from *peers, words, env []string) (int, error) {
 	args := append(slices.Clone(words), m.command[1:]...)
 	cmd := exec.Command(m.command[0], args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return slices.ContainsFunc(env, func(own string) bool { name, _, _ := strings.Cut(own, "="); return strings.HasPrefix(v, name+"=") })
 	}), env...)
-	if err := cmd.Start(); err != nil {
+	if err := from.start(func() (int, error) {
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		return cmd.Process.Pid, nil
+	}); err != nil {
 		return 0, fmt.Errorf("%s does not start: %w", m.command[0], err)
 	}
 	ended := make(chan error, 1)

@@ -8,7 +8,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -33,15 +32,14 @@ import (
 // agent's session has a gate of its own.
 type wrappedRun struct {
 	modelRun
-	all  *session.Sessions
-	own  netip.AddrPort
-	rows map[string]*catalogue.ModelRow // by client
+	all   *session.Sessions
+	peers *peers
+	rows  map[string]*catalogue.ModelRow // by client
 
 	mu     sync.Mutex // guards the fields below
 	routes *wrap.ModelRoutes
 	read   time.Time // when the routes were written that were read
 	agents map[string]*agent
-	peers  map[string]int // the process of a connection, by its address
 	noted  map[string]time.Time
 }
 
@@ -65,7 +63,7 @@ func runWrapped(c *cli.Context) error {
 			return cmdline.Usagef("--%s is for a client that is started here; with --wrapped the clients' files say it", name)
 		}
 	}
-	w := &wrappedRun{modelRun: modelRun{judge: c.String("judge")}, agents: map[string]*agent{}, peers: map[string]int{}, noted: map[string]time.Time{}, rows: map[string]*catalogue.ModelRow{}}
+	w := &wrappedRun{modelRun: modelRun{judge: c.String("judge")}, agents: map[string]*agent{}, noted: map[string]time.Time{}, rows: map[string]*catalogue.ModelRow{}}
 	if err := w.readOptions(c); err != nil {
 		return err
 	}
@@ -103,17 +101,11 @@ func (w *wrappedRun) serveAgents(out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen, so your clients do not reach their models: %w; see what runs there, or lead the clients to another port: clawai wrap --llm --all --listen 127.0.0.1:PORT", err)
 	}
-	w.own = listener.Addr().(*net.TCPAddr).AddrPort()
+	w.peers = newPeers(listener.Addr().(*net.TCPAddr).AddrPort())
 	server := &http.Server{
 		Handler: w, ReadHeaderTimeout: 30 * time.Second, ErrorLog: log.New(io.Discard, "", 0),
 		BaseContext: func(net.Listener) context.Context { return w.all.Context() },
-		ConnState: func(c net.Conn, state http.ConnState) {
-			if state == http.StateClosed || state == http.StateHijacked {
-				w.mu.Lock()
-				defer w.mu.Unlock()
-				delete(w.peers, c.RemoteAddr().String())
-			}
-		},
+		ConnState:   w.peers.forget,
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
@@ -162,7 +154,7 @@ func (w *wrappedRun) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		http.Error(out, "clawai: "+err.Error(), http.StatusBadGateway)
 		return
 	}
-	if catalogue.LeadsToUs(to, w.own.String()) {
+	if catalogue.LeadsToUs(to, w.peers.own.String()) {
 		http.Error(out, "clawai: the service of "+id+" would be clawai itself; run: clawai unwrap --llm "+id+", write the service's address into its file, and run: clawai wrap --llm "+id, http.StatusBadGateway)
 		return
 	}
@@ -204,7 +196,7 @@ func (w *wrappedRun) noteSeen(route string) {
 // findAgent returns the agent's session of a request: by the id that the client gives, or else by the
 // process that has connected. Its folder is where that process works.
 func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route string, to *url.URL, prefix string) (*agent, error) {
-	pid := w.findPeer(r.RemoteAddr)
+	pid := w.peers.find(r.RemoteAddr).pid
 	key := model.SessionOf(r.Header)
 	var keys []string
 	switch {
@@ -259,23 +251,6 @@ func (w *wrappedRun) leaveAgent(a *agent) {
 	a.busy--
 }
 
-// findPeer returns the process that has connected; 0 where it is not known.
-func (w *wrappedRun) findPeer(peer string) int {
-	w.mu.Lock()
-	pid, known := w.peers[peer]
-	w.mu.Unlock()
-	if known {
-		return pid
-	}
-	if from, err := netip.ParseAddrPort(peer); err == nil {
-		pid = flow.FindPeer(from, w.own) // it looks at all processes
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.peers[peer] = pid
-	return pid
-}
-
 // dropOldest closes the session that was used the longest ago, if there are too many.
 func (w *wrappedRun) dropOldest() {
 	var key string
@@ -312,14 +287,8 @@ func (w *wrappedRun) openAgent(row *catalogue.ModelRow, to *url.URL, prefix stri
 		return nil, err
 	}
 	hook := client.FindRow(row.Word)
-	o := w.options(one, hook, to, prefix, w.own)
-	o.Cwd, o.JoinPeer = folder, func(peer string) error {
-		if pid := w.findPeer(peer); pid != 0 {
-			return one.JoinProcess(pid)
-		}
-		return nil
-	}
-	o.Covers = newCovers(hook, folder, hooks)
+	o := w.options(one, hook, to, prefix, w.peers)
+	o.Cwd, o.Covers = folder, newCovers(hook, folder, hooks, w.peers)
 	o.Servers = func() (owners, others []string) { return clientfiles.ListServers(hook, folder) }
 	return &agent{session: one, handler: model.NewServer(o)}, nil
 }
