@@ -43,6 +43,8 @@ type call struct {
 	dev       bool
 	port      int
 	portIsSet bool
+	since     string
+	json      bool
 	arguments []string
 	stdout    io.Writer
 	stderr    io.Writer
@@ -57,6 +59,10 @@ var commands = []command{
 	{"publish", "--dir DIR BUNDLE", "give laptops a signed bundle, if its signature and counter hold", 1, runPublish, nil},
 	{"laptops", "--dir DIR", "list the laptops and how they do", 0, runLaptops, nil},
 	{"revoke", "--dir DIR LAPTOP", "end the token of a laptop, by its id", 1, runRevoke, nil},
+	{"simulate", "--dir DIR NEW [--since TIME] [--json]", "judge the recorded calls of all laptops by a policy or a bundle that they do not have yet", 1, runSimulate, func(c *call, f *flag.FlagSet) {
+		f.StringVar(&c.since, "since", "30d", "only records not older than `TIME`: 2h, 7d, 2026-01-31, or RFC 3339")
+		f.BoolVar(&c.json, "json", false, "print one JSON document")
+	}},
 	{"doctor", "--dir DIR", "check the centre in a folder", 0, runDoctor, nil},
 }
 
@@ -106,6 +112,10 @@ func (c *command) start(words []string, stdout, stderr io.Writer) error {
 		c.flags(is, f)
 	}
 	err := f.Parse(words)
+	for err == nil && f.NArg() > 0 { // options may stand behind arguments
+		is.arguments = append(is.arguments, f.Arg(0))
+		err = f.Parse(f.Args()[1:])
+	}
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(stdout, "Usage: clawai-gateway %s %s\n\n%s.\n\n", c.name, c.arguments, strings.ToUpper(c.about[:1])+c.about[1:])
 		f.SetOutput(stdout)
@@ -115,7 +125,6 @@ func (c *command) start(words []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return usagef("%v; see: clawai-gateway %s --help", err, c.name)
 	}
-	is.arguments = f.Args()
 	f.Visit(func(set *flag.Flag) { is.portIsSet = is.portIsSet || set.Name == "port" })
 	switch {
 	case is.dir == "":
