@@ -45,6 +45,7 @@ type call struct {
 	portIsSet bool
 	since     string
 	json      bool
+	version   string // of the program
 	arguments []string
 	stdout    io.Writer
 	stderr    io.Writer
@@ -96,15 +97,15 @@ func runCommand(words []string, version string, stdout, stderr io.Writer) error 
 	}
 	for i := range commands {
 		if commands[i].name == words[0] {
-			return commands[i].start(words[1:], stdout, stderr)
+			return commands[i].start(words[1:], version, stdout, stderr)
 		}
 	}
 	return usagef("there is no command %q; see: clawai-gateway --help", words[0])
 }
 
 // start reads the options of a command and runs it.
-func (c *command) start(words []string, stdout, stderr io.Writer) error {
-	is := &call{stdout: stdout, stderr: stderr}
+func (c *command) start(words []string, version string, stdout, stderr io.Writer) error {
+	is := &call{version: version, stdout: stdout, stderr: stderr}
 	f := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&is.dir, "dir", "", "the `DIR` with the centre's database, its key and gateway.toml")

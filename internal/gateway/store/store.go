@@ -36,6 +36,9 @@ type Store interface {
 	People
 	// Check reads the whole database and writes to it, and returns what is wrong with it.
 	Check(ctx context.Context) error
+	// SetTimer lets f be told of each access, "read" or "change", and its time. It is called before the
+	// store is used.
+	SetTimer(f func(operation string, took time.Duration))
 	Close() error
 }
 

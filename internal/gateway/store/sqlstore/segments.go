@@ -95,6 +95,7 @@ func joinParts(rows *sql.Rows, err error, from int64, most int) (text []byte, _ 
 
 // ReadSegment implements store.Segments.
 func (s *Store) ReadSegment(ctx context.Context, laptop, name string, from int64, length int) ([]byte, error) {
+	defer s.tellTime(readOperation, time.Now())
 	rows, err := s.db.QueryContext(ctx, s.d.writePlaces(partsStatement), s.partsBetween(laptop, name, from, length)...)
 	return joinParts(rows, err, from, length)
 }
