@@ -64,32 +64,9 @@ func (c *Candidate) load(home, system string) (*policy.Policy, error) {
 	return policy.Parse(c.Name, c.src, policy.Options{Home: home, OS: system, Pack: c.pack, Layer: policy.Organisation})
 }
 
-// open is the policy below the candidate. It allows whatever can be asked for, so that each answer is the
-// candidate's.
-const open = `
-[[rule]]
-action = "allow"
-tool = "**"
-[[rule]]
-action = "allow"
-resource = "**"
-[[rule]]
-action = "allow"
-prompt = "**"
-[[rule]]
-action = "allow"
-sampling = "**"
-[[rule]]
-action = "allow"
-elicitation = "**"
-[[rule]]
-action = "allow"
-method = "**"
-`
-
 // judges are what judges the calls of laptops with the same home.
 type judges struct {
-	after    *replay.Judge  // the candidate over rules that allow all
+	after    *replay.Judge  // the candidate over rules that allow all, so that each answer is the candidate's
 	now, old *policy.Policy // the candidate and the present bundle, as layers
 	folders  []int          // rules of the candidate that look at a folder which is known to the laptop alone
 }
@@ -106,7 +83,7 @@ func (s *simulator) judgesFor(home string) (*judges, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := replay.NewJudge("", []byte(open), policy.Options{Home: home, Above: []*policy.Policy{now}})
+	after, err := replay.NewJudge("", []byte(bundled.AllowAll), policy.Options{Home: home, Above: []*policy.Policy{now}})
 	if err != nil {
 		return nil, err
 	}

@@ -281,7 +281,7 @@ func (s *simulator) judgeCall(j *judges, e *event.Entry) result {
 		}
 	}
 	x := result{class: replay.Unchanged, from: was, to: was}
-	if d.Rule != nil && d.Rule.Pos.File != "" { // not one of open
+	if d.Rule != nil && d.Rule.Pos.File != "" { // not one of bundled.AllowAll
 		x.rule = d.Rule
 	}
 	switch {
