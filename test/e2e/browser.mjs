@@ -94,6 +94,8 @@ const commands = {
   press: async ({ key }) => { await page.keyboard.press(key); return drawn() },
   // A key that leads to another page, which is loaded then.
   leave: async ({ key }) => { await Promise.all([page.waitForNavigation(), page.keyboard.press(key)]) },
+  // A press of the mouse on what a person would call so.
+  click: async ({ role, name }) => { await page.getByRole(role, { name }).click() },
   type: async ({ text }) => { await page.keyboard.type(text) },
   focus: async () => focus(),
   text: async ({ selector }) => page.locator(selector).innerText(),

@@ -16,46 +16,35 @@ import (
 	"github.com/clawai/clawai/internal/testing/viewtest"
 )
 
-// TestTeamSignsIn: people of a real identity provider in real browsers, at a centre with TLS of its own.
-// One enrols a laptop and owns it, an auditor sees no argument, one with the role does, and somebody
-// without a role is told what is missing.
-func TestTeamSignsIn(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, "[[rule]]\naction = \"deny\"\ntool = \"write_file\"\n")
-	authority := tlstest.NewAuthority(t, "team")
+// beginPublicCentre starts an identity provider, and makes what a centre with TLS of its own needs: it
+// returns the centre's address, the provider's, and the text of gateway.toml up to its roles.
+func (s *site) beginPublicCentre() (origin, issuer, settings string) {
+	s.t.Helper()
+	authority := tlstest.NewAuthority(s.t, "team")
 	cert, key := authority.Issue(tlstest.Leaf{Names: []string{"127.0.0.1"}})
 	s.write("tls/cert.pem", string(cert))
 	s.write("tls/key.pem", string(key))
 	s.write("tls/authority.pem", string(authority.PEM))
 	s.write("secret", "a secret of the client\n")
 	s.env = append(s.env, "SSL_CERT_FILE="+filepath.Join(s.home, "tls/authority.pem"))
-
 	free, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	address := free.Addr().String()
 	_ = free.Close()
-	origin := "https://" + address
+	origin = "https://" + address
 	line, err := s.starts(nil, "node", "team-oidc.mjs", origin+"/oidc/callback").ReadString('\n')
-	issuer := strings.TrimSpace(line)
+	issuer = strings.TrimSpace(line)
 	if err != nil || !strings.HasPrefix(issuer, "http://127.0.0.1:") {
-		t.Fatalf("%q, %v", line, err)
+		s.t.Fatalf("%q, %v", line, err)
 	}
-	must := func(argv ...string) string {
-		t.Helper()
-		out, err := s.run(argv...)
-		if err != nil {
-			t.Fatalf("%q: %v\n%s", argv, err, out)
-		}
-		return out
-	}
-	must(clawai, "policy", "bundle", "key", "team.example", "--output", filepath.Join(s.home, "team.key"))
+	s.must(clawai, "policy", "bundle", "key", "team.example", "--output", filepath.Join(s.home, "team.key"))
 	public, err := os.ReadFile(filepath.Join(s.home, "team.key.pub"))
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	s.write("centre/gateway.toml", fmt.Sprintf(`bundle_keys = [%q]
+	return origin, issuer, fmt.Sprintf(`bundle_keys = [%q]
 url = %q
 
 [listen]
@@ -69,7 +58,78 @@ issuer = %q
 client_id = "centre"
 client_secret_file = %q
 scopes = ["profile", "email", "groups"]
+`, strings.TrimSpace(string(public)), origin, address, filepath.Join(s.home, "tls/cert.pem"), filepath.Join(s.home, "tls/key.pem"), issuer, filepath.Join(s.home, "secret"))
+}
 
+// servePublicCentre serves the centre in the folder "centre" of the site.
+func (s site) servePublicCentre(origin string) {
+	s.t.Helper()
+	served := s.starts(nil, gateway(), "serve", "--dir", filepath.Join(s.home, "centre"))
+	if line, err := served.ReadString('\n'); err != nil || !strings.HasPrefix(line, "Serving "+origin) {
+		s.t.Fatalf("%q, %v", line, err)
+	}
+}
+
+// signInAt opens a page of the centre in a new browser, and signs somebody in there by the keyboard.
+func signInAt(t *testing.T, origin, who, path string) *browser {
+	t.Helper()
+	b := newBrowser(t, 1200, 900, "light", "any-certificate")
+	b.do(nil, "open", map[string]any{"url": origin + path})
+	b.wait("main", "You are not signed in")
+	b.fits("the page before the sign-in")
+	b.tabTo("Tab", "Sign in")
+	b.do(nil, "leave", map[string]any{"key": "Enter"})
+	b.wait("main", "Account")
+	b.do(nil, "type", map[string]any{"text": who})
+	b.do(nil, "leave", map[string]any{"key": "Enter"})
+	b.wait("header", "Sign out")
+	var at string
+	if b.do(&at, "url", nil); at != origin+path {
+		t.Errorf("%s is at %s after signing in, want %s", who, at, origin+path)
+	}
+	return b
+}
+
+// enrolAs enrols the laptop of this site by the device flow, and confirms the code as somebody in a browser.
+func (s site) enrolAs(origin, who, name string) *browser {
+	s.t.Helper()
+	enroll := s.starts(nil, clawai, "enroll", "--name", name, origin)
+	next := func(found *regexp.Regexp) []string {
+		for {
+			line, err := enroll.ReadString('\n')
+			if err != nil {
+				s.t.Fatalf("clawai enroll: %v", err)
+			}
+			if m := found.FindStringSubmatch(line); m != nil {
+				return m
+			}
+		}
+	}
+	b := signInAt(s.t, origin, who, "/enroll?code="+next(regexp.MustCompile(`confirm the code ([A-Z-]+)`))[1])
+	b.wait("main", name)
+	b.tabTo("Tab", "Allow")
+	b.do(nil, "leave", map[string]any{"key": "Enter"})
+	b.wait("main", "You allowed")
+	next(regexp.MustCompile(`^Enrolled at `))
+	return b
+}
+
+// TestTeamSignsIn: people of a real identity provider in real browsers, at a centre with TLS of its own.
+// One enrols a laptop and owns it, an auditor sees no argument, one with the role does, and somebody
+// without a role is told what is missing.
+func TestTeamSignsIn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "[[rule]]\naction = \"deny\"\ntool = \"write_file\"\n")
+	origin, issuer, settings := s.beginPublicCentre()
+	must := func(argv ...string) string {
+		t.Helper()
+		out, err := s.run(argv...)
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", argv, err, out)
+		}
+		return out
+	}
+	s.write("centre/gateway.toml", settings+`
 [[role]]
 name = "admin"
 groups = ["security"]
@@ -85,12 +145,9 @@ groups = ["audit"]
 [[role]]
 name = "auditor.payload"
 people = ["PIA@corp.example", "ana@corp.example"]
-`, strings.TrimSpace(string(public)), origin, address, filepath.Join(s.home, "tls/cert.pem"), filepath.Join(s.home, "tls/key.pem"), issuer, filepath.Join(s.home, "secret")))
+`)
 	dir := filepath.Join(s.home, "centre")
-	served := s.starts(nil, gateway(), "serve", "--dir", dir)
-	if line, err := served.ReadString('\n'); err != nil || !strings.HasPrefix(line, "Serving "+origin) {
-		t.Fatalf("%q, %v", line, err)
-	}
+	s.servePublicCentre(origin)
 	doctor, _ := s.run(gateway(), "doctor", "--dir", dir) // no bundle is published, so it fails
 	for _, want := range []string{"ok    certificate: until ", "ok    address: " + origin + " answers", "ok    provider: " + issuer + " answers"} {
 		if !strings.Contains(doctor, want) {
@@ -98,51 +155,8 @@ people = ["PIA@corp.example", "ana@corp.example"]
 		}
 	}
 
-	// signIn opens a page of the centre in a new browser, and signs somebody in there by the keyboard.
-	signIn := func(who, path string) *browser {
-		t.Helper()
-		b := newBrowser(t, 1200, 900, "light", "any-certificate")
-		b.do(nil, "open", map[string]any{"url": origin + path})
-		b.wait("main", "You are not signed in")
-		b.fits("the page before the sign-in")
-		b.tabTo("Tab", "Sign in")
-		b.do(nil, "leave", map[string]any{"key": "Enter"})
-		b.wait("main", "Account")
-		b.do(nil, "type", map[string]any{"text": who})
-		b.do(nil, "leave", map[string]any{"key": "Enter"})
-		b.wait("header", "Sign out")
-		var at string
-		if b.do(&at, "url", nil); at != origin+path {
-			t.Errorf("%s is at %s after signing in, want %s", who, at, origin+path)
-		}
-		return b
-	}
-
-	enroll := s.starts(nil, clawai, "enroll", "--name", "bob's laptop", origin)
-	code := ""
-	for found := regexp.MustCompile(`confirm the code ([A-Z-]+)`); code == ""; {
-		line, err := enroll.ReadString('\n')
-		if err != nil {
-			t.Fatalf("clawai enroll: %v", err)
-		}
-		if m := found.FindStringSubmatch(line); m != nil {
-			code = m[1]
-		}
-	}
-	bob := signIn("bob", "/enroll?code="+code)
-	bob.wait("main", "bob's laptop")
-	bob.tabTo("Tab", "Allow")
-	bob.do(nil, "leave", map[string]any{"key": "Enter"})
-	bob.wait("main", "You allowed")
-	for {
-		line, err := enroll.ReadString('\n')
-		if err != nil {
-			t.Fatalf("clawai enroll: %v", err)
-		}
-		if strings.HasPrefix(line, "Enrolled at ") {
-			break
-		}
-	}
+	signIn := func(who, path string) *browser { return signInAt(t, origin, who, path) }
+	bob := s.enrolAs(origin, "bob", "bob's laptop")
 	bob.do(nil, "goto", map[string]any{"url": origin + "/records"})
 	bob.wait("main", "This needs the role admin or auditor or auditor.payload")
 	bob.do(nil, "goto", map[string]any{"url": origin + "/"})

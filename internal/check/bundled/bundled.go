@@ -19,9 +19,9 @@ const layerName = "organisation"
 // home is what ~ means in fixtures, the same on every machine.
 const home = "/home/user"
 
-// open is the policy below the bundle in the trial: it allows whatever can be asked for, so that each
+// AllowAll is the policy below the bundle in the trial: it allows whatever can be asked for, so that each
 // answer is the bundle's.
-const open = `
+const AllowAll = `
 [[rule]]
 action = "allow"
 tool = "**"
@@ -81,7 +81,7 @@ func Try(b *bundle.Bundle, path string, o policy.Options, pack func(path string,
 		return nil, fmt.Errorf("its policy does not load: %w", firstError(err))
 	}
 	o.Layer, o.Above = "", []*policy.Policy{same}
-	trial, err := policy.Parse("", []byte(open), o)
+	trial, err := policy.Parse("", []byte(AllowAll), o)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/clawai/clawai/internal/gateway/figures"
 	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/gateway/store"
@@ -162,7 +163,8 @@ func ReadSettings(folder string) (Settings, error) {
 type Centre struct {
 	Store    store.Store
 	Settings Settings
-	Dev      bool // the local administrator has all roles; set it before the centre is used
+	Figures  *figures.Figures // of what it does; nil: none are kept
+	Dev      bool             // the local administrator has all roles; set it before the centre is used
 
 	folder    string
 	key       []byte

@@ -72,7 +72,7 @@ func (c *Centre) TakePart(ctx context.Context, l store.Laptop, p Part) (held enr
 	if l.Bytes+int64(len(p.Text)) > c.Settings.LaptopBytes {
 		return held, &BoundError{fmt.Sprintf("the centre keeps %d MiB of a laptop's record, and no more of this one; raise laptop_bytes in gateway.toml", c.Settings.LaptopBytes>>20)}
 	}
-	isElsewhere := false
+	isElsewhere, decisions := false, map[string]int{}
 	err = c.Store.ExtendSegment(ctx, p.Laptop, p.Session, p.Segment, func(h store.Holding) (store.Extension, error) {
 		is := h.Segment()
 		held = heldOf(is)
@@ -98,10 +98,16 @@ func (c *Centre) TakePart(ctx context.Context, l store.Laptop, p Part) (held enr
 		}
 		x, err := c.checkPart(h, &p)
 		held = heldOf(x.Segment)
+		for i := range x.Records {
+			decisions[cmp.Or(string(x.Records[i].Look), "none")]++
+		}
 		return boundFindings(h, x, err)
 	})
-	if err == nil && isElsewhere {
+	switch {
+	case err == nil && isElsewhere:
 		err = ErrElsewhere
+	case err == nil:
+		c.Figures.CountPart(len(p.Text), decisions)
 	}
 	return held, err
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/clawai/clawai/internal/gateway/figures"
 	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
@@ -115,6 +116,8 @@ func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQue
 		err = ErrManyWait
 	case errors.Is(err, store.ErrFull):
 		err = ErrMuchKept
+	case err == nil && q.Created.Equal(now): // no other like it waited
+		c.Figures.CountQuestion(figures.Asked)
 	}
 	c.changed.tell(l.ID)
 	return q, err
@@ -151,14 +154,14 @@ func (c *Centre) AwaitQuestion(ctx context.Context, l store.Laptop, id string, w
 
 // CancelQuestion ends a question whose call is over: nobody may allow it any more.
 func (c *Centre) CancelQuestion(ctx context.Context, l store.Laptop, id string) (store.Question, error) {
-	return c.changeOwn(ctx, &l, id, func(q *store.Question) error { return q.Cancel(c.now()) })
+	return c.changeOwn(ctx, &l, id, figures.Cancelled, func(q *store.Question) error { return q.Cancel(c.now()) })
 }
 
 // UseApproval uses up the approval of a question, once. Everybody who allowed it must still be one of
 // its approvers.
 func (c *Centre) UseApproval(ctx context.Context, l store.Laptop, id string) (store.Question, error) {
 	owner := c.ownerOf(&l)
-	return c.changeOwn(ctx, &l, id, func(q *store.Question) error {
+	return c.changeOwn(ctx, &l, id, figures.Used, func(q *store.Question) error {
 		if err := q.Use(c.now()); err != nil {
 			return err
 		}
@@ -171,15 +174,18 @@ func (c *Centre) UseApproval(ctx context.Context, l store.Laptop, id string) (st
 	})
 }
 
-func (c *Centre) changeOwn(ctx context.Context, l *store.Laptop, id string, change func(*store.Question) error) (store.Question, error) {
+func (c *Centre) changeOwn(ctx context.Context, l *store.Laptop, id, outcome string, change func(*store.Question) error) (store.Question, error) {
 	q, err := c.Store.ChangeQuestion(ctx, id, func(q *store.Question) error {
 		if q.Laptop != l.ID {
 			return store.ErrNone
 		}
 		return change(q)
 	})
-	if errors.Is(err, store.ErrOver) {
+	switch {
+	case errors.Is(err, store.ErrOver):
 		err = ErrQuestionOver
+	case err == nil:
+		c.Figures.CountQuestion(outcome)
 	}
 	c.changed.tell(l.ID)
 	return q, err
@@ -244,8 +250,11 @@ func (c *Centre) Vote(ctx context.Context, p principal.Principal, id, digest str
 	switch {
 	case errors.Is(err, store.ErrOver):
 		err = ErrQuestionOver
+		c.Figures.CountQuestion(figures.Late)
 	case errors.Is(err, store.ErrVoted):
 		err = ErrAnswered
+	case err == nil && q.State != enrolment.QuestionPending: // one of several that are needed leaves it pending
+		c.Figures.CountAnswer(q.State, q.Decided.Sub(q.Created))
 	}
 	c.changed.tell(found.Laptop)
 	return q, err

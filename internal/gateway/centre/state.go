@@ -1,10 +1,12 @@
 package centre
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gateway/figures"
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
@@ -12,6 +14,7 @@ import (
 // is Refused, which the pages show red.
 type LaptopState struct {
 	Look view.Look
+	Name string // one of a few, for figures
 	Word string
 }
 
@@ -27,26 +30,55 @@ func (c *Centre) StateOf(l *store.Laptop, newest uint64) LaptopState {
 	}
 	switch {
 	case !l.Revoked.IsZero():
-		return LaptopState{view.Plain, "revoked"}
+		return LaptopState{view.Plain, "revoked", "revoked"}
 	case l.Findings > 0:
-		return LaptopState{view.Refused, "its record was changed"}
+		return LaptopState{view.Refused, "changed", "its record was changed"}
 	case l.Seen.IsZero() && now.Sub(l.Enrolled) <= silent:
-		return LaptopState{view.Asked, "not heard yet"}
+		return LaptopState{view.Asked, "new", "not heard yet"}
 	case l.Seen.IsZero():
-		return LaptopState{view.Refused, "never heard"}
+		return LaptopState{view.Refused, "silent", "never heard"}
 	case now.Sub(l.Seen) > silent && (l.Report.Sessions > 0 || l.Report.Backlog > 0):
 		// It said that it had more to ship. A laptop without sessions has nothing to say.
-		return LaptopState{view.Refused, "stopped shipping " + SpanText(now.Sub(l.Seen)) + " ago"}
+		return LaptopState{view.Refused, "silent", "stopped shipping " + SpanText(now.Sub(l.Seen)) + " ago"}
 	case l.Report.Error != "":
-		return LaptopState{view.Refused, "reports an error"}
+		return LaptopState{view.Refused, "error", "reports an error"}
 	case l.Report.Backlog > 0 && now.Sub(since) > silent:
-		return LaptopState{view.Refused, "stopped shipping " + SpanText(now.Sub(since)) + " ago"}
+		return LaptopState{view.Refused, "silent", "stopped shipping " + SpanText(now.Sub(since)) + " ago"}
 	case l.Report.Counter < newest:
-		return LaptopState{view.Asked, fmt.Sprintf("has bundle %d, the newest is %d", l.Report.Counter, newest)}
+		return LaptopState{view.Asked, "behind", fmt.Sprintf("has bundle %d, the newest is %d", l.Report.Counter, newest)}
 	case now.Sub(l.Seen) > silent:
-		return LaptopState{view.Plain, "idle for " + SpanText(now.Sub(l.Seen))}
+		return LaptopState{view.Plain, "idle", "idle for " + SpanText(now.Sub(l.Seen))}
 	}
-	return LaptopState{view.Allowed, "in order"}
+	return LaptopState{view.Allowed, "in_order", "in order"}
+}
+
+// ReadFigures returns how the centre stands.
+func (c *Centre) ReadFigures(ctx context.Context) (is figures.Snapshot, err error) {
+	is.Laptops, is.Bundles = map[string]int{"silent": 0, "changed": 0}, map[string]int{}
+	if is.Waiting, err = c.Store.CountPending(ctx, c.now()); err != nil {
+		return is, err
+	}
+	newest, err := c.NewestCounter(ctx)
+	if err != nil {
+		return is, err
+	}
+	all, err := c.Store.ListLaptops(ctx)
+	for i := range all {
+		l := &all[i]
+		is.Laptops[c.StateOf(l, newest).Name]++
+		if !l.Revoked.IsZero() {
+			continue
+		}
+		switch {
+		case l.Report.Counter == 0:
+			is.Bundles["none"]++
+		case l.Report.Counter < newest:
+			is.Bundles["older"]++
+		default:
+			is.Bundles["newest"]++
+		}
+	}
+	return is, err
 }
 
 // SpanText returns a span of time in its largest unit.

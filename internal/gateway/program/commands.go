@@ -118,9 +118,13 @@ func readBundle(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, bundle.MaxSize+1))
+	return readLimited(f, path)
+}
+
+func readLimited(r io.Reader, name string) ([]byte, error) {
+	src, err := io.ReadAll(io.LimitReader(r, bundle.MaxSize+1))
 	if err == nil && len(src) > bundle.MaxSize {
-		err = fmt.Errorf("%s is larger than %d MiB, so it is no bundle", path, bundle.MaxSize>>20)
+		err = fmt.Errorf("%s is larger than %d MiB, so it is no bundle", name, bundle.MaxSize>>20)
 	}
 	return src, err
 }

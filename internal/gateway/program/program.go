@@ -44,6 +44,9 @@ type call struct {
 	dev       bool
 	port      int
 	portIsSet bool
+	since     string
+	json      bool
+	version   string // of the program
 
 	key, checkpoints string // of verify: files
 	roles            string // of key-add
@@ -76,6 +79,10 @@ var commands = []command{
 	{"verify", "--dir DIR --key FILE [--checkpoints FILE]", "compare the database with the signed checkpoints", 0, runVerify, func(c *call, f *flag.FlagSet) {
 		f.StringVar(&c.key, "key", "", "the `FILE` with the public key of checkpoints")
 		f.StringVar(&c.checkpoints, "checkpoints", "", "the `FILE` of checkpoints, or a copy of it; without it the one that gateway.toml names")
+	}},
+	{"simulate", "--dir DIR NEW [--since TIME] [--json]", "judge the recorded calls of all laptops by a policy or a bundle that they do not have yet", 1, runSimulate, func(c *call, f *flag.FlagSet) {
+		f.StringVar(&c.since, "since", "30d", "only records not older than `TIME`: 2h, 7d, 2026-01-31, or RFC 3339")
+		f.BoolVar(&c.json, "json", false, "print one JSON document")
 	}},
 	{"doctor", "--dir DIR", "check the centre in a folder", 0, runDoctor, nil},
 }
@@ -110,15 +117,15 @@ func runCommand(words []string, version string, stdout, stderr io.Writer) error 
 	}
 	for i := range commands {
 		if commands[i].name == words[0] {
-			return commands[i].start(words[1:], stdout, stderr)
+			return commands[i].start(words[1:], version, stdout, stderr)
 		}
 	}
 	return usagef("there is no command %q; see: clawai-gateway --help", words[0])
 }
 
 // start reads the options of a command and runs it.
-func (c *command) start(words []string, stdout, stderr io.Writer) error {
-	is := &call{stdout: stdout, stderr: stderr}
+func (c *command) start(words []string, version string, stdout, stderr io.Writer) error {
+	is := &call{version: version, stdout: stdout, stderr: stderr}
 	f := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&is.dir, "dir", "", "the `DIR` with the centre's database, its key and gateway.toml")
@@ -126,6 +133,10 @@ func (c *command) start(words []string, stdout, stderr io.Writer) error {
 		c.flags(is, f)
 	}
 	err := f.Parse(words)
+	for err == nil && f.NArg() > 0 { // options may stand behind arguments
+		is.arguments = append(is.arguments, f.Arg(0))
+		err = f.Parse(f.Args()[1:])
+	}
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(stdout, "Usage: clawai-gateway %s %s\n\n%s.\n\n", c.name, c.arguments, strings.ToUpper(c.about[:1])+c.about[1:])
 		f.SetOutput(stdout)
@@ -135,7 +146,6 @@ func (c *command) start(words []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return usagef("%v; see: clawai-gateway %s --help", err, c.name)
 	}
-	is.arguments = f.Args()
 	f.Visit(func(set *flag.Flag) { is.portIsSet = is.portIsSet || set.Name == "port" })
 	switch {
 	case is.dir == "":

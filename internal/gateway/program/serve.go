@@ -19,10 +19,12 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/figures"
 	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/gateway/site"
 	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // addressFile is the file in the centre's folder in which a running centre of --dev writes its address.
@@ -60,6 +62,11 @@ func runServe(c *call) error {
 		return cmp.Or(err, fmt.Errorf("a centre runs in %s already; end it first, or make another link to it: clawai-gateway link --dir %s", c.dir, c.dir))
 	}
 	defer func() { _ = only.Close() }()
+	endFigures, err := c.keepFigures(ctx, is)
+	if err != nil {
+		return err
+	}
+	defer endFigures()
 	signs, end := context.WithCancel(ctx)
 	var signing sync.WaitGroup
 	signing.Go(func() { is.KeepSigning(signs, newReporter(c.stderr, is.Now)) })
@@ -69,6 +76,26 @@ func runServe(c *call) error {
 		return c.serveDev(ctx, is)
 	}
 	return c.servePublic(ctx, is)
+}
+
+// lastSend is how long the last figures may take on their way to a receiver.
+const lastSend = 5 * time.Second
+
+// keepFigures begins to count what the centre does.
+func (c *call) keepFigures(ctx context.Context, is *centre.Centre) (end func(), err error) {
+	f, err := figures.New(ctx, figures.Options{Version: c.version, Read: is.ReadFigures, Report: newReporter(c.stderr, is.Now), Getenv: os.Getenv})
+	if err != nil {
+		return nil, err
+	}
+	is.Figures = f
+	is.Store.SetTimer(f.TimeStore)
+	return func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSend)
+		defer cancel()
+		if err := f.Close(ctx); err != nil {
+			fmt.Fprintf(c.stderr, "clawai-gateway: the last figures were not sent: %s\n", term.VisibleText(err.Error()))
+		}
+	}, nil
 }
 
 // serveDev serves a centre on a loopback address, for an administrator who signs in by a link.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/figures"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
 	"github.com/clawai/clawai/internal/state/checkpoint"
@@ -201,6 +202,7 @@ func (s *Site) answerBundle(w http.ResponseWriter, r *http.Request) (*reply, err
 	}
 	for known := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
 		if len(newest) > 0 && strings.TrimPrefix(strings.TrimSpace(known), "W/") == tagOf(&newest[0]) {
+			s.centre.Figures.CountPoll(figures.Unchanged)
 			w.Header().Set("ETag", tagOf(&newest[0]))
 			w.WriteHeader(http.StatusNotModified)
 			return nil, nil
@@ -208,11 +210,13 @@ func (s *Site) answerBundle(w http.ResponseWriter, r *http.Request) (*reply, err
 	}
 	b, err := s.centre.Store.FindNewestBundle(r.Context())
 	if errors.Is(err, store.ErrNone) {
+		s.centre.Figures.CountPoll(figures.None)
 		return &reply{http.StatusNotFound, enrolment.Refusal{Error: enrolment.NoBundle, Description: "No bundle is published yet."}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	s.centre.Figures.CountPoll(figures.Sent)
 	w.Header().Set("ETag", tagOf(&b))
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b.Bytes)))

@@ -15,8 +15,8 @@ import (
 // readyTime is how long the database has to answer.
 const readyTime = 2 * time.Second
 
-// ServeOperator answers an operator's questions until ctx ends: /healthz, whether the program runs, and
-// /readyz, whether its database answers. It closes l.
+// ServeOperator answers an operator's questions until ctx ends: /healthz, whether the program runs,
+// /readyz, whether its database answers, and /metrics, its figures. It closes l.
 func ServeOperator(ctx context.Context, c *centre.Centre, l net.Listener) error {
 	say := func(w http.ResponseWriter, status int, text string) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -36,5 +36,8 @@ func ServeOperator(ctx context.Context, c *centre.Centre, l net.Listener) error 
 		}
 		say(w, http.StatusOK, "ready")
 	})
+	if c.Figures != nil {
+		mux.Handle("GET /metrics", c.Figures)
+	}
 	return page.Serve(ctx, &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader}, l)
 }

@@ -28,6 +28,7 @@ const (
 	questionsPage = "/questions"
 	laptopsPage   = "/laptops"
 	recordsPage   = "/records"
+	RecordPath    = recordsPage + "/" // followed by the number of a record
 	bundlesPage   = "/bundles"
 )
 

@@ -70,11 +70,13 @@ func (v *visit) signIn(string) error {
 	}
 	session, err := v.s.centre.UseLink(v.r.Context(), v.form.Get("token"))
 	if errors.Is(err, store.ErrNone) {
+		v.s.centre.Figures.CountSignIn(false)
 		return usedLink
 	}
 	if err != nil {
 		return err
 	}
+	v.s.centre.Figures.CountSignIn(true)
 	http.SetCookie(v.w, v.s.newCookie(v.s.cookie, session, v.s.centre.SessionLife()))
 	return v.goTo("/")
 }
@@ -109,6 +111,7 @@ func (v *visit) finishSignIn(string) error {
 		}
 	}
 	if flow.State != "" && !v.s.centre.TakeAnswer(v.s.addressOf(v.r)) {
+		v.s.centre.Figures.CountSignIn(false)
 		return refuse(http.StatusTooManyRequests, "Too many sign-ins come from your address. Wait some minutes and sign in again.")
 	}
 	p, err := v.s.provider.Finish(v.r.Context(), flow, v.r.URL.Query())
@@ -125,6 +128,7 @@ func (v *visit) finishSignIn(string) error {
 		}
 	}
 	http.SetCookie(v.w, v.s.newCookie(v.s.cookie, session, v.s.centre.SessionLife()))
+	v.s.centre.Figures.CountSignIn(true)
 	v.w.Header().Set("Refresh", "0; url="+localPath(next))
 	v.session, v.who = "", p
 	return writePage(v.w, http.StatusOK, "signedIn", frame{Title: "Signed in", Data: struct{ Name, Next string }{p.Name, localPath(next)}})
@@ -139,6 +143,7 @@ func (v *visit) failSignIn(err error) error {
 	if failed.Err != nil && v.s.Report != nil && v.r.Context().Err() == nil {
 		v.s.Report(failed)
 	}
+	v.s.centre.Figures.CountSignIn(false)
 	return refuse(http.StatusForbidden, failed.Text+".")
 }
 

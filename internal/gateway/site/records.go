@@ -57,7 +57,7 @@ func parseQuery(values url.Values, now time.Time) (q store.Query, err error) {
 	}
 	for name, into := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
 		if text := values.Get(name); text != "" {
-			if *into, err = parseTime(text, now); err != nil {
+			if *into, err = ParseTime(text, now); err != nil {
 				return q, wrong(name, "an age such as 2h or 3d, or a time such as 2026-11-30T10:00:00Z")
 			}
 		}
@@ -74,8 +74,8 @@ func parseQuery(values url.Values, now time.Time) (q store.Query, err error) {
 	return q, nil
 }
 
-// parseTime reads an age, a date or a time.
-func parseTime(text string, now time.Time) (time.Time, error) {
+// ParseTime reads an age, a date or a time.
+func ParseTime(text string, now time.Time) (time.Time, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 100_000 {
 			return now.AddDate(0, 0, -n), nil

@@ -38,6 +38,9 @@ type Store interface {
 	Keys
 	// Check reads the whole database and writes to it, and returns what is wrong with it.
 	Check(ctx context.Context) error
+	// SetTimer lets f be told of each access, "read" or "change", and its time. It is called before the
+	// store is used.
+	SetTimer(f func(operation string, took time.Duration))
 	Close() error
 }
 
@@ -173,6 +176,9 @@ type Segments interface {
 	// ExtendSegment calls extend and keeps what it returns, all or nothing, while nobody else extends
 	// the segment. Nothing is kept if extend returns an error.
 	ExtendSegment(ctx context.Context, laptop, session, name string, extend func(Holding) (Extension, error)) error
+	// ListChangedSegments returns segments of a laptop that changed since a time, in the order of their sessions
+	// and, in a session, of their beginning, behind the session and the name of the last one before.
+	ListChangedSegments(ctx context.Context, laptop string, since time.Time, session, name string, most int) ([]Segment, error)
 	// ReadSegment returns bytes of a segment.
 	ReadSegment(ctx context.Context, laptop, name string, from int64, length int) ([]byte, error)
 }

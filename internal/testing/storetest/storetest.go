@@ -238,6 +238,23 @@ func testSegments(t *testing.T, s, other store.Store) {
 		}
 		return store.Extension{Segment: h.Segment()}, nil
 	}))
+	var pages [][2]string
+	for at := (store.Segment{}); ; {
+		page, err := s.ListChangedSegments(ctx, "laptop1", time.Time{}, at.Session, at.Name, 2)
+		must(t, err)
+		for _, at = range page {
+			pages = append(pages, [2]string{at.Session, at.Name})
+		}
+		if len(page) == 0 {
+			break
+		}
+	}
+	if want := [][2]string{{"k3f9x2m7qa", segment}, {"k3f9x2m7qa", later}, {"k3f9x2m7qb", "20261130T110203.123456789Z-k3f9x2m7qb.ndjson"}}; !slices.Equal(pages, want) {
+		t.Errorf("%v, want %v", pages, want)
+	}
+	if all, err := s.ListChangedSegments(ctx, "laptop1", began, "", "", 9); err != nil || len(all) != 1 || all[0] != want {
+		t.Errorf("changed since the first: %+v, %v", all, err)
+	}
 	must(t, other.ExtendSegment(ctx, "laptop1", "k3f9x2m7qa", later, func(h store.Holding) (store.Extension, error) {
 		all, _, err := h.CountSegments()
 		found, _, err2 := h.CountFindings()

@@ -29,6 +29,12 @@ func (s *Store) FindSegment(ctx context.Context, laptop, name string) (store.Seg
 	return g, explain(err)
 }
 
+// ListChangedSegments implements store.Segments.
+func (s *Store) ListChangedSegments(ctx context.Context, laptop string, since time.Time, session, name string, most int) ([]store.Segment, error) {
+	return list(ctx, s, readSegment, "SELECT "+segmentColumns+" FROM segment WHERE org = ? AND laptop = ? AND changed >= ? AND (session, name) > (?, ?) ORDER BY session, name LIMIT ?",
+		s.org, laptop, nanos(since), session, name, most)
+}
+
 // holding implements store.Holding.
 type holding struct {
 	s  *Store
@@ -39,7 +45,7 @@ type holding struct {
 func (h *holding) Segment() store.Segment { return h.is }
 
 func (h *holding) ReadHeld(from int64, most int) ([]byte, error) {
-	rows, err := h.t.rows(partsStatement, h.s.org, h.is.Laptop, h.is.Name, from, from+int64(most))
+	rows, err := h.t.rows(partsStatement, h.s.partsBetween(h.is.Laptop, h.is.Name, from, most)...)
 	return joinParts(rows, err, from, most)
 }
 
@@ -58,8 +64,14 @@ func (h *holding) CountFindings() (all, notes int, err error) {
 	return all, notes, err
 }
 
-// partsStatement finds the parts that have bytes between two offsets.
-const partsStatement = "SELECT begins, content FROM part WHERE org = ? AND laptop = ? AND segment = ? AND begins + size > ? AND begins < ? ORDER BY begins"
+// partsStatement finds the parts that have bytes between two offsets. The first of them is found by its
+// key: a segment may have a hundred thousand parts, and whoever reads it whole asks for each once.
+const partsStatement = "SELECT begins, content FROM part WHERE org = ? AND laptop = ? AND segment = ? AND begins >= coalesce((SELECT max(begins) FROM part WHERE org = ? AND laptop = ? AND segment = ? AND begins <= ?), 0)" +
+	" AND begins + size > ? AND begins < ? ORDER BY begins"
+
+func (s *Store) partsBetween(laptop, segment string, from int64, most int) []any {
+	return []any{s.org, laptop, segment, s.org, laptop, segment, from, from, from + int64(most)}
+}
 
 // joinParts returns the bytes from an offset on, at most most of them.
 func joinParts(rows *sql.Rows, err error, from int64, most int) (text []byte, _ error) {
@@ -83,7 +95,8 @@ func joinParts(rows *sql.Rows, err error, from int64, most int) (text []byte, _ 
 
 // ReadSegment implements store.Segments.
 func (s *Store) ReadSegment(ctx context.Context, laptop, name string, from int64, length int) ([]byte, error) {
-	rows, err := s.db.QueryContext(ctx, s.d.writePlaces(partsStatement), s.org, laptop, name, from, from+int64(length))
+	defer s.tellTime(readOperation, time.Now())
+	rows, err := s.db.QueryContext(ctx, s.d.writePlaces(partsStatement), s.partsBetween(laptop, name, from, length)...)
 	return joinParts(rows, err, from, length)
 }
 

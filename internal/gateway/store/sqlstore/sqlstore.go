@@ -21,10 +21,11 @@ import (
 
 // Store implements store.Store.
 type Store struct {
-	db   *sql.DB
-	org  string
-	d    dialect
-	turn chan struct{} // holds something while somebody writes; nil: the database lets several write
+	db    *sql.DB
+	org   string
+	d     dialect
+	timed func(operation string, took time.Duration) // nil for nobody
+	turn  chan struct{}                              // holds something while somebody writes; nil: the database lets several write
 }
 
 var _ store.Store = (*Store)(nil)
@@ -90,6 +91,22 @@ func (s *Store) Check(ctx context.Context) error {
 		_, err := t.exec("INSERT INTO about (name, value) VALUES ('checked', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", nanos(time.Now()))
 		return err
 	})
+}
+
+// The operations that a timer is told of.
+const (
+	readOperation   = "read"
+	changeOperation = "change"
+)
+
+// SetTimer implements store.Store.
+func (s *Store) SetTimer(f func(operation string, took time.Duration)) { s.timed = f }
+
+// tellTime tells the timer of an operation that began at a time.
+func (s *Store) tellTime(operation string, began time.Time) {
+	if s.timed != nil {
+		s.timed(operation, time.Since(began))
+	}
 }
 
 // Close closes the database.
@@ -178,6 +195,7 @@ func (s *Store) takeTurn(ctx context.Context) (end func(), err error) {
 
 // change runs a transaction. If change returns an error, nothing is kept.
 func (s *Store) change(ctx context.Context, change func(*transaction) error) error {
+	defer s.tellTime(changeOperation, time.Now())
 	end, err := s.takeTurn(ctx)
 	if err != nil {
 		return err
@@ -196,6 +214,7 @@ func (s *Store) change(ctx context.Context, change func(*transaction) error) err
 
 // execOne runs a statement that changes one row; store.ErrNone if it changes none.
 func (s *Store) execOne(ctx context.Context, statement string, values ...any) error {
+	defer s.tellTime(changeOperation, time.Now())
 	end, err := s.takeTurn(ctx)
 	if err != nil {
 		return err
@@ -212,6 +231,7 @@ func (s *Store) execOne(ctx context.Context, statement string, values ...any) er
 }
 
 func (s *Store) row(ctx context.Context, statement string, values ...any) *sql.Row {
+	defer s.tellTime(readOperation, time.Now())
 	return s.db.QueryRowContext(ctx, s.d.writePlaces(statement), values...)
 }
 
@@ -236,6 +256,7 @@ func collect[T any](rows *sql.Rows, err error, read func(scanner) (T, error)) (a
 
 // list runs a statement and reads all rows.
 func list[T any](ctx context.Context, s *Store, read func(scanner) (T, error), statement string, values ...any) ([]T, error) {
+	defer s.tellTime(readOperation, time.Now())
 	rows, err := s.db.QueryContext(ctx, s.d.writePlaces(statement), values...)
 	return collect(rows, err, read)
 }

@@ -1,0 +1,238 @@
+// Package figures counts what a centre does, for Prometheus and, where the environment names a receiver,
+// for OpenTelemetry. No attribute holds a name of a person, a laptop, a server or a tool, or anything
+// else that a laptop may choose: each has a few fixed values.
+package figures
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	exporter "go.opentelemetry.io/otel/exporters/prometheus"
+	"go.opentelemetry.io/otel/metric"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
+)
+
+// Snapshot is how a centre stands.
+type Snapshot struct {
+	Waiting int            // questions
+	Laptops map[string]int // by state
+	Bundles map[string]int // laptops by the bundle that they report: newest, older, none
+}
+
+// Figures counts. The methods of nil count nothing; all are safe for concurrent use.
+type Figures struct {
+	provider *sdk.MeterProvider
+	handler  http.Handler
+
+	records, bytes, questions, polls, signIns metric.Int64Counter
+	answers, store                            metric.Float64Histogram
+}
+
+// Options are what figures need of a centre.
+type Options struct {
+	Version string
+	Read    func(context.Context) (Snapshot, error) // called when somebody asks for the figures
+	Report  func(error)                             // told of what cannot be read or sent
+	Getenv  func(string) string
+}
+
+// names are the figures by what they are, with their unit and description: the one table of names.
+// OpenTelemetry's conventions for MCP have none for a centre, through which no message passes.
+var names = struct{ records, bytes, questions, waiting, answers, polls, laptops, bundles, signIns, store name }{
+	name{"clawai.centre.records", "{record}", "Records that laptops shipped, by decision."},
+	name{"clawai.centre.record.size", "By", "Bytes of records that laptops shipped."},
+	name{"clawai.centre.questions", "{question}", "Questions by what became of them."},
+	name{"clawai.centre.questions.waiting", "{question}", "Questions that wait for an answer."},
+	name{"clawai.centre.answer.duration", "s", "Time from a question until it was decided, by the answer."},
+	name{"clawai.centre.bundle.polls", "{poll}", "Polls for the bundle, by what was answered."},
+	name{"clawai.centre.laptops", "{laptop}", "Laptops by their state."},
+	name{"clawai.centre.laptop.bundles", "{laptop}", "Laptops by the bundle that they have."},
+	name{"clawai.centre.sign_ins", "{attempt}", "Attempts of people to sign in."},
+	name{"clawai.centre.store.duration", "s", "Time of one access to the database."},
+}
+
+type name struct{ is, unit, about string }
+
+// Attributes. The first two are those of the records that clawai log export writes.
+const (
+	decisionKey  = attribute.Key("clawai.decision")
+	answerKey    = attribute.Key("clawai.answer")
+	outcomeKey   = attribute.Key("clawai.outcome")
+	stateKey     = attribute.Key("clawai.state")
+	bundleKey    = attribute.Key("clawai.bundle")
+	operationKey = attribute.Key("clawai.operation")
+)
+
+// The upper bounds of buckets, in seconds.
+var (
+	secondsOfPeople = []float64{1, 2, 5, 10, 20, 30, 45, 60, 120, 300, 900}
+	secondsOfStore  = []float64{0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10}
+)
+
+// sendEvery is how often figures are sent, where OTEL_METRIC_EXPORT_INTERVAL names no other time.
+const sendEvery = time.Minute
+
+// New returns the figures of a centre. They are sent to a receiver of OTLP over HTTP only if
+// OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_METRICS_ENDPOINT is set; the other standard
+// variables hold, too.
+func New(ctx context.Context, o Options) (*Figures, error) {
+	registry := prometheus.NewRegistry()
+	local, err := exporter.New(exporter.WithRegisterer(registry), exporter.WithoutScopeInfo())
+	if err != nil {
+		return nil, err
+	}
+	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "clawai-gateway"), attribute.String("service.version", o.Version)), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	options := []sdk.Option{sdk.WithResource(about), sdk.WithReader(local)}
+	if cmp.Or(o.Getenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"), o.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) != "" {
+		remote, err := otlpmetrichttp.New(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
+		}
+		every := []sdk.PeriodicReaderOption{sdk.WithInterval(sendEvery)}
+		if o.Getenv("OTEL_METRIC_EXPORT_INTERVAL") != "" {
+			every = nil // the library reads it
+		}
+		options = append(options, sdk.WithReader(sdk.NewPeriodicReader(remote, every...)))
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { o.Report(fmt.Errorf("figures: %w", err)) }))
+	f := &Figures{provider: sdk.NewMeterProvider(options...), handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})}
+	return f, f.begin(o.Read)
+}
+
+// begin makes the figures.
+func (f *Figures) begin(read func(context.Context) (Snapshot, error)) (err error) {
+	m := f.provider.Meter("clawai")
+	count := func(into *metric.Int64Counter, n name) {
+		if err == nil {
+			*into, err = m.Int64Counter(n.is, metric.WithUnit(n.unit), metric.WithDescription(n.about))
+		}
+	}
+	count(&f.records, names.records)
+	count(&f.bytes, names.bytes)
+	count(&f.questions, names.questions)
+	count(&f.polls, names.polls)
+	count(&f.signIns, names.signIns)
+	measure := func(into *metric.Float64Histogram, n name, bounds []float64) {
+		if err == nil {
+			*into, err = m.Float64Histogram(n.is, metric.WithUnit(n.unit), metric.WithDescription(n.about), metric.WithExplicitBucketBoundaries(bounds...))
+		}
+	}
+	measure(&f.answers, names.answers, secondsOfPeople)
+	measure(&f.store, names.store, secondsOfStore)
+	var waiting, laptops, bundles metric.Int64ObservableGauge
+	observe := func(into *metric.Int64ObservableGauge, n name) {
+		if err == nil {
+			*into, err = m.Int64ObservableGauge(n.is, metric.WithUnit(n.unit), metric.WithDescription(n.about))
+		}
+	}
+	observe(&waiting, names.waiting)
+	observe(&laptops, names.laptops)
+	observe(&bundles, names.bundles)
+	if err != nil {
+		return err
+	}
+	_, err = m.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		is, err := read(ctx)
+		if err != nil {
+			return err
+		}
+		o.ObserveInt64(waiting, int64(is.Waiting))
+		for state, n := range is.Laptops {
+			o.ObserveInt64(laptops, int64(n), metric.WithAttributes(stateKey.String(state)))
+		}
+		for word, n := range is.Bundles {
+			o.ObserveInt64(bundles, int64(n), metric.WithAttributes(bundleKey.String(word)))
+		}
+		return nil
+	}, waiting, laptops, bundles)
+	return err
+}
+
+// ServeHTTP answers in the text format of Prometheus.
+func (f *Figures) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.handler.ServeHTTP(w, r) }
+
+// Close sends what was not sent.
+func (f *Figures) Close(ctx context.Context) error { return f.provider.Shutdown(ctx) }
+
+func add(c metric.Int64Counter, n int, key attribute.Key, value string) {
+	c.Add(context.Background(), int64(n), metric.WithAttributes(key.String(value)))
+}
+
+// CountPart counts a part of a record: its bytes, and how many of its records have each decision.
+func (f *Figures) CountPart(size int, decisions map[string]int) {
+	if f == nil {
+		return
+	}
+	f.bytes.Add(context.Background(), int64(size))
+	for decision, n := range decisions {
+		add(f.records, n, decisionKey, decision)
+	}
+}
+
+// What becomes of a question.
+const (
+	Asked     = "asked"
+	Late      = "late" // somebody answered when it was over
+	Used      = "used"
+	Cancelled = "cancelled"
+)
+
+// CountQuestion counts what became of a question.
+func (f *Figures) CountQuestion(outcome string) {
+	if f != nil {
+		add(f.questions, 1, outcomeKey, outcome)
+	}
+}
+
+// CountAnswer counts a question that was decided, and how long that took.
+func (f *Figures) CountAnswer(answer string, took time.Duration) {
+	if f != nil {
+		add(f.questions, 1, outcomeKey, answer)
+		f.answers.Record(context.Background(), max(took, 0).Seconds(), metric.WithAttributes(answerKey.String(answer)))
+	}
+}
+
+// What a poll for the bundle is answered.
+const (
+	Unchanged = "unchanged"
+	Sent      = "sent"
+	None      = "none"
+)
+
+// CountPoll counts a poll for the bundle.
+func (f *Figures) CountPoll(outcome string) {
+	if f != nil {
+		add(f.polls, 1, outcomeKey, outcome)
+	}
+}
+
+// CountSignIn counts an attempt to sign in.
+func (f *Figures) CountSignIn(ok bool) {
+	if f == nil {
+		return
+	}
+	outcome := "refused"
+	if ok {
+		outcome = "signed_in"
+	}
+	add(f.signIns, 1, outcomeKey, outcome)
+}
+
+// TimeStore keeps how long an access to the database took.
+func (f *Figures) TimeStore(operation string, took time.Duration) {
+	if f != nil {
+		f.store.Record(context.Background(), max(took, 0).Seconds(), metric.WithAttributes(operationKey.String(operation)))
+	}
+}

@@ -1,0 +1,128 @@
+// Package simulation judges the recorded calls of all laptops of a centre by a candidate: rules that
+// laptops do not have yet. It says what would have been denied or asked, and what only the laptop's own
+// rules can say. It does not guess: a call that the record does not show well enough is counted with the
+// reason. It reads in pages and writes nothing.
+package simulation
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check/bundled"
+	"github.com/clawai/clawai/internal/check/replay"
+	"github.com/clawai/clawai/internal/session/packs"
+	"github.com/clawai/clawai/internal/state/bundle"
+	"github.com/clawai/clawai/policy"
+)
+
+// Candidate is a policy that laptops could take as a bundle.
+type Candidate struct {
+	Name    string // of its text, in positions
+	Counter uint64 // of a bundle; 0: the rules were never a bundle
+	src     []byte
+	pack    func(policy.PackFile) (policy.Pack, error)
+}
+
+// bundleHead begins every bundle and no policy.
+const bundleHead = "clawai bundle "
+
+// NewCandidate reads a bundle, signed or not, or the text of a policy. The error says why laptops would
+// not take it.
+func NewCandidate(name string, src []byte) (*Candidate, error) {
+	c := &Candidate{Name: name, src: src, pack: packs.Read}
+	if bytes.HasPrefix(src, []byte(bundleHead)) {
+		b, err := bundle.ReadUnsigned(src)
+		if err != nil {
+			return nil, err
+		}
+		out, err := bundled.Try(&b, name, policy.Options{}, packs.ParsePack)
+		if err == nil {
+			err = out.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("laptops would not take the bundle: %w", err)
+		}
+		c.Counter, c.src = b.Counter, b.Policy()
+		c.pack = func(x policy.PackFile) (policy.Pack, error) {
+			if text := b.Find(x.File); text != nil {
+				return packs.ParsePack(x.File, text)
+			}
+			return nil, errors.New("the bundle does not hold it")
+		}
+	}
+	if _, err := c.load("", ""); err != nil {
+		return nil, fmt.Errorf("the policy does not load: %w", err)
+	}
+	return c, nil
+}
+
+// load returns the rules as the layer that laptops with this home make of them.
+func (c *Candidate) load(home, system string) (*policy.Policy, error) {
+	return policy.Parse(c.Name, c.src, policy.Options{Home: home, OS: system, Pack: c.pack, Layer: policy.Organisation})
+}
+
+// judges are what judges the calls of laptops with the same home.
+type judges struct {
+	after    *replay.Judge  // the candidate over rules that allow all, so that each answer is the candidate's
+	now, old *policy.Policy // the candidate and the present bundle, as layers
+	folders  []int          // rules of the candidate that look at a folder which is known to the laptop alone
+}
+
+func (s *simulator) judgesFor(home string) (*judges, error) {
+	if j := s.judges[home]; j != nil {
+		return j, nil
+	}
+	now, err := s.candidate.load(home, "")
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.present.load(home, "")
+	if err != nil {
+		return nil, err
+	}
+	after, err := replay.NewJudge("", []byte(bundled.AllowAll), policy.Options{Home: home, Above: []*policy.Policy{now}})
+	if err != nil {
+		return nil, err
+	}
+	j := &judges{after: after, now: now, old: old}
+	sources := now.Sources()
+	for i := range sources {
+		if r := &sources[i]; looksAtFolder(r, s.candidate.src[r.Start:r.End], home) {
+			j.folders = append(j.folders, i)
+		}
+	}
+	if len(s.judges) >= maxHomes {
+		clear(s.judges)
+	}
+	s.judges[home] = j
+	return j, nil
+}
+
+// looksAtFolder reports whether a rule may ask for the home of a person, which is not known if home is "",
+// or for the disk of the laptop, which is never known here.
+func looksAtFolder(r *policy.Source, text []byte, home string) bool {
+	return home == "" && (bytes.ContainsRune(text, '~') || len(r.FolderNames) > 0) || bytes.Contains(text, []byte("under"))
+}
+
+// Places of a laptop's own policy and of its bundle, below a home.
+var placesBelowHome = []string{"/.config/clawai/policy.toml", "/.local/state/clawai/enrolment/rules/policy.toml", "/AppData/Roaming/clawai/policy.toml"}
+
+// homeOf returns the home of the person in whose folder a rule's file lies; "" if its place does not say.
+func homeOf(file string) string {
+	file = strings.ReplaceAll(file, `\`, "/")
+	for _, below := range placesBelowHome {
+		if home, ok := strings.CutSuffix(file, below); ok {
+			return home
+		}
+	}
+	return ""
+}
+
+// isBundleRule reports whether a rule's file is the one in which a laptop keeps the rules of its centre.
+func isBundleRule(file string) bool {
+	file = strings.ReplaceAll(file, `\`, "/")
+	return strings.HasSuffix(path.Dir(file), "/enrolment/rules") && path.Base(file) == bundle.PolicyName
+}

@@ -1,0 +1,375 @@
+package simulation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/diff"
+	"github.com/clawai/clawai/internal/check/prove"
+	"github.com/clawai/clawai/internal/check/replay"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where"
+)
+
+// Store is what a simulation reads of a centre.
+type Store interface {
+	ListLaptops(ctx context.Context) ([]store.Laptop, error)
+	FindNewestBundle(ctx context.Context) (store.Bundle, error)
+	ListChangedSegments(ctx context.Context, laptop string, since time.Time, session, name string, most int) ([]store.Segment, error)
+	ReadSegment(ctx context.Context, laptop, name string, from int64, length int) ([]byte, error)
+	ListRecords(ctx context.Context, q store.Query) ([]store.Record, error)
+	ListNeighbours(ctx context.Context, laptop, session string, low, high uint64) ([]store.Record, error)
+}
+
+// Options say what is judged.
+type Options struct {
+	Since time.Time // records by the laptop's clock
+	Now   time.Time
+	Page  string // address of the page of a record, up to its number
+}
+
+// simulator is one simulation that runs.
+type simulator struct {
+	db                 Store
+	options            Options
+	candidate, present *Candidate
+	judges             map[string]*judges // by home
+	report             *Report
+}
+
+// Run judges all recorded calls since a time by the candidate.
+func Run(ctx context.Context, db Store, candidate *Candidate, o Options) (*Report, error) {
+	s := &simulator{db: db, options: o, candidate: candidate, judges: map[string]*judges{}}
+	s.report = &Report{
+		Candidate: candidate.Name, Counter: candidate.Counter, Since: o.Since, NotKnownFor: map[replay.Why]int{},
+		people: rows{}, servers: rows{}, tools: rows{}, groups: map[groupKey]*Group{}, seen: map[changeKey]int{},
+	}
+	if err := s.loadPresent(ctx); err != nil {
+		return nil, err
+	}
+	laptops, err := db.ListLaptops(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prove(laptops); err != nil {
+		return nil, err
+	}
+	for i := range laptops {
+		if err := s.judgeLaptop(ctx, &laptops[i]); err != nil {
+			return nil, fmt.Errorf("the records of laptop %s: %w", laptops[i].ID, err)
+		}
+	}
+	s.report.finish()
+	return s.report, s.findPages(ctx)
+}
+
+// loadPresent loads the newest bundle; rules that say nothing if there is none.
+func (s *simulator) loadPresent(ctx context.Context) error {
+	b, err := s.db.FindNewestBundle(ctx)
+	if errors.Is(err, store.ErrNone) {
+		s.present, err = NewCandidate("no bundle", nil)
+		return err
+	}
+	if err == nil {
+		s.report.Present = b.Counter
+		s.present, err = NewCandidate(fmt.Sprintf("bundle %d", b.Counter), b.Bytes)
+	}
+	if err != nil {
+		return fmt.Errorf("the newest bundle: %w", err)
+	}
+	return nil
+}
+
+// homeOfProofs is what ~ means in proofs, the same on every machine.
+const homeOfProofs = "/home/user"
+
+// prove compares the candidate with the newest bundle.
+func (s *simulator) prove(laptops []store.Laptop) error {
+	system := "linux"
+	if slices.ContainsFunc(laptops, func(l store.Laptop) bool { return l.OS == policy.Windows }) {
+		system = policy.Windows // a proof that holds there holds everywhere
+	}
+	old, err := s.present.load(homeOfProofs, system)
+	if err != nil {
+		return err
+	}
+	now, err := s.candidate.load(homeOfProofs, system)
+	if err != nil {
+		return err
+	}
+	s.report.proved = diff.ComparePolicies(old, now)
+	return nil
+}
+
+// laptop is whose records are judged now.
+type laptop struct {
+	*store.Laptop
+	person  string
+	home    string
+	replies replay.Replies
+	seen    bool
+}
+
+// pageOfSegments is how many segments one question to the database names.
+const pageOfSegments = 200
+
+func (s *simulator) judgeLaptop(ctx context.Context, of *store.Laptop) error {
+	l := &laptop{Laptop: of, person: shorten(of.Owner.Name, maxText)}
+	if of.Owner.Subject == "" {
+		l.person = shorten(fmt.Sprintf("(whoever owns %s)", of.Name), maxText)
+	}
+	if err := s.findHome(ctx, l); err != nil {
+		return err
+	}
+	// Segments have the times of the centre, records those of the laptop.
+	for at := (store.Segment{}); ; {
+		page, err := s.db.ListChangedSegments(ctx, of.ID, s.options.Since.Add(-maxAhead), at.Session, at.Name, pageOfSegments)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, at = range page {
+			if err := s.judgeSegment(ctx, l, &at); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// maxAhead is how far the clock of a laptop may be ahead (centre.indexRecord).
+const maxAhead = 24 * time.Hour
+
+// findHome reads the home of a laptop's person off the places of the rules that decided there.
+func (s *simulator) findHome(ctx context.Context, l *laptop) error {
+	latest, err := s.db.ListRecords(ctx, store.Query{Laptop: l.ID, Kind: string(event.Decision), Most: 500})
+	for i := range latest {
+		file := latest[i].Rule
+		for at := len(file) - 1; at > 0 && l.home == ""; at-- {
+			if file[at] == ':' {
+				l.home = homeOf(file[:at])
+				break
+			}
+		}
+	}
+	return err
+}
+
+// The bytes of a segment that are read at once: pageBytes, and as many as maxPage where a line does not
+// end before. A record has at most 1 MiB, and of what is no record at most 2 MiB are kept.
+const (
+	pageBytes = 1 << 20
+	maxPage   = 4 << 20
+)
+
+// judgeSegment reads a segment as the centre did when it came: line by line, each with its hash.
+func (s *simulator) judgeSegment(ctx context.Context, l *laptop, g *store.Segment) error {
+	var at audit.Arrival
+	for most := pageBytes; at.Checked < g.Size; {
+		text, err := s.db.ReadSegment(ctx, l.ID, g.Name, at.Checked, most)
+		if err != nil {
+			return err
+		}
+		before := at.Checked
+		part, err := at.CheckPart(g.Name, bytes.NewReader(text), false)
+		if err != nil {
+			return err
+		}
+		s.report.Damaged += len(part.Findings)
+		for i := range part.Records {
+			if err := s.judgeRecord(l, &part.Records[i].Entry); err != nil {
+				return err
+			}
+		}
+		switch {
+		case at.Checked > before:
+			most = pageBytes
+		case len(text) < most || most >= maxPage: // no sound line follows
+			if part.Rest > 0 && g.Complete {
+				s.report.Damaged++
+			}
+			return nil
+		default:
+			most = maxPage
+		}
+	}
+	return nil
+}
+
+// judgeRecord judges one record. Of those before the time only the calls are kept that a reply answers.
+func (s *simulator) judgeRecord(l *laptop, e *event.Entry) error {
+	replies := l.replies.TakeReplies(e)
+	at := e.Time
+	if at.After(s.options.Now.Add(maxAhead)) {
+		at = s.options.Now
+	}
+	if at.Before(s.options.Since) || len(replies) == 0 && !replay.IsJudged(e) {
+		return nil
+	}
+	j, err := s.judgesFor(l.home)
+	if err != nil {
+		return err
+	}
+	for i := range replies {
+		s.judgeReply(j, &replies[i])
+	}
+	if !replay.IsJudged(e) {
+		return nil
+	}
+	r := s.report
+	if !l.seen {
+		l.seen = true
+		r.Laptops++
+	}
+	if r.Decisions++; e.IsObserved() {
+		r.Observed++
+	}
+	if r.First.IsZero() || at.Before(r.First) {
+		r.First = at
+	}
+	if at.After(r.Last) {
+		r.Last = at
+	}
+	s.countCall(l, e, s.judgeCall(j, e))
+	return nil
+}
+
+// result is what becomes of a recorded call.
+type result struct {
+	class    replay.Class
+	why      replay.Why
+	from, to policy.Action
+	rule     *policy.Rule
+}
+
+// judgeCall judges a recorded call as a laptop with the candidate would: it only tightens. The record has
+// the strictest of the answers of the laptop's own rules and of the bundle of then, and which rule gave
+// it. If a rule of the laptop itself did, its answer still holds below the candidate.
+func (s *simulator) judgeCall(j *judges, e *event.Entry) result {
+	was, err := policy.ParseAction(e.Policy)
+	if err != nil {
+		return result{class: replay.NotJudged, why: replay.Unknown}
+	}
+	own := !isBundleRule(e.RuleFile)
+	if own && was == policy.Deny {
+		return result{class: replay.Unchanged, from: was, to: was}
+	}
+	c, why := replay.RebuildCall(e)
+	var d policy.Decision
+	if why == "" {
+		d, why = j.after.JudgeCall(&c)
+	}
+	if why == "" && j.asksLaptop(&c.Call) {
+		why = Folder
+	}
+	if why != "" {
+		return result{class: replay.NotJudged, why: why, from: was}
+	}
+	if c.Missing.IsComplete() {
+		old, now := j.old.Decide(&c.Call), j.now.Decide(&c.Call)
+		o, n := prove.AnswerBy(old.Action, old.Rule), prove.AnswerBy(now.Action, now.Rule)
+		if diff.KindOf(o, n) != "" {
+			s.report.seen[keyOf(&o, &n)]++
+		}
+	}
+	x := result{class: replay.Unchanged, from: was, to: was}
+	if d.Rule != nil && d.Rule.Pos.File != "" { // not one of bundled.AllowAll
+		x.rule = d.Rule
+	}
+	switch {
+	case d.Action < was && d.Action == policy.Deny:
+		x.class, x.to = replay.NewlyDenied, d.Action
+	case d.Action < was && d.Action == policy.Prompt:
+		x.class, x.to = replay.NewlyAsked, d.Action
+	case d.Action > was && !own:
+		x.class, x.to = Released, d.Action
+	}
+	return x
+}
+
+// asksLaptop reports whether a rule that looks at a folder of the laptop is in doubt of a call.
+func (j *judges) asksLaptop(c *policy.Call) bool {
+	if len(j.folders) == 0 {
+		return false
+	}
+	t := j.now.Trace(c)
+	return t.Cut || slices.ContainsFunc(j.folders, func(i int) bool { return t.Steps[i].Reached && t.Steps[i].Match == where.Maybe })
+}
+
+func (s *simulator) countCall(l *laptop, e *event.Entry, x result) {
+	r := s.report
+	r.add(x.class)
+	if x.class == replay.NotJudged {
+		r.NotKnownFor[x.why]++
+	}
+	server, tool := shorten(cmp.Or(e.Server, e.ServerGuess), maxText), shorten(e.Method, maxText)
+	if len(e.Names) > 0 && (e.Subject == "tool" || e.Subject == "prompt" || e.Subject == "resource") {
+		tool = shorten(e.Names[0], maxText)
+	}
+	r.people.add(l.person, x.class)
+	r.servers.add(server, x.class)
+	r.tools.add(tool, x.class)
+	if x.class == replay.Unchanged {
+		return
+	}
+	key := groupKey{x.class, x.why, x.from.String(), x.to.String(), l.person, server, tool}
+	if x.class == replay.NotJudged {
+		key.to = ""
+	}
+	g := r.groups[key]
+	switch {
+	case g != nil:
+	case len(r.groups) >= maxGroups:
+		r.Beyond++
+		return
+	default:
+		g = &Group{Class: x.class, Why: x.why, From: key.from, To: key.to, Person: l.person, Server: server, Tool: tool, Example: Example{
+			Record: e.Record, Laptop: l.ID, LaptopName: shorten(l.Name, maxText), Time: e.Time, Args: shorten(escape.ReadableJSON(e.Args), maxArgs),
+			Rule: check.RefOf(x.rule), session: e.Session, seq: e.Seq,
+		}}
+		r.groups[key] = g
+	}
+	g.N++
+}
+
+// judgeReply judges what came back. A bundle only adds to what the laptop's own rules do with it.
+func (s *simulator) judgeReply(j *judges, reply *replay.Reply) {
+	if !j.after.HasReplyRules(reply) {
+		return
+	}
+	x := j.after.CompareReply(reply)
+	if x.Class == replay.NewlyAllowed {
+		x.Class, x.Why = replay.NotJudged, Own
+	}
+	s.report.Answers = s.report.Answers.AddExample(&x, 0)
+}
+
+// findPages finds the pages of the examples.
+func (s *simulator) findPages(ctx context.Context) error {
+	for i := range s.report.Groups {
+		x := &s.report.Groups[i].Example
+		found, err := s.db.ListNeighbours(ctx, x.Laptop, x.session, x.seq, x.seq)
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			x.ID, x.Page = found[0].ID, fmt.Sprint(s.options.Page, found[0].ID)
+		}
+	}
+	return nil
+}
+
+func shorten(text string, most int) string {
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}

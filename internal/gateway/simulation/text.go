@@ -1,0 +1,158 @@
+package simulation
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/clawai/clawai/internal/check/replay"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// titles are the classes as a report for people names them.
+var titles = map[replay.Class]string{
+	replay.NewlyDenied: "Would be denied", replay.NewlyAsked: "Would be asked",
+	Released: "No longer denied or asked about by the team's rules (each laptop's own rules decide)", replay.NotJudged: "Not known",
+}
+
+// The lengths of lists for a terminal; --json has all.
+const (
+	shownGroups = 15
+	shownRows   = 10
+)
+
+// WriteText writes the report for a terminal.
+func (r *Report) WriteText(out io.Writer) error {
+	w := bufio.NewWriter(out)
+	for _, class := range []replay.Class{replay.NewlyDenied, replay.NewlyAsked, Released, replay.NotJudged} {
+		r.writeClass(w, class)
+	}
+	for _, list := range []struct {
+		title string
+		rows  []Row
+	}{{"Person", r.People}, {"Server", r.Servers}, {"Tool", r.Tools}} {
+		writeRows(w, list.title, list.rows)
+	}
+	r.writeProof(w)
+	r.writeSummary(w)
+	return w.Flush()
+}
+
+func (r *Report) writeClass(w io.Writer, class replay.Class) {
+	shown, left := 0, 0
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		if g.Class != class {
+			continue
+		}
+		if shown++; shown > shownGroups {
+			left++
+			continue
+		}
+		if shown == 1 {
+			fmt.Fprintf(w, "%s\n", titles[class])
+		}
+		g.writeGroup(w)
+	}
+	if left > 0 {
+		fmt.Fprintf(w, "  and %d more rows; all: --json\n", left)
+	}
+	if shown > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
+func (g *Group) writeGroup(w io.Writer) {
+	x := &g.Example
+	to := whyText(g.Why)
+	switch {
+	case g.Class == Released:
+		to = g.To + " at most"
+	case g.Why == "":
+		to = g.To
+	}
+	fmt.Fprintf(w, "  %s  %s on %s, %s: %s -> %s\n", countText(g.N, "call"), term.VisibleText(g.Tool), term.VisibleText(g.Server), term.VisibleText(g.Person), g.From, to)
+	fmt.Fprintf(w, "    for example %s of %s, %s  %s\n", term.VisibleText(x.Record), term.VisibleText(x.LaptopName), x.Time.UTC().Format(time.DateTime), x.Page)
+	if x.Args != "" {
+		fmt.Fprintf(w, "      %s\n", term.VisibleText(x.Args))
+	}
+	if x.Rule != nil {
+		fmt.Fprintf(w, "    by %s:%d %s\n", term.VisibleText(x.Rule.File), x.Rule.Line, term.VisibleText(x.Rule.Description))
+	}
+}
+
+func countText(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// writeRows writes the rows of which something changes or is not known.
+func writeRows(out io.Writer, title string, all []Row) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	shown := 0
+	for i := range all {
+		row := &all[i]
+		if row.Changed()+row.NotKnown == 0 {
+			continue
+		}
+		if shown++; shown == 1 {
+			fmt.Fprintf(w, "%s\tdenied\tasked\treleased\tnot known\tunchanged\n", title)
+		}
+		if shown <= shownRows {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", term.VisibleText(row.Name), row.Denied, row.Asked, row.Released, row.NotKnown, row.Unchanged)
+		}
+	}
+	_ = w.Flush()
+	if shown > shownRows {
+		fmt.Fprintf(out, "and %d more; all: --json\n", shown-shownRows)
+	}
+	if shown > 0 {
+		fmt.Fprintln(out)
+	}
+}
+
+// writeProof writes what could change and has not occurred.
+func (r *Report) writeProof(w io.Writer) {
+	beside := "rules that say nothing, since no bundle is published"
+	if r.Present > 0 {
+		beside = fmt.Sprintf("bundle %d", r.Present)
+	}
+	if !r.unseen.HasChanges() {
+		fmt.Fprintf(w, "Proved beside %s: nothing else is answered differently\n\n", beside)
+		return
+	}
+	fmt.Fprintf(w, "Could change beside %s, and has not occurred in these records:\n", beside)
+	_ = r.unseen.WriteText(w)
+	fmt.Fprintln(w)
+}
+
+func (r *Report) writeSummary(w io.Writer) {
+	fmt.Fprintf(w, "%s of %s since %s UTC: %d would be denied, %d asked, %d released, %d not known, %d unchanged\n",
+		countText(r.Decisions, "decision"), countText(r.Laptops, "laptop"), r.Since.UTC().Format(time.DateTime), r.Denied, r.Asked, r.Released, r.NotKnown, r.Unchanged)
+	writeWhys(w, r.NotKnownFor)
+	if r.Observed > 0 {
+		fmt.Fprintf(w, "  %d of them were only observed: their sessions enforce nothing\n", r.Observed)
+	}
+	if r.Beyond > 0 {
+		fmt.Fprintf(w, "  %d of them are in no row: more than %d differ\n", r.Beyond, maxGroups)
+	}
+	if r.Damaged > 0 {
+		fmt.Fprintf(w, "  %d places of the records cannot be read; see the laptops that are red\n", r.Damaged)
+	}
+	if r.Answers != nil {
+		fmt.Fprintln(w, r.Answers.SummarizeAnswers())
+		writeWhys(w, r.Answers.NotJudged)
+	}
+}
+
+func writeWhys(w io.Writer, counts map[replay.Why]int) {
+	for _, why := range listWhys() {
+		if n := counts[why]; n > 0 {
+			fmt.Fprintf(w, "  not known, %d: %s\n", n, whyText(why))
+		}
+	}
+}
