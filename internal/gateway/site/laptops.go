@@ -66,6 +66,10 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 	if isRecords {
 		allowed = "GET, PUT"
 	}
+	isPerson := personMethods(path) != ""
+	if isPerson {
+		allowed = personMethods(path)
+	}
 	if isQuestion {
 		if allowed = "GET, DELETE"; strings.HasSuffix(path, usePath) {
 			allowed = "POST"
@@ -77,6 +81,8 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 	case method == "" || !strings.Contains(", "+allowed+",", ", "+method+","):
 		w.Header().Set("Allow", allowed)
 		return nil, refuse(http.StatusMethodNotAllowed, "Only "+allowed+" is answered here.")
+	case isPerson:
+		return s.answerPerson(w, r)
 	case path == enrolment.EnrollPath:
 		return s.answerEnroll(w, r)
 	case path == enrolment.TokenPath:
@@ -109,15 +115,24 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 
 // findLaptop returns the laptop whose token came with a request.
 func (s *Site) findLaptop(r *http.Request) (store.Laptop, error) {
+	token, err := bearerOf(r)
+	if err != nil {
+		return store.Laptop{}, err
+	}
+	return s.centre.CheckToken(r.Context(), token)
+}
+
+// bearerOf returns the token that came with a request.
+func bearerOf(r *http.Request) (string, error) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
-		return store.Laptop{}, centre.ErrNoAccess
+		return "", centre.ErrNoAccess
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return store.Laptop{}, centre.ErrNoAccess
+		return "", centre.ErrNoAccess
 	}
-	return s.centre.CheckToken(r.Context(), token)
+	return token, nil
 }
 
 // readMessage reads a message of a laptop. Members that are not known are left: a newer laptop may
@@ -160,9 +175,7 @@ func (s *Site) answerEnroll(w http.ResponseWriter, r *http.Request) (*reply, err
 	case err != nil:
 		return nil, err
 	}
-	code.VerificationURI = s.Address() + enrollPage
-	code.Complete = code.VerificationURI + "?code=" + code.UserCode
-	return &reply{http.StatusOK, code}, nil
+	return s.newCodeReply(code, enrollPage), nil
 }
 
 func (s *Site) answerToken(w http.ResponseWriter, r *http.Request) (*reply, error) {

@@ -2,7 +2,7 @@ package site
 
 import (
 	"cmp"
-	"encoding/hex"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,7 +16,6 @@ import (
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
-	"github.com/clawai/clawai/policy"
 )
 
 // usePath ends the path at which a laptop uses up an approval.
@@ -26,7 +25,7 @@ const usePath = "/use"
 func explainQuestion(err error) error {
 	for known, status := range map[error]int{
 		centre.ErrBadQuestion: http.StatusBadRequest, centre.ErrManyWait: http.StatusTooManyRequests, centre.ErrMuchKept: http.StatusInsufficientStorage, centre.ErrNotYours: http.StatusForbidden,
-		centre.ErrSelf: http.StatusForbidden, centre.ErrRoleGone: http.StatusConflict, centre.ErrForAnother: http.StatusConflict,
+		centre.ErrSelf: http.StatusForbidden, centre.ErrOnPage: http.StatusForbidden, centre.ErrRoleGone: http.StatusConflict, centre.ErrForAnother: http.StatusConflict,
 		centre.ErrQuestionOver: http.StatusConflict, centre.ErrAnswered: http.StatusConflict,
 	} {
 		if errors.Is(err, known) {
@@ -40,14 +39,14 @@ func explainQuestion(err error) error {
 }
 
 // stateOf returns a question as its laptop reads it.
-func (s *Site) stateOf(q *store.Question) *reply {
+func (s *Site) stateOf(q *store.Question) enrolment.QuestionState {
 	now := s.centre.Now()
 	state := enrolment.QuestionState{ID: q.ID, State: q.StateAt(now), Until: int(max(q.Expires.Sub(now), 0) / time.Second)}
 	for i := range q.Votes {
 		v := &q.Votes[i]
 		state.Votes = append(state.Votes, enrolment.Voice{Name: v.By.Name, Key: v.By.Key(), Allow: v.Allow, Words: v.Words})
 	}
-	return &reply{http.StatusOK, state}
+	return state
 }
 
 func (s *Site) takeQuestion(w http.ResponseWriter, r *http.Request, l store.Laptop) (*reply, error) {
@@ -63,7 +62,7 @@ func (s *Site) takeQuestion(w http.ResponseWriter, r *http.Request, l store.Lapt
 	if err != nil {
 		return nil, explainQuestion(err)
 	}
-	return s.stateOf(&q), nil
+	return &reply{http.StatusOK, s.stateOf(&q)}, nil
 }
 
 // serveQuestion answers a laptop that asks for a question of its own.
@@ -98,26 +97,14 @@ func (s *Site) serveQuestion(r *http.Request, l store.Laptop) (*reply, error) {
 	if err != nil {
 		return nil, explainQuestion(err)
 	}
-	return s.stateOf(&q), nil
+	return &reply{http.StatusOK, s.stateOf(&q)}, nil
 }
 
 // newQuestionView returns a question as a person is shown it.
 func newQuestionView(a *enrolment.AskQuestion) (view.Question, error) {
-	calls := make([]policy.Call, len(a.Calls))
-	for i, c := range a.Calls {
-		calls[i] = policy.Call{
-			Server: c.Server, Method: c.Method, Subject: policy.SubjectOf(c.Subject), Names: c.Names,
-			Args: c.Args, Extra: c.Extra, Malformed: c.Malformed,
-		}
-	}
-	o := view.Options{
-		Server: a.Server, Why: a.Why, Project: a.Project, Home: a.Home,
-		Rule: policy.Rule{Action: policy.Prompt, Pos: policy.Position{File: a.RuleFile, Line: a.RuleLine}, Description: a.RuleText},
-	}
-	if digest, err := hex.DecodeString(a.Digest); err == nil && len(digest) == len(o.Digest) {
-		o.Digest = [32]byte(digest)
-	}
-	return view.NewQuestion(calls, o)
+	return view.NewQuestion(a.PolicyCalls(), view.Options{
+		Server: a.Server, Why: a.Why, Project: a.Project, Home: a.Home, Rule: a.PolicyRule(), Digest: a.DigestBytes(),
+	})
 }
 
 // questionRow is a question on a page.
@@ -135,7 +122,7 @@ type questionRow struct {
 	WhyNot                 string
 }
 
-type voteRow struct{ Who, Word, Look, Words, At string }
+type voteRow struct{ Who, Word, Look, Words, At, Way string }
 
 // questionWords are the states in words, and their look.
 var questionWords = map[string]struct {
@@ -154,7 +141,7 @@ var questionWords = map[string]struct {
 // its lines only with entire: to make them of a long call takes a second.
 func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entire bool) (questionRow, error) {
 	now := v.s.centre.Now()
-	rights, err := v.s.centre.RightsOf(v.r.Context(), v.who, q)
+	rights, err := v.s.centre.RightsOf(v.r.Context(), v.who, centre.ByPage, q)
 	if err != nil {
 		return questionRow{}, err
 	}
@@ -181,7 +168,7 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 	}
 	for i := range q.Votes {
 		vote := &q.Votes[i]
-		shown := voteRow{Who: vote.By.Name + " (" + vote.By.Key() + ")", Word: "denied", Look: view.Refused.Word(), At: vote.At.Format(time.DateTime) + " UTC"}
+		shown := voteRow{Who: vote.By.Name + " (" + vote.By.Key() + ")", Word: "denied", Look: view.Refused.Word(), At: vote.At.Format(time.DateTime) + " UTC", Way: vote.Way}
 		if vote.Allow {
 			shown.Word, shown.Look = "allowed", view.Allowed.Word()
 		}
@@ -250,23 +237,27 @@ const (
 	listAgain     = 5 // seconds after which the list is loaded again
 )
 
+// listQuestions returns the questions that wait, and those that are over. What waits is asked for by itself:
+// many answered questions must not push it out of the list.
+func (s *Site) listQuestions(ctx context.Context) (pending, over []store.Question, err error) {
+	now := s.centre.Now()
+	if pending, err = s.centre.Store.ListPending(ctx, now, mostQuestions); err != nil {
+		return nil, nil, err
+	}
+	over, err = s.centre.Store.ListQuestions(ctx, now.Add(-questionDays*24*time.Hour), mostQuestions)
+	return pending, slices.DeleteFunc(over, func(q store.Question) bool { return q.StateAt(now) == enrolment.QuestionPending }), err
+}
+
 func (v *visit) showQuestions(string) error {
 	ctx := v.r.Context()
 	names, _, err := v.nameLaptops()
 	if err != nil {
 		return err
 	}
-	now := v.s.centre.Now()
-	// What waits is asked for by itself: many answered questions must not push it out of the list.
-	pending, err := v.s.centre.Store.ListPending(ctx, now, mostQuestions)
+	pending, all, err := v.s.listQuestions(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := v.s.centre.Store.ListQuestions(ctx, now.Add(-questionDays*24*time.Hour), mostQuestions)
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(all, func(q store.Question) bool { return q.StateAt(now) == enrolment.QuestionPending })
 	var waiting, over []questionRow
 	for i, q := range slices.Concat(pending, all) {
 		row, err := v.newQuestionRow(&q, names, false)
@@ -309,7 +300,7 @@ func (v *visit) answerQuestion(string) error {
 	if answer != "allow" && answer != "deny" {
 		return refuse(http.StatusBadRequest, "The answer is neither allow nor deny.")
 	}
-	if _, err := v.s.centre.Vote(v.r.Context(), v.who, id, v.form.Get("digest"), answer == "allow", v.form.Get("words")); err != nil {
+	if _, err := v.s.centre.Vote(v.r.Context(), centre.Ballot{By: v.who, Way: centre.ByPage, Question: id, Digest: v.form.Get("digest"), Allow: answer == "allow", Words: v.form.Get("words")}); err != nil {
 		return explainQuestion(err)
 	}
 	return v.goTo(questionsPage + "/" + url.PathEscape(id))

@@ -281,6 +281,7 @@ type Vote struct {
 	Allow bool
 	Words string
 	At    time.Time
+	Way   string // on which it came; "" of an answer that was given before ways were kept
 }
 
 // maxStep is how far a clock may be set back before what is open counts as expired.
@@ -383,7 +384,7 @@ type People interface {
 	UseLink(ctx context.Context, hash, session string, now, expires time.Time) error
 	// AddSession makes a session of a person, and keeps their groups for the laptops that are theirs.
 	AddSession(ctx context.Context, hash string, p principal.Principal, now, expires time.Time) error
-	// FindSession returns who has a session; ErrNone if there is none or it has expired.
-	FindSession(ctx context.Context, hash string, now time.Time) (principal.Principal, error)
+	// FindSession returns who has a session, and when it ends; ErrNone if there is none or it has expired.
+	FindSession(ctx context.Context, hash string, now time.Time) (p principal.Principal, expires time.Time, err error)
 	EndSession(ctx context.Context, hash string) error
 }

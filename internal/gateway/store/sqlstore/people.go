@@ -66,12 +66,14 @@ func (s *Store) AddSession(ctx context.Context, hash string, p principal.Princip
 }
 
 // FindSession implements store.People.
-func (s *Store) FindSession(ctx context.Context, hash string, now time.Time) (p principal.Principal, err error) {
+func (s *Store) FindSession(ctx context.Context, hash string, now time.Time) (p principal.Principal, expires time.Time, err error) {
 	var person string
-	if err := s.row(ctx, "SELECT person FROM signed_in WHERE org = ? AND hash = ? AND expires > ?", s.org, hash, nanos(now)).Scan(&person); err != nil {
-		return p, explain(err)
+	var ends int64
+	if err := s.row(ctx, "SELECT person, expires FROM signed_in WHERE org = ? AND hash = ? AND expires > ?", s.org, hash, nanos(now)).Scan(&person, &ends); err != nil {
+		return p, expires, explain(err)
 	}
-	return p, json.Unmarshal([]byte(person), &p)
+	err = json.Unmarshal([]byte(person), &p)
+	return p, fromNanos(ends), err
 }
 
 // EndSession implements store.People.

@@ -13,7 +13,7 @@ import (
 // steps are the steps of the schema, in order. A released step never changes. {int} is a number of
 // 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
 // a table, {keyed} that of a table whose rows lie in the order of their key.
-var steps = []string{firstStep, peopleStep, questionStep, titleStep}
+var steps = []string{firstStep, peopleStep, questionStep, titleStep, wayStep}
 
 // Times are nanoseconds since 1970; 0 is never.
 const firstStep = `
@@ -215,6 +215,11 @@ CREATE TABLE vote (
 // titleStep keeps the headline of a question: to find it in a long call takes a second, and lists show many.
 const titleStep = `
 ALTER TABLE question ADD COLUMN title TEXT NOT NULL DEFAULT '';
+`
+
+// wayStep keeps on which way an answer came.
+const wayStep = `
+ALTER TABLE vote ADD COLUMN way TEXT NOT NULL DEFAULT '';
 `
 
 // migrate adds the missing steps to the schema, and refuses a database that a newer gateway made.
