@@ -63,12 +63,15 @@ func (n *news) next(laptop string) <-chan struct{} {
 	return n.of[laptop]
 }
 
+// tell wakes who waits for a change of a laptop's questions, and who waits for any change: "".
 func (n *news) tell(laptop string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.of[laptop] != nil {
-		close(n.of[laptop])
-		delete(n.of, laptop)
+	for _, of := range []string{laptop, ""} {
+		if n.of[of] != nil {
+			close(n.of[of])
+			delete(n.of, of)
+		}
 	}
 }
 
@@ -201,6 +204,7 @@ func (c *Centre) mayAllow(a *enrolment.AskQuestion, p principal.Principal, owner
 const (
 	ByPage    = "page"
 	ByCommand = "command line"
+	BySlack   = "Slack"
 )
 
 // Rights are what a person may do with a question.

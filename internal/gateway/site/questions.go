@@ -14,6 +14,7 @@ import (
 
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/shown"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
@@ -54,7 +55,7 @@ func (s *Site) takeQuestion(w http.ResponseWriter, r *http.Request, l store.Lapt
 	if err := readLongMessage(w, r, &asked, enrolment.MaxQuestion); err != nil {
 		return nil, err
 	}
-	is, err := newQuestionView(&asked)
+	is, err := shown.NewQuestion(&asked)
 	if err != nil {
 		return nil, refuse(http.StatusBadRequest, "The question cannot be shown: "+err.Error()+".")
 	}
@@ -98,13 +99,6 @@ func (s *Site) serveQuestion(r *http.Request, l store.Laptop) (*reply, error) {
 		return nil, explainQuestion(err)
 	}
 	return &reply{http.StatusOK, s.stateOf(&q)}, nil
-}
-
-// newQuestionView returns a question as a person is shown it.
-func newQuestionView(a *enrolment.AskQuestion) (view.Question, error) {
-	return view.NewQuestion(a.PolicyCalls(), view.Options{
-		Server: a.Server, Why: a.Why, Project: a.Project, Home: a.Home, Rule: a.PolicyRule(), Digest: a.DigestBytes(),
-	})
 }
 
 // questionRow is a question on a page.
@@ -189,45 +183,17 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 	if !entire {
 		return row, nil
 	}
-	is, err := newQuestionView(&q.Asked)
+	is, err := shown.NewQuestion(&q.Asked)
 	if err != nil {
 		return row, err
 	}
 	for _, line := range is.Lines(0)[1:] {
 		row.Lines = append(row.Lines, shownLine(line))
 	}
-	row.Entire = entireLines(&is)
-	return row, nil
-}
-
-// entireLines returns every value that the lines of a question fold. Nothing is left out, however long it
-// is: who allows a call from afar can look at it nowhere else. Equal lines in a row are counted.
-func entireLines(q *view.Question) (all []shownLine) {
-	for i := range q.Requests {
-		for _, a := range q.Requests[i].Values() {
-			if !a.Folded {
-				continue
-			}
-			all = append(all, shownLine(fmt.Sprintf("request %d of %d: %s, entire", i+1, len(q.Requests), a.Path)))
-			last, same := "\n", 0 // no line has that
-			count := func() {
-				if same > 0 {
-					all = append(all, shownLine(fmt.Sprintf("  … the same line %d more times …", same)))
-				}
-			}
-			for line := range a.EachLine() {
-				if line == last {
-					same++
-					continue
-				}
-				count()
-				last, same = line, 0
-				all = append(all, shownLine(view.Gutter+line))
-			}
-			count()
-		}
+	for _, line := range shown.EntireLines(&is) {
+		row.Entire = append(row.Entire, shownLine(line))
 	}
-	return all
+	return row, nil
 }
 
 // What the list of questions shows.

@@ -33,6 +33,7 @@ type Store interface {
 	Segments
 	Records
 	Questions
+	Deliveries
 	People
 	// Check reads the whole database and writes to it, and returns what is wrong with it.
 	Check(ctx context.Context) error
@@ -376,6 +377,26 @@ type Questions interface {
 	RemoveQuestions(ctx context.Context, before time.Time) error
 }
 
+// Delivery is what was sent of a question on a way out of the centre.
+type Delivery struct {
+	Question, Way string
+	Reference     string // by which the message is found again; "" for none
+	Told          string // how the question stood in what was sent last; "" if nothing was sent
+	Open          bool   // more may have to be sent
+	Tries         int    // that failed in a row
+	Next          time.Time
+}
+
+// Deliveries keeps what was sent.
+type Deliveries interface {
+	// FindDelivery returns what was sent of a question on a way; ErrNone if there is nothing.
+	FindDelivery(ctx context.Context, question, way string) (Delivery, error)
+	// PutDelivery keeps a delivery in the place of an earlier one.
+	PutDelivery(ctx context.Context, d Delivery) error
+	// ListOpen returns the open deliveries of a way, by question.
+	ListOpen(ctx context.Context, way string) ([]Delivery, error)
+}
+
 // People keeps who is signed in. Of links and sessions only keyed hashes are kept, of people no roles.
 type People interface {
 	// AddLink adds a link that signs a local person in once, in the place of every other link of theirs.
@@ -387,4 +408,7 @@ type People interface {
 	// FindSession returns who has a session, and when it ends; ErrNone if there is none or it has expired.
 	FindSession(ctx context.Context, hash string, now time.Time) (p principal.Principal, expires time.Time, err error)
 	EndSession(ctx context.Context, hash string) error
+	// ListPeople returns who has signed in with a key or, if that has no #, with an e-mail address that the
+	// provider has verified, each as they were at their last sign-in.
+	ListPeople(ctx context.Context, name string) ([]Owner, error)
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/principal"
@@ -60,6 +61,10 @@ func (s *Store) AddSession(ctx context.Context, hash string, p principal.Princip
 		if err := t.addSession(s.org, hash, p, now, expires); err != nil {
 			return err
 		}
+		if _, err := t.exec("INSERT INTO person (org, who, email, person) VALUES (?, ?, ?, ?) ON CONFLICT (org, who) DO UPDATE SET email = excluded.email, person = excluded.person",
+			s.org, p.Key(), strings.ToLower(p.Email), string(owner)); err != nil {
+			return err
+		}
 		_, err := t.exec("UPDATE laptop SET owner = ? WHERE org = ? AND owner_key = ?", string(owner), s.org, p.Key())
 		return err
 	})
@@ -74,6 +79,23 @@ func (s *Store) FindSession(ctx context.Context, hash string, now time.Time) (p 
 	}
 	err = json.Unmarshal([]byte(person), &p)
 	return p, fromNanos(ends), err
+}
+
+// ListPeople implements store.People.
+func (s *Store) ListPeople(ctx context.Context, name string) ([]store.Owner, error) {
+	which := "email = ?"
+	if strings.Contains(name, "#") {
+		which = "who = ?"
+	} else if name = strings.ToLower(name); name == "" {
+		return nil, nil
+	}
+	return list(ctx, s, func(r scanner) (o store.Owner, err error) {
+		var person string
+		if err = r.Scan(&person); err == nil {
+			err = json.Unmarshal([]byte(person), &o)
+		}
+		return o, err
+	}, "SELECT person FROM person WHERE org = ? AND "+which+" ORDER BY who", s.org, name)
 }
 
 // EndSession implements store.People.

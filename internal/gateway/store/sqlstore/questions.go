@@ -178,6 +178,9 @@ func (s *Store) RemoveQuestions(ctx context.Context, before time.Time) error {
 		if _, err := t.exec("DELETE FROM vote WHERE org = ? AND question IN (SELECT id FROM question WHERE org = ? AND created < ?)", s.org, s.org, nanos(before)); err != nil {
 			return err
 		}
+		if _, err := t.exec("DELETE FROM delivery WHERE org = ? AND question IN (SELECT id FROM question WHERE org = ? AND created < ?)", s.org, s.org, nanos(before)); err != nil {
+			return err
+		}
 		_, err := t.exec("DELETE FROM question WHERE org = ? AND created < ?", s.org, nanos(before))
 		return err
 	})
