@@ -17,7 +17,7 @@ const (
 	firstPause   = 2 * time.Second // after a failure; it doubles
 	longestPause = 5 * time.Minute
 	mostTries    = 20
-	mostAtOnce   = 1000 // questions that a way looks at
+	mostAtOnce   = 10_000 // questions that a way looks at
 )
 
 // Deliver tells people on one way of the questions that wait, until ctx ends. What is to be sent follows from

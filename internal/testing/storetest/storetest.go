@@ -26,7 +26,7 @@ var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 // in one test with different organisations share a database.
 func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 	for name, test := range map[string]func(t *testing.T, s, other store.Store){
-		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "segments": testSegments, "records": testRecords, "people": testPeople,
+		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "segments": testSegments, "records": testRecords, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
 		"races": testRaces, "questions": testQuestions, "racing approvers": testApprovers,
 	} {
 		t.Run(name, func(t *testing.T) {
