@@ -70,12 +70,12 @@ func isSlackID(id, letters string) bool {
 func (s *SlackSettings) Check() error {
 	if !s.IsOn() {
 		if s.TokenFile+s.TokenEnv+s.SigningFile+s.SigningEnv != "" || len(s.Users) > 0 {
-			return errors.New("team is missing; it is the id of your workspace, T...")
+			return errors.New("team is missing; it is the id of your workspace, which begins with T")
 		}
 		return nil
 	}
 	if !isSlackID(s.Team, "TE") {
-		return fmt.Errorf("team: %q is not the id of a workspace, T...", s.Team)
+		return fmt.Errorf("team: %q is not the id of a workspace, which begins with T", s.Team)
 	}
 	if len(s.Channels) == 0 {
 		return errors.New("no [[slack.channel]] is there, so nothing would be sent")

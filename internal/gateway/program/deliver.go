@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/message"
@@ -11,29 +12,28 @@ import (
 )
 
 // newWays returns the ways on which gateway.toml wants questions to be told, and its Slack; nil if it wants none.
-func newWays(is *centre.Centre) (ways []message.Way, slack *message.Slack, err error) {
+func newWays(s *centre.Settings, now func() time.Time) (ways []message.Way, slack *message.Slack, err error) {
 	read := func(s message.Secret) (string, error) { return readSecret(s.Of, s.File, s.Env, os.Getenv) }
-	s := &is.Settings
 	if s.Slack.IsOn() {
-		if slack, err = message.NewSlack(s.Slack, read, is.Now); err != nil {
+		if slack, err = message.NewSlack(s.Slack, read, now); err != nil {
 			return nil, nil, err
 		}
 		ways = append(ways, slack.Ways()...)
 	}
 	for i := range s.Webhooks {
-		way, err := message.NewWebhook(s.Webhooks[i], read, is.Now)
+		way, err := message.NewWebhook(s.Webhooks[i], read, now)
 		if err != nil {
 			return nil, nil, err
 		}
 		ways = append(ways, way)
 	}
-	mails, err := message.NewMail(s.Mail, read, is.Now)
+	mails, err := message.NewMail(s.Mail, read, now)
 	return append(ways, mails...), slack, err
 }
 
 // startDelivery tells people elsewhere of questions until end is called, and lets the site take answers of Slack.
 func startDelivery(ctx context.Context, is *centre.Centre, s *site.Site) (end func(), err error) {
-	ways, slack, err := newWays(is)
+	ways, slack, err := newWays(&is.Settings, is.Now)
 	if err != nil {
 		return nil, err
 	}
