@@ -22,6 +22,7 @@ import (
 //	gateway keys DIR FILE...        writes gateway.toml with the public keys in files
 //	gateway enrols DIR [ARGS...]    enrols this laptop, with the administrator's answer on the page
 //	gateway denies DIR [ARGS...]    the same, denied
+//	[!] gateway signs DIR COMMAND...    runs a command of clawai that asks for a sign-in, allowed (with !: denied) on the page
 //	gateway waits DIR               waits for a question
 //	[!] gateway answers DIR allow|deny WORDS   waits for a question, and answers it on its page
 //	[!] gateway shows DIR PATH REGEXP
@@ -40,10 +41,17 @@ func gatewayInScript(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(os.WriteFile(filepath.Join(dir, "gateway.toml"), []byte("bundle_keys = ["+strings.Join(keys, ", ")+"]\n"), 0o600))
 	case "enrols", "denies":
 		answer := map[string]string{"enrols": "allow", "denies": "deny"}[what]
-		out, err := enrolAtCentre(ts, dir, answer, args[2:])
+		out, err := confirmAtCentre(ts, dir, "/enroll", answer, func(address string) []string { return append(append([]string{"enroll"}, args[2:]...), address) })
 		ts.Logf("%s", out)
 		if (err == nil) != (what == "enrols") {
 			ts.Fatalf("clawai enroll: %v", err)
+		}
+	case "signs":
+		answer := map[bool]string{false: "allow", true: "deny"}[neg]
+		out, err := confirmAtCentre(ts, dir, "/command", answer, func(string) []string { return args[2:] })
+		ts.Logf("%s", out)
+		if (err == nil) == neg || neg && !strings.Contains(out, "it was denied at the centre") {
+			ts.Fatalf("clawai %q: %v", args[2:], err)
 		}
 	case "waits":
 		findQuestion(ts, newCentreBrowser(ts, dir))
@@ -149,10 +157,10 @@ func (b *centreBrowser) post(path string, form url.Values) (int, string) {
 	return b.do(r, nil)
 }
 
-// enrolAtCentre runs clawai enroll and answers on the page with the code that it shows.
-func enrolAtCentre(ts *testscript.TestScript, dir, answer string, args []string) (string, error) {
+// confirmAtCentre runs a command of clawai and answers on a page with the code that it shows.
+func confirmAtCentre(ts *testscript.TestScript, dir, page, answer string, words func(address string) []string) (string, error) {
 	b := newCentreBrowser(ts, dir)
-	cmd := scriptCommand(ts, "clawai", append(append([]string{"enroll"}, args...), b.address)...)
+	cmd := scriptCommand(ts, "clawai", words(b.address)...)
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	cmd.Stderr = cmd.Stdout
@@ -165,7 +173,7 @@ func enrolAtCentre(ts *testscript.TestScript, dir, answer string, args []string)
 		said.WriteString(lines.Text() + "\n")
 		if found := code.FindStringSubmatch(lines.Text()); found != nil && !answered {
 			answered = true
-			if status, body := b.post("/enroll", url.Values{"form": {b.form}, "code": {found[1]}, "answer": {answer}}); status != http.StatusOK {
+			if status, body := b.post(page, url.Values{"form": {b.form}, "code": {found[1]}, "answer": {answer}}); status != http.StatusOK {
 				ts.Fatalf("%d\n%s", status, body)
 			}
 		}

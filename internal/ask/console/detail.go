@@ -150,7 +150,7 @@ func requestAnswers(r *queue.Request, f *Facts) dialog.Asked {
 	switch {
 	case f.Err != nil:
 		denyOnly = "it cannot be shown, so it can only be denied"
-	case r.Reserved != "":
+	case r.DenyOnly() != nil:
 		denyOnly = term.VisibleText(r.DenyOnly().Error())
 	}
 	return dialog.Asked{

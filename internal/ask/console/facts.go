@@ -167,6 +167,13 @@ func contextLines(r *queue.Request, home string) []string {
 	if r.Project != "" {
 		add("folder", term.VisibleValue(view.TildePath(r.Project, home)))
 	}
+	if c := r.Centre; c != nil {
+		add("laptop", term.VisibleText(c.Laptop))
+		add("approvers", term.VisibleText(c.Approvers))
+		if c.Hidden > 0 {
+			add("hidden", fmt.Sprintf("%d secrets are not shown: each [redacted:KIND:LENGTH] stands for one", c.Hidden))
+		}
+	}
 	if r.Status == queue.Pending && !r.Deadline.IsZero() {
 		add("until", r.Deadline.Local().Format(time.TimeOnly)+"; no answer denies")
 	}

@@ -47,6 +47,9 @@ type Request struct {
 	// any other request.
 	Reserved string
 
+	// Centre is set for a question that waits at a team's centre, and not in the queue.
+	Centre *Centre
+
 	// Damage is the reason why the row cannot be read; nil when it is intact. A damaged request
 	// holds no call and can only be denied.
 	Damage error
@@ -75,8 +78,18 @@ func (r *Request) DenyOnly() error {
 		return fmt.Errorf("this call cannot be shown, so it can only be denied: %w", r.Damage)
 	case r.Reserved != "":
 		return fmt.Errorf("only %s can allow this call, at the team's centre; here it can only be denied", r.Reserved)
+	case r.Centre != nil && r.Centre.WhyNot != "":
+		return fmt.Errorf("you can only deny this call: %s", r.Centre.WhyNot)
 	}
 	return nil
+}
+
+// Centre is what a team's centre says of a question.
+type Centre struct {
+	Laptop    string // that asks, with its owner
+	Approvers string // who must allow it, and how many have
+	Hidden    int    // secrets that are not shown
+	WhyNot    string // why the person may not allow it; "" if they may
 }
 
 // Answer is a person's answer to one request.

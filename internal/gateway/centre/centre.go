@@ -28,6 +28,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/clawai/clawai/internal/gateway/figures"
+	"github.com/clawai/clawai/internal/gateway/message"
 	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/gateway/store"
@@ -50,12 +51,15 @@ const organisation = "main"
 
 // Settings are what gateway.toml says.
 type Settings struct {
-	URL        string           `toml:"url"` // the one public address, without a path; "" for --dev alone
-	Env        string           `toml:"env"` // what the rules of laptops are told of where they belong, such as "prod"
-	Listen     Listen           `toml:"listen"`
-	OIDC       signin.Settings  `toml:"oidc"`
-	Roles      []principal.Role `toml:"role"`
-	BundleKeys []string         `toml:"bundle_keys"` // verifier keys, as clawai policy bundle key prints them
+	URL        string                    `toml:"url"` // the one public address, without a path; "" for --dev alone
+	Env        string                    `toml:"env"` // what the rules of laptops are told of where they belong, such as "prod"
+	Listen     Listen                    `toml:"listen"`
+	OIDC       signin.Settings           `toml:"oidc"`
+	Roles      []principal.Role          `toml:"role"`
+	Slack      message.SlackSettings     `toml:"slack"`
+	Webhooks   []message.WebhookSettings `toml:"webhook"`
+	Mail       message.MailSettings      `toml:"mail"`
+	BundleKeys []string                  `toml:"bundle_keys"` // verifier keys, as clawai policy bundle key prints them
 	Offline    struct {
 		Days int    `toml:"days"`
 		Then string `toml:"then"`
@@ -73,6 +77,7 @@ func defaultSettings() (s Settings) {
 	s.LaptopBytes = 4 << 30
 	s.OIDC = signin.DefaultSettings()
 	s.Checkpoints = Checkpoints{Key: CheckpointKeyFile, File: CheckpointsFile, Seconds: 60}
+	s.Slack, s.Mail = message.DefaultSlack(), message.DefaultMail()
 	return s
 }
 
@@ -125,6 +130,11 @@ func (s *Settings) check() error {
 	}
 	if err := s.Checkpoints.check(); err != nil {
 		return fmt.Errorf("checkpoints: %w", err)
+	}
+	for name, err := range map[string]error{"slack": s.Slack.Check(), "webhook": message.CheckWebhooks(s.Webhooks), "mail": s.Mail.Check()} {
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	if len(s.Env) > maxTextLen || strings.ContainsFunc(s.Env, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return fmt.Errorf("env: it has at most %d bytes, of signs that can be seen", maxTextLen)

@@ -29,7 +29,7 @@ const (
 var (
 	ErrNoKeys   = errors.New("this centre has no key of bundles yet: its administrator must put bundle_keys into gateway.toml and start it again")
 	ErrTooOften = errors.New("too often; wait some minutes and try again")
-	ErrNoCode   = errors.New("no laptop waits with this code; it may have expired: run clawai enroll again on the laptop")
+	ErrNoCode   = errors.New("nothing waits with this code; it may have expired: run the command again that showed it")
 	ErrNoAccess = errors.New("this token is not valid here")
 )
 
@@ -88,6 +88,17 @@ func (c *Centre) BeginEnrolment(ctx context.Context, ask enrolment.AskEnrolment,
 	if len(c.Settings.BundleKeys) == 0 {
 		return enrolment.DeviceCode{}, ErrNoKeys
 	}
+	return c.beginWish(ctx, ofLaptop, ask, address)
+}
+
+// The kinds of wishes. The hashes of their codes differ, so that no code of one counts for another.
+const (
+	ofLaptop = ""
+	ofPerson = " of a person" // who wants to answer questions from a command line
+)
+
+// beginWish keeps a wish that a person confirms by a code.
+func (c *Centre) beginWish(ctx context.Context, kind string, ask enrolment.AskEnrolment, address string) (enrolment.DeviceCode, error) {
 	if !c.begun.take(networkOf(address), c.now()) {
 		return enrolment.DeviceCode{}, ErrTooOften
 	}
@@ -100,7 +111,7 @@ func (c *Centre) BeginEnrolment(ctx context.Context, ask enrolment.AskEnrolment,
 	device, user := newSecret(), newWord(codeLetters, codeLength)
 	now := c.now()
 	err := c.Store.AddEnrolment(ctx, store.Enrolment{
-		DeviceHash: c.hashSecret("device", device), UserHash: c.hashSecret("user", user),
+		DeviceHash: c.hashSecret("device"+kind, device), UserHash: c.hashSecret("user"+kind, user),
 		Ask: ask, Address: address, Created: now, Expires: now.Add(codeLife), Interval: pollWait,
 	}, maxWishes)
 	if errors.Is(err, store.ErrMany) {
@@ -114,7 +125,11 @@ func (c *Centre) BeginEnrolment(ctx context.Context, ask enrolment.AskEnrolment,
 
 // FindWish returns the wish with a code that a person typed. Wrong codes count against who typed them.
 func (c *Centre) FindWish(ctx context.Context, typed string, who principal.Principal) (store.Enrolment, error) {
-	e, err := c.Store.FindEnrolment(ctx, c.hashSecret("user", plainCode(typed)))
+	return c.findWish(ctx, ofLaptop, typed, who)
+}
+
+func (c *Centre) findWish(ctx context.Context, kind, typed string, who principal.Principal) (store.Enrolment, error) {
+	e, err := c.Store.FindEnrolment(ctx, c.hashSecret("user"+kind, plainCode(typed)))
 	if err == nil && e.Expires.After(c.now()) {
 		return e, nil
 	}
@@ -129,7 +144,11 @@ func (c *Centre) FindWish(ctx context.Context, typed string, who principal.Princ
 
 // DecideWish allows or denies the wish with a code. Who allows a laptop owns it.
 func (c *Centre) DecideWish(ctx context.Context, typed string, allow bool, who principal.Principal) (store.Enrolment, error) {
-	e, err := c.FindWish(ctx, typed, who)
+	return c.decideWish(ctx, ofLaptop, typed, allow, who)
+}
+
+func (c *Centre) decideWish(ctx context.Context, kind, typed string, allow bool, who principal.Principal) (store.Enrolment, error) {
+	e, err := c.findWish(ctx, kind, typed, who)
 	if err != nil {
 		return e, err
 	}
@@ -143,29 +162,9 @@ func (c *Centre) DecideWish(ctx context.Context, typed string, allow bool, who p
 // PollToken answers a laptop that asks whether a person has decided. The refusal has a code of RFC
 // 8628.
 func (c *Centre) PollToken(ctx context.Context, deviceCode string) (enrolment.Grant, *enrolment.Refusal, error) {
-	refuse := func(code, text string) (enrolment.Grant, *enrolment.Refusal, error) {
-		return enrolment.Grant{}, &enrolment.Refusal{Error: code, Description: text}, nil
-	}
-	hash, now, tooEarly := c.hashSecret("device", deviceCode), c.now(), false
-	e, err := c.Store.PollEnrolment(ctx, hash, func(e *store.Enrolment) {
-		if tooEarly = now.Before(e.Polled.Add(e.Interval)); tooEarly {
-			e.Interval += slowStep
-		}
-		e.Polled = now
-	})
-	switch {
-	case errors.Is(err, store.ErrNone):
-		return refuse(enrolment.Expired, "this code is not known or has expired; run clawai enroll again")
-	case err != nil:
-		return enrolment.Grant{}, nil, err
-	case !e.Expires.After(now):
-		return refuse(enrolment.Expired, "nobody confirmed the code in time; run clawai enroll again")
-	case e.Status == store.Denied:
-		return refuse(enrolment.Refused, "the administrator of the centre denied this laptop")
-	case e.Status != store.Allowed && tooEarly:
-		return refuse(enrolment.SlowDown, "asked too early")
-	case e.Status != store.Allowed:
-		return refuse(enrolment.Pending, "nobody has confirmed the code yet")
+	hash, now := c.hashSecret("device"+ofLaptop, deviceCode), c.now()
+	if refusal, err := c.pollWish(ctx, hash); refusal != nil || err != nil {
+		return enrolment.Grant{}, refusal, err
 	}
 	signs, err := c.CheckpointKey()
 	if err != nil {
@@ -174,12 +173,41 @@ func (c *Centre) PollToken(ctx context.Context, deviceCode string) (enrolment.Gr
 	secret := newSecret()
 	id, err := c.Store.AddLaptop(ctx, hash, store.Laptop{ID: newWord("abcdefghijkmnpqrstuvwxyz23456789", 12), Enrolled: now}, c.hashSecret("token", secret))
 	if errors.Is(err, store.ErrTwice) {
-		return refuse(enrolment.Expired, "this code was used; run clawai enroll again")
+		return enrolment.Grant{}, &enrolment.Refusal{Error: enrolment.Expired, Description: "this code was used; run clawai enroll again"}, nil
 	}
 	if err != nil {
 		return enrolment.Grant{}, nil, err
 	}
 	return enrolment.Grant{Laptop: id, Token: "clw_" + id + "_" + secret, BundleKeys: c.Settings.BundleKeys, Offline: c.Settings.OfflineRule(), CheckpointKey: signs}, nil, nil
+}
+
+// pollWish returns nil if the wish with the hash of a device code was allowed, or why not.
+func (c *Centre) pollWish(ctx context.Context, hash string) (*enrolment.Refusal, error) {
+	refuse := func(code, text string) (*enrolment.Refusal, error) {
+		return &enrolment.Refusal{Error: code, Description: text}, nil
+	}
+	now, tooEarly := c.now(), false
+	e, err := c.Store.PollEnrolment(ctx, hash, func(e *store.Enrolment) {
+		if tooEarly = now.Before(e.Polled.Add(e.Interval)); tooEarly {
+			e.Interval += slowStep
+		}
+		e.Polled = now
+	})
+	switch {
+	case errors.Is(err, store.ErrNone):
+		return refuse(enrolment.Expired, "this code is not known or has expired; run the command again")
+	case err != nil:
+		return nil, err
+	case !e.Expires.After(now):
+		return refuse(enrolment.Expired, "nobody confirmed the code in time; run the command again")
+	case e.Status == store.Denied:
+		return refuse(enrolment.Refused, "it was denied at the centre")
+	case e.Status != store.Allowed && tooEarly:
+		return refuse(enrolment.SlowDown, "asked too early")
+	case e.Status != store.Allowed:
+		return refuse(enrolment.Pending, "nobody has confirmed the code yet")
+	}
+	return nil, nil
 }
 
 // CheckToken returns the laptop whose token this is. ErrNoAccess: it is nobody's, or was revoked.

@@ -54,12 +54,18 @@ func (c *Centre) SignIn(ctx context.Context, p principal.Principal) (session str
 
 // FindPerson returns who has a session, with the roles of now; store.ErrNone if nobody.
 func (c *Centre) FindPerson(ctx context.Context, session string) (principal.Principal, error) {
-	p, err := c.Store.FindSession(ctx, c.hashSecret("session", session), c.now())
+	p, _, err := c.findSession(ctx, c.hashSecret("session", session))
+	return p, err
+}
+
+// findSession returns who has the session of a hash, with the roles of now, and when it ends.
+func (c *Centre) findSession(ctx context.Context, hash string) (principal.Principal, time.Time, error) {
+	p, expires, err := c.Store.FindSession(ctx, hash, c.now())
 	if err == nil && !c.knows(p) {
 		err = store.ErrNone
 	}
 	p.Roles = c.RolesOf(p)
-	return p, err
+	return p, expires, err
 }
 
 // SignOut ends a session.

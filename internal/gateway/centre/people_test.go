@@ -256,3 +256,42 @@ func TestTheDocumentedSettingsServe(t *testing.T) {
 		t.Errorf("%+v, %v, %v", s, err, s.CheckPublic())
 	}
 }
+
+// The session of a command line ends with that of the page on which it was confirmed, and after an hour.
+func TestACommandLineEndsWithItsPage(t *testing.T) {
+	t.Parallel()
+	for _, dev := range []bool{false, true} {
+		c, now := clocked(t)
+		p, life := ana, sessionLife
+		if c.Dev = dev; dev {
+			p, life = principal.Principal{Issuer: principal.Local, Subject: "administrator"}, commandLife+40*time.Minute
+		}
+		session, err := c.SignIn(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*now = now.Add(40 * time.Minute)
+		code, err := c.BeginSignIn(t.Context(), enrolment.AskEnrolment{Name: "desk"}, "1.2.3.4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.DecideSignIn(t.Context(), code.UserCode, true, session); err != nil {
+			t.Fatal(err)
+		}
+		granted, refusal, err := c.PollSignIn(t.Context(), code.DeviceCode)
+		if want := life - 40*time.Minute; err != nil || refusal != nil || time.Duration(granted.ExpiresIn)*time.Second != want || granted.Key != p.Key() {
+			t.Fatalf("%+v, %+v, %v; want %s", granted, refusal, err, want)
+		}
+		*now = now.Add(life - 40*time.Minute - time.Second)
+		if who, err := c.CheckPerson(t.Context(), granted.Token); err != nil || who.Key() != p.Key() {
+			t.Errorf("%+v, %v", who, err)
+		}
+		*now = now.Add(time.Second)
+		if _, err := c.CheckPerson(t.Context(), granted.Token); !errors.Is(err, ErrNoAccess) {
+			t.Errorf("it outlives its hour, or its page: %v", err)
+		}
+		if _, refusal, err := c.PollSignIn(t.Context(), code.DeviceCode); refusal == nil || refusal.Error != enrolment.Expired || err != nil {
+			t.Errorf("%+v, %v", refusal, err)
+		}
+	}
+}

@@ -42,6 +42,7 @@ var (
 	ErrForAnother   = errors.New("the question was replaced by another one")
 	ErrQuestionOver = errors.New("it was answered, or is over")
 	ErrAnswered     = errors.New("you have answered it")
+	ErrOnPage       = errors.New("it is your own laptop that asks, whose agent could use your command line; allow it on the page")
 )
 
 // news wakes those who wait for a change of a laptop's questions.
@@ -63,12 +64,15 @@ func (n *news) next(laptop string) <-chan struct{} {
 	return n.of[laptop]
 }
 
+// tell wakes who waits for a change of a laptop's questions, and who waits for any change: "".
 func (n *news) tell(laptop string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.of[laptop] != nil {
-		close(n.of[laptop])
-		delete(n.of, laptop)
+	for _, of := range []string{laptop, ""} {
+		if n.of[of] != nil {
+			close(n.of[of])
+			delete(n.of, of)
+		}
 	}
 }
 
@@ -202,6 +206,13 @@ func (c *Centre) mayAllow(a *enrolment.AskQuestion, p principal.Principal, owner
 	return nil
 }
 
+// The ways on which an answer comes.
+const (
+	ByPage    = "page"
+	ByCommand = "command line"
+	BySlack   = "Slack"
+)
+
 // Rights are what a person may do with a question.
 type Rights struct {
 	Allow error // why the person may not allow it; nil if they may
@@ -210,15 +221,20 @@ type Rights struct {
 	Owner *principal.Principal // of the laptop; nil if not known
 }
 
-// RightsOf returns what a person may do with a question: its approvers answer it, and the owner of the
-// laptop can deny what their own agent asks.
-func (c *Centre) RightsOf(ctx context.Context, p principal.Principal, q *store.Question) (Rights, error) {
+// RightsOf returns what a person may do with a question on a way: its approvers answer it, and the owner of
+// the laptop can deny what their own agent asks. What a command line keeps of a sign-in, an agent on the
+// same machine could use. So it allows nothing that a laptop of the same person asks; with --dev there is one
+// person alone.
+func (c *Centre) RightsOf(ctx context.Context, p principal.Principal, way string, q *store.Question) (Rights, error) {
 	l, _, err := c.Store.FindLaptop(ctx, q.Laptop)
 	if err != nil {
 		return Rights{Allow: ErrNotYours}, err
 	}
 	owner := c.ownerOf(&l)
 	r := Rights{Allow: c.mayAllow(&q.Asked, p, owner), Owner: owner}
+	if r.Allow == nil && way == ByCommand && !c.Dev && (owner == nil || owner.IsSame(p)) {
+		r.Allow = ErrOnPage
+	}
 	if slices.ContainsFunc(q.Votes, func(v store.Vote) bool { return v.By.IsSame(p) }) {
 		r.Allow = ErrAnswered
 	}
@@ -227,25 +243,35 @@ func (c *Centre) RightsOf(ctx context.Context, p principal.Principal, q *store.Q
 	return r, nil
 }
 
-// Vote keeps the answer of a person to a question. digest is the one that the person was shown.
-func (c *Centre) Vote(ctx context.Context, p principal.Principal, id, digest string, allow bool, words string) (store.Question, error) {
-	found, err := c.Store.FindQuestion(ctx, id)
+// Ballot is the answer of a person to a question.
+type Ballot struct {
+	By       principal.Principal // with the roles of now
+	Way      string
+	Question string
+	Digest   string // that the person was shown
+	Allow    bool
+	Words    string
+}
+
+// Vote keeps an answer. All ways end here.
+func (c *Centre) Vote(ctx context.Context, b Ballot) (store.Question, error) {
+	found, err := c.Store.FindQuestion(ctx, b.Question)
 	if err != nil {
 		return found, err
 	}
-	rights, err := c.RightsOf(ctx, p, &found)
+	rights, err := c.RightsOf(ctx, b.By, b.Way, &found)
 	switch {
 	case err != nil:
 		return found, err
-	case allow && rights.Allow != nil:
+	case b.Allow && rights.Allow != nil:
 		return found, rights.Allow
-	case !allow && !rights.Deny:
+	case !b.Allow && !rights.Deny:
 		return found, ErrNotYours
-	case digest != found.Asked.Digest:
+	case b.Digest != found.Asked.Digest:
 		return found, ErrForAnother
 	}
-	q, err := c.Store.ChangeQuestion(ctx, id, func(q *store.Question) error {
-		return q.AddVote(store.Vote{By: p, Allow: allow, Words: cleanText(words, maxNote), At: c.now()}, QuestionLife)
+	q, err := c.Store.ChangeQuestion(ctx, b.Question, func(q *store.Question) error {
+		return q.AddVote(store.Vote{By: b.By, Allow: b.Allow, Words: cleanText(b.Words, maxNote), At: c.now(), Way: b.Way}, QuestionLife)
 	})
 	switch {
 	case errors.Is(err, store.ErrOver):

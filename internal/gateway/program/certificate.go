@@ -95,26 +95,26 @@ func (c *certificate) settings() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}}
 }
 
-// readSecret returns the secret of the centre at its identity provider; "" if it has none.
-func readSecret(file, variable string, getenv func(string) string) (string, error) {
+// readSecret returns a secret that gateway.toml names; "" if it names none. of is its key there.
+func readSecret(of, file, variable string, getenv func(string) string) (string, error) {
 	switch {
 	case file != "":
 		src, err := config.ReadSecret(file)
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("oidc.client_secret_file: %s is not there", file)
+			return "", fmt.Errorf("%s_file: %s is not there", of, file)
 		}
 		if err != nil {
-			return "", fmt.Errorf("oidc.client_secret_file: %w", err)
+			return "", fmt.Errorf("%s_file: %w", of, err)
 		}
 		if secret := strings.TrimRight(string(src), "\r\n"); secret != "" {
 			return secret, nil
 		}
-		return "", fmt.Errorf("oidc.client_secret_file: %s is empty", file)
+		return "", fmt.Errorf("%s_file: %s is empty", of, file)
 	case variable != "":
 		if secret := getenv(variable); secret != "" {
 			return secret, nil
 		}
-		return "", fmt.Errorf("oidc.client_secret_env: the variable %s is not set", variable)
+		return "", fmt.Errorf("%s_env: the variable %s is not set", of, variable)
 	}
 	return "", nil
 }

@@ -43,6 +43,7 @@ func runDoctor(c *call) error {
 	}
 	say(len(s.BundleKeys) > 0, "settings: %d keys of bundles; %s", len(s.BundleKeys), s.OfflineRule())
 	c.checkDatabase(ctx, &s, say)
+	checkWays(&s, say)
 	if s.URL == "" {
 		if address, err := readAddress(c.dir); err != nil {
 			say(false, "address: %v", err)
@@ -56,6 +57,18 @@ func runDoctor(c *call) error {
 		return errFailed
 	}
 	return nil
+}
+
+// checkWays checks that what gateway.toml says of Slack, webhooks and mail can be used. It sends nothing.
+func checkWays(s *centre.Settings, say func(ok bool, format string, a ...any)) {
+	ways, _, err := newWays(s, time.Now)
+	if err != nil {
+		say(false, "messages: %v", err)
+		return
+	}
+	if len(ways) > 0 {
+		say(true, "messages: %d ways; none was tried", len(ways))
+	}
 }
 
 // checkDatabase checks what the centre keeps.

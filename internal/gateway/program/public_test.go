@@ -81,23 +81,23 @@ func TestSecretsOfTheClient(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "secret")
 	getenv := func(name string) string { return map[string]string{"SECRET": "s"}[name] }
-	if got, err := readSecret("", "", getenv); got != "" || err != nil {
+	if got, err := readSecret("oidc.client_secret", "", "", getenv); got != "" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := readSecret("", "SECRET", getenv); got != "s" || err != nil {
+	if got, err := readSecret("oidc.client_secret", "", "SECRET", getenv); got != "s" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, c := range [][2]string{{file, ""}, {"", "OTHER"}} {
-		if got, err := readSecret(c[0], c[1], getenv); err == nil {
+		if got, err := readSecret("oidc.client_secret", c[0], c[1], getenv); err == nil {
 			t.Errorf("%q: %q", c, got)
 		}
 	}
 	write(t, file, []byte("s\r\n"))
-	if got, err := readSecret(file, "", getenv); got != "s" || err != nil {
+	if got, err := readSecret("oidc.client_secret", file, "", getenv); got != "s" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	write(t, file, []byte("\n"))
-	if got, err := readSecret(file, "", getenv); err == nil {
+	if got, err := readSecret("oidc.client_secret", file, "", getenv); err == nil {
 		t.Errorf("an empty file: %q", got)
 	}
 }

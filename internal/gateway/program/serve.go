@@ -109,6 +109,11 @@ func (c *call) serveDev(ctx context.Context, is *centre.Centre) error {
 		return errors.Join(err, l.Close())
 	}
 	s.Report = newReporter(c.stderr, is.Now)
+	end, err := startDelivery(ctx, is, s)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer end()
 	token, err := is.NewLink(ctx, administrator)
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -136,7 +141,7 @@ func (c *call) sayNext(is *centre.Centre, s *site.Site) {
 // newProvider returns the identity provider that gateway.toml names.
 func newProvider(s *centre.Settings, now func() time.Time) (*signin.Provider, error) {
 	o := s.OIDC
-	secret, err := readSecret(o.SecretFile, o.SecretEnv, os.Getenv)
+	secret, err := readSecret("oidc.client_secret", o.SecretFile, o.SecretEnv, os.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +173,11 @@ func (c *call) servePublic(ctx context.Context, is *centre.Centre) error {
 		return errors.Join(err, l.Close())
 	}
 	s.Report = report
+	end, err := startDelivery(ctx, is, s)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer end()
 	operator := make(chan error, 1)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -71,6 +71,10 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 	if isRecords {
 		allowed = "GET, PUT"
 	}
+	isPerson := personMethods(path) != ""
+	if isPerson {
+		allowed = personMethods(path)
+	}
 	if isQuestion {
 		if allowed = "GET, DELETE"; strings.HasSuffix(path, usePath) {
 			allowed = "POST"
@@ -82,6 +86,8 @@ func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, err
 	case method == "" || !strings.Contains(", "+allowed+",", ", "+method+","):
 		w.Header().Set("Allow", allowed)
 		return nil, refuse(http.StatusMethodNotAllowed, "Only "+allowed+" is answered here.")
+	case isPerson:
+		return s.answerPerson(w, r)
 	case path == enrolment.EnrollPath:
 		return s.answerEnroll(w, r)
 	case path == enrolment.TokenPath:
@@ -174,9 +180,7 @@ func (s *Site) answerEnroll(w http.ResponseWriter, r *http.Request) (*reply, err
 	case err != nil:
 		return nil, err
 	}
-	code.VerificationURI = s.Address() + enrollPage
-	code.Complete = code.VerificationURI + "?code=" + code.UserCode
-	return &reply{http.StatusOK, code}, nil
+	return s.newCodeReply(code, enrollPage), nil
 }
 
 func (s *Site) answerToken(w http.ResponseWriter, r *http.Request) (*reply, error) {

@@ -25,6 +25,7 @@ const (
 	callback      = "/oidc/callback"
 	mePage        = "/me"
 	enrollPage    = "/enroll"
+	commandPage   = "/command"
 	questionsPage = "/questions"
 	laptopsPage   = "/laptops"
 	recordsPage   = "/records"
@@ -77,6 +78,7 @@ var routes = map[string][]route{
 	recordsPage + "/":   {{http.MethodGet, false, readers, (*visit).showRecord}},
 	bundlesPage:         {{http.MethodGet, false, readers, (*visit).showBundles}},
 	enrollPage:          {{http.MethodGet, false, enrollers, (*visit).showEnroll}, {http.MethodPost, false, enrollers, (*visit).decideEnroll}},
+	commandPage:         {{http.MethodGet, false, nil, (*visit).showCommand}, {http.MethodPost, false, nil, (*visit).decideCommand}},
 	mePage:              {{http.MethodGet, false, nil, (*visit).showMe}},
 	SignInPath:          {{http.MethodGet, true, nil, (*visit).showSignIn}},
 	"/sign-in":          {{http.MethodPost, true, nil, (*visit).signIn}},
@@ -259,7 +261,7 @@ func explainCode(err error) (text string, ok bool) {
 	case errors.Is(err, centre.ErrNoCode), errors.Is(err, centre.ErrTooOften):
 		return strings.ToUpper(err.Error()[:1]) + err.Error()[1:] + ".", true
 	case errors.Is(err, store.ErrTwice):
-		return "That laptop was allowed or denied before.", true
+		return "That code was allowed or denied before.", true
 	}
 	return "", false
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/message"
 	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/gateway/store"
@@ -37,8 +38,9 @@ type team struct {
 	dialer *http.Transport
 }
 
-// newTeam starts a public centre with the roles of its groups: the group of each has its name.
-func newTeam(t *testing.T) *team {
+// newTeam starts a public centre with the roles of its groups: the group of each has its name. more is text for
+// gateway.toml.
+func newTeam(t *testing.T, more ...string) *team {
 	t.Helper()
 	w := &team{world: &world{t: t, dir: t.TempDir()}, idp: oidctest.Start(t)}
 	var public string
@@ -49,7 +51,7 @@ func newTeam(t *testing.T) *team {
 	for _, role := range []string{principal.Admin, principal.Enroll, principal.Auditor, principal.Payload, "oncall"} {
 		settings += fmt.Sprintf("[[role]]\nname = %q\ngroups = [%[1]q]\n", role)
 	}
-	w.must(os.WriteFile(filepath.Join(w.dir, centre.SettingsFile), []byte(settings), 0o600))
+	w.must(os.WriteFile(filepath.Join(w.dir, centre.SettingsFile), []byte(settings+strings.Join(more, "\n")), 0o600))
 	w.centre, err = centre.Open(t.Context(), w.dir)
 	w.must(err)
 	w.must(w.centre.Settings.CheckPublic())
@@ -59,6 +61,10 @@ func newTeam(t *testing.T) *team {
 	authority := tlstest.NewAuthority(t, "team")
 	w.site, err = NewPublic(w.centre, l, authority.ServerConfig(tlstest.Leaf{Names: []string{"centre.example"}}), signin.NewProvider(w.centre.Settings.OIDC, oidctest.Secret, publicURL+CallbackPath, time.Now))
 	w.must(err)
+	if s := w.centre.Settings.Slack; s.IsOn() {
+		w.site.Slack, err = message.NewSlack(s, func(s message.Secret) (string, error) { return s.Env, nil }, time.Now)
+		w.must(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- w.site.Serve(ctx) }()

@@ -2,7 +2,7 @@ package site
 
 import (
 	"cmp"
-	"encoding/hex"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,9 +14,9 @@ import (
 
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/shown"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
-	"github.com/clawai/clawai/policy"
 )
 
 // usePath ends the path at which a laptop uses up an approval.
@@ -26,7 +26,7 @@ const usePath = "/use"
 func explainQuestion(err error) error {
 	for known, status := range map[error]int{
 		centre.ErrBadQuestion: http.StatusBadRequest, centre.ErrManyWait: http.StatusTooManyRequests, centre.ErrMuchKept: http.StatusInsufficientStorage, centre.ErrNotYours: http.StatusForbidden,
-		centre.ErrSelf: http.StatusForbidden, centre.ErrRoleGone: http.StatusConflict, centre.ErrForAnother: http.StatusConflict,
+		centre.ErrSelf: http.StatusForbidden, centre.ErrOnPage: http.StatusForbidden, centre.ErrRoleGone: http.StatusConflict, centre.ErrForAnother: http.StatusConflict,
 		centre.ErrQuestionOver: http.StatusConflict, centre.ErrAnswered: http.StatusConflict,
 	} {
 		if errors.Is(err, known) {
@@ -40,14 +40,14 @@ func explainQuestion(err error) error {
 }
 
 // stateOf returns a question as its laptop reads it.
-func (s *Site) stateOf(q *store.Question) *reply {
+func (s *Site) stateOf(q *store.Question) enrolment.QuestionState {
 	now := s.centre.Now()
 	state := enrolment.QuestionState{ID: q.ID, State: q.StateAt(now), Until: int(max(q.Expires.Sub(now), 0) / time.Second)}
 	for i := range q.Votes {
 		v := &q.Votes[i]
 		state.Votes = append(state.Votes, enrolment.Voice{Name: v.By.Name, Key: v.By.Key(), Allow: v.Allow, Words: v.Words})
 	}
-	return &reply{http.StatusOK, state}
+	return state
 }
 
 func (s *Site) takeQuestion(w http.ResponseWriter, r *http.Request, l store.Laptop) (*reply, error) {
@@ -55,7 +55,7 @@ func (s *Site) takeQuestion(w http.ResponseWriter, r *http.Request, l store.Lapt
 	if err := readLongMessage(w, r, &asked, enrolment.MaxQuestion); err != nil {
 		return nil, err
 	}
-	is, err := newQuestionView(&asked)
+	is, err := shown.NewQuestion(&asked)
 	if err != nil {
 		return nil, refuse(http.StatusBadRequest, "The question cannot be shown: "+err.Error()+".")
 	}
@@ -63,7 +63,7 @@ func (s *Site) takeQuestion(w http.ResponseWriter, r *http.Request, l store.Lapt
 	if err != nil {
 		return nil, explainQuestion(err)
 	}
-	return s.stateOf(&q), nil
+	return &reply{http.StatusOK, s.stateOf(&q)}, nil
 }
 
 // serveQuestion answers a laptop that asks for a question of its own.
@@ -98,26 +98,7 @@ func (s *Site) serveQuestion(r *http.Request, l store.Laptop) (*reply, error) {
 	if err != nil {
 		return nil, explainQuestion(err)
 	}
-	return s.stateOf(&q), nil
-}
-
-// newQuestionView returns a question as a person is shown it.
-func newQuestionView(a *enrolment.AskQuestion) (view.Question, error) {
-	calls := make([]policy.Call, len(a.Calls))
-	for i, c := range a.Calls {
-		calls[i] = policy.Call{
-			Server: c.Server, Method: c.Method, Subject: policy.SubjectOf(c.Subject), Names: c.Names,
-			Args: c.Args, Extra: c.Extra, Malformed: c.Malformed,
-		}
-	}
-	o := view.Options{
-		Server: a.Server, Why: a.Why, Project: a.Project, Home: a.Home,
-		Rule: policy.Rule{Action: policy.Prompt, Pos: policy.Position{File: a.RuleFile, Line: a.RuleLine}, Description: a.RuleText},
-	}
-	if digest, err := hex.DecodeString(a.Digest); err == nil && len(digest) == len(o.Digest) {
-		o.Digest = [32]byte(digest)
-	}
-	return view.NewQuestion(calls, o)
+	return &reply{http.StatusOK, s.stateOf(&q)}, nil
 }
 
 // questionRow is a question on a page.
@@ -135,7 +116,7 @@ type questionRow struct {
 	WhyNot                 string
 }
 
-type voteRow struct{ Who, Word, Look, Words, At string }
+type voteRow struct{ Who, Word, Look, Words, At, Way string }
 
 // questionWords are the states in words, and their look.
 var questionWords = map[string]struct {
@@ -154,7 +135,7 @@ var questionWords = map[string]struct {
 // its lines only with entire: to make them of a long call takes a second.
 func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entire bool) (questionRow, error) {
 	now := v.s.centre.Now()
-	rights, err := v.s.centre.RightsOf(v.r.Context(), v.who, q)
+	rights, err := v.s.centre.RightsOf(v.r.Context(), v.who, centre.ByPage, q)
 	if err != nil {
 		return questionRow{}, err
 	}
@@ -181,7 +162,7 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 	}
 	for i := range q.Votes {
 		vote := &q.Votes[i]
-		shown := voteRow{Who: vote.By.Name + " (" + vote.By.Key() + ")", Word: "denied", Look: view.Refused.Word(), At: vote.At.Format(time.DateTime) + " UTC"}
+		shown := voteRow{Who: vote.By.Name + " (" + vote.By.Key() + ")", Word: "denied", Look: view.Refused.Word(), At: vote.At.Format(time.DateTime) + " UTC", Way: vote.Way}
 		if vote.Allow {
 			shown.Word, shown.Look = "allowed", view.Allowed.Word()
 		}
@@ -202,45 +183,17 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 	if !entire {
 		return row, nil
 	}
-	is, err := newQuestionView(&q.Asked)
+	is, err := shown.NewQuestion(&q.Asked)
 	if err != nil {
 		return row, err
 	}
 	for _, line := range is.Lines(0)[1:] {
 		row.Lines = append(row.Lines, shownLine(line))
 	}
-	row.Entire = entireLines(&is)
-	return row, nil
-}
-
-// entireLines returns every value that the lines of a question fold. Nothing is left out, however long it
-// is: who allows a call from afar can look at it nowhere else. Equal lines in a row are counted.
-func entireLines(q *view.Question) (all []shownLine) {
-	for i := range q.Requests {
-		for _, a := range q.Requests[i].Values() {
-			if !a.Folded {
-				continue
-			}
-			all = append(all, shownLine(fmt.Sprintf("request %d of %d: %s, entire", i+1, len(q.Requests), a.Path)))
-			last, same := "\n", 0 // no line has that
-			count := func() {
-				if same > 0 {
-					all = append(all, shownLine(fmt.Sprintf("  … the same line %d more times …", same)))
-				}
-			}
-			for line := range a.EachLine() {
-				if line == last {
-					same++
-					continue
-				}
-				count()
-				last, same = line, 0
-				all = append(all, shownLine(view.Gutter+line))
-			}
-			count()
-		}
+	for _, line := range shown.EntireLines(&is) {
+		row.Entire = append(row.Entire, shownLine(line))
 	}
-	return all
+	return row, nil
 }
 
 // What the list of questions shows.
@@ -250,23 +203,27 @@ const (
 	listAgain     = 5 // seconds after which the list is loaded again
 )
 
+// listQuestions returns the questions that wait, and those that are over. What waits is asked for by itself:
+// many answered questions must not push it out of the list.
+func (s *Site) listQuestions(ctx context.Context) (pending, over []store.Question, err error) {
+	now := s.centre.Now()
+	if pending, err = s.centre.Store.ListPending(ctx, now, mostQuestions); err != nil {
+		return nil, nil, err
+	}
+	over, err = s.centre.Store.ListQuestions(ctx, now.Add(-questionDays*24*time.Hour), mostQuestions)
+	return pending, slices.DeleteFunc(over, func(q store.Question) bool { return q.StateAt(now) == enrolment.QuestionPending }), err
+}
+
 func (v *visit) showQuestions(string) error {
 	ctx := v.r.Context()
 	names, _, err := v.nameLaptops()
 	if err != nil {
 		return err
 	}
-	now := v.s.centre.Now()
-	// What waits is asked for by itself: many answered questions must not push it out of the list.
-	pending, err := v.s.centre.Store.ListPending(ctx, now, mostQuestions)
+	pending, all, err := v.s.listQuestions(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := v.s.centre.Store.ListQuestions(ctx, now.Add(-questionDays*24*time.Hour), mostQuestions)
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(all, func(q store.Question) bool { return q.StateAt(now) == enrolment.QuestionPending })
 	var waiting, over []questionRow
 	for i, q := range slices.Concat(pending, all) {
 		row, err := v.newQuestionRow(&q, names, false)
@@ -309,7 +266,7 @@ func (v *visit) answerQuestion(string) error {
 	if answer != "allow" && answer != "deny" {
 		return refuse(http.StatusBadRequest, "The answer is neither allow nor deny.")
 	}
-	if _, err := v.s.centre.Vote(v.r.Context(), v.who, id, v.form.Get("digest"), answer == "allow", v.form.Get("words")); err != nil {
+	if _, err := v.s.centre.Vote(v.r.Context(), centre.Ballot{By: v.who, Way: centre.ByPage, Question: id, Digest: v.form.Get("digest"), Allow: answer == "allow", Words: v.form.Get("words")}); err != nil {
 		return explainQuestion(err)
 	}
 	return v.goTo(questionsPage + "/" + url.PathEscape(id))

@@ -338,7 +338,7 @@ func TestWhoIsNoApproverReadsNoArguments(t *testing.T) {
 	w.centre.Dev, w.centre.Settings.OIDC.Issuer = false, "https://id.example" // who signs in there counts
 	found, err := w.centre.Store.FindQuestion(context.Background(), q.ID)
 	w.must(err)
-	rights, err := w.centre.RightsOf(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "eve", Name: "eve", Groups: []string{"sre"}, Roles: []string{principal.Auditor, principal.Admin}}, &found)
+	rights, err := w.centre.RightsOf(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "eve", Name: "eve", Groups: []string{"sre"}, Roles: []string{principal.Auditor, principal.Admin}}, centre.ByPage, &found)
 	w.must(err)
 	eve := visit{s: w.site, r: w.request("GET", "/", ""), who: principal.Principal{Issuer: "https://id.example", Subject: "eve", Roles: []string{principal.Auditor}}}
 	found.Votes = []store.Vote{{Words: "no: /tmp/x"}}
@@ -349,18 +349,18 @@ func TestWhoIsNoApproverReadsNoArguments(t *testing.T) {
 	if rights.Read || rights.Deny || rights.Allow == nil {
 		t.Errorf("%+v", rights)
 	}
-	rights, err = w.centre.RightsOf(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "ana", Name: "ana", Groups: []string{"dba"}}, &found)
+	rights, err = w.centre.RightsOf(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "ana", Name: "ana", Groups: []string{"dba"}}, centre.ByPage, &found)
 	if w.must(err); !rights.Read || !rights.Deny || rights.Allow != nil {
 		t.Errorf("%+v", rights)
 	}
 	// The role is checked again when the approval is used: a person's groups are those of their sign-in.
-	_, err = w.centre.Vote(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "ana", Name: "ana", Roles: []string{"oncall"}}, q.ID, a.Digest, true, "")
+	_, err = w.centre.Vote(context.Background(), centre.Ballot{By: principal.Principal{Issuer: "https://id.example", Subject: "ana", Name: "ana", Roles: []string{"oncall"}}, Way: centre.ByPage, Question: q.ID, Digest: a.Digest, Allow: true})
 	if err == nil {
 		t.Error("a role that the rule does not name allowed it")
 	}
 	b := askWhat("2", 1, "role:oncall")
 	q = w.ask(grant.Token, b)
-	_, err = w.centre.Vote(context.Background(), principal.Principal{Issuer: "https://id.example", Subject: "ana", Name: "ana", Roles: []string{"oncall"}}, q.ID, b.Digest, true, "")
+	_, err = w.centre.Vote(context.Background(), centre.Ballot{By: principal.Principal{Issuer: "https://id.example", Subject: "ana", Name: "ana", Roles: []string{"oncall"}}, Way: centre.ByPage, Question: q.ID, Digest: b.Digest, Allow: true})
 	w.must(err)
 	if status := w.call(grant.Token, "POST", enrolment.QuestionsPath+"/"+q.ID+"/use", nil, nil); status != 409 {
 		t.Errorf("an approver who has the role no more: %d", status)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/message"
 	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/page"
 )
@@ -34,6 +35,9 @@ type Site struct {
 
 	mu    sync.Mutex
 	works map[string]int // what is done now and takes memory or time, by laptop and kind
+
+	// Slack takes clicks; nil if gateway.toml names none. It is set before Serve.
+	Slack *message.Slack
 
 	// Report is told of each fault of the centre itself, of which a laptop or a browser is told no
 	// details; nil for nobody.
@@ -119,6 +123,10 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, a browser names no Origin when it sends a form
+	if r.URL.Path == slackPath {
+		s.serveSlack(w, r)
+		return
+	}
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
 		s.serveLaptop(w, r)
 		return

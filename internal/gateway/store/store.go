@@ -33,6 +33,7 @@ type Store interface {
 	Segments
 	Records
 	Questions
+	Deliveries
 	People
 	Checkpoints
 	Keys
@@ -290,6 +291,7 @@ type Vote struct {
 	Allow bool
 	Words string
 	At    time.Time
+	Way   string // on which it came; "" of an answer that was given before ways were kept
 }
 
 // maxStep is how far a clock may be set back before what is open counts as expired.
@@ -384,6 +386,26 @@ type Questions interface {
 	RemoveQuestions(ctx context.Context, before time.Time) error
 }
 
+// Delivery is what was sent of a question on a way out of the centre.
+type Delivery struct {
+	Question, Way string
+	Reference     string // by which the message is found again; "" for none
+	Told          string // how the question stood in what was sent last; "" if nothing was sent
+	Open          bool   // more may have to be sent
+	Tries         int    // that failed in a row
+	Next          time.Time
+}
+
+// Deliveries keeps what was sent.
+type Deliveries interface {
+	// FindDelivery returns what was sent of a question on a way; ErrNone if there is nothing.
+	FindDelivery(ctx context.Context, question, way string) (Delivery, error)
+	// PutDelivery keeps a delivery in the place of an earlier one.
+	PutDelivery(ctx context.Context, d Delivery) error
+	// ListOpen returns the open deliveries of a way, by question.
+	ListOpen(ctx context.Context, way string) ([]Delivery, error)
+}
+
 // People keeps who is signed in. Of links and sessions only keyed hashes are kept, of people no roles.
 type People interface {
 	// AddLink adds a link that signs a local person in once, in the place of every other link of theirs.
@@ -392,7 +414,10 @@ type People interface {
 	UseLink(ctx context.Context, hash, session string, now, expires time.Time) error
 	// AddSession makes a session of a person, and keeps their groups for the laptops that are theirs.
 	AddSession(ctx context.Context, hash string, p principal.Principal, now, expires time.Time) error
-	// FindSession returns who has a session; ErrNone if there is none or it has expired.
-	FindSession(ctx context.Context, hash string, now time.Time) (principal.Principal, error)
+	// FindSession returns who has a session, and when it ends; ErrNone if there is none or it has expired.
+	FindSession(ctx context.Context, hash string, now time.Time) (p principal.Principal, expires time.Time, err error)
 	EndSession(ctx context.Context, hash string) error
+	// ListPeople returns who has signed in with a key or, if that has no #, with an e-mail address that the
+	// provider has verified, each as they were at their last sign-in.
+	ListPeople(ctx context.Context, name string) ([]Owner, error)
 }

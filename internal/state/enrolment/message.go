@@ -14,6 +14,11 @@ const (
 	// + "/ID": GET with wait=SECONDS, which answers as soon as the state changes; DELETE, when the call is
 	// over; and POST to QuestionsPath + "/ID/use", which uses up an approval.
 	QuestionsPath = "/v1/questions"
+
+	// Paths for a person's command line, whose token is not that of a laptop.
+	SignInPath      = "/v1/person"           // POST AskEnrolment, answered by DeviceCode; DELETE ends the session
+	SignInTokenPath = "/v1/person/token"     //nolint:gosec // POST AskToken, answered by SignIn, or 400 with Refusal
+	AnswersPath     = "/v1/person/questions" // GET: AskedList. Behind it, "/ID": GET, and POST Answer: Asked
 )
 
 // AskEnrolment begins an enrolment by device code (RFC 8628).
@@ -45,6 +50,14 @@ type Grant struct {
 	BundleKeys    []string `json:"bundle_keys"`
 	Offline       Offline  `json:"offline"`
 	CheckpointKey string   `json:"checkpoint_key,omitempty"` // verifier key of the centre's checkpoints; "" if it makes none
+}
+
+// SignIn is the answer to AskToken when a person has confirmed the code of their command line.
+type SignIn struct {
+	Token     string `json:"token"`
+	Name      string `json:"name"` // of the person, for people to read
+	Key       string `json:"key"`
+	ExpiresIn int    `json:"expires_in"` // seconds
 }
 
 // Refusal is the body of an answer that refuses. To AskToken its Error is one of the codes below.

@@ -1,6 +1,12 @@
 package enrolment
 
-import "encoding/json"
+import (
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
 
 // Bounds of a question, on both sides.
 const (
@@ -34,6 +40,31 @@ type AskQuestion struct {
 	Wait      int      `json:"wait"` // seconds for which the call waits
 }
 
+// PolicyCalls returns the calls as they are shown to a person.
+func (a *AskQuestion) PolicyCalls() []policy.Call {
+	calls := make([]policy.Call, len(a.Calls))
+	for i, c := range a.Calls {
+		calls[i] = policy.Call{
+			Server: c.Server, Method: c.Method, Subject: policy.SubjectOf(c.Subject), Names: c.Names,
+			Args: c.Args, Extra: c.Extra, Malformed: c.Malformed,
+		}
+	}
+	return calls
+}
+
+// PolicyRule returns the rule that asks.
+func (a *AskQuestion) PolicyRule() policy.Rule {
+	return policy.Rule{Action: policy.Prompt, Pos: policy.Position{File: a.RuleFile, Line: a.RuleLine}, Description: a.RuleText}
+}
+
+// DigestBytes returns the digest; zero if it is none.
+func (a *AskQuestion) DigestBytes() (digest [32]byte) {
+	if src, err := hex.DecodeString(a.Digest); err == nil && len(src) == len(digest) {
+		copy(digest[:], src)
+	}
+	return digest
+}
+
 // ShownCall is a call as a person sees it.
 type ShownCall struct {
 	Subject   string          `json:"subject"` // the key of rules about it
@@ -62,6 +93,37 @@ type QuestionState struct {
 	Votes []Voice `json:"votes,omitempty"`
 	// Until is when the question, or the approval that was given, ends: seconds from now.
 	Until int `json:"until"`
+}
+
+// AskedState is how a question stands for somebody who may answer it.
+type AskedState struct {
+	QuestionState
+	Created time.Time `json:"created"` // by the centre's clock
+	Decided time.Time `json:"decided,omitzero"`
+	Held    int       `json:"held,omitempty"`    // for so many seconds the call still waits
+	WhyNot  string    `json:"why_not,omitempty"` // why the person may not allow it; "" if they may
+}
+
+// Asked is a question as somebody reads it who may answer it.
+type Asked struct {
+	AskedState
+	AskQuestion
+	Laptop string `json:"laptop"` // its name
+	Owner  string `json:"owner,omitempty"`
+}
+
+// AskedList has the questions that a person may answer, the oldest first, and those that they could answer
+// and that are over, the newest first.
+type AskedList struct {
+	Waiting []AskedState `json:"waiting"`
+	Over    []AskedState `json:"over"`
+}
+
+// Answer is a person's answer to a question. Digest is the one that the person was shown.
+type Answer struct {
+	Digest string `json:"digest"`
+	Allow  bool   `json:"allow"`
+	Words  string `json:"words,omitempty"`
 }
 
 // Voice is what one person said.

@@ -25,7 +25,7 @@ func question(id string, n int, digest string, approvals int) store.Question {
 }
 
 func vote(by string, allow bool, at time.Time) store.Vote {
-	return store.Vote{By: principal.Principal{Issuer: "https://id.example", Subject: by, Name: by, Groups: []string{"sre"}}, Allow: allow, Words: "w", At: at}
+	return store.Vote{By: principal.Principal{Issuer: "https://id.example", Subject: by, Name: by, Groups: []string{"sre"}}, Allow: allow, Words: "w", At: at, Way: "page"}
 }
 
 func testQuestions(t *testing.T, s, other store.Store) {

@@ -26,7 +26,7 @@ var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 // in one test with different organisations share a database.
 func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 	for name, test := range map[string]func(t *testing.T, s, other store.Store){
-		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "segments": testSegments, "records": testRecords, "people": testPeople,
+		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "segments": testSegments, "records": testRecords, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
 		"races": testRaces, "questions": testQuestions, "racing approvers": testApprovers, "checkpoints": testCheckpoints, "racing checkpoints": testRacingCheckpoints, "keys": testKeys,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -365,15 +365,15 @@ func testPeople(t *testing.T, s, other store.Store) {
 	must(t, s.UseLink(ctx, "second", "session", began, began.Add(time.Hour)))
 	wants(t, s.UseLink(ctx, "second", "another", began, began.Add(time.Hour)), store.ErrNone)
 	local := principal.Principal{Issuer: principal.Local, Subject: "ana", Name: "ana", GroupsKnown: true}
-	if p, err := s.FindSession(ctx, "session", began); !reflect.DeepEqual(p, local) || err != nil {
-		t.Errorf("%+v, %v", p, err)
+	if p, ends, err := s.FindSession(ctx, "session", began); !reflect.DeepEqual(p, local) || !ends.Equal(began.Add(time.Hour)) || err != nil {
+		t.Errorf("%+v, %v, %v", p, ends, err)
 	}
-	_, err := s.FindSession(ctx, "session", began.Add(time.Hour))
+	_, _, err := s.FindSession(ctx, "session", began.Add(time.Hour))
 	wants(t, err, store.ErrNone)
-	_, err = other.FindSession(ctx, "session", began)
+	_, _, err = other.FindSession(ctx, "session", began)
 	wants(t, err, store.ErrNone)
 	must(t, s.EndSession(ctx, "session"))
-	_, err = s.FindSession(ctx, "session", began)
+	_, _, err = s.FindSession(ctx, "session", began)
 	wants(t, err, store.ErrNone)
 
 	// Who signs in brings new groups to their laptops, and to nobody else's; roles are not kept.
@@ -383,7 +383,7 @@ func testPeople(t *testing.T, s, other store.Store) {
 	must(t, s.AddSession(ctx, "hers", p, began.Add(time.Minute), began.Add(time.Hour)))
 	wants(t, s.EndSession(ctx, "nobody's"), store.ErrNone)
 	p.Roles = nil
-	if got, err := s.FindSession(ctx, "hers", began); err != nil || !reflect.DeepEqual(got, p) {
+	if got, _, err := s.FindSession(ctx, "hers", began); err != nil || !reflect.DeepEqual(got, p) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	stranger := p
@@ -396,7 +396,7 @@ func testPeople(t *testing.T, s, other store.Store) {
 		t.Errorf("another organisation's laptop: %+v, %v", l.Owner, err)
 	}
 	must(t, s.AddSession(ctx, "late", p, began.Add(time.Hour), began.Add(2*time.Hour))) // the others have expired
-	_, err = s.FindSession(ctx, "hers", began)
+	_, _, err = s.FindSession(ctx, "hers", began)
 	wants(t, err, store.ErrNone)
 }
 

@@ -35,7 +35,8 @@ func Command() *cli.Command {
 		UsageText: "clawai approve [--once] [-p SECONDS]\n" +
 			"clawai approve ID [--json|--list]\n" +
 			"clawai approve --list|--history N|--granted|--revoke ID [--json]\n" +
-			"clawai approve --web [--port N] [--ipv6] [--open]",
+			"clawai approve --web [--port N] [--ipv6] [--open]\n" +
+			"clawai approve --gateway [--at URL] [ID] [--once|--list|--history N|--sign-out] [--json]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "list", Usage: "print what waits, and exit"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document, and exit"},
@@ -48,6 +49,9 @@ func Command() *cli.Command {
 			&cli.IntFlag{Name: "port", Usage: "with --web: listen on port `N` (default: a free one)"},
 			&cli.BoolFlag{Name: "ipv6", Usage: "with --web: listen on [::1]"},
 			&cli.BoolFlag{Name: "open", Usage: "with --web: open the browser"},
+			&cli.BoolFlag{Name: "gateway", Usage: "answer what your team's centre asks you, after you signed in on its page"},
+			&cli.StringFlag{Name: "at", Usage: "with --gateway: the centre's `URL` (default: where this laptop is enrolled)"},
+			&cli.BoolFlag{Name: "sign-out", Usage: "with --gateway: end your sign-in, and exit"},
 		},
 		Action: runApprove,
 	}
@@ -65,7 +69,14 @@ func runApprove(c *cli.Context) error {
 	if c.Bool("web") {
 		return servePage(c, "/")
 	}
-	q, dirs, err := openQueue(time.Duration(c.Int("poll")) * time.Second)
+	if c.Bool("sign-out") {
+		dirs, err := config.ReadFolders()
+		if err != nil {
+			return err
+		}
+		return signOut(c.Context, c, dirs)
+	}
+	q, dirs, err := openAny(c, time.Duration(c.Int("poll"))*time.Second)
 	if err != nil {
 		return err
 	}
@@ -130,7 +141,7 @@ const overviewCheck = 5 * time.Second
 // oneMode refuses options that do not go together.
 func oneMode(c *cli.Context, ids int) error {
 	var modes []string
-	for _, name := range []string{"list", "once", "history", "granted", "revoke", "web"} {
+	for _, name := range []string{"list", "once", "history", "granted", "revoke", "web", "sign-out"} {
 		if c.IsSet(name) {
 			modes = append(modes, "--"+name)
 		}
@@ -140,7 +151,11 @@ func oneMode(c *cli.Context, ids int) error {
 		return cmdline.Usagef("approve shows one request at a time, or all of them without an ID; to answer several from a script, run: clawai decide")
 	case len(modes) > 1 || ids == 1 && len(modes) == 1 && !c.Bool("list"):
 		return cmdline.Usagef("these do not go together: %s; see: clawai approve --help", strings.Join(append(modes, "an ID")[:len(modes)+ids], ", "))
-	case c.Bool("json") && (c.Bool("once") || c.Bool("web")):
+	case !c.Bool("gateway") && (c.IsSet("at") || c.Bool("sign-out")):
+		return cmdline.Usagef("--at and --sign-out go with --gateway; see: clawai approve --help")
+	case c.Bool("gateway") && (c.Bool("web") || c.Bool("granted") || c.IsSet("revoke")):
+		return cmdline.Usagef("--web, --granted and --revoke are about this laptop's own questions; leave --gateway out")
+	case c.Bool("json") && (c.Bool("once") || c.Bool("web") || c.Bool("sign-out")):
 		return cmdline.Usagef("--json prints and exits: it goes with --list, --history, --granted, --revoke, or an ID")
 	case c.Int("poll") < 1:
 		return cmdline.Usagef("-p: %d is not a number of seconds", c.Int("poll"))
@@ -162,6 +177,36 @@ func openQueue(check time.Duration) (*queue.Queue, config.Folders, error) {
 	return q, dirs, err
 }
 
+// answerQueue is where the questions wait that a command answers: on this laptop, or at a team's centre.
+type answerQueue interface {
+	console.Queue
+	Close() error
+}
+
+// openAny opens the questions of the team's centre with --gateway, otherwise those of this laptop.
+func openAny(c *cli.Context, check time.Duration) (answerQueue, config.Folders, error) {
+	if !c.Bool("gateway") {
+		return openQueue(check)
+	}
+	dirs, err := config.ReadFolders()
+	if err == nil {
+		err = config.PrivateFolder(dirs.State)
+	}
+	if err != nil {
+		return nil, dirs, err
+	}
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	q, err := openCentre(ctx, c, dirs)
+	if ctx.Err() != nil {
+		err = &cmdline.ExitError{Code: cmdline.ExitInterrupted}
+	}
+	if err != nil {
+		return nil, dirs, err
+	}
+	return q, dirs, nil
+}
+
 // idError sets the exit code for an unknown or ambiguous id.
 func idError(err error) error {
 	if errors.Is(err, queue.ErrUnknown) || errors.Is(err, queue.ErrAmbiguous) {
@@ -171,13 +216,13 @@ func idError(err error) error {
 }
 
 // requestOf returns the request with an id.
-func requestOf(ctx context.Context, q *queue.Queue, id string) (queue.Request, error) {
+func requestOf(ctx context.Context, q console.Queue, id string) (queue.Request, error) {
 	r, err := q.Get(ctx, id)
 	return r, idError(err)
 }
 
 // approveID shows one request and reads the answer.
-func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) error {
+func approveID(c *cli.Context, q answerQueue, dirs config.Folders, id string) error {
 	r, err := requestOf(c.Context, q, id)
 	if err != nil {
 		return err
@@ -202,7 +247,7 @@ func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) e
 
 // openConsole opens the console, for all requests or for one. A console for all requests counts
 // as an answerer of the queue. callsFirst is console.Options.CallsFirst.
-func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only string, callsFirst bool) (console.Result, error) {
+func openConsole(c *cli.Context, q answerQueue, dirs config.Folders, only string, callsFirst bool) (console.Result, error) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	o := console.Options{
@@ -210,12 +255,12 @@ func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only strin
 		Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Every: time.Duration(max(c.Int("poll"), 0)) * time.Second,
 		CallsFirst: callsFirst,
 	}
-	if only == "" {
+	if own, ok := q.(*queue.Queue); ok && only == "" {
 		all := overview.New(dirs, 0)
 		o.Calls, o.Search, o.CallsPage, o.Pages = followCalls(all), searchCalls(all), callsPage, []console.Page{sessionsPage(all), serversPage(ctx, all)}
 		o.Fault = all.PolicyFault
 		o.Notice = tellPolicyFault(dirs)
-		here, err := q.AddAnswerer("console")
+		here, err := own.AddAnswerer("console")
 		if err != nil {
 			return console.Result{}, err
 		}

@@ -21,9 +21,10 @@ import (
 // DecideCommand returns "clawai decide".
 func DecideCommand() *cli.Command {
 	return &cli.Command{
-		Name:      "decide",
-		Usage:     "answer one waiting call by its id",
-		UsageText: "clawai decide ID allow|deny [-n NOTE] [--for once|session|always] [--scope exact|file|folder|tool] [--json]",
+		Name:  "decide",
+		Usage: "answer one waiting call by its id",
+		UsageText: "clawai decide ID allow|deny [-n NOTE] [--for once|session|always] [--scope exact|file|folder|tool] [--json]\n" +
+			"clawai decide --gateway [--at URL] ID allow|deny [-n NOTE] [--json]",
 		Description: "The beginning of an ID is enough if it fits no other; clawai approve --list shows 8\n" +
 			"characters, which always do.\n" +
 			"Waits up to five seconds for what became of the call. Exits 0 when the answer\n" +
@@ -34,6 +35,8 @@ func DecideCommand() *cli.Command {
 			&cli.StringFlag{Name: "for", Value: "once", Usage: "how `LONG` the answer holds: once, session, or always (a rule is written)"},
 			&cli.StringFlag{Name: "scope", Usage: "how far --for session and --for always reach: `SCOPE` exact, file, folder, or tool (default: exact; if that is not offered, --for always needs a scope)"},
 			&cli.BoolFlag{Name: "json", Usage: "print the request and its answer as one JSON document"},
+			&cli.BoolFlag{Name: "gateway", Usage: "answer a question of your team's centre; see: clawai approve --gateway --list"},
+			&cli.StringFlag{Name: "at", Usage: "with --gateway: the centre's `URL` (default: where this laptop is enrolled)"},
 		},
 		Action: runDecide,
 	}
@@ -51,7 +54,10 @@ func runDecide(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	q, dirs, err := openQueue(0)
+	if !c.Bool("gateway") && c.IsSet("at") {
+		return cmdline.Usagef("--at goes with --gateway; see: clawai decide --help")
+	}
+	q, dirs, err := openAny(c, 0)
 	if err != nil {
 		return err
 	}
@@ -123,7 +129,7 @@ func checkAnswer(a *queue.Answer, r *queue.Request) error {
 	if f.Err != nil && a.Reply != gate.DenyOnce {
 		return fmt.Errorf("this call cannot be shown, so it can only be denied: %w", f.Err)
 	}
-	if r.Reserved != "" && a.Reply != gate.DenyOnce {
+	if r.DenyOnly() != nil && a.Reply != gate.DenyOnce {
 		return errors.New(term.VisibleText(r.DenyOnly().Error()))
 	}
 	switch a.Reply {

@@ -20,7 +20,7 @@ import (
 // listed limits the text of one request in a line of a list, in characters.
 const listed = 160
 
-func printPending(c *cli.Context, q *queue.Queue, dirs config.Folders, color bool) error {
+func printPending(c *cli.Context, q console.Queue, dirs config.Folders, color bool) error {
 	all, err := q.Pending(c.Context)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func printPending(c *cli.Context, q *queue.Queue, dirs config.Folders, color boo
 	return nil
 }
 
-func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders, color bool) error {
+func printHistory(c *cli.Context, q console.Queue, dirs config.Folders, color bool) error {
 	all, err := q.History(c.Context, c.Int("history"))
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func printRequest(w io.Writer, r *queue.Request, o view.Options) error {
 	return err
 }
 
-func printGrants(c *cli.Context, q *queue.Queue) error {
+func printGrants(c *cli.Context, q console.Queue) error {
 	all, err := q.Grants(c.Context)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func printGrants(c *cli.Context, q *queue.Queue) error {
 	return nil
 }
 
-func revokeGrant(c *cli.Context, q *queue.Queue) error {
+func revokeGrant(c *cli.Context, q console.Queue) error {
 	if err := q.Revoke(c.Context, c.String("revoke")); err != nil {
 		return idError(err)
 	}

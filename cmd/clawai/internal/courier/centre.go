@@ -24,7 +24,7 @@ import (
 
 const (
 	requestTimeout = 30 * time.Second
-	maxAnswer      = 1 << 20 // bytes of an answer in JSON
+	maxAnswer      = 4 << 20 // bytes of an answer in JSON; a question may grow by its escapes
 	maxETag        = 200
 )
 
@@ -67,6 +67,15 @@ func (e *StatusError) Error() string {
 		return fmt.Sprintf("the centre does not know this laptop any more (%d%s); ask its owner, or end the enrolment with: clawai unenroll", e.Code, why)
 	}
 	return fmt.Sprintf("the centre answered %d %s%s", e.Code, http.StatusText(e.Code), why)
+}
+
+// Plain returns what the centre says without advice about a laptop, for an answer to a person.
+func (e *StatusError) Plain() error {
+	_, text, both := strings.Cut(e.Reason, ", ")
+	if !both {
+		text = fmt.Sprintf("%d %s %s", e.Code, http.StatusText(e.Code), e.Reason)
+	}
+	return errors.New("the centre says: " + term.VisibleText(strings.TrimSuffix(cutText(text), ".")))
 }
 
 func cutText(s string) string {
@@ -120,8 +129,8 @@ func (c *Centre) send(ctx context.Context, method, path string, body []byte, kin
 	return nil, failed
 }
 
-// exchangeJSON sends a document and reads the answer into out; out may be nil.
-func (c *Centre) exchangeJSON(ctx context.Context, method, path string, in, out any) error {
+// ExchangeJSON sends a document and reads the answer into out; out may be nil.
+func (c *Centre) ExchangeJSON(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
 		var err error
@@ -153,9 +162,9 @@ func readAnswer(resp *http.Response, out any) error {
 	return nil
 }
 
-// AskEnrolment asks for a code that a person confirms at the centre.
-func (c *Centre) AskEnrolment(ctx context.Context, ask enrolment.AskEnrolment) (d enrolment.DeviceCode, err error) {
-	if err = c.exchangeJSON(ctx, http.MethodPost, enrolment.EnrollPath, ask, &d); err != nil {
+// AskCode asks at a path of the centre for a code that a person confirms there.
+func (c *Centre) AskCode(ctx context.Context, path string, ask enrolment.AskEnrolment) (d enrolment.DeviceCode, err error) {
+	if err = c.ExchangeJSON(ctx, http.MethodPost, path, ask, &d); err != nil {
 		return d, err
 	}
 	if d.DeviceCode == "" || !isTypable(d.UserCode) {
@@ -185,19 +194,20 @@ func isTypable(code string) bool {
 	return code != "" && len(code) <= 32 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// AwaitGrant waits until a person has confirmed the code (RFC 8628).
-func (c *Centre) AwaitGrant(ctx context.Context, d enrolment.DeviceCode) (g enrolment.Grant, err error) {
+// AwaitGrant asks at a path of the centre until a person has confirmed the code (RFC 8628), and reads the
+// answer into granted.
+func (c *Centre) AwaitGrant(ctx context.Context, path string, d enrolment.DeviceCode, granted any) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(d.ExpiresIn)*time.Second, errors.New("nobody confirmed the code in time; run the command again"))
 	defer cancel()
 	for pause := time.Duration(d.Interval) * time.Second; ; {
 		select {
 		case <-ctx.Done():
-			return g, context.Cause(ctx)
+			return context.Cause(ctx)
 		case <-time.After(pause):
 		}
-		err := c.exchangeJSON(ctx, http.MethodPost, enrolment.TokenPath, enrolment.AskToken{DeviceCode: d.DeviceCode}, &g)
+		err := c.ExchangeJSON(ctx, http.MethodPost, path, enrolment.AskToken{DeviceCode: d.DeviceCode}, granted)
 		if err == nil {
-			return g, nil
+			return nil
 		}
 		refused, answered := errors.AsType[*StatusError](err)
 		code := ""
@@ -209,15 +219,15 @@ func (c *Centre) AwaitGrant(ctx context.Context, d enrolment.DeviceCode) (g enro
 		case code == enrolment.SlowDown:
 			pause += 5 * time.Second
 		case code == enrolment.Expired:
-			return g, errors.New("nobody confirmed the code in time; run the command again")
+			return errors.New("nobody confirmed the code in time; run the command again")
 		case code == enrolment.Refused:
-			return g, errors.New("the enrolment was refused at the centre")
+			return errors.New("it was denied at the centre")
 		case ctx.Err() != nil:
-			return g, context.Cause(ctx)
+			return context.Cause(ctx)
 		case !answered || refused.Code >= 500 || refused.Code == http.StatusTooManyRequests:
 			pause = min(2*pause, time.Minute)
 		default:
-			return g, err
+			return err
 		}
 	}
 }
@@ -268,7 +278,7 @@ func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err e
 
 // SendReport says how this laptop is, and returns what the centre says to it.
 func (c *Centre) SendReport(ctx context.Context, r enrolment.Report) (told enrolment.Told, err error) {
-	err = c.exchangeJSON(ctx, http.MethodPost, enrolment.StatePath, r, &told)
+	err = c.ExchangeJSON(ctx, http.MethodPost, enrolment.StatePath, r, &told)
 	return told, err
 }
 
@@ -278,7 +288,7 @@ func segmentPath(session, segment string) string {
 
 // askHeld returns how much of a segment the centre holds.
 func (c *Centre) askHeld(ctx context.Context, session, segment string) (h enrolment.Held, err error) {
-	err = c.exchangeJSON(ctx, http.MethodGet, segmentPath(session, segment), nil, &h)
+	err = c.ExchangeJSON(ctx, http.MethodGet, segmentPath(session, segment), nil, &h)
 	if refused, is := errors.AsType[*StatusError](err); is && refused.Code == http.StatusNotFound {
 		return enrolment.Held{}, nil
 	}

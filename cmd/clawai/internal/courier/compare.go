@@ -114,7 +114,7 @@ func (m *comparer) takeCheckpoint(ctx context.Context) error {
 		return err
 	}
 	var newest checkpoint.Newest
-	if err := m.c.centre.exchangeJSON(ctx, http.MethodGet, checkpoint.NotePath+"?old="+strconv.FormatInt(before.Size, 10), nil, &newest); err != nil {
+	if err := m.c.centre.ExchangeJSON(ctx, http.MethodGet, checkpoint.NotePath+"?old="+strconv.FormatInt(before.Size, 10), nil, &newest); err != nil {
 		return err
 	}
 	if newest.Note == "" {
@@ -170,7 +170,7 @@ func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err err
 		if after != "" {
 			query.Set("after", after)
 		}
-		if err := m.c.centre.exchangeJSON(ctx, http.MethodGet, checkpoint.HeadsPath+"?"+query.Encode(), nil, &page); err != nil {
+		if err := m.c.centre.ExchangeJSON(ctx, http.MethodGet, checkpoint.HeadsPath+"?"+query.Encode(), nil, &page); err != nil {
 			return nil, err
 		}
 		for _, f := range page.Findings {

@@ -58,10 +58,11 @@ func enrol(t *testing.T, centre *centretest.Centre) *laptop {
 	l := &laptop{t, centre, newFolders(t)}
 	c := NewCentre(l.folders, centre.URL(), "")
 	defer c.Close()
-	code, err := c.AskEnrolment(t.Context(), enrolment.AskEnrolment{Name: "a", OS: "linux", Version: "1"})
+	code, err := c.AskCode(t.Context(), enrolment.EnrollPath, enrolment.AskEnrolment{Name: "a", OS: "linux", Version: "1"})
 	l.must(err)
 	code.Interval = 0
-	g, err := c.AwaitGrant(t.Context(), code)
+	var g enrolment.Grant
+	err = c.AwaitGrant(t.Context(), enrolment.TokenPath, code, &g)
 	l.must(err)
 	l.must(enrolment.WriteEnrolment(l.folders.State, enrolment.Enrolment{URL: centre.URL(), Laptop: g.Laptop, Token: g.Token, BundleKeys: g.BundleKeys, Offline: g.Offline, Since: time.Now().UTC()}))
 	return l
@@ -354,11 +355,11 @@ func TestEnrolmentEndsWithoutATrace(t *testing.T) {
 }
 
 func TestDeviceCode(t *testing.T) {
-	for code, want := range map[string]string{enrolment.Refused: "refused at the centre", enrolment.Expired: "in time", "other": "400"} {
+	for code, want := range map[string]string{enrolment.Refused: "denied at the centre", enrolment.Expired: "in time", "other": "400"} {
 		centre := centretest.Start(t)
 		centre.Answer = code
 		c := NewCentre(newFolders(t), centre.URL(), "")
-		_, err := c.AwaitGrant(t.Context(), enrolment.DeviceCode{DeviceCode: "device-1", ExpiresIn: 60})
+		err := c.AwaitGrant(t.Context(), enrolment.TokenPath, enrolment.DeviceCode{DeviceCode: "device-1", ExpiresIn: 60}, &enrolment.Grant{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", code, err)
 		}
@@ -368,12 +369,13 @@ func TestDeviceCode(t *testing.T) {
 	centre.Answer = enrolment.Pending
 	c := NewCentre(newFolders(t), centre.URL(), "")
 	defer c.Close()
-	if g, err := c.AwaitGrant(t.Context(), enrolment.DeviceCode{DeviceCode: "device-1", ExpiresIn: 60}); err != nil || g.Laptop != "lp-1" {
+	var g enrolment.Grant
+	if err := c.AwaitGrant(t.Context(), enrolment.TokenPath, enrolment.DeviceCode{DeviceCode: "device-1", ExpiresIn: 60}, &g); err != nil || g.Laptop != "lp-1" {
 		t.Errorf("%+v, %v", g, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.AwaitGrant(ctx, enrolment.DeviceCode{DeviceCode: "device-1", ExpiresIn: 60, Interval: 60}); !errors.Is(err, context.Canceled) {
+	if err := c.AwaitGrant(ctx, enrolment.TokenPath, enrolment.DeviceCode{DeviceCode: "device-1", ExpiresIn: 60, Interval: 60}, &g); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }

@@ -100,7 +100,7 @@ func runEnroll(c *cli.Context) error {
 	defer stop()
 	centre := courier.NewCentre(folders, address.String(), "")
 	defer centre.Close()
-	code, err := centre.AskEnrolment(ctx, ask)
+	code, err := centre.AskCode(ctx, enrolment.EnrollPath, ask)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,8 @@ func runEnroll(c *cli.Context) error {
 		page = code.Complete
 	}
 	fmt.Fprintf(out, "\nOpen this page and confirm the code %s:\n  %s\n", code.UserCode, term.VisibleText(page))
-	grant, err := centre.AwaitGrant(ctx, code)
+	var grant enrolment.Grant
+	err = centre.AwaitGrant(ctx, enrolment.TokenPath, code, &grant)
 	if errors.Is(err, context.Canceled) {
 		return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("nothing was enrolled")}
 	}

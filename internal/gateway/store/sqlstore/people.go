@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/principal"
@@ -60,18 +61,41 @@ func (s *Store) AddSession(ctx context.Context, hash string, p principal.Princip
 		if err := t.addSession(s.org, hash, p, now, expires); err != nil {
 			return err
 		}
+		if _, err := t.exec("INSERT INTO person (org, who, email, person) VALUES (?, ?, ?, ?) ON CONFLICT (org, who) DO UPDATE SET email = excluded.email, person = excluded.person",
+			s.org, p.Key(), strings.ToLower(p.Email), string(owner)); err != nil {
+			return err
+		}
 		_, err := t.exec("UPDATE laptop SET owner = ? WHERE org = ? AND owner_key = ?", string(owner), s.org, p.Key())
 		return err
 	})
 }
 
 // FindSession implements store.People.
-func (s *Store) FindSession(ctx context.Context, hash string, now time.Time) (p principal.Principal, err error) {
+func (s *Store) FindSession(ctx context.Context, hash string, now time.Time) (p principal.Principal, expires time.Time, err error) {
 	var person string
-	if err := s.row(ctx, "SELECT person FROM signed_in WHERE org = ? AND hash = ? AND expires > ?", s.org, hash, nanos(now)).Scan(&person); err != nil {
-		return p, explain(err)
+	var ends int64
+	if err := s.row(ctx, "SELECT person, expires FROM signed_in WHERE org = ? AND hash = ? AND expires > ?", s.org, hash, nanos(now)).Scan(&person, &ends); err != nil {
+		return p, expires, explain(err)
 	}
-	return p, json.Unmarshal([]byte(person), &p)
+	err = json.Unmarshal([]byte(person), &p)
+	return p, fromNanos(ends), err
+}
+
+// ListPeople implements store.People.
+func (s *Store) ListPeople(ctx context.Context, name string) ([]store.Owner, error) {
+	which := "email = ?"
+	if strings.Contains(name, "#") {
+		which = "who = ?"
+	} else if name = strings.ToLower(name); name == "" {
+		return nil, nil
+	}
+	return list(ctx, s, func(r scanner) (o store.Owner, err error) {
+		var person string
+		if err = r.Scan(&person); err == nil {
+			err = json.Unmarshal([]byte(person), &o)
+		}
+		return o, err
+	}, "SELECT person FROM person WHERE org = ? AND "+which+" ORDER BY who", s.org, name)
 }
 
 // EndSession implements store.People.

@@ -27,7 +27,7 @@ func readQuestion(r scanner) (q store.Question, err error) {
 func readVote(r scanner) (v store.Vote, err error) {
 	var by string
 	var allows, at int64
-	err = r.Scan(&by, &allows, &v.Words, &at)
+	err = r.Scan(&by, &allows, &v.Words, &at, &v.Way)
 	v.Allow, v.At = allows == 1, fromNanos(at)
 	if err == nil {
 		err = json.Unmarshal([]byte(by), &v.By)
@@ -35,7 +35,7 @@ func readVote(r scanner) (v store.Vote, err error) {
 	return v, err
 }
 
-const votesOf = "SELECT principal, allows, words, at FROM vote WHERE org = ? AND question = ? ORDER BY place"
+const votesOf = "SELECT principal, allows, words, at, way FROM vote WHERE org = ? AND question = ? ORDER BY place"
 
 // asksOf returns the text by which the approvers of two questions are compared.
 func asksOf(a *enrolment.AskQuestion) string {
@@ -160,8 +160,8 @@ func (s *Store) ChangeQuestion(ctx context.Context, id string, change func(*stor
 			if v.Allow {
 				allows = 1
 			}
-			if _, err := t.exec("INSERT INTO vote (org, question, voter, place, principal, allows, words, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-				s.org, id, v.By.Key(), i, string(by), allows, v.Words, nanos(v.At)); err != nil {
+			if _, err := t.exec("INSERT INTO vote (org, question, voter, place, principal, allows, words, at, way) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				s.org, id, v.By.Key(), i, string(by), allows, v.Words, nanos(v.At), v.Way); err != nil {
 				return err
 			}
 		}
@@ -176,6 +176,9 @@ func (s *Store) ChangeQuestion(ctx context.Context, id string, change func(*stor
 func (s *Store) RemoveQuestions(ctx context.Context, before time.Time) error {
 	return s.change(ctx, func(t *transaction) error {
 		if _, err := t.exec("DELETE FROM vote WHERE org = ? AND question IN (SELECT id FROM question WHERE org = ? AND created < ?)", s.org, s.org, nanos(before)); err != nil {
+			return err
+		}
+		if _, err := t.exec("DELETE FROM delivery WHERE org = ? AND question IN (SELECT id FROM question WHERE org = ? AND created < ?)", s.org, s.org, nanos(before)); err != nil {
 			return err
 		}
 		_, err := t.exec("DELETE FROM question WHERE org = ? AND created < ?", s.org, nanos(before))

@@ -13,7 +13,7 @@ import (
 // steps are the steps of the schema, in order. A released step never changes. {int} is a number of
 // 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
 // a table, {keyed} that of a table whose rows lie in the order of their key.
-var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep}
+var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep, wayStep, outwardStep}
 
 // Times are nanoseconds since 1970; 0 is never.
 const firstStep = `
@@ -268,6 +268,36 @@ CREATE TABLE machine_key (
 	used         {int} NOT NULL DEFAULT 0,
 	PRIMARY KEY (org, id)
 ){strict};
+`
+
+// wayStep keeps on which way an answer came.
+const wayStep = `
+ALTER TABLE vote ADD COLUMN way TEXT NOT NULL DEFAULT '';
+`
+
+// outwardStep keeps what was sent to people elsewhere, and who people are that answer there.
+const outwardStep = `
+CREATE TABLE delivery (
+	org          TEXT NOT NULL,
+	question     TEXT NOT NULL,
+	way          TEXT NOT NULL,
+	reference    TEXT NOT NULL,
+	told         TEXT NOT NULL,
+	is_open      {int} NOT NULL,
+	tries        {int} NOT NULL,
+	next         {int} NOT NULL,
+	PRIMARY KEY (org, question, way)
+){strict};
+CREATE INDEX delivery_by_way ON delivery (org, way, is_open, question);
+
+CREATE TABLE person (
+	org          TEXT NOT NULL,
+	who          TEXT NOT NULL,
+	email        TEXT NOT NULL,
+	person       TEXT NOT NULL,
+	PRIMARY KEY (org, who)
+){strict};
+CREATE INDEX person_by_email ON person (org, email);
 `
 
 // migrate adds the missing steps to the schema, and refuses a database that a newer gateway made.

@@ -90,7 +90,7 @@ func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 	if l, hash, err := s.FindLaptop(t.Context(), "one"); err != nil || hash != "hash" || l.By != "administrator" || !reflect.DeepEqual(l.Owner, store.Owner{}) {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if p, err := s.FindSession(t.Context(), "session", time.Now()); !errors.Is(err, store.ErrNone) {
+	if p, _, err := s.FindSession(t.Context(), "session", time.Now()); !errors.Is(err, store.ErrNone) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -1,0 +1,96 @@
+package centre
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// commandLife is how long a command line answers for a person at most. It ends earlier with the session in
+// which the person confirmed it, so that nobody keeps roles for longer than on the page.
+const commandLife = time.Hour
+
+// BeginSignIn keeps the wish of a command line to answer questions for a person.
+func (c *Centre) BeginSignIn(ctx context.Context, ask enrolment.AskEnrolment, address string) (enrolment.DeviceCode, error) {
+	return c.beginWish(ctx, ofPerson, ask, address)
+}
+
+// FindSignIn returns the wish of a command line with a code that a person typed.
+func (c *Centre) FindSignIn(ctx context.Context, typed string, who principal.Principal) (store.Enrolment, error) {
+	return c.findWish(ctx, ofPerson, typed, who)
+}
+
+// DecideSignIn lets the command line with a code answer for who has a session of the page, or denies it.
+func (c *Centre) DecideSignIn(ctx context.Context, typed string, allow bool, session string) (store.Enrolment, error) {
+	who, ends, err := c.findSession(ctx, c.hashSecret("session", session))
+	if err != nil {
+		return store.Enrolment{}, err
+	}
+	e, err := c.decideWish(ctx, ofPerson, typed, allow, who)
+	if err != nil || !allow {
+		return e, err
+	}
+	now := c.now()
+	if most := now.Add(commandLife); ends.After(most) {
+		ends = most
+	}
+	return e, c.Store.AddSession(ctx, c.commandHash(e.DeviceHash), who, now, ends)
+}
+
+// commandHash returns the hash of the session of a command line: its secret is the code that it asked with.
+func (c *Centre) commandHash(deviceHash string) string {
+	return c.hashSecret("command session", deviceHash)
+}
+
+// PollSignIn answers a command line that asks whether a person has decided. The refusal has a code of RFC
+// 8628.
+func (c *Centre) PollSignIn(ctx context.Context, deviceCode string) (enrolment.SignIn, *enrolment.Refusal, error) {
+	var none enrolment.SignIn
+	hash := c.hashSecret("device"+ofPerson, deviceCode)
+	if refusal, err := c.pollWish(ctx, hash); refusal != nil || err != nil {
+		return none, refusal, err
+	}
+	p, ends, err := c.findSession(ctx, c.commandHash(hash))
+	if errors.Is(err, store.ErrNone) {
+		return none, &enrolment.Refusal{Error: enrolment.Expired, Description: "this sign-in has ended; run the command again"}, nil
+	}
+	return enrolment.SignIn{Token: personPrefix + deviceCode, Name: p.Name, Key: p.Key(), ExpiresIn: int(ends.Sub(c.now()) / time.Second)}, nil, err
+}
+
+// personPrefix begins the token of a person's command line. A laptop's token begins otherwise.
+const personPrefix = "clp_"
+
+func (c *Centre) tokenHash(token string) (hash string, ok bool) {
+	code, ok := strings.CutPrefix(token, personPrefix)
+	if !ok || len(token) > 200 {
+		return "", false
+	}
+	return c.commandHash(c.hashSecret("device"+ofPerson, code)), true
+}
+
+// CheckPerson returns the person whose command line has a token. ErrNoAccess: it is nobody's, or has ended.
+func (c *Centre) CheckPerson(ctx context.Context, token string) (principal.Principal, error) {
+	hash, ok := c.tokenHash(token)
+	if !ok {
+		return principal.Principal{}, ErrNoAccess
+	}
+	p, _, err := c.findSession(ctx, hash)
+	if errors.Is(err, store.ErrNone) {
+		err = ErrNoAccess
+	}
+	return p, err
+}
+
+// EndPerson ends the session of a person's command line.
+func (c *Centre) EndPerson(ctx context.Context, token string) error {
+	hash, ok := c.tokenHash(token)
+	if !ok {
+		return ErrNoAccess
+	}
+	return c.Store.EndSession(ctx, hash)
+}

@@ -1,0 +1,129 @@
+package centre
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/message"
+	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// Bounds of what is sent elsewhere.
+const (
+	deliverEvery = 2 * time.Second // a way looks again also without news
+	firstPause   = 2 * time.Second // after a failure; it doubles
+	longestPause = 5 * time.Minute
+	mostTries    = 20
+	mostAtOnce   = 10_000 // questions that a way looks at
+)
+
+// Deliver tells people on one way of the questions that wait, until ctx ends. What is to be sent follows from
+// the database alone: nothing waits in memory, nobody who asks or answers waits for a way, and no way for
+// another. What was sent is noted after the service has taken it, so a centre that is killed between the two
+// sends that once more. report is told of failures.
+func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, report func(error)) {
+	for ctx.Err() == nil {
+		changed := c.changed.next("")
+		if err := c.deliverOnce(ctx, way, address, report); err != nil && ctx.Err() == nil {
+			report(fmt.Errorf("%s: %w", way.Name(), err))
+		}
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-time.After(deliverEvery):
+		}
+	}
+}
+
+// deliverOnce sends what is due on a way.
+func (c *Centre) deliverOnce(ctx context.Context, way message.Way, address string, report func(error)) error {
+	open, err := c.Store.ListOpen(ctx, way.Name())
+	if err != nil {
+		return err
+	}
+	for i := range open {
+		q, err := c.Store.FindQuestion(ctx, open[i].Question)
+		if err == nil {
+			err = c.deliver(ctx, way, open[i], &q, address, report)
+		}
+		if err != nil && !errors.Is(err, store.ErrNone) {
+			return err
+		}
+	}
+	pending, err := c.Store.ListPending(ctx, c.now(), mostAtOnce)
+	if err != nil {
+		return err
+	}
+	for i := range pending {
+		q := &pending[i]
+		if !way.Concerns(q.Asked.Approvers) {
+			continue
+		}
+		_, err := c.Store.FindDelivery(ctx, q.ID, way.Name())
+		if errors.Is(err, store.ErrNone) {
+			err = c.deliver(ctx, way, store.Delivery{Question: q.ID, Way: way.Name(), Open: true}, q, address, report)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toldOf returns how a question stands, as a delivery keeps it.
+func (c *Centre) toldOf(q *store.Question) string {
+	return fmt.Sprintf("%s %d", q.StateAt(c.now()), len(q.Votes))
+}
+
+// deliver sends how a question stands, if that is due and not what was sent last, and keeps that it did.
+func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery, q *store.Question, address string, report func(error)) error {
+	now := c.now()
+	state, told := q.StateAt(now), c.toldOf(q)
+	isOver := state != enrolment.QuestionPending && state != enrolment.QuestionApproved
+	switch {
+	case d.Told == told, now.Before(d.Next):
+		return nil
+	case d.Told == "" && state != enrolment.QuestionPending: // it was never sent, and nobody need know now
+		d.Open = false
+		return c.Store.PutDelivery(ctx, d)
+	}
+	notice, err := c.newNotice(ctx, q, state, address)
+	if err != nil {
+		return err
+	}
+	if d.Told == "" {
+		d.Reference, err = way.Send(ctx, notice)
+	} else {
+		err = way.Update(ctx, d.Reference, notice)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err == nil {
+		d.Told, d.Open, d.Tries, d.Next = told, !isOver, 0, time.Time{}
+		return c.Store.PutDelivery(ctx, d)
+	}
+	report(err)
+	d.Tries++
+	pause := min(firstPause<<min(d.Tries-1, 10), longestPause)
+	if later, ok := errors.AsType[*message.LaterError](err); ok {
+		pause = later.After
+	}
+	d.Next, d.Open = now.Add(pause), d.Tries < mostTries
+	return c.Store.PutDelivery(ctx, d)
+}
+
+func (c *Centre) newNotice(ctx context.Context, q *store.Question, state, address string) (*message.Notice, error) {
+	l, _, err := c.Store.FindLaptop(ctx, q.Laptop)
+	if err != nil {
+		return nil, err
+	}
+	owner := ""
+	if o := c.ownerOf(&l); o != nil {
+		owner = o.String()
+	}
+	return message.NewNotice(q, state, l.Name, owner, address)
+}

@@ -1,0 +1,190 @@
+package message
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/smtp"
+	"strings"
+	"time"
+)
+
+// MailSettings are the [mail] of gateway.toml. The zero value sends nothing.
+type MailSettings struct {
+	Server       string   `toml:"server"` // HOST:PORT
+	TLS          string   `toml:"tls"`    // "starttls" or "tls"
+	From         string   `toml:"from"`
+	User         string   `toml:"user"`
+	PasswordFile string   `toml:"password_file"`
+	PasswordEnv  string   `toml:"password_env"`
+	To           []MailTo `toml:"to"`
+}
+
+// MailTo is an address, and whose questions it gets.
+type MailTo struct {
+	Address   string   `toml:"address"`
+	Approvers []string `toml:"approvers"`
+}
+
+// DefaultMail returns what holds where gateway.toml says nothing.
+func DefaultMail() MailSettings { return MailSettings{TLS: "starttls"} }
+
+func (s *MailSettings) password() Secret {
+	return Secret{"mail.password", s.PasswordFile, s.PasswordEnv}
+}
+
+// Check returns an error for settings that cannot be used.
+func (s *MailSettings) Check() error {
+	if s.Server == "" {
+		if len(s.To) > 0 || s.From != "" {
+			return errors.New("server is missing; it is HOST:PORT of your mail server")
+		}
+		return nil
+	}
+	if host, _, err := net.SplitHostPort(s.Server); err != nil || host == "" {
+		return fmt.Errorf("server: %q is not HOST:PORT", s.Server)
+	}
+	if s.TLS != "starttls" && s.TLS != "tls" {
+		return fmt.Errorf("tls: %q is neither starttls nor tls; mail in clear is not sent", s.TLS)
+	}
+	if _, err := parseAddress(s.From); err != nil {
+		return fmt.Errorf("from: %w", err)
+	}
+	if s.User != "" {
+		if err := s.password().check(); err != nil {
+			return err
+		}
+	}
+	if len(s.To) == 0 {
+		return errors.New("no [[mail.to]] is there, so nothing would be sent")
+	}
+	seen := map[string]bool{}
+	for _, to := range s.To {
+		if _, err := parseAddress(to.Address); err != nil || seen[to.Address] {
+			return fmt.Errorf("to: %q is no address, or is there twice", to.Address)
+		}
+		seen[to.Address] = true
+		if err := checkApprovers(to.Approvers); err != nil {
+			return fmt.Errorf("to: %s: %w", to.Address, err)
+		}
+	}
+	return nil
+}
+
+// parseAddress returns a plain address, without a name.
+func parseAddress(text string) (string, error) {
+	a, err := mail.ParseAddress(text)
+	if err != nil || a.Name != "" || a.Address != text || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("%q is no plain address such as oncall@example.com", text)
+	}
+	return a.Address, nil
+}
+
+// NewMail returns a way for each address of the [mail].
+func NewMail(s MailSettings, read Read, now func() time.Time) (ways []Way, err error) {
+	password := ""
+	if s.User != "" {
+		if password, err = read(s.password()); err != nil {
+			return nil, err
+		}
+	}
+	for _, to := range s.To {
+		ways = append(ways, &mailWay{settings: s, password: password, to: to, now: now})
+	}
+	return ways, nil
+}
+
+type mailWay struct {
+	settings MailSettings
+	password string
+	to       MailTo
+	now      func() time.Time
+	tls      *tls.Config // of tests
+}
+
+func (w *mailWay) Name() string { return "mail " + w.to.Address }
+
+func (w *mailWay) Concerns(approvers []string) bool { return concerns(w.to.Approvers, approvers) }
+
+// Update does nothing: a mail cannot be taken back, and its page says how the question stands.
+func (w *mailWay) Update(context.Context, string, *Notice) error { return nil }
+
+// Send sends a mail with a link. It carries no argument, and opening its link decides nothing.
+func (w *mailWay) Send(ctx context.Context, n *Notice) (string, error) {
+	if err := w.send(ctx, w.text(n)); err != nil {
+		return "", fmt.Errorf("mail to %s: %w", w.to.Address, err)
+	}
+	return "", nil
+}
+
+// text returns a mail. Its headers hold no text of a laptop.
+func (w *mailWay) text(n *Notice) []byte {
+	care := ""
+	if n.Dangerous {
+		care = fmt.Sprintf("It needs care, for %d reasons.\n", len(n.Dangers))
+	}
+	body := fmt.Sprintf("A laptop's agent asks its team for a call of\n\n  %s\n\n%slaptop:    %s\napprovers: %s\nuntil:     %s\n\nRead and answer it on its page, after you signed in there:\n\n  %s\n\nOpening the page decides nothing.\n",
+		n.Tool, care, n.Laptop, strings.Join(n.Approvers, ", "), n.Expires.UTC().Format(time.RFC1123), n.Link)
+	head := fmt.Sprintf("From: <%s>\nTo: <%s>\nSubject: Your team's centre asks about a call\nDate: %s\nMessage-ID: <%s.%d@clawai-gateway>\nAuto-Submitted: auto-generated\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n",
+		w.settings.From, w.to.Address, w.now().UTC().Format(time.RFC1123Z), n.ID, n.Expires.Unix())
+	return []byte(strings.ReplaceAll(head+body, "\n", "\r\n"))
+}
+
+// send sends a mail over TLS, or not at all.
+func (w *mailWay) send(ctx context.Context, text []byte) error {
+	ctx, stop := context.WithTimeout(ctx, sendTime)
+	defer stop()
+	host, _, err := net.SplitHostPort(w.settings.Server)
+	if err != nil {
+		return err
+	}
+	ends := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	if w.tls != nil {
+		ends = w.tls
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", w.settings.Server)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if at, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(at)
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if w.settings.TLS == "tls" {
+		conn = tls.Client(conn, ends)
+	}
+	c, err := smtp.NewClient(conn, host)
+	if err != nil {
+		return err
+	}
+	if w.settings.TLS == "starttls" {
+		if ok, _ := c.Extension("STARTTLS"); !ok {
+			return errors.New("the server offers no STARTTLS, so nothing was sent")
+		}
+		if err := c.StartTLS(ends); err != nil {
+			return err
+		}
+	}
+	if w.settings.User != "" {
+		if err := c.Auth(smtp.PlainAuth("", w.settings.User, w.password, host)); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(c.Mail(w.settings.From), c.Rcpt(w.to.Address)); err != nil {
+		return err
+	}
+	data, err := c.Data()
+	if err != nil {
+		return err
+	}
+	_, err = data.Write(text)
+	if err = errors.Join(err, data.Close()); err != nil {
+		return err
+	}
+	_ = c.Quit() // the mail is taken
+	return nil
+}

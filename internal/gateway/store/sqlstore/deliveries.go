@@ -1,0 +1,38 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/clawai/clawai/internal/gateway/store"
+)
+
+const deliveryColumns = "question, way, reference, told, is_open, tries, next"
+
+func readDelivery(r scanner) (d store.Delivery, err error) {
+	var isOpen, next int64
+	err = r.Scan(&d.Question, &d.Way, &d.Reference, &d.Told, &isOpen, &d.Tries, &next)
+	d.Open, d.Next = isOpen == 1, fromNanos(next)
+	return d, err
+}
+
+// FindDelivery implements store.Deliveries.
+func (s *Store) FindDelivery(ctx context.Context, question, way string) (store.Delivery, error) {
+	d, err := readDelivery(s.row(ctx, "SELECT "+deliveryColumns+" FROM delivery WHERE org = ? AND question = ? AND way = ?", s.org, question, way))
+	return d, explain(err)
+}
+
+// PutDelivery implements store.Deliveries.
+func (s *Store) PutDelivery(ctx context.Context, d store.Delivery) error {
+	isOpen := 0
+	if d.Open {
+		isOpen = 1
+	}
+	return s.execOne(ctx, "INSERT INTO delivery (org, "+deliveryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (org, question, way) DO UPDATE SET "+
+		"reference = excluded.reference, told = excluded.told, is_open = excluded.is_open, tries = excluded.tries, next = excluded.next",
+		s.org, d.Question, d.Way, d.Reference, d.Told, isOpen, d.Tries, nanos(d.Next))
+}
+
+// ListOpen implements store.Deliveries.
+func (s *Store) ListOpen(ctx context.Context, way string) ([]store.Delivery, error) {
+	return list(ctx, s, readDelivery, "SELECT "+deliveryColumns+" FROM delivery WHERE org = ? AND way = ? AND is_open = 1 ORDER BY question", s.org, way)
+}
