@@ -36,8 +36,7 @@ func TestConsoleAnswers(t *testing.T) {
 		}
 		w.sees(`"tool_`+key+`" on "files", `, ": went on")
 	}
-	w.types("q")
-	w.leaves(0)
+	w.quits(0)
 	a.attended("")
 	if got := strings.TrimSpace(w.screen.Text()); got != "" {
 		t.Errorf("left on the screen: %q", got)
@@ -142,8 +141,7 @@ func TestConsoleWithoutColour(t *testing.T) {
 	a.put(r)
 	w := watchAs(t, home, []string{"TERM=xterm-256color", "NO_COLOR=1"}, 24, 80, "approve")
 	w.sees("DANGEROUS  ")
-	w.types("q")
-	w.leaves(0)
+	w.quits(0)
 	if w.screen.Styled("31") {
 		t.Error("a colour was used")
 	}
@@ -240,10 +238,10 @@ func TestConsoleTabs(t *testing.T) {
 	}
 	w := watch(t, home, "approve")
 	w.sees("Nothing waits")
-	w.types("2")
-	w.sees("[2 History]", "it was denied at", "by terminal (ada)")
-	w.types("3")
-	w.sees("[3 Answers]", `"read_file" on "files"`, "used 2 times")
+	w.chooses("2", "[2 History]")
+	w.sees("it was denied at", "by terminal (ada)")
+	w.chooses("3", "[3 Answers]")
+	w.sees(`"read_file" on "files"`, "used 2 times")
 	w.answers("r")
 	w.sees("Take this answer back?")
 	w.answers("y")
@@ -251,6 +249,5 @@ func TestConsoleTabs(t *testing.T) {
 	if got := <-a.proxy.Revoked(); got != grant.ID {
 		t.Errorf("revoked %q", got)
 	}
-	w.types("q")
-	w.leaves(0)
+	w.quits(0)
 }

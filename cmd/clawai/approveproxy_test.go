@@ -79,6 +79,5 @@ func TestConsoleAnswersAProxyBehindAnInterface(t *testing.T) {
 	if n, _ := screen.Read(make([]byte, 100)); n > 0 {
 		t.Error("something was written on the client's screen")
 	}
-	w.types("q")
-	w.leaves(0)
+	w.quits(0)
 }

@@ -53,8 +53,7 @@ func TestRenderedConsole(t *testing.T) {
 			termtest.Golden(t, "screens/approve-help-"+at+".txt", w.screen.Text)
 			w.answers("\x1b")
 			w.sees("clawai asks: let it through?")
-			w.types("q")
-			w.leaves(0)
+			w.quits(0)
 			if !w.screen.Styled("7") {
 				t.Error("the row under the cursor is not highlighted")
 			}
@@ -81,8 +80,7 @@ func TestRenderedReasons(t *testing.T) {
 			w.sees("clawai asks: let ")
 			w.settles()
 			termtest.Golden(t, "screens/"+name+"-"+at+".txt", w.screen.Text)
-			w.types("q")
-			w.leaves(1) // nobody answered
+			w.quits(1) // nobody answered
 			if _, _, err := ticket.Resolve(t.Context(), queue.Denied, queue.Answer{Channel: "terminal"}, "denied"); err != nil {
 				t.Fatal(err)
 			}
@@ -142,8 +140,7 @@ level = "ask"
 	if got := mail.next(); !strings.Contains(got, "evil") { // the same is not asked twice
 		t.Error(got)
 	}
-	w.types("q")
-	w.leaves(0)
+	w.quits(0)
 }
 
 // How far "always" and an answer for the session reach, before they are given.
@@ -174,8 +171,7 @@ func TestRenderedReaches(t *testing.T) {
 		termtest.Golden(t, "screens/always-"+at+".txt", w.screen.Text)
 		w.answers("\x1b")
 		w.sees("clawai asks: let it through?")
-		w.types("q")
-		w.leaves(0)
+		w.quits(0)
 	})
 }
 
@@ -188,12 +184,11 @@ func TestRenderedTabs(t *testing.T) {
 		w.sees("Nothing waits for an answer.")
 		w.settles()
 		termtest.Golden(t, "screens/approve-none-"+at+".txt", w.screen.Text)
-		w.types("3")
-		w.sees("[3 Answers]", "No answer holds for a session.")
+		w.chooses("3", "[3 Answers]")
+		w.sees("No answer holds for a session.")
 		w.settles()
 		termtest.Golden(t, "screens/answers-none-"+at+".txt", w.screen.Text)
-		w.types("q")
-		w.leaves(0)
+		w.quits(0)
 
 		r := about("write_file", `{"path":"`+work+`/a.go","content":"x"}`)
 		r.Project, r.Rule.Pos.File = work, home+"/.config/clawai/policy.toml"
@@ -209,16 +204,14 @@ func TestRenderedTabs(t *testing.T) {
 		}
 		w = watchAs(t, home, colorful, rows, cols, "approve")
 		w.sees("Nothing waits for an answer.")
-		w.types("3")
-		w.sees("used 2 times")
+		w.chooses("3", "used 2 times")
 		w.settles()
 		termtest.Golden(t, "screens/answers-"+at+".txt", w.screen.Text)
-		w.types("2")
-		w.sees("[2 History]", "it was denied at", "What was asked, and what became of it.")
+		w.chooses("2", "[2 History]")
+		w.sees("it was denied at", "What was asked, and what became of it.")
 		w.settles()
 		termtest.Golden(t, "screens/history-"+at+".txt", w.screen.Text)
-		w.types("q")
-		w.leaves(0)
+		w.quits(0)
 	})
 }
 
@@ -238,8 +231,7 @@ func TestRenderedPopup(t *testing.T) {
 	termtest.Golden(t, "screens/one-sure-60x20.txt", w.screen.Text)
 	w.answers("\r")
 	w.sees("nothing was done")
-	w.types("q")
-	w.leaves(1)
+	w.quits(1)
 }
 
 // approve --list fits the terminal, cuts names in the middle, and has what needs care

@@ -80,8 +80,7 @@ func TestConsoleResizes(t *testing.T) {
 	a.pends(ticket)
 	w.answers("a")
 	a.gets(ticket, gate.AllowOnce)
-	w.types("q")
-	w.leaves(0)
+	w.quits(0)
 }
 
 // One question alone, as `clawai approve ID` shows it.

@@ -132,6 +132,36 @@ func (w *watcher) types(keys string) {
 	}
 }
 
+// chooses types a key until a text is seen. After a page has changed no key counts for a moment, and
+// the page does not show when that is over.
+func (w *watcher) chooses(key, text string) {
+	w.t.Helper()
+	for end := time.Now().Add(patience); ; {
+		w.types(key)
+		if w.screen.Wait(3*time.Second, func(shown string) bool { return strings.Contains(shown, text) }) {
+			return
+		}
+		if time.Now().After(end) {
+			w.t.Fatalf("%q does not show %q:\n%s", key, text, w.screen.Text())
+		}
+	}
+}
+
+// quits types q until the program ends.
+func (w *watcher) quits(code int) {
+	w.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		w.types("q")
+		select {
+		case <-w.ended:
+			w.leaves(code)
+			return
+		case <-time.After(3 * time.Second):
+		}
+	}
+	w.t.Fatalf("it does not end\n%s", w.screen.Text())
+}
+
 // answers types one key as soon as keys are answers.
 func (w *watcher) answers(key string) {
 	w.t.Helper()

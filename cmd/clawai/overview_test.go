@@ -66,11 +66,8 @@ func TestRenderedOverview(t *testing.T) {
 		}
 		asks(t, home).put(about("write_file", `{"path":"`+work+`/a.go"}`))
 		w.sees("1 Waiting (1)", "new: ")
-		w.types("1")
-		w.sees("clawai asks: let it through?")
-		time.Sleep(400 * time.Millisecond)
-		w.types("q")
-		w.leaves(0)
+		w.chooses("1", "clawai asks: let it through?")
+		w.quits(0)
 	})
 }
 
@@ -89,8 +86,7 @@ func TestOverviewElsewhere(t *testing.T) {
 	}
 	w = watchAs(t, home, colorful, 24, 80)
 	w.sees("the policy cannot be used (clawai doctor): ")
-	w.types("q")
-	w.leaves(0)
+	w.quits(0)
 	if code, out, _ := clawai(t); code != 0 || !strings.Contains(out, "COMMANDS:") {
 		t.Errorf("without a terminal: %d %s", code, out)
 	}
@@ -155,21 +151,20 @@ func TestRenderedOverviewOfSessions(t *testing.T) {
 		w.sees("[4 Calls]", "Now forbidden claude-code may not use send_mail of server mail (No mail")
 		w.settles()
 		termtest.Golden(t, "screens/overview-first-"+at+".txt", picture)
-		w.types("5")
-		w.sees("[5 Sessions]", "claude-code aaaaaaaa", "untrusted, private")
+		w.chooses("5", "[5 Sessions]")
+		w.sees("claude-code aaaaaaaa", "untrusted, private")
 		w.types("/")
 		w.types("claude\r")
 		w.sees("needs your yes to write where others read", "read from fetch of server fetch")
 		w.settles()
 		termtest.Golden(t, "screens/overview-sessions-"+at+".txt", picture)
-		w.types("6")
-		w.sees("[6 Servers]", "fetch", "bare", "pins ask")
+		w.chooses("6", "[6 Servers]")
+		w.sees("fetch", "bare", "pins ask")
 		w.types("j")
 		w.sees("clawai log --server fetch")
 		w.settles()
 		termtest.Golden(t, "screens/overview-servers-"+at+".txt", picture)
-		w.types("q")
-		w.leaves(0)
+		w.quits(0)
 	})
 }
 
@@ -198,24 +193,17 @@ func TestRenderedOverviewOpens(t *testing.T) {
 		termtest.Golden(t, "screens/overview-why-"+at+".txt", picture)
 		w.types("\x1b")
 		w.sees("o open it")
-		time.Sleep(400 * time.Millisecond)
-		w.types("o")
-		w.sees("How far should the rule reach?")
-		time.Sleep(400 * time.Millisecond)
-		w.types("2")
-		w.sees("> 2  ")
+		w.chooses("o", "How far should the rule reach?")
+		w.chooses("2", "> 2  ")
 		w.types("\x1b[F")
 		w.sees("Of all calls:")
 		w.settles()
 		termtest.Golden(t, "screens/overview-open-"+at+".txt", picture)
-		time.Sleep(400 * time.Millisecond)
-		w.types("y")
-		w.sees("written; clawai policy undo takes it back")
+		w.chooses("y", "written; clawai policy undo takes it back")
 		if after, err := os.ReadFile(policy); err != nil || !strings.Contains(string(after), "action = \"allow\"") || !strings.Contains(string(after), "clawai policy allow --from") {
 			t.Errorf("%v\n%s", err, after)
 		}
-		w.types("q")
-		w.leaves(0)
+		w.quits(0)
 		w = watchAs(t, home, colorful, rows, cols, "policy", "undo", "--yes")
 		w.leaves(0)
 		if after, err := os.ReadFile(policy); err != nil || string(after) != before {
@@ -248,6 +236,5 @@ func TestOverviewOfAnotherRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.sees("tool_of_now")
-	w.types("q")
-	w.leaves(0)
+	w.quits(0)
 }

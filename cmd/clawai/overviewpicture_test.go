@@ -47,6 +47,5 @@ func TestPictureOfTheOverview(t *testing.T) {
 		return shown
 	}
 	termtest.Golden(t, "../../../docs/img/overview.svg", picture)
-	w.types("q")
-	w.leaves(0)
+	w.quits(0)
 }

@@ -154,6 +154,5 @@ func TestAQuestionAboutWhatAServerLists(t *testing.T) {
 	if !strings.Contains(got, "first words") || !strings.Contains(got, `"send"`) || strings.Contains(got, "io.github.clawai") {
 		t.Errorf("after an answer: %s", got)
 	}
-	w.types("q")
-	w.leaves(0)
+	w.quits(0)
 }
