@@ -312,22 +312,16 @@ func (c *Centre) treeReader(ctx context.Context) tlog.HashReader {
 	return tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) { return c.Store.ReadTree(ctx, places) })
 }
 
-// Bounds of what a laptop is told at once.
-const (
-	mostHeld = 200
-	mostTold = 50 // findings
-)
-
 // ListHeld returns what is held of a laptop's segments behind a name, with proofs for the tree of a size; 0
 // is none.
 func (c *Centre) ListHeld(ctx context.Context, laptop, after string, size int64) (all checkpoint.Heads, err error) {
 	all = checkpoint.Heads{Laptop: laptop, Held: []checkpoint.Held{}, Findings: []string{}}
-	segments, err := c.Store.ListSegments(ctx, laptop, after, true, mostHeld+1)
+	segments, err := c.Store.ListSegments(ctx, laptop, after, true, checkpoint.MostHeld+1)
 	if err != nil {
 		return all, err
 	}
-	if all.More = len(segments) > mostHeld; all.More {
-		segments = segments[:mostHeld]
+	if all.More = len(segments) > checkpoint.MostHeld; all.More {
+		segments = segments[:checkpoint.MostHeld]
 	}
 	for i := range segments {
 		g := &segments[i]
@@ -343,7 +337,7 @@ func (c *Centre) ListHeld(ctx context.Context, laptop, after string, size int64)
 	if after != "" {
 		return all, nil
 	}
-	found, err := c.Store.ListFindings(ctx, laptop, "", mostTold)
+	found, err := c.Store.ListFindings(ctx, laptop, "", checkpoint.MostFindings)
 	for _, f := range found {
 		if !f.Note {
 			all.Findings = append(all.Findings, fmt.Sprintf("%s:%d: %s", f.Segment, f.Line, f.What))
