@@ -159,10 +159,14 @@ func (c *Centre) MakeCheckpoint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	public, err := checkpoint.PublicKey(secret)
+	if err != nil {
+		return err
+	}
 	if err := c.signed.open(c.Settings.Checkpoints.FileIn(c.folder)); err != nil {
 		return err
 	}
-	if err := c.checkAgainstFile(ctx, secret); err != nil {
+	if err := c.checkAgainstFile(ctx, public); err != nil {
 		return err
 	}
 	for {
@@ -174,18 +178,14 @@ func (c *Centre) MakeCheckpoint(ctx context.Context) error {
 			break
 		}
 	}
-	return c.bringCheckpoints(ctx)
+	return c.bringCheckpoints(ctx, public)
 }
 
 // checkAgainstFile compares the tree in the database with the newest checkpoint in the file.
-func (c *Centre) checkAgainstFile(ctx context.Context, secret string) error {
+func (c *Centre) checkAgainstFile(ctx context.Context, public string) error {
 	path := c.Settings.Checkpoints.FileIn(c.folder)
 	if c.signed.note == "" {
 		return nil
-	}
-	public, err := checkpoint.PublicKey(secret)
-	if err != nil {
-		return err
 	}
 	was, err := checkpoint.Read([]byte(c.signed.note), public)
 	if err != nil {
@@ -291,6 +291,9 @@ func (c *Centre) NewestCheckpoint(ctx context.Context, old int64) (n checkpoint.
 	}
 	if err != nil {
 		return n, err
+	}
+	if public, err := c.CheckpointKey(); err != nil || public != "" && isForeign(newest.Note, public) {
+		return n, err // a new key has signed nothing yet
 	}
 	n.Note = newest.Note
 	if old > 0 && old <= newest.Size {

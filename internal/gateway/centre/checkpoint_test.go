@@ -209,6 +209,45 @@ func TestFileOfCheckpointsIsMended(t *testing.T) {
 	}
 }
 
+// After the key was replaced as docs/gateway.md says, the centre signs by the new one as soon as something
+// comes, and both files verify, each with its key.
+func TestCheckpointKeyIsReplaced(t *testing.T) {
+	s := newSigning(t, "")
+	for range 3 {
+		s.ship()
+		s.must(s.MakeCheckpoint(t.Context()))
+	}
+	old, err := os.ReadFile(s.file())
+	s.must(err)
+	before := s.public
+	s.must(os.Remove(s.file()))
+	secret, public, err := bundle.NewKey("centre2.example")
+	s.must(err)
+	s.must(os.WriteFile(filepath.Join(s.dir, CheckpointKeyFile), []byte(secret), 0o600))
+	for range 2 { // nothing comes meanwhile
+		s.must(s.MakeCheckpoint(t.Context()))
+	}
+	if n, err := s.NewestCheckpoint(t.Context(), 0); err != nil || n.Note != "" {
+		t.Errorf("a laptop with the new key is given one of the old key: %+v, %v", n, err)
+	}
+	for range 2 {
+		s.ship()
+		s.must(s.MakeCheckpoint(t.Context()))
+	}
+	n, err := s.NewestCheckpoint(t.Context(), 4)
+	s.must(err)
+	if is, err := checkpoint.Read([]byte(n.Note), public); err != nil || is.Size != 5 {
+		t.Errorf("%+v, %v", is, err)
+	}
+	s.public = public
+	if v := s.verified(); len(v.Findings) > 0 || v.Checkpoints != 2 || v.Heads != 5 || len(v.Notes) != 1 {
+		t.Errorf("the new file: %+v", v)
+	}
+	if v, err := s.Verify(t.Context(), bytes.NewReader(old), before); err != nil || len(v.Findings) > 0 || v.Checkpoints != 3 {
+		t.Errorf("the old file: %+v, %v", v, err)
+	}
+}
+
 // growing is a store in which a segment grows, and is signed, whenever heads are read.
 type growing struct {
 	store.Store

@@ -173,10 +173,10 @@ func (v *verifier) checkTree(ctx context.Context) error {
 
 // checkKept compares the checkpoints in the database with those of the file.
 func (v *verifier) checkKept(ctx context.Context) error {
-	kept, above := map[int64]bool{}, int64(0)
-	var newest int64 // of the file
+	kept, above, others := map[int64]bool{}, int64(0), 0
+	var oldest, newest int64 // of the file
 	if len(v.signed) > 0 {
-		newest = v.signed[len(v.signed)-1].Size
+		oldest, newest = v.signed[0].Size, v.signed[len(v.signed)-1].Size
 	}
 	for {
 		all, err := v.c.Store.ListCheckpoints(ctx, above, mostRead)
@@ -187,6 +187,8 @@ func (v *verifier) checkKept(ctx context.Context) error {
 			above, kept[c.Size] = c.Size, true
 			signed, err := checkpoint.Read([]byte(c.Note), v.public)
 			switch note, there := v.notes[c.Size]; {
+			case errors.Is(err, checkpoint.ErrForeign) && (c.Size < oldest || c.Size > newest):
+				others++
 			case err != nil:
 				v.find("the checkpoint of %d heads in the database cannot be used: %v", c.Size, err)
 			case signed.Size != c.Size:
@@ -202,6 +204,9 @@ func (v *verifier) checkKept(ctx context.Context) error {
 		if len(all) < mostRead {
 			break
 		}
+	}
+	if others > 0 {
+		v.Notes = append(v.Notes, fmt.Sprintf("%d checkpoints before or behind those of the file are by another key; if the key was changed, verify them with that key and the file that was kept with it", others))
 	}
 	for _, c := range v.signed {
 		if !kept[c.Size] {

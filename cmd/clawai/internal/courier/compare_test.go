@@ -262,6 +262,16 @@ func forks(p *pair) {
 	p.must(c.Close())
 }
 
+// foreignNote returns a checkpoint that the key of another centre has signed.
+func foreignNote(p *pair, size int64) string {
+	p.Helper()
+	secret, _, err := bundle.NewKey("other.example")
+	p.must(err)
+	note, err := checkpoint.Sign(checkpoint.Checkpoint{Size: size, Made: time.Now()}, secret)
+	p.must(err)
+	return string(note)
+}
+
 // Each way to change, drop, insert or fork segments and checkpoints, here and in the database, is found by
 // the one side or the other. What no side finds stands in docs/threat-model.md.
 func TestEachChangeOfTheRecordIsFound(t *testing.T) {
@@ -340,6 +350,17 @@ func TestEachChangeOfTheRecordIsFound(t *testing.T) {
 		"a checkpoint inserted": {func(p *pair) {
 			p.sql("INSERT INTO checkpoint SELECT org, 1, made, note FROM checkpoint WHERE size = " + newestOf)
 		}, "is one of", ""},
+		"a checkpoint by another key in place of the newest": {func(p *pair) {
+			p.sql("UPDATE checkpoint SET note = '" + foreignNote(p, 3) + "' WHERE size = " + newestOf)
+		}, "not in the database|cannot be used", "its checkpoints were dropped"},
+		"a checkpoint by another key behind the newest": {func(p *pair) {
+			p.sql("INSERT INTO checkpoint SELECT org, 900, made, '" + foreignNote(p, 900) + "' FROM checkpoint WHERE size = " + newestOf)
+			p.serve()
+			if err := p.centre.MakeCheckpoint(p.Context()); err == nil || !strings.Contains(err.Error(), "is by another key") {
+				p.Errorf("%v", err)
+			}
+			p.end()
+		}, "", "its checkpoints were dropped"},
 		"another database": {forks, "", "were forked or rewritten"},
 		"a line changed in the file": {func(p *pair) {
 			p.checkpoints(func(l [][]byte) [][]byte { l[1] = bytes.Replace(l[1], []byte("time 2"), []byte("time 3"), 1); return l })
