@@ -524,3 +524,36 @@ func TestKeptCheckpointThatIsDamagedStaysFound(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A centre that was put back from a copy gets again what the copy had not, once the laptop forgets what it
+// was told, as docs/gateway.md says.
+func TestRestoredCentreGetsWhatItLost(t *testing.T) {
+	p := newPair(t)
+	p.end()
+	kept := t.TempDir()
+	copyFolder(t, p.dir, kept)
+	p.serve()
+	p.record(3)
+	p.ship()
+	p.must(p.centre.MakeCheckpoint(t.Context()))
+	if r := p.compare(); len(r.Findings) > 0 {
+		t.Fatalf("%+v", r)
+	}
+	p.end()
+	p.must(os.RemoveAll(p.dir))
+	copyFolder(t, kept, p.dir)
+	p.must(os.Remove(filepath.Join(p.dir, centre.CheckpointsFile)))
+	p.serve()
+	p.ship()
+	if r := p.compare(); !strings.Contains(fmt.Sprint(r.Findings), "holds nothing now") {
+		t.Errorf("%+v", r)
+	}
+	for _, name := range []string{"checkpoint.note", "shipped.json"} {
+		p.must(os.Remove(filepath.Join(enrolment.Folder(p.folders.State), name)))
+	}
+	p.ship()
+	p.must(p.centre.MakeCheckpoint(t.Context()))
+	if r := p.compare(); len(r.Findings)+len(r.Notes) > 0 || r.Segments != len(p.segments()) {
+		t.Errorf("%+v", r)
+	}
+}
