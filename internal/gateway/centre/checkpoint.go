@@ -159,10 +159,14 @@ func (c *Centre) MakeCheckpoint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	public, err := checkpoint.PublicKey(secret)
+	if err != nil {
+		return err
+	}
 	if err := c.signed.open(c.Settings.Checkpoints.FileIn(c.folder)); err != nil {
 		return err
 	}
-	if err := c.checkAgainstFile(ctx, secret); err != nil {
+	if err := c.checkAgainstFile(ctx, public); err != nil {
 		return err
 	}
 	for {
@@ -174,18 +178,14 @@ func (c *Centre) MakeCheckpoint(ctx context.Context) error {
 			break
 		}
 	}
-	return c.bringCheckpoints(ctx)
+	return c.bringCheckpoints(ctx, public)
 }
 
 // checkAgainstFile compares the tree in the database with the newest checkpoint in the file.
-func (c *Centre) checkAgainstFile(ctx context.Context, secret string) error {
+func (c *Centre) checkAgainstFile(ctx context.Context, public string) error {
 	path := c.Settings.Checkpoints.FileIn(c.folder)
 	if c.signed.note == "" {
 		return nil
-	}
-	public, err := checkpoint.PublicKey(secret)
-	if err != nil {
-		return err
 	}
 	was, err := checkpoint.Read([]byte(c.signed.note), public)
 	if err != nil {
@@ -292,6 +292,9 @@ func (c *Centre) NewestCheckpoint(ctx context.Context, old int64) (n checkpoint.
 	if err != nil {
 		return n, err
 	}
+	if public, err := c.CheckpointKey(); err != nil || public != "" && isForeign(newest.Note, public) {
+		return n, err // a new key has signed nothing yet
+	}
 	n.Note = newest.Note
 	if old > 0 && old <= newest.Size {
 		n.Consistency, err = tlog.ProveTree(newest.Size, old, c.treeReader(ctx))
@@ -312,22 +315,16 @@ func (c *Centre) treeReader(ctx context.Context) tlog.HashReader {
 	return tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) { return c.Store.ReadTree(ctx, places) })
 }
 
-// Bounds of what a laptop is told at once.
-const (
-	mostHeld = 200
-	mostTold = 50 // findings
-)
-
 // ListHeld returns what is held of a laptop's segments behind a name, with proofs for the tree of a size; 0
 // is none.
 func (c *Centre) ListHeld(ctx context.Context, laptop, after string, size int64) (all checkpoint.Heads, err error) {
 	all = checkpoint.Heads{Laptop: laptop, Held: []checkpoint.Held{}, Findings: []string{}}
-	segments, err := c.Store.ListSegments(ctx, laptop, after, true, mostHeld+1)
+	segments, err := c.Store.ListSegments(ctx, laptop, after, true, checkpoint.MostHeld+1)
 	if err != nil {
 		return all, err
 	}
-	if all.More = len(segments) > mostHeld; all.More {
-		segments = segments[:mostHeld]
+	if all.More = len(segments) > checkpoint.MostHeld; all.More {
+		segments = segments[:checkpoint.MostHeld]
 	}
 	for i := range segments {
 		g := &segments[i]
@@ -343,7 +340,7 @@ func (c *Centre) ListHeld(ctx context.Context, laptop, after string, size int64)
 	if after != "" {
 		return all, nil
 	}
-	found, err := c.Store.ListFindings(ctx, laptop, "", mostTold)
+	found, err := c.Store.ListFindings(ctx, laptop, "", checkpoint.MostFindings)
 	for _, f := range found {
 		if !f.Note {
 			all.Findings = append(all.Findings, fmt.Sprintf("%s:%d: %s", f.Segment, f.Line, f.What))

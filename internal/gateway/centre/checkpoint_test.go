@@ -209,6 +209,114 @@ func TestFileOfCheckpointsIsMended(t *testing.T) {
 	}
 }
 
+// After the key was replaced as docs/gateway.md says, the centre signs by the new one as soon as something
+// comes, and both files verify, each with its key.
+func TestCheckpointKeyIsReplaced(t *testing.T) {
+	s := newSigning(t, "")
+	for range 3 {
+		s.ship()
+		s.must(s.MakeCheckpoint(t.Context()))
+	}
+	old, err := os.ReadFile(s.file())
+	s.must(err)
+	before := s.public
+	s.must(os.Remove(s.file()))
+	secret, public, err := bundle.NewKey("centre2.example")
+	s.must(err)
+	s.must(os.WriteFile(filepath.Join(s.dir, CheckpointKeyFile), []byte(secret), 0o600))
+	for range 2 { // nothing comes meanwhile
+		s.must(s.MakeCheckpoint(t.Context()))
+	}
+	if n, err := s.NewestCheckpoint(t.Context(), 0); err != nil || n.Note != "" {
+		t.Errorf("a laptop with the new key is given one of the old key: %+v, %v", n, err)
+	}
+	for range 2 {
+		s.ship()
+		s.must(s.MakeCheckpoint(t.Context()))
+	}
+	n, err := s.NewestCheckpoint(t.Context(), 4)
+	s.must(err)
+	if is, err := checkpoint.Read([]byte(n.Note), public); err != nil || is.Size != 5 {
+		t.Errorf("%+v, %v", is, err)
+	}
+	s.public = public
+	if v := s.verified(); len(v.Findings) > 0 || v.Checkpoints != 2 || v.Heads != 5 || len(v.Notes) != 1 {
+		t.Errorf("the new file: %+v", v)
+	}
+	if v, err := s.Verify(t.Context(), bytes.NewReader(old), before); err != nil || len(v.Findings) > 0 || v.Checkpoints != 3 {
+		t.Errorf("the old file: %+v, %v", v, err)
+	}
+}
+
+// growing is a store in which a segment grows, and is signed, whenever heads are read.
+type growing struct {
+	store.Store
+	grow func()
+}
+
+func (g growing) ListSegmentHeads(ctx context.Context, laptop, segment string) ([]store.Head, error) {
+	g.grow()
+	return g.Store.ListSegmentHeads(ctx, laptop, segment)
+}
+
+// What comes and is signed while the database is read is no finding.
+func TestVerifyWhileRecordsCome(t *testing.T) {
+	s := newSigning(t, "")
+	for range 3 {
+		s.ship()
+	}
+	part := Part{Laptop: "laptop1", Session: "k3f9x2m900", Segment: "20261130T100204.123456789Z-k3f9x2m900.ndjson", Text: []byte("text\n")}
+	grow := func() {
+		held, err := s.TakePart(s.Context(), s.laptop, part)
+		s.must(err)
+		s.must(s.MakeCheckpoint(t.Context()))
+		part.At = held.Size
+	}
+	grow()
+	first := s.Store
+	defer func() { s.Store = first }()
+	s.Store = growing{first, grow}
+	if v := s.verified(); len(v.Findings) > 0 || v.Segments != 4 {
+		t.Errorf("%+v", v)
+	}
+	s.Store = growing{first, func() { part.Complete = true; grow(); s.Store = first }}
+	if v := s.verified(); len(v.Findings) > 0 {
+		t.Errorf("the segment ends meanwhile: %+v", v)
+	}
+}
+
+// Every beginning of a line can be left by a centre that was ended or has a full disk, several times in a row.
+func TestLinesThatAreNotWhole(t *testing.T) {
+	s := newSigning(t, "")
+	for range 3 {
+		s.ship()
+		s.must(s.MakeCheckpoint(t.Context()))
+	}
+	src, err := os.ReadFile(s.file())
+	s.must(err)
+	lines := strings.SplitAfter(string(src), "\n")
+	half := lines[1][:60] + "\n"
+	for text, want := range map[string]string{
+		lines[0] + half + lines[1] + lines[2]:                                "",
+		lines[0] + half + lines[1][:3] + "\n\n" + half + lines[1] + lines[2]: "",
+		lines[0] + lines[1] + lines[2][:60]:                                  "",
+		lines[0] + lines[1] + lines[2][:60] + "\n" + lines[2][:30]:           "",
+		lines[0] + lines[1] + "my diary\n":                                   "line 3 of the file, at its end, is no checkpoint",
+		lines[0] + half + "my diary\n" + lines[1] + lines[2]:                 "line 3 of the file is no checkpoint",
+		lines[0] + half + lines[2]:                                           "line 2 of the file is no checkpoint",
+		strings.Repeat("{\n", 3*mostBroken) + lines[0] + lines[1] + lines[2]: "line 1 of the file is no checkpoint",
+	} {
+		s.must(os.WriteFile(s.file(), []byte(text), 0o600))
+		v := s.verified()
+		if all := strings.Join(v.Findings, "\n"); (all == "") != (want == "") || !strings.Contains(all, want) {
+			t.Errorf("%q: %+v, want %q", text, v, want)
+		}
+		if strings.HasPrefix(text, lines[0]) && v.Checkpoints+len(v.Notes) < 3 && want == "" {
+			t.Errorf("%q: the end that is missing is not named: %+v", text, v)
+		}
+	}
+}
+
 // A segment that came before the centre kept the state of its sum has the same head.
 func TestHeadOfAnOlderSegment(t *testing.T) {
 	s := newSigning(t, "")

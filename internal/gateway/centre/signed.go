@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -118,20 +119,50 @@ func lastByte(path string) (byte, error) {
 	return end[0], err
 }
 
+// isForeign reports whether another key than the public one has signed a checkpoint.
+func isForeign(note, public string) bool {
+	_, err := checkpoint.Read([]byte(note), public)
+	return errors.Is(err, checkpoint.ErrForeign)
+}
+
+// isNewestOwn reports whether there is a checkpoint, and the newest one is not of an earlier key.
+func (c *Centre) isNewestOwn(ctx context.Context, public string) (bool, error) {
+	newest, err := c.Store.FindNewestCheckpoint(ctx)
+	if errors.Is(err, store.ErrNone) {
+		return false, nil
+	}
+	if err != nil || !isForeign(newest.Note, public) {
+		return err == nil, err
+	}
+	if c.signed.note != "" {
+		err = fmt.Errorf("the newest one in the database, of %d heads, is by another key than those of %s: the database was changed", newest.Size, c.Settings.Checkpoints.FileIn(c.folder))
+	}
+	return false, err
+}
+
 // bringCheckpoints adds to the file the checkpoints that it does not have, and gives the witness the
 // newest one. A witness that does not answer keeps nothing from the file.
-func (c *Centre) bringCheckpoints(ctx context.Context) error {
-	for {
-		all, err := c.Store.ListCheckpoints(ctx, c.signed.size, mostHeads)
+func (c *Centre) bringCheckpoints(ctx context.Context, public string) error {
+	own, err := c.isNewestOwn(ctx, public)
+	for above := c.signed.size; err == nil && own; {
+		all, err := c.Store.ListCheckpoints(ctx, above, mostHeads)
 		if err != nil {
 			return err
 		}
 		if len(all) == 0 {
 			break
 		}
+		above = all[len(all)-1].Size
+		// Those of an earlier key are in the file that was moved away with it.
+		if all = slices.DeleteFunc(all, func(k store.Checkpoint) bool { return isForeign(k.Note, public) }); len(all) == 0 {
+			continue
+		}
 		if err := c.signed.add(c.Settings.Checkpoints.FileIn(c.folder), all); err != nil {
 			return err
 		}
+	}
+	if err != nil {
+		return err
 	}
 	if c.Settings.Checkpoints.Witness == "" || c.signed.note == "" || c.witnessed == c.signed.size {
 		return nil

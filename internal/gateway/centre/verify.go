@@ -60,33 +60,57 @@ const maxSignedLine = 8 * checkpoint.MaxNote
 func (v *verifier) readFile(file io.Reader) error {
 	r := bufio.NewScanner(file)
 	r.Buffer(nil, maxSignedLine)
-	var broken []byte // a line that is none; a crash leaves the beginning of the line behind it
-	line, brokenAt := 0, 0
+	var broken []brokenLine // that a crash or a full disk may have left of the line behind them
+	line := 0
 	for r.Scan() {
 		line++
 		text := r.Bytes()
 		var s signedLine
 		if err := json.Unmarshal(text, &s); err != nil {
-			if broken != nil {
-				v.find("line %d of the file is no checkpoint", brokenAt)
+			if len(broken) == mostBroken {
+				v.find("line %d of the file is no checkpoint", broken[0].at)
+				broken = broken[1:]
 			}
-			broken, brokenAt = bytes.Clone(text), line
+			broken = append(broken, brokenLine{line, bytes.Clone(text)})
 			continue
 		}
-		if broken != nil && !bytes.HasPrefix(text, broken) {
-			v.find("line %d of the file is no checkpoint", brokenAt)
+		for _, b := range broken {
+			if !bytes.HasPrefix(text, b.text) {
+				v.find("line %d of the file is no checkpoint", b.at)
+			}
 		}
 		broken = nil
 		v.takeSigned(line, &s)
 	}
-	if broken != nil {
-		v.find("line %d of the file, its last one, is no whole checkpoint; if the centre was ended while it wrote, it ends the line when it makes the next one", brokenAt)
+	for _, b := range broken {
+		v.takeBrokenEnd(b)
 	}
 	if errors.Is(r.Err(), bufio.ErrTooLong) {
 		v.find("line %d of the file is no checkpoint: it is too long; what is behind it was not read", line+1)
 		return nil
 	}
 	return r.Err()
+}
+
+// brokenLine is a line of the file that is no checkpoint.
+type brokenLine struct {
+	at   int
+	text []byte
+}
+
+// mostBroken is how many broken lines one after the other can be the beginning of the same line. It bounds
+// the memory for a file that is none of checkpoints.
+const mostBroken = 64
+
+// takeBrokenEnd looks at a broken line behind which no checkpoint stands. The beginning of a line is what a
+// centre leaves that writes it now, was ended meanwhile, or has a full disk. The end of the file is then missing, as in
+// an older copy: what the database has behind it is named, too.
+func (v *verifier) takeBrokenEnd(b brokenLine) {
+	if start := []byte(`{"size":`); bytes.HasPrefix(b.text, start) || bytes.HasPrefix(start, b.text) {
+		v.Notes = append(v.Notes, fmt.Sprintf("line %d of the file, at its end, is no whole checkpoint: the centre writes it now, or could not; it writes it again with the next one", b.at))
+		return
+	}
+	v.find("line %d of the file, at its end, is no checkpoint", b.at)
 }
 
 func (v *verifier) takeSigned(line int, s *signedLine) {
@@ -149,10 +173,10 @@ func (v *verifier) checkTree(ctx context.Context) error {
 
 // checkKept compares the checkpoints in the database with those of the file.
 func (v *verifier) checkKept(ctx context.Context) error {
-	kept, above := map[int64]bool{}, int64(0)
-	var newest int64 // of the file
+	kept, above, others := map[int64]bool{}, int64(0), 0
+	var oldest, newest int64 // of the file
 	if len(v.signed) > 0 {
-		newest = v.signed[len(v.signed)-1].Size
+		oldest, newest = v.signed[0].Size, v.signed[len(v.signed)-1].Size
 	}
 	for {
 		all, err := v.c.Store.ListCheckpoints(ctx, above, mostRead)
@@ -163,6 +187,8 @@ func (v *verifier) checkKept(ctx context.Context) error {
 			above, kept[c.Size] = c.Size, true
 			signed, err := checkpoint.Read([]byte(c.Note), v.public)
 			switch note, there := v.notes[c.Size]; {
+			case errors.Is(err, checkpoint.ErrForeign) && (c.Size < oldest || c.Size > newest):
+				others++
 			case err != nil:
 				v.find("the checkpoint of %d heads in the database cannot be used: %v", c.Size, err)
 			case signed.Size != c.Size:
@@ -178,6 +204,9 @@ func (v *verifier) checkKept(ctx context.Context) error {
 		if len(all) < mostRead {
 			break
 		}
+	}
+	if others > 0 {
+		v.Notes = append(v.Notes, fmt.Sprintf("%d checkpoints before or behind those of the file are by another key; if the key was changed, verify them with that key and the file that was kept with it", others))
 	}
 	for _, c := range v.signed {
 		if !kept[c.Size] {
@@ -198,7 +227,7 @@ func (v *verifier) checkSegments(ctx context.Context) error {
 		}
 		for i := range all {
 			laptop, name = all[i].Laptop, all[i].Name
-			if err := v.checkSegment(ctx, &all[i]); err != nil {
+			if err := v.checkSegment(ctx, laptop, name); err != nil {
 				return err
 			}
 		}
@@ -209,10 +238,19 @@ func (v *verifier) checkSegments(ctx context.Context) error {
 }
 
 // checkSegment compares the bytes of a segment with each of its heads.
-func (v *verifier) checkSegment(ctx context.Context, g *store.Segment) error {
+func (v *verifier) checkSegment(ctx context.Context, laptop, name string) error {
 	v.Segments++
-	where := fmt.Sprintf("segment %s of laptop %s", g.Name, g.Laptop)
-	heads, err := v.c.Store.ListSegmentHeads(ctx, g.Laptop, g.Name)
+	where := fmt.Sprintf("segment %s of laptop %s", name, laptop)
+	heads, err := v.c.Store.ListSegmentHeads(ctx, laptop, name)
+	if err != nil {
+		return err
+	}
+	// The segment is read after its heads, because a centre that runs adds to both meanwhile.
+	g, err := v.c.Store.FindSegment(ctx, laptop, name)
+	if errors.Is(err, store.ErrNone) {
+		v.find("%s is not in the database any more: it was dropped just now", where)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -232,7 +270,7 @@ func (v *verifier) checkSegment(ctx context.Context, g *store.Segment) error {
 			return nil
 		}
 		for at < h.Size {
-			text, err := v.c.Store.ReadSegment(ctx, g.Laptop, g.Name, at, int(min(MaxPart, h.Size-at)))
+			text, err := v.c.Store.ReadSegment(ctx, laptop, name, at, int(min(MaxPart, h.Size-at)))
 			if err != nil || len(text) == 0 {
 				v.find("%s: the bytes behind %d cannot be read: %s", where, at, textOf(err, "they are gone"))
 				return ctx.Err()

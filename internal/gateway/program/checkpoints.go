@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -42,6 +43,9 @@ func createFile(path, text string, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s is there already; a key is never replaced, so move it away first, and keep it", path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s cannot be made: there is no folder %s; make it with: mkdir -m 700 %[2]s", path, filepath.Dir(path))
 	}
 	if err != nil {
 		return err

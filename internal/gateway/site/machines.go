@@ -37,6 +37,10 @@ func (s *Site) answerMachine(w http.ResponseWriter, r *http.Request) (*reply, er
 	case !isText(r.URL.RawQuery):
 		return nil, refuse(http.StatusBadRequest, "The address has signs that are no text.")
 	}
+	if bearerOf(r) == "" {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="clawai"`)
+		return nil, refuse(http.StatusUnauthorized, "A machine sends its key in the header Authorization: Bearer KEY; make one with: clawai-gateway key-add")
+	}
 	who, err := s.centre.CheckKey(r.Context(), bearerOf(r), s.addressOf(r))
 	switch {
 	case errors.Is(err, centre.ErrNoAccess):

@@ -63,6 +63,9 @@ func TestKeysOpenWhatTheirRolesSay(t *testing.T) {
 			t.Errorf("%s %s with %.8s...: %d %s, want %d", c.method, c.path, c.token, status, body, c.status)
 		}
 	}
+	if _, body := w.asMachine("", "GET", recordsOfMachines, ""); !strings.Contains(body, "in the header") {
+		t.Errorf("without a key: %s", body)
+	}
 	r := w.request("GET", recordsOfMachines, "")
 	r.Header.Set("Authorization", "Bearer "+reader)
 	r.Header.Set("Origin", w.site.Address())

@@ -10,6 +10,12 @@ const (
 	HeadsPath = "/v1/heads"      // GET with size=SIZE of a checkpoint and after=SEGMENT: Heads
 )
 
+// Bounds of one answer of HeadsPath.
+const (
+	MostHeld     = 200 // segments
+	MostFindings = 50
+)
+
 // Newest is the newest checkpoint of a centre.
 type Newest struct {
 	Note        string         `json:"note"`                  // signed; "": the centre makes no checkpoints

@@ -59,11 +59,24 @@ type comparer struct {
 }
 
 func (m *comparer) find(segment, format string, a ...any) {
-	m.Findings = append(m.Findings, audit.Finding{File: segment, What: fmt.Sprintf(format, a...)})
+	m.Findings = addFinding(m.Findings, segment, format, a...)
 }
 
 func (m *comparer) note(segment, format string, a ...any) {
-	m.Notes = append(m.Notes, audit.Finding{File: segment, What: fmt.Sprintf(format, a...)})
+	m.Notes = addFinding(m.Notes, segment, format, a...)
+}
+
+// mostListed is how many findings are listed, and how many notes. A centre could cause any number.
+const mostListed = 1000
+
+func addFinding(all []audit.Finding, segment, format string, a ...any) []audit.Finding {
+	switch {
+	case len(all) < mostListed:
+		return append(all, audit.Finding{File: segment, What: fmt.Sprintf(format, a...)})
+	case len(all) == mostListed:
+		return append(all, audit.Finding{File: centreFile, What: fmt.Sprintf("there are more like these; the first %d are listed", mostListed)})
+	}
+	return all
 }
 
 // Compare compares this laptop's record with what the centre holds of it. key is the public key of the
@@ -109,7 +122,7 @@ func (m *comparer) takeCheckpoint(ctx context.Context) error {
 		m.note(centreFile, "it named no key of checkpoints when this laptop was enrolled, so only the bytes are compared; name the key with --gateway-key")
 		return nil
 	}
-	before, err := m.readSeen()
+	before, usable, err := m.readSeen()
 	if err != nil {
 		return err
 	}
@@ -138,31 +151,40 @@ func (m *comparer) takeCheckpoint(ctx context.Context) error {
 		return nil
 	}
 	m.is, m.Checkpoint = is, &SeenCheckpoint{is.Size, is.Made}
+	if !usable {
+		return nil // it stays, so that the next comparison finds the same
+	}
 	return atomicfile.Write(SeenFile(m.c.folders.State), []byte(newest.Note), atomicfile.Options{Mode: 0o600})
 }
 
-// readSeen returns the checkpoint that was seen last; the zero value if there is none, or if it is by
-// another key, which --gateway-key may name.
-func (m *comparer) readSeen() (was checkpoint.Checkpoint, err error) {
+// readSeen returns the checkpoint that was seen last; the zero value if there is none. One that is damaged, or by
+// another key, which --gateway-key may name, is a finding and not usable.
+func (m *comparer) readSeen() (was checkpoint.Checkpoint, usable bool, err error) {
 	path := SeenFile(m.c.folders.State)
 	src, err := config.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return was, nil
+		return was, true, nil
 	}
 	if err != nil {
-		return was, err
+		return was, false, err
 	}
 	if was, err = checkpoint.Read(src, m.key); err != nil {
 		m.find(centreFile, "the checkpoint that this laptop kept in %s cannot be used: %v; if the centre has a new key, remove the file", path, err)
+		return was, false, nil
 	}
-	return was, nil
+	return was, true, nil
 }
 
-// mostPages bounds how long a centre can keep the command busy.
-const mostPages = 10_000
+// Bounds of how long a centre can keep the command busy, and with how much: half a million segments.
+const (
+	mostPages    = 2500
+	headPatience = 10 * time.Minute
+)
 
-// askHeads asks what the centre holds.
+// askHeads asks what the centre holds, and checks the proofs.
 func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, headPatience, fmt.Errorf("the centre took more than %v to list what it holds; try again later", headPatience))
+	defer cancel()
 	after := ""
 	for range mostPages {
 		var page checkpoint.Heads
@@ -171,42 +193,55 @@ func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err err
 			query.Set("after", after)
 		}
 		if err := m.c.centre.ExchangeJSON(ctx, http.MethodGet, checkpoint.HeadsPath+"?"+query.Encode(), nil, &page); err != nil {
+			return nil, cmp.Or(context.Cause(ctx), err)
+		}
+		if err := checkPage(&page, after); err != nil {
 			return nil, err
 		}
 		for _, f := range page.Findings {
 			m.find(centreFile, "it found, as the record came: %s", f)
 		}
-		all = append(all, page.Held...)
+		for i := range page.Held {
+			h := page.Held[i]
+			m.Segments++
+			m.atHand[h.Segment] = true
+			if m.checkLeaf(&h) {
+				all = append(all, h)
+			}
+		}
 		if !page.More {
 			return all, nil
-		}
-		if len(page.Held) == 0 || m.isRepeated(page.Held) {
-			break
 		}
 		after = page.Held[len(page.Held)-1].Segment
 	}
 	return nil, errors.New("the centre's list of segments does not end")
 }
 
-// isRepeated reports whether a page has a segment that was listed before.
-func (m *comparer) isRepeated(page []checkpoint.Held) bool {
-	for i := range page {
-		if m.atHand[page[i].Segment] {
-			return true
-		}
-		m.atHand[page[i].Segment] = true
+// checkPage returns an error for a page that a centre of clawai does not send: one that has too much, or
+// segments that are not in their order.
+func checkPage(page *checkpoint.Heads, after string) error {
+	if len(page.Held) > checkpoint.MostHeld || len(page.Findings) > checkpoint.MostFindings || after != "" && len(page.Findings) > 0 || page.More && len(page.Held) == 0 {
+		return fmt.Errorf("the centre's list of segments is not what a centre of clawai says: a page has %d segments and %d findings; is this its address?", len(page.Held), len(page.Findings))
 	}
-	return false
+	for i := range page.Held {
+		h := &page.Held[i]
+		if len(h.Segment) > maxName || h.Segment <= after || !isBounded(&h.Head) || h.Leaf != nil && !isBounded(&h.Leaf.Head) {
+			return fmt.Errorf("the centre's list of segments is not what a centre of clawai says: %.80q of %d bytes stands behind %q; is this its address?", h.Segment, h.Size, after)
+		}
+		after = h.Segment
+	}
+	return nil
 }
+
+// maxName is how long the name of a segment can be at the centre. A wrong name is a finding, and no long text.
+const maxName = 128
+
+// isBounded reports whether a head has a size, and a digest as long as one.
+func isBounded(h *checkpoint.Head) bool { return h.Size >= 0 && len(h.Digest) == 2*sha256.Size }
 
 // compareSegment compares what the centre holds of a segment with the same segment here, at the end of
 // what the centre holds and at the end of what the checkpoint says.
 func (m *comparer) compareSegment(h *checkpoint.Held) error {
-	m.Segments++
-	m.atHand[h.Segment] = true
-	if !m.checkLeaf(h) {
-		return nil
-	}
 	if was := m.told[h.Segment]; was.Size > h.Size {
 		m.find(h.Segment, "the centre acknowledged %d bytes, and holds %d now: it was cut there", was.Size, h.Size)
 	}
@@ -231,7 +266,8 @@ func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 	l := h.Leaf
 	switch {
 	case m.is.Size == 0:
-		return true // it was said already that there is no checkpoint
+		h.Leaf = nil // it was said already that there is no checkpoint
+		return true
 	case l == nil:
 		m.note(h.Segment, "no checkpoint has it yet")
 		return true
@@ -247,6 +283,7 @@ func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 		m.find(h.Segment, "the centre signed that it ends at byte %d, and holds %d now: it was lengthened there", l.Size, h.Size)
 	}
 	m.Proved++
+	l.Proof = nil // many proofs take memory
 	return true
 }
 

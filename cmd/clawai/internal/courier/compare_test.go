@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,6 +26,7 @@ import (
 	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/bundle"
+	"github.com/clawai/clawai/internal/state/checkpoint"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/internal/testing/slow"
@@ -258,6 +262,16 @@ func forks(p *pair) {
 	p.must(c.Close())
 }
 
+// foreignNote returns a checkpoint that the key of another centre has signed.
+func foreignNote(p *pair, size int64) string {
+	p.Helper()
+	secret, _, err := bundle.NewKey("other.example")
+	p.must(err)
+	note, err := checkpoint.Sign(checkpoint.Checkpoint{Size: size, Made: time.Now()}, secret)
+	p.must(err)
+	return string(note)
+}
+
 // Each way to change, drop, insert or fork segments and checkpoints, here and in the database, is found by
 // the one side or the other. What no side finds stands in docs/threat-model.md.
 func TestEachChangeOfTheRecordIsFound(t *testing.T) {
@@ -336,6 +350,17 @@ func TestEachChangeOfTheRecordIsFound(t *testing.T) {
 		"a checkpoint inserted": {func(p *pair) {
 			p.sql("INSERT INTO checkpoint SELECT org, 1, made, note FROM checkpoint WHERE size = " + newestOf)
 		}, "is one of", ""},
+		"a checkpoint by another key in place of the newest": {func(p *pair) {
+			p.sql("UPDATE checkpoint SET note = '" + foreignNote(p, 3) + "' WHERE size = " + newestOf)
+		}, "not in the database|cannot be used", "its checkpoints were dropped"},
+		"a checkpoint by another key behind the newest": {func(p *pair) {
+			p.sql("INSERT INTO checkpoint SELECT org, 900, made, '" + foreignNote(p, 900) + "' FROM checkpoint WHERE size = " + newestOf)
+			p.serve()
+			if err := p.centre.MakeCheckpoint(p.Context()); err == nil || !strings.Contains(err.Error(), "is by another key") {
+				p.Errorf("%v", err)
+			}
+			p.end()
+		}, "", "its checkpoints were dropped"},
 		"another database": {forks, "", "were forked or rewritten"},
 		"a line changed in the file": {func(p *pair) {
 			p.checkpoints(func(l [][]byte) [][]byte { l[1] = bytes.Replace(l[1], []byte("time 2"), []byte("time 3"), 1); return l })
@@ -409,5 +434,126 @@ func TestNothingIsSignedOverAnotherDatabase(t *testing.T) {
 	p.serve()
 	if err := p.centre.MakeCheckpoint(t.Context()); err == nil || !strings.Contains(err.Error(), "is not the one that") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Whatever answers at the centre's address, the comparison ends, and keeps little of it.
+func TestCentreThatListsAnything(t *testing.T) {
+	p := newPair(t)
+	p.end()
+	held := func(n int) checkpoint.Held {
+		return checkpoint.Held{Head: checkpoint.Head{Segment: fmt.Sprintf("%09d.ndjson", n), Size: 1, Digest: strings.Repeat("a", 64)}}
+	}
+	pages := func(each int, change func(*checkpoint.Held)) func(asked int) any {
+		return func(asked int) any {
+			page := checkpoint.Heads{More: true, Findings: []string{}}
+			for i := range each {
+				h := held(asked*each + i)
+				if change != nil {
+					change(&h)
+				}
+				page.Held = append(page.Held, h)
+			}
+			return page
+		}
+	}
+	for name, c := range map[string]struct {
+		answer func(asked int) any
+		want   string
+	}{
+		"pages without end":     {pages(1, nil), "does not end"},
+		"a page that is large":  {pages(checkpoint.MostHeld+1, nil), "a page has 201 segments"},
+		"a page without any":    {pages(0, nil), "a page has 0 segments"},
+		"the same page again":   {func(int) any { return checkpoint.Heads{More: true, Held: []checkpoint.Held{held(1)}} }, "stands behind"},
+		"a size below 0":        {pages(1, func(h *checkpoint.Held) { h.Size = -1 }), "of -1 bytes"},
+		"a digest that is long": {pages(1, func(h *checkpoint.Held) { h.Digest += "a" }), "is this its address"},
+		"a proof of too much":   {pages(1, func(h *checkpoint.Held) { h.Leaf = &checkpoint.Leaf{} }), "is this its address"},
+		"a name that is long":   {pages(1, func(h *checkpoint.Held) { h.Segment += strings.Repeat("a", 1000) }), "is this its address"},
+		"many findings":         {func(int) any { return checkpoint.Heads{Findings: make([]string, checkpoint.MostFindings+1)} }, "and 51 findings"},
+		"findings on each page": {func(asked int) any {
+			return checkpoint.Heads{Held: []checkpoint.Held{held(asked)}, More: true, Findings: []string{"x"}}
+		}, "and 1 findings"},
+		"many segments that are not here": {func(asked int) any {
+			page := pages(checkpoint.MostHeld, nil)(asked).(checkpoint.Heads)
+			page.More = asked < 20
+			return page
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var out any = checkpoint.Newest{}
+				if r.URL.Path == checkpoint.HeadsPath {
+					asked++
+					out = c.answer(asked)
+				}
+				_ = json.NewEncoder(w).Encode(out)
+			}))
+			defer s.Close()
+			e, err := enrolment.ReadEnrolment(p.folders.State)
+			p.must(err)
+			e.URL = s.URL
+			p.must(enrolment.WriteEnrolment(p.folders.State, e))
+			is, err := NewCourier(p.folders)
+			p.must(err)
+			defer is.Close()
+			found, err := is.Compare(t.Context(), "")
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if c.want == "" && (len(found.Findings) != mostListed+1 || !strings.Contains(found.Findings[mostListed].What, "there are more")) {
+				t.Errorf("%d findings are listed", len(found.Findings))
+			}
+		})
+	}
+}
+
+// A checkpoint that the laptop kept and cannot read is found until its owner removes it, and not once.
+func TestKeptCheckpointThatIsDamagedStaysFound(t *testing.T) {
+	p := newPair(t)
+	p.compare()
+	kept := SeenFile(p.folders.State)
+	p.must(os.WriteFile(kept, []byte("damaged\n"), 0o600))
+	for range 2 {
+		if r := p.compare(); len(r.Findings) != 1 || !strings.Contains(r.Findings[0].What, kept) || r.Proved == 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	p.must(os.Remove(kept))
+	if r := p.compare(); len(r.Findings) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A centre that was put back from a copy gets again what the copy had not, once the laptop forgets what it
+// was told, as docs/gateway.md says.
+func TestRestoredCentreGetsWhatItLost(t *testing.T) {
+	p := newPair(t)
+	p.end()
+	kept := t.TempDir()
+	copyFolder(t, p.dir, kept)
+	p.serve()
+	p.record(3)
+	p.ship()
+	p.must(p.centre.MakeCheckpoint(t.Context()))
+	if r := p.compare(); len(r.Findings) > 0 {
+		t.Fatalf("%+v", r)
+	}
+	p.end()
+	p.must(os.RemoveAll(p.dir))
+	copyFolder(t, kept, p.dir)
+	p.must(os.Remove(filepath.Join(p.dir, centre.CheckpointsFile)))
+	p.serve()
+	p.ship()
+	if r := p.compare(); !strings.Contains(fmt.Sprint(r.Findings), "holds nothing now") {
+		t.Errorf("%+v", r)
+	}
+	for _, name := range []string{"checkpoint.note", "shipped.json"} {
+		p.must(os.Remove(filepath.Join(enrolment.Folder(p.folders.State), name)))
+	}
+	p.ship()
+	p.must(p.centre.MakeCheckpoint(t.Context()))
+	if r := p.compare(); len(r.Findings)+len(r.Notes) > 0 || r.Segments != len(p.segments()) {
+		t.Errorf("%+v", r)
 	}
 }
