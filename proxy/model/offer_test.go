@@ -65,7 +65,7 @@ func TestHostedToolsThatStay(t *testing.T) {
 	} {
 		s := makeHostedSite(t, tt.id, true)
 		s.reply = func(http.ResponseWriter, *http.Request) {}
-		if got := s.post(tt.path, tt.body); got.status != http.StatusForbidden || !strings.Contains(got.body, "cannot be taken out of the request") || len(s.bodies) > 0 {
+		if got := s.post(tt.path, tt.body); got.status != http.StatusBadRequest || !strings.Contains(got.body, "cannot be taken out of the request") || len(s.bodies) > 0 {
 			t.Errorf("%s: %d %s", tt.id, got.status, got.body)
 		}
 	}
@@ -94,7 +94,7 @@ func TestHostedToolsInWhatIsNotRead(t *testing.T) {
 					if got.status != http.StatusOK || len(s.bodies) != 1 || s.bodies[0] != tt.body || denied != 0 {
 						t.Errorf("%s, %s: %d %s", one.api, tt.name, got.status, got.body)
 					}
-				case got.status != http.StatusForbidden || !strings.HasPrefix(strings.ReplaceAll(got.body, `"type":"error",`, ""), `{"error":{`) || !strings.Contains(got.body, "cannot read whether") || denied != 1:
+				case got.status != http.StatusBadRequest || !strings.HasPrefix(strings.ReplaceAll(got.body, `"type":"error",`, ""), `{"error":{`) || !strings.Contains(got.body, "cannot read whether") || denied != 1:
 					t.Errorf("%s, %s: %d %s, %d denials on record", one.api, tt.name, got.status, got.body, denied)
 				}
 				if rules != "" && len(s.bodies) != 0 && tt.name != "no JSON" { // what holds no tool goes while it is looked at

@@ -143,7 +143,7 @@ func (t *turn) renameCalls(body []byte, places []modelapi.Place, renamed map[*mo
 		switch {
 		case name == "":
 		case p.Call.Fixed || p.Name == "":
-			return nil, &refusal{http.StatusForbidden, fmt.Sprintf("%s is refused, and this service gives no way to say so to the model", p.Call.Name)}
+			return nil, &refusal{http.StatusBadRequest, fmt.Sprintf("%s is refused, and this service gives no way to say so to the model", p.Call.Name)}
 		default:
 			edits = append(edits, frame.Edit{Part: p.Name.Bytes(), Token: t.nameOf(name, p.Name)})
 		}
