@@ -13,7 +13,6 @@ import (
 
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/modelapi"
-	"github.com/clawai/clawai/internal/wire/sse"
 )
 
 // otherStreams are the types of streams that clawai does not read.
@@ -267,7 +266,7 @@ func (t *turn) readCopy(from io.Reader, coding string, streamed bool) error {
 		}
 		return t.hearStep(&step, text)
 	}
-	events, stream := sse.NewReader(body, modelapi.MaxText), modelapi.NewStream(t.api)
+	events, stream := newEvents(body), modelapi.NewStream(t.api)
 	for {
 		e, err := events.ReadEvent()
 		if err != nil {
