@@ -42,7 +42,7 @@ func built(name string) string {
 }
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && played[os.Args[1]] != nil {
+	if len(os.Args) > 1 && played[os.Args[1]] != nil {
 		os.Exit(played[os.Args[1]]()) //nolint:forbidigo // a program that a test starts
 	}
 	dir, err := os.MkdirTemp("", "clawai-hook")

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
-// TestNestedAgents: a client's calls are left to its hook, also those of the same client that it starts. A
-// program that it starts has the address of its model, but not its hook: that one's calls are judged.
+// TestNestedAgents: a client's calls are left to its hook, also those of the same client that it starts, unless that
+// one's hooks are turned off. A program that it starts has the address of its model, but not its hook: that one's calls are judged.
 func TestNestedAgents(t *testing.T) {
 	slow.Test(t)
 	dir := initialised(t, built("clawai-hook"))
@@ -29,7 +29,7 @@ func TestNestedAgents(t *testing.T) {
 	for _, c := range []struct {
 		through string
 		covered bool
-	}{{"", true}, {other, false}, {os.Args[0], true}, {"", true}, {other, false}} {
+	}{{"", true}, {other, false}, {os.Args[0], true}, {os.Args[0] + " --bare", false}, {"", true}, {other, false}} {
 		n++
 		d.through = c.through
 		if went := d.callTool(t, n, "Read", key); went != c.covered {

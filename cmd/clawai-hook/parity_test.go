@@ -492,8 +492,8 @@ type model struct {
 	conversation []string
 }
 
-// modelClient sends each line to the model, and prints the reply. A line that begins with the path of a program is
-// sent by that, which it starts as a shell's command.
+// modelClient sends each line to the model, and prints the reply. A line that begins with the path of a program, and
+// perhaps an option, is sent by that, which it starts as a shell's command.
 func modelClient() int {
 	for lines := bufio.NewReader(os.Stdin); ; {
 		line, err := lines.ReadString('\n')
@@ -502,7 +502,8 @@ func modelClient() int {
 		}
 		var reply []byte
 		if at := strings.IndexByte(line, '{'); at > 0 {
-			other := exec.Command("sh", "-c", `"$0" modelclient; true`, line[:at])
+			program, option, _ := strings.Cut(line[:at], " ")
+			other := exec.Command("sh", "-c", `"$0" modelclient $1; true`, program, option)
 			other.Stdin = strings.NewReader(line[at:])
 			reply, err = other.Output()
 		} else {

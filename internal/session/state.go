@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"time"
 
 	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/gate"
@@ -86,8 +88,13 @@ func (s *Sessions) OpenAgent(p Peer, keys ...string) (*Session, error) {
 	return s.startSession(p, &State{Limits: &gate.Meter{}, Pins: s.o.State.Pins, Flow: f, Asked: f.AskedLedger})
 }
 
-// Denies reports whether a rule in force denies calls, whatever the session has seen.
+// Denies reports whether a rule in force denies calls that carry nothing that a detector finds. What the session has
+// seen is not known, so a rule with an after denies them, too: the session may see it before the next call.
 func (s *Session) Denies(calls []policy.Call) bool {
+	calls, now := slices.Clone(calls), time.Now()
+	for i := range calls {
+		calls[i].Screened, calls[i].At = true, now
+	}
 	d := s.All.inForce().Policy.DecideAll(calls)
 	return d.Action == policy.Deny && d.Rule != nil
 }

@@ -26,7 +26,7 @@ import (
 func (t *turn) readConversation(body []byte) ([]byte, error) {
 	r, err := modelapi.ReadRequest(t.api, body)
 	if err != nil {
-		return body, t.distrustRequest("a request: "+err.Error(), body)
+		return t.distrustConversation(&r, "a request: "+err.Error(), body)
 	}
 	for _, kind := range r.Unread {
 		if t.noteOnce("part " + kind) {
@@ -77,7 +77,32 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 			edits = append(edits, frame.Edit{Part: one.Content.Bytes(), Token: instead})
 		}
 	}
-	_ = t.o.Gate.Flush()                     // after an error the gate lets nothing more through
+	_ = t.o.Gate.Flush() // after an error the gate lets nothing more through
+	return t.editRequest(body, edits)
+}
+
+// distrustConversation is distrustRequest for a request of which the tools may have been read: then it offers what they
+// say, and nothing else.
+func (t *turn) distrustConversation(r *modelapi.Request, what string, body []byte) ([]byte, error) {
+	if !r.Offered {
+		return body, t.distrustRequest(what, body)
+	}
+	t.noteUnread("client", what, 0)
+	if err := t.callUnknown(UnreadMethod); err != nil {
+		return nil, err
+	}
+	edits, err := t.withoutDenied(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.uploadUnread("a request", body); err != nil {
+		return nil, err
+	}
+	return t.editRequest(body, edits)
+}
+
+// editRequest returns the request to send, and records that it was changed.
+func (t *turn) editRequest(body []byte, edits []frame.Edit) ([]byte, error) {
 	if len(edits) == 0 || t.passing != nil { // then the request goes on as it came
 		return body, nil
 	}

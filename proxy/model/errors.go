@@ -9,7 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/modelapi"
 )
 
-// errorBody returns an error in the form of a service.
+// errorBody returns an error in the form of a service. What a rule refuses has the status 400: of 403 Claude Code tells
+// its user to sign in again, and Codex tries it five times more.
 func errorBody(api modelapi.API, status int, text string) []byte {
 	quoted := escape.QuoteText(text)
 	kind, word, name := "api_error", "server_error", "INTERNAL"

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -222,7 +223,11 @@ func makeSiteWith(t testing.TB, id string, judge bool, person gate.Approver, cha
 	}
 	o := model.Options{
 		Client: client.FindRow(id), Cwd: "/work", Upstream: to, Secret: "secret", Gate: g, Labels: kept, Judge: judge,
-		Denies: func(calls []policy.Call) bool {
+		Denies: func(calls []policy.Call) bool { // as session.Session.Denies
+			calls = slices.Clone(calls)
+			for i := range calls {
+				calls[i].Screened = true
+			}
 			d := p.DecideAll(calls)
 			return d.Action == policy.Deny && d.Rule != nil
 		},

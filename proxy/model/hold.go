@@ -42,7 +42,14 @@ type judgement struct {
 
 // holdBody returns the body that the client gets.
 func (t *turn) holdBody(from io.Reader, body io.Closer) io.ReadCloser {
-	return &held{turn: t, body: body, events: sse.NewReader(from, modelapi.MaxText), stream: modelapi.NewStream(t.api), renamed: map[*modelapi.Call]string{}}
+	return &held{turn: t, body: body, events: newEvents(from), stream: modelapi.NewStream(t.api), renamed: map[*modelapi.Call]string{}}
+}
+
+// newEvents returns a reader of the events of a service. Some services end lines in CRLF, which may come in two parts.
+func newEvents(from io.Reader) *sse.Reader {
+	events := sse.NewReader(from, modelapi.MaxText)
+	events.AwaitLF()
+	return events
 }
 
 // Close closes the service's body. What is being judged ends with the request.

@@ -30,10 +30,10 @@ func (t *turn) withoutDenied(r *modelapi.Request) ([]frame.Edit, error) {
 			return nil, err
 		}
 		if t.passing != nil {
-			return nil, &refusal{http.StatusForbidden, fmt.Sprintf("the rules have changed and deny %s, which the service of the model would run; ask again", o.Kind)}
+			return nil, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("the rules have changed and deny %s, which the service of the model would run; ask again", o.Kind)}
 		}
 		if !o.Alone {
-			return nil, &refusal{http.StatusForbidden, fmt.Sprintf("a rule denies %s, which the service of the model would run, and it cannot be taken out of the request; switch it off in the client", o.Kind)}
+			return nil, &refusal{http.StatusBadRequest, fmt.Sprintf("a rule denies %s, which the service of the model would run, and it cannot be taken out of the request; switch it off in the client", o.Kind)}
 		}
 		out = append(out, o)
 	}
@@ -81,7 +81,7 @@ func (t *turn) refuseUnread(what string, body []byte) error {
 	if err := t.noteOffer(denied[0], t.offeredCall(denied[0]), body); err != nil {
 		return err
 	}
-	return &refusal{http.StatusForbidden, fmt.Sprintf("a rule denies %s, which the service of the model would run, and clawai cannot read whether this offers it: %s; let the client send plain JSON, or allow that tool", denied[0], what)}
+	return &refusal{http.StatusBadRequest, fmt.Sprintf("a rule denies %s, which the service of the model would run, and clawai cannot read whether this offers it: %s; let the client send plain JSON, or allow that tool", denied[0], what)}
 }
 
 // offeredCall returns the call of a tool that the service would run, without its arguments.

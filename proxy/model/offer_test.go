@@ -65,7 +65,7 @@ func TestHostedToolsThatStay(t *testing.T) {
 	} {
 		s := makeHostedSite(t, tt.id, true)
 		s.reply = func(http.ResponseWriter, *http.Request) {}
-		if got := s.post(tt.path, tt.body); got.status != http.StatusForbidden || !strings.Contains(got.body, "cannot be taken out of the request") || len(s.bodies) > 0 {
+		if got := s.post(tt.path, tt.body); got.status != http.StatusBadRequest || !strings.Contains(got.body, "cannot be taken out of the request") || len(s.bodies) > 0 {
 			t.Errorf("%s: %d %s", tt.id, got.status, got.body)
 		}
 	}
@@ -94,7 +94,7 @@ func TestHostedToolsInWhatIsNotRead(t *testing.T) {
 					if got.status != http.StatusOK || len(s.bodies) != 1 || s.bodies[0] != tt.body || denied != 0 {
 						t.Errorf("%s, %s: %d %s", one.api, tt.name, got.status, got.body)
 					}
-				case got.status != http.StatusForbidden || !strings.HasPrefix(strings.ReplaceAll(got.body, `"type":"error",`, ""), `{"error":{`) || !strings.Contains(got.body, "cannot read whether") || denied != 1:
+				case got.status != http.StatusBadRequest || !strings.HasPrefix(strings.ReplaceAll(got.body, `"type":"error",`, ""), `{"error":{`) || !strings.Contains(got.body, "cannot read whether") || denied != 1:
 					t.Errorf("%s, %s: %d %s, %d denials on record", one.api, tt.name, got.status, got.body, denied)
 				}
 				if rules != "" && len(s.bodies) != 0 && tt.name != "no JSON" { // what holds no tool goes while it is looked at
@@ -104,6 +104,45 @@ func TestHostedToolsInWhatIsNotRead(t *testing.T) {
 		}
 	}
 }
+
+// A request whose tools can be read offers what they say, also if its conversation cannot be read: it goes on
+// without what a rule denies.
+func TestHostedToolsBesideWhatIsNotRead(t *testing.T) {
+	const hosted = `{"type":"web_search_20250305"}`
+	for _, tt := range []struct{ id, path, before, tools, want string }{
+		{"claude-code", "/v1/messages", `"messages":[{"role":"user","content":[{"type":"text","text":"a","Text":"b"}]}]`, `[` + hosted + `,{"name":"a"}]`, `[{"name":"a"}]`},
+		{"claude-code", "/v1/messages", `"model":"m"`, `[{"name":"a"}]`, `[{"name":"a"}]`},
+		{"codex", "/v1/responses", `"previous_response_id":"r"`, `[{"type":"web_search"}]`, `[]`},
+		{"codex", "/v1/responses", `"input":["a"]`, `[]`, `[]`},
+		{"gemini-cli", "/v1beta/models/m:generateContent", `"contents":{"parts":[{"text":"x"}]}`, `[{"codeExecution":{}}]`, `[]`},
+		{"gemini-cli", "/v1beta/models/m:generateContent", `"contents":[{"parts":{"text":"x"}}]`, `[{"functionDeclarations":[]}]`, `[{"functionDeclarations":[]}]`},
+		{"qwen-code", "/v1/chat/completions", `"messages":[0]`, `[]`, `[]`},
+	} {
+		for _, rules := range []string{"", uploadWords} {
+			s := makeRuledSite(t, tt.id, true, hostedRules+rules)
+			s.reply = func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "application/json") }
+			got := s.post(tt.path, `{`+tt.before+`,"tools":`+tt.tools+`}`)
+			want := `{` + tt.before + `,"tools":` + tt.want + `}`
+			switch {
+			case s.record.count(isUnread) != 1:
+				t.Errorf("%s: %d times not looked at", tt.before, s.record.count(isUnread))
+			case rules != "": // it may hold what must not go
+				if got.status != http.StatusBadRequest || len(s.bodies) != 0 {
+					t.Errorf("%s: %d %s", tt.before, got.status, got.body)
+				}
+			case got.status != http.StatusOK || len(s.bodies) != 1 || s.bodies[0] != want:
+				t.Errorf("%s: %d %s, the service reads %q", tt.before, got.status, got.body, s.bodies)
+			}
+		}
+	}
+}
+
+const uploadWords = `
+[[rule]]
+action = "deny"
+on = "upload"
+find = ["secret"]
+`
 
 func makeHostedSite(t *testing.T, id string, judge bool) *site {
 	t.Helper()

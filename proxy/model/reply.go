@@ -13,7 +13,6 @@ import (
 
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/modelapi"
-	"github.com/clawai/clawai/internal/wire/sse"
 )
 
 // otherStreams are the types of streams that clawai does not read.
@@ -143,7 +142,7 @@ func (t *turn) renameCalls(body []byte, places []modelapi.Place, renamed map[*mo
 		switch {
 		case name == "":
 		case p.Call.Fixed || p.Name == "":
-			return nil, &refusal{http.StatusForbidden, fmt.Sprintf("%s is refused, and this service gives no way to say so to the model", p.Call.Name)}
+			return nil, &refusal{http.StatusBadRequest, fmt.Sprintf("%s is refused, and this service gives no way to say so to the model", p.Call.Name)}
 		default:
 			edits = append(edits, frame.Edit{Part: p.Name.Bytes(), Token: t.nameOf(name, p.Name)})
 		}
@@ -267,7 +266,7 @@ func (t *turn) readCopy(from io.Reader, coding string, streamed bool) error {
 		}
 		return t.hearStep(&step, text)
 	}
-	events, stream := sse.NewReader(body, modelapi.MaxText), modelapi.NewStream(t.api)
+	events, stream := newEvents(body), modelapi.NewStream(t.api)
 	for {
 		e, err := events.ReadEvent()
 		if err != nil {

@@ -213,7 +213,7 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 			return err
 		}
 		if t.o.Judge && strings.Contains(r.URL.Path, "/responses/") && r.Method == http.MethodGet {
-			return &refusal{http.StatusForbidden, "a reply that is fetched later is not judged; have the client stream it"}
+			return &refusal{http.StatusBadRequest, "a reply that is fetched later is not judged; have the client stream it"}
 		}
 		if r.Method == http.MethodPost && !modelapi.IsSilent(r.URL.Path) && t.noteOnce("path "+r.URL.Path) {
 			t.noteUnread("client", "requests to "+shortenText(r.URL.Path), 0)

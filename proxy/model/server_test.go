@@ -447,7 +447,7 @@ func TestWaysRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusForbidden || len(s.bodies) != 1 {
+	if resp.StatusCode != http.StatusBadRequest || len(s.bodies) != 1 {
 		t.Errorf("a reply that is fetched later: %d", resp.StatusCode)
 	}
 	service := &services[1]

@@ -189,7 +189,8 @@ func (s *agentSite) serveWrapped(clawai string, options ...string) (stop func())
 
 // TestModelBesideHooks: three clients under the policy that init writes, led through clawai llm-proxy, which
 // judges what nothing else does. Each call is judged and on record once: by the hook, or without one by the
-// proxy. The proxy asks nobody about ordinary work, and what is denied does not run.
+// proxy. The proxy asks nobody about ordinary work, what is denied does not run, and what the policy allows of
+// the service's tools is offered.
 func TestModelBesideHooks(t *testing.T) {
 	ordinary := []string{"ls -la", "cat notes.md", "wc -l notes.md"}
 	for _, c := range ledClients[:3] {
@@ -206,7 +207,8 @@ func TestModelBesideHooks(t *testing.T) {
 			}
 			a.files = files
 			model := &scripted.Model{Pieces: true}
-			s := modelSite(t, a, serve(t, model), shellRules)
+			upstream := &recorder{Handler: model}
+			s := modelSite(t, a, serve(t, upstream), shellRules)
 			clawai, hooked := filepath.Join(s.bin, "clawai"), c.id != "codex" // whose hooks a person must review
 			if err := os.Remove(filepath.Join(s.home, ".config/clawai/policy.toml")); err != nil {
 				t.Fatal(err)
@@ -232,7 +234,7 @@ func TestModelBesideHooks(t *testing.T) {
 			log := s.must(clawai, "log", "--json")
 			judged, asked := 0, 0
 			for line := range strings.Lines(log) {
-				if !strings.Contains(line, `"kind":"decision"`) || !strings.Contains(line, `"args"`) { // without arguments: a tool of the service
+				if !strings.Contains(line, `"kind":"decision"`) {
 					continue
 				}
 				judged++
@@ -248,6 +250,9 @@ func TestModelBesideHooks(t *testing.T) {
 			}
 			if strings.Contains(log, "model/unread") {
 				t.Errorf("not looked at:\n%s", log)
+			}
+			if first := upstream.bodies()[0]; c.id == "codex" && !strings.Contains(first, `"type":"web_search"`) {
+				t.Errorf("the search that the policy allows is not offered:\n%s", first)
 			}
 		})
 	}

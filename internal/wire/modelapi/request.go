@@ -23,6 +23,8 @@ type Request struct {
 	Unread []string // kinds of parts of which this package does not know what they hold
 	Offers []Offer
 	Tools  jsonscan.Value // the list of tools
+	// Offered means that Offers holds all offers, also where the conversation could not be read.
+	Offered bool
 }
 
 // Asked is a call that a model has asked for before, or that its service has run.
@@ -59,6 +61,7 @@ func ReadRequest(api API, body []byte) (r Request, err error) {
 	if err := r.readOffers(api, &root); err != nil {
 		return r, fmt.Errorf("its tools: %w", err)
 	}
+	r.Offered = true
 	for _, name := range []string{"system", "instructions"} {
 		r.addWords(root.value(name))
 	}

@@ -24,6 +24,7 @@ type Reader struct {
 	// afterCR means that the last line ended in CR at the end of the received bytes.
 	// If the next byte is LF, it belongs to that line.
 	afterCR bool
+	awaitLF bool
 }
 
 // large is the size in bytes of the reader's buffer after an event that is longer than
@@ -35,6 +36,10 @@ const large = 64 << 10
 func NewReader(r io.Reader, max int) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 4<<10), max: max}
 }
+
+// AwaitLF makes r wait for the byte behind a CR before it returns the line, for a caller that refuses what is not Plain:
+// else a CRLF that arrives in two parts is a CR.
+func (r *Reader) AwaitLF() { r.awaitLF = true }
 
 // ReadEvent returns the next block in its own memory. io.EOF ends the stream. A block
 // that the end of the stream cuts off is dropped, as the standard requires, because it
@@ -86,7 +91,7 @@ func (r *Reader) Rest() *Event {
 
 // readLine appends one line with its end to e.Raw and returns the line without its
 // end. Lines end in LF, CR or CRLF. After a CR it does not wait for the next byte,
-// because that would delay the event.
+// because that would delay the event, unless the caller wants it so.
 func (r *Reader) readLine(e *Event) ([]byte, error) {
 	start := len(e.Raw)
 	for {
@@ -108,7 +113,7 @@ func (r *Reader) readLine(e *Event) ([]byte, error) {
 			return e.Raw[start : len(e.Raw)-1], nil
 		case c == '\r':
 			end := len(e.Raw) - 1
-			if r.r.Buffered() == 0 {
+			if r.r.Buffered() == 0 && !r.awaitLF {
 				r.afterCR = true
 			} else if next, err := r.r.Peek(1); err == nil && next[0] == '\n' {
 				_, _ = r.r.Discard(1)

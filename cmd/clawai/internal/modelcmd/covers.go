@@ -13,14 +13,14 @@ import (
 const coversFor = 5 * time.Second
 
 // newCovers returns the function that tells who else judges a call that was asked for over a connection of
-// the client. Without hooks only proxies count, and for a program that the client has started nobody does.
+// the client. Without hooks only proxies count, and for any other program than the client nobody does.
 func newCovers(row *client.Row, project string, hooks bool, from *peers) func(address string, req *client.Request) model.Cover {
 	var mu sync.Mutex
 	var read time.Time
 	var hooked bool
 	proxied := map[string]bool{}
 	return func(address string, req *client.Request) model.Cover {
-		if from.find(address).nested {
+		if from.isOther(address, row) {
 			return model.Uncovered
 		}
 		mu.Lock()
@@ -40,7 +40,7 @@ func newCovers(row *client.Row, project string, hooks bool, from *peers) func(ad
 		switch {
 		case behind:
 			return model.ByProxy
-		case hooked:
+		case hooked && !from.changesHooks(address, row):
 			return model.ByHook
 		}
 		return model.Uncovered

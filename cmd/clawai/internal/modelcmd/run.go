@@ -206,7 +206,7 @@ func (m *modelRun) runClient(one *session.Session, from *peers, words, env []str
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return slices.ContainsFunc(env, func(own string) bool { name, _, _ := strings.Cut(own, "="); return strings.HasPrefix(v, name+"=") })
 	}), env...)
-	if err := from.start(func() (int, error) {
+	if err := from.start(words, func() (int, error) {
 		if err := cmd.Start(); err != nil {
 			return 0, err
 		}

@@ -230,8 +230,8 @@ func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route s
 
 // describeProcess returns the folder in which a client's process works, and whether its hooks may count:
 // its options and its environment turn none off. Without a process that can be looked at, the folder is "", in which
-// relative paths start nowhere, and hooks do not count.
-func describeProcess(id string, pid int) (folder string, hooks bool) {
+// relative paths start nowhere, and hooks do not count. without are words of its command that are ours.
+func describeProcess(id string, pid int, without ...string) (folder string, hooks bool) {
 	if pid == 0 {
 		return "", false
 	}
@@ -242,7 +242,11 @@ func describeProcess(id string, pid int) (folder string, hooks bool) {
 	if err != nil || failed != nil || hidden != nil {
 		return "", false
 	}
-	return folder, !changesHooks(id, strings.Split(string(command), "\x00"), strings.Split(string(env), "\x00"))
+	words := "\x00" + string(command)
+	if len(without) > 0 {
+		words = strings.Replace(words, "\x00"+strings.Join(without, "\x00")+"\x00", "\x00", 1)
+	}
+	return folder, !changesHooks(id, strings.Split(words, "\x00"), strings.Split(string(env), "\x00"))
 }
 
 func (w *wrappedRun) leaveAgent(a *agent) {
