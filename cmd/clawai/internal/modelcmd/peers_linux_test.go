@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/clawai/clawai/proxy/hook/client"
 )
@@ -34,6 +35,12 @@ func TestReadProgram(t *testing.T) {
 		}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
+		}
+		// The system shows the words of a process a moment after it has started.
+		for line := fmt.Sprintf("/proc/%d/cmdline", cmd.Process.Pid); ; time.Sleep(time.Millisecond) {
+			if shown, err := os.ReadFile(line); err != nil || len(shown) > 0 {
+				break
+			}
 		}
 		got := readProgram(cmd.Process.Pid)
 		if c.want == "" && got != nil || c.want != "" && (len(got) != 2 || got[1] != c.want) {
