@@ -43,8 +43,16 @@ func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *
 		return instead, x, err
 	}
 	instead, x, err := observe(line, unread, content.Kind())
-	if err != nil || len(x.Event.Finds) > 0 || content.Kind() != jsonscan.Array {
-		return instead, err
+	switch {
+	case err != nil:
+		return nil, err
+	case instead != nil:
+		content = jsonscan.ValueOf(instead) // what was found is not in it any more, so that a seam shows only what is split
+	case len(x.Event.Finds) > 0:
+		return nil, nil // the rules let it go on
+	}
+	if content.Kind() != jsonscan.Array {
+		return instead, nil
 	}
 	for _, seam := range modelapi.JoinTexts(textsOf(content)) {
 		line, err := resultFrame(one.ID, seam, true)
