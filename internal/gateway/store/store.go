@@ -402,7 +402,7 @@ type Deliveries interface {
 	FindDelivery(ctx context.Context, question, way string) (Delivery, error)
 	// PutDelivery keeps a delivery in the place of an earlier one.
 	PutDelivery(ctx context.Context, d Delivery) error
-	// ListOpen returns the open deliveries of a way, by question.
+	// ListOpen returns the open deliveries of a way, that of the oldest question first.
 	ListOpen(ctx context.Context, way string) ([]Delivery, error)
 }
 
