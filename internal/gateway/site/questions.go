@@ -17,6 +17,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/shown"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // usePath ends the path at which a laptop uses up an approval.
@@ -147,7 +148,7 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 	row := questionRow{
 		ID: q.ID, Laptop: q.Laptop, LaptopName: names[q.Laptop], State: word.word, Look: word.look.Word(), Sign: word.look.Mark(),
 		Asked: agoText(q.Created, now), Left: centre.SpanText(q.Expires.Sub(now)), Waits: state == enrolment.QuestionPending, Held: now.Before(q.Held),
-		Approvers: strings.Join(q.Asked.Approvers, ", "), Given: fmt.Sprintf("%d of %d", q.Given(), q.Asked.Approvals),
+		Approvers: strings.Join(shown.Approvers(&q.Asked), ", "), Given: fmt.Sprintf("%d of %d", q.Given(), q.Asked.Approvals),
 		Title: "a call that only its approvers may read", Owner: "not known",
 		Allow: rights.Allow == nil && state == enrolment.QuestionPending, Deny: rights.Deny && q.IsOpen(now), Shown: rights.Read || v.who.Has(readers...),
 	}
@@ -175,7 +176,7 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 		return row, nil
 	}
 	// Whoever guesses what a call carries could prove it by its digest.
-	row.Client, row.Digest = q.Asked.Client, q.Asked.Digest
+	row.Client, row.Digest = term.VisibleText(q.Asked.Client), q.Asked.Digest
 	row.Title = cmp.Or(q.Title, "a call")
 	if q.Asked.Hidden > 0 {
 		row.Hidden = fmt.Sprintf("%d secrets are not shown: each [redacted:KIND:LENGTH] stands for one", q.Asked.Hidden)
