@@ -17,7 +17,6 @@ const (
 	firstPause   = 2 * time.Second // after a failure; it doubles
 	longestPause = 5 * time.Minute
 	mostTries    = 20
-	mostAtOnce   = 10_000 // questions that a way looks at
 )
 
 // Deliver tells people on one way of the questions that wait, until ctx ends. What is to be sent follows from
@@ -57,18 +56,16 @@ func (c *Centre) deliverOnce(ctx context.Context, way message.Way, address strin
 			return err
 		}
 	}
-	pending, err := c.Store.ListPending(ctx, c.now(), mostAtOnce)
-	if err != nil {
-		return err
-	}
-	for i := range pending {
-		q := &pending[i]
+	for q, err := range c.EachPending(ctx) {
+		if err != nil {
+			return err
+		}
 		if !way.Concerns(q.Asked.Approvers) {
 			continue
 		}
-		_, err := c.Store.FindDelivery(ctx, q.ID, way.Name())
+		_, err = c.Store.FindDelivery(ctx, q.ID, way.Name())
 		if errors.Is(err, store.ErrNone) {
-			err = c.deliver(ctx, way, store.Delivery{Question: q.ID, Way: way.Name(), Open: true}, q, address, report)
+			err = c.deliver(ctx, way, store.Delivery{Question: q.ID, Way: way.Name(), Open: true}, &q, address, report)
 		}
 		if err != nil {
 			return err

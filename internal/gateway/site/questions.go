@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -204,15 +203,33 @@ const (
 	listAgain     = 5 // seconds after which the list is loaded again
 )
 
-// listQuestions returns the questions that wait, and those that are over. What waits is asked for by itself:
-// many answered questions must not push it out of the list.
-func (s *Site) listQuestions(ctx context.Context) (pending, over []store.Question, err error) {
-	now := s.centre.Now()
-	if pending, err = s.centre.Store.ListPending(ctx, now, mostQuestions); err != nil {
-		return nil, nil, err
+// listQuestions gives show the questions that wait, and those that are over. show says whether it shows a person
+// a question: many answered questions, or questions for others, must not push one that waits out of a list.
+func (s *Site) listQuestions(ctx context.Context, show func(q *store.Question, waits bool) (bool, error)) error {
+	shown := 0
+	for q, err := range s.centre.EachPending(ctx) {
+		if err != nil {
+			return err
+		}
+		is, err := show(&q, true)
+		if err != nil {
+			return err
+		}
+		if is {
+			shown++
+		}
+		if shown == mostQuestions {
+			break
+		}
 	}
-	over, err = s.centre.Store.ListQuestions(ctx, now.Add(-questionDays*24*time.Hour), mostQuestions)
-	return pending, slices.DeleteFunc(over, func(q store.Question) bool { return q.StateAt(now) == enrolment.QuestionPending }), err
+	now := s.centre.Now()
+	over, err := s.centre.Store.ListQuestions(ctx, now.Add(-questionDays*24*time.Hour), mostQuestions)
+	for i := range over {
+		if err == nil && over[i].StateAt(now) != enrolment.QuestionPending {
+			_, err = show(&over[i], false)
+		}
+	}
+	return err
 }
 
 func (v *visit) showQuestions(string) error {
@@ -221,22 +238,20 @@ func (v *visit) showQuestions(string) error {
 	if err != nil {
 		return err
 	}
-	pending, all, err := v.s.listQuestions(ctx)
-	if err != nil {
-		return err
-	}
 	var waiting, over []questionRow
-	for i, q := range slices.Concat(pending, all) {
-		row, err := v.newQuestionRow(&q, names, false)
+	err = v.s.listQuestions(ctx, func(q *store.Question, waits bool) (bool, error) {
+		row, err := v.newQuestionRow(q, names, false)
 		switch {
-		case err != nil:
-			return err
-		case !row.Shown:
-		case i < len(pending):
+		case err != nil || !row.Shown:
+		case waits:
 			waiting = append(waiting, row)
 		default:
 			over = append(over, row)
 		}
+		return row.Shown, err
+	})
+	if err != nil {
+		return err
 	}
 	v.again = listAgain
 	return v.show("questions", "Questions", questionsPage, struct{ Waiting, Over []questionRow }{waiting, over})

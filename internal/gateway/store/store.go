@@ -373,8 +373,9 @@ type Questions interface {
 	AddQuestion(ctx context.Context, q Question, most int, kept int64) (Question, error)
 	// FindQuestion returns a question; ErrNone if there is none.
 	FindQuestion(ctx context.Context, id string) (Question, error)
-	// ListPending returns the questions that are pending at a time, the oldest first.
-	ListPending(ctx context.Context, now time.Time, most int) ([]Question, error)
+	// ListPending returns the questions that are pending at a time, the oldest first, from the one behind
+	// another on; from the first on behind the zero value.
+	ListPending(ctx context.Context, now time.Time, behind Question, most int) ([]Question, error)
 	// ListQuestions returns questions made since a time, the newest first.
 	ListQuestions(ctx context.Context, since time.Time, most int) ([]Question, error)
 	// CountPending returns how many questions are pending at a time.
