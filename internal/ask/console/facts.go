@@ -19,12 +19,16 @@ type Facts struct {
 	view.Question
 	Err error // the request cannot be shown, so it can only be denied
 
+	home string // of the owner of the laptop that asks
 	text string // text for the filter
 }
 
 // FactsOf returns the harmless text of a request. It uses only those options in o that do not
-// depend on the request.
+// depend on the request. What another laptop asks is not shown by the files and folders of this one.
 func FactsOf(r *queue.Request, o view.Options) *Facts {
+	if r.Centre != nil {
+		o.Home, o.Own, o.ReadFile = r.Centre.Home, nil, nil
+	}
 	o.Server, o.Rule, o.Digest, o.Project, o.Why, o.Reply, o.Preview = r.Server, r.Rule, r.Digest, r.Project, r.Reason, r.IsReply(), r.Preview
 	q, err := view.NewQuestion(r.Calls, o)
 	if r.Damage != nil {
@@ -36,7 +40,7 @@ func FactsOf(r *queue.Request, o view.Options) *Facts {
 	if r.Risk == dangerous && len(q.Dangers) == 0 {
 		q.Dangers = []string{"the proxy that asks calls it dangerous"}
 	}
-	return &Facts{Question: q, Err: err}
+	return &Facts{Question: q, Err: err, home: o.Home}
 }
 
 // NeedsCare reports whether one key must not be enough.
@@ -113,13 +117,13 @@ func serverName(server string) string {
 
 // detailLines returns the rows of the request under the cursor.
 func (m *model) detailLines(r *queue.Request, width int) (rows []string, need int) {
-	return m.facts.detailRows(r, width, m.o.View.Home, m.notes[r.ID], m.whole)
+	return m.facts.detailRows(r, width, m.notes[r.ID], m.whole)
 }
 
 // detailRows returns everything about one request, in rows of at most width cells, and how many
 // of them must have been visible to allow it: the rows of view.Question.Rows, with our own around
 // them. whole also shows the parts of very long values that package view leaves out.
-func (f *Facts) detailRows(r *queue.Request, width int, home, note string, whole bool) (rows []string, need int) {
+func (f *Facts) detailRows(r *queue.Request, width int, note string, whole bool) (rows []string, need int) {
 	lines := f.Lines(0)
 	if f.Err != nil {
 		lines = []string{f.Title, "", "It cannot be shown: " + term.VisibleText(f.Err.Error()) + ". It can only be denied.", "", view.LabelLine("server", serverName(r.Server))}
@@ -140,7 +144,7 @@ func (f *Facts) detailRows(r *queue.Request, width int, home, note string, whole
 	}
 	rows = view.Wrap(append(own, lines[1:]...), width)
 	need = len(rows)
-	rows = slices.Concat(rows, view.Wrap(contextLines(r, home), width), folded)
+	rows = slices.Concat(rows, view.Wrap(contextLines(r, f.home), width), folded)
 	if f.NeedsCare() && len(folded) > 0 {
 		need = len(rows)
 	}
@@ -149,7 +153,7 @@ func (f *Facts) detailRows(r *queue.Request, width int, home, note string, whole
 
 // FactLines returns everything about one request, unwrapped.
 func FactLines(r *queue.Request, o view.Options) []string {
-	rows, _ := FactsOf(r, o).detailRows(r, 0, o.Home, "", false)
+	rows, _ := FactsOf(r, o).detailRows(r, 0, "", false)
 	return rows
 }
 

@@ -36,7 +36,7 @@ func (p *plain) askRequest(ctx context.Context, id string) (Result, error) {
 // askAnswer asks about a request until it is no longer pending; then it returns errChanged.
 func (p *plain) askAnswer(ctx context.Context, r *queue.Request) (a queue.Answer, answered bool, err error) {
 	f := FactsOf(r, p.o.View)
-	page := requestAnswers(r, f).CallPage(func(width int) ([]string, int) { return f.detailRows(r, width, p.o.View.Home, "", false) })
+	page := requestAnswers(r, f).CallPage(func(width int) ([]string, int) { return f.detailRows(r, width, "", false) })
 	page.Choices = page.Choices[:3] // rules are written on the full screen
 	page.Others = []dialog.Choice{{Word: "skip", Label: "Leave it without an answer"}}
 	l := p.makeLines(func() bool {

@@ -87,6 +87,7 @@ func (r *Request) DenyOnly() error {
 // Centre is what a team's centre says of a question.
 type Centre struct {
 	Laptop    string // that asks, with its owner
+	Home      string // of that owner there; "" when unknown
 	Approvers string // who must allow it, and how many have
 	Hidden    int    // secrets that are not shown
 	WhyNot    string // why the person may not allow it; "" if they may

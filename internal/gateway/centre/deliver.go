@@ -17,28 +17,31 @@ const (
 	firstPause   = 2 * time.Second // after a failure; it doubles
 	longestPause = 5 * time.Minute
 	mostTries    = 20
-	mostAtOnce   = 10_000 // questions that a way looks at
 )
 
 // Deliver tells people on one way of the questions that wait, until ctx ends. What is to be sent follows from
 // the database alone: nothing waits in memory, nobody who asks or answers waits for a way, and no way for
 // another. What was sent is noted after the service has taken it, so a centre that is killed between the two
-// sends that once more. report is told of failures.
+// sends that once more. A service that wants to be asked later is left alone until then: each question that
+// waits would otherwise be refused by it, again and again. report is told of failures.
 func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, report func(error)) {
 	for ctx.Err() == nil {
-		changed := c.changed.next("")
-		if err := c.deliverOnce(ctx, way, address, report); err != nil && ctx.Err() == nil {
+		pause, changed := deliverEvery, c.changed.next("")
+		err := c.deliverOnce(ctx, way, address, report)
+		if later, ok := errors.AsType[*message.LaterError](err); ok {
+			pause, changed = later.After, nil
+		} else if err != nil && ctx.Err() == nil {
 			report(fmt.Errorf("%s: %w", way.Name(), err))
 		}
 		select {
 		case <-ctx.Done():
 		case <-changed:
-		case <-time.After(deliverEvery):
+		case <-time.After(pause):
 		}
 	}
 }
 
-// deliverOnce sends what is due on a way.
+// deliverOnce sends what is due on a way, the oldest question first. A *message.LaterError ends it.
 func (c *Centre) deliverOnce(ctx context.Context, way message.Way, address string, report func(error)) error {
 	open, err := c.Store.ListOpen(ctx, way.Name())
 	if err != nil {
@@ -53,18 +56,16 @@ func (c *Centre) deliverOnce(ctx context.Context, way message.Way, address strin
 			return err
 		}
 	}
-	pending, err := c.Store.ListPending(ctx, c.now(), mostAtOnce)
-	if err != nil {
-		return err
-	}
-	for i := range pending {
-		q := &pending[i]
+	for q, err := range c.EachPending(ctx) {
+		if err != nil {
+			return err
+		}
 		if !way.Concerns(q.Asked.Approvers) {
 			continue
 		}
-		_, err := c.Store.FindDelivery(ctx, q.ID, way.Name())
+		_, err = c.Store.FindDelivery(ctx, q.ID, way.Name())
 		if errors.Is(err, store.ErrNone) {
-			err = c.deliver(ctx, way, store.Delivery{Question: q.ID, Way: way.Name(), Open: true}, q, address, report)
+			err = c.deliver(ctx, way, store.Delivery{Question: q.ID, Way: way.Name(), Open: true}, &q, address, report)
 		}
 		if err != nil {
 			return err
@@ -78,7 +79,8 @@ func (c *Centre) toldOf(q *store.Question) string {
 	return fmt.Sprintf("%s %d", q.StateAt(c.now()), len(q.Votes))
 }
 
-// deliver sends how a question stands, if that is due and not what was sent last, and keeps that it did.
+// deliver sends how a question stands, if that is due and not what was sent last, and keeps that it did. A
+// service that wants to be asked later has not failed: while the question is open, that is no try.
 func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery, q *store.Question, address string, report func(error)) error {
 	now := c.now()
 	state, told := q.StateAt(now), c.toldOf(q)
@@ -107,13 +109,19 @@ func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery,
 		return c.Store.PutDelivery(ctx, d)
 	}
 	report(err)
-	d.Tries++
-	pause := min(firstPause<<min(d.Tries-1, 10), longestPause)
-	if later, ok := errors.AsType[*message.LaterError](err); ok {
+	later, isLater := errors.AsType[*message.LaterError](err)
+	if !isLater || isOver {
+		d.Tries++
+	}
+	pause := min(firstPause<<min(max(d.Tries-1, 0), 10), longestPause)
+	if isLater {
 		pause = later.After
 	}
 	d.Next, d.Open = now.Add(pause), d.Tries < mostTries
-	return c.Store.PutDelivery(ctx, d)
+	if err := c.Store.PutDelivery(ctx, d); err != nil || !isLater {
+		return err
+	}
+	return later
 }
 
 func (c *Centre) newNotice(ctx context.Context, q *store.Question, state, address string) (*message.Notice, error) {

@@ -3,6 +3,7 @@ package centre
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ type scripted struct {
 	mu   sync.Mutex
 	sent []string
 	fail error
+	done int // messages that were tried
 }
 
 func (s *scripted) Name() string { return "scripted" }
@@ -31,6 +33,7 @@ func (s *scripted) Concerns(approvers []string) bool {
 func (s *scripted) note(text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.done++
 	if s.fail == nil {
 		s.sent = append(s.sent, text)
 	}
@@ -88,7 +91,7 @@ func TestDelivery(t *testing.T) {
 	pass := func(want ...string) {
 		t.Helper()
 		way.sent = nil
-		if err := c.deliverOnce(t.Context(), way, "https://centre.example", report); err != nil {
+		if err := c.deliverOnce(t.Context(), way, "https://centre.example", report); err != nil && !errors.Is(err, way.fail) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(way.sent, want) {
@@ -98,6 +101,7 @@ func TestDelivery(t *testing.T) {
 	restart := func() { c = newCentre(c.Store, c.Settings, c.key, c.now) }
 	ask := func(n string, approvers ...string) store.Question {
 		t.Helper()
+		*now = now.Add(time.Millisecond) // messages come in the order of their questions
 		q, err := c.Ask(t.Context(), l, asked(n, approvers...), "title")
 		if err != nil {
 			t.Fatal(err)
@@ -136,13 +140,17 @@ func TestDelivery(t *testing.T) {
 	vote(first, true)
 	way.fail = &message.LaterError{After: time.Minute, Err: errors.New("too many")}
 	*now = now.Add(firstPause)
+	way.done = 0
 	pass()
+	if way.done != 1 {
+		t.Fatalf("%d messages were tried at a service that wants to be asked later", way.done)
+	}
 	restart()
 	way.fail = nil
 	*now = now.Add(time.Minute - time.Second)
-	pass()
+	pass("send pending")
 	*now = now.Add(time.Second)
-	pass("update approved allowed by ana (https://idp.example#7) ", "send pending")
+	pass("update approved allowed by ana (https://idp.example#7) ")
 	pass()
 	if _, err := c.UseApproval(t.Context(), l, first.ID); err != nil {
 		t.Fatal(err)
@@ -166,6 +174,58 @@ func TestDelivery(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	pass()
+}
+
+// limited is a way whose service takes one message, and then wants to be asked later.
+type limited struct {
+	scripted
+	free bool
+}
+
+func (s *limited) Send(_ context.Context, n *message.Notice) (string, error) {
+	if !s.free {
+		s.done++
+		return "", &message.LaterError{After: time.Second, Err: errors.New("too many")}
+	}
+	s.free = false
+	return "", s.note(n.ID)
+}
+
+// TestALimitLosesNothing: a service that takes one message at a time gets all of them, each once, in the order
+// of their questions, and is asked once more than it takes.
+func TestALimitLosesNothing(t *testing.T) {
+	t.Parallel()
+	c, now := clocked(t)
+	owner := ana
+	owner.Subject = "owner"
+	way := &limited{}
+	var want []string
+	var l store.Laptop
+	for i := range 2 * mostTries {
+		if i%maxPending == 0 {
+			l = enrolled(t, c, owner)
+		}
+		*now = now.Add(time.Millisecond)
+		a := asked("1", "role:oncall")
+		a.Digest = fmt.Sprintf("%064x", i)
+		q, err := c.Ask(t.Context(), l, a, "title")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, q.ID)
+	}
+	for range 3 * mostTries {
+		way.free = true
+		*now = now.Add(time.Second)
+		if err := c.deliverOnce(t.Context(), way, "https://centre.example", func(error) {}); err != nil {
+			if _, ok := errors.AsType[*message.LaterError](err); !ok {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !slices.Equal(way.sent, want) || way.done >= 2*len(want) {
+		t.Errorf("sent %d of %d, tried %d times", len(way.sent), len(want), way.done)
+	}
 }
 
 // stuck is a way whose service never answers.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -125,6 +126,30 @@ func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQue
 	}
 	c.changed.tell(l.ID)
 	return q, err
+}
+
+// EachPending returns the questions that wait, the oldest first. It reads so few at a time that long ones of
+// many laptops do not fill the memory.
+func (c *Centre) EachPending(ctx context.Context) iter.Seq2[store.Question, error] {
+	const most = 50
+	return func(yield func(store.Question, error) bool) {
+		var last store.Question
+		for {
+			some, err := c.Store.ListPending(ctx, c.now(), last, most)
+			if err != nil {
+				yield(last, err)
+				return
+			}
+			for i := range some {
+				if last = some[i]; !yield(last, nil) {
+					return
+				}
+			}
+			if len(some) < most {
+				return
+			}
+		}
+	}
 }
 
 // findQuestion returns a question of a laptop; store.ErrNone if it has none with this name.

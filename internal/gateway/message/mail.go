@@ -1,10 +1,12 @@
 package message
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"mime/quotedprintable"
 	"net"
 	"net/mail"
 	"net/smtp"
@@ -128,9 +130,14 @@ func (w *mailWay) text(n *Notice) []byte {
 	}
 	body := fmt.Sprintf("A laptop's agent asks its team for a call of\n\n  %s\n\n%slaptop:    %s\napprovers: %s\nuntil:     %s\n\nRead and answer it on its page, after you signed in there:\n\n  %s\n\nOpening the page decides nothing.\n",
 		n.Tool, care, n.Laptop, strings.Join(n.Approvers, ", "), n.Expires.UTC().Format(time.RFC1123), n.Link)
-	head := fmt.Sprintf("From: <%s>\nTo: <%s>\nSubject: Your team's centre asks about a call\nDate: %s\nMessage-ID: <%s.%d@clawai-gateway>\nAuto-Submitted: auto-generated\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n",
+	// A line of a mail has 998 bytes at most, and not every server takes bytes above 127.
+	var encoded bytes.Buffer
+	out := quotedprintable.NewWriter(&encoded)
+	_, _ = out.Write([]byte(strings.ReplaceAll(body, "\n", "\r\n")))
+	_ = out.Close()
+	head := fmt.Sprintf("From: <%s>\nTo: <%s>\nSubject: Your team's centre asks about a call\nDate: %s\nMessage-ID: <%s.%d@clawai-gateway>\nAuto-Submitted: auto-generated\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n",
 		w.settings.From, w.to.Address, w.now().UTC().Format(time.RFC1123Z), n.ID, n.Expires.Unix())
-	return []byte(strings.ReplaceAll(head+body, "\n", "\r\n"))
+	return append([]byte(strings.ReplaceAll(head, "\n", "\r\n")), encoded.Bytes()...)
 }
 
 // send sends a mail over TLS, or not at all.

@@ -67,7 +67,7 @@ func NewNotice(q *store.Question, state, laptop, owner, address string) (*Notice
 	}
 	n := &Notice{
 		ID: q.ID, Digest: q.Asked.Digest, Link: address + "/questions/" + url.PathEscape(q.ID), State: state, Laptop: term.VisibleText(laptop), Owner: term.VisibleText(owner),
-		Approvers: q.Asked.Approvers, Given: q.Given(), Wanted: q.Asked.Approvals, Expires: q.Expires, NotSelf: q.Asked.NotSelf,
+		Approvers: shown.Approvers(&q.Asked), Given: q.Given(), Wanted: q.Asked.Approvals, Expires: q.Expires, NotSelf: q.Asked.NotSelf,
 		Tool: toolOf(&q.Asked), Dangers: is.Dangers, Dangerous: len(is.Dangers) > 0,
 	}
 	n.Lines = append(is.Lines(0), shown.EntireLines(&is)...)

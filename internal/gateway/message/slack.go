@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -422,6 +423,9 @@ func (s *Slack) ReadClick(body []byte) (c Click, ok bool, err error) {
 	id, digest, both := strings.Cut(said.Actions[0].Value, " ")
 	if !both || !enrolment.IsName(id) || !isSlackID(said.User.ID, "UW") || !isSlackID(said.Channel.ID, "CG") {
 		return c, false, errors.New("the click cannot be read")
+	}
+	if !slices.ContainsFunc(s.settings.Channels, func(one SlackChannel) bool { return one.ID == said.Channel.ID }) {
+		return c, false, errors.New("the click comes from a channel in which this centre asks nothing")
 	}
 	if c.Allow && !s.settings.Payload {
 		return c, false, errors.New("what a call carries is not shown in Slack, so it is allowed on the page")

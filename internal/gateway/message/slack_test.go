@@ -99,7 +99,7 @@ func TestSignatures(t *testing.T) {
 func hostile(args string) *store.Question {
 	const evil = "<!channel> <@U999> *bold* <https://evil.example|ok> :tada: `x`"
 	return &store.Question{ID: "abc", State: enrolment.QuestionPending, Created: began, Expires: began.Add(time.Hour), Asked: enrolment.AskQuestion{
-		Digest: strings.Repeat("1", 64), Server: evil, Client: evil, Why: evil, RuleText: evil, Approvers: []string{"role:oncall"}, Approvals: 1,
+		Digest: strings.Repeat("1", 64), Server: evil, Client: evil, Why: evil, RuleText: evil, Approvers: []string{"role:oncall", "group:ärzte\u202e\u2028x"}, Approvals: 1,
 		Calls: []enrolment.ShownCall{{Subject: "tool", Server: evil, Method: "tools/call", Names: []string{"run_" + evil + "\u202e"}, Args: json.RawMessage(args)}},
 	}}
 }
@@ -200,6 +200,7 @@ func TestClicks(t *testing.T) {
 		"another kind": func(m map[string]any) { m["type"] = "view_submission" }, "no action": func(m map[string]any) { m["actions"] = []any{} },
 		"another team":      func(m map[string]any) { m["team"] = map[string]any{"id": "T2"} },
 		"a guest's team":    func(m map[string]any) { m["user"] = map[string]any{"id": "U1", "team_id": "T2"} },
+		"another channel":   func(m map[string]any) { m["channel"] = map[string]any{"id": "C2"} },
 		"no user":           func(m map[string]any) { delete(m, "user") },
 		"the page's button": func(m map[string]any) { m["actions"] = []any{map[string]any{"action_id": "clawai_open"}} },
 		"no value":          func(m map[string]any) { m["actions"] = []any{map[string]any{"action_id": allowAction}} },
@@ -223,7 +224,7 @@ func FuzzReadClick(f *testing.F) {
 	s := newSlack(f, true, func() time.Time { return began })
 	f.Fuzz(func(t *testing.T, body string) {
 		c, ok, err := s.ReadClick([]byte(body))
-		if ok && (err != nil || !enrolment.IsName(c.Question) || !isSlackID(c.User, "UW") || !isSlackID(c.Channel, "CG") || !strings.Contains(body, "T1")) {
+		if ok && (err != nil || !enrolment.IsName(c.Question) || !isSlackID(c.User, "UW") || c.Channel != "C1" || !strings.Contains(body, "T1")) {
 			t.Errorf("%+v, %v", c, err)
 		}
 	})

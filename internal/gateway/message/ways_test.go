@@ -9,9 +9,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime/quotedprintable"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -217,7 +219,9 @@ func TestMail(t *testing.T) {
 			t.Fatal(err)
 		}
 		ways[0].(*mailWay).tls = &tls.Config{RootCAs: authority.Pool(), ServerName: "127.0.0.1"}
-		_, err = ways[0].Send(t.Context(), newNotice(t))
+		n := newNotice(t)
+		n.Approvers = append(slices.Repeat([]string{"role:" + strings.Repeat("long", 49)}, 99), n.Approvers...)
+		_, err = ways[0].Send(t.Context(), n)
 		_ = l.Close()
 		server.mu.Lock()
 		defer server.mu.Unlock()
@@ -230,9 +234,19 @@ func TestMail(t *testing.T) {
 		if err != nil || len(server.mail) != 1 {
 			t.Fatalf("%v, %q", err, server.mail)
 		}
-		head, body, _ := strings.Cut(server.mail[0], "\r\n\r\n")
+		head, encoded, _ := strings.Cut(server.mail[0], "\r\n\r\n")
+		for line := range strings.SplitSeq(server.mail[0], "\r\n") {
+			if len(line) > 100 || strings.ContainsFunc(line, func(r rune) bool { return r > '~' || r < ' ' && r != '\n' }) {
+				t.Errorf("not every server takes the line %q", line)
+			}
+		}
+		text, err := io.ReadAll(quotedprintable.NewReader(strings.NewReader(encoded)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := string(text)
 		if !strings.HasPrefix(head, "secure=true") || strings.Contains(head, "Bcc") || strings.Contains(head, "channel") || strings.Contains(body, "secret-word") || strings.Contains(body, "\r\nBcc") ||
-			!strings.Contains(body, "https://centre.example/questions/abc") || !strings.Contains(head, "\r\nTo: <oncall@example.com>\r\n") {
+			!strings.Contains(body, "https://centre.example/questions/abc") || !strings.Contains(body, `group:ärzte\u{202e}\u{2028}x`) || !strings.Contains(head, "\r\nTo: <oncall@example.com>\r\n") {
 			t.Errorf("%s", server.mail[0])
 		}
 	}

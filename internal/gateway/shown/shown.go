@@ -6,6 +6,7 @@ import (
 
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // NewQuestion returns a question as a person is shown it.
@@ -13,6 +14,14 @@ func NewQuestion(a *enrolment.AskQuestion) (view.Question, error) {
 	return view.NewQuestion(a.PolicyCalls(), view.Options{
 		Server: a.Server, Why: a.Why, Project: a.Project, Home: a.Home, Rule: a.PolicyRule(), Digest: a.DigestBytes(),
 	})
+}
+
+// Approvers returns whom the rule of a question names, as harmless text: the laptop writes the names.
+func Approvers(a *enrolment.AskQuestion) (all []string) {
+	for _, text := range a.Approvers {
+		all = append(all, term.VisibleText(text))
+	}
+	return all
 }
 
 // EntireLines returns every value that the lines of a question fold. Nothing is left out, however long it

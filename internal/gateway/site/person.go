@@ -104,23 +104,19 @@ func (s *Site) answerSignIn(w http.ResponseWriter, r *http.Request) (*reply, err
 
 // listAsked returns the questions that a person may answer, or could.
 func (s *Site) listAsked(r *http.Request, p principal.Principal) (*reply, error) {
-	pending, over, err := s.listQuestions(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	list := enrolment.AskedList{Waiting: []enrolment.AskedState{}, Over: []enrolment.AskedState{}}
-	for into, all := range map[*[]enrolment.AskedState][]store.Question{&list.Waiting: pending, &list.Over: over} {
-		for i := range all {
-			rights, err := s.centre.RightsOf(r.Context(), p, centre.ByCommand, &all[i])
-			if err != nil {
-				return nil, err
-			}
-			if rights.Deny {
-				*into = append(*into, s.askedStateOf(&all[i], &rights))
-			}
+	err := s.listQuestions(r.Context(), func(q *store.Question, waits bool) (bool, error) {
+		rights, err := s.centre.RightsOf(r.Context(), p, centre.ByCommand, q)
+		switch {
+		case err != nil || !rights.Deny:
+		case waits:
+			list.Waiting = append(list.Waiting, s.askedStateOf(q, &rights))
+		default:
+			list.Over = append(list.Over, s.askedStateOf(q, &rights))
 		}
-	}
-	return &reply{http.StatusOK, list}, nil
+		return rights.Deny, err
+	})
+	return &reply{http.StatusOK, list}, err
 }
 
 // answerAsked answers with a question, to who may answer it.

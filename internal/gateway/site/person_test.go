@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -233,5 +234,29 @@ func TestACommandLineNeedsItsPerson(t *testing.T) {
 	}
 	if status, _ := w.submit(commandPage, "form", strings.Repeat("0", 64), "code", w.begin().UserCode, "answer", "allow"); status != 403 {
 		t.Errorf("another site's form: %d", status)
+	}
+}
+
+// TestQuestionsForOthersPushOutNone: however many questions wait for others, and since when, an approver sees
+// the own one, on the page and on a command line.
+func TestQuestionsForOthersPushOutNone(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t)
+	for asked := 0; asked <= mostQuestions; asked += 20 {
+		laptop := w.enrolAt(fmt.Sprint("laptop", asked), fmt.Sprint("1.2.3.", asked))
+		for i := range 20 {
+			a := askWhat("1", 1, "role:dba")
+			a.Digest = fmt.Sprintf("%064x", i)
+			w.ask(laptop.Token, a)
+		}
+	}
+	q := w.ask(w.enrolAt("last", "1.2.4.1").Token, askWhat("2", 1, "role:oncall"))
+	token := w.command(w.signInAs("ana", "oncall"))
+	var list enrolment.AskedList
+	if status := w.call(token, "GET", enrolment.AnswersPath, nil, &list); status != 200 || len(list.Waiting) != 1 || list.Waiting[0].ID != q.ID {
+		t.Errorf("%d %+v", status, list)
+	}
+	if status, page := w.visit(questionsPage); status != 200 || !strings.Contains(page, "/questions/"+q.ID) {
+		t.Errorf("%d: the page does not list it:\n%s", status, page)
 	}
 }

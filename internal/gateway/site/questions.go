@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/shown"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // usePath ends the path at which a laptop uses up an approval.
@@ -147,7 +147,7 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 	row := questionRow{
 		ID: q.ID, Laptop: q.Laptop, LaptopName: names[q.Laptop], State: word.word, Look: word.look.Word(), Sign: word.look.Mark(),
 		Asked: agoText(q.Created, now), Left: centre.SpanText(q.Expires.Sub(now)), Waits: state == enrolment.QuestionPending, Held: now.Before(q.Held),
-		Approvers: strings.Join(q.Asked.Approvers, ", "), Given: fmt.Sprintf("%d of %d", q.Given(), q.Asked.Approvals),
+		Approvers: strings.Join(shown.Approvers(&q.Asked), ", "), Given: fmt.Sprintf("%d of %d", q.Given(), q.Asked.Approvals),
 		Title: "a call that only its approvers may read", Owner: "not known",
 		Allow: rights.Allow == nil && state == enrolment.QuestionPending, Deny: rights.Deny && q.IsOpen(now), Shown: rights.Read || v.who.Has(readers...),
 	}
@@ -175,7 +175,7 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 		return row, nil
 	}
 	// Whoever guesses what a call carries could prove it by its digest.
-	row.Client, row.Digest = q.Asked.Client, q.Asked.Digest
+	row.Client, row.Digest = term.VisibleText(q.Asked.Client), q.Asked.Digest
 	row.Title = cmp.Or(q.Title, "a call")
 	if q.Asked.Hidden > 0 {
 		row.Hidden = fmt.Sprintf("%d secrets are not shown: each [redacted:KIND:LENGTH] stands for one", q.Asked.Hidden)
@@ -203,15 +203,33 @@ const (
 	listAgain     = 5 // seconds after which the list is loaded again
 )
 
-// listQuestions returns the questions that wait, and those that are over. What waits is asked for by itself:
-// many answered questions must not push it out of the list.
-func (s *Site) listQuestions(ctx context.Context) (pending, over []store.Question, err error) {
-	now := s.centre.Now()
-	if pending, err = s.centre.Store.ListPending(ctx, now, mostQuestions); err != nil {
-		return nil, nil, err
+// listQuestions gives show the questions that wait, and those that are over. show says whether it shows a person
+// a question: many answered questions, or questions for others, must not push one that waits out of a list.
+func (s *Site) listQuestions(ctx context.Context, show func(q *store.Question, waits bool) (bool, error)) error {
+	shown := 0
+	for q, err := range s.centre.EachPending(ctx) {
+		if err != nil {
+			return err
+		}
+		is, err := show(&q, true)
+		if err != nil {
+			return err
+		}
+		if is {
+			shown++
+		}
+		if shown == mostQuestions {
+			break
+		}
 	}
-	over, err = s.centre.Store.ListQuestions(ctx, now.Add(-questionDays*24*time.Hour), mostQuestions)
-	return pending, slices.DeleteFunc(over, func(q store.Question) bool { return q.StateAt(now) == enrolment.QuestionPending }), err
+	now := s.centre.Now()
+	over, err := s.centre.Store.ListQuestions(ctx, now.Add(-questionDays*24*time.Hour), mostQuestions)
+	for i := range over {
+		if err == nil && over[i].StateAt(now) != enrolment.QuestionPending {
+			_, err = show(&over[i], false)
+		}
+	}
+	return err
 }
 
 func (v *visit) showQuestions(string) error {
@@ -220,22 +238,20 @@ func (v *visit) showQuestions(string) error {
 	if err != nil {
 		return err
 	}
-	pending, all, err := v.s.listQuestions(ctx)
-	if err != nil {
-		return err
-	}
 	var waiting, over []questionRow
-	for i, q := range slices.Concat(pending, all) {
-		row, err := v.newQuestionRow(&q, names, false)
+	err = v.s.listQuestions(ctx, func(q *store.Question, waits bool) (bool, error) {
+		row, err := v.newQuestionRow(q, names, false)
 		switch {
-		case err != nil:
-			return err
-		case !row.Shown:
-		case i < len(pending):
+		case err != nil || !row.Shown:
+		case waits:
 			waiting = append(waiting, row)
 		default:
 			over = append(over, row)
 		}
+		return row.Shown, err
+	})
+	if err != nil {
+		return err
 	}
 	v.again = listAgain
 	return v.show("questions", "Questions", questionsPage, struct{ Waiting, Over []questionRow }{waiting, over})

@@ -19,7 +19,7 @@ import (
 // askWhat is a laptop's question about a call whose digest is all n.
 func askWhat(n string, approvals int, approvers ...string) enrolment.AskQuestion {
 	return enrolment.AskQuestion{
-		Digest: strings.Repeat(n, 64), Server: "files", Client: "test 1", RuleFile: "p.toml", RuleLine: 3, RuleText: "on call", Hidden: 2, Wait: 45,
+		Digest: strings.Repeat(n, 64), Server: "files", Client: "test 1\u202e", RuleFile: "p.toml", RuleLine: 3, RuleText: "on call", Hidden: 2, Wait: 45,
 		Calls:     []enrolment.ShownCall{{Subject: "tool", Server: "files", Method: "tools/call", Names: []string{"write_file"}, Args: json.RawMessage(`{"path":"/tmp/<script>","text":"\u202egpj.exe"}`)}},
 		Approvers: approvers, Approvals: approvals,
 	}
@@ -58,7 +58,7 @@ func (w *world) answer(form, id, digest, answer string) (int, string) {
 func TestAQuestionIsAnsweredOnThePage(t *testing.T) {
 	w := newWorld(t)
 	grant := w.enrol("laptop")
-	a := askWhat("1", 1, "role:oncall")
+	a := askWhat("1", 1, "role:oncall", "group:\u202eärzte")
 	q := w.ask(grant.Token, a)
 	if q.State != enrolment.QuestionPending || q.Until < 800 {
 		t.Fatalf("%+v", q)

@@ -373,8 +373,9 @@ type Questions interface {
 	AddQuestion(ctx context.Context, q Question, most int, kept int64) (Question, error)
 	// FindQuestion returns a question; ErrNone if there is none.
 	FindQuestion(ctx context.Context, id string) (Question, error)
-	// ListPending returns the questions that are pending at a time, the oldest first.
-	ListPending(ctx context.Context, now time.Time, most int) ([]Question, error)
+	// ListPending returns the questions that are pending at a time, the oldest first, from the one behind
+	// another on; from the first on behind the zero value.
+	ListPending(ctx context.Context, now time.Time, behind Question, most int) ([]Question, error)
 	// ListQuestions returns questions made since a time, the newest first.
 	ListQuestions(ctx context.Context, since time.Time, most int) ([]Question, error)
 	// CountPending returns how many questions are pending at a time.
@@ -402,7 +403,7 @@ type Deliveries interface {
 	FindDelivery(ctx context.Context, question, way string) (Delivery, error)
 	// PutDelivery keeps a delivery in the place of an earlier one.
 	PutDelivery(ctx context.Context, d Delivery) error
-	// ListOpen returns the open deliveries of a way, by question.
+	// ListOpen returns the open deliveries of a way, that of the oldest question first.
 	ListOpen(ctx context.Context, way string) ([]Delivery, error)
 }
 

@@ -137,9 +137,15 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	// Of one laptop so many bytes are kept, and no more; what waits is listed by itself, the oldest first.
 	_, err = s.AddQuestion(ctx, question("v", 0, "v", 1), 9, 100)
 	wants(t, err, store.ErrFull)
-	waits, err := s.ListPending(ctx, began, 1)
+	waits, err := s.ListPending(ctx, began, store.Question{}, 1)
 	if must(t, err); len(waits) != 1 || waits[0].ID != "q3" {
 		t.Errorf("%+v", waits)
+	}
+	all, err := s.ListPending(ctx, began, store.Question{}, 100)
+	must(t, err)
+	rest, err := s.ListPending(ctx, began, waits[0], 100)
+	if must(t, err); len(all) < 2 || len(rest) != len(all)-1 || rest[0].ID != all[1].ID {
+		t.Errorf("%d, %d", len(all), len(rest))
 	}
 
 	// A deny decides alone; what has expired takes no answer and is asked anew.
@@ -163,7 +169,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	}
 	_, err = change("none", votes(vote("ana", true, began)))
 	wants(t, err, store.ErrNone)
-	all, err := s.ListQuestions(ctx, began.Add(time.Nanosecond), 10)
+	all, err = s.ListQuestions(ctx, began.Add(time.Nanosecond), 10)
 	if must(t, err); len(all) != 2 || all[0].ID != "q7" || all[1].ID != "q6" {
 		t.Errorf("%+v", all)
 	}

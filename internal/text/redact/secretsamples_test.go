@@ -18,6 +18,7 @@ import (
 // table that finds them.
 var samples = []string{
 	`clw_[a-km-np-z2-9]{12}_[a-zA-Z0-9_-]{42}[0-9]`,
+	`clp_[a-zA-Z0-9_-]{42}[0-9]`,
 	`A3-[A-Z0-9]{6}-[A-Z0-9]{6}-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}`, `A3-[A-Z0-9]{6}-[A-Z0-9]{11}-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}`,
 	`ops_eyJ[a-zA-Z0-9+/]{250,300}={0,3}`, `p8e-[a-z0-9]{32}`, `AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}`,
 	`pat[a-zA-Z0-9]{13}[0-9]\.[a-f0-9]{64}`, `LTAI[a-z0-9]{19}[0-9]`, `sk-ant-admin01-[a-zA-Z0-9_\-]{93}AA`, `sk-ant-api03-[a-zA-Z0-9_\-]{93}AA`,

@@ -38,8 +38,8 @@ var shapes = [...]shape{
 	{start: "sgp_", kind: "sourcegraph", min: 40, of: alnum | under, digit: true}, {start: "bkua_", kind: "buildkite", min: 30}, {start: "CCIPAT_", kind: "circleci", min: 30, of: alnum | under},
 	{start: "squ_", kind: "sonar", min: 40, of: hexes}, {start: "sqp_", kind: "sonar", min: 40, of: hexes}, {start: "sqa_", kind: "sonar", min: 40, of: hexes},
 
-	// Laptops and machines at a centre of clawai itself.
-	{start: "clw_", kind: "clawai", min: 30, of: wordish, digit: true},
+	// Laptops, machines and people's command lines at a centre of clawai itself.
+	{start: "clw_", kind: "clawai", min: 30, of: wordish, digit: true}, {start: "clp_", kind: "clawai", min: 30, of: wordish, digit: true},
 
 	// Models.
 	{start: "sk-ant-", kind: "anthropic", min: 16, of: wordish}, {start: "sk-", kind: "sk", min: 16, of: wordish, digit: true},

@@ -224,7 +224,7 @@ func requestOfCentre(a enrolment.Asked, now time.Time) queue.Request {
 		ID: a.ID, Session: a.Session, Created: a.Created, Deadline: now.Add(time.Duration(a.Until) * time.Second),
 		Server: a.Server, Client: a.Client, Project: a.Project, Calls: a.PolicyCalls(), Digest: a.DigestBytes(), Rule: a.PolicyRule(),
 		Reason: a.Why, Revision: a.Revision, NoOffer: onceOnly, Decided: a.Decided,
-		Centre: &queue.Centre{Laptop: laptop, Approvers: approvers, Hidden: a.Hidden, WhyNot: a.WhyNot},
+		Centre: &queue.Centre{Laptop: laptop, Home: a.Home, Approvers: approvers, Hidden: a.Hidden, WhyNot: a.WhyNot},
 	}
 	r.Answer = queue.Answer{Channel: "the team's centre", By: strings.Join(by, ", "), Words: strings.Join(words, "; ")}
 	setOutcome(&r, &a)

@@ -34,5 +34,6 @@ func (s *Store) PutDelivery(ctx context.Context, d store.Delivery) error {
 
 // ListOpen implements store.Deliveries.
 func (s *Store) ListOpen(ctx context.Context, way string) ([]store.Delivery, error) {
-	return list(ctx, s, readDelivery, "SELECT "+deliveryColumns+" FROM delivery WHERE org = ? AND way = ? AND is_open = 1 ORDER BY question", s.org, way)
+	return list(ctx, s, readDelivery, "SELECT "+deliveryColumns+" FROM delivery WHERE org = ? AND way = ? AND is_open = 1 "+
+		"ORDER BY (SELECT created FROM question WHERE question.org = delivery.org AND question.id = delivery.question), question", s.org, way)
 }

@@ -109,8 +109,9 @@ func (s *Store) FindQuestion(ctx context.Context, id string) (store.Question, er
 }
 
 // ListPending implements store.Questions.
-func (s *Store) ListPending(ctx context.Context, now time.Time, most int) ([]store.Question, error) {
-	return s.listQuestions(ctx, "state = ? AND expires > ? ORDER BY created, id LIMIT ?", enrolment.QuestionPending, nanos(now), most)
+func (s *Store) ListPending(ctx context.Context, now time.Time, behind store.Question, most int) ([]store.Question, error) {
+	return s.listQuestions(ctx, "state = ? AND expires > ? AND (created, id) > (?, ?) ORDER BY created, id LIMIT ?",
+		enrolment.QuestionPending, nanos(now), nanos(behind.Created), behind.ID, most)
 }
 
 // ListQuestions implements store.Questions.
