@@ -166,7 +166,7 @@ func TestSplitUploads(t *testing.T) {
 			for _, action := range []string{"deny", "redact"} {
 				site := newUploadSite(t, s, uploadRule(action, "tool = '**'"), nobody{}, nil)
 				whole := action == "deny" && strings.Contains(list, token) // then another reason stands there
-				if s.api != "gemini" { // whose results are no lists
+				if s.api != "gemini" {                                     // whose results are no lists
 					got := site.post(s.path, s.request("look", list))
 					if sent := site.lastBody(); got.status != http.StatusOK || strings.Contains(sent, token[20:]) || !strings.Contains(sent, "split over parts") && !whole {
 						t.Errorf("%s, %s: %d %s; sent %s", s.api, action, got.status, got.body, sent)
