@@ -12,7 +12,7 @@ import (
 func FuzzModelCall(f *testing.F) {
 	for i, c := range [][2]string{
 		{"Bash", `{"command":"t\\u006fuch a"}`}, {"mcp__s__t", `{"a":["\\ud83d\\ude00",1]}`}, {"BASH", `{"command":"a"}`}, {"Git_Hub_x", `{}`},
-		{"tool_call", `{"name":"MCP__S__T","arguments":{"a":"b"}}`}, {"tool_call", `{"name":"x_y"}`}, {"mcp_s_t", ``}, {"apply_patch", `{"input":"*** Add File: a"}`},
+		{"tool_call", `{"name":"MCP__S__T","arguments":{"a":"b"}}`}, {"tool_call", `{"name":"x_y"}`}, {"tool_call", `{"name":""}`}, {"", ``}, {"mcp_s_t", ``}, {"apply_patch", `{"input":"*** Add File: a"}`},
 	} {
 		f.Add(uint8(i), c[0], []byte(c[1]))
 	}

@@ -64,6 +64,9 @@ func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 		}
 		req.folded = true
 	}
+	if tool == "" {
+		return req, errors.New("the tool has no name")
+	}
 	if len(tool) > maxToolName {
 		return req, errors.New("the name of the tool is longer than a tool's")
 	}
