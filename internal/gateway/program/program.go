@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/gateway/principal"
@@ -151,8 +150,6 @@ func (c *command) start(words []string, version string, stdout, stderr io.Writer
 	switch {
 	case is.dir == "":
 		return usagef("%s needs the centre's folder: clawai-gateway %s %s", c.name, c.name, c.arguments)
-	case len(is.arguments) > 1 && slices.ContainsFunc(is.arguments[1:], func(text string) bool { return strings.HasPrefix(text, "-") }):
-		return usagef("%s: options stand before %q: clawai-gateway %s %s", c.name, is.arguments[0], c.name, c.arguments)
 	case len(is.arguments) != c.takes:
 		return usagef("%s has %d arguments, and takes %d: clawai-gateway %s %s", c.name, len(is.arguments), c.takes, c.name, c.arguments)
 	}
