@@ -84,7 +84,7 @@ func (r *Request) DenyOnly() error {
 	return nil
 }
 
-// Centre is what a team's centre says of a question.
+// Centre holds what a team's centre adds to a question.
 type Centre struct {
 	Laptop    string // that asks, with its owner
 	Home      string // of that owner there; "" when unknown

@@ -302,7 +302,7 @@ func (c *Centre) NewestCheckpoint(ctx context.Context, old int64) (n checkpoint.
 	return n, err
 }
 
-// NewestSize returns how many heads the newest checkpoint has; 0 if there is none.
+// NewestSize returns the number of heads in the newest checkpoint, or 0 before the first one.
 func (c *Centre) NewestSize(ctx context.Context) (int64, error) {
 	newest, err := c.Store.FindNewestCheckpoint(ctx)
 	if errors.Is(err, store.ErrNone) {
@@ -315,8 +315,8 @@ func (c *Centre) treeReader(ctx context.Context) tlog.HashReader {
 	return tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) { return c.Store.ReadTree(ctx, places) })
 }
 
-// ListHeld returns what is held of a laptop's segments behind a name, with proofs for the tree of a size; 0
-// is none.
+// ListHeld returns what is held of a laptop's segments behind a name, with proofs for the tree of a size.
+// With size 0 it returns no proofs.
 func (c *Centre) ListHeld(ctx context.Context, laptop, after string, size int64) (all checkpoint.Heads, err error) {
 	all = checkpoint.Heads{Laptop: laptop, Held: []checkpoint.Held{}, Findings: []string{}}
 	segments, err := c.Store.ListSegments(ctx, laptop, after, true, checkpoint.MostHeld+1)
@@ -349,7 +349,7 @@ func (c *Centre) ListHeld(ctx context.Context, laptop, after string, size int64)
 	return all, err
 }
 
-// findLeaf returns the newest head of a segment in the tree of a size, with its proof; nil if there is none.
+// findLeaf returns the newest head of a segment in the tree of a size, with its proof; nil if the tree has no head of it.
 func (c *Centre) findLeaf(ctx context.Context, laptop, segment string, size int64) (*checkpoint.Leaf, error) {
 	h, err := c.Store.FindHead(ctx, laptop, segment, size)
 	if errors.Is(err, store.ErrNone) {

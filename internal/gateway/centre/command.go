@@ -12,7 +12,7 @@ import (
 )
 
 // commandLife is how long a command line answers for a person at most. It ends earlier with the session in
-// which the person confirmed it, so that nobody keeps roles for longer than on the page.
+// which the person confirmed it, because a person's roles must not live longer there than on the page.
 const commandLife = time.Hour
 
 // BeginSignIn keeps the wish of a command line to answer questions for a person.
@@ -73,7 +73,8 @@ func (c *Centre) tokenHash(token string) (hash string, ok bool) {
 	return c.commandHash(c.hashSecret("device"+ofPerson, code)), true
 }
 
-// CheckPerson returns the person whose command line has a token. ErrNoAccess: it is nobody's, or has ended.
+// CheckPerson returns the person whose command line has a token. It returns ErrNoAccess if the token is not known
+// or has ended.
 func (c *Centre) CheckPerson(ctx context.Context, token string) (principal.Principal, error) {
 	hash, ok := c.tokenHash(token)
 	if !ok {

@@ -266,38 +266,61 @@ func explainCode(err error) (text string, ok bool) {
 	return "", false
 }
 
-func (v *visit) showEnroll(string) error {
+// readCode returns the data of a page that shows the wish with the code in its address.
+func (v *visit) readCode(find func(ctx context.Context, typed string, who principal.Principal) (store.Enrolment, error)) (enrollData, error) {
 	d := enrollData{Code: v.r.URL.Query().Get("code")}
-	if d.Code != "" {
-		e, err := v.s.centre.FindWish(v.r.Context(), d.Code, v.who)
-		if err == nil && e.Status != store.Pending {
-			err = store.ErrTwice
-		}
-		if text, ok := explainCode(err); ok {
-			d.Trouble = text
-		} else if err != nil {
-			return err
-		} else {
-			d.Wish = newWish(&e, v.s.centre.Now())
-		}
+	if d.Code == "" {
+		return d, nil
+	}
+	e, err := find(v.r.Context(), d.Code, v.who)
+	if err == nil && e.Status != store.Pending {
+		err = store.ErrTwice
+	}
+	return v.showWish(d, &e, err)
+}
+
+// decideCode returns the data of a page after the person has answered the wish with the code in the form.
+func (v *visit) decideCode(decide func(ctx context.Context, typed string, allow bool) (store.Enrolment, error)) (enrollData, error) {
+	answer := v.form.Get("answer")
+	if answer != "allow" && answer != "deny" {
+		return enrollData{}, refuse(http.StatusBadRequest, "The answer is neither allow nor deny.")
+	}
+	e, err := decide(v.r.Context(), v.form.Get("code"), answer == "allow")
+	d, err := v.showWish(enrollData{}, &e, err)
+	if d.Wish != nil {
+		d.Done = answer
+	}
+	return d, err
+}
+
+// showWish adds a wish to the data of a page, or why the code is not one.
+func (v *visit) showWish(d enrollData, e *store.Enrolment, err error) (enrollData, error) {
+	if text, ok := explainCode(err); ok {
+		d.Trouble = text
+		return d, nil
+	}
+	if err == nil {
+		d.Wish = newWish(e, v.s.centre.Now())
+	}
+	return d, err
+}
+
+func (v *visit) showEnroll(string) error {
+	d, err := v.readCode(v.s.centre.FindWish)
+	if err != nil {
+		return err
 	}
 	return v.show("enroll", "Enrol a laptop", enrollPage, d)
 }
 
 func (v *visit) decideEnroll(string) error {
-	answer := v.form.Get("answer")
-	if answer != "allow" && answer != "deny" {
-		return refuse(http.StatusBadRequest, "The answer is neither allow nor deny.")
-	}
-	e, err := v.s.centre.DecideWish(v.r.Context(), v.form.Get("code"), answer == "allow", v.who)
-	d := enrollData{}
-	if text, ok := explainCode(err); ok {
-		d.Trouble = text
-	} else if err != nil {
+	d, err := v.decideCode(func(ctx context.Context, typed string, allow bool) (store.Enrolment, error) {
+		return v.s.centre.DecideWish(ctx, typed, allow, v.who)
+	})
+	if err != nil {
 		return err
-	} else {
-		d.Wish, d.Done, d.MayList = newWish(&e, v.s.centre.Now()), answer, v.who.Has(readers...)
 	}
+	d.MayList = v.who.Has(readers...)
 	return v.show("enroll", "Enrol a laptop", enrollPage, d)
 }
 

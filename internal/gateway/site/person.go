@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -174,36 +175,19 @@ func (v *visit) newCommandData(d enrollData) commandData {
 }
 
 func (v *visit) showCommand(string) error {
-	d := enrollData{Code: v.r.URL.Query().Get("code")}
-	if d.Code != "" {
-		e, err := v.s.centre.FindSignIn(v.r.Context(), d.Code, v.who)
-		if err == nil && e.Status != store.Pending {
-			err = store.ErrTwice
-		}
-		if text, ok := explainCode(err); ok {
-			d.Trouble = text
-		} else if err != nil {
-			return err
-		} else {
-			d.Wish = newWish(&e, v.s.centre.Now())
-		}
+	d, err := v.readCode(v.s.centre.FindSignIn)
+	if err != nil {
+		return err
 	}
 	return v.show("command", "Sign in a command line", commandPage, v.newCommandData(d))
 }
 
 func (v *visit) decideCommand(string) error {
-	answer := v.form.Get("answer")
-	if answer != "allow" && answer != "deny" {
-		return refuse(http.StatusBadRequest, "The answer is neither allow nor deny.")
-	}
-	e, err := v.s.centre.DecideSignIn(v.r.Context(), v.form.Get("code"), answer == "allow", v.session)
-	d := enrollData{}
-	if text, ok := explainCode(err); ok {
-		d.Trouble = text
-	} else if err != nil {
+	d, err := v.decideCode(func(ctx context.Context, typed string, allow bool) (store.Enrolment, error) {
+		return v.s.centre.DecideSignIn(ctx, typed, allow, v.session)
+	})
+	if err != nil {
 		return err
-	} else {
-		d.Wish, d.Done = newWish(&e, v.s.centre.Now()), answer
 	}
 	return v.show("command", "Sign in a command line", commandPage, v.newCommandData(d))
 }

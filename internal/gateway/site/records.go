@@ -162,8 +162,8 @@ func newChoices(chosen string, values ...string) (all []choice) {
 // chip is a part of the filter that no control shows, with the address without it.
 type chip struct{ Name, Value, Without string }
 
-// findRecords returns a page of records, and the value of the filter before for the next page; "" if there
-// is none.
+// findRecords returns a page of records, and the value of the filter before for the next page; "" for the
+// last page.
 func (v *visit) findRecords(q store.Query) (records []store.Record, before string, err error) {
 	q.NamesOnly = q.Tool != "" && !v.who.Has(principal.Payload) // who finds a name knows it
 	records, err = v.s.centre.Store.ListRecords(v.r.Context(), q)

@@ -50,7 +50,7 @@ func findCentre(c *cli.Context, dirs config.Folders) (string, error) {
 	return e.URL, err
 }
 
-// readSignIn returns the sign-in at a centre that the vault keeps; ok is false if there is none that counts.
+// readSignIn reads from the vault the sign-in at a centre; ok is false if it is missing or has ended.
 func readSignIn(address string) (s personSignIn, ok bool, err error) {
 	place, err := vaultplace.Open()
 	if err != nil {

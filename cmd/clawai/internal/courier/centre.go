@@ -52,7 +52,8 @@ func (c *Centre) Close() { c.transport.CloseIdleConnections() }
 // StatusError is an answer of the centre that refuses.
 type StatusError struct {
 	Code   int
-	Reason string // what the centre says, as it came; "" for nothing
+	Reason string // what the centre says, as it came: a word and its description; "" for nothing
+	Text   string // the description alone, for a person; "" for none
 	held   *enrolment.Held
 }
 
@@ -71,8 +72,8 @@ func (e *StatusError) Error() string {
 
 // Plain returns what the centre says without advice about a laptop, for an answer to a person.
 func (e *StatusError) Plain() error {
-	_, text, both := strings.Cut(e.Reason, ", ")
-	if !both {
+	text := e.Text
+	if text == "" {
 		text = fmt.Sprintf("%d %s %s", e.Code, http.StatusText(e.Code), e.Reason)
 	}
 	return errors.New("the centre says: " + term.VisibleText(strings.TrimSuffix(cutText(text), ".")))
@@ -120,6 +121,7 @@ func (c *Centre) send(ctx context.Context, method, path string, body []byte, kin
 	var said enrolment.Refusal
 	if json.Unmarshal(text, &said) == nil {
 		if failed.Reason = said.Error; said.Description != "" && said.Error != "" {
+			failed.Text = said.Description
 			failed.Reason += ", " + said.Description
 		}
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// Comparison is what a comparison of this laptop's record with what the centre holds of it shows.
+// Comparison is the difference between this laptop's record and the centre's copy.
 type Comparison struct {
 	URL        string          `json:"url"`
 	Checkpoint *SeenCheckpoint `json:"checkpoint,omitempty"` // nil: the centre makes none, or it cannot be checked
@@ -51,7 +51,7 @@ type comparer struct {
 	c      *Courier
 	dir    string
 	key    string                    // of checkpoints; "": the centre named none
-	is     checkpoint.Checkpoint     // whose proofs are checked; Size 0 is none
+	is     checkpoint.Checkpoint     // its proofs are checked; without a checkpoint its Size is 0
 	told   map[string]enrolment.Held // what the centre had acknowledged before it was asked
 	local  map[string]audit.Segment
 	named  map[string]bool // by the ledger here; true: removed by the retention
@@ -157,8 +157,8 @@ func (m *comparer) takeCheckpoint(ctx context.Context) error {
 	return atomicfile.Write(SeenFile(m.c.folders.State), []byte(newest.Note), atomicfile.Options{Mode: 0o600})
 }
 
-// readSeen returns the checkpoint that was seen last; the zero value if there is none. One that is damaged, or by
-// another key, which --gateway-key may name, is a finding and not usable.
+// readSeen reads the checkpoint that this laptop saw last; before the first one it returns the zero value. A
+// damaged one, or one by another key than --gateway-key names, is a finding and not usable.
 func (m *comparer) readSeen() (was checkpoint.Checkpoint, usable bool, err error) {
 	path := SeenFile(m.c.folders.State)
 	src, err := config.ReadFile(path)

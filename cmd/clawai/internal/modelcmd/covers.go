@@ -13,7 +13,7 @@ import (
 const coversFor = 5 * time.Second
 
 // newCovers returns the function that tells who else judges a call that was asked for over a connection of
-// the client. Without hooks only proxies count, and for any other program than the client nobody does.
+// the client. Without hooks only proxies judge; the calls of another program than the client are uncovered.
 func newCovers(row *client.Row, project string, hooks bool, from *peers) func(address string, req *client.Request) model.Cover {
 	var mu sync.Mutex
 	var read time.Time

@@ -148,8 +148,9 @@ func readProgram(pid int) []string {
 	return program
 }
 
-// isProgramOf reports whether a program is that of a client: its file, the folder of its versions, or the package of which an
-// interpreter runs a file is called as the client is, also with a system behind that.
+// isProgramOf reports whether a program belongs to a client. It compares the client's name with the name of the
+// program's file, of the folder of its versions, and of the package from which an interpreter runs a file. The
+// name of a system, such as linux-x64, may follow.
 func isProgramOf(program []string, id string) bool {
 	name, _, _ := strings.Cut(id, "-")
 	named := regexp.MustCompile(`^@?` + regexp.QuoteMeta(name) + `([-_.](code|cli|ai|x86_64|x64|aarch64|arm64|linux|unknown|musl|gnu|baseline|exe|js|mjs|cjs))*$`).MatchString
