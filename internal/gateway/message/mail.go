@@ -181,7 +181,10 @@ func (w *mailWay) send(ctx context.Context, text []byte) error {
 			return err
 		}
 	}
-	if err := errors.Join(c.Mail(w.settings.From), c.Rcpt(w.to.Address)); err != nil {
+	if err := c.Mail(w.settings.From); err != nil {
+		return err
+	}
+	if err := c.Rcpt(w.to.Address); err != nil {
 		return err
 	}
 	data, err := c.Data()
