@@ -91,7 +91,7 @@ func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error)
 		wait, stop = context.WithTimeout(ctx, left-min(reserve, left/5))
 		defer stop()
 	}
-	state, err := to.putQuestion(wait, message)
+	state, err := handOver(wait, to, message)
 	if err != nil {
 		return failWith(ctx, q, "", err)
 	}
@@ -125,6 +125,21 @@ func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error)
 		case <-time.After(pause):
 		}
 	}
+}
+
+// handOver gives the question to the centre. If the caller withdraws the call meanwhile, handOver still
+// waits for the centre's answer: it names the question that must end.
+func handOver(wait context.Context, to *client, message []byte) (enrolment.QuestionState, error) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(wait))
+	defer stop()
+	defer context.AfterFunc(wait, func() {
+		if errors.Is(wait.Err(), context.DeadlineExceeded) {
+			stop()
+			return
+		}
+		time.AfterFunc(leaveTime, stop)
+	})()
+	return to.putQuestion(ctx, message)
 }
 
 // use asks the centre to use up the approval. Only the centre's answer to that allows the call.
