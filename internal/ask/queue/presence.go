@@ -87,8 +87,8 @@ func isClaimed(path string) (bool, error) {
 	return false, probe.Close()
 }
 
-// removeStale removes the file when nobody holds it. A check at this moment sees the file as
-// held, so the caller must first finish everything that depends on the death.
+// removeStale removes the file when no process holds it. A check at this moment sees the file as
+// held, so the caller must first finish everything that depends on the end of the process.
 func removeStale(path string) error {
 	found := &presence{path: path, lock: flock.New(path, flock.SetFlag(os.O_RDWR|noFollow))}
 	free, err := found.lock.TryLock()
