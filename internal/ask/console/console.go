@@ -90,7 +90,7 @@ func Run(ctx context.Context, tty dialog.Terminal, o Options) (Result, error) {
 	return m.result, errors.Join(m.err, failed)
 }
 
-// watchQueue sends a message for every change of the queue, and now and then without one.
+// watchQueue sends a message for every change of the queue, and one at each interval Options.Every.
 func (m *model) watchQueue(ctx context.Context, send func(tea.Msg)) {
 	changes := m.o.Queue.Watch(ctx)
 	again := time.NewTicker(m.o.Every)

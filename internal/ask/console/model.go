@@ -30,12 +30,12 @@ type model struct {
 	tab           tab
 	pending, past list
 	grants        grantList
-	pages         []*page          // from callsTab on
+	pages         []*page          // pages of the overview, from callsTab on
 	fault         string           // why the policy does not load; "" if it does
-	search        *search          // in the record, for the filter of the page of calls; nil: none
+	search        *search          // search of the record, for the filter of the page of calls; nil: none
 	shown         *dialog.Question // the subject under the cursor
 	of            string           // name of that subject
-	facts         *Facts           // of that subject, if it is a request
+	facts         *Facts           // facts of that subject, if it is a request
 	ask           *question        // our own question, on top of shown
 	fits          bool             // the window is large enough
 	edit          *editor
@@ -165,7 +165,7 @@ func (m *model) handleMessage(msg tea.Msg) {
 			m.edit.insertText(msg.Content)
 			return
 		}
-		m.startGrace() // meant for another program
+		m.startGrace() // the input is for another program
 	case tea.KeyPressMsg:
 		m.pressKey(msg)
 	case changedMsg:
