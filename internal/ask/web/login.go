@@ -88,7 +88,7 @@ func (d *login) exchangeToken(token string) (key string, ok bool) {
 	return key, true
 }
 
-// close ends the session and admits nobody any more.
+// close ends the session. No browser can enter any more.
 func (d *login) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
