@@ -18,8 +18,8 @@ type node struct {
 	enum              map[string]bool
 	bounds            []bound
 	multiple          []decimal
-	length, size      count // of strings; of arrays
-	members, contains count // of objects; of elements that fit contains
+	length, size      count // limits for strings; for arrays
+	members, contains count // limits for objects; for the elements that fit contains
 	pattern           *pattern
 	unique            bool
 
