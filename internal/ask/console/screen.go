@@ -35,7 +35,7 @@ func (m *model) layoutWindow() sizes {
 	if m.height >= 30 {
 		s.news = 4
 	}
-	if last := m.news[max(0, len(m.news)-2):]; m.height >= 20 { // the end of a long line tells what to do next
+	if last := m.news[max(0, len(m.news)-2):]; m.height >= 20 { // the person needs the end of a long line: it tells what to do next
 		s.news = max(s.news, min(len(view.Wrap(last, m.width)), s.news+2))
 	}
 	if m.o.Only == "" {
