@@ -17,7 +17,7 @@ import (
 type ChainOptions struct {
 	Channels   []Channel                        // in the order of asking
 	Team       Channel                          // asks the approvers that a rule names; no other channel can allow calls of such a rule
-	Queue      *QueueClient                     // also holds every question; nil: no queue
+	Queue      *QueueClient                     // the queue, which also gets every question; nil: there is none
 	RuleWriter RuleWriter                       // writes the rules of "always" answers; nil: not offered
 	Wait       bool                             // when no channel is available, wait for an answer through the queue
 	Risk       func(q gate.Question) (bad bool) // reports whether q needs care; nil: always

@@ -9,7 +9,7 @@ import (
 
 // Page is one question in all its presentations. All its texts are harmless.
 type Page struct {
-	Facts    Facts    // nil: none, or those of the question below
+	Facts    Facts    // nil: the page shows no facts, or those of Question.Under
 	Decision string   // always visible, directly above the choices
 	Choices  []Choice // the first choice allows nothing and is preset
 	Others   []Choice // other keys or words, which do not answer

@@ -178,7 +178,7 @@ func formSchema(cs []choice) []byte {
 		"type": "object", "properties": map[string]enum{"answer": answer}, "required": []string{"answer"},
 	})
 	if err != nil {
-		panic(err) // only strings
+		panic(err) // does not happen: strings can always be encoded
 	}
 	return out
 }

@@ -45,7 +45,7 @@ type Shown struct {
 	Old, New policy.Decision
 }
 
-// target is where a rule goes, and the rule that it narrows.
+// target is the place of a new rule, and the rule that the new rule narrows.
 type target struct {
 	file  *file
 	rules *policy.Policy // the policy in which rule asks about the call

@@ -221,13 +221,13 @@ func articleOf(words []string) string {
 	}
 }
 
-// sentence is a deed in the making.
+// sentence is a deed while it is being built.
 type sentence struct {
 	deed
 	leaves []leaf
 	home   string
-	used   []string // paths of the arguments in it
-	number string   // its object, if that is a number
+	used   []string // paths of the arguments that the sentence already names
+	number string   // the object of the sentence, if it is a number; otherwise ""
 }
 
 func (s *sentence) addParts(parts string) {

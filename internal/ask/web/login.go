@@ -25,7 +25,7 @@ type login struct {
 
 // session is one browser that was admitted by a link.
 type session struct {
-	key   [32]byte // SHA-256
+	key   [32]byte // SHA-256 of the page's key
 	ended chan struct{}
 
 	mu   sync.Mutex
@@ -42,8 +42,8 @@ type sent struct {
 type care uint8
 
 const (
-	denyOnly  care = iota // it cannot be shown, or was not shown
-	confirmed             // it is dangerous
+	denyOnly  care = iota // the request cannot be shown, or its page did not get it
+	confirmed             // the request is dangerous, so a person must also confirm the answer
 	routine
 )
 
