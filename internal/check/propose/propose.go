@@ -172,7 +172,7 @@ func namedBy(s *policy.Source) (places, hosts []string) {
 	return places, hosts
 }
 
-// Asked holds the places and hosts that one rule lets a server be asked for.
+// Asked holds the places and hosts that calls of a server may name under one rule.
 type Asked struct {
 	Rule    *policy.Source
 	Places  []string // empty if the rule names no place: calls may then name any place, or none
@@ -180,8 +180,7 @@ type Asked struct {
 	Hosts   []string
 }
 
-// ListAsked returns, for each rule that names a server, the places and hosts that the rule lets it
-// be asked for.
+// ListAsked returns an Asked for each rule that names the server.
 func ListAsked(p *policy.Policy, server string) (all []Asked) {
 	o := &proposer{s: Server{Name: server}}
 	for _, s := range p.Sources() {
