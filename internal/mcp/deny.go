@@ -127,7 +127,7 @@ func (d Denial) DescribeDenial() string {
 	default:
 		b.WriteString(". Only the owner can allow it: when asked, or with a rule in the policy.")
 	}
-	if d.Record != "" && !(d.Ran && d.Releasable) { // the command names it
+	if d.Record != "" && !(d.Ran && d.Releasable) { // otherwise the command clawai release already names the record
 		b.WriteString(" The owner finds it as record " + visibleText(d.Record, 100) + ".")
 	}
 	return b.String()

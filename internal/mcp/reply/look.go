@@ -171,7 +171,7 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 		wanted.Texts = wanted.Texts.WithCloseLook()
 	}
 	room := maxText
-	if m.isList() && !wanted.Any && !wanted.Marker && !wanted.Link { // only marks, which cost little
+	if m.isList() && !wanted.Any && !wanted.Marker && !wanted.Link { // then only marks are searched for, which is fast
 		room = len(part)
 	}
 	if !m.searchValue(part, start, wanted, room) && m.whole {
