@@ -129,7 +129,7 @@ const (
 	Yes = "yes"
 )
 
-// ConfirmPage asks for a confirmation. Without facts, those of the question below stay visible.
+// ConfirmPage asks for a confirmation. Without facts, the facts of Question.Under stay visible.
 func ConfirmPage(decision, what string, lets bool, facts ...string) Page {
 	p := Page{
 		Decision: decision,

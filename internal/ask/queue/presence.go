@@ -101,7 +101,7 @@ func removeStale(path string) error {
 	return found.releaseFile()
 }
 
-// namesIn lists the files in a folder that may be presences.
+// namesIn lists the files in a folder that may be presence files.
 func namesIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -134,7 +134,7 @@ func (in *session) addDetails(id string, c care) {
 	}
 }
 
-// sentOf returns what the page has of a request; the zero value if nothing.
+// sentOf returns which parts of a request were sent to the page; the zero value if none was.
 func (in *session) sentOf(id string) sent {
 	in.mu.Lock()
 	defer in.mu.Unlock()
