@@ -45,7 +45,7 @@ type bound struct {
 	upper, exclusive bool // upper limit; the limit itself is excluded
 }
 
-// count is a range for a number of things.
+// count holds the least and the greatest permitted number of elements, members or characters.
 type count struct{ least, most int }
 
 type patternSchema struct {
