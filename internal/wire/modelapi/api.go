@@ -83,7 +83,7 @@ type Call struct {
 	Bad   string
 }
 
-// isSame reports whether two versions of a call ask for the same.
+// isSame reports whether two versions of a call have the same tool and the same arguments.
 func (c *Call) isSame(o *Call) bool {
 	return c.Name == o.Name && c.Free == o.Free && c.Text == o.Text && string(c.Args) == string(o.Args) && c.Bad == o.Bad
 }

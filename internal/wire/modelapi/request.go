@@ -129,9 +129,9 @@ func (r *Request) addWords(content jsonscan.Value) {
 // recognised by its form is longer than two such parts.
 const maxSeam = 256
 
-// JoinTexts returns the places where the texts of a list meet, each as one text, because a secret
-// that is cut in two is not whole in either text. A place has only the end and the beginning of the
-// long texts beside it.
+// JoinTexts joins texts of a list that follow each other, because a secret that is cut in two is
+// not whole in either text. Of a long text, it joins only the beginning to the texts before it, and
+// only the end to the texts after it.
 func JoinTexts(list []jsonscan.Value) (seams []jsonscan.Value) {
 	var b strings.Builder
 	texts := 0

@@ -115,8 +115,9 @@ func (s *Stream) distrustBatch() {
 	}
 }
 
-// checkName compares an event's name with its type. A client that uses the name would drop another
-// event than this package, and join other pieces.
+// checkName returns an error if an event's name differs from its type (Messages, Responses). This
+// package uses the type. A client that uses the name would drop other events and join other pieces
+// than this package.
 func (s *Stream) checkName(name string, v jsonscan.Value) error {
 	kind := v.Member("type").Text()
 	if v.Kind() == jsonscan.Object && s.api != Gemini && s.api != Chat && v.Member("type").Kind() != jsonscan.String {
