@@ -27,10 +27,12 @@ type Queue interface {
 // Options configure a console.
 type Options struct {
 	Queue Queue
-	By    string      // the account recorded with answers
-	Only  string      // id of the only request to show; "" shows all
-	Once  bool        // leave after the first answer
-	Calls FollowCalls // nil: there is no page of calls, and no further page
+	By    string // the account recorded with answers
+	Only  string // id of the only request to show; "" shows all
+	Once  bool   // leave after the first answer
+	// OnceOnly leaves out the page of session answers and the keys for lasting answers: an answer holds for one call.
+	OnceOnly bool
+	Calls    FollowCalls // nil: there is no page of calls, and no further page
 	// Search searches the whole record for the filter of the page of calls; nil: the filter sees only
 	// the latest calls.
 	Search SearchCalls

@@ -218,6 +218,9 @@ func (m *model) addNews(format string, a ...any) {
 // tabNames returns the names of the tabs, in order.
 func (m *model) tabNames(waiting int) []string {
 	names := []string{fmt.Sprintf("1 Waiting (%d)", waiting), "2 History", "3 Answers"}
+	if m.o.OnceOnly {
+		return names[:grantsTab]
+	}
 	for _, p := range m.pages {
 		names = append(names, fmt.Sprintf("%d %s", len(names)+1, p.Name))
 	}

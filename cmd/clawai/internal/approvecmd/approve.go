@@ -253,7 +253,7 @@ func openConsole(c *cli.Context, q answerQueue, dirs config.Folders, only string
 	o := console.Options{
 		Queue: q, By: cmdline.AccountName(), Only: only, Once: c.Bool("once"), View: cmdline.ViewOptions(dirs),
 		Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Every: time.Duration(max(c.Int("poll"), 0)) * time.Second,
-		CallsFirst: callsFirst,
+		CallsFirst: callsFirst, OnceOnly: c.Bool("gateway"),
 	}
 	if own, ok := q.(*queue.Queue); ok && only == "" {
 		all := overview.New(dirs, 0)
