@@ -121,7 +121,7 @@ type scanner struct {
 	only    bool          // such a rule has args_only: it refuses these arguments even if they are not suspicious
 	windows bool          // whether the server is known to run on Windows
 	folder  *reading.Base // the one folder at which relative paths start; nil if it is not known
-	found   []beyond      // what the call has at each node, for the rules that do not name the node
+	found   []beyond      // by node: the arguments of the call, for the rules that do not name the node
 	marks   []int32       // by node id: index in found, plus 1
 	weighed int           // effort spent on found
 }

@@ -31,8 +31,8 @@ type further struct {
 	named         []*argNames // arguments named by conditions and by args_only
 }
 
-// beyond holds what a call has at one node of the tree of argument names, for rules that do not
-// name the arguments there.
+// beyond holds the arguments of a call at one node of the tree of argument names, for rules
+// that do not name these arguments.
 type beyond struct {
 	node   *argNames
 	twin   *argNames         // the same argument of a built-in tool under its other name; nil if rules name only one
@@ -232,7 +232,7 @@ func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 		}
 		sc.weighed += len(text)
 		if sc.folder != nil && reading.IsWorkFolder(name) && sc.folder.IsNamedBy(text) {
-			return reading.Innocent, true // relative paths start there without this argument, too
+			return reading.Innocent, true // the value is the folder at which relative paths start anyway
 		}
 		if why = reading.SuspectText(class, text, sc.windows); why == reading.Innocent && holdsJSON(text) {
 			why, ok = sc.suspectJSON(name, text)
