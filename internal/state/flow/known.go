@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listened is a journal of which the session uses only the user's words, not the labels.
+// listened is a journal from which the session uses only the user's words, not the labels.
 type listened struct {
 	name  string // file name of the journal
 	marks *marks // nil until there are marks

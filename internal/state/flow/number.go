@@ -238,8 +238,8 @@ func isAccount(word string) bool {
 	return !digits && n == len(word)
 }
 
-// isWallet reports whether a word has the form of a wallet's address, in lower case: of Ethereum, Bitcoin, or another chain
-// whose addresses have a form.
+// isWallet reports whether a word, in lower case, has the form of a wallet's address of Ethereum,
+// Bitcoin or another chain whose addresses have a fixed form.
 func isWallet(word string) bool {
 	if hex, is := strings.CutPrefix(word, "0x"); is {
 		return len(hex) == 40 && strings.Trim(hex, "0123456789abcdef") == ""
@@ -267,7 +267,7 @@ func isWallet(word string) bool {
 		n == 43 || n == 44 || n == 95 && (word[0] == '4' || word[0] == '8') // Solana, Monero
 }
 
-// walletPrefixes begin the addresses of chains that write them in bech32, invoices of Lightning, and names of Nostr.
+// walletPrefixes are the beginnings of bech32 addresses, of Lightning invoices and of Nostr names.
 var walletPrefixes = [...]string{"bc1", "tb1", "ltc1", "addr1", "stake1", "cosmos1", "osmo1", "lnbc", "lntb", "lnurl1", "npub1", "nprofile1"}
 
 // maxAccount is the maximum length of an international account number.
