@@ -32,7 +32,7 @@ type Options struct {
 	// the server.
 	Browse func(ctx context.Context, page string) error
 
-	// Person is the owner who has started the sign-in; nil if a call has.
+	// Person is the owner, if the owner has started the sign-in; nil if a call needs it.
 	Person Person
 
 	// ReadFile reads a file that only the owner may read, such as the client's key.
