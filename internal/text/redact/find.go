@@ -28,7 +28,7 @@ func FindUnnamed(text string, from int) (Span, bool) {
 // goroutine at a time.
 type Reading struct {
 	of    reading
-	empty bool // there is nothing to find from the start of the text on
+	empty bool // there is no secret in the whole text
 }
 
 // Read returns a Reading of a text.
@@ -47,8 +47,8 @@ func (r *Reading) Find(from int) (Span, bool) {
 // values of names, because such values may be nested to the end of the text.
 func (r *Reading) FindUnnamed(from int) (Span, bool) {
 	at, found := r.of.search(from, len(r.of.s), false)
-	// Find would read the same and come to the same, unless this search has left out a name, or has used up a part of
-	// what may be read.
+	// Find would read the same bytes and find nothing either, unless this search has left out the
+	// value of a name, or has used up some of the bytes that may be read.
 	r.empty = from == 0 && !found && !r.of.named && r.of.commands+r.of.blocks == 0
 	return spanOf(at, found)
 }

@@ -167,7 +167,7 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 	}
 	before := s[max(0, start-maxLook):start]
 	words := bytes.TrimRight(before, " ")
-	behind := bytes.IndexByte(words[bytes.LastIndexAny(words, " ;")+1:], '=') > 0 && len(words) < len(before) // another setting, and a blank
+	behind := bytes.IndexByte(words[bytes.LastIndexAny(words, " ;")+1:], '=') > 0 && len(words) < len(before) // a setting precedes, and a blank follows it
 	if bytes.HasSuffix(words, []byte(";")) || !behind && bytes.HasPrefix(bytes.TrimLeft(s[to:min(len(s), to+maxLook)], "} "), []byte(";")) {
 		c.between = ';'
 	} else if start > 0 && strings.IndexByte("&?#,;/$@", s[start-1]) >= 0 {
@@ -179,7 +179,7 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 	}
 	between := c.between
 	least, most := max(0, start-maxConnection), min(len(s), to+maxConnection)
-	for end := start; c.more(); { // backwards
+	for end := start; c.more(); { // read the settings before this one, backwards
 		inner := end // where a value in quotes begins
 		if n := end - 1; n > least && (s[n] == '"' || s[n] == '\'') {
 			if open := bytes.LastIndexByte(s[least:n], s[n]); open > 0 && s[least+open-1] == '=' {
@@ -341,7 +341,7 @@ func (r *reading) dataAt(i, from int) span {
 			n = len(key)
 		}
 	}
-	behind := skipBytes(s, i+n, quotesAndBlanks) // the colon
+	behind := skipBytes(s, i+n, quotesAndBlanks) // the place after the key's quotes, where its colon stands
 	if n == 0 || behind == len(s) || s[behind] != ':' {
 		return span{}
 	}
@@ -472,7 +472,7 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 	isDiff := indent == 1 || indent > 0 && s[i-indent] == '+'
 	sign := s[max(0, i-indent-maxSign) : i-indent] // what a tool writes before each line
 	sign = sign[bytes.LastIndexByte(sign, '\n')+1:]
-	if bytes.HasSuffix(sign, []byte{'"'}) { // of a member
+	if bytes.HasSuffix(sign, []byte{'"'}) { // the quote begins the text of a JSON member
 		sign = nil
 	}
 	line := bytes.IndexByte(rest, '\n')

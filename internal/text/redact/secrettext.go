@@ -112,8 +112,9 @@ func (r *reading) search(from, until int, named bool) (at span, found bool) {
 	return span{}, false
 }
 
-// skipPlain returns the start of the first word, or the offset of the first other byte, at or after i and before until, at
-// which search may find something. Most words and signs of any text are not worth more than a look into a table.
+// skipPlain returns the next place, from i on and before until, at which search may find something:
+// the start of a word, or another byte. Most words and signs of a text need only a look into a
+// table.
 func skipPlain(s []byte, i, until int) int {
 	if i > 0 && i < until && isWord[s[i]] && (signs[s[i-1]] == escapes || isWord[s[i-1]]) { // an escape, or the rest of a word
 		return i
@@ -174,7 +175,7 @@ var signs = func() (t [256]uint8) {
 
 const (
 	nothing    uint8 = iota
-	letter           // goes on with its word
+	letter           // a letter or digit, which continues a word
 	underscore       // a word may begin behind it, too
 	escapes          // a word may begin with the rest of an escape
 	middle           // a dot that may stand between the parts of a token
@@ -444,7 +445,7 @@ func (r *reading) assigned(i, from int, named bool) span {
 	}
 	switch {
 	case kind != "":
-		if to == len(near) { // it may continue
+		if to == len(near) { // the value may continue after the part that was read
 			from, to = valueAfter(s, i+1, inQuery, isHeader(name))
 		}
 		return span{from, to, kind}
@@ -454,8 +455,8 @@ func (r *reading) assigned(i, from int, named bool) span {
 	return span{from, to, "value"}
 }
 
-// isRegistryKey reports whether value is what a program sends to a registry of npm: the setting of
-// .npmrc begins with the registry's address and a colon.
+// isRegistryKey reports whether value is the credential that npm sends to a registry: in .npmrc the
+// name of that setting begins with the registry's address and a colon.
 func isRegistryKey(before, name, value []byte) bool {
 	switch string(name) {
 	case "_auth", "_authToken", "_password":

@@ -180,7 +180,7 @@ type enclosure struct {
 	s    []byte
 	at   int
 	read bool
-	open [2][4]bool // with a backslash before them; by the last two bits of the quote
+	open [2][4]bool // by 1 for a quote after a backslash, else 0; and by the last two bits of the quote
 }
 
 // isOpen reports whether a quote, with or without a backslash, is open, as far as the line shows.
