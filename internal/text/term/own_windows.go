@@ -20,7 +20,7 @@ const slice = 50 * time.Millisecond
 
 // Tty is the console of this process, on which the process may ask line by line until Close.
 type Tty struct {
-	*os.File // its output
+	*os.File // the console's output
 	in       *os.File
 	lock     io.Closer
 	before   uint32   // the mode that OpenTerminal found; 0 before it is read
