@@ -222,8 +222,8 @@ type obstacle struct {
 	kind  ConditionKind // Unasked: no obstacle
 	index int           // index of a condition on an argument, or on the call
 	got   *reading.Reading
-	found *beyond // for a further argument
-	depth int     // one more than the number of conditions met before
+	found *furtherArgs // for a further argument
+	depth int          // one more than the number of conditions met before
 }
 
 // findObstacle returns the condition at which a rule failed, or that made it a maybe.

@@ -38,7 +38,7 @@ type Session struct {
 	bytes    int             // total size of the messages that are being marked
 	done     *sync.Cond      // signals that a message is marked
 	known    known           // reused memory for the marks
-	going    going           // reused memory for the content of a call
+	outgoing outgoing        // reused memory for the content of a call
 	ledgers  map[*Ledger]bool
 	process  string   // the key of the client's process; "" if clears are ignored
 	client   string   // name of the journal of the client's process; "" if clears are ignored

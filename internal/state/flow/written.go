@@ -51,7 +51,7 @@ type written struct {
 
 // place is a file into which a session with labels wrote.
 type place struct {
-	of       map[string]origin // the origin of each label, by the kind of label
+	origins  map[string]origin // the origin of each label, by the kind of label
 	folders  []mark
 	sketches [][]mark
 }
@@ -175,10 +175,10 @@ func (w *written) parseLine(line string) bool {
 	}
 	one := w.places[at]
 	if one == nil {
-		one = &place{of: map[string]origin{}}
+		one = &place{origins: map[string]origin{}}
 		w.places[at] = one
 	}
-	one.of[parts[1]] = origin{source, time.Unix(seconds, 0)}
+	one.origins[parts[1]] = origin{source, time.Unix(seconds, 0)}
 	if folders, known := parseMarks(parts[4], atFolder); !known {
 		return false
 	} else if len(folders) > 0 {
@@ -259,7 +259,7 @@ func (p *place) lines(at mark) (all []string) {
 		sketches = strings.Join(texts, ";")
 	}
 	for _, kind := range policy.SeenWords() {
-		if from, has := p.of[kind]; has {
+		if from, has := p.origins[kind]; has {
 			all = append(all, fmt.Sprintf("w %s %d %s %s %s %q", kind, from.at.Unix(), writeMark(at), folders, sketches, from.source))
 			folders, sketches = "-", "-"
 		}
@@ -311,11 +311,11 @@ func (w *written) keepFiles(names []placeName, texts []string, seen []Seen) erro
 	var lines []string
 	for _, name := range names {
 		at := w.hash.hashMark(atPlace, []byte(name))
-		one := &place{of: map[string]origin{}, sketches: sketches}
+		one := &place{origins: map[string]origin{}, sketches: sketches}
 		known := w.places[at]
 		for _, s := range seen {
-			if _, has := one.of[s.Kind]; !has { // the newest comes first
-				one.of[s.Kind] = origin{s.Source, now}
+			if _, has := one.origins[s.Kind]; !has { // the newest comes first
+				one.origins[s.Kind] = origin{s.Source, now}
 			}
 		}
 		if known.covers(one, now) {
@@ -341,8 +341,8 @@ func (p *place) covers(other *place, now time.Time) bool {
 	if p == nil {
 		return false
 	}
-	for kind := range other.of {
-		if from, has := p.of[kind]; !has || now.Sub(from.at) > 24*time.Hour {
+	for kind := range other.origins {
+		if from, has := p.origins[kind]; !has || now.Sub(from.at) > 24*time.Hour {
 			return false
 		}
 	}
@@ -371,10 +371,10 @@ func (w *written) shortenList(f *os.File) {
 		text = w.render()
 	}
 	if len(text) > maxWritten/2 {
-		any := &place{of: map[string]origin{}}
+		any := &place{origins: map[string]origin{}}
 		for _, p := range w.places {
-			for kind := range p.of {
-				any.of[kind] = origin{manyFiles, time.Now()}
+			for kind := range p.origins {
+				any.origins[kind] = origin{manyFiles, time.Now()}
 			}
 		}
 		w.places = map[mark]*place{anyPlace: any}
@@ -399,12 +399,12 @@ func (w *written) render() []byte {
 // dropOld removes labels that are too old to count.
 func (w *written) dropOld(now time.Time) {
 	for at, p := range w.places {
-		for kind, from := range p.of {
+		for kind, from := range p.origins {
 			if now.Sub(from.at) > writtenTime {
-				delete(p.of, kind)
+				delete(p.origins, kind)
 			}
 		}
-		if len(p.of) == 0 {
+		if len(p.origins) == 0 {
 			delete(w.places, at)
 		}
 	}
@@ -438,7 +438,7 @@ func (w *written) findLabels(r *reading) (all []Seen) {
 			return
 		}
 		for _, kind := range policy.SeenWords() {
-			if from, has := p.of[kind]; has && now.Sub(from.at) <= writtenTime {
+			if from, has := p.origins[kind]; has && now.Sub(from.at) <= writtenTime {
 				all = append(all, Seen{kind, from.source, from.at})
 			}
 		}

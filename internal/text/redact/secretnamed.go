@@ -57,10 +57,10 @@ func isNamedKey(name, value []byte, inQuery, asHeader bool) bool {
 	return false
 }
 
-// authorized returns the range of the credentials in s[from:to], the value of an Authorization
+// authorizationSpan returns the range of the credentials in s[from:to], the value of an Authorization
 // header: the text after the name of a scheme, or the whole value. It does not accept Bearer and
 // Basic, because bearerSpan and basicSpan find these.
-func authorized(s []byte, from, to int) (int, int, bool) {
+func authorizationSpan(s []byte, from, to int) (int, int, bool) {
 	const least = 16
 	value := s[from:to]
 	if scheme, rest, found := bytes.Cut(value, []byte(" ")); found {

@@ -256,7 +256,7 @@ func (r *reading) markAt(i, from int, named bool) (at span) {
 	s := r.s
 	switch s[i] {
 	case '=':
-		return r.assigned(i, from, named)
+		return r.assignmentAt(i, from, named)
 	case ':':
 		if at = userinfoSpan(s, i); at.to == 0 {
 			at = r.dsnAt(i)
@@ -265,13 +265,13 @@ func (r *reading) markAt(i, from int, named bool) (at span) {
 			at = pgpassAt(s, i)
 		}
 		if at.to == 0 {
-			at = r.assigned(i, from, named)
+			at = r.assignmentAt(i, from, named)
 		}
 		if at.to > 0 {
 			return at
 		}
 	case '-':
-		return r.dashed(i, from, named)
+		return r.dashAt(i, from, named)
 	case '<':
 		return r.elementAt(i, named)
 	}
@@ -318,8 +318,8 @@ func beginsAt(s []byte, i int) bool {
 	return n == 0 || !isWord[s[n-1]] || afterEscape(s[:n])
 }
 
-// dashed reads the text from a dash on: a private key, an option, or the end of a key.
-func (r *reading) dashed(i, from int, named bool) span {
+// dashAt reads the text from a dash on: a private key, an option, or the end of a key.
+func (r *reading) dashAt(i, from int, named bool) span {
 	s := r.s
 	n, unread := pemAt(s[i:])
 	if unread {
@@ -350,8 +350,8 @@ func (r *reading) dashed(i, from int, named bool) span {
 	return span{begin, to, "value"}
 }
 
-// assigned reads name=value, name: value and "name":"value" around s[i].
-func (r *reading) assigned(i, from int, named bool) span {
+// assignmentAt reads name=value, name: value and "name":"value" around s[i].
+func (r *reading) assignmentAt(i, from int, named bool) span {
 	s := r.s
 	end := i
 	for end > from && (s[end-1] == ' ' || s[end-1] == '"' || s[end-1] == '\'' || s[end-1] == '\\') {
@@ -424,7 +424,7 @@ func (r *reading) assigned(i, from int, named bool) span {
 			return span{from, to, "basic"}
 		}
 		if name[len(name)-1]|0x20 == 'n' { // Authorization
-			if from, to, is := authorized(s, from, to); is {
+			if from, to, is := authorizationSpan(s, from, to); is {
 				return span{from, to, placedKind}
 			}
 		}
