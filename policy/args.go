@@ -157,7 +157,7 @@ func (sc *scanner) scanArguments(src []byte, names *argNames) bool {
 	return sc.At == len(sc.Src)
 }
 
-// readObject reads an object, and of its members those in names.
+// readObject reads an object. Of its members it reads only those in names.
 func (sc *scanner) readObject(names *argNames) bool {
 	more, ok := sc.EnterContainer('{')
 	for more {

@@ -75,7 +75,8 @@ func (p *proxyAddress) String() string {
 	return "the proxy " + p.url.Host + " (" + p.variable + ")"
 }
 
-// findProxy returns the proxy for an address; nil for none. This machine is reached without one.
+// findProxy returns the proxy for an address; nil for none. A connection to this machine uses no
+// proxy.
 func (p *proxies) findProxy(u *url.URL) (*proxyAddress, error) {
 	by := p.plain
 	if u.Scheme == "https" {

@@ -18,8 +18,8 @@ const (
 // All texts come from an agent or a server; secrets in them are replaced as in the record, and
 // nothing is cut.
 type AskQuestion struct {
-	// Digest is the SHA-256 of the server and of everything in the calls that reaches it, 64
-	// hexadecimal digits. An approval is for this digest alone.
+	// Digest is the SHA-256 of the server and of everything in the calls that reaches the server,
+	// as 64 hexadecimal digits. An approval is for this digest alone.
 	Digest string      `json:"digest"`
 	Server string      `json:"server,omitempty"`
 	Calls  []ShownCall `json:"calls"`

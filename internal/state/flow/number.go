@@ -13,7 +13,7 @@ const maxDigits = 20
 // numbersIn visits the telephone and account numbers that begin in the first bytes (first) of text.
 // It visits only the digits, without the characters between their groups. text is the end of whole.
 // rowEnd is the length of the text after the last row of digits that was visited; numbersIn returns
-// it anew. Inside that row, a number can begin only where its form shows that it is a number.
+// its new value. Inside that row, a number can begin only where its form shows that it is a number.
 func numbersIn(whole, text string, first, rowEnd int, visit func(number string)) (end int) {
 	for i := 0; i < first; i++ {
 		if c := text[i]; c < '0' || c > '9' {

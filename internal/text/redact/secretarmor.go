@@ -104,8 +104,8 @@ func puttyAt(s []byte, i int) span {
 	return span{}
 }
 
-// base64End returns the end of a key's lines of base64 after s[at]; 0 for none. The first of these
-// lines must begin within most bytes.
+// base64End returns the end of a key's lines of base64 after s[at]; 0 for none. The parameter most
+// is the maximum distance, in bytes, from s[at] to the first of these lines.
 func base64End(s []byte, at, most int) (end int) {
 	last := at
 	for at < len(s) && at-last <= most {

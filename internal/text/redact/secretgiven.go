@@ -404,8 +404,9 @@ type kindWord struct {
 	secret bool
 }
 
-// ofSecret reports whether the data between two offsets belongs to an object of kind Secret. Data
-// does if Secret is named near it, or if Secret is named somewhere and no kind is named near it.
+// ofSecret reports whether the data between two offsets belongs to an object of kind Secret. It
+// does if the text names the kind Secret near the data. It also does if the text names Secret
+// somewhere else and no kind near the data.
 func (r *reading) ofSecret(from, to int) bool {
 	all := r.kinds.all
 	near, _ := slices.BinarySearchFunc(all, from-manifest, func(k kindWord, at int) int { return k.at - at })
@@ -515,9 +516,10 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 // maxSign is the maximum length of what a tool writes before each line.
 const maxSign = 128
 
-// signLength returns the length of what a tool wrote before a line. sign is what it wrote before
-// another line: a mark of a quotation, a line number. Line numbers differ, and grep writes a dash
-// in place of a colon for the lines around those that it found.
+// signLength returns the length of the sign at the beginning of a line: the text that a tool writes
+// before each line, such as the mark of a quotation or a line number. sign is the sign of another
+// line. Line numbers differ, and grep writes a dash in place of a colon in lines around those that
+// it found.
 func signLength(line, sign []byte) (n int, is bool) {
 	for i := 0; i < len(sign); i++ {
 		c := sign[i]
