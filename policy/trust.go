@@ -193,7 +193,7 @@ func (p *Policy) ownToolTrust(server string, names []string) (s ToolTraits) {
 			continue
 		}
 		s.Weighs = append(s.Weighs, said.Weighs...)
-		for j, to := range s.Own.trustFields() { // a trait stays only if each reading has a value for it
+		for j, to := range s.Own.trustFields() { // a trait keeps a value only if every reading has one
 			if *to != Unsaid && *said.Own.trustFields()[j] != Unsaid {
 				*to = max(*to, *said.Own.trustFields()[j])
 			} else {

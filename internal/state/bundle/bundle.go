@@ -96,8 +96,8 @@ func FixtureName(below string) string { return fixtures + below }
 // maxDepth is the number of folders below fixtures.
 const maxDepth = 7
 
-// isPart reports whether a text is the name of a folder or a file: nothing hidden, nothing that a
-// system reads in another way. It is at most 105 bytes long.
+// isPart reports whether a text is a plain name of a folder or a file: at most 105 bytes, not a
+// hidden name, and without characters that some system reads in another way.
 func isPart(s string) bool {
 	if s == "" || len(s) > 105 || s[0] == '.' {
 		return false

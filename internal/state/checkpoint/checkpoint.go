@@ -29,7 +29,8 @@ type Head struct {
 	Complete bool   `json:"complete"` // the segment is closed: no bytes follow
 }
 
-// Hash returns the hash of the head as a leaf. No part of a head has a space in it.
+// Hash returns the hash of the head as a leaf. The parts of a head contain no space, so that two
+// different heads are never hashed from the same text.
 func (h *Head) Hash() tlog.Hash {
 	end := "open"
 	if h.Complete {

@@ -16,7 +16,8 @@ type Report struct {
 	Problems []error
 }
 
-// CertificateFile is a file of certificates.
+// CertificateFile describes a file of certificates for people. Ends is the time at which the last
+// valid certificate of the file expires.
 type CertificateFile struct {
 	Path string
 	From string // the setting that names it

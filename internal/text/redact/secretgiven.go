@@ -104,8 +104,8 @@ func (r *reading) dsnAt(i int) span {
 	return span{i + 1, d.to, placedKind}
 }
 
-// hasHost reports whether the text has the host of a DSN anywhere. It searches once: a text within a
-// text is read anew.
+// hasHost reports whether the text has the host of a DSN anywhere. Only the first call searches the
+// text.
 func (r *reading) hasHost() bool {
 	if !r.dsn.searched {
 		r.dsn.searched = true
