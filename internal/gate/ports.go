@@ -133,8 +133,8 @@ type Labels interface {
 	Allowed(cs []policy.Call)
 }
 
-// Release is what a person said of an answer that was withheld: the next answer to the
-// same call goes on.
+// Release is a person's permission after an answer was withheld: the next answer to the
+// same call is forwarded.
 type Release struct {
 	Record string // the record of the withheld answer
 	By     string // the person, as far as it is known
@@ -212,8 +212,8 @@ type Approver interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
 }
 
-// ErrKept means that a team's centre keeps the question after its call was denied: once somebody has
-// allowed it there, the same call passes. Answer.Note says how, for the agent.
+// ErrKept means that a team's centre keeps the question after its call was denied. When a person has
+// allowed the call there, the same call passes. Answer.Note tells the agent how this works.
 var ErrKept = errors.New("nobody has answered at the team's centre yet")
 
 // Reasons why a question ended before it was answered.
@@ -340,7 +340,7 @@ type Answer struct {
 	Reply  Reply
 	Digest [32]byte // the digest of the question; a different digest is a deny
 	// Approval is the requirement that a team's centre has checked; nil for the answer of a person at
-	// this machine, which can deny alone what a rule with approvers asks.
+	// this machine. If the rule names approvers, such a person can only deny the call.
 	Approval *policy.Approval
 	Channel  string // "terminal", "queue", "elicitation", ...
 	By       string // who answered, as far as the channel can tell: an account, a client's name

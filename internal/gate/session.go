@@ -49,8 +49,9 @@ type Options struct {
 	// when the client declares roots.
 	Facts policy.Facts
 
-	// Identify sets who makes the calls of the session, as it is known now: the facts Who, Roles,
-	// Groups and Env, and no other. It must not block. nil: that is not known, or the transport has set it.
+	// Identify sets the facts about the present caller of the session: Who, Roles, Groups and Env. It
+	// changes no other fact and must not block. nil means that the caller is unknown, or that the
+	// transport has set these facts.
 	Identify func(*policy.Facts)
 
 	// Mask removes secrets from a text of a message that the gate's answer quotes; nil: no text is
