@@ -37,7 +37,7 @@ var channels = []channelRow{
 	queueRow("web"),
 }
 
-// queueRow returns the row of a kind of answerer that watches the queue.
+// queueRow returns the row of a kind of program that watches the queue and answers from it.
 func queueRow(kind string) channelRow {
 	return channelRow{
 		name: kind, queued: true,
@@ -77,7 +77,7 @@ func TryChannel(ctx context.Context, f config.Folders, name string) (why error, 
 
 func queueDir(f config.Folders) string { return filepath.Join(f.State, "queue") }
 
-// listAnswerers asks the queue, but does not create one.
+// listAnswerers asks the queue which programs can answer. It does not create a queue.
 func listAnswerers(dir string) ([]string, error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
