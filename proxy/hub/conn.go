@@ -52,7 +52,7 @@ type conn struct {
 	relists [kinds]bool // kinds that relistOnce has handled
 }
 
-// asker is who waits for an answer of the server: a call of the client, or the hub itself.
+// asker is the party that waits for an answer of the server: a call of the client, or the hub itself.
 type asker struct {
 	call   *call
 	hub    chan<- frame.Frame // gets the answer to a request of the hub: has room for one, and is closed when no answer comes
