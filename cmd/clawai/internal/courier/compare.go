@@ -28,33 +28,33 @@ import (
 type Comparison struct {
 	URL        string          `json:"url"`
 	Checkpoint *SeenCheckpoint `json:"checkpoint,omitempty"` // nil: the centre makes none, or it cannot be checked
-	Segments   int             `json:"segments"`             // that the centre holds
-	Proved     int             `json:"proved"`               // of them, that the checkpoint has
-	Bytes      int64           `json:"bytes"`                // that are the same on both sides
+	Segments   int             `json:"segments"`             // number of segments that the centre holds
+	Proved     int             `json:"proved"`               // number of these segments that the checkpoint covers
+	Bytes      int64           `json:"bytes"`                // number of bytes that are the same on both sides
 	Findings   []audit.Finding `json:"findings"`
 	Notes      []audit.Finding `json:"notes"`
 }
 
-// SeenCheckpoint is a checkpoint of the centre whose signature holds.
+// SeenCheckpoint is a checkpoint of the centre with a valid signature.
 type SeenCheckpoint struct {
 	Heads int64     `json:"heads"`
 	Made  time.Time `json:"made"`
 }
 
-// SeenFile keeps the newest checkpoint that this laptop has seen. The centre must prove that each later one
-// continues it.
+// SeenFile returns the path of the file with the newest checkpoint that this laptop has seen. The centre
+// must prove that each later checkpoint continues it.
 func SeenFile(state string) string { return filepath.Join(enrolment.Folder(state), "checkpoint.note") }
 
-// comparer compares the record with the centre.
+// comparer is the state of one comparison of the record with the centre's copy.
 type comparer struct {
 	Comparison
 	c      *Courier
 	dir    string
-	key    string                    // of checkpoints; "": the centre named none
-	is     checkpoint.Checkpoint     // its proofs are checked; without a checkpoint its Size is 0
-	told   map[string]enrolment.Held // what the centre had acknowledged before it was asked
+	key    string                    // public key of the checkpoints; "": the centre named none
+	is     checkpoint.Checkpoint     // the newest checkpoint, for checking proofs; its Size is 0 if there is none
+	told   map[string]enrolment.Held // the bytes that the centre had acknowledged before the comparison, by segment
 	local  map[string]audit.Segment
-	named  map[string]bool // by the ledger here; true: removed by the retention
+	named  map[string]bool // segments in the ledger of this laptop; true: the retention has removed it
 	atHand map[string]bool // segments that the centre holds
 }
 
@@ -66,7 +66,8 @@ func (m *comparer) note(segment, format string, a ...any) {
 	m.Notes = addFinding(m.Notes, segment, format, a...)
 }
 
-// mostListed is how many findings are listed, and how many notes. A centre could cause any number.
+// mostListed is the largest number of listed findings, and of listed notes, because a centre could cause
+// any number.
 const mostListed = 1000
 
 func addFinding(all []audit.Finding, segment, format string, a ...any) []audit.Finding {
@@ -79,13 +80,14 @@ func addFinding(all []audit.Finding, segment, format string, a ...any) []audit.F
 	return all
 }
 
-// Compare compares this laptop's record with what the centre holds of it. key is the public key of the
-// centre's checkpoints, in the place of the one that the centre named at the enrolment; "" is that one. An
-// error means that the centre or the disk could not be read.
+// Compare compares this laptop's record with the centre's copy. key is the public key of the centre's
+// checkpoints; "" means the key that the centre named at the enrolment. An error means that the centre or
+// the disk could not be read.
 func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	m := &comparer{c: c, dir: base.RecordDir(c.folders.State), key: cmp.Or(key, c.joined.CheckpointKey), local: map[string]audit.Segment{}, atHand: map[string]bool{}}
 	m.URL, m.Findings, m.Notes = c.joined.URL, []audit.Finding{}, []audit.Finding{}
-	// What was acknowledged is read before the centre is asked, and the record after: both only grow.
+	// The acknowledged sizes are read before the centre is asked, and the record is read after, because
+	// both only grow.
 	m.told = maps.Clone(c.shipper.held)
 	if err := m.takeCheckpoint(ctx); err != nil {
 		return m.Comparison, err
@@ -98,7 +100,7 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	if err != nil {
 		return m.Comparison, err
 	}
-	// The ledger is read after the list, so that it names what the retention removes meanwhile.
+	// The ledger is read after the list, so that it names the segments that the retention removes meanwhile.
 	if m.named, err = audit.ListNamed(m.dir); err != nil {
 		return m.Comparison, err
 	}
@@ -114,7 +116,7 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	return m.Comparison, nil
 }
 
-const centreFile = "the centre" // stands where a finding is of no one segment
+const centreFile = "the centre" // in place of a segment, for a finding that is not about one segment
 
 // takeCheckpoint asks for the newest checkpoint, and checks that it continues the one seen last.
 func (m *comparer) takeCheckpoint(ctx context.Context) error {
@@ -152,13 +154,13 @@ func (m *comparer) takeCheckpoint(ctx context.Context) error {
 	}
 	m.is, m.Checkpoint = is, &SeenCheckpoint{is.Size, is.Made}
 	if !usable {
-		return nil // it stays, so that the next comparison finds the same
+		return nil // the file is not replaced, so that the next comparison has the same finding
 	}
 	return atomicfile.Write(SeenFile(m.c.folders.State), []byte(newest.Note), atomicfile.Options{Mode: 0o600})
 }
 
-// readSeen reads the checkpoint that this laptop saw last; before the first one it returns the zero value. A
-// damaged one, or one by another key than --gateway-key names, is a finding and not usable.
+// readSeen reads the checkpoint that this laptop saw last; it returns the zero value if it has seen none. A
+// damaged checkpoint, or one with a signature by another key, is a finding and not usable.
 func (m *comparer) readSeen() (was checkpoint.Checkpoint, usable bool, err error) {
 	path := SeenFile(m.c.folders.State)
 	src, err := config.ReadFile(path)
@@ -175,13 +177,14 @@ func (m *comparer) readSeen() (was checkpoint.Checkpoint, usable bool, err error
 	return was, true, nil
 }
 
-// Bounds of how long a centre can keep the command busy, and with how much: half a million segments.
+// Limits of the list of segments, so that a centre cannot keep the command busy for ever. mostPages are
+// enough for half a million segments.
 const (
 	mostPages    = 2500
 	headPatience = 10 * time.Minute
 )
 
-// askHeads asks what the centre holds, and checks the proofs.
+// askHeads asks the centre which segments it holds, and checks their proofs.
 func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, headPatience, fmt.Errorf("the centre took more than %v to list what it holds; try again later", headPatience))
 	defer cancel()
@@ -217,8 +220,8 @@ func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err err
 	return nil, errors.New("the centre's list of segments does not end")
 }
 
-// checkPage returns an error for a page that a centre of clawai does not send: one that has too much, or
-// segments that are not in their order.
+// checkPage returns an error for a page that a centre of clawai never sends: a page that is too long, or
+// whose segments are not in order.
 func checkPage(page *checkpoint.Heads, after string) error {
 	if len(page.Held) > checkpoint.MostHeld || len(page.Findings) > checkpoint.MostFindings || after != "" && len(page.Findings) > 0 || page.More && len(page.Held) == 0 {
 		return fmt.Errorf("the centre's list of segments is not what a centre of clawai says: a page has %d segments and %d findings; is this its address?", len(page.Held), len(page.Findings))
@@ -233,14 +236,14 @@ func checkPage(page *checkpoint.Heads, after string) error {
 	return nil
 }
 
-// maxName is how long the name of a segment can be at the centre. A wrong name is a finding, and no long text.
+// maxName is the largest length of a segment's name at the centre, in bytes.
 const maxName = 128
 
-// isBounded reports whether a head has a size, and a digest as long as one.
+// isBounded reports whether a head has a valid size, and a digest of the length of a SHA-256.
 func isBounded(h *checkpoint.Head) bool { return h.Size >= 0 && len(h.Digest) == 2*sha256.Size }
 
-// compareSegment compares what the centre holds of a segment with the same segment here, at the end of
-// what the centre holds and at the end of what the checkpoint says.
+// compareSegment compares the centre's copy of a segment with the segment on this laptop. It compares the
+// bytes that the centre holds, and also the bytes that the checkpoint covers.
 func (m *comparer) compareSegment(h *checkpoint.Held) error {
 	if was := m.told[h.Segment]; was.Size > h.Size {
 		m.find(h.Segment, "the centre acknowledged %d bytes, and holds %d now: it was cut there", was.Size, h.Size)
@@ -260,13 +263,13 @@ func (m *comparer) compareSegment(h *checkpoint.Held) error {
 	return m.compareBytes(h, s)
 }
 
-// checkLeaf checks the proof of what the checkpoint says of a segment, and reports whether the rest can be
-// compared.
+// checkLeaf checks the proof that the checkpoint covers a segment, and reports whether the segment's bytes
+// can be compared.
 func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 	l := h.Leaf
 	switch {
 	case m.is.Size == 0:
-		h.Leaf = nil // it was said already that there is no checkpoint
+		h.Leaf = nil // takeCheckpoint has reported already that there is no checkpoint
 		return true
 	case l == nil:
 		m.note(h.Segment, "no checkpoint has it yet")
@@ -283,11 +286,11 @@ func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 		m.find(h.Segment, "the centre signed that it ends at byte %d, and holds %d now: it was lengthened there", l.Size, h.Size)
 	}
 	m.Proved++
-	l.Proof = nil // many proofs take memory
+	l.Proof = nil // not needed any more, and many proofs would take much memory
 	return true
 }
 
-// compareBytes compares the digests of the beginning of a segment here with those of the centre.
+// compareBytes compares the digests of the beginning of a local segment with the centre's digests.
 func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 	ends := []checkpoint.Head{h.Head}
 	if h.Leaf != nil && m.is.Size > 0 && h.Leaf.Size <= h.Size {
@@ -329,8 +332,8 @@ func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 	return nil
 }
 
-// findMissing finds segments that the centre had acknowledged and does not hold, and names those that are
-// not there yet.
+// findMissing reports segments that the centre had acknowledged but does not hold now, and notes segments
+// that are not copied yet.
 func (m *comparer) findMissing(list []audit.Segment) {
 	for name, was := range m.told {
 		if was.Size > 0 && !m.atHand[name] {

@@ -83,7 +83,8 @@ func (v *Views) newCallList(calls []overview.Call) *web.Element {
 	return list
 }
 
-// callWord returns the word of a call: that of its look, or what the record says besides.
+// callWord returns the word of a call: the word of its look or, if the record has a more exact one, that
+// word.
 func callWord(c *overview.Call) string {
 	switch {
 	case c.Word == "allow" && c.Look == view.Asked:
@@ -94,7 +95,7 @@ func callWord(c *overview.Call) string {
 	return c.Word
 }
 
-// newCall returns a call in one row, which opens to everything that is kept of it.
+// newCall returns a call in one row. Opening the row shows all stored details of the call.
 func (v *Views) newCall(c *overview.Call) *web.Element {
 	about := c.About
 	if (c.Look == view.Refused || c.Look == view.Asked) && c.Rule.Text != "" {

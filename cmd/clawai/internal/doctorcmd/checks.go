@@ -137,7 +137,7 @@ func checkPolicy(p *machine) []finding {
 	return all
 }
 
-// policyFix returns what mends a policy that does not load.
+// policyFix returns the advice for a policy that does not load.
 func policyFix(err error) string {
 	if strings.Contains(err.Error(), base.UpdateAdvice) {
 		return "clawai policy update"

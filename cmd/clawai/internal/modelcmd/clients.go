@@ -70,8 +70,8 @@ func leadClient(row *client.ModelRow, ours, upstream string) (words, env []strin
 	return words, env, to, err
 }
 
-// readAddress returns where the client's own file has the address of its service, and that address: what
-// stood there before clawai wrap --llm, or else the client's own.
+// readAddress returns the place of the service's address in the client's own file, and the address of the
+// real service: the one that the file had before clawai wrap --llm, or else the client's default.
 func readAddress(row *client.ModelRow) (a client.ModelAddress, service string, err error) {
 	env, err := wrap.SystemEnv()
 	if err != nil {

@@ -63,7 +63,8 @@ func Probe(ctx context.Context, routes *wrap.ModelRoutes) (judge string, err err
 	return judge, nil
 }
 
-// askPlainly asks a server of this machine for a path, on a connection that no proxy of the network sees.
+// askPlainly requests a path from a server on this machine. It connects directly, without the network's
+// HTTP proxy.
 func askPlainly(ctx context.Context, address, path string) (string, error) {
 	const patience = 2 * time.Second
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", address)

@@ -58,8 +58,8 @@ func (r *wrapRun) missingRules(changes []wrap.Change) (*hookRules, error) {
 	return m, nil
 }
 
-// insertRules makes the new text of the policy; standing is the policy as it is. The rules go above
-// the rule that refuses everything else, or at the end.
+// insertRules makes the new text of the policy. standing is the present policy. The rules are inserted
+// above the rule that refuses everything else, or at the end.
 func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error) {
 	info, err := os.Lstat(m.path)
 	switch {
