@@ -33,7 +33,7 @@ func (s *Session) releaseReply(x *Exchange, v *Verdict, p Policy, found *Inspect
 	x.Event.Finds, x.Event.Looked, x.Event.Altered = findingLines(open.Found), open.Looked, open.Altered
 	x.Event.Digest = sha256.Sum256(x.Raw)
 	if open.Sent != nil {
-		x.came, x.Raw = x.Raw, open.Sent
+		x.received, x.Raw = x.Raw, open.Sent
 		x.Event.Sent = sha256.Sum256(x.Raw)
 	}
 	*v = Verdict{Action: policy.Allow, Policy: found.Decision.Action, Rule: found.Decision.Rule, Code: CodeReleased,

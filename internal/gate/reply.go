@@ -40,8 +40,8 @@ func (s *Session) looksAt(x *Exchange) bool {
 
 // OriginalRaw returns the bytes as received: Raw before any alteration.
 func (x *Exchange) OriginalRaw() []byte {
-	if x.came != nil {
-		return x.came
+	if x.received != nil {
+		return x.received
 	}
 	return x.Raw
 }
@@ -83,7 +83,7 @@ func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bo
 		return true
 	}
 	if d.Action != policy.Deny && found.Sent != nil {
-		x.came, x.Raw = x.Raw, found.Sent
+		x.received, x.Raw = x.Raw, found.Sent
 		x.Event.Sent = sha256.Sum256(x.Raw)
 	}
 	*v = Verdict{Action: d.Action, Policy: d.Action, Rule: d.Rule, unruled: true, owner: owner}
@@ -118,7 +118,7 @@ func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.
 	if err != nil || x.reply {
 		return policy.Decision{Rule: d.Alters[0].Rule, Reason: "a rule takes something out of it, and that cannot be done here"}
 	}
-	x.came, x.Raw = x.Raw, sent
+	x.received, x.Raw = x.Raw, sent
 	x.Event.Sent, x.Event.Altered = sha256.Sum256(sent), words
 	return d
 }

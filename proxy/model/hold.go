@@ -13,9 +13,9 @@ import (
 // maxHeld is the largest number of bytes of a stream that may wait for a decision.
 const maxHeld = 16 << 20
 
-// held is the body of a stream that holds back calls until they are judged. Everything before a call
+// heldBody is the body of a stream that holds back calls until they are judged. Everything before a call
 // passes at once.
-type held struct {
+type heldBody struct {
 	*turn
 	body    io.Closer
 	events  *sse.Reader
@@ -43,7 +43,7 @@ type judgement struct {
 
 // holdBody returns the body that the client gets.
 func (t *turn) holdBody(from io.Reader, body io.Closer) io.ReadCloser {
-	return &held{turn: t, body: body, events: newEvents(from), stream: modelapi.NewStream(t.api), renamed: map[*modelapi.Call]string{}}
+	return &heldBody{turn: t, body: body, events: newEvents(from), stream: modelapi.NewStream(t.api), renamed: map[*modelapi.Call]string{}}
 }
 
 // newEvents returns a reader of the events of a service. Some services end lines in CRLF, which may come in two parts.
@@ -54,11 +54,11 @@ func newEvents(from io.Reader) *sse.Reader {
 }
 
 // Close closes the service's body. A running judgement ends with the context of the request.
-func (h *held) Close() error { return h.body.Close() }
+func (h *heldBody) Close() error { return h.body.Close() }
 
 // Read returns released events. It returns all events that have arrived together at once, because each
 // Read causes a separate write to the client.
-func (h *held) Read(p []byte) (int, error) {
+func (h *heldBody) Read(p []byte) (int, error) {
 	for len(h.out) == 0 || h.judging == nil && h.ended == nil && len(h.out) < len(p) && h.events.HasEvent() {
 		switch {
 		case h.judging != nil:
@@ -76,7 +76,7 @@ func (h *held) Read(p []byte) (int, error) {
 
 // awaitJudgement waits for the decision, but at most for KeepAlive. Then it lets Read return a sign of
 // life for the client.
-func (h *held) awaitJudgement() {
+func (h *heldBody) awaitJudgement() {
 	select {
 	case j := <-h.judging:
 		h.judging = nil
@@ -94,7 +94,7 @@ func (h *held) awaitJudgement() {
 }
 
 // readEvent reads one event of the service.
-func (h *held) readEvent() {
+func (h *heldBody) readEvent() {
 	e, err := h.events.ReadEvent()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -111,7 +111,7 @@ func (h *held) readEvent() {
 }
 
 // takeEvent reads an event. It holds the event, starts the judgement of complete calls, or releases it.
-func (h *held) takeEvent(e *sse.Event) {
+func (h *heldBody) takeEvent(e *sse.Event) {
 	var step modelapi.Step
 	var err error
 	if err = checkPlain(e); err == nil && e.HasData {
@@ -151,7 +151,7 @@ func checkPlain(e *sse.Event) error {
 }
 
 // startJudging passes the complete calls to the gate.
-func (h *held) startJudging() {
+func (h *heldBody) startJudging() {
 	var raw []byte
 	for _, e := range h.waiting {
 		raw = append(raw, e.Raw...)
@@ -169,7 +169,7 @@ func (h *held) startJudging() {
 }
 
 // releaseEvents moves the waiting events to out, with the names of refused calls replaced.
-func (h *held) releaseEvents() {
+func (h *heldBody) releaseEvents() {
 	var came []byte
 	from, edited := len(h.out), map[*modelapi.Call]string{}
 	for _, e := range h.waiting {
@@ -222,7 +222,7 @@ func replaceData(e *sse.Event, data []byte) []byte {
 func isDataField(begin []byte) bool { return string(begin) == "data:" || string(begin) == "data: " }
 
 // endStream handles the end of the service's stream: it judges calls that are still open.
-func (h *held) endStream() {
+func (h *heldBody) endStream() {
 	h.ended = io.EOF
 	if rest := h.events.Rest(); len(rest.Raw) > 0 {
 		if len(rest.Data) > 0 || checkPlain(rest) != nil { // some clients read an event that has no end
@@ -244,7 +244,7 @@ func (h *held) endStream() {
 }
 
 // failStream ends the stream with an error in the form of the service. It drops the waiting events.
-func (h *held) failStream(err error) {
+func (h *heldBody) failStream(err error) {
 	h.waiting, h.size, h.calls, h.failed = nil, 0, nil, true
 	h.out = append(h.out, errorEvent(h.api, err.Error())...)
 	if h.ended = io.EOF; errors.Is(err, errGone) {

@@ -119,8 +119,8 @@ func (b *passingBody) Read(p []byte) (n int, err error) {
 
 // readAhead reads the rest of the body that the service has not taken yet.
 func (b *passingBody) readAhead() {
-	some := room.Get()
-	defer room.Put(some)
+	some := bodyBuffers.Get()
+	defer bodyBuffers.Put(some)
 	for {
 		b.mu.Lock()
 		n, err := b.readPart(some)
@@ -161,7 +161,7 @@ func (b *passingBody) keepPart(text []byte) {
 	for len(text) > 0 {
 		last := len(b.parts) - 1
 		if last < 0 || len(b.parts[last]) == cap(b.parts[last]) {
-			b.parts = append(b.parts, room.Get()[:0])
+			b.parts = append(b.parts, bodyBuffers.Get()[:0])
 			last++
 		}
 		part := b.parts[last]
@@ -174,7 +174,7 @@ func (b *passingBody) keepPart(text []byte) {
 func (b *passingBody) joinParts() []byte {
 	body := bytes.Join(b.parts, nil)
 	for _, part := range b.parts {
-		room.Put(part[:cap(part)])
+		bodyBuffers.Put(part[:cap(part)])
 	}
 	return body
 }
@@ -244,8 +244,8 @@ func mayAsk(part []byte) bool {
 // buffers is a pool of reusable buffers.
 type buffers struct{ sync.Pool }
 
-// room is the pool for bodies that are forwarded.
-var room buffers
+// bodyBuffers is the pool for bodies that are forwarded.
+var bodyBuffers buffers
 
 // Get returns a buffer.
 func (b *buffers) Get() []byte {

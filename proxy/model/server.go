@@ -91,7 +91,7 @@ func NewServer(o Options) *Server {
 		}
 	}
 	s.relay = httputil.ReverseProxy{
-		Transport: o.Transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), BufferPool: &room,
+		Transport: o.Transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), BufferPool: &bodyBuffers,
 		Rewrite: s.rewriteRequest, ModifyResponse: s.watchResponse, ErrorHandler: s.answerFailure,
 	}
 	return s

@@ -21,8 +21,8 @@ const (
 	grace    = 200 * time.Millisecond
 )
 
-// places limits the number of previews at a time. Each may use maxBytes of memory and maxBytes of files.
-var places = make(chan struct{}, 2)
+// slots limits the number of previews at a time. Each may use maxBytes of memory and maxBytes of files.
+var slots = make(chan struct{}, 2)
 
 // Options are a command and its surroundings.
 type Options struct {
@@ -44,13 +44,13 @@ func Run(ctx context.Context, o Options) *report.Result {
 	ctx, stop := context.WithTimeout(ctx, o.Wait)
 	defer stop()
 	select {
-	case places <- struct{}{}:
+	case slots <- struct{}{}:
 	case <-ctx.Done():
 		return &report.Result{Fault: "too many commands are tried at this moment"}
 	}
 	done := make(chan *report.Result, 1)
 	go func() {
-		defer func() { <-places }()
+		defer func() { <-slots }()
 		result, err := run(ctx, o)
 		if err != nil {
 			result = &report.Result{Fault: err.Error()}

@@ -48,14 +48,14 @@ func SeenFile(state string) string { return filepath.Join(enrolment.Folder(state
 // comparer is the state of one comparison of the record with the centre's copy.
 type comparer struct {
 	Comparison
-	c      *Courier
-	dir    string
-	key    string                    // public key of the checkpoints; "": the centre named none
-	is     checkpoint.Checkpoint     // the newest checkpoint, for checking proofs; its Size is 0 if there is none
-	told   map[string]enrolment.Held // the bytes that the centre had acknowledged before the comparison, by segment
-	local  map[string]audit.Segment
-	named  map[string]bool // segments in the ledger of this laptop; true: the retention has removed it
-	atHand map[string]bool // segments that the centre holds
+	c            *Courier
+	dir          string
+	key          string                    // public key of the checkpoints; "": the centre named none
+	newest       checkpoint.Checkpoint     // the newest checkpoint, for checking proofs; its Size is 0 if there is none
+	acknowledged map[string]enrolment.Held // the bytes that the centre had acknowledged before the comparison, by segment
+	local        map[string]audit.Segment
+	inLedger     map[string]bool // segments in the ledger of this laptop; true: the retention has removed it
+	atCentre     map[string]bool // segments that the centre holds
 }
 
 func (m *comparer) find(segment, format string, a ...any) {
@@ -84,11 +84,11 @@ func addFinding(all []audit.Finding, segment, format string, a ...any) []audit.F
 // checkpoints; "" means the key that the centre named at the enrolment. An error means that the centre or
 // the disk could not be read.
 func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
-	m := &comparer{c: c, dir: base.RecordDir(c.folders.State), key: cmp.Or(key, c.joined.CheckpointKey), local: map[string]audit.Segment{}, atHand: map[string]bool{}}
+	m := &comparer{c: c, dir: base.RecordDir(c.folders.State), key: cmp.Or(key, c.joined.CheckpointKey), local: map[string]audit.Segment{}, atCentre: map[string]bool{}}
 	m.URL, m.Findings, m.Notes = c.joined.URL, []audit.Finding{}, []audit.Finding{}
 	// The acknowledged sizes are read before the centre is asked, and the record is read after, because
 	// both only grow.
-	m.told = maps.Clone(c.shipper.held)
+	m.acknowledged = maps.Clone(c.shipper.held)
 	if err := m.takeCheckpoint(ctx); err != nil {
 		return m.Comparison, err
 	}
@@ -101,7 +101,7 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 		return m.Comparison, err
 	}
 	// The ledger is read after the list, so that it names the segments that the retention removes meanwhile.
-	if m.named, err = audit.ListNamed(m.dir); err != nil {
+	if m.inLedger, err = audit.ListNamed(m.dir); err != nil {
 		return m.Comparison, err
 	}
 	for _, s := range list {
@@ -152,7 +152,7 @@ func (m *comparer) takeCheckpoint(ctx context.Context) error {
 		m.find(centreFile, "its checkpoint of %d heads does not continue the one of %d that it signed on %s: its checkpoints were forked or rewritten", is.Size, before.Size, before.Made.Format(time.DateTime))
 		return nil
 	}
-	m.is, m.Checkpoint = is, &SeenCheckpoint{is.Size, is.Made}
+	m.newest, m.Checkpoint = is, &SeenCheckpoint{is.Size, is.Made}
 	if !usable {
 		return nil // the file is not replaced, so that the next comparison has the same finding
 	}
@@ -191,7 +191,7 @@ func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err err
 	after := ""
 	for range mostPages {
 		var page checkpoint.Heads
-		query := url.Values{"size": {strconv.FormatInt(m.is.Size, 10)}}
+		query := url.Values{"size": {strconv.FormatInt(m.newest.Size, 10)}}
 		if after != "" {
 			query.Set("after", after)
 		}
@@ -207,7 +207,7 @@ func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err err
 		for i := range page.Held {
 			h := page.Held[i]
 			m.Segments++
-			m.atHand[h.Segment] = true
+			m.atCentre[h.Segment] = true
 			if m.checkLeaf(&h) {
 				all = append(all, h)
 			}
@@ -245,12 +245,12 @@ func isBounded(h *checkpoint.Head) bool { return h.Size >= 0 && len(h.Digest) ==
 // compareSegment compares the centre's copy of a segment with the segment on this laptop. It compares the
 // bytes that the centre holds, and also the bytes that the checkpoint covers.
 func (m *comparer) compareSegment(h *checkpoint.Held) error {
-	if was := m.told[h.Segment]; was.Size > h.Size {
+	if was := m.acknowledged[h.Segment]; was.Size > h.Size {
 		m.find(h.Segment, "the centre acknowledged %d bytes, and holds %d now: it was cut there", was.Size, h.Size)
 	}
 	s, here := m.local[h.Segment]
 	if !here {
-		switch removed, known := m.named[h.Segment]; {
+		switch removed, known := m.inLedger[h.Segment]; {
 		case removed:
 			m.note(h.Segment, "the retention removed it here; the centre holds its %d bytes", h.Size)
 		case known:
@@ -268,7 +268,7 @@ func (m *comparer) compareSegment(h *checkpoint.Held) error {
 func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 	l := h.Leaf
 	switch {
-	case m.is.Size == 0:
+	case m.newest.Size == 0:
 		h.Leaf = nil // takeCheckpoint has reported already that there is no checkpoint
 		return true
 	case l == nil:
@@ -277,7 +277,7 @@ func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 	}
 	l.Laptop = m.c.joined.Laptop // the centre must prove this laptop's segment, and no other one's
 	switch {
-	case l.Segment != h.Segment || l.Check(m.is) != nil:
+	case l.Segment != h.Segment || l.Check(m.newest) != nil:
 		m.find(h.Segment, "the centre cannot prove what its checkpoint says of it: the database there was changed")
 		return false
 	case l.Size > h.Size:
@@ -293,7 +293,7 @@ func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 // compareBytes compares the digests of the beginning of a local segment with the centre's digests.
 func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 	ends := []checkpoint.Head{h.Head}
-	if h.Leaf != nil && m.is.Size > 0 && h.Leaf.Size <= h.Size {
+	if h.Leaf != nil && m.newest.Size > 0 && h.Leaf.Size <= h.Size {
 		ends = []checkpoint.Head{h.Leaf.Head, h.Head}
 	}
 	sum, at := sha256.New(), int64(0)
@@ -335,13 +335,13 @@ func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 // findMissing reports segments that the centre had acknowledged but does not hold now, and notes segments
 // that are not copied yet.
 func (m *comparer) findMissing(list []audit.Segment) {
-	for name, was := range m.told {
-		if was.Size > 0 && !m.atHand[name] {
+	for name, was := range m.acknowledged {
+		if was.Size > 0 && !m.atCentre[name] {
 			m.find(name, "the centre acknowledged %d bytes of it, and holds nothing now: it was dropped there", was.Size)
 		}
 	}
 	for _, s := range list {
-		if _, acknowledged := m.told[s.Name]; IsShipped(s, m.c.joined.Since) && !m.atHand[s.Name] && !acknowledged && s.Size > 0 {
+		if _, acknowledged := m.acknowledged[s.Name]; IsShipped(s, m.c.joined.Since) && !m.atCentre[s.Name] && !acknowledged && s.Size > 0 {
 			m.note(s.Name, "the centre does not have it yet; copy it with: clawai enroll sync")
 		}
 	}
