@@ -30,7 +30,7 @@ func (s *Session) Screens() bool { return s.screens.Load() }
 // ScreensUploads reports whether rules look at what goes to a model.
 func (s *Session) ScreensUploads() bool { return s.uploads.Load() }
 
-// looksAt reports whether rules look at such a message.
+// looksAt reports whether rules look at messages of the kind of x: uploads or replies.
 func (s *Session) looksAt(x *Exchange) bool {
 	if x.Upload {
 		return s.uploads.Load()
@@ -126,7 +126,7 @@ func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.
 // inspectArguments returns calls with the findings in their arguments, when a rule that
 // may match one of them asks for findings. The calls are copies, because an Approver
 // may be reading the originals. Other calls are not searched: they stay unscreened, so
-// that each find condition is a maybe.
+// that each condition `find` is a maybe.
 func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []policy.Call {
 	if !s.finds.Load() {
 		return cs
@@ -143,7 +143,7 @@ func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []po
 	for i := range cs {
 		found, err := s.o.Inspector.Carries(&cs[i], p)
 		if err != nil {
-			cs[i].Screened, x.Event.Looked = false, nil // each find condition becomes a maybe
+			cs[i].Screened, x.Event.Looked = false, nil // each condition `find` becomes a maybe
 			continue
 		}
 		cs[i].Screened, cs[i].Finds = true, nil

@@ -26,9 +26,9 @@ type Options struct {
 	AskTimeout time.Duration // how long a call waits for a person; default 45 s, below what clients wait
 	WaitEvery  time.Duration // how often Outlet.Waiting is called while a call waits; default 5 s
 
-	// Bounds of what waits for a person, for each server; more is refused.
+	// Limits of the exchanges that wait for a person, for each server; further ones are refused.
 	MaxWaiting      int // exchanges; default 64
-	MaxWaitingBytes int // of their frames; default 256 MiB
+	MaxWaitingBytes int // total size of their frames; default 256 MiB
 
 	// Protection of a person from too many questions; a negative value turns it off.
 	DenyMemory   time.Duration // how long an identical call is denied after a denial, without a question; default 1 min
