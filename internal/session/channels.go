@@ -18,7 +18,7 @@ import (
 
 // channelRow is one way to ask a person.
 type channelRow struct {
-	name string // its word in the settings and in the record
+	name string // the word for it in the settings and in the record
 	make func(*asking) ask.Channel
 	// try returns why nobody could be asked from here now. It asks no question and writes no
 	// file. It is nil if only a session can tell; when then says where somebody can be asked.

@@ -24,7 +24,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Spec says what Open and Listen build.
+// Spec describes the sessions that Open and Listen build.
 type Spec struct {
 	Program string // the program that writes the record: "clawai VERSION"
 	Peer    Peer   // the server; Listen does not use it, because Sessions.Open gets a Peer
@@ -299,7 +299,7 @@ func (s *Sessions) CountOpen() (sessions, waiting int) {
 	return len(s.open), waiting
 }
 
-// Identify sets in the facts of a call who makes it, as the gate does.
+// Identify sets the caller in the facts of a call, as the gate does.
 func (s *Sessions) Identify(f *policy.Facts) { s.caller.Identify(f) }
 
 // HideValues hides values in everything that is recorded or kept from now on.

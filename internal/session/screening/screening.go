@@ -156,8 +156,9 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 	return i, err
 }
 
-// judgeMessage inspects a message that rules judge, whose instructions are compared with the
-// approved ones (introduces), or that claims to have a word of clawai.
+// judgeMessage inspects a message for one of three reasons: rules judge it; it has a server's
+// instructions, which are compared with the approved ones (introduces); or it has members of _meta
+// that only clawai may write (c.Claims).
 func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool, c *reply.Change) (gate.Inspection, error) {
 	method := x.Event.Method
 	search := in.searches.forRules(on, p)
