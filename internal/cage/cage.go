@@ -34,7 +34,7 @@ type Plan struct {
 
 // Options holds what a plan depends on.
 type Options struct {
-	Tables  []policy.CageTable // as policy.Cages returns them
+	Tables  []policy.CageTable // the server's tables, a result of policy.Cages
 	Client  *clienttable.Table // what the client's file has for the server; nil for nothing
 	Command []string           // the server's command
 	Dir     string             // the folder that it starts in; "" for that of this process
@@ -117,7 +117,8 @@ type place struct {
 	path    string
 }
 
-// readPlaces resolves the places of the policy's table, and narrows them by those of the layers.
+// readPlaces resolves the places in the keys read and write of the policy's table, and narrows them by
+// the tables of the layers.
 func (p *planner) readPlaces() error {
 	var reads, writes []place
 	for i, t := range p.Tables {
@@ -222,7 +223,7 @@ func (p *planner) note(format string, a ...any) {
 	}
 }
 
-// expand makes a place of a table an absolute path.
+// expand returns a place of a table as an absolute path: it replaces ${cwd} and ~.
 func (p *planner) expand(text string) string {
 	if rest, found := strings.CutPrefix(text, "${cwd}"); found {
 		return filepath.Join(p.Dir, rest)

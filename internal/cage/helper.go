@@ -53,7 +53,7 @@ func SelfFiles() (all []string, err error) {
 	return all, nil
 }
 
-// Describe says in one line how a server was shut in.
+// Describe returns one line about a server's cage: its level, and what holds.
 func Describe(p *Plan, r *confine.Report) string {
 	name := "sandbox " + p.Level.String()
 	if p.Client {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused are system calls that no server of a cage needs: they reach other processes, keys,
-// mounts, namespaces and the kernel, or carry out other calls past this filter.
+// refused are system calls that no server in a cage needs: they reach other processes, keys, mounts,
+// namespaces and the kernel, or make other calls that this filter does not see.
 var refused = strings.Fields(`
 	ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_getfd
 	io_uring_setup io_uring_enter io_uring_register
@@ -144,7 +144,7 @@ func (h *helper) callRules() (rules []callRule) {
 	}
 	add("socket", denied, condition{0, bpf.JumpNotEqual, unix.AF_INET}, condition{0, bpf.JumpNotEqual, unix.AF_INET6}, condition{0, bpf.JumpNotEqual, unix.AF_NETLINK})
 	add("socket", denied, condition{0, bpf.JumpEqual, unix.AF_NETLINK}, condition{2, bpf.JumpNotEqual, unix.NETLINK_ROUTE})
-	add("socket", denied, condition{1, bpf.JumpBitsSet, 1}, condition{1, bpf.JumpBitsSet, 2}) // SOCK_RAW is 3, beside flags
+	add("socket", denied, condition{1, bpf.JumpBitsSet, 1}, condition{1, bpf.JumpBitsSet, 2}) // SOCK_RAW is 3, so bits 1 and 2 are set; the other bits may be flags
 	add("socketpair", denied, condition{0, bpf.JumpNotEqual, unix.AF_UNIX})
 	add("socketpair", denied, condition{1, bpf.JumpBitsSet, 2}) // SOCK_DGRAM: each end of such a pair could send to a socket at any path
 	if !h.spec.Own {                                            // without an IPC namespace the server would share memory and queues with the machine

@@ -22,7 +22,7 @@ type helper struct {
 	variable []string // further variables for the server
 }
 
-// step is one wall of the cage.
+// step is one step in building the cage.
 type step struct {
 	name  string
 	build func(*helper) error
@@ -194,7 +194,7 @@ func dropCapabilities(h *helper) error {
 	return nil
 }
 
-// forbidPrivileges makes setuid programs ordinary ones.
+// forbidPrivileges makes sure that a setuid program runs without its special privileges.
 func forbidPrivileges(h *helper) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err

@@ -47,7 +47,7 @@ func restrictFiles(h *helper) error {
 		return err
 	}
 	defer func() { _ = unix.Close(rules) }()
-	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // without it the next call is refused
+	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // an error shows in the next call, which is refused without this
 	// Only this thread is restricted, because only it executes the server. To restrict the other
 	// threads would need a signal to each, and a wait.
 	if err := ll.LandlockRestrictSelf(rules, flags); err != nil {

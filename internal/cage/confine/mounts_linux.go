@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNoMounts means that the system lets this process arrange no mounts.
+// errNoMounts means that the system does not allow this process to make mounts.
 var errNoMounts = errors.New("this system lets no user arrange mounts")
 
 // arrangeFolders makes the whole disk read-only except the folders that may be written, covers the

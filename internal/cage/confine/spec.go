@@ -20,22 +20,22 @@ const Format = 2
 // Spec is a cage as the helper builds it. Every path is absolute, exists, and has no links in it.
 type Spec struct {
 	Format  int      `json:"format"`
-	Enforce bool     `json:"enforce"` // a step that fails ends the start; without it, it is reported
-	Own     bool     `json:"own"`     // the helper was started in namespaces of its own
+	Enforce bool     `json:"enforce"` // if a step fails, the server is not started; otherwise the failure is only reported
+	Own     bool     `json:"own"`     // the helper was started in its own namespaces
 	Network bool     `json:"network"` // the network of the machine is open
 	Hosts   bool     `json:"hosts"`   // the helper makes sockets for a proxy, which knows the allowed hosts
 	Forks   bool     `json:"forks"`   // the server may start programs
 	Program string   `json:"program"` // path of the program that replaces the helper
-	Read    []string `json:"read"`    // what may be read, beside the system's programs
-	Write   []string `json:"write"`   // what may be read and written
+	Read    []string `json:"read"`    // places that may be read, in addition to System
+	Write   []string `json:"write"`   // places that may be read and written
 	Hide    []string `json:"hide"`    // places below those of Read, Write or System that look empty
-	Fixed   []string `json:"fixed"`   // what may only be read, below a place of Write
+	Fixed   []string `json:"fixed"`   // places below those of Write that may only be read
 	Env     []string `json:"env"`     // the names of the variables that the server gets
 	Doors   []Door   `json:"doors"`   // ways to hosts for programs that cannot use the proxy of Hosts
 	// Back are folders below those of Hide that the server may read in spite of Hide.
 	Back []string `json:"back,omitempty"`
-	// Layered means that whoever started the helper has arranged the mounts (internal/cage/preview):
-	// what is written goes into layers that are thrown away.
+	// Layered means that the mounts are arranged already (internal/cage/preview): every write goes
+	// into layers that are discarded.
 	Layered bool      `json:"layered,omitempty"`
 	Keep    []uintptr `json:"keep,omitempty"` // the capabilities that the program keeps
 }

@@ -311,7 +311,7 @@ func (l *lister) sum(e *entry) string {
 	}
 }
 
-// readText reads a small file, if it is a text.
+// readText returns the content of a small file. It returns false if the file is too large or not a text.
 func (l *lister) readText(e *entry) (string, bool) {
 	if e.info.Size() > maxText {
 		return "", false

@@ -56,11 +56,11 @@ type Result struct {
 	Changes  []Change `json:"changes"`
 	Unlisted int      `json:"unlisted,omitempty"` // changes that are counted and not listed
 	Unread   bool     `json:"unread,omitempty"`   // the list may be incomplete: there was no time to read all changes
-	Full     bool     `json:"full,omitempty"`     // it wrote more than is kept
+	Full     bool     `json:"full,omitempty"`     // it wrote more than the layers can hold
 	Programs []string `json:"programs"`           // the paths of the programs that it started, in order
 	Started  int      `json:"started"`            // how many times it started a program
 	Untraced bool     `json:"untraced,omitempty"` // its programs could not be seen
-	Hosts    []string `json:"hosts"`              // what it asked for on the network, with the port
+	Hosts    []string `json:"hosts"`              // hosts that it asked for, with the port
 	Ended    string   `json:"ended,omitempty"`    // why it was ended; "" if it ended by itself
 	Code     int      `json:"code"`               // the exit code, or the number of the signal
 	Left     int      `json:"left,omitempty"`     // number of processes that still ran when it had ended
