@@ -120,7 +120,7 @@ func appendID(edits []frame.Edit, id jsonscan.Value, name string, d *denial) []f
 	return edits
 }
 
-// denialOf returns the denial that a result answers.
+// denialOf returns the denial of the refused call that a result answers; false if there is none.
 func (t *turn) denialOf(one *modelapi.Result, refused map[string]denial) (denial, bool) {
 	if one.Place != "" {
 		if d, is := t.findDenial(one.Place.Text()); is {
@@ -325,7 +325,7 @@ func (t *turn) makeCall(c *modelapi.Call) madeCall {
 	return made
 }
 
-// unknownCall returns a call of which only a name is known.
+// unknownCall returns the call of a tool that is known only by its name.
 func (t *turn) unknownCall(name string) policy.Call {
 	return policy.Call{Server: t.o.Client.ID, Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{name}, Session: t.session}
 }
