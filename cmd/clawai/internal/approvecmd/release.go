@@ -77,8 +77,8 @@ func runRelease(c *cli.Context) error {
 	return nil
 }
 
-// checkReleasable returns an error if no answer to a call can be released. withheld is its reply; nil
-// if the record has none.
+// checkReleasable returns an error if no answer to a call can be released. withheld is the reply to the
+// call; nil if the record has none.
 func checkReleasable(call, withheld *event.Entry) error {
 	shown := term.VisibleText(call.Record)
 	switch {

@@ -23,7 +23,7 @@ import (
 )
 
 // personEntry is the entry of the vault with a person's sign-in at a team's centre. It is bound to no server,
-// so that no reference brings it to one.
+// so no server can get its value by a reference.
 const personEntry = "clawai-approve-gateway"
 
 // personSignIn is a person's sign-in at a centre, with its end.
@@ -160,7 +160,7 @@ func say(w io.Writer, text string) error {
 	return err
 }
 
-// explainCentre returns an error of the centre in words for a person who answers.
+// explainCentre returns an error of the centre with a text for a person who answers questions.
 func explainCentre(err error) error {
 	refused, ok := errors.AsType[*courier.StatusError](err)
 	if !ok {

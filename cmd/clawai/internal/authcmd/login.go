@@ -133,7 +133,7 @@ func runLogin(c *cli.Context) error {
 		return nil
 	}
 	wait := 5 * time.Minute
-	if p.quiet || chosen.Grant == oauth.GrantDevice { // the person walks to another machine
+	if p.quiet || chosen.Grant == oauth.GrantDevice { // the person opens the page on another machine
 		wait = 15 * time.Minute
 	}
 	ctx, cancel := context.WithTimeout(c.Context, wait)

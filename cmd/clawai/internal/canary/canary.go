@@ -143,7 +143,7 @@ func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, w
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.root)) }()
-	if s.root, err = filepath.EvalSymlinks(s.root); err != nil { // the path as the client will write it
+	if s.root, err = filepath.EvalSymlinks(s.root); err != nil { // resolved, because the client will use the path without links
 		return err
 	}
 	model := &scripted.Model{After: s.keepReport}

@@ -243,7 +243,8 @@ type fetched struct {
 	none bool // the centre has no bundle
 }
 
-// fetchBundle asks for the bundle, unless it is the one that etag names; "" names none.
+// fetchBundle fetches the bundle, unless the laptop has it already. etag is the ETag of the bundle that
+// the laptop has; "" for none.
 func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err error) {
 	h := http.Header{}
 	if etag != "" {

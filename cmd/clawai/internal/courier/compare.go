@@ -301,7 +301,7 @@ func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 		for at < end.Size {
 			text, err := audit.ReadPortion(m.dir, s, at, portionSize)
 			if errors.Is(err, os.ErrNotExist) {
-				return nil // the retention has removed it just now
+				return nil // the retention has removed the segment meanwhile
 			}
 			if err != nil && !errors.Is(err, audit.ErrCut) {
 				return err

@@ -52,7 +52,7 @@ func (v *Views) newCallFilters(f *filter) *web.Element {
 	return form.Add(newNode("button", "", "Show").Set("type", "submit"))
 }
 
-// mostChoices is how many values a control offers; the text finds the others.
+// mostChoices is how many values a control offers. A person can find the others by the text filter.
 const mostChoices = 200
 
 func newSelect(name, label, chosen string, values []string) *web.Element {
@@ -74,7 +74,7 @@ func newSelect(name, label, chosen string, values []string) *web.Element {
 	return web.NewElement("label", newNode("span", "", label), list)
 }
 
-// newCallList returns calls in rows that open.
+// newCallList returns calls as a list of rows that a person can open.
 func (v *Views) newCallList(calls []overview.Call) *web.Element {
 	list := newNode("ol", "calls")
 	for i := range calls {

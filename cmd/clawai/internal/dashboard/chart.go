@@ -158,7 +158,7 @@ func newRanking(title, none string, s *overview.Sums, look view.Look) *web.Eleme
 // nameOf returns the name of a tool.
 func nameOf(name string) string { return cmp.Or(name, "(further tools)") }
 
-// numberText returns a number with its thousands apart.
+// numberText returns a number with a comma between groups of three digits.
 func numberText(n int) string {
 	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0; at -= 3 {
@@ -167,7 +167,7 @@ func numberText(n int) string {
 	return text
 }
 
-// countText returns a number with its word, the thousands apart.
+// countText returns a number in the form of numberText, with its word.
 func countText(n int, one, several string) string {
 	if n == 1 {
 		return one

@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// hourLayout is how an address names an hour; it has the zone, since an hour comes twice when summer
-// ends.
+// hourLayout is the format of an hour in an address. It has the time zone, because the same hour occurs
+// twice when summer time ends.
 const hourLayout = "2006-01-02T15Z07:00"
 
 // filter holds the selection in the address of a view. A zero field selects everything.

@@ -121,7 +121,7 @@ func (v *Views) newWaiting(ctx context.Context) (*web.Element, error) {
 	return card.Add(newNode("p", "", newLink("/", "Answer").Set("class", "do"))), nil
 }
 
-// requestTitle returns a request as one sentence: who wants what.
+// requestTitle returns a request as one sentence: which server wants to do what.
 func (v *Views) requestTitle(r *queue.Request) string {
 	if r.Damage == nil {
 		if q, err := view.NewQuestion(r.Calls, view.Options{Server: r.Server, Reply: r.IsReply(), Home: v.home}); err == nil {
@@ -147,7 +147,7 @@ func (v *Views) newRefused() *web.Element {
 		newNode("p", "", newTime(c.Time, v.now()), " · ", newLink(page.Address("/calls", "decision", "refused"), "All refused")))
 }
 
-// newTime returns a time of the clock, with its day if that is not today.
+// newTime returns a time of day, with the day if it is not today.
 func newTime(at, now time.Time) *web.Element {
 	at, layout := at.Local(), "15:04:05"
 	if at.Format(time.DateOnly) != now.Format(time.DateOnly) {

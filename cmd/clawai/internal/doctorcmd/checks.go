@@ -170,7 +170,7 @@ func checkLayers(p *machine) []finding {
 	return all
 }
 
-// checkCentre reports how the enrolment at a team's centre stands. It reports nothing for a laptop
+// checkCentre returns findings about the enrolment at a team's centre. It returns nothing for a laptop
 // that is not enrolled.
 func checkCentre(p *machine) []finding {
 	if p.foldersErr != nil {

@@ -125,7 +125,8 @@ func checkInstalled(p *machine, f *wrapcmd.Found, name string, plan *cage.Plan) 
 	return dropTwice(all)
 }
 
-// dropTwice returns the findings without those that another entry of the same server gave.
+// dropTwice returns the findings without repetitions, because several entries of one server give the same
+// finding.
 func dropTwice(all []finding) (rest []finding) {
 	for _, one := range all {
 		if !slices.ContainsFunc(rest, func(o finding) bool { return o.Text == one.Text }) {

@@ -83,7 +83,7 @@ func (r *reach) addTool(tool flow.Tool) {
 	if max(t.PublicSource, t.SecretData, t.PublicSink, t.DangerousWrites) == policy.Forbidden {
 		return
 	}
-	reads := 0 // 1 for a tool that also writes: people know a server by the tools that only read
+	reads := 0 // 1 for a tool that also writes; a tool that only reads is preferred, because people know it better
 	if t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes {
 		reads = 1
 	}

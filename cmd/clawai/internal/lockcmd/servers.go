@@ -147,7 +147,7 @@ func sharedWords(words []string) []string {
 // hidden replaces a secret.
 const hidden = "[secret]"
 
-// isSecretOption reports whether an option of that name keeps its value secret.
+// isSecretOption reports whether the value of an option with this name is a secret.
 func isSecretOption(flag, value string) bool {
 	src, err := json.Marshal(map[string]string{strings.TrimLeft(flag, "-"): value})
 	return err == nil && strings.Contains(string(redact.ScrubJSON(src)), "[redacted:")

@@ -104,7 +104,7 @@ func exportFilter(c *cli.Context, now time.Time) (audit.Filter, error) {
 	return f, nil
 }
 
-// bareAddress matches what is probably meant as an address and not as a file.
+// bareAddress matches a text (HOST:PORT) that is probably meant as an address, not as a file.
 var bareAddress = regexp.MustCompile(`^[^/\\\\]+:[0-9]+$`)
 
 // findDestination parses --to. The function that it returns opens the destination.
@@ -179,7 +179,7 @@ func openLines(to string, form export.Form, source export.Source, out io.Writer)
 		return nil, cmdline.Usagef("--to: %v", err)
 	}
 	lines.To = file
-	// An export that was killed may have left half a line.
+	// An export that was killed may have left an incomplete line at the end.
 	last := make([]byte, 1)
 	if fi, err := file.Stat(); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 {
 		if _, err := file.ReadAt(last, fi.Size()-1); err == nil && last[0] != '\n' {

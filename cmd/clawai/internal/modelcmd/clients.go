@@ -37,8 +37,8 @@ func findAddress(id, program string) (*client.ModelRow, error) {
 	return nil, fmt.Errorf("which client is %s? Name it: --client %s", name, strings.Join(ids, " | --client "))
 }
 
-// leadClient returns the words of the command and the variable that lead the client to our address, and
-// the address of the service.
+// leadClient returns the words for the client's command, and the variable for its environment, that make
+// the client use our address. to is the address of the real service.
 func leadClient(row *client.ModelRow, ours, upstream string) (words, env []string, to *url.URL, err error) {
 	for _, name := range row.Elsewhere {
 		if v := os.Getenv(name); v != "" && v != "0" && v != "false" {

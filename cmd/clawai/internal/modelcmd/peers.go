@@ -50,7 +50,7 @@ func (p *peers) find(address string) peer {
 		return one
 	}
 	if from, err := netip.ParseAddrPort(address); err == nil {
-		one.pid = flow.FindPeer(from, p.own) // it looks at all processes
+		one.pid = flow.FindPeer(from, p.own) // called without the lock, because it searches all processes
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -46,7 +46,8 @@ func SameText(a, b string) bool {
 	return b != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-// ErrStranger means that another program listens at the proxy's address. It gets what the clients send.
+// ErrStranger means that another program listens at the proxy's address. It gets the requests of the
+// clients.
 var ErrStranger = errors.New("another program answers there, and gets what your clients send, keys too")
 
 // Probe asks whether the proxy runs, and returns the value of its --judge.

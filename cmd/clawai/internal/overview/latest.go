@@ -15,8 +15,8 @@ import (
 // MaxLatest is how many of the latest calls are kept.
 const MaxLatest = 3000
 
-// Call is one of the latest calls, cut to what a list shows, so that many can be kept. Texts from
-// elsewhere are harmless.
+// Call is one of the latest calls. It holds only short texts for a list, so that many calls can be kept.
+// Texts that are not marked as foreign are harmless.
 type Call struct {
 	ID      string
 	Session string // key of the session, see SessionKey

@@ -76,7 +76,7 @@ func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.
 	told := "" // the fault that was told last
 	for {
 		calls := record.Calls{Show: func(r *record.Row) {
-			if r.Reply == nil { // otherwise it comes again
+			if r.Reply == nil { // count a call once: with its reply it is shown a second time
 				o.active.addCall(&r.Entry)
 			}
 			show(r)

@@ -266,7 +266,7 @@ func (s *Session) Labels() (words []string) {
 	return words
 }
 
-// Closure is one thing that labels close: refused, or asked about before.
+// Closure is one thing that labels close: it is refused, or a person is asked about it first.
 type Closure struct {
 	Refused bool
 	What    string // harmless

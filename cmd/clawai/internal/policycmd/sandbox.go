@@ -16,7 +16,7 @@ import (
 // SandboxFlags returns the flags of commands that write a sandbox's table into a policy.
 func SandboxFlags() []cli.Flag { return editFlags() }
 
-// Opening is one thing that a sandbox's table is to open: a value of the key read, write, net or env.
+// Opening is a value to be added to a sandbox's table; its key is read, write, net or env.
 type Opening struct{ Key, Value string }
 
 // WriteSandbox puts the table of a server's sandbox into the policy. If the policy has no such table, it

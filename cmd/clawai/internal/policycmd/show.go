@@ -137,7 +137,7 @@ func dropRepeats(names []string) (once []string) {
 	return once
 }
 
-// rulesOf returns the rules about a server; those without a server for "".
+// rulesOf returns the rules about a server; for "", the rules that name no server.
 func rulesOf(sources []policy.Source, server string) (rules []*policy.Source) {
 	for i := range sources {
 		if s := &sources[i]; s.Servers == nil || server != "" && matchesName(s.Servers, server) {
@@ -233,7 +233,7 @@ func describeRows(rows []ruleRow) (text string) {
 	return text
 }
 
-// onlyRefused reports whether rules about every server refuse, and no others are among them.
+// onlyRefused reports whether all the rules are deny rules about every server.
 func onlyRefused(rules []*policy.Source) bool {
 	return !slices.ContainsFunc(rules, func(r *policy.Source) bool { return r.Servers != nil || r.Action != policy.Deny })
 }

@@ -41,7 +41,7 @@ type installRun struct {
 	store    *installed.Store
 	pins     *pinning.Store
 	change   *installed.Change
-	lists    pin.SelfDescription // what the new version lists
+	lists    pin.SelfDescription // the lists of the new version
 }
 
 func (r *installRun) say(format string, a ...any) {
@@ -238,8 +238,8 @@ func (r *installRun) prepare(version string) (m installed.Manifest, files instal
 	return m, files, nil
 }
 
-// listCaged starts the new version in the sandbox that the policy has for the server, or in the one
-// that would be proposed.
+// listCaged starts the new version in the sandbox that the policy has for the server or, if it has none,
+// in the proposed one. It returns the server's lists.
 func (r *installRun) listCaged(ctx context.Context, m *installed.Manifest) (list listing.List, err error) {
 	command := append([]string{m.Runner}, m.Options...)
 	command = append(append(command, filepath.Join(r.change.Dir, m.Script)), r.download.Args...)

@@ -270,7 +270,7 @@ func describePackage(dir string, d servers.Download) (m installed.Manifest, scri
 	}
 	for _, path := range slices.Sorted(maps.Keys(lock.Packages)) {
 		p := lock.Packages[path]
-		fromGit := strings.HasPrefix(p.Resolved, "git") && strings.Contains(p.Resolved, "#") // git compares what it got with its commit
+		fromGit := strings.HasPrefix(p.Resolved, "git") && strings.Contains(p.Resolved, "#") // git itself verifies the files by the commit
 		if path != "" && p.Integrity == "" && !p.InBundle && !p.Link && !fromGit {
 			return m, nil, fmt.Errorf("its registry gives no digest of %s, so nothing shows that it arrived as it is there; use a registry that does, or start the server by npx (clawai sandbox propose NAME --launcher)", term.VisibleValue(strings.TrimPrefix(path, "node_modules/")))
 		}

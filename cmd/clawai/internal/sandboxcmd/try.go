@@ -91,8 +91,8 @@ func (t *target) isCaged() bool {
 	return len(t.sandbox) > 0 || len(t.loaded.Policy.Cages(t.name)) > 0
 }
 
-// planCage returns the cage that the policy has for the server or, if it is proposed, the one of the
-// proposed table.
+// planCage returns the cage that the policy has for the server. If proposed is true, it returns the cage of
+// the proposed table.
 func (t *target) planCage(proposed bool) (*cage.Plan, error) {
 	return t.planCageOf(t.started, t.program, proposed)
 }
