@@ -54,7 +54,7 @@ func (l *Latest) Follow(ctx context.Context, o *Overview, caught func()) {
 		l.early = nil
 		l.mu.Unlock()
 		caught()
-	}) // it ends with ctx only
+	}) // it returns an error only after ctx has ended
 }
 
 // Limits of readEarly.

@@ -107,7 +107,7 @@ func listMoved(src []byte, e *policyEdit, after *policy.Policy) (lines []string)
 // description of the rule below it. The key is the line of the own rule.
 func rulesBelow(p *policy.Policy) map[int]string {
 	all := map[int]string{}
-	var between []int // lines of own rules since the last extended one
+	var between []int // the lines of the own rules that follow the latest extended rule
 	above := ""
 	for _, s := range p.Sources() {
 		if s.From == "" {
