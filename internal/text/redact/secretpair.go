@@ -59,16 +59,11 @@ func (r *reading) pairedAt(start, i int, named bool) span {
 		return span{}
 	}
 	before := s[max(0, start-maxPair):start]
-	if n := pairStart(before); n >= 0 {
-		before = before[n:]
-	}
+	before = before[pairStart(before):]
 	secretly := namesBeside(before)
 	if !secretly {
 		behind := s[to:min(len(s), to+maxPair)]
-		if n := pairEnd(behind); n >= 0 {
-			behind = behind[:n]
-		}
-		secretly = namesBeside(behind)
+		secretly = namesBeside(behind[:pairEnd(behind)])
 	}
 	if !secretly {
 		return span{}
@@ -214,10 +209,7 @@ func IsNamedBeside(name string, before, behind []byte) bool {
 		return false
 	}
 	before, behind = before[max(0, len(before)-maxPair):], behind[:min(len(behind), maxPair)]
-	before = before[max(0, pairStart(before)):]
-	if n := pairEnd(behind); n >= 0 {
-		behind = behind[:n]
-	}
+	before, behind = before[pairStart(before):], behind[:pairEnd(behind)]
 	for _, part := range [...][]byte{before, behind} {
 		if bytes.IndexByte(part, '\\') >= 0 {
 			part = escape.UndoEscapes(nil, part)
