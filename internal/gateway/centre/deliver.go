@@ -13,7 +13,6 @@ import (
 
 // Bounds of what is sent elsewhere.
 const (
-	deliverEvery = 2 * time.Second // a way looks again also without news
 	firstPause   = 2 * time.Second // after a failure; it doubles
 	longestPause = 5 * time.Minute
 	mostTries    = 20
@@ -25,18 +24,20 @@ const (
 // sends that once more. A service that wants to be asked later is left alone until then: each question that
 // waits would otherwise be refused by it, again and again. report is told of failures.
 func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, report func(error)) {
+	woken, end := c.Store.Watch("")
+	defer end()
 	for ctx.Err() == nil {
-		pause, changed := deliverEvery, c.changed.next("")
+		wait, later := woken, (<-chan time.Time)(nil)
 		err := c.deliverOnce(ctx, way, address, report)
-		if later, ok := errors.AsType[*message.LaterError](err); ok {
-			pause, changed = later.After, nil
+		if asked, ok := errors.AsType[*message.LaterError](err); ok {
+			wait, later = nil, time.After(asked.After)
 		} else if err != nil && ctx.Err() == nil {
 			report(fmt.Errorf("%s: %w", way.Name(), err))
 		}
 		select {
 		case <-ctx.Done():
-		case <-changed:
-		case <-time.After(pause):
+		case <-wait:
+		case <-later:
 		}
 	}
 }

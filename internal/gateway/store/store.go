@@ -37,6 +37,7 @@ type Store interface {
 	People
 	Checkpoints
 	Keys
+	News
 	// Check reads the whole database and writes to it, and returns what is wrong with it.
 	Check(ctx context.Context) error
 	// SetTimer lets f be told of each access, "read" or "change", and its time. It is called before the
