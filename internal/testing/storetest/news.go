@@ -116,11 +116,16 @@ func testNews(t *testing.T, s, twin, other store.Store) {
 	// Whoever is woken sees the change: it was told of after it was committed.
 	for i := range 20 {
 		held := began.Add(time.Duration(i+2) * time.Minute)
-		ChangeQuestion(t, s, "one", held)
+		changed := make(chan error, 1)
+		go func() {
+			_, err := s.ChangeQuestion(t.Context(), "one", func(q *store.Question) error { q.Held = held; return nil })
+			changed <- err
+		}()
 		AwaitWake(t, one, "a change")
 		if q, err := twin.FindQuestion(t.Context(), "one"); err != nil || !q.Held.Equal(held) {
 			t.Fatalf("change %d was told of before it was there: %v, %v", i, q.Held, err)
 		}
+		must(t, <-changed)
 	}
 	_, err := s.ChangeQuestion(t.Context(), "one", func(q *store.Question) error {
 		select {

@@ -88,11 +88,11 @@ func TestTheListenerComesBack(t *testing.T) {
 	told, end := twin.Watch("q")
 	defer end()
 	marker.Settle()
-	storetest.AddQuestion(t, s, "q")
-	storetest.AwaitWake(t, told, "a new question")
 	for len(told) > 0 {
 		<-told
 	}
+	storetest.AddQuestion(t, s, "q")
+	storetest.AwaitWake(t, told, "a new question")
 
 	exec("ALTER DATABASE centre WITH ALLOW_CONNECTIONS false")
 	exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'centre' AND application_name = '" + listenerName + "'")
