@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// BenchmarkAnswerToWaiter measures the time from the click of an approver at one centre, before it is sent, until
+// the laptop that waits at another one has the answer; both are processes on one PostgreSQL. Beside that, a
+// hundred other calls wait at both.
+func BenchmarkAnswerToWaiter(b *testing.B) {
+	w := newTeam(b, 2)
+	ana := w.signIn("ana")
+	over := make(chan struct{})
+	var idle sync.WaitGroup
+	defer idle.Wait()
+	defer close(over)
+	for range 5 {
+		grant := w.enrol()
+		for i := range 20 {
+			_, q := w.call(w.replicas[0], grant.Token, "POST", "", newAsk(i))
+			idle.Go(func() {
+				for {
+					select {
+					case <-over:
+						return
+					default:
+						w.call(w.replicas[i%2], grant.Token, "GET", "/"+q.ID+"?wait=5", nil)
+					}
+				}
+			})
+		}
+	}
+	grant := w.enrol()
+	var took []time.Duration
+	for n := 0; b.Loop(); n++ {
+		asked := newAsk(n)
+		_, q := w.call(w.replicas[0], grant.Token, "POST", "", asked)
+		waited := make(chan error, 1)
+		var end time.Time
+		go func() {
+			status, got := w.call(w.replicas[1], grant.Token, "GET", "/"+q.ID+"?wait=30", nil)
+			end = time.Now()
+			if got.State != enrolment.QuestionApproved {
+				waited <- fmt.Errorf("%d, %+v", status, got)
+				return
+			}
+			waited <- nil
+		}()
+		time.Sleep(20 * time.Millisecond) // until it waits
+		began := time.Now()
+		if status := w.answer(w.replicas[0], ana, q.ID, asked.Digest, true); status != http.StatusSeeOther {
+			b.Fatal(status)
+		}
+		w.must(<-waited)
+		took = append(took, end.Sub(began))
+	}
+	slices.Sort(took)
+	for _, percent := range []int{50, 99} {
+		b.ReportMetric(float64(took[(len(took)-1)*percent/100])/1e6, fmt.Sprintf("p%d-ms", percent))
+	}
+	b.ReportMetric(0, "ns/op") // it has the pause
+}
