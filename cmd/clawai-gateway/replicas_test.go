@@ -55,22 +55,22 @@ func (r *replica) at() string {
 	return r.address
 }
 
-// newTeam starts a centre of n processes.
-func newTeam(t testing.TB, n int) *team {
+// newTeam starts a centre of n processes, on a server of PostgreSQL with settings.
+func newTeam(t testing.TB, n int, settings ...string) *team {
 	t.Helper()
-	w := &team{t: t, server: postgrestest.Start(t), client: &http.Client{
+	w := &team{t: t, server: postgrestest.Start(t, settings...), client: &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 300}, Timeout: time.Minute,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	t.Cleanup(w.client.CloseIdleConnections)
 	_, public, err := bundle.NewKey("team.example")
 	w.must(err)
-	settings := fmt.Sprintf("url = %q\ndatabase = %q\nbundle_keys = [%q]\n[listen]\nbehind_proxy = true\naddress = \"127.0.0.1:0\"\noperator = \"off\"\n[oidc]\nissuer = %q\nclient_id = \"centre\"\n[[role]]\nname = \"oncall\"\ngroups = [\"oncall\"]\n",
+	own := fmt.Sprintf("url = %q\ndatabase = %q\nbundle_keys = [%q]\n[listen]\nbehind_proxy = true\naddress = \"127.0.0.1:0\"\noperator = \"off\"\n[oidc]\nissuer = %q\nclient_id = \"centre\"\n[[role]]\nname = \"oncall\"\ngroups = [\"oncall\"]\n",
 		teamURL, w.server.Address("postgres"), public, teamIssuer)
 	var key []byte
 	for i := range n {
 		dir := t.TempDir()
-		w.must(os.WriteFile(filepath.Join(dir, centre.SettingsFile), []byte(settings), 0o600))
+		w.must(os.WriteFile(filepath.Join(dir, centre.SettingsFile), []byte(own), 0o600))
 		if i == 0 {
 			w.centre, err = centre.Open(t.Context(), dir)
 			w.must(err)

@@ -15,7 +15,8 @@ import (
 
 // Server is a server of PostgreSQL in a folder that is thrown away.
 type Server struct {
-	dir, bin string // the folder, also of its socket; that of PostgreSQL's programs
+	dir, bin string   // the folder, also of its socket; that of PostgreSQL's programs
+	settings []string // NAME=VALUE
 }
 
 // Address returns the address of a database of the server.
@@ -32,8 +33,8 @@ func findPostgres() string {
 	return filepath.Dir(found[len(found)-1])
 }
 
-// Start starts a server of its own, as nobody. It ends with the test.
-func Start(t testing.TB) *Server {
+// Start starts a server of its own with settings, NAME=VALUE, as nobody. It ends with the test.
+func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	bin := findPostgres()
 	if bin == "" {
@@ -47,7 +48,7 @@ func Start(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s := &Server{dir: dir, bin: bin}
+	s := &Server{dir: dir, bin: bin, settings: settings}
 	if os.Geteuid() == 0 {
 		if out, err := exec.CommandContext(t.Context(), "chown", "nobody:nogroup", dir).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -84,7 +85,11 @@ func (s *Server) run(program string, args ...string) error {
 }
 
 func (s *Server) start() error {
-	return s.run("pg_ctl", "-D", s.data(), "-w", "-l", filepath.Join(s.dir, "log"), "-o", "-c listen_addresses='' -k "+s.dir, "start")
+	options := "-c listen_addresses='' -k " + s.dir
+	for _, setting := range s.settings {
+		options += " -c " + setting
+	}
+	return s.run("pg_ctl", "-D", s.data(), "-w", "-l", filepath.Join(s.dir, "log"), "-o", options, "start")
 }
 
 // Kill kills all processes of the server, as kill -9 does.

@@ -18,13 +18,20 @@ const (
 	idle = time.Minute
 )
 
+// insistOnDisk has a connection commit only what is on the disk, where the server's administrator chose otherwise:
+// what is acknowledged to a laptop must outlive the server. Other settings wait for the disk, too.
+func insistOnDisk(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
+	return err
+}
+
 // OpenPostgres opens a database of PostgreSQL 14 or newer. url is as libpq reads it.
 func OpenPostgres(ctx context.Context, url, org string) (*Store, error) {
 	c, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, err // pgx leaves the password out
 	}
-	s := &Store{db: stdlib.OpenDB(*c), org: org, d: dialect{
+	s := &Store{db: stdlib.OpenDB(*c, stdlib.OptionAfterConnect(insistOnDisk)), org: org, d: dialect{
 		types:    map[string]string{"{int}": "BIGINT", "{bytes}": "BYTEA", "{serial}": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "{strict}": "", "{keyed}": ""},
 		numbered: true, lock: " FOR UPDATE", alone: fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", schemaLock),
 		notify: "SELECT pg_notify('" + questionChannel + "', ?)",
