@@ -16,13 +16,15 @@ const (
 	firstPause   = 2 * time.Second // after a failure; it doubles
 	longestPause = 5 * time.Minute
 	mostTries    = 20
+	claimTime    = 15 * time.Second // a way takes less to send; after that another centre tries
 )
 
 // Deliver tells people on one way of the questions that wait, until ctx ends. What is to be sent follows from
 // the database alone: nothing waits in memory, nobody who asks or answers waits for a way, and no way for
 // another. What was sent is noted after the service has taken it, so a centre that is killed between the two
 // sends that once more. A service that wants to be asked later is left alone until then: each question that
-// waits would otherwise be refused by it, again and again. report is told of failures.
+// waits would otherwise be refused by it, again and again. Of several centres on one database, one sends
+// each message. report is told of failures.
 func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, report func(error)) {
 	woken, end := c.Store.Watch("")
 	defer end()
@@ -95,6 +97,13 @@ func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery,
 	}
 	notice, err := c.newNotice(ctx, q, state, address)
 	if err != nil {
+		return err
+	}
+	claimed := d
+	claimed.Next = now.Add(claimTime)
+	if err := c.Store.ClaimDelivery(ctx, d, claimed); errors.Is(err, store.ErrTwice) {
+		return nil // another centre on the same database sends it
+	} else if err != nil {
 		return err
 	}
 	if d.Told == "" {
