@@ -236,7 +236,7 @@ func TestKillsUnderLoad(t *testing.T) {
 		kills = 100
 	}
 	// The server's administrator has it say that something is kept before it is on the disk.
-	l := &load{team: newTeam(t, 2, "synchronous_commit=off", "wal_writer_delay=10s")}
+	l := &load{team: newTeam(t, 2, "", "synchronous_commit=off", "wal_writer_delay=10s")}
 	var all sync.WaitGroup
 	for i := range 2 {
 		grant := l.enrol()

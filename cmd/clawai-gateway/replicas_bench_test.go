@@ -15,7 +15,7 @@ import (
 // the laptop that waits at another one has the answer; both are processes on one PostgreSQL. Beside that, a
 // hundred other calls wait at both.
 func BenchmarkAnswerToWaiter(b *testing.B) {
-	w := newTeam(b, 2)
+	w := newTeam(b, 2, "")
 	ana := w.signIn("ana")
 	over := make(chan struct{})
 	var idle sync.WaitGroup

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -55,8 +56,8 @@ func (r *replica) at() string {
 	return r.address
 }
 
-// newTeam starts a centre of n processes, on a server of PostgreSQL with settings.
-func newTeam(t testing.TB, n int, settings ...string) *team {
+// newTeam starts a centre of n processes whose gateway.toml ends with a text, on a server of PostgreSQL with settings.
+func newTeam(t testing.TB, n int, end string, settings ...string) *team {
 	t.Helper()
 	w := &team{t: t, server: postgrestest.Start(t, settings...), client: &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 300}, Timeout: time.Minute,
@@ -66,7 +67,7 @@ func newTeam(t testing.TB, n int, settings ...string) *team {
 	_, public, err := bundle.NewKey("team.example")
 	w.must(err)
 	own := fmt.Sprintf("url = %q\ndatabase = %q\nbundle_keys = [%q]\n[listen]\nbehind_proxy = true\naddress = \"127.0.0.1:0\"\noperator = \"off\"\n[oidc]\nissuer = %q\nclient_id = \"centre\"\n[[role]]\nname = \"oncall\"\ngroups = [\"oncall\"]\n",
-		teamURL, w.server.Address("postgres"), public, teamIssuer)
+		teamURL, w.server.Address("postgres"), public, teamIssuer) + end
 	var key []byte
 	for i := range n {
 		dir := t.TempDir()
@@ -220,11 +221,42 @@ func (c *counter) add(name string) {
 	c.of[name]++
 }
 
+// await waits until a name was counted.
+func (c *counter) await(t *testing.T, name string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		c.mu.Lock()
+		n, of := c.of[name], fmt.Sprint(c.of)
+		c.mu.Unlock()
+		switch {
+		case n > 0:
+			return
+		case time.Now().After(end):
+			t.Fatalf("%s never came, but %s", name, of)
+		}
+	}
+}
+
 // Fifty approvers answer at two centres on one database, and fifty calls wait at both for the answer and use it:
-// one decision, one use. An approval that somebody denies in time is not used.
+// one decision, one use. An approval that somebody denies in time is not used. A webhook is told of each state once.
 func TestReplicasDecideOnce(t *testing.T) {
 	slow.Test(t)
-	w := newTeam(t, 2)
+	heard := counter{}
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var e struct {
+			ID string `json:"id"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
+			t.Error(err)
+		}
+		heard.add(e.ID)
+	}))
+	defer hook.Close()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newTeam(t, 2, fmt.Sprintf("[[webhook]]\nname = \"hook\"\nurl = %q\nsecret_file = %q\n", hook.URL, secret))
 	grant := w.enrol()
 	people := make([]person, 50)
 	for i := range people {
@@ -238,6 +270,7 @@ func TestReplicasDecideOnce(t *testing.T) {
 		if status != http.StatusOK {
 			t.Fatal(status)
 		}
+		heard.await(t, q.ID+"-pending-0") // or nothing would be told of a question that is over so soon
 		half := round%2 == 1 // of the approvers deny
 		counts := counter{}
 		var all sync.WaitGroup
@@ -268,8 +301,14 @@ func TestReplicasDecideOnce(t *testing.T) {
 			t.Errorf("round %d: %v, %+v", round, counts.of, got)
 		}
 		ends.add(got.State)
+		heard.await(t, fmt.Sprintf("%s-%s-%d", q.ID, got.State, len(got.Votes)))
 	}
 	t.Log(ends.of)
+	for id, n := range heard.of {
+		if n != 1 {
+			t.Errorf("the webhook was told %d times of %s", n, id)
+		}
+	}
 	over, err := w.centre.Store.ListQuestions(t.Context(), time.Now().Add(-time.Hour), 100)
 	if err != nil || len(over) != rounds {
 		t.Errorf("%d questions are kept of %d: %v", len(over), rounds, err)
