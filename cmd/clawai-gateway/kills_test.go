@@ -7,11 +7,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/enrolment"
@@ -236,7 +239,8 @@ func TestKillsUnderLoad(t *testing.T) {
 		kills = 100
 	}
 	// The server's administrator has it say that something is kept before it is on the disk.
-	l := &load{team: newTeam(t, 2, "", "synchronous_commit=off", "wal_writer_delay=10s")}
+	l := &load{team: newTeam(t, 2, "[checkpoints]\nseconds = 1\n", "synchronous_commit=off", "wal_writer_delay=10s")}
+	l.shareCheckpointKey(t)
 	var all sync.WaitGroup
 	for i := range 2 {
 		grant := l.enrol()
@@ -264,7 +268,40 @@ func TestKillsUnderLoad(t *testing.T) {
 	}
 	l.checkRecords(t)
 	l.checkQuestions(t)
+	l.checkCheckpoints(t)
 	t.Logf("%v, %d segments, %d calls", l.counts.of, len(l.segments), len(l.asked))
+}
+
+// runCommand runs a command of the program on the folder of a centre.
+func runCommand(t *testing.T, r *replica, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append(args, "--dir", r.dir)...)
+	cmd.Env = append(os.Environ(), "CLAWAI_TEST_PLAY=gateway")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// shareCheckpointKey has all centres sign checkpoints by one key.
+func (l *load) shareCheckpointKey(t *testing.T) {
+	first := l.replicas[0]
+	runCommand(t, first, "checkpoint-key", "centre.example")
+	for _, r := range l.replicas[1:] {
+		for _, name := range []string{centre.CheckpointKeyFile, centre.CheckpointKeyFile + ".pub"} {
+			src, err := os.ReadFile(filepath.Join(first.dir, name))
+			l.must(err)
+			l.must(os.WriteFile(filepath.Join(r.dir, name), src, 0o600))
+		}
+	}
+}
+
+// checkCheckpoints verifies what the centres have signed, by the file of each.
+func (l *load) checkCheckpoints(t *testing.T) {
+	for _, r := range l.replicas {
+		t.Log(runCommand(t, r, "verify", "--key", filepath.Join(r.dir, centre.CheckpointKeyFile+".pub")))
+	}
 }
 
 // checkRecords compares each segment, and the index of its records, with what was shipped.
