@@ -271,7 +271,7 @@ func TestReplicasDecideOnce(t *testing.T) {
 			t.Fatal(status)
 		}
 		heard.await(t, q.ID+"-pending-0") // or nothing would be told of a question that is over so soon
-		half := round%2 == 1 // of the approvers deny
+		half := round%2 == 1              // of the approvers deny
 		counts := counter{}
 		var all sync.WaitGroup
 		for i, p := range people {
