@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"sync"
@@ -26,12 +27,14 @@ func BenchmarkAnswerToWaiter(b *testing.B) {
 		for i := range 20 {
 			_, q := w.call(w.replicas[0], grant.Token, "POST", "", newAsk(i))
 			idle.Go(func() {
+				time.Sleep(time.Duration(rand.IntN(2000)) * time.Millisecond) //nolint:gosec // calls do not begin to wait all at once
 				for {
 					select {
 					case <-over:
 						return
 					default:
-						w.call(w.replicas[i%2], grant.Token, "GET", "/"+q.ID+"?wait=5", nil)
+						seconds := 3 + rand.IntN(10) //nolint:gosec // nor do they end so
+						w.call(w.replicas[i%2], grant.Token, "GET", fmt.Sprintf("/%s?wait=%d", q.ID, seconds), nil)
 					}
 				}
 			})
