@@ -153,7 +153,7 @@ func TestKillsWhileALaptopShips(t *testing.T) {
 }
 
 // enrolDirectly enrols a laptop without a page.
-func enrolDirectly(t *testing.T, dir string) enrolment.Grant {
+func enrolDirectly(t testing.TB, dir string) enrolment.Grant {
 	t.Helper()
 	ctx := context.Background()
 	c, err := centre.Open(ctx, dir)

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -11,16 +12,33 @@ import (
 // schemaLock is the number of the lock that changes of the schema and of bundles take.
 const schemaLock = 0x636c6177
 
+// Connections of one centre to PostgreSQL, beside the one that listens.
+const (
+	most = 10
+	idle = time.Minute
+)
+
+// insistOnDisk has a connection commit only what is on the disk, where the server's administrator chose otherwise:
+// what is acknowledged to a laptop must outlive the server. Other settings wait for the disk, too.
+func insistOnDisk(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
+	return err
+}
+
 // OpenPostgres opens a database of PostgreSQL 14 or newer. url is as libpq reads it.
 func OpenPostgres(ctx context.Context, url, org string) (*Store, error) {
 	c, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, err // pgx leaves the password out
 	}
-	s := &Store{db: stdlib.OpenDB(*c), org: org, d: dialect{
+	s := &Store{db: stdlib.OpenDB(*c, stdlib.OptionAfterConnect(insistOnDisk)), org: org, d: dialect{
 		types:    map[string]string{"{int}": "BIGINT", "{bytes}": "BYTEA", "{serial}": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "{strict}": "", "{keyed}": ""},
 		numbered: true, lock: " FOR UPDATE", alone: fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", schemaLock),
+		notify: "SELECT pg_notify('" + questionChannel + "', ?)",
 	}}
-	s.db.SetMaxOpenConns(10)
+	s.listener = newListener(c)
+	s.db.SetMaxOpenConns(most)
+	s.db.SetMaxIdleConns(most) // or each burst of answers would wait for new connections
+	s.db.SetConnMaxIdleTime(idle)
 	return s.begin(ctx, c.Database+" at "+c.Host)
 }

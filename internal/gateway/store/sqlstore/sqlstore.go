@@ -26,6 +26,10 @@ type Store struct {
 	d     dialect
 	timed func(operation string, took time.Duration) // nil for nobody
 	turn  chan struct{}                              // holds something while somebody writes; nil: the database lets several write
+
+	watchers watchers
+	listener *listener   // nil: nobody else changes the database
+	reported func(error) // nil for nobody
 }
 
 var _ store.Store = (*Store)(nil)
@@ -37,6 +41,7 @@ type dialect struct {
 	lock     string            // behind a SELECT, keeps others from the row until the transaction ends
 	check    string            // a statement that answers "ok" for a file of the database that is whole; "": the server checks its own
 	alone    string            // a statement after which a transaction is the only one of its kind; "": each is alone
+	notify   string            // a statement that tells all centres of a question when the transaction is committed; "": there is one centre
 }
 
 // patience is how long a transaction waits for another one's lock.
@@ -110,7 +115,12 @@ func (s *Store) tellTime(operation string, began time.Time) {
 }
 
 // Close closes the database.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	if s.listener != nil {
+		s.listener.close()
+	}
+	return s.db.Close()
+}
 
 // writeTypes puts the types of this database into a statement of the schema.
 func (d *dialect) writeTypes(statement string) string {
@@ -151,6 +161,8 @@ type transaction struct {
 	ctx context.Context
 	tx  *sql.Tx
 	d   *dialect
+
+	told []string // questions whose watchers wait for the end of the transaction
 }
 
 func (t *transaction) exec(statement string, values ...any) (int64, error) {
@@ -174,6 +186,16 @@ func (t *transaction) lockAll() (err error) {
 	if t.d.alone != "" {
 		_, err = t.exec(t.d.alone)
 	}
+	return err
+}
+
+// tell tells of a change of a question, once it is committed.
+func (t *transaction) tell(org, question string) (err error) {
+	if t.d.notify == "" {
+		t.told = append(t.told, question)
+		return nil
+	}
+	_, err = t.exec(t.d.notify, org+"/"+question)
 	return err
 }
 
@@ -206,10 +228,17 @@ func (s *Store) change(ctx context.Context, change func(*transaction) error) err
 		return explain(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := change(&transaction{ctx: ctx, tx: tx, d: &s.d}); err != nil {
+	t := &transaction{ctx: ctx, tx: tx, d: &s.d}
+	if err := change(t); err != nil {
 		return explain(err)
 	}
-	return explain(tx.Commit())
+	if err := tx.Commit(); err != nil {
+		return explain(err)
+	}
+	for _, question := range t.told {
+		s.watchers.tell(question)
+	}
+	return nil
 }
 
 // execOne runs a statement that changes one row; store.ErrNone if it changes none.
