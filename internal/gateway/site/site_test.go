@@ -306,7 +306,7 @@ func TestBundles(t *testing.T) {
 		return w.do(w.laptop, r)
 	}
 	seven := make(7)
-	if _, err := w.centre.Publish(t.Context(), seven); err != nil {
+	if _, err := w.centre.Publish(t.Context(), seven, "ana"); err != nil {
 		t.Fatal(err)
 	}
 	status, body, headers := get("")
@@ -317,7 +317,7 @@ func TestBundles(t *testing.T) {
 	if status, body, _ := get(`"other", W/` + tag); status != 304 || body != "" {
 		t.Errorf("known: %d %q", status, body)
 	}
-	if _, err := w.centre.Publish(t.Context(), seven); err != nil {
+	if _, err := w.centre.Publish(t.Context(), seven, "ana"); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
 	stranger, _, err := bundle.NewKey("team.example")
@@ -327,7 +327,7 @@ func TestBundles(t *testing.T) {
 	w.must(err)
 	changed := bytes.Replace(make(9), []byte(`"deny"`), []byte(`"deni"`), 1)
 	for said, src := range map[string][]byte{"older": make(6), "the same counter": make(7, -time.Hour), "unsigned": unsigned, "another key": foreign, "changed": changed, "nothing": nil, "cut": seven[:len(seven)-1]} {
-		if _, err := w.centre.Publish(t.Context(), src); err == nil {
+		if _, err := w.centre.Publish(t.Context(), src, "ana"); err == nil {
 			t.Errorf("%s was published", said)
 		}
 	}
@@ -335,7 +335,7 @@ func TestBundles(t *testing.T) {
 		t.Errorf("after what was refused: %d", status)
 	}
 	eight := make(8)
-	_, err = w.centre.Publish(t.Context(), eight)
+	_, err = w.centre.Publish(t.Context(), eight, "ana")
 	w.must(err)
 	if status, body, _ := get(tag); status != 200 || body != string(eight) {
 		t.Errorf("%d, %q", status, body)
