@@ -108,13 +108,13 @@ func (c *Centre) UseMachine(ctx context.Context, m Machine, once bool) error {
 	}
 	if once {
 		if m.workload.Token == "" {
-			return workload.ErrNameless
+			return workload.ErrNameless.Of(m.Issuer, m.Subject)
 		}
 		// By then every rule takes the token for too old, also if a clock is set back.
 		until := now.Add(2 * workload.MaxMinutes * time.Minute)
 		err := c.Store.UseToken(ctx, c.hashSecret("token of a workload", m.workload.Token), now, until)
 		if errors.Is(err, store.ErrTwice) {
-			return workload.ErrTwice
+			return workload.ErrTwice.Of(m.Issuer, m.Subject)
 		}
 		if err != nil {
 			return err

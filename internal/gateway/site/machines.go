@@ -49,10 +49,10 @@ func (s *Site) answerMachine(w http.ResponseWriter, r *http.Request) (*reply, er
 		return nil, s.refuseMachine(w, r, err)
 	}
 	if !who.Has(rt.roles...) {
-		return nil, refuse(http.StatusForbidden, fmt.Sprintf("This key has not the role for that: %s.", strings.Join(rt.roles, " or ")))
+		return nil, refuse(http.StatusForbidden, fmt.Sprintf("This key or token has not the role for that: %s.", strings.Join(rt.roles, " or ")))
 	}
 	if !s.beginWork(who.Key(), maxParts) {
-		return nil, refuse(http.StatusTooManyRequests, fmt.Sprintf("%d requests of this key are being answered; send one after the other.", maxParts))
+		return nil, refuse(http.StatusTooManyRequests, fmt.Sprintf("%d requests of this machine are being answered; send one after the other.", maxParts))
 	}
 	defer s.endWork(who.Key())
 	if err := s.centre.UseMachine(r.Context(), who, rt.once); err != nil {

@@ -85,7 +85,7 @@ func TestJobsPublishWithTheirTokens(t *testing.T) {
 	for _, err := range told {
 		log = append(log, err.Error())
 	}
-	if text := strings.Join(log, "\n"); !strings.Contains(text, `"repo:other/policy:ref:refs/heads/main"`) || !strings.Contains(text, `publishes: repository is "other/policy"`) || !strings.Contains(text, "used before") {
+	if text := strings.Join(log, "\n"); !strings.Contains(text, `"repo:other/policy:ref:refs/heads/main"`) || !strings.Contains(text, `publishes: repository is "other/policy"`) || !strings.Contains(text, `main": it was used before`) {
 		t.Errorf("the administrator is told:\n%s", text)
 	}
 	if w.databaseHas(t, "refs/pull") || w.databaseHas(t, job) {

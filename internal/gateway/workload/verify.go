@@ -66,6 +66,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // Away reports whether the issuer, and not the token, is at fault.
 func (e *Error) Away() bool { return e.Status == http.StatusServiceUnavailable }
 
+// Of returns the error with who sent the token, for the administrator.
+func (e *Error) Of(issuer, subject string) *Error {
+	return &Error{e.Status, e.Text, fmt.Errorf("%s: %s: %w", issuer, cutText(subject), e.Err)}
+}
+
 // Errors of a token that counts once.
 var (
 	ErrTwice = &Error{http.StatusUnauthorized, "This token was used before, and publishes once: ask your platform for a new one.", errors.New("it was used before")}
@@ -109,7 +114,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Workload, error) {
 	}
 	who, err := v.judge(address, token.Subject, said)
 	if refused, ok := errors.AsType[*Error](err); ok {
-		refused.Err = fmt.Errorf("%s: %s: %w", address, cutText(token.Subject), refused.Err)
+		err = refused.Of(address, token.Subject)
 	}
 	return who, err
 }
