@@ -33,6 +33,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/gateway/store/sqlstore"
+	"github.com/clawai/clawai/internal/gateway/workload"
 	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/state/bundle"
 	"github.com/clawai/clawai/internal/state/config"
@@ -56,6 +57,7 @@ type Settings struct {
 	Listen     Listen                    `toml:"listen"`
 	OIDC       signin.Settings           `toml:"oidc"`
 	Roles      []principal.Role          `toml:"role"`
+	Workloads  []workload.Settings       `toml:"workload"`
 	Slack      message.SlackSettings     `toml:"slack"`
 	Webhooks   []message.WebhookSettings `toml:"webhook"`
 	Mail       message.MailSettings      `toml:"mail"`
@@ -131,7 +133,7 @@ func (s *Settings) check() error {
 	if err := s.Checkpoints.check(); err != nil {
 		return fmt.Errorf("checkpoints: %w", err)
 	}
-	for name, err := range map[string]error{"slack": s.Slack.Check(), "webhook": message.CheckWebhooks(s.Webhooks), "mail": s.Mail.Check()} {
+	for name, err := range map[string]error{"slack": s.Slack.Check(), "webhook": message.CheckWebhooks(s.Webhooks), "workload": workload.CheckSettings(s.Workloads, s.OIDC.ClientID), "mail": s.Mail.Check()} {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -183,6 +185,7 @@ type Centre struct {
 	guesses   limit // codes that were typed wrong, by person
 	wrongKeys limit // of machines, by network
 	answers   limit // of the identity provider, by the browser's address: each makes the centre ask the provider
+	workloads *workload.Verifier
 
 	signing   sync.Mutex // while a checkpoint is made
 	signed    signedFile
@@ -235,7 +238,7 @@ func IsThere(folder string) bool {
 
 func newCentre(db store.Store, s Settings, key []byte, now func() time.Time) *Centre {
 	return &Centre{
-		Store: db, Settings: s, key: key, now: now,
+		Store: db, Settings: s, key: key, now: now, workloads: workload.NewVerifier(s.Workloads, now),
 		begun: limit{most: 20, each: 10 * time.Minute}, guesses: limit{most: 10, each: 10 * time.Minute},
 		answers: limit{most: 300, each: 10 * time.Minute}, wrongKeys: limit{most: 20, each: 10 * time.Minute},
 	}

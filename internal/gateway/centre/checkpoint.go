@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/clawai/clawai/internal/gateway/mirror"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/checkpoint"
 	"github.com/clawai/clawai/internal/state/config"
@@ -34,6 +35,7 @@ type Checkpoints struct {
 	Key     string `toml:"key"`     // file of the secret key
 	File    string `toml:"file"`    // to which each checkpoint is added
 	Witness string `toml:"witness"` // address of a witness (C2SP tlog-witness); "" for none
+	Git     string `toml:"git"`     // remote to which clawai-gateway checkpoint-push pushes the file; "" for none
 	Seconds int    `toml:"seconds"` // between two checkpoints
 }
 
@@ -44,6 +46,11 @@ func (s *Checkpoints) check() error {
 	}
 	if s.Key == "" || s.File == "" {
 		return errors.New("key and file name files; leave them out for those in the centre's folder")
+	}
+	if s.Git != "" {
+		if err := mirror.CheckRemote(s.Git); err != nil {
+			return fmt.Errorf("git: %w", err)
+		}
 	}
 	if s.Witness == "" {
 		return nil

@@ -293,8 +293,8 @@ type BundleError struct{ error }
 func (e *BundleError) Unwrap() error { return e.error }
 
 // Publish keeps a bundle that laptops take from then on, if one of the keys in gateway.toml has
-// signed it and its counter is higher than that of every bundle before.
-func (c *Centre) Publish(ctx context.Context, src []byte) (store.Bundle, error) {
+// signed it and its counter is higher than that of every bundle before. by is who publishes it.
+func (c *Centre) Publish(ctx context.Context, src []byte, by string) (store.Bundle, error) {
 	if len(c.Settings.BundleKeys) == 0 {
 		return store.Bundle{}, &BundleError{ErrNoKeys}
 	}
@@ -303,7 +303,7 @@ func (c *Centre) Publish(ctx context.Context, src []byte) (store.Bundle, error) 
 		return store.Bundle{}, &BundleError{err}
 	}
 	sum := sha256.Sum256(src)
-	kept := store.Bundle{Counter: b.Counter, Digest: hex.EncodeToString(sum[:]), Created: b.Created, Published: c.now(), Key: strings.Join(signers, ", "), Bytes: src}
+	kept := store.Bundle{Counter: b.Counter, Digest: hex.EncodeToString(sum[:]), Created: b.Created, Published: c.now(), Key: strings.Join(signers, ", "), By: by, Bytes: src}
 	err = c.Store.AddBundle(ctx, kept)
 	if errors.Is(err, store.ErrOlder) {
 		newest, findErr := c.Store.FindNewestBundle(ctx)

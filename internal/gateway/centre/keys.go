@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/gateway/workload"
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
@@ -75,17 +76,101 @@ func keyText(k *store.Key, secret string) string {
 	return strings.Join([]string{k.ID, k.Name, strings.Join(k.Roles, ","), strconv.FormatInt(k.Expires.Unix(), 10), secret}, "\x00")
 }
 
-// CheckKey returns the machine whose key this is, with the roles of the key. ErrNoAccess: it is none, or
-// counts no more. ErrTooOften: too many that were none came from this network.
-func (c *Centre) CheckKey(ctx context.Context, token, address string) (principal.Principal, error) {
-	p, err := c.findMachine(ctx, token)
-	if errors.Is(err, ErrNoAccess) && !c.wrongKeys.take(networkOf(address), c.now()) {
-		err = ErrTooOften
-	}
-	return p, err
+// Machine is who asks for what machines can do: the owner of a key, or a workload.
+type Machine struct {
+	principal.Principal
+	workload *workload.Workload // nil: it has a key
 }
 
-func (c *Centre) findMachine(ctx context.Context, token string) (p principal.Principal, err error) {
+// CheckMachine returns the machine that sends a key of the centre or the token of a workload, with its roles.
+// ErrNoAccess: it is no key, or counts no more. A *workload.Error: it is no token that counts. ErrTooOften: too
+// many that were none came from this network.
+func (c *Centre) CheckMachine(ctx context.Context, token, address string) (m Machine, err error) {
+	if workload.IsToken(token) {
+		var w workload.Workload
+		w, err = c.workloads.Verify(ctx, token)
+		m = Machine{w.Principal, &w}
+	} else {
+		m.Principal, err = c.findKey(ctx, token)
+	}
+	refused, ok := errors.AsType[*workload.Error](err)
+	if (errors.Is(err, ErrNoAccess) || ok && !refused.Away()) && !c.wrongKeys.take(networkOf(address), c.now()) {
+		err = ErrTooOften
+	}
+	return m, err
+}
+
+// UseMachine keeps that a machine was let in. What it asks for with once, a token of a workload asks for once.
+func (c *Centre) UseMachine(ctx context.Context, m Machine, once bool) error {
+	now := c.now()
+	if m.workload == nil {
+		return c.Store.TouchKey(ctx, m.Subject, now)
+	}
+	if once {
+		if m.workload.Token == "" {
+			return workload.ErrNameless.Of(m.Issuer, m.Subject)
+		}
+		// By then every rule takes the token for too old, also if a clock is set back.
+		until := now.Add(2 * workload.MaxMinutes * time.Minute)
+		err := c.Store.UseToken(ctx, c.hashSecret("token of a workload", m.workload.Token), now, until)
+		if errors.Is(err, store.ErrTwice) {
+			return workload.ErrTwice.Of(m.Issuer, m.Subject)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, rule := range m.workload.Rules {
+		if err := c.Store.TouchWorkload(ctx, store.WorkloadUse{Rule: rule, Issuer: m.Issuer, Subject: m.Subject, Used: now}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WorkloadRule is a [[workload]] with its last use.
+type WorkloadRule struct {
+	workload.Settings
+	Use store.WorkloadUse
+}
+
+// ListWorkloads returns the rules of workloads in the order of gateway.toml. A use under another issuer was that
+// of another rule with this name.
+func (c *Centre) ListWorkloads(ctx context.Context) (rules []WorkloadRule, err error) {
+	uses, err := c.Store.ListWorkloadUses(ctx)
+	for _, s := range c.Settings.Workloads {
+		r := WorkloadRule{Settings: s}
+		for _, u := range uses {
+			if u.Rule == s.Name && u.Issuer == s.Issuer {
+				r.Use = u
+			}
+		}
+		rules = append(rules, r)
+	}
+	return rules, err
+}
+
+// StateOfKey says in words whether a key counts, and until when.
+func StateOfKey(k *store.Key, now time.Time) string {
+	end := k.Expires
+	if !k.Ends.IsZero() && k.Ends.Before(end) {
+		end = k.Ends
+	}
+	switch {
+	case !k.Revoked.IsZero():
+		return "revoked"
+	case k.IsOver(now):
+		return "over since " + end.UTC().Format(time.DateOnly)
+	}
+	return "until " + end.UTC().Format(time.DateTime)
+}
+
+// LookAtIssuers asks each issuer of workloads what it says of itself.
+func (c *Centre) LookAtIssuers(ctx context.Context, tell func(address string, ahead time.Duration, known bool, err error)) {
+	c.workloads.Look(ctx, tell)
+}
+
+func (c *Centre) findKey(ctx context.Context, token string) (p principal.Principal, err error) {
 	id, secret, ok := splitToken(token)
 	if !ok {
 		return p, ErrNoAccess
@@ -98,7 +183,7 @@ func (c *Centre) findMachine(ctx context.Context, token string) (p principal.Pri
 	if err != nil {
 		return p, err
 	}
-	return principal.Principal{Issuer: principal.Machine, Subject: k.ID, Name: k.Name, GroupsKnown: true, Roles: k.Roles}, c.Store.TouchKey(ctx, id, now)
+	return principal.Principal{Issuer: principal.Machine, Subject: k.ID, Name: k.Name, GroupsKnown: true, Roles: k.Roles}, nil
 }
 
 // splitToken returns the id and the secret of clw_ID_SECRET.

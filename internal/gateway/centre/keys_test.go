@@ -17,7 +17,7 @@ func TestKeyIsBoundToRolesAndLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.CheckKey(t.Context(), token, "127.0.0.1")
+	p, err := c.CheckMachine(t.Context(), token, "127.0.0.1")
 	if err != nil || p.Issuer != principal.Machine || p.Subject != k.ID || !p.Has(principal.Auditor) || p.Has(principal.Payload, principal.Admin, principal.Publish) || len(p.Roles) != 1 {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -41,16 +41,16 @@ func TestKeyIsBoundToRolesAndLife(t *testing.T) {
 		if err := c.Store.AddKey(t.Context(), changed, hash, "", time.Time{}); err != nil {
 			continue // two changes with one id
 		}
-		if p, err := c.CheckKey(t.Context(), "clw_"+changed.ID+"_"+secretOf, "127.0.0.1"); !errors.Is(err, ErrNoAccess) {
+		if p, err := c.CheckMachine(t.Context(), "clw_"+changed.ID+"_"+secretOf, "127.0.0.1"); !errors.Is(err, ErrNoAccess) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
 	*now = k.Expires.Add(-time.Second)
-	if _, err := c.CheckKey(t.Context(), token, "127.0.0.1"); err != nil {
+	if _, err := c.CheckMachine(t.Context(), token, "127.0.0.1"); err != nil {
 		t.Error(err)
 	}
 	*now = k.Expires
-	if _, err := c.CheckKey(t.Context(), token, "127.0.0.1"); !errors.Is(err, ErrNoAccess) {
+	if _, err := c.CheckMachine(t.Context(), token, "127.0.0.1"); !errors.Is(err, ErrNoAccess) {
 		t.Errorf("an expired key: %v", err)
 	}
 }

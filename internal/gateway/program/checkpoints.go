@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/mirror"
 	"github.com/clawai/clawai/internal/state/bundle"
 	"github.com/clawai/clawai/internal/state/checkpoint"
 	"github.com/clawai/clawai/internal/text/term"
@@ -100,6 +103,46 @@ func runVerify(c *call) error {
 		return errFailed
 	}
 	_, err = fmt.Fprintf(c.stdout, "Intact: %d checkpoints with %d heads of %d segments, %d bytes.\n", v.Checkpoints, v.Heads, v.Segments, v.Bytes)
+	return err
+}
+
+// mirrorFolder is the git repository in the centre's folder from which checkpoints are pushed.
+const mirrorFolder = "checkpoints.mirror"
+
+// runCheckpointPush pushes the file of checkpoints to the git remote that gateway.toml names.
+func runCheckpointPush(c *call) error {
+	s, err := centre.ReadSettings(c.dir)
+	if err != nil {
+		return err
+	}
+	set := s.Checkpoints
+	if set.Git == "" {
+		return usagef("%s names no remote: write git = \"ssh://git@HOST/PATH\" into its [checkpoints]", filepath.Join(c.dir, centre.SettingsFile))
+	}
+	path := set.FileIn(c.dir)
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("%w; the centre writes it with its first checkpoint, once there is a key: clawai-gateway checkpoint-key --dir %s NAME", err, c.dir)
+	}
+	defer func() { _ = file.Close() }()
+	folder, err := filepath.Abs(filepath.Join(c.dir, mirrorFolder))
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	m := mirror.Mirror{Folder: folder, Remote: set.Git}
+	r, err := m.Push(ctx, file)
+	switch {
+	case errors.Is(err, mirror.ErrOther):
+		return fmt.Errorf("%w; nothing was pushed. Compare the two: clawai-gateway verify --dir %s --key FILE --checkpoints COPY", err, c.dir)
+	case err != nil:
+		return err
+	case r.Before == r.Now:
+		_, err = fmt.Fprintf(c.stdout, "nothing new: the remote has all %d bytes\n", r.Now)
+	default:
+		_, err = fmt.Fprintf(c.stdout, "pushed: %d bytes more, commit %s\n", r.Now-r.Before, r.Commit)
+	}
 	return err
 }
 

@@ -92,6 +92,9 @@ func openExisting(ctx context.Context, dir string) (*centre.Centre, error) {
 	return centre.Open(ctx, dir)
 }
 
+// commandLine stands for whoever runs a command in the centre's folder.
+const commandLine = "the command line of the centre"
+
 func runPublish(c *call) error {
 	src, err := readBundle(c.arguments[0])
 	if err != nil {
@@ -103,7 +106,7 @@ func runPublish(c *call) error {
 		return err
 	}
 	defer func() { _ = is.Close() }()
-	b, err := is.Publish(ctx, src)
+	b, err := is.Publish(ctx, src, commandLine)
 	if err != nil {
 		return fmt.Errorf("%s is not published: %w", c.arguments[0], err)
 	}

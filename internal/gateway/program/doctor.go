@@ -111,6 +111,21 @@ func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say func(o
 	}
 	say(true, "laptops: %d", len(all))
 	checkCheckpoints(ctx, is, say)
+	checkIssuers(ctx, is, say)
+}
+
+// checkIssuers checks that the issuers of workloads answer.
+func checkIssuers(ctx context.Context, is *centre.Centre, say func(ok bool, format string, a ...any)) {
+	is.LookAtIssuers(ctx, func(address string, ahead time.Duration, known bool, err error) {
+		switch {
+		case err != nil:
+			say(false, "workloads: %s: %v; issuer in gateway.toml must be the address that it writes into its tokens, and this machine must reach it", address, err)
+		case known && ahead.Abs() > mostAhead:
+			say(false, "workloads: the clock of %s is %v ahead of this machine's, and tokens would not count; set the clock, for example by systemd-timesyncd", address, ahead.Round(time.Second))
+		default:
+			say(true, "workloads: %s answers", address)
+		}
+	})
 }
 
 // checkPublic checks what a centre without --dev needs of others: its certificate, its name on the

@@ -34,9 +34,13 @@ func runKeys(c *call) error {
 		if err != nil {
 			return err
 		}
-		if len(all) == 0 {
-			_, err := fmt.Fprintf(c.stdout, "no machine has a key; make one with: clawai-gateway key-add --dir %s --role publish NAME\n", c.dir)
+		rules, err := is.ListWorkloads(ctx)
+		if err != nil {
 			return err
+		}
+		if len(all) == 0 {
+			fmt.Fprintf(c.stdout, "no machine has a key; make one with: clawai-gateway key-add --dir %s --role publish NAME\n", c.dir)
+			return c.listWorkloads(rules)
 		}
 		w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "ID\tNAME\tROLES\tSTATE\tUSED")
@@ -46,25 +50,28 @@ func runKeys(c *call) error {
 			if !k.Used.IsZero() {
 				used = k.Used.Format(time.DateTime)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.ID, term.VisibleText(k.Name), strings.Join(k.Roles, ","), stateOfKey(k, is.Now()), used)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.ID, term.VisibleText(k.Name), strings.Join(k.Roles, ","), centre.StateOfKey(k, is.Now()), used)
 		}
-		return w.Flush()
+		return errors.Join(w.Flush(), c.listWorkloads(rules))
 	})
 }
 
-// stateOfKey says in words whether a key counts, and until when.
-func stateOfKey(k *store.Key, now time.Time) string {
-	end := k.Expires
-	if !k.Ends.IsZero() && k.Ends.Before(end) {
-		end = k.Ends
+// listWorkloads writes the rules of workloads, and what each let in last.
+func (c *call) listWorkloads(rules []centre.WorkloadRule) error {
+	if len(rules) == 0 {
+		return nil
 	}
-	switch {
-	case !k.Revoked.IsZero():
-		return "revoked"
-	case k.IsOver(now):
-		return "over since " + end.Format(time.DateOnly)
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nWORKLOAD\tISSUER\tROLES\tUSED\tBY")
+	for i := range rules {
+		r := &rules[i]
+		used := "never"
+		if !r.Use.Used.IsZero() {
+			used = r.Use.Used.Format(time.DateTime)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Name, term.VisibleText(r.Issuer), strings.Join(r.Roles, ","), used, term.VisibleText(r.Use.Subject))
 	}
-	return "until " + end.UTC().Format(time.DateTime)
+	return w.Flush()
 }
 
 func runKeyAdd(c *call) error {

@@ -76,6 +76,7 @@ var commands = []command{
 	}},
 	{"key-revoke", "--dir DIR KEY", "end a key at once, by its id", 1, runKeyRevoke, nil},
 	{"checkpoint-key", "--dir DIR NAME", "make the key that signs what the centre holds, so that a change of its database shows", 1, runCheckpointKey, nil},
+	{"checkpoint-push", "--dir DIR", "push the file of checkpoints to the git remote that gateway.toml names", 0, runCheckpointPush, nil},
 	{"verify", "--dir DIR --key FILE [--checkpoints FILE]", "compare the database with the signed checkpoints", 0, runVerify, func(c *call, f *flag.FlagSet) {
 		f.StringVar(&c.key, "key", "", "the `FILE` with the public key of checkpoints")
 		f.StringVar(&c.checkpoints, "checkpoints", "", "the `FILE` of checkpoints, or a copy of it; without it the one that gateway.toml names")

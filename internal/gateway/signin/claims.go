@@ -2,9 +2,8 @@ package signin
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/gateway/issuer"
 	"github.com/clawai/clawai/internal/gateway/principal"
 )
 
@@ -40,9 +39,7 @@ func (c claims) text(name string) string {
 	return value
 }
 
-func isPlain(s string) bool {
-	return s != "" && len(s) <= maxText && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
-}
+func isPlain(s string) bool { return issuer.IsPlain(s, maxText) }
 
 // hasElsewhere reports whether the provider keeps the groups elsewhere, because there are too many for a
 // token. Entra ID does that beyond 200 groups (_claim_names, or hasgroups).

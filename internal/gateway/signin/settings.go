@@ -5,9 +5,9 @@ package signin
 import (
 	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"slices"
+
+	"github.com/clawai/clawai/internal/gateway/issuer"
 )
 
 // Settings are the [oidc] of gateway.toml.
@@ -34,14 +34,9 @@ func (s *Settings) Check() error {
 		}
 		return nil
 	}
-	u, err := url.Parse(s.Issuer)
-	switch {
+	switch err := issuer.CheckAddress(s.Issuer); {
 	case err != nil:
-		return fmt.Errorf("issuer: %w", err)
-	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("issuer %q is not an address such as https://login.example", s.Issuer)
-	case u.Scheme != "https" && !isLoopback(u):
-		return fmt.Errorf("issuer %q would send passwords and tokens in clear; it begins with https://", s.Issuer)
+		return err
 	case s.ClientID == "":
 		return errors.New("client_id is missing; it is the name that your identity provider gave to this centre")
 	case s.SecretFile != "" && s.SecretEnv != "":
@@ -52,10 +47,4 @@ func (s *Settings) Check() error {
 		return errors.New("scopes has an empty one")
 	}
 	return nil
-}
-
-// isLoopback reports whether an address is plain HTTP of this machine.
-func isLoopback(u *url.URL) bool {
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback())
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/gateway/issuer"
 	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/testing/oidctest"
 )
@@ -276,16 +277,16 @@ func TestUnknownKeysAreBounded(t *testing.T) {
 			t.Fatal("a token of an unknown key")
 		}
 	}
-	if n := w.idp.KeysRead(); n != mostKeys {
-		t.Errorf("the keys were read %d times, want %d", n, mostKeys)
+	if n := w.idp.KeysRead(); n != issuer.MostKeys {
+		t.Errorf("the keys were read %d times, want %d", n, issuer.MostKeys)
 	}
 	w.idp.Set(func(p *oidctest.Provider) { p.Header, p.KeysDown = nil, true })
 	if _, err := w.signIn(); err != nil {
 		t.Errorf("with keys that are known: %v", err)
 	}
-	w.now = w.now.Add(keysEvery)
+	w.now = w.now.Add(issuer.KeysEvery)
 	w.idp.Set(func(p *oidctest.Provider) { p.Header, p.KeysDown = map[string]any{"kid": "two"}, false })
-	if _, err := w.signIn(); err == nil || w.idp.KeysRead() != mostKeys+1 {
+	if _, err := w.signIn(); err == nil || w.idp.KeysRead() != issuer.MostKeys+1 {
 		t.Errorf("a minute later: %v, %d", err, w.idp.KeysRead())
 	}
 }
@@ -303,7 +304,7 @@ func TestAProviderThatIsDown(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		ok    bool
-	}{{freshFor - time.Second, true}, {keptFor - time.Second, true}, {keptFor, false}} {
+	}{{issuer.FreshFor - time.Second, true}, {issuer.KeptFor - time.Second, true}, {issuer.KeptFor, false}} {
 		w.now = first.Add(c.after)
 		if _, err := w.p.Begin(t.Context(), flow); (err == nil) != c.ok {
 			t.Errorf("after %v: %v", c.after, err)
@@ -313,7 +314,7 @@ func TestAProviderThatIsDown(t *testing.T) {
 	if _, err := w.p.Begin(t.Context(), flow); err == nil {
 		t.Error("it was asked again at once")
 	}
-	w.now = w.now.Add(retryAfter)
+	w.now = w.now.Add(issuer.RetryAfter)
 	if _, err := w.p.Begin(t.Context(), flow); err != nil {
 		t.Errorf("it is back: %v", err)
 	}

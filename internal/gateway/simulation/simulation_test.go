@@ -119,7 +119,7 @@ func publish(t *testing.T, c *centre.Centre, secret, policy string) {
 		text, err = bundle.Sign(text, secret)
 	}
 	if err == nil {
-		_, err = c.Publish(t.Context(), text)
+		_, err = c.Publish(t.Context(), text, "ana")
 	}
 	if err != nil {
 		t.Fatal(err)

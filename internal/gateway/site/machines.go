@@ -8,21 +8,24 @@ import (
 
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/workload"
 	"github.com/clawai/clawai/internal/state/bundle"
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// machinePrefix begins the paths for machines, such as jobs of CI. They show a key of the centre.
+// machinePrefix begins the paths for machines, such as jobs of CI. They show a key of the centre, or a
+// token of their platform.
 const machinePrefix = "/v1/machine/"
 
 // machineRoutes are what a machine can ask, each for one of some roles.
 var machineRoutes = map[string]struct {
 	method string
 	roles  []string
+	once   bool // a token of a workload counts once
 	answer func(*visit) (*reply, error)
 }{
-	machinePrefix + "bundle":  {http.MethodPut, []string{principal.Publish}, (*visit).takeBundle},
-	machinePrefix + "records": {http.MethodGet, []string{principal.Auditor, principal.Payload}, (*visit).answerRecordList},
+	machinePrefix + "bundle":  {http.MethodPut, []string{principal.Publish}, true, (*visit).takeBundle},
+	machinePrefix + "records": {http.MethodGet, []string{principal.Auditor, principal.Payload}, false, (*visit).answerRecordList},
 }
 
 // answerMachine answers a machine.
@@ -39,25 +42,44 @@ func (s *Site) answerMachine(w http.ResponseWriter, r *http.Request) (*reply, er
 	}
 	if bearerOf(r) == "" {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="clawai"`)
-		return nil, refuse(http.StatusUnauthorized, "A machine sends its key in the header Authorization: Bearer KEY; make one with: clawai-gateway key-add")
+		return nil, refuse(http.StatusUnauthorized, "A machine sends its key, or a token of its platform, in the header Authorization: Bearer KEY; make a key with: clawai-gateway key-add")
 	}
-	who, err := s.centre.CheckKey(r.Context(), bearerOf(r), s.addressOf(r))
-	switch {
-	case errors.Is(err, centre.ErrNoAccess):
-		w.Header().Set("WWW-Authenticate", `Bearer realm="clawai"`)
-		return nil, refuse(http.StatusUnauthorized, "This key is not valid here: it has expired, was revoked or replaced, or is another centre's.")
-	case errors.Is(err, centre.ErrTooOften):
-		return nil, refuse(http.StatusTooManyRequests, "Too many keys that are not valid came from this address; wait some minutes and try again.")
-	case err != nil:
-		return nil, err
-	case !who.Has(rt.roles...):
-		return nil, refuse(http.StatusForbidden, fmt.Sprintf("This key has not the role for that: %s.", strings.Join(rt.roles, " or ")))
+	who, err := s.centre.CheckMachine(r.Context(), bearerOf(r), s.addressOf(r))
+	if err != nil {
+		return nil, s.refuseMachine(w, r, err)
+	}
+	if !who.Has(rt.roles...) {
+		return nil, refuse(http.StatusForbidden, fmt.Sprintf("This key or token has not the role for that: %s.", strings.Join(rt.roles, " or ")))
 	}
 	if !s.beginWork(who.Key(), maxParts) {
-		return nil, refuse(http.StatusTooManyRequests, fmt.Sprintf("%d requests of this key are being answered; send one after the other.", maxParts))
+		return nil, refuse(http.StatusTooManyRequests, fmt.Sprintf("%d requests of this machine are being answered; send one after the other.", maxParts))
 	}
 	defer s.endWork(who.Key())
-	return rt.answer(&visit{s: s, w: w, r: r, who: who})
+	if err := s.centre.UseMachine(r.Context(), who, rt.once); err != nil {
+		return nil, s.refuseMachine(w, r, err)
+	}
+	return rt.answer(&visit{s: s, w: w, r: r, who: who.Principal})
+}
+
+// refuseMachine returns what a machine is told that is not let in. Of a token, the centre's administrator is told
+// more: what the rules are is not for whoever sends one.
+func (s *Site) refuseMachine(w http.ResponseWriter, r *http.Request, err error) error {
+	refused, ok := errors.AsType[*workload.Error](err)
+	switch {
+	case errors.Is(err, centre.ErrNoAccess):
+		err = refuse(http.StatusUnauthorized, "This key is not valid here: it has expired, was revoked or replaced, or is another centre's.")
+	case errors.Is(err, centre.ErrTooOften):
+		return refuse(http.StatusTooManyRequests, "Too many keys that are not valid came from this address; wait some minutes and try again.")
+	case ok:
+		if s.Report != nil && r.Context().Err() == nil {
+			s.Report(refused)
+		}
+		err = refuse(refused.Status, refused.Text)
+	default:
+		return err
+	}
+	w.Header().Set("WWW-Authenticate", `Bearer realm="clawai"`)
+	return err
 }
 
 // takeBundle publishes a bundle that others have signed.
@@ -66,7 +88,7 @@ func (v *visit) takeBundle() (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := v.s.centre.Publish(v.r.Context(), src)
+	b, err := v.s.centre.Publish(v.r.Context(), src, v.who.String())
 	if refused, ok := errors.AsType[*centre.BundleError](err); ok {
 		return nil, refuse(http.StatusUnprocessableEntity, "The bundle is not published: "+term.VisibleText(refused.Error()))
 	}

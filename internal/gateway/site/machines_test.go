@@ -74,17 +74,20 @@ func TestKeysOpenWhatTheirRolesSay(t *testing.T) {
 	}
 }
 
+// signBundle returns a bundle that a key has signed.
+func (w *world) signBundle(counter uint64, key string) string {
+	w.t.Helper()
+	src, err := bundle.Write(bundle.Bundle{Counter: counter, Created: time.Now(), Files: []bundle.File{{Name: bundle.PolicyName, Text: []byte("[[rule]]\naction = \"deny\"\ntool = \"*\"\n")}}})
+	w.must(err)
+	src, err = bundle.Sign(src, key)
+	w.must(err)
+	return string(src)
+}
+
 // A machine publishes what others have signed, and nothing else.
 func TestMachinePublishesABundle(t *testing.T) {
 	w := newWorld(t)
 	_, token := w.newMachineKey(principal.Publish)
-	sign := func(counter uint64, key string) string {
-		src, err := bundle.Write(bundle.Bundle{Counter: counter, Created: time.Now(), Files: []bundle.File{{Name: bundle.PolicyName, Text: []byte("[[rule]]\naction = \"deny\"\ntool = \"*\"\n")}}})
-		w.must(err)
-		src, err = bundle.Sign(src, key)
-		w.must(err)
-		return string(src)
-	}
 	other, _, err := bundle.NewKey("other.example")
 	w.must(err)
 	for _, c := range []struct {
@@ -92,7 +95,7 @@ func TestMachinePublishesABundle(t *testing.T) {
 		status int
 		part   string
 	}{
-		{sign(2, other), 422, "by none of the keys"}, {sign(2, w.secret), 200, `"counter":2`}, {sign(1, w.secret), 422, "--counter 3"}, {strings.Repeat("x", bundle.MaxSize+1), 413, "bytes"},
+		{w.signBundle(2, other), 422, "by none of the keys"}, {w.signBundle(2, w.secret), 200, `"counter":2`}, {w.signBundle(1, w.secret), 422, "--counter 3"}, {strings.Repeat("x", bundle.MaxSize+1), 413, "bytes"},
 	} {
 		if status, body := w.asMachine(token, "PUT", bundleOfMachines, c.body); status != c.status || !strings.Contains(body, c.part) {
 			t.Errorf("%d %s, want %d %q", status, body, c.status, c.part)

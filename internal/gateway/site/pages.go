@@ -31,6 +31,7 @@ const (
 	recordsPage   = "/records"
 	RecordPath    = recordsPage + "/" // followed by the number of a record
 	bundlesPage   = "/bundles"
+	keysPage      = "/keys"
 )
 
 // visit is one request of a person.
@@ -63,7 +64,7 @@ var (
 var tabs = []struct {
 	path, title string
 	roles       []string
-}{{questionsPage, "Questions", nil}, {"/", "Overview", readers}, {laptopsPage, "Laptops", readers}, {recordsPage, "Records", readers}, {bundlesPage, "Bundles", readers}, {enrollPage, "Enrol a laptop", enrollers}}
+}{{questionsPage, "Questions", nil}, {"/", "Overview", readers}, {laptopsPage, "Laptops", readers}, {recordsPage, "Records", readers}, {bundlesPage, "Bundles", readers}, {keysPage, "Keys", admins}, {enrollPage, "Enrol a laptop", enrollers}}
 
 // routes has the path of each page; one that ends with / has something behind it.
 var routes = map[string][]route{
@@ -77,6 +78,8 @@ var routes = map[string][]route{
 	recordsPage:         {{http.MethodGet, false, readers, (*visit).showRecords}},
 	recordsPage + "/":   {{http.MethodGet, false, readers, (*visit).showRecord}},
 	bundlesPage:         {{http.MethodGet, false, readers, (*visit).showBundles}},
+	keysPage:            {{http.MethodGet, false, admins, (*visit).showKeys}},
+	"/revoke-key":       {{http.MethodPost, false, admins, (*visit).revokeKey}},
 	enrollPage:          {{http.MethodGet, false, enrollers, (*visit).showEnroll}, {http.MethodPost, false, enrollers, (*visit).decideEnroll}},
 	commandPage:         {{http.MethodGet, false, nil, (*visit).showCommand}, {http.MethodPost, false, nil, (*visit).decideCommand}},
 	mePage:              {{http.MethodGet, false, nil, (*visit).showMe}},
@@ -460,12 +463,12 @@ func (v *visit) showBundles(string) error {
 		return err
 	}
 	type row struct {
-		Counter                          uint64
-		Created, Published, Signer, Hash string
+		Counter                              uint64
+		Created, Published, Signer, By, Hash string
 	}
 	var rows []row
 	for _, b := range all {
-		rows = append(rows, row{b.Counter, b.Created.Format(time.DateTime) + " UTC", b.Published.Format(time.DateTime) + " UTC", b.Key, b.Digest[:min(len(b.Digest), 16)]})
+		rows = append(rows, row{b.Counter, b.Created.Format(time.DateTime) + " UTC", b.Published.Format(time.DateTime) + " UTC", b.Key, b.By, b.Digest[:min(len(b.Digest), 16)]})
 	}
 	return v.show("bundles", "Bundles", bundlesPage, rows)
 }

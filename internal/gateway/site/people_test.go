@@ -39,7 +39,7 @@ type team struct {
 }
 
 // newTeam starts a public centre with the roles of its groups: the group of each has its name. more is text for
-// gateway.toml.
+// gateway.toml, where ISSUER stands for the provider.
 func newTeam(t *testing.T, more ...string) *team {
 	t.Helper()
 	w := &team{world: &world{t: t, dir: t.TempDir()}, idp: oidctest.Start(t)}
@@ -51,7 +51,7 @@ func newTeam(t *testing.T, more ...string) *team {
 	for _, role := range []string{principal.Admin, principal.Enroll, principal.Auditor, principal.Payload, "oncall"} {
 		settings += fmt.Sprintf("[[role]]\nname = %q\ngroups = [%[1]q]\n", role)
 	}
-	w.must(os.WriteFile(filepath.Join(w.dir, centre.SettingsFile), []byte(settings+strings.Join(more, "\n")), 0o600))
+	w.must(os.WriteFile(filepath.Join(w.dir, centre.SettingsFile), []byte(settings+strings.ReplaceAll(strings.Join(more, "\n"), "ISSUER", w.idp.Issuer())), 0o600))
 	w.centre, err = centre.Open(t.Context(), w.dir)
 	w.must(err)
 	w.must(w.centre.Settings.CheckPublic())
@@ -247,7 +247,7 @@ func TestPagesAskForRoles(t *testing.T) {
 					status, body = w.visit(path)
 					w.browser.CheckRedirect = nil
 				} else {
-					status, body = w.submit(path, "form", form, "answer", "deny", "laptop", "nobody", "code", "BCDF-GHJK")
+					status, body = w.submit(path, "form", form, "answer", "deny", "laptop", "nobody", "key", "nobody", "code", "BCDF-GHJK")
 				}
 				may := rt.roles == nil || slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(rt.roles, g) })
 				lack := strings.Contains(body, "This needs the role")

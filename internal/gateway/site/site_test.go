@@ -22,6 +22,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/internal/gateway/workload"
 	"github.com/clawai/clawai/internal/page"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/bundle"
@@ -306,7 +307,7 @@ func TestBundles(t *testing.T) {
 		return w.do(w.laptop, r)
 	}
 	seven := make(7)
-	if _, err := w.centre.Publish(t.Context(), seven); err != nil {
+	if _, err := w.centre.Publish(t.Context(), seven, "ana"); err != nil {
 		t.Fatal(err)
 	}
 	status, body, headers := get("")
@@ -317,7 +318,7 @@ func TestBundles(t *testing.T) {
 	if status, body, _ := get(`"other", W/` + tag); status != 304 || body != "" {
 		t.Errorf("known: %d %q", status, body)
 	}
-	if _, err := w.centre.Publish(t.Context(), seven); err != nil {
+	if _, err := w.centre.Publish(t.Context(), seven, "ana"); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
 	stranger, _, err := bundle.NewKey("team.example")
@@ -327,7 +328,7 @@ func TestBundles(t *testing.T) {
 	w.must(err)
 	changed := bytes.Replace(make(9), []byte(`"deny"`), []byte(`"deni"`), 1)
 	for said, src := range map[string][]byte{"older": make(6), "the same counter": make(7, -time.Hour), "unsigned": unsigned, "another key": foreign, "changed": changed, "nothing": nil, "cut": seven[:len(seven)-1]} {
-		if _, err := w.centre.Publish(t.Context(), src); err == nil {
+		if _, err := w.centre.Publish(t.Context(), src, "ana"); err == nil {
 			t.Errorf("%s was published", said)
 		}
 	}
@@ -335,7 +336,7 @@ func TestBundles(t *testing.T) {
 		t.Errorf("after what was refused: %d", status)
 	}
 	eight := make(8)
-	_, err = w.centre.Publish(t.Context(), eight)
+	_, err = w.centre.Publish(t.Context(), eight, "ana")
 	w.must(err)
 	if status, body, _ := get(tag); status != 200 || body != string(eight) {
 		t.Errorf("%d, %q", status, body)
@@ -724,8 +725,14 @@ func TestHostileTextsOnEveryPage(t *testing.T) {
 			w.ship(grant.Token, name, 0, append(bytes.Clone(segment), text...), true)
 		}
 	}
+	for i, text := range texts {
+		w.must(w.centre.Store.AddKey(t.Context(), store.Key{ID: fmt.Sprint("key", i), Name: text, Roles: []string{text}, Expires: time.Now().Add(time.Hour)}, "hash", "", time.Time{}))
+		w.must(w.centre.Store.AddBundle(t.Context(), store.Bundle{Counter: uint64(i + 1), Key: text, By: text, Bytes: []byte("x")}))
+		w.centre.Settings.Workloads = append(w.centre.Settings.Workloads, workload.Settings{Name: text, Issuer: text, Audience: text, Roles: []string{text}, Claims: map[string]string{text: text}})
+		w.must(w.centre.Store.TouchWorkload(t.Context(), store.WorkloadUse{Rule: text, Issuer: text, Subject: text, Used: time.Now()}))
+	}
 	asked := w.enrolAt("asks", "asks")
-	paths := []string{"/", questionsPage, laptopsPage, recordsPage, recordsPage + "?kind=all", bundlesPage, enrollPage, mePage}
+	paths := []string{"/", questionsPage, laptopsPage, recordsPage, recordsPage + "?kind=all", bundlesPage, keysPage, enrollPage, mePage}
 	w.signIn()
 	for i, c := range viewtest.Cases() {
 		for _, call := range c.Calls {
@@ -795,7 +802,7 @@ var (
 		"div table thead tbody tr th td svg rect select option label")
 	knownAttributes = strings.Fields("lang charset name content rel href type class aria-current aria-label aria-hidden method action value datetime viewbox preserveaspectratio " +
 		"role x y width height scope selected placeholder autocomplete spellcheck http-equiv maxlength")
-	knownLinks = regexp.MustCompile(`^/(page\.css|icon\.svg|questions|laptops|records|bundles|enroll|me|oidc/begin|)([/?][ -~]*)?$`)
+	knownLinks = regexp.MustCompile(`^/(page\.css|icon\.svg|questions|laptops|records|bundles|keys|enroll|me|oidc/begin|)([/?][ -~]*)?$`)
 )
 
 // checkHarmless fails if a page has anything that no template of ours writes.
@@ -819,7 +826,7 @@ func checkHarmless(t *testing.T, path, body string) {
 			if !slices.Contains(knownAttributes, strings.ToLower(a.Key)) {
 				t.Errorf("%s has an attribute %s", path, a.Key)
 			}
-			if (a.Key == "href" || a.Key == "action") && !knownLinks.MatchString(a.Val) && a.Val != "/revoke" && a.Val != "/answer" && a.Val != "/sign-out" {
+			if (a.Key == "href" || a.Key == "action") && !knownLinks.MatchString(a.Val) && a.Val != "/revoke" && a.Val != "/revoke-key" && a.Val != "/answer" && a.Val != "/sign-out" {
 				t.Errorf("%s leads to %q", path, a.Val)
 			}
 			checkCharacters(t, path, a.Val)

@@ -38,6 +38,7 @@ type Store interface {
 	Checkpoints
 	Keys
 	News
+	Workloads
 	// Check reads the whole database and writes to it, and returns what is wrong with it.
 	Check(ctx context.Context) error
 	// SetTimer lets f be told of each access, "read" or "change", and its time. It is called before the
@@ -125,6 +126,7 @@ type Bundle struct {
 	Created   time.Time
 	Published time.Time
 	Key       string // name of the key that signed it
+	By        string // who published it; "" of a bundle that came before this was kept
 	Bytes     []byte
 }
 

@@ -1,8 +1,9 @@
 // Package oidctest plays a team's identity provider for tests: OpenID Connect with the code flow, its
-// keys, and every way of answering wrong.
+// keys, and every way of answering wrong. It also signs tokens of workloads.
 package oidctest
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/hmac"
 	"crypto/rand"
@@ -36,9 +37,10 @@ type Provider struct {
 	Header   map[string]any // of the ID token; these win
 	Metadata map[string]any // of the discovery document; these win
 	Sign     func(input []byte) []byte
-	KeysDown bool // the keys are answered with 503
-	Down     bool // everything is answered with 503
-	NoIss    bool // the answer in the browser has no iss
+	KeyUse   string // of the key, as the set of keys says it; "" is sig
+	KeysDown bool   // the keys are answered with 503
+	Down     bool   // everything is answered with 503
+	NoIss    bool   // the answer in the browser has no iss
 	Iss      string
 
 	server *httptest.Server
@@ -116,8 +118,9 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, doc)
 	case "/keys":
 		p.keysRead++
+		use := cmp.Or(p.KeyUse, "sig")
 		e := base64.RawURLEncoding.EncodeToString([]byte{1, 0, 1})
-		writeJSON(w, http.StatusOK, map[string]any{"keys": []any{map[string]any{"kty": "RSA", "use": "sig", "kid": "one", "n": base64.RawURLEncoding.EncodeToString(p.key.N.Bytes()), "e": e}}})
+		writeJSON(w, http.StatusOK, map[string]any{"keys": []any{map[string]any{"kty": "RSA", "use": use, "kid": "one", "n": base64.RawURLEncoding.EncodeToString(p.key.N.Bytes()), "e": e}}})
 	case "/authorize":
 		p.authorize(w, r)
 	case "/token":
@@ -175,11 +178,22 @@ func (p *Provider) giveToken(w http.ResponseWriter, r *http.Request) {
 
 // makeToken returns an ID token.
 func (p *Provider) makeToken(nonce string) string {
-	header := map[string]any{"alg": "RS256", "kid": "one", "typ": "JWT"}
-	maps.Copy(header, p.Header)
 	now := time.Now().Unix()
 	claims := map[string]any{"iss": p.Issuer(), "aud": ClientID, "exp": now + 60, "iat": now, "nonce": nonce}
 	maps.Copy(claims, p.Claims)
+	return p.sign(claims)
+}
+
+// SignToken returns a token with claims, and with the header that Header says. Claims that are nil are left out.
+func (p *Provider) SignToken(claims map[string]any) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sign(maps.Clone(claims))
+}
+
+func (p *Provider) sign(claims map[string]any) string {
+	header := map[string]any{"alg": "RS256", "kid": "one", "typ": "JWT"}
+	maps.Copy(header, p.Header)
 	var input string
 	for i, part := range []map[string]any{header, claims} {
 		maps.DeleteFunc(part, func(_ string, value any) bool { return value == nil })

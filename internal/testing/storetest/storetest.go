@@ -28,7 +28,7 @@ var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 	for name, test := range map[string]func(t *testing.T, s, other store.Store){
 		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "segments": testSegments, "records": testRecords, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
-		"races": testRaces, "questions": testQuestions, "racing approvers": testApprovers, "checkpoints": testCheckpoints, "racing checkpoints": testRacingCheckpoints, "keys": testKeys,
+		"races": testRaces, "questions": testQuestions, "racing approvers": testApprovers, "checkpoints": testCheckpoints, "racing checkpoints": testRacingCheckpoints, "keys": testKeys, "workloads": testWorkloads,
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := open(t)
@@ -153,7 +153,7 @@ func testBundles(t *testing.T, s, other store.Store) {
 	ctx := t.Context()
 	_, err := s.FindNewestBundle(ctx)
 	wants(t, err, store.ErrNone)
-	b := store.Bundle{Counter: 7, Digest: "d", Created: began, Published: began, Key: "k", Bytes: []byte{0, 1, 0xff, '\n'}}
+	b := store.Bundle{Counter: 7, Digest: "d", Created: began, Published: began, Key: "k", By: "ci <b> (machine#7)", Bytes: []byte{0, 1, 0xff, '\n'}}
 	must(t, s.AddBundle(ctx, b))
 	for _, counter := range []uint64{7, 6, 0} {
 		b.Counter = counter
@@ -164,7 +164,7 @@ func testBundles(t *testing.T, s, other store.Store) {
 	must(t, other.AddBundle(ctx, store.Bundle{Counter: 1, Published: began, Bytes: []byte("x")}))
 	newest, err := s.FindNewestBundle(ctx)
 	must(t, err)
-	if newest.Counter != b.Counter || !bytes.Equal(newest.Bytes, b.Bytes) || !newest.Created.Equal(began) {
+	if newest.Counter != b.Counter || newest.By != b.By || !bytes.Equal(newest.Bytes, b.Bytes) || !newest.Created.Equal(began) {
 		t.Errorf("%+v", newest)
 	}
 	if all, err := s.ListBundles(ctx, 10); err != nil || len(all) != 2 || all[1].Counter != 7 || all[0].Bytes != nil {

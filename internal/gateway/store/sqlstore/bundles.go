@@ -19,17 +19,17 @@ func (s *Store) AddBundle(ctx context.Context, b store.Bundle) error {
 		if int64(b.Counter) <= newest {
 			return store.ErrOlder
 		}
-		_, err := t.exec("INSERT INTO bundle (org, "+bundleColumns+", content) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			s.org, int64(b.Counter), b.Digest, nanos(b.Created), nanos(b.Published), b.Key, b.Bytes)
+		_, err := t.exec("INSERT INTO bundle (org, "+bundleColumns+", content) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			s.org, int64(b.Counter), b.Digest, nanos(b.Created), nanos(b.Published), b.Key, b.By, b.Bytes)
 		return err
 	})
 }
 
-const bundleColumns = "counter, digest, created, published, signer"
+const bundleColumns = "counter, digest, created, published, signer, published_by"
 
 func readBundle(r scanner, more ...any) (b store.Bundle, err error) {
 	var counter, created, published int64
-	err = r.Scan(append([]any{&counter, &b.Digest, &created, &published, &b.Key}, more...)...)
+	err = r.Scan(append([]any{&counter, &b.Digest, &created, &published, &b.Key, &b.By}, more...)...)
 	b.Counter, b.Created, b.Published = uint64(counter), fromNanos(created), fromNanos(published)
 	return b, err
 }

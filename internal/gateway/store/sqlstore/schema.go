@@ -13,7 +13,7 @@ import (
 // steps are the steps of the schema, in order. A released step never changes. {int} is a number of
 // 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
 // a table, {keyed} that of a table whose rows lie in the order of their key.
-var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep, wayStep, outwardStep}
+var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep, wayStep, outwardStep, workloadStep}
 
 // Times are nanoseconds since 1970; 0 is never.
 const firstStep = `
@@ -298,6 +298,29 @@ CREATE TABLE person (
 	PRIMARY KEY (org, who)
 ){strict};
 CREATE INDEX person_by_email ON person (org, email);
+`
+
+// workloadStep keeps which tokens were used that count once, which workload a rule let in last, and who published
+// a bundle.
+const workloadStep = `
+CREATE TABLE used_token (
+	org          TEXT NOT NULL,
+	hash         TEXT NOT NULL,
+	until        {int} NOT NULL,
+	PRIMARY KEY (org, hash)
+){strict};
+CREATE INDEX used_token_by_time ON used_token (org, until);
+
+CREATE TABLE workload_use (
+	org          TEXT NOT NULL,
+	rule         TEXT NOT NULL,
+	issuer       TEXT NOT NULL,
+	subject      TEXT NOT NULL,
+	used         {int} NOT NULL,
+	PRIMARY KEY (org, rule)
+){strict};
+
+ALTER TABLE bundle ADD COLUMN published_by TEXT NOT NULL DEFAULT '';
 `
 
 // migrate adds the missing steps to the schema, and refuses a database that a newer gateway made.

@@ -1,0 +1,207 @@
+// Package issuer asks an issuer of OpenID Connect what it says of itself and for its keys, and verifies what
+// it has signed. Sign-ins of people and tokens of workloads both rest on it.
+package issuer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+)
+
+const maxSkew = 60 * time.Second // between the clocks of the issuer and the centre
+
+// Bounds of what an issuer is asked.
+const (
+	RequestTime = 10 * time.Second // of one question
+	FreshFor    = time.Hour        // then what the issuer says of itself is asked again
+	KeptFor     = 24 * time.Hour   // so long it counts while the issuer does not answer
+	RetryAfter  = 5 * time.Second  // between two questions that failed
+	KeysEvery   = time.Minute      // in such a span the keys are asked for at most MostKeys times
+	MostKeys    = 3
+)
+
+// algorithms are those by which a token may be signed: each has a public key.
+var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA}
+
+// Issuer is one issuer of tokens. It is safe for concurrent use.
+type Issuer struct {
+	address string // as it writes itself into its tokens
+	now     func() time.Time
+	check   func(*Metadata) error
+	client  *http.Client
+
+	mu     sync.Mutex
+	known  *Metadata
+	failed error // why the last question failed
+	tried  time.Time
+}
+
+// Metadata is what an issuer says of itself.
+type Metadata struct {
+	Provider *oidc.Provider
+	address  string
+	keys     oidc.KeySet
+	at       time.Time
+	date     time.Time // of the answer, by the issuer's clock; zero if it sent none
+}
+
+// New returns an issuer. It sends nothing. check may refuse what the issuer says of itself; nil refuses nothing.
+func New(address string, now func() time.Time, check func(*Metadata) error) *Issuer {
+	return &Issuer{address: address, now: now, check: check, client: newClient()}
+}
+
+// Client returns what carries questions to the issuer: with bounds, and without redirects.
+func (i *Issuer) Client() *http.Client { return i.client }
+
+// Find returns what the issuer says of itself. While it does not answer, what it said before counts
+// for a day.
+func (i *Issuer) Find(ctx context.Context) (*Metadata, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	now := i.now()
+	if i.known != nil && now.Sub(i.known.at) < FreshFor {
+		return i.known, nil
+	}
+	if i.failed == nil || now.Sub(i.tried).Abs() >= RetryAfter {
+		// Somebody who goes away must not end the question for the others.
+		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), RequestTime)
+		defer cancel()
+		m, err := i.discover(short)
+		// Those who wait for this answer must not each wait for one of their own.
+		if i.failed, i.tried = err, i.now(); err == nil {
+			i.known = m
+			return m, nil
+		}
+	}
+	if i.known != nil && now.Sub(i.known.at) < KeptFor {
+		return i.known, nil
+	}
+	return nil, i.failed
+}
+
+// Look asks the issuer what it says of itself, and returns how far its clock is ahead of ours; known is
+// false if it did not say the time.
+func (i *Issuer) Look(ctx context.Context) (ahead time.Duration, known bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, RequestTime)
+	defer cancel()
+	m, err := i.discover(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	return m.date.Sub(m.at), !m.date.IsZero(), nil
+}
+
+// discover asks the issuer what it says of itself (OpenID Connect Discovery).
+func (i *Issuer) discover(ctx context.Context) (*Metadata, error) {
+	answers := &dated{next: i.client.Transport}
+	client := *i.client
+	client.Transport = answers
+	found, err := oidc.NewProvider(oidc.ClientContext(ctx, &client), i.address)
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := found.Claims(&said); err != nil {
+		return nil, err
+	}
+	m := &Metadata{Provider: found, address: i.address, at: i.now(), date: answers.date}
+	if err := m.CheckEndpoint(said.Keys); err != nil {
+		return nil, fmt.Errorf("jwks_uri: %w", err)
+	}
+	if i.check != nil {
+		if err := i.check(m); err != nil {
+			return nil, err
+		}
+	}
+	keys := *i.client
+	keys.Transport = &seldom{next: signingKeys{i.client.Transport}, now: i.now}
+	m.keys = oidc.NewRemoteKeySet(oidc.ClientContext(context.WithoutCancel(ctx), &keys), said.Keys)
+	return m, nil
+}
+
+// CheckEndpoint refuses an address that the issuer names and to which a secret would go in clear, or from
+// which keys would come in clear.
+func (m *Metadata) CheckEndpoint(address string) error {
+	u, err := url.Parse(address)
+	is, _ := url.Parse(m.address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && (!isLoopback(u) || !isLoopback(is)) {
+		return fmt.Errorf("%q does not begin with https://", address)
+	}
+	return nil
+}
+
+// Verify returns a token and its claims if the issuer has signed it. The caller checks for whom it was made,
+// and by CheckTimes when it counts.
+func (m *Metadata) Verify(ctx context.Context, raw string) (*oidc.IDToken, map[string]any, error) {
+	verifier := oidc.NewVerifier(m.address, m.keys, &oidc.Config{
+		SupportedSigningAlgs: algorithms,
+		SkipClientIDCheck:    true, // the caller checks it
+		SkipExpiryCheck:      true, // CheckTimes does it, with a smaller skew
+	})
+	token, err := verifier.Verify(ctx, raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	said := map[string]any{}
+	return token, said, token.Claims(&said)
+}
+
+// CheckTimes checks when a token counts (RFC 7519 section 4.1), and returns when it expires and when it was made.
+func CheckTimes(said map[string]any, now time.Time) (expires, made time.Time, err error) {
+	at := func(name string) (time.Time, bool) {
+		seconds, ok := said[name].(float64)
+		return time.Unix(int64(min(max(seconds, 0), 1<<40)), 0), ok
+	}
+	expires, ok := at("exp")
+	if !ok || !now.Before(expires.Add(maxSkew)) {
+		return expires, made, fmt.Errorf("the token expired at %s; is the clock of this machine right?", expires.UTC().Format(time.RFC3339))
+	}
+	for _, name := range []string{"nbf", "iat"} {
+		_, there := said[name]
+		begins, ok := at(name)
+		if there && !ok || name == "iat" && !there || now.Add(maxSkew).Before(begins) {
+			return expires, made, fmt.Errorf("the token counts from %s on (%s); is the clock of this machine right?", begins.UTC().Format(time.RFC3339), name)
+		}
+		made = begins
+	}
+	return expires, made, nil
+}
+
+// IsPlain reports whether a text of an issuer has at most most bytes, and can be kept and shown as it is.
+func IsPlain(s string, most int) bool {
+	return s != "" && len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// CheckAddress returns an error for a text of the settings that cannot be the address of an issuer.
+func CheckAddress(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case address == "":
+		return errors.New("issuer is missing; it is the address that the issuer writes into its tokens")
+	case err != nil:
+		return fmt.Errorf("issuer: %w", err)
+	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("issuer %q is not an address such as https://login.example", address)
+	case u.Scheme != "https" && !isLoopback(u):
+		return fmt.Errorf("issuer %q would send passwords and tokens in clear; it begins with https://", address)
+	}
+	return nil
+}
+
+// isLoopback reports whether an address is plain HTTP of this machine.
+func isLoopback(u *url.URL) bool {
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback())
+}

@@ -1,0 +1,183 @@
+// Package mirror keeps a copy of the file of checkpoints in a git repository elsewhere, by the program git. What the
+// repository has is never replaced: the copy only grows.
+package mirror
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	branch   = "refs/heads/checkpoints"
+	fileName = "checkpoints.ndjson"
+	timeOut  = time.Minute // of one run of git
+	maxSaid  = 2000        // bytes of what git writes
+	waitTime = 5 * time.Second
+)
+
+// CheckRemote returns an error for a text that is no remote to which git could push without a question.
+func CheckRemote(remote string) error {
+	if filepath.IsAbs(remote) {
+		return nil
+	}
+	u, err := url.Parse(remote)
+	if err != nil || u.Scheme != "https" && u.Scheme != "ssh" || u.Host == "" || strings.HasPrefix(u.Host, "-") || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%q is no remote such as ssh://git@HOST/PATH, https://HOST/PATH or /PATH", remote)
+	}
+	if _, has := u.User.Password(); has {
+		return errors.New("it has a password, which other programs of this machine could see; use a key of ssh, or a credential helper of git")
+	}
+	return nil
+}
+
+// Result is what Push did.
+type Result struct {
+	Commit string // that the remote has now
+	Before int64  // bytes that the remote had
+	Now    int64
+}
+
+// Mirror pushes a file.
+type Mirror struct {
+	Folder string // of a repository of its own, which is made if it is missing
+	Remote string
+}
+
+// ErrOther is the error of a remote whose copy is no beginning of the file.
+var ErrOther = errors.New("the remote has other checkpoints than the file begins with: the file was cut or changed, or another centre pushes there")
+
+// Push makes the remote's copy what the file is. The file must begin with what the remote has.
+func (m *Mirror) Push(ctx context.Context, file *os.File) (r Result, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return r, err
+	}
+	r.Now = info.Size()
+	if _, err := m.run(ctx, nil, "init", "--quiet", "--bare"); err != nil {
+		return r, err
+	}
+	if r.Commit, err = m.fetch(ctx); err != nil {
+		return r, err
+	}
+	parent := []string{}
+	if r.Commit != "" {
+		parent = []string{"-p", r.Commit}
+		if r.Before, err = m.compare(ctx, file, r.Commit, r.Now); err != nil || r.Before == r.Now {
+			return r, err
+		}
+	}
+	blob, err := m.run(ctx, io.NewSectionReader(file, 0, r.Now), "hash-object", "-w", "--stdin")
+	if err != nil {
+		return r, err
+	}
+	tree, err := m.run(ctx, strings.NewReader("100644 blob "+blob+"\t"+fileName+"\n"), "mktree")
+	if err != nil {
+		return r, err
+	}
+	commit, err := m.run(ctx, strings.NewReader(fmt.Sprintf("%d bytes of checkpoints\n", r.Now)), slices.Concat([]string{"commit-tree", tree}, parent)...)
+	if err != nil {
+		return r, err
+	}
+	// Without force: git refuses what does not continue the branch, also if another push came between.
+	if _, err := m.run(ctx, nil, "push", "--quiet", "--no-verify", "--", m.Remote, commit+":"+branch); err != nil {
+		return r, err
+	}
+	r.Commit = commit
+	return r, nil
+}
+
+// fetch brings the newest commit of the remote, and returns its name; "" if there is none.
+func (m *Mirror) fetch(ctx context.Context) (commit string, err error) {
+	said, err := m.run(ctx, nil, "ls-remote", "--", m.Remote, branch)
+	if err != nil || said == "" {
+		return "", err
+	}
+	if _, err := m.run(ctx, nil, "fetch", "--quiet", "--no-tags", "--", m.Remote, "+"+branch+":"+branch); err != nil {
+		return "", err
+	}
+	return m.run(ctx, nil, "rev-parse", "--verify", branch+"^{commit}")
+}
+
+// compare returns how many bytes the copy of a commit has, if the file begins with them.
+func (m *Mirror) compare(ctx context.Context, file *os.File, commit string, most int64) (size int64, err error) {
+	listed, err := m.run(ctx, nil, "ls-tree", "--long", commit, "--", fileName)
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(listed) // mode, type, object, size, name
+	if len(fields) < 5 || fields[1] != "blob" {
+		return 0, fmt.Errorf("%w (it has no file %s)", ErrOther, fileName)
+	}
+	size, err = strconv.ParseInt(fields[3], 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	if size > most {
+		return size, ErrOther
+	}
+	same, err := m.run(ctx, io.NewSectionReader(file, 0, size), "hash-object", "--stdin")
+	if err == nil && same != fields[2] {
+		err = ErrOther
+	}
+	return size, err
+}
+
+// run runs git in the repository and returns what it wrote, without the line's end.
+func (m *Mirror) run(ctx context.Context, in io.Reader, words ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeOut)
+	defer cancel()
+	// The settings of the user hold, for keys and credential helpers, but for what runs programs or asks.
+	fixed := []string{"--git-dir=" + m.Folder, "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never", "-c", "commit.gpgSign=false", "-c", "push.gpgSign=false", "-c", "gc.autoDetach=false"}
+	cmd := exec.CommandContext(ctx, "git", slices.Concat(fixed, words)...) //nolint:gosec // without a shell; the remote is that of gateway.toml
+	cmd.WaitDelay, cmd.Stdin = waitTime, in
+	cmd.Env = gitEnvironment(os.Environ())
+	out, said := &bounded{most: maxSaid}, &bounded{most: maxSaid}
+	cmd.Stdout, cmd.Stderr = out, said
+	err := cmd.Run()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", errors.New("git is not installed; install it with the packages of this system")
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("git %s did not end within %v", words[0], timeOut)
+	case err != nil:
+		return "", fmt.Errorf("git %s: %w: %s", words[0], err, strings.TrimSpace(said.text.String()))
+	}
+	return strings.TrimSpace(out.text.String()), nil
+}
+
+// gitEnvironment returns an environment in which git works in no other repository than the one that it is told,
+// and asks nobody.
+func gitEnvironment(all []string) []string {
+	all = slices.DeleteFunc(slices.Clone(all), func(entry string) bool {
+		return strings.HasPrefix(entry, "GIT_") && !strings.HasPrefix(entry, "GIT_SSH")
+	})
+	if !slices.ContainsFunc(all, func(entry string) bool { return strings.HasPrefix(entry, "GIT_SSH") }) {
+		all = append(all, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	}
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		all = append(all, "GIT_"+who+"_NAME=clawai-gateway", "GIT_"+who+"_EMAIL=clawai-gateway@localhost")
+	}
+	return append(all, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+}
+
+// bounded keeps the beginning of what is written.
+type bounded struct {
+	text bytes.Buffer
+	most int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	b.text.Write(p[:min(len(p), max(b.most-b.text.Len(), 0))])
+	return len(p), nil
+}

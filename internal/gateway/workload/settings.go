@@ -1,0 +1,138 @@
+// Package workload lets in machines that have no key of the centre: jobs of CI and pods, by a token that
+// their platform has signed. A [[workload]] of gateway.toml says whose tokens count, and for what.
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/issuer"
+	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// Bounds of a rule.
+const (
+	defaultMinutes = 60
+	MaxMinutes     = 24 * 60
+	maxRules       = 200
+	maxName        = 64
+	maxValue       = 1024 // bytes of a claim
+)
+
+// Settings are one [[workload]] of gateway.toml.
+type Settings struct {
+	Name     string            `toml:"name"`     // for people to read
+	Issuer   string            `toml:"issuer"`   // as it writes itself into its tokens
+	Audience string            `toml:"audience"` // for whom its tokens are made: this centre alone
+	Roles    []string          `toml:"roles"`    // some of those that keys of machines can have
+	Minutes  *int              `toml:"minutes"`  // so long a token counts after it was made; nil: defaultMinutes
+	Claims   map[string]string `toml:"claims"`   // all must hold: a text, or a pattern
+}
+
+// Lifetime returns how long a token counts after it was made.
+func (s *Settings) Lifetime() time.Duration {
+	minutes := defaultMinutes
+	if s.Minutes != nil {
+		minutes = *s.Minutes
+	}
+	return time.Duration(minutes) * time.Minute
+}
+
+// standard are claims that the centre checks of every token.
+var standard = []string{"iss", "aud", "exp", "nbf", "iat", "jti"}
+
+// open has, for hosts whose tokens anybody in the world can get, the claims that say whose a token is. The
+// claim job_workflow_ref of GitHub is none: everybody can call a workflow that is public.
+var open = map[string][]string{
+	"token.actions.githubusercontent.com": {"repository", "repository_id", "repository_owner", "repository_owner_id", "sub"},
+	"gitlab.com":                          {"project_path", "project_id", "namespace_path", "namespace_id", "sub"},
+}
+
+// CheckSettings returns an error for rules that cannot be meant. clientID is that of people's sign-ins: their
+// tokens must not pass for those of workloads.
+func CheckSettings(all []Settings, clientID string) error {
+	if len(all) > maxRules {
+		return fmt.Errorf("there are %d; at most %d are read", len(all), maxRules)
+	}
+	seen := map[string]bool{}
+	for i := range all {
+		s := &all[i]
+		if !enrolment.IsName(s.Name) || len(s.Name) > maxName {
+			return fmt.Errorf("number %d has the name %q; a name has 1 to %d letters, digits, \".\", \"_\" and \"-\"", i+1, s.Name, maxName)
+		}
+		if seen[s.Name] {
+			return fmt.Errorf("%q is there twice; give each its own name", s.Name)
+		}
+		seen[s.Name] = true
+		if err := s.check(clientID); err != nil {
+			return fmt.Errorf("%q: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s *Settings) check(clientID string) error {
+	if err := issuer.CheckAddress(s.Issuer); err != nil {
+		return err
+	}
+	switch {
+	case !issuer.IsPlain(s.Audience, maxValue):
+		return errors.New(`audience is missing; write the centre's address, such as "https://centre.example", and ask for tokens with it`)
+	case s.Audience == s.Issuer:
+		return errors.New("audience is the issuer itself, for which it makes tokens of other uses; write the centre's address")
+	case clientID != "" && s.Audience == clientID:
+		return errors.New("audience is the client_id of [oidc], and tokens of people would count; write the centre's address")
+	case len(s.Roles) == 0:
+		return fmt.Errorf("roles is missing; it has one or more of: %s", strings.Join(principal.MachineRoles, ", "))
+	case s.Lifetime() < time.Minute || s.Lifetime() > MaxMinutes*time.Minute:
+		return fmt.Errorf("minutes: %d; it is 1 to %d", *s.Minutes, MaxMinutes)
+	}
+	for _, role := range s.Roles {
+		if !slices.Contains(principal.MachineRoles, role) {
+			return fmt.Errorf("roles: %q is no role of machines; these are: %s", role, strings.Join(principal.MachineRoles, ", "))
+		}
+	}
+	return s.checkClaims()
+}
+
+// checkClaims refuses claims that would let in whomever the issuer knows.
+func (s *Settings) checkClaims() error {
+	narrow := false
+	for _, name := range slices.Sorted(maps.Keys(s.Claims)) {
+		value := s.Claims[name]
+		switch {
+		case slices.Contains(standard, name):
+			return fmt.Errorf("claims: %s is checked of every token; leave it out", name)
+		case !issuer.IsPlain(name, maxName) || !issuer.IsPlain(value, maxValue):
+			return fmt.Errorf("claims: %q = %q is no name with a text; each has 1 to %d bytes, of signs that can be seen", name, value, maxValue)
+		}
+		if _, err := newPattern(value); err != nil {
+			return fmt.Errorf("claims: %s: %w", name, err)
+		}
+		narrow = narrow || strings.Trim(value, wildcards+separators+"/") != ""
+	}
+	if !narrow {
+		return errors.New(`claims is missing, and whomever the issuer knows would be let in; say whose token counts, such as: claims = { repository = "team/policy", ref = "refs/heads/main" }`)
+	}
+	at, err := url.Parse(s.Issuer)
+	if err != nil {
+		return err
+	}
+	whose := open[strings.ToLower(at.Hostname())]
+	if whose != nil && !slices.ContainsFunc(whose, func(name string) bool { return isNarrow(s.Claims[name]) }) {
+		return fmt.Errorf("claims says not whose a token is, and everybody can get one at %s; add one of %s, with no wildcard before its first \"/\"", s.Issuer, strings.Join(whose, ", "))
+	}
+	return nil
+}
+
+// isNarrow reports whether a text names an owner: it has no wildcard, or none before its first "/".
+func isNarrow(value string) bool {
+	first, _, _ := strings.Cut(value, "/")
+	return value != "" && (!hasWildcard(value) || first != value && !hasWildcard(first))
+}

@@ -1,0 +1,60 @@
+package workload
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// maxToken is how many bytes a token may have. Those of GitHub have about 2,000.
+const maxToken = 16 << 10
+
+// IsToken reports whether a text looks like a signed token, and not like a key of the centre.
+func IsToken(text string) bool { return strings.Count(text, ".") == 2 }
+
+// readIssuer returns which issuer a token names. Nothing has verified it yet.
+func readIssuer(raw string) (string, error) {
+	if len(raw) > maxToken {
+		return "", errors.New("it is too long")
+	}
+	if strings.Trim(raw, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
+		return "", errors.New("it has signs that no token has")
+	}
+	parts := strings.Split(raw, ".")
+	if len(parts) != 3 {
+		return "", errors.New("it has not three parts")
+	}
+	header, err := readPart(parts[0])
+	if err != nil {
+		return "", err
+	}
+	// A token of another kind, such as one that asks for a sign-out, may have the same claims (RFC 8725 section 3.11).
+	if kind, ok := header["typ"]; ok {
+		if text, _ := kind.(string); !strings.EqualFold(text, "JWT") && !strings.EqualFold(text, "at+jwt") {
+			return "", errors.New("its kind (typ) is another one")
+		}
+	}
+	said, err := readPart(parts[1])
+	if err != nil {
+		return "", err
+	}
+	name, ok := said["iss"].(string)
+	if !ok {
+		return "", errors.New("it names no issuer (iss)")
+	}
+	return name, nil
+}
+
+// readPart reads the header or the claims of a token.
+func readPart(part string) (map[string]any, error) {
+	src, err := base64.RawURLEncoding.Strict().DecodeString(part)
+	if err != nil {
+		return nil, errors.New("it is not base64url")
+	}
+	var said map[string]any
+	if err := json.Unmarshal(src, &said); err != nil || said == nil {
+		return nil, errors.New("it is no object in JSON")
+	}
+	return said, nil
+}
