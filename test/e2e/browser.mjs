@@ -97,6 +97,7 @@ const commands = {
   // A press of the mouse on what a person would call so.
   click: async ({ role, name }) => { await page.getByRole(role, { name }).click() },
   type: async ({ text }) => { await page.keyboard.type(text) },
+  choose: async ({ label, path }) => { await page.getByLabel(label).setInputFiles(path) },
   focus: async () => focus(),
   text: async ({ selector }) => page.locator(selector).innerText(),
   count: async ({ selector }) => page.locator(selector).count(),

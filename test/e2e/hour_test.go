@@ -28,7 +28,7 @@ not_self = true
 description = "Files are written when somebody on call allows it"
 `
 
-// TestTheHour is the hour of docs/team.md as one script, no step by hand: a centre on PostgreSQL with a
+// TestTheHour is the hour of docs/team-hour.md with browsers and a client, no step by hand: a centre on PostgreSQL with a
 // real identity provider and two roles, three laptops, a bundle that comes into force on all of them, a
 // call that waits for somebody else and goes on after their click, its record, and what a stricter policy
 // would have done with it. The times are logged; none is a condition.
@@ -152,6 +152,14 @@ groups = ["audit"]
 	page := regexp.MustCompile(regexp.QuoteMeta(origin) + `/records/\d+`).FindString(string(out))
 	eva.do(nil, "goto", map[string]any{"url": page})
 	eva.wait("main", "write_file")
+
+	// The same on the page of the bundles.
+	eva.do(nil, "goto", map[string]any{"url": origin + "/bundles"})
+	eva.do(nil, "choose", map[string]any{"label": "File", "path": filepath.Join(office.home, "stricter.toml")})
+	eva.do(nil, "click", map[string]any{"role": "button", "name": "Judge"})
+	for _, want := range []string{"Would be denied", "hour.md", "prompt → deny", "move_file"} {
+		eva.wait("main", want)
+	}
 	for _, s := range []site{a, b, c} {
 		s.must(clawai, "log", "verify")
 		s.must(clawai, "unenroll")

@@ -2,7 +2,7 @@
 //
 //   node team-oidc.mjs REDIRECT
 //
-// It prints its address. Groups and addresses are only in its answer about a person, as it does by
+// It prints its address, whose port is PORT, or any. Groups and addresses are only in its answer about a person, as it does by
 // itself (userinfo).
 import { createServer } from 'node:http'
 import Provider from 'oidc-provider'
@@ -17,7 +17,7 @@ const people = {
 
 let serve
 const server = await new Promise((resolve) => {
-  const one = createServer((req, res) => serve(req, res)).listen(0, '127.0.0.1', () => resolve(one))
+  const one = createServer((req, res) => serve(req, res)).listen(Number(process.env.PORT ?? 0), '127.0.0.1', () => resolve(one))
 })
 const issuer = `http://127.0.0.1:${server.address().port}`
 const provider = new Provider(issuer, {

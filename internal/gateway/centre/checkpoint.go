@@ -20,7 +20,6 @@ import (
 	"github.com/clawai/clawai/internal/gateway/mirror"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/checkpoint"
-	"github.com/clawai/clawai/internal/state/config"
 )
 
 // Names of files in the centre's folder that checkpoints have by default.
@@ -81,7 +80,7 @@ var ErrNoCheckpointKey = errors.New("there is no key that signs checkpoints")
 // readCheckpointKey returns the secret key. It is read each time, so that a new key counts at once.
 func (c *Centre) readCheckpointKey() (string, error) {
 	path := c.Settings.Checkpoints.KeyIn(c.folder)
-	src, err := config.ReadSecret(path)
+	src, err := ReadSecret(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrNoCheckpointKey
 	}

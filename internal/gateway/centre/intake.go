@@ -292,15 +292,24 @@ type BundleError struct{ error }
 // Unwrap returns the reason.
 func (e *BundleError) Unwrap() error { return e.error }
 
-// Publish keeps a bundle that laptops take from then on, if one of the keys in gateway.toml has
-// signed it and its counter is higher than that of every bundle before. by is who publishes it.
-func (c *Centre) Publish(ctx context.Context, src []byte, by string) (store.Bundle, error) {
+// ReadSigned reads a bundle that one of the settings' keys has signed. An error is a *BundleError.
+func (c *Centre) ReadSigned(src []byte) (bundle.Bundle, []string, error) {
 	if len(c.Settings.BundleKeys) == 0 {
-		return store.Bundle{}, &BundleError{ErrNoKeys}
+		return bundle.Bundle{}, nil, &BundleError{ErrNoKeys}
 	}
 	b, signers, err := bundle.Read(src, c.Settings.BundleKeys)
 	if err != nil {
-		return store.Bundle{}, &BundleError{err}
+		return b, nil, &BundleError{err}
+	}
+	return b, signers, nil
+}
+
+// Publish keeps a bundle that laptops take from then on, if one of the keys in gateway.toml has
+// signed it and its counter is higher than that of every bundle before. by is who publishes it.
+func (c *Centre) Publish(ctx context.Context, src []byte, by string) (store.Bundle, error) {
+	b, signers, err := c.ReadSigned(src)
+	if err != nil {
+		return store.Bundle{}, err
 	}
 	sum := sha256.Sum256(src)
 	kept := store.Bundle{Counter: b.Counter, Digest: hex.EncodeToString(sum[:]), Created: b.Created, Published: c.now(), Key: strings.Join(signers, ", "), By: by, Bytes: src}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/state/config"
 )
 
@@ -43,7 +44,7 @@ func (c *certificate) read() (*tls.Certificate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen.certificate: %w", err)
 	}
-	key, err := config.ReadSecret(c.key)
+	key, err := centre.ReadSecret(c.key)
 	if err != nil {
 		return nil, fmt.Errorf("listen.key: %w", err)
 	}
@@ -99,7 +100,7 @@ func (c *certificate) settings() *tls.Config {
 func readSecret(of, file, variable string, getenv func(string) string) (string, error) {
 	switch {
 	case file != "":
-		src, err := config.ReadSecret(file)
+		src, err := centre.ReadSecret(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("%s_file: %s is not there", of, file)
 		}

@@ -85,6 +85,7 @@ var commands = []command{
 		f.StringVar(&c.since, "since", "30d", "only records not older than `TIME`: 2h, 7d, 2026-01-31, or RFC 3339")
 		f.BoolVar(&c.json, "json", false, "print one JSON document")
 	}},
+	{"ready", "--dir DIR", "ask the centre that runs whether its database answers, for the health check of a container", 0, runReady, nil},
 	{"doctor", "--dir DIR", "check the centre in a folder", 0, runDoctor, nil},
 }
 

@@ -204,7 +204,24 @@ func (c *call) servePublic(ctx context.Context, is *centre.Centre) error {
 		fmt.Fprintf(c.stdout, "Nobody has the role %s yet: write a [[role]] of this name into %s\n", principal.Admin, filepath.Join(c.dir, centre.SettingsFile))
 	}
 	c.sayNext(is, s)
+	if err := tellSystemd(os.Getenv("NOTIFY_SOCKET")); err != nil {
+		fmt.Fprintf(c.stderr, "clawai-gateway: systemd was not told that the centre serves: %v\n", err)
+	}
 	err = s.Serve(ctx)
 	stop()
 	return errors.Join(err, <-operator)
+}
+
+// tellSystemd says at the socket that systemd named that the centre serves, so that systemctl start waits for
+// it. Without systemd there is no socket.
+func tellSystemd(socket string) error {
+	if socket == "" {
+		return nil
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		return err
+	}
+	_, err = c.Write([]byte("READY=1"))
+	return errors.Join(err, c.Close())
 }

@@ -79,8 +79,21 @@ type Group struct {
 	Person  string       `json:"person"`
 	Server  string       `json:"server"`
 	Tool    string       `json:"tool"`
+	Method  string       `json:"method"`
+	Address bool         `json:"-"` // Tool is the address of a resource, which may hold arguments
 	N       int          `json:"calls"`
 	Example Example      `json:"example"`
+}
+
+// Answer returns what becomes of the calls of the group, or why that is not known.
+func (g *Group) Answer() string {
+	switch {
+	case g.Class == Released:
+		return g.To + " at most"
+	case g.Why == "":
+		return g.To
+	}
+	return whyText(g.Why)
 }
 
 // Example is one call of a group. Its texts come from laptops and may be any text.

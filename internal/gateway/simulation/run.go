@@ -36,7 +36,11 @@ type Options struct {
 	Since time.Time // records by the laptop's clock
 	Now   time.Time
 	Page  string // address of the page of a record, up to its number
+	Most  int    // calls that are judged at most; 0: all
 }
+
+// ErrTooMany says that more calls were recorded than Options.Most.
+var ErrTooMany = errors.New("too many calls were recorded in this time")
 
 // simulator is one simulation that runs.
 type simulator struct {
@@ -225,6 +229,9 @@ func (s *simulator) judgeRecord(l *laptop, e *event.Entry) error {
 		return nil
 	}
 	r := s.report
+	if s.options.Most > 0 && r.Decisions >= s.options.Most {
+		return ErrTooMany
+	}
 	if !l.seen {
 		l.seen = true
 		r.Laptops++
@@ -311,7 +318,8 @@ func (s *simulator) countCall(l *laptop, e *event.Entry, x result) {
 		r.NotKnownFor[x.why]++
 	}
 	server, tool := shorten(cmp.Or(e.Server, e.ServerGuess), maxText), shorten(e.Method, maxText)
-	if len(e.Names) > 0 && (e.Subject == "tool" || e.Subject == "prompt" || e.Subject == "resource") {
+	isNamed := len(e.Names) > 0 && (e.Subject == "tool" || e.Subject == "prompt" || e.Subject == "resource")
+	if isNamed {
 		tool = shorten(e.Names[0], maxText)
 	}
 	r.people.add(l.person, x.class)
@@ -331,7 +339,7 @@ func (s *simulator) countCall(l *laptop, e *event.Entry, x result) {
 		r.Beyond++
 		return
 	default:
-		g = &Group{Class: x.class, Why: x.why, From: key.from, To: key.to, Person: l.person, Server: server, Tool: tool, Example: Example{
+		g = &Group{Class: x.class, Why: x.why, From: key.from, To: key.to, Person: l.person, Server: server, Tool: tool, Address: isNamed && e.Subject == "resource", Method: shorten(e.Method, maxText), Example: Example{
 			Record: e.Record, Laptop: l.ID, LaptopName: shorten(l.Name, maxText), Time: e.Time, Args: shorten(escape.ReadableJSON(e.Args), maxArgs),
 			Rule: check.RefOf(x.rule), session: e.Session, seq: e.Seq,
 		}}

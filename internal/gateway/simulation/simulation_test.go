@@ -2,6 +2,7 @@ package simulation_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -371,6 +372,22 @@ func TestCandidatesThatAreRefused(t *testing.T) {
 	for src, want := range map[string]string{"[[rule]]\naction = \"no\"": "does not load", string(text): "laptops would not take the bundle", "clawai bundle 1\nx": "cannot be read", "extends = [\"x.toml\"]\n": "does not load"} {
 		if _, err := simulation.NewCandidate("new", []byte(src)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", src, err, want)
+		}
+	}
+}
+
+// A simulation that has a bound judges all calls or says that there are more.
+func TestTooManyCalls(t *testing.T) {
+	c, _ := newCentre(t)
+	ship(t, c, enrol(t, c, "ana"), audit.Options{}, toolCall("allow", ownFile, "read", "{}"), toolCall("allow", ownFile, "read", "{}"))
+	candidate, err := simulation.NewCandidate("new.toml", []byte(candidate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[int]error{0: nil, 1: simulation.ErrTooMany, 2: nil} {
+		o := simulation.Options{Since: time.Now().AddDate(0, 0, -30), Now: time.Now(), Most: most}
+		if _, err := simulation.Run(t.Context(), c.Store, candidate, o); !errors.Is(err, want) {
+			t.Errorf("at most %d: %v, want %v", most, err, want)
 		}
 	}
 }

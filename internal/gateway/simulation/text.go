@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -26,8 +27,8 @@ const (
 // WriteText writes the report for a terminal.
 func (r *Report) WriteText(out io.Writer) error {
 	w := bufio.NewWriter(out)
-	for _, class := range []replay.Class{replay.NewlyDenied, replay.NewlyAsked, Released, replay.NotJudged} {
-		r.writeClass(w, class)
+	for _, list := range r.ListClasses() {
+		writeClass(w, list)
 	}
 	for _, list := range []struct {
 		title string
@@ -35,45 +36,43 @@ func (r *Report) WriteText(out io.Writer) error {
 	}{{"Person", r.People}, {"Server", r.Servers}, {"Tool", r.Tools}} {
 		writeRows(w, list.title, list.rows)
 	}
-	r.writeProof(w)
-	r.writeSummary(w)
+	fmt.Fprintf(w, "%s\n", r.ProofText())
+	fmt.Fprint(w, r.SummaryText())
 	return w.Flush()
 }
 
-func (r *Report) writeClass(w io.Writer, class replay.Class) {
-	shown, left := 0, 0
-	for i := range r.Groups {
-		g := &r.Groups[i]
-		if g.Class != class {
-			continue
+// ClassGroups are the groups of one class, with its title.
+type ClassGroups struct {
+	Title  string
+	Groups []Group
+}
+
+// ListClasses returns the groups by class. A class without groups is left out.
+func (r *Report) ListClasses() (all []ClassGroups) {
+	for at, end := 0, 0; at < len(r.Groups); at = end {
+		class := r.Groups[at].Class
+		for end < len(r.Groups) && r.Groups[end].Class == class {
+			end++
 		}
-		if shown++; shown > shownGroups {
-			left++
-			continue
-		}
-		if shown == 1 {
-			fmt.Fprintf(w, "%s\n", titles[class])
-		}
-		g.writeGroup(w)
+		all = append(all, ClassGroups{titles[class], r.Groups[at:end]})
 	}
-	if left > 0 {
+	return all
+}
+
+func writeClass(w io.Writer, list ClassGroups) {
+	fmt.Fprintf(w, "%s\n", list.Title)
+	for i := range list.Groups[:min(len(list.Groups), shownGroups)] {
+		list.Groups[i].writeGroup(w)
+	}
+	if left := len(list.Groups) - shownGroups; left > 0 {
 		fmt.Fprintf(w, "  and %d more rows; all: --json\n", left)
 	}
-	if shown > 0 {
-		fmt.Fprintln(w)
-	}
+	fmt.Fprintln(w)
 }
 
 func (g *Group) writeGroup(w io.Writer) {
 	x := &g.Example
-	to := whyText(g.Why)
-	switch {
-	case g.Class == Released:
-		to = g.To + " at most"
-	case g.Why == "":
-		to = g.To
-	}
-	fmt.Fprintf(w, "  %s  %s on %s, %s: %s -> %s\n", countText(g.N, "call"), term.VisibleText(g.Tool), term.VisibleText(g.Server), term.VisibleText(g.Person), g.From, to)
+	fmt.Fprintf(w, "  %s  %s on %s, %s: %s -> %s\n", countText(g.N, "call"), term.VisibleText(g.Tool), term.VisibleText(g.Server), term.VisibleText(g.Person), g.From, g.Answer())
 	fmt.Fprintf(w, "    for example %s of %s, %s  %s\n", term.VisibleText(x.Record), term.VisibleText(x.LaptopName), x.Time.UTC().Format(time.DateTime), x.Page)
 	if x.Args != "" {
 		fmt.Fprintf(w, "      %s\n", term.VisibleText(x.Args))
@@ -115,38 +114,41 @@ func writeRows(out io.Writer, title string, all []Row) {
 	}
 }
 
-// writeProof writes what could change and has not occurred.
-func (r *Report) writeProof(w io.Writer) {
+// ProofText returns in lines what could change and has not occurred.
+func (r *Report) ProofText() string {
 	beside := "rules that say nothing, since no bundle is published"
 	if r.Present > 0 {
 		beside = fmt.Sprintf("bundle %d", r.Present)
 	}
 	if !r.unseen.HasChanges() {
-		fmt.Fprintf(w, "Proved beside %s: nothing else is answered differently\n\n", beside)
-		return
+		return fmt.Sprintf("Proved beside %s: nothing else is answered differently\n", beside)
 	}
-	fmt.Fprintf(w, "Could change beside %s, and has not occurred in these records:\n", beside)
-	_ = r.unseen.WriteText(w)
-	fmt.Fprintln(w)
+	var w strings.Builder
+	fmt.Fprintf(&w, "Could change beside %s, and has not occurred in these records:\n", beside)
+	_ = r.unseen.WriteText(&w)
+	return w.String()
 }
 
-func (r *Report) writeSummary(w io.Writer) {
-	fmt.Fprintf(w, "%s of %s since %s UTC: %d would be denied, %d asked, %d released, %d not known, %d unchanged\n",
+// SummaryText returns in lines how many calls were judged, and what stays open.
+func (r *Report) SummaryText() string {
+	var w strings.Builder
+	fmt.Fprintf(&w, "%s of %s since %s UTC: %d would be denied, %d asked, %d released, %d not known, %d unchanged\n",
 		countText(r.Decisions, "decision"), countText(r.Laptops, "laptop"), r.Since.UTC().Format(time.DateTime), r.Denied, r.Asked, r.Released, r.NotKnown, r.Unchanged)
-	writeWhys(w, r.NotKnownFor)
+	writeWhys(&w, r.NotKnownFor)
 	if r.Observed > 0 {
-		fmt.Fprintf(w, "  %d of them were only observed: their sessions enforce nothing\n", r.Observed)
+		fmt.Fprintf(&w, "  %d of them were only observed: their sessions enforce nothing\n", r.Observed)
 	}
 	if r.Beyond > 0 {
-		fmt.Fprintf(w, "  %d of them are in no row: more than %d differ\n", r.Beyond, maxGroups)
+		fmt.Fprintf(&w, "  %d of them are in no row: more than %d differ\n", r.Beyond, maxGroups)
 	}
 	if r.Damaged > 0 {
-		fmt.Fprintf(w, "  %d places of the records cannot be read; see the laptops that are red\n", r.Damaged)
+		fmt.Fprintf(&w, "  %d places of the records cannot be read; see the laptops that are red\n", r.Damaged)
 	}
 	if r.Answers != nil {
-		fmt.Fprintln(w, r.Answers.SummarizeAnswers())
-		writeWhys(w, r.Answers.NotJudged)
+		fmt.Fprintln(&w, r.Answers.SummarizeAnswers())
+		writeWhys(&w, r.Answers.NotJudged)
 	}
+	return w.String()
 }
 
 func writeWhys(w io.Writer, counts map[replay.Why]int) {

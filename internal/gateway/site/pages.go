@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -32,6 +33,7 @@ const (
 	RecordPath    = recordsPage + "/" // followed by the number of a record
 	bundlesPage   = "/bundles"
 	keysPage      = "/keys"
+	simulatePath  = "/simulate"
 )
 
 // visit is one request of a person.
@@ -42,7 +44,8 @@ type visit struct {
 	session string // of the cookie; "" for nobody
 	who     principal.Principal
 	form    url.Values
-	again   int // see frame
+	files   map[string][]*multipart.FileHeader // of a form with files
+	again   int                                // see frame
 }
 
 // route is one page, or one thing that a form does.
@@ -58,6 +61,8 @@ var (
 	readers   = []string{principal.Admin, principal.Auditor, principal.Payload}
 	admins    = []string{principal.Admin}
 	enrollers = []string{principal.Admin, principal.Enroll}
+
+	simulators = []string{principal.Admin, principal.Payload}
 )
 
 // tabs are the pages that the head of each page leads to.
@@ -77,6 +82,7 @@ var routes = map[string][]route{
 	"/revoke":           {{http.MethodPost, false, admins, (*visit).revokeLaptop}},
 	recordsPage:         {{http.MethodGet, false, readers, (*visit).showRecords}},
 	recordsPage + "/":   {{http.MethodGet, false, readers, (*visit).showRecord}},
+	simulatePath:        {{http.MethodPost, false, simulators, (*visit).simulate}},
 	bundlesPage:         {{http.MethodGet, false, readers, (*visit).showBundles}},
 	keysPage:            {{http.MethodGet, false, admins, (*visit).showKeys}},
 	"/revoke-key":       {{http.MethodPost, false, admins, (*visit).revokeKey}},
@@ -187,20 +193,32 @@ func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*vi
 	if r.Method != http.MethodPost || v.session == "" && !rt.open {
 		return v, nil
 	}
-	if r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
-		return nil, refuse(http.StatusUnsupportedMediaType, "The request is not a form.")
-	}
-	body, err := readBody(w, r, maxForm)
-	if err != nil {
+	if err := v.readForm(); err != nil {
 		return nil, err
-	}
-	if v.form, err = url.ParseQuery(string(body)); err != nil || !isText(string(body)) {
-		return nil, refuse(http.StatusBadRequest, "The form cannot be read.")
 	}
 	if !rt.open && !s.centre.IsFormToken(v.session, v.form.Get("form")) {
 		return nil, badForm
 	}
 	return v, nil
+}
+
+// readForm reads the form of a request. Only the form of a simulation brings a file.
+func (v *visit) readForm() error {
+	kind := v.r.Header.Get("Content-Type")
+	if v.r.URL.Path == simulatePath && strings.HasPrefix(kind, "multipart/form-data;") {
+		return v.readFiles()
+	}
+	if kind != "application/x-www-form-urlencoded" {
+		return refuse(http.StatusUnsupportedMediaType, "The request is not a form.")
+	}
+	body, err := readBody(v.w, v.r, maxForm)
+	if err != nil {
+		return err
+	}
+	if v.form, err = url.ParseQuery(string(body)); err != nil || !isText(string(body)) {
+		return refuse(http.StatusBadRequest, "The form cannot be read.")
+	}
+	return nil
 }
 
 // show writes a page for who is signed in.
@@ -455,22 +473,6 @@ func (v *visit) revokeLaptop(string) error {
 		return err
 	}
 	return v.goTo(laptopsPage + "/" + url.PathEscape(id))
-}
-
-func (v *visit) showBundles(string) error {
-	all, err := v.s.centre.Store.ListBundles(v.r.Context(), 50)
-	if err != nil {
-		return err
-	}
-	type row struct {
-		Counter                              uint64
-		Created, Published, Signer, By, Hash string
-	}
-	var rows []row
-	for _, b := range all {
-		rows = append(rows, row{b.Counter, b.Created.Format(time.DateTime) + " UTC", b.Published.Format(time.DateTime) + " UTC", b.Key, b.By, b.Digest[:min(len(b.Digest), 16)]})
-	}
-	return v.show("bundles", "Bundles", bundlesPage, rows)
 }
 
 // agoText returns how long ago something was.
