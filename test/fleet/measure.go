@@ -1,0 +1,198 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/enrolment"
+)
+
+// latencies collects times from several goroutines.
+type latencies struct {
+	mu  sync.Mutex
+	all []time.Duration
+}
+
+func (l *latencies) add(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, d)
+}
+
+// text returns the median and the 99th percentile.
+func (l *latencies) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.all) == 0 {
+		return "-"
+	}
+	slices.Sort(l.all)
+	of := func(share float64) float64 { return l.all[int(share*float64(len(l.all)-1))].Seconds() * 1000 }
+	return fmt.Sprintf("%.1f ms, %.1f ms", of(0.5), of(0.99))
+}
+
+// watchMemory returns the centre's resident memory at twelve moments until a time.
+func (f *fleet) watchMemory(ctx context.Context, until time.Time) string {
+	var all []string
+	for every := time.Until(until) / 12; time.Until(until) > every/2; {
+		select {
+		case <-ctx.Done():
+			return ""
+		case <-time.After(every):
+		}
+		if n, err := readResident(f.process.Process.Pid); err == nil {
+			all = append(all, strconv.FormatInt(n>>20, 10))
+		}
+	}
+	return strings.Join(all, " ") + " MiB"
+}
+
+// checkShipped compares what the centre has in its database with what it has acknowledged.
+func (f *fleet) checkShipped(ctx context.Context) error {
+	got, err := f.askDatabase(ctx, database, "SELECT count(*) FROM record; SELECT coalesce(sum(records), 0) FROM laptop; SELECT count(*) FROM finding; VACUUM ANALYZE; CHECKPOINT;")
+	if want := fmt.Sprintf("%d\n%[1]d\n0", f.shipped.Load()); err == nil && got != want {
+		err = fmt.Errorf("records, records by laptop and findings in the database are %q, and should be %q", got, want)
+	}
+	return err
+}
+
+// poll lets laptops ask for the bundle that they have.
+func (f *fleet) poll(ctx context.Context) error {
+	if _, err := f.send(ctx, f.laptops[0], http.MethodGet, enrolment.BundlePath, nil, nil); err != nil {
+		return err
+	}
+	before, err := f.readUsage()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	var waits latencies
+	var asking sync.WaitGroup
+	const askers = 16
+	failed := make([]error, askers)
+	for i := range askers {
+		asking.Go(func() {
+			for n := i; n < f.polls && failed[i] == nil; n += askers {
+				begun := time.Now()
+				status, err := f.send(ctx, f.laptops[n%len(f.laptops)], http.MethodGet, enrolment.BundlePath, nil, nil)
+				if err == nil && status != http.StatusNotModified {
+					err = fmt.Errorf("the bundle that the laptop has is sent again: %d", status)
+				}
+				failed[i] = err
+				waits.add(time.Since(begun))
+			}
+		})
+	}
+	asking.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	after, err := f.readUsage()
+	if err != nil {
+		return err
+	}
+	used, n := after.since(before), float64(f.polls)
+	fmt.Fprintf(f.out, "| answers of 304 a second, %d at once | %.0f |\n| processor time of an answer: centre, database | %.0f µs, %.0f µs |\n| an answer, p50, p99 | %s |\n",
+		askers, n/took.Seconds(), 1e6*used.centre.Seconds()/n, 1e6*used.database.Seconds()/n, waits.text())
+	return nil
+}
+
+// fillStatements writes rows of records that were never shipped, made of shipped ones, over thirty days. Only lists read
+// them: their lines are not held. A session has 200 of them.
+const fillStatements = `
+INSERT INTO record (org, laptop, session, seq, at, kind, look, server, subject, name, method, about, code, reason, rule, rule_text, ref, segment, begins, size)
+SELECT r.org, l.id, substr(md5((n / 200)::text), 1, 10), n %% 200, %d - (30 * 86400 * 1000000000::float8 * random())::bigint, r.kind, r.look, r.server, r.subject, r.name, r.method, r.about, r.code, r.reason,
+	r.rule, r.rule_text, r.ref, substr(md5((n / 200)::text), 1, 10) || '.filled', n, r.size
+FROM generate_series(1, %d) n
+JOIN (SELECT row_number() OVER () AS number, * FROM (SELECT * FROM record ORDER BY id LIMIT 5000) some) r ON r.number = 1 + n %% (SELECT least(5000, count(*)) FROM record)
+JOIN (SELECT row_number() OVER () AS number, id FROM laptop) l ON l.number = 1 + (n / 200) %% %d;
+`
+
+// fill makes of the records that were shipped as many as were asked for.
+func (f *fleet) fill(ctx context.Context) error {
+	more := f.records - int(f.shipped.Load())
+	if more <= 0 {
+		return nil
+	}
+	began := time.Now()
+	// Indexes are made anew, which is faster for many rows than to extend them.
+	if _, err := f.askDatabase(ctx, database, "SET synchronous_commit = off;"+fmt.Sprintf(fillStatements, time.Now().UnixNano(), more, len(f.laptops))+tallyStatement+"VACUUM ANALYZE; CHECKPOINT;"); err != nil {
+		return err
+	}
+	size, err := f.askDatabase(ctx, database, "SELECT pg_size_pretty(pg_total_relation_size('record')) || ', of it indexes ' || pg_size_pretty(pg_indexes_size('record'))")
+	fmt.Fprintf(f.out, "\n%d records filled in %.0f s; the table of records has %s\n", more, time.Since(began).Seconds(), size)
+	return err
+}
+
+// listed is a page whose time is measured.
+type listed struct{ name, path string }
+
+// choosePages returns the pages, with values of records that are there.
+func (f *fleet) choosePages(ctx context.Context) ([]listed, error) {
+	found, err := f.askDatabase(ctx, database, `SELECT laptop || '|' || session || '|' || server || '|' || name || '|' || rule || '|' || id FROM record WHERE look = 'refused' AND segment NOT LIKE '%.filled' ORDER BY id LIMIT 1;
+SELECT at || '-' || id FROM record ORDER BY at DESC, id DESC OFFSET (SELECT count(*) / 2 FROM record) LIMIT 1;`)
+	if err != nil {
+		return nil, err
+	}
+	row, middle, _ := strings.Cut(found, "\n")
+	v := strings.Split(row, "|")
+	if len(v) != 6 {
+		return nil, fmt.Errorf("no record is refused: %q", found)
+	}
+	escape := func(s string) string { return strings.NewReplacer("/", "%2F", ":", "%3A", "~", "%7E").Replace(s) }
+	laptop, session, server, tool, rule, id := v[0], v[1], v[2], v[3], escape(v[4]), v[5]
+	of := func(filter string) listed { return listed{"records, " + filter, "/records?" + filter} }
+	with := func(shown, filter string) listed { return listed{"records, " + shown, "/records?" + filter} }
+	return []listed{
+		{"overview, the first page", "/"}, {"laptops", "/laptops"}, {"one laptop", "/laptops/" + laptop}, {"questions", "/questions"}, {"bundles", "/bundles"}, {"one record", "/records/" + id},
+		{"records", "/records"}, of("kind=all"), of("kind=outcome"), of("kind=answered"), of("decision=allowed"), of("decision=asked"), of("decision=refused"), of("since=24h"),
+		of("since=20d&until=19d"), with("half way down", "before="+middle), with("server", "server="+server), with("tool", "tool="+tool), with("a tool that is not there", "tool=none"),
+		with("rule", "rule="+rule), with("laptop", "laptop="+laptop), with("laptop and kind", "laptop="+laptop+"&kind=answered"), with("laptop and decision", "laptop="+laptop+"&decision=refused"),
+		with("laptop and tool", "laptop="+laptop+"&tool="+tool), with("laptop and server", "laptop="+laptop+"&server="+server), with("session", "kind=all&laptop="+laptop+"&session="+session),
+		with("decision, server, tool", "decision=refused&server="+server+"&tool="+tool), with("decision and server", "decision=asked&server="+server), with("server and another's tool", "server=none&tool="+tool),
+		with("allowed and rule that denies", "decision=allowed&rule="+rule), with("kind and tool", "kind=answered&tool="+tool), with("tool in a week", "since=7d&tool="+tool), with("laptop in an old day", "since=20d&until=19d&laptop="+laptop),
+	}, nil
+}
+
+// measurePages asks for each page as often as was asked for, one after the other, in an order that changes.
+func (f *fleet) measurePages(ctx context.Context) error {
+	pages, err := f.choosePages(ctx)
+	if err != nil {
+		return err
+	}
+	waits, sizes := make([]latencies, len(pages)), make([]int, len(pages))
+	for range f.requests {
+		for _, i := range rand.Perm(len(pages)) { //nolint:gosec // no secret
+			began := time.Now()
+			body, err := f.visit(ctx, pages[i].path)
+			if err != nil {
+				return err
+			}
+			waits[i].add(time.Since(began))
+			sizes[i] = strings.Count(string(body), "<tr")
+		}
+	}
+	fmt.Fprintf(f.out, "\n%d requests of each page at %d records, load %s\n\n| page | rows | p50, p99 |\n|---|---|---|\n", f.requests, max(int64(f.records), f.shipped.Load()), readLoad())
+	for i := range pages {
+		fmt.Fprintf(f.out, "| %s | %d | %s |\n", pages[i].name, sizes[i], waits[i].text())
+	}
+	return nil
+}
+
+// tallyStatement counts the filled records as the centre does.
+const tallyStatement = `
+INSERT INTO tally (org, hour, laptop, server, name, look, calls)
+SELECT org, at / 3600000000000 * 3600000000000, laptop, server, name, look, count(*) FROM record WHERE look <> '' AND segment LIKE '%.filled' GROUP BY 1, 2, 3, 4, 5, 6
+ON CONFLICT (org, hour, laptop, server, name, look) DO UPDATE SET calls = tally.calls + excluded.calls;
+`
