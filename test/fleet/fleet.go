@@ -219,6 +219,12 @@ func (f *fleet) ship(ctx context.Context) error {
 	}
 	memory := make(chan string, 1)
 	go func() { memory <- f.watchMemory(ctx, until) }()
+	var pages latencies
+	working.Go(func() {
+		if err := f.readMeanwhile(ctx, until, &pages); err != nil {
+			cancel(err)
+		}
+	})
 	working.Wait()
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -232,7 +238,7 @@ func (f *fleet) ship(ctx context.Context) error {
 	fmt.Fprintf(f.out, "\n%d laptops, %s a part, load %s\n\n| | |\n|---|---|\n", len(f.laptops), partText(f.part), readLoad())
 	fmt.Fprintf(f.out, "| durable records a second, for %.0f s | %.0f |\n| records | %.0f |\n", took.Seconds(), n/took.Seconds(), n)
 	fmt.Fprintf(f.out, "| processor time of 1,000 records: centre, database | %.0f ms, %.0f ms |\n", 1e6*used.centre.Seconds()/n, 1e6*used.database.Seconds()/n)
-	fmt.Fprintf(f.out, "| a part until it is acknowledged, p50, p99 | %s |\n| the centre's resident memory | %s |\n", waits.text(), <-memory)
+	fmt.Fprintf(f.out, "| a part until it is acknowledged, p50, p99 | %s |\n| the first page meanwhile, p50, p99 | %s |\n| the centre's resident memory | %s |\n", waits.text(), pages.text(), <-memory)
 	return f.checkShipped(ctx)
 }
 

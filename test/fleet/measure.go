@@ -57,6 +57,19 @@ func (f *fleet) watchMemory(ctx context.Context, until time.Time) string {
 	return strings.Join(all, " ") + " MiB"
 }
 
+// readMeanwhile loads the first page again and again until a time, as somebody does who watches.
+func (f *fleet) readMeanwhile(ctx context.Context, until time.Time, waits *latencies) error {
+	for time.Now().Before(until) {
+		began := time.Now()
+		if _, err := f.visit(ctx, "/"); err != nil {
+			return err
+		}
+		waits.add(time.Since(began))
+		time.Sleep(200 * time.Millisecond)
+	}
+	return nil
+}
+
 // checkShipped compares what the centre has in its database with what it has acknowledged.
 func (f *fleet) checkShipped(ctx context.Context) error {
 	got, err := f.askDatabase(ctx, database, "SELECT count(*) FROM record; SELECT coalesce(sum(records), 0) FROM laptop; SELECT count(*) FROM finding; VACUUM ANALYZE; CHECKPOINT;")
@@ -115,9 +128,20 @@ INSERT INTO record (org, laptop, session, seq, at, kind, look, server, subject, 
 SELECT r.org, l.id, substr(md5((n / 200)::text), 1, 10), n %% 200, %d - (30 * 86400 * 1000000000::float8 * random())::bigint, r.kind, r.look, r.server, r.subject, r.name, r.method, r.about, r.code, r.reason,
 	r.rule, r.rule_text, r.ref, substr(md5((n / 200)::text), 1, 10) || '.filled', n, r.size
 FROM generate_series(1, %d) n
-JOIN (SELECT row_number() OVER () AS number, * FROM (SELECT * FROM record ORDER BY id LIMIT 5000) some) r ON r.number = 1 + n %% (SELECT least(5000, count(*)) FROM record)
+JOIN (SELECT row_number() OVER () AS number, * FROM (SELECT * FROM record ORDER BY id LIMIT 5000) first) r ON r.number = 1 + n %% (SELECT least(5000, count(*)) FROM record)
 JOIN (SELECT row_number() OVER () AS number, id FROM laptop) l ON l.number = 1 + (n / 200) %% %d;
 `
+
+// Indexes are made anew behind many rows, which is faster than to extend them.
+const (
+	dropIndexes = `
+SET synchronous_commit = off;
+CREATE TEMPORARY TABLE making AS SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'record' AND indexname NOT IN (SELECT conname FROM pg_constraint);
+DO $$ DECLARE i record; BEGIN FOR i IN SELECT * FROM making LOOP EXECUTE 'DROP INDEX ' || i.indexname; END LOOP; END $$;`
+	makeIndexes = `
+SET maintenance_work_mem = '256MB';
+DO $$ DECLARE i record; BEGIN FOR i IN SELECT * FROM making LOOP EXECUTE i.indexdef; END LOOP; END $$;`
+)
 
 // fill makes of the records that were shipped as many as were asked for.
 func (f *fleet) fill(ctx context.Context) error {
@@ -126,8 +150,7 @@ func (f *fleet) fill(ctx context.Context) error {
 		return nil
 	}
 	began := time.Now()
-	// Indexes are made anew, which is faster for many rows than to extend them.
-	if _, err := f.askDatabase(ctx, database, "SET synchronous_commit = off;"+fmt.Sprintf(fillStatements, time.Now().UnixNano(), more, len(f.laptops))+tallyStatement+"VACUUM ANALYZE; CHECKPOINT;"); err != nil {
+	if _, err := f.askDatabase(ctx, database, dropIndexes+fmt.Sprintf(fillStatements, time.Now().UnixNano(), more, len(f.laptops))+makeIndexes+tallyStatement+"VACUUM ANALYZE; CHECKPOINT;"); err != nil {
 		return err
 	}
 	size, err := f.askDatabase(ctx, database, "SELECT pg_size_pretty(pg_total_relation_size('record')) || ', of it indexes ' || pg_size_pretty(pg_indexes_size('record'))")
@@ -165,7 +188,7 @@ SELECT at || '-' || id FROM record ORDER BY at DESC, id DESC OFFSET (SELECT coun
 	}, nil
 }
 
-// measurePages asks for each page as often as was asked for, one after the other, in an order that changes.
+// measurePages asks for each page as often as was asked for, one after the other, in another order each time.
 func (f *fleet) measurePages(ctx context.Context) error {
 	pages, err := f.choosePages(ctx)
 	if err != nil {
@@ -180,10 +203,10 @@ func (f *fleet) measurePages(ctx context.Context) error {
 				return err
 			}
 			waits[i].add(time.Since(began))
-			sizes[i] = strings.Count(string(body), "<tr")
+			sizes[i] = strings.Count(string(body), `href="/records/`)
 		}
 	}
-	fmt.Fprintf(f.out, "\n%d requests of each page at %d records, load %s\n\n| page | rows | p50, p99 |\n|---|---|---|\n", f.requests, max(int64(f.records), f.shipped.Load()), readLoad())
+	fmt.Fprintf(f.out, "\n%d requests of each page at %d records, load %s\n\n| page | records on it | p50, p99 |\n|---|---|---|\n", f.requests, max(int64(f.records), f.shipped.Load()), readLoad())
 	for i := range pages {
 		fmt.Fprintf(f.out, "| %s | %d | %s |\n", pages[i].name, sizes[i], waits[i].text())
 	}
@@ -192,7 +215,7 @@ func (f *fleet) measurePages(ctx context.Context) error {
 
 // tallyStatement counts the filled records as the centre does.
 const tallyStatement = `
-INSERT INTO tally (org, hour, laptop, server, name, look, calls)
-SELECT org, at / 3600000000000 * 3600000000000, laptop, server, name, look, count(*) FROM record WHERE look <> '' AND segment LIKE '%.filled' GROUP BY 1, 2, 3, 4, 5, 6
-ON CONFLICT (org, hour, laptop, server, name, look) DO UPDATE SET calls = tally.calls + excluded.calls;
+INSERT INTO tally (org, hour, place, server, name, look, calls)
+SELECT org, at / 3600000000000 * 3600000000000, get_byte(decode(md5(laptop), 'hex'), 0) % 4, server, name, look, count(*) FROM record WHERE look <> '' AND segment LIKE '%.filled' GROUP BY 1, 2, 3, 4, 5, 6
+ON CONFLICT (org, hour, place, server, name, look) DO UPDATE SET calls = tally.calls + excluded.calls;
 `

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
@@ -15,21 +16,62 @@ func readRecord(r scanner) (is store.Record, err error) {
 	return is, err
 }
 
+// filter is a column that must have a value, and the condition of the index that begins with it.
+type filter struct{ column, value, condition string }
+
+// chooseFilters returns the filters of a query: those whose index is read, and the others, by which its records are
+// looked through.
+func chooseFilters(q *store.Query) (lead, others []filter) {
+	look, kind := filter{"look", string(q.Look), isRareLook}, filter{"kind", q.Kind, isRareKind}
+	rare := q.Look == store.LookAsked || q.Look == store.LookRefused
+	order := []filter{{"session", q.Session, ""}, {"laptop", q.Laptop, ""}}
+	if q.Kind != "" && q.Kind != string(event.Decision) && q.Kind != string(event.Outcome) {
+		order = append(order, kind)
+		kind.value = ""
+	}
+	order = append(order, filter{"rule", q.Rule, isRuled}, filter{"name", q.Tool, isNamed}, filter{"server", q.Server, ""})
+	for _, f := range order {
+		switch {
+		case f.value == "":
+		case len(lead) > 0:
+			others = append(others, f)
+		case rare && f.column != "session" && f.column != "kind":
+			lead = []filter{look, f}
+		default:
+			lead = []filter{f}
+		}
+	}
+	switch {
+	case len(lead) == 0 && rare:
+		lead = []filter{look}
+	case len(lead) < 2 && look.value != "":
+		others = append(others, look)
+	}
+	if kind.value != "" {
+		others = append(others, kind)
+	}
+	return lead, others
+}
+
 // ListRecords implements store.Records.
 func (s *Store) ListRecords(ctx context.Context, q store.Query) ([]store.Record, error) {
+	statement, values := s.writeList(&q)
+	return list(ctx, s, readRecord, statement, values...)
+}
+
+// writeList returns the statement of a list of records.
+func (s *Store) writeList(q *store.Query) (statement string, values []any) {
 	where, values := []string{"org = ?"}, []any{s.org}
-	// The columns that select the fewest records come first. Only the index of the first one is used:
-	// without statistics a database may take the one of a column that selects nearly all.
-	for _, want := range []struct{ column, value string }{
-		{"session", q.Session}, {"rule", q.Rule}, {"name", q.Tool}, {"server", q.Server}, {"laptop", q.Laptop}, {"look", string(q.Look)}, {"kind", q.Kind},
-	} {
-		if want.value == "" {
-			continue
-		}
-		if len(where) > 1 {
-			want.column += " || ''"
-		}
-		where, values = append(where, want.column+" = ?"), append(values, want.value)
+	lead, others := chooseFilters(q)
+	for _, f := range lead {
+		where, values = append(where, f.column+" = ?"), append(values, f.value)
+	}
+	if len(lead) > 0 && lead[0].condition != "" {
+		where = append(where, lead[0].condition)
+	}
+	for _, f := range others {
+		// Without statistics a database may take the index of a column that selects nearly all records. None is of this term.
+		where, values = append(where, f.column+" || '' = ?"), append(values, f.value)
 	}
 	if q.NamesOnly {
 		where = append(where, "(subject IN ('tool', 'prompt') OR name = method)")
@@ -43,7 +85,7 @@ func (s *Store) ListRecords(ctx context.Context, q store.Query) ([]store.Record,
 	if q.Before.ID != 0 {
 		where, values = append(where, "(at, id) < (?, ?)"), append(values, nanos(q.Before.Time), q.Before.ID)
 	}
-	return list(ctx, s, readRecord, "SELECT id, "+recordColumns+" FROM record WHERE "+strings.Join(where, " AND ")+" ORDER BY at DESC, id DESC LIMIT ?", append(values, q.Most)...)
+	return "SELECT id, " + recordColumns + " FROM record WHERE " + strings.Join(where, " AND ") + " ORDER BY at DESC, id DESC LIMIT ?", append(values, q.Most)
 }
 
 // FindRecord implements store.Records.
@@ -54,7 +96,7 @@ func (s *Store) FindRecord(ctx context.Context, id int64) (store.Record, error) 
 
 // ListNeighbours implements store.Records.
 func (s *Store) ListNeighbours(ctx context.Context, laptop, session string, low, high uint64) ([]store.Record, error) {
-	return list(ctx, s, readRecord, "SELECT id, "+recordColumns+" FROM record WHERE org = ? AND laptop = ? AND session = ? AND seq >= ? AND seq <= ? ORDER BY seq, id LIMIT ?",
+	return list(ctx, s, readRecord, "SELECT id, "+recordColumns+" FROM record WHERE org = ? AND laptop = ? AND session = ? AND seq >= ? AND seq <= ? ORDER BY seq, segment, begins LIMIT ?",
 		s.org, laptop, session, int64(low), int64(high), int64(high-low+1))
 }
 

@@ -26,6 +26,7 @@ type Store struct {
 	d     dialect
 	timed func(operation string, took time.Duration) // nil for nobody
 	turn  chan struct{}                              // holds something while somebody writes; nil: the database lets several write
+	parts *partPool                                  // where parts of segments are written; nil: as all else is
 }
 
 var _ store.Store = (*Store)(nil)
@@ -62,7 +63,7 @@ func OpenSQLite(ctx context.Context, path, org string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{db: sql.OpenDB(c), org: org, turn: make(chan struct{}, 1), d: dialect{types: map[string]string{
-		"{int}": "INTEGER", "{bytes}": "BLOB", "{serial}": "INTEGER PRIMARY KEY AUTOINCREMENT", "{strict}": " STRICT", "{keyed}": " STRICT, WITHOUT ROWID",
+		"{int}": "INTEGER", "{bytes}": "BLOB", "{serial}": "INTEGER PRIMARY KEY AUTOINCREMENT", "{strict}": " STRICT", "{keyed}": " STRICT, WITHOUT ROWID", "{unguard}": "",
 	}, check: "PRAGMA quick_check(1)"}}
 	s.db.SetMaxOpenConns(4)
 	return s.begin(ctx, path)
@@ -110,7 +111,12 @@ func (s *Store) tellTime(operation string, began time.Time) {
 }
 
 // Close closes the database.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	if s.parts != nil {
+		return errors.Join(s.parts.db.Close(), s.db.Close())
+	}
+	return s.db.Close()
+}
 
 // writeTypes puts the types of this database into a statement of the schema.
 func (d *dialect) writeTypes(statement string) string {
@@ -151,6 +157,8 @@ type transaction struct {
 	ctx context.Context
 	tx  *sql.Tx
 	d   *dialect
+
+	place int64 // in the tally: another one for each that writes parts at the same time
 }
 
 func (t *transaction) exec(statement string, values ...any) (int64, error) {
@@ -201,12 +209,17 @@ func (s *Store) change(ctx context.Context, change func(*transaction) error) err
 		return err
 	}
 	defer end()
-	tx, err := s.db.BeginTx(ctx, nil)
+	return s.transact(ctx, s.db, 0, change)
+}
+
+// transact runs a transaction in a pool of connections.
+func (s *Store) transact(ctx context.Context, db *sql.DB, place int64, change func(*transaction) error) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return explain(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := change(&transaction{ctx: ctx, tx: tx, d: &s.d}); err != nil {
+	if err := change(&transaction{ctx: ctx, tx: tx, d: &s.d, place: place}); err != nil {
 		return explain(err)
 	}
 	return explain(tx.Commit())
