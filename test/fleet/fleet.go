@@ -4,10 +4,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -29,6 +32,7 @@ type fleet struct {
 	sessions []session
 	laptops  []*laptop
 	shipped  atomic.Int64 // records that the centre has acknowledged
+	again    atomic.Int64 // parts that were sent again, because no answer came in time
 }
 
 // session is a session's segment as the recorder wrote it.
@@ -48,12 +52,12 @@ type laptop struct {
 // them all ends.
 const (
 	recordedCalls = 1000   // of a session, each with its outcome
-	mostSecond    = 30_000 // records that all laptops can ship in a second before they run out of sessions
+	mostSecond    = 20_000 // records that all laptops can ship in a second before they run out of sessions
 )
 
 // countSessions returns how many sessions are recorded.
 func (o *options) countSessions() int {
-	return 1 + int(o.minutes*60*mostSecond)/o.laptops/recordedCalls
+	return 1 + int(o.minutes*60*float64(cmp.Or(2*o.rate, mostSecond)))/o.laptops/recordedCalls
 }
 
 // tools are what the recorded calls call.
@@ -91,13 +95,15 @@ func recordCall(log *audit.Log, session, n int) error {
 		Policy: "allow", Decision: "allow", Stage: "policy", Code: "rule", Reason: "Read files in the projects folder", RuleFile: "~/.config/clawai/policy.toml", RuleLine: 40 + n%12, RuleText: "Read files in the projects folder",
 		Bytes: 200, Digest: [32]byte{byte(n), byte(session)},
 	}
+	var before []*event.Event
 	switch {
 	case n%20 == 7:
 		e.Policy, e.Decision, e.Reason, e.RuleLine, e.RuleText = "deny", "deny", "Keys and secrets stay shut", 74, "Keys and secrets stay shut"
 	case n%25 == 3:
-		e.Policy, e.Decision, e.Stage, e.Code, e.RuleLine = "prompt", "deny", "ask", "nobody", 90
+		e.Policy, e.Stage, e.Code, e.RuleLine = "prompt", "ask", "answered", 90
+		before = []*event.Event{{Kind: event.Answered, Server: server, ID: e.ID, Channel: "terminal", Answer: "once", Waited: 4 * time.Second}}
 	}
-	if err := log.Record(&e); err != nil || e.Decision == "deny" {
+	if err := log.Record(append(before, &e)...); err != nil || e.Decision == "deny" {
 		return err
 	}
 	return log.Record(&event.Event{Kind: event.Outcome, Server: server, Direction: "server", ID: e.ID, Ref: e.Record, Bytes: 900, Digest: [32]byte{byte(n), byte(session), 1}})
@@ -122,11 +128,14 @@ func (f *fleet) readSession(dir string) error {
 	return nil
 }
 
+// patience is how long a laptop waits for an answer, as clawai does; then it ships the part again.
+const patience = 30 * time.Second
+
 // newClient returns what sends the requests of a laptop. The centre lets one address enrol twenty, so each twenty
 // laptops have one of this machine's own.
 func newClient(number int) *http.Client {
 	from := &net.TCPAddr{IP: net.IPv4(127, 1, byte(number/20/250), byte(1+number/20%250))}
-	return &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: from}).DialContext}, Timeout: time.Minute}
+	return &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: from}).DialContext}, Timeout: patience}
 }
 
 // enrol enrols the laptops; the administrator allows each on the page.
@@ -205,7 +214,7 @@ func (f *fleet) ship(ctx context.Context) error {
 	until := began.Add(time.Duration(f.minutes * float64(time.Minute)))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var waits latencies
+	var waits, pages latencies
 	var working sync.WaitGroup
 	for i, l := range f.laptops {
 		working.Go(func() {
@@ -219,7 +228,6 @@ func (f *fleet) ship(ctx context.Context) error {
 	}
 	memory := make(chan string, 1)
 	go func() { memory <- f.watchMemory(ctx, until) }()
-	var pages latencies
 	working.Go(func() {
 		if err := f.readMeanwhile(ctx, until, &pages); err != nil {
 			cancel(err)
@@ -235,10 +243,10 @@ func (f *fleet) ship(ctx context.Context) error {
 		return err
 	}
 	used, n := after.since(before), float64(f.shipped.Load())
-	fmt.Fprintf(f.out, "\n%d laptops, %s a part, load %s\n\n| | |\n|---|---|\n", len(f.laptops), partText(f.part), readLoad())
+	fmt.Fprintf(f.out, "\n%d laptops, %s a part, %s, load %s\n\n| | |\n|---|---|\n", len(f.laptops), partText(f.part), rateText(f.rate), readLoad())
 	fmt.Fprintf(f.out, "| durable records a second, for %.0f s | %.0f |\n| records | %.0f |\n", took.Seconds(), n/took.Seconds(), n)
 	fmt.Fprintf(f.out, "| processor time of 1,000 records: centre, database | %.0f ms, %.0f ms |\n", 1e6*used.centre.Seconds()/n, 1e6*used.database.Seconds()/n)
-	fmt.Fprintf(f.out, "| a part until it is acknowledged, p50, p99 | %s |\n| the first page meanwhile, p50, p99 | %s |\n| the centre's resident memory | %s |\n", waits.text(), pages.text(), <-memory)
+	fmt.Fprintf(f.out, "| a part until it is acknowledged, p50, p99 | %s |\n| parts that were sent again | %d |\n| the first page meanwhile, p50, p99 | %s |\n| the centre's resident memory | %s |\n", waits.text(), f.again.Load(), pages.text(), <-memory)
 	return f.checkShipped(ctx)
 }
 
@@ -249,6 +257,13 @@ func partText(part int) string {
 	return fmt.Sprint(part, " records")
 }
 
+func rateText(rate int) string {
+	if rate == 0 {
+		return "each as soon as the one before is acknowledged"
+	}
+	return fmt.Sprintf("%d records a second in all", rate)
+}
+
 // maxPart is how many bytes a part may have.
 const maxPart = 1 << 20
 
@@ -256,6 +271,7 @@ const maxPart = 1 << 20
 func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until time.Time, waits *latencies) error {
 	path := enrolment.RecordsPath + s.id + "/" + s.name
 	for at, next := 0, 0; next < len(s.ends) && time.Now().Before(until); {
+		began := time.Now()
 		last := next
 		for last+1 < len(s.ends) && (f.part == 0 || last+1-next < f.part) && s.ends[last+1]-at <= maxPart {
 			last++
@@ -266,8 +282,15 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 			query += "&complete=1"
 		}
 		var held enrolment.Held
-		began := time.Now()
-		if _, err := f.send(ctx, l, http.MethodPut, path+query, s.text[at:end], &held); err != nil {
+		_, err := f.send(ctx, l, http.MethodPut, path+query, s.text[at:end], &held)
+		if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+			// The centre may have taken it.
+			f.again.Add(1)
+			if _, err = f.send(ctx, l, http.MethodGet, path, nil, &held); err == nil && held.Size == int64(at) {
+				continue
+			}
+		}
+		if err != nil {
 			return err
 		}
 		waits.add(time.Since(began))
@@ -277,7 +300,24 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 		if f.shipped.Add(int64(last + 1 - next)); at == 0 {
 			f.shipped.Add(-1) // the first line of a segment is not in the index
 		}
+		if err := f.pause(ctx, began, last+1-next); err != nil {
+			return err
+		}
 		at, next = end, last+1
 	}
 	return nil
+}
+
+// pause waits until a laptop may ship again, if there is a bound on how much all ship. They do not keep step.
+func (f *fleet) pause(ctx context.Context, began time.Time, n int) error {
+	if f.rate == 0 {
+		return nil
+	}
+	each := time.Duration(float64(n*len(f.laptops)) / float64(f.rate) * float64(time.Second))
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(time.Until(began.Add(each*9/10 + rand.N(each/5+1)))): //nolint:gosec // no secret
+		return nil
+	}
 }

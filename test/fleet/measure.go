@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,9 +190,20 @@ SELECT at || '-' || id FROM record ORDER BY at DESC, id DESC OFFSET (SELECT coun
 	}, nil
 }
 
+// scansStatement counts how often the table of records was read from its beginning to its end.
+const scansStatement = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'record'"
+
 // measurePages asks for each page as often as was asked for, one after the other, in another order each time.
 func (f *fleet) measurePages(ctx context.Context) error {
 	pages, err := f.choosePages(ctx)
+	if err != nil {
+		return err
+	}
+	scansBefore, err := f.askDatabase(ctx, database, scansStatement)
+	if err != nil {
+		return err
+	}
+	logged, err := f.readLog(0)
 	if err != nil {
 		return err
 	}
@@ -210,7 +223,31 @@ func (f *fleet) measurePages(ctx context.Context) error {
 	for i := range pages {
 		fmt.Fprintf(f.out, "| %s | %d | %s |\n", pages[i].name, sizes[i], waits[i].text())
 	}
-	return nil
+	if f.explain {
+		plans, err := f.readLog(len(logged))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(f.out, "\n%s", plans)
+	}
+	return f.checkScans(ctx, scansBefore)
+}
+
+// readLog returns what the database has logged behind its first bytes.
+func (f *fleet) readLog(from int) ([]byte, error) {
+	src, err := os.ReadFile(filepath.Join(f.postgres.Dir, "log"))
+	return src[min(from, len(src)):], err
+}
+
+// checkScans returns an error if a page has read the whole table of records. A connection of the
+// server that does nothing tells of what it did within ten seconds.
+func (f *fleet) checkScans(ctx context.Context, before string) error {
+	time.Sleep(11 * time.Second)
+	after, err := f.askDatabase(ctx, database, scansStatement)
+	if err == nil && after != before {
+		err = fmt.Errorf("pages have read the whole table of records: it was read %s times before them, and %s times behind them", before, after)
+	}
+	return err
 }
 
 // tallyStatement counts the filled records as the centre does.
