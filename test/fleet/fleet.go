@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -226,7 +227,7 @@ func (f *fleet) ship(ctx context.Context) error {
 			}
 		})
 	}
-	memory := make(chan string, 1)
+	memory := make(chan []int64, 1)
 	go func() { memory <- f.watchMemory(ctx, until) }()
 	working.Go(func() {
 		if err := f.readMeanwhile(ctx, until, &pages); err != nil {
@@ -242,12 +243,12 @@ func (f *fleet) ship(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	used, n := after.since(before), float64(f.shipped.Load())
+	used, n, resident := after.since(before), float64(f.shipped.Load()), <-memory
 	fmt.Fprintf(f.out, "\n%d laptops, %s a part, %s, load %s\n\n| | |\n|---|---|\n", len(f.laptops), partText(f.part), rateText(f.rate), readLoad())
 	fmt.Fprintf(f.out, "| durable records a second, for %.0f s | %.0f |\n| records | %.0f |\n", took.Seconds(), n/took.Seconds(), n)
 	fmt.Fprintf(f.out, "| processor time of 1,000 records: centre, database | %.0f ms, %.0f ms |\n", 1e6*used.centre.Seconds()/n, 1e6*used.database.Seconds()/n)
-	fmt.Fprintf(f.out, "| a part until it is acknowledged, p50, p99 | %s |\n| parts that were sent again | %d |\n| the first page meanwhile, p50, p99 | %s |\n| the centre's resident memory | %s |\n", waits.text(), f.again.Load(), pages.text(), <-memory)
-	return f.checkShipped(ctx)
+	fmt.Fprintf(f.out, "| a part until it is acknowledged, p50, p99 | %s |\n| parts that were sent again | %d |\n| the first page meanwhile, p50, p99 | %s |\n| the centre's resident memory | %s MiB |\n", waits.text(), f.again.Load(), pages.text(), strings.Trim(fmt.Sprint(resident), "[]"))
+	return errors.Join(f.checkShipped(ctx), f.checkMemory(resident))
 }
 
 func partText(part int) string {

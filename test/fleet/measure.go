@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -43,20 +42,38 @@ func (l *latencies) text() string {
 	return fmt.Sprintf("%.1f ms, %.1f ms", of(0.5), of(0.99))
 }
 
-// watchMemory returns the centre's resident memory at twelve moments until a time.
-func (f *fleet) watchMemory(ctx context.Context, until time.Time) string {
-	var all []string
+// watchMemory returns the centre's resident memory in MiB, at twelve moments until a time.
+func (f *fleet) watchMemory(ctx context.Context, until time.Time) (all []int64) {
 	for every := time.Until(until) / 12; time.Until(until) > every/2; {
 		select {
 		case <-ctx.Done():
-			return ""
+			return all
 		case <-time.After(every):
 		}
 		if n, err := readResident(f.process.Process.Pid); err == nil {
-			all = append(all, strconv.FormatInt(n>>20, 10))
+			all = append(all, n>>20)
 		}
 	}
-	return strings.Join(all, " ") + " MiB"
+	return all
+}
+
+// The memory of a run of flatMinutes or longer is flat if its last quarter has at most flatMore MiB more than its second one.
+const (
+	flatMinutes = 10
+	flatMore    = 32
+)
+
+// checkMemory returns an error if the memory grew during a long run.
+func (f *fleet) checkMemory(all []int64) error {
+	n := len(all)
+	if f.minutes < flatMinutes || n < 8 {
+		return nil
+	}
+	early, late := slices.Max(all[n/4:n/2]), slices.Max(all[3*n/4:])
+	if late > early+flatMore {
+		return fmt.Errorf("the centre's memory grew from %d MiB in the second quarter to %d MiB in the last one", early, late)
+	}
+	return nil
 }
 
 // readMeanwhile loads the first page again and again until a time, as somebody does who watches.

@@ -70,8 +70,12 @@ func (s *Store) writeList(q *store.Query) (statement string, values []any) {
 		where = append(where, lead[0].condition)
 	}
 	for _, f := range others {
-		// Without statistics a database may take the index of a column that selects nearly all records. None is of this term.
-		where, values = append(where, f.column+" || '' = ?"), append(values, f.value)
+		// Without statistics a database may take the index of a column that selects nearly all records. None is of this
+		// term. Of a look or a kind without its condition there is none anyway, and the database knows how many have it.
+		if f.condition != isRareLook && f.condition != isRareKind {
+			f.column += " || ''"
+		}
+		where, values = append(where, f.column+" = ?"), append(values, f.value)
 	}
 	if q.NamesOnly {
 		where = append(where, "(subject IN ('tool', 'prompt') OR name = method)")
