@@ -8,14 +8,15 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
 // submit sends a form as a browser does, and returns the page that follows.
 func (c *centre) submit(ctx context.Context, path string, values ...string) ([]byte, error) {
 	form := url.Values{}
-	for i := 0; i < len(values); i += 2 {
-		form.Set(values[i], values[i+1])
+	for pair := range slices.Chunk(values, 2) {
+		form.Set(pair[0], pair[1])
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -44,7 +45,7 @@ func (c *centre) load(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s %s: %s\n%s", r.Method, r.URL.Path, resp.Status, body)

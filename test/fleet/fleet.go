@@ -188,7 +188,7 @@ func (f *fleet) send(ctx context.Context, l *laptop, method, path string, messag
 	if err != nil {
 		return 0, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	src, err := io.ReadAll(resp.Body)
 	switch {
 	case err != nil:
