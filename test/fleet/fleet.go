@@ -247,7 +247,7 @@ func (f *fleet) ship(ctx context.Context) error {
 	fmt.Fprintf(f.out, "\n%d laptops, %s a part, %s, load %s\n\n| | |\n|---|---|\n", len(f.laptops), partText(f.part), rateText(f.rate), readLoad())
 	fmt.Fprintf(f.out, "| durable records a second, for %.0f s | %.0f |\n| records | %.0f |\n", took.Seconds(), n/took.Seconds(), n)
 	fmt.Fprintf(f.out, "| processor time of 1,000 records: centre, database | %.0f ms, %.0f ms |\n", 1e6*used.centre.Seconds()/n, 1e6*used.database.Seconds()/n)
-	fmt.Fprintf(f.out, "| a part until it is acknowledged, p50, p99 | %s |\n| parts that were sent again | %d |\n| the first page meanwhile, p50, p99 | %s |\n| the centre's resident memory | %s MiB |\n", waits.text(), f.again.Load(), pages.text(), strings.Trim(fmt.Sprint(resident), "[]"))
+	fmt.Fprintf(f.out, "| a part until it is acknowledged, least, p50, p99 | %s |\n| parts that were sent again | %d |\n| the first page meanwhile, least, p50, p99 | %s |\n| the centre's resident memory | %s MiB |\n", waits.text(), f.again.Load(), pages.text(), strings.Trim(fmt.Sprint(resident), "[]"))
 	return errors.Join(f.checkShipped(ctx), f.checkMemory(resident))
 }
 

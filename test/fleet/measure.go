@@ -30,7 +30,7 @@ func (l *latencies) add(d time.Duration) {
 	l.all = append(l.all, d)
 }
 
-// text returns the median and the 99th percentile.
+// text returns the least, the median and the 99th percentile. The least one had the machine for itself.
 func (l *latencies) text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +39,7 @@ func (l *latencies) text() string {
 	}
 	slices.Sort(l.all)
 	of := func(share float64) float64 { return l.all[int(share*float64(len(l.all)-1))].Seconds() * 1000 }
-	return fmt.Sprintf("%.1f ms, %.1f ms", of(0.5), of(0.99))
+	return fmt.Sprintf("%.1f, %.1f, %.1f ms", of(0), of(0.5), of(0.99))
 }
 
 // watchMemory returns the centre's resident memory in MiB, at twelve moments until a time.
@@ -135,7 +135,7 @@ func (f *fleet) poll(ctx context.Context) error {
 		return err
 	}
 	used, n := after.since(before), float64(f.polls)
-	fmt.Fprintf(f.out, "| answers of 304 a second, %d at once | %.0f |\n| processor time of an answer: centre, database | %.0f µs, %.0f µs |\n| an answer, p50, p99 | %s |\n",
+	fmt.Fprintf(f.out, "| answers of 304 a second, %d at once | %.0f |\n| processor time of an answer: centre, database | %.0f µs, %.0f µs |\n| an answer, least, p50, p99 | %s |\n",
 		askers, n/took.Seconds(), 1e6*used.centre.Seconds()/n, 1e6*used.database.Seconds()/n, waits.text())
 	return nil
 }
@@ -182,18 +182,20 @@ type listed struct{ name, path string }
 
 // choosePages returns the pages, with values of records that are there.
 func (f *fleet) choosePages(ctx context.Context) ([]listed, error) {
-	found, err := f.askDatabase(ctx, database, `SELECT laptop || '|' || session || '|' || server || '|' || name || '|' || rule || '|' || id FROM record WHERE look = 'refused' AND segment NOT LIKE '%.filled' ORDER BY id LIMIT 1;
-SELECT at || '-' || id FROM record ORDER BY at DESC, id DESC OFFSET (SELECT count(*) / 2 FROM record) LIMIT 1;`)
+	found, err := f.askDatabase(ctx, database, `SELECT laptop || '|' || server || '|' || name || '|' || rule || '|' || id FROM record WHERE look = 'refused' AND segment NOT LIKE '%.filled' ORDER BY id LIMIT 1;
+SELECT at || '-' || id FROM record ORDER BY at DESC, id DESC OFFSET (SELECT count(*) / 2 FROM record) LIMIT 1;
+SELECT 'laptop=' || laptop || '&session=' || session FROM record ORDER BY segment LIKE '%.filled' DESC, id LIMIT 1;`)
 	if err != nil {
 		return nil, err
 	}
-	row, middle, _ := strings.Cut(found, "\n")
-	v := strings.Split(row, "|")
-	if len(v) != 6 {
+	rows := strings.Split(found, "\n")
+	v := strings.Split(rows[0], "|")
+	if len(rows) != 3 || len(v) != 5 {
 		return nil, fmt.Errorf("no record is refused: %q", found)
 	}
+	middle, session := rows[1], rows[2] // of a session that one laptop alone has, if records were filled
 	escape := func(s string) string { return strings.NewReplacer("/", "%2F", ":", "%3A", "~", "%7E").Replace(s) }
-	laptop, session, server, tool, rule, id := v[0], v[1], v[2], v[3], escape(v[4]), v[5]
+	laptop, server, tool, rule, id := v[0], v[1], v[2], escape(v[3]), v[4]
 	of := func(filter string) listed { return listed{"records, " + filter, "/records?" + filter} }
 	with := func(shown, filter string) listed { return listed{"records, " + shown, "/records?" + filter} }
 	return []listed{
@@ -201,7 +203,7 @@ SELECT at || '-' || id FROM record ORDER BY at DESC, id DESC OFFSET (SELECT coun
 		{"records", "/records"}, of("kind=all"), of("kind=outcome"), of("kind=answered"), of("decision=allowed"), of("decision=asked"), of("decision=refused"), of("since=24h"),
 		of("since=20d&until=19d"), with("half way down", "before="+middle), with("server", "server="+server), with("tool", "tool="+tool), with("a tool that is not there", "tool=none"),
 		with("rule", "rule="+rule), with("laptop", "laptop="+laptop), with("laptop and kind", "laptop="+laptop+"&kind=answered"), with("laptop and decision", "laptop="+laptop+"&decision=refused"),
-		with("laptop and tool", "laptop="+laptop+"&tool="+tool), with("laptop and server", "laptop="+laptop+"&server="+server), with("session", "kind=all&laptop="+laptop+"&session="+session),
+		with("laptop and tool", "laptop="+laptop+"&tool="+tool), with("laptop and server", "laptop="+laptop+"&server="+server), with("session", "kind=all&"+session),
 		with("decision, server, tool", "decision=refused&server="+server+"&tool="+tool), with("decision and server", "decision=asked&server="+server), with("server and another's tool", "server=none&tool="+tool),
 		with("allowed and rule that denies", "decision=allowed&rule="+rule), with("kind and tool", "kind=answered&tool="+tool), with("tool in a week", "since=7d&tool="+tool), with("laptop in an old day", "since=20d&until=19d&laptop="+laptop),
 	}, nil
@@ -236,7 +238,7 @@ func (f *fleet) measurePages(ctx context.Context) error {
 			sizes[i] = strings.Count(string(body), `href="/records/`)
 		}
 	}
-	fmt.Fprintf(f.out, "\n%d requests of each page at %d records, load %s\n\n| page | records on it | p50, p99 |\n|---|---|---|\n", f.requests, max(int64(f.records), f.shipped.Load()), readLoad())
+	fmt.Fprintf(f.out, "\n%d requests of each page at %d records, load %s\n\n| page | records on it | least, p50, p99 |\n|---|---|---|\n", f.requests, max(int64(f.records), f.shipped.Load()), readLoad())
 	for i := range pages {
 		fmt.Fprintf(f.out, "| %s | %d | %s |\n", pages[i].name, sizes[i], waits[i].text())
 	}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,39 +17,41 @@ func readRecord(r scanner) (is store.Record, err error) {
 	return is, err
 }
 
-// filter is a column that must have a value, and the condition of the index that begins with it.
-type filter struct{ column, value, condition string }
+// filter is a column that must have a value, and the condition of the index that begins with it. No index begins with
+// the value of a plain one.
+type filter struct {
+	column, value, condition string
+	plain                    bool
+}
 
 // chooseFilters returns the filters of a query: those whose index is read, and the others, by which its records are
 // looked through.
 func chooseFilters(q *store.Query) (lead, others []filter) {
-	look, kind := filter{"look", string(q.Look), isRareLook}, filter{"kind", q.Kind, isRareKind}
-	rare := q.Look == store.LookAsked || q.Look == store.LookRefused
-	order := []filter{{"session", q.Session, ""}, {"laptop", q.Laptop, ""}}
-	if q.Kind != "" && q.Kind != string(event.Decision) && q.Kind != string(event.Outcome) {
-		order = append(order, kind)
-		kind.value = ""
+	isRare := q.Look == store.LookAsked || q.Look == store.LookRefused
+	isRareToo := q.Kind != "" && q.Kind != string(event.Decision) && q.Kind != string(event.Outcome)
+	look, kind := filter{"look", string(q.Look), isRareLook, !isRare}, filter{"kind", q.Kind, isRareKind, !isRareToo}
+	session, laptop := filter{column: "session", value: q.Session}, filter{column: "laptop", value: q.Laptop}
+	rule, tool, server := filter{"rule", q.Rule, isRuled, false}, filter{"name", q.Tool, isNamed, false}, filter{column: "server", value: q.Server}
+	var order [][]filter // of those that select few records, the fewest first
+	order = append(order, []filter{session})
+	if isRare {
+		order = append(order, []filter{look, laptop}, []filter{look, rule}, []filter{look, tool}, []filter{look, server}, []filter{look})
 	}
-	order = append(order, filter{"rule", q.Rule, isRuled}, filter{"name", q.Tool, isNamed}, filter{"server", q.Server, ""})
-	for _, f := range order {
-		switch {
-		case f.value == "":
-		case len(lead) > 0:
-			others = append(others, f)
-		case rare && f.column != "session" && f.column != "kind":
-			lead = []filter{look, f}
-		default:
-			lead = []filter{f}
+	order = append(order, []filter{laptop})
+	if isRareToo {
+		order = append(order, []filter{kind, tool}, []filter{kind, server}, []filter{kind})
+	}
+	order = append(order, []filter{rule}, []filter{tool}, []filter{server})
+	for _, pair := range order {
+		if !slices.ContainsFunc(pair, func(f filter) bool { return f.value == "" }) {
+			lead = pair
+			break
 		}
 	}
-	switch {
-	case len(lead) == 0 && rare:
-		lead = []filter{look}
-	case len(lead) < 2 && look.value != "":
-		others = append(others, look)
-	}
-	if kind.value != "" {
-		others = append(others, kind)
+	for _, f := range []filter{session, laptop, rule, tool, server, look, kind} {
+		if f.value != "" && !slices.ContainsFunc(lead, func(of filter) bool { return of.column == f.column }) {
+			others = append(others, f)
+		}
 	}
 	return lead, others
 }
@@ -71,8 +74,8 @@ func (s *Store) writeList(q *store.Query) (statement string, values []any) {
 	}
 	for _, f := range others {
 		// Without statistics a database may take the index of a column that selects nearly all records. None is of this
-		// term. Of a look or a kind without its condition there is none anyway, and the database knows how many have it.
-		if f.condition != isRareLook && f.condition != isRareKind {
+		// term. A server compares a column inside the index of tools, but not a term.
+		if !f.plain && !(s.d.numbered && f.column == "server" && lead[0].column == "name") {
 			f.column += " || ''"
 		}
 		where, values = append(where, f.column+" = ?"), append(values, f.value)

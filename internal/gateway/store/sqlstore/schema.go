@@ -302,7 +302,7 @@ CREATE INDEX person_by_email ON person (org, email);
 `
 
 // listStep makes lists of records fast and indexes small: an index holds what some filter asks for, and not what all
-// records have. The first page sums the calls of a day, so the tally has no row for each laptop any more; its place says
+// records have. What stands behind the id in an index is compared there, without a look at the record. The first page sums the calls of a day, so the tally has no row for each laptop any more; its place says
 // which of those who write at the same time counts there, so that they do not wait for each other.
 const listStep = `
 DROP INDEX record_by_look;
@@ -314,12 +314,14 @@ CREATE INDEX record_by_look_server ON record (org, look, server, at, id) WHERE `
 
 DROP INDEX record_by_kind;
 CREATE INDEX record_by_kind ON record (org, kind, at, id) WHERE ` + isRareKind + `;
+CREATE INDEX record_by_kind_tool ON record (org, kind, name, at, id) WHERE ` + isRareKind + `;
+CREATE INDEX record_by_kind_server ON record (org, kind, server, at, id) WHERE ` + isRareKind + `;
 
 DROP INDEX record_by_tool;
-CREATE INDEX record_by_tool ON record (org, name, at, id) WHERE ` + isNamed + `;
+CREATE INDEX record_by_tool ON record (org, name, at, id, server, look) WHERE ` + isNamed + `;
 
 DROP INDEX record_by_rule;
-CREATE INDEX record_by_rule ON record (org, rule, at, id) WHERE ` + isRuled + `;
+CREATE INDEX record_by_rule ON record (org, rule, at, id, look) WHERE ` + isRuled + `;
 
 {unguard};
 CREATE UNIQUE INDEX record_by_place ON record (org, laptop, session, seq, segment, begins);
