@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 )
 
 // indexOfList are lists with filters that people use, and the index that each reads from the newest record on, so that a
-// page costs the same however many records there are.
+// page costs the same however many records there are. Of two, a database takes the one that it knows to be shorter.
 var indexOfList = []struct {
 	q     store.Query
 	index string
@@ -24,13 +25,13 @@ var indexOfList = []struct {
 	{store.Query{Kind: "outcome"}, "record_by_time"},
 	{store.Query{Kind: "answered"}, "record_by_kind"},
 	{store.Query{Kind: "answered", Server: "files"}, "record_by_kind_server"},
-	{store.Query{Kind: "answered", Server: "files", Tool: "read"}, "record_by_kind_tool"},
+	{store.Query{Kind: "answered", Server: "files", Tool: "read"}, "record_by_kind_tool|record_by_kind_server"},
 	{store.Query{Kind: "answered", Laptop: "one"}, "record_by_laptop"},
 	{store.Query{Look: store.LookAllowed}, "record_by_time"},
 	{store.Query{Look: store.LookAsked}, "record_by_look"},
 	{store.Query{Look: store.LookRefused, Since: time.Unix(100, 0)}, "record_by_look"},
 	{store.Query{Look: store.LookRefused, Server: "files"}, "record_by_look_server"},
-	{store.Query{Look: store.LookRefused, Server: "files", Tool: "read"}, "record_by_look_tool"},
+	{store.Query{Look: store.LookRefused, Server: "files", Tool: "read"}, "record_by_look_tool|record_by_look_server"},
 	{store.Query{Look: store.LookRefused, Laptop: "one"}, "record_by_look_laptop"},
 	{store.Query{Look: store.LookAsked, Rule: "policy.toml:7"}, "record_by_look_rule"},
 	{store.Query{Kind: "decision", Tool: "read"}, "record_by_tool"},
@@ -54,7 +55,8 @@ func checkPlans(t *testing.T, plan func(statement string, values []any) (string,
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(text, reads+c.index+" ") || strings.Contains(text, sorts) {
+		read := func(index string) bool { return strings.Contains(text, reads+index+" ") }
+		if !slices.ContainsFunc(strings.Split(c.index, "|"), read) || strings.Contains(text, sorts) {
 			t.Errorf("%+v: it should read %s in its order:\n%s", c.q, c.index, text)
 		}
 	}

@@ -72,10 +72,11 @@ func (s *Store) writeList(q *store.Query) (statement string, values []any) {
 	if len(lead) > 0 && lead[0].condition != "" {
 		where = append(where, lead[0].condition)
 	}
+	byTool := slices.ContainsFunc(lead, func(f filter) bool { return f.column == "name" })
 	for _, f := range others {
 		// Without statistics a database may take the index of a column that selects nearly all records. None is of this
-		// term. A server compares a column inside the index of tools, but not a term.
-		if !f.plain && !(s.d.numbered && f.column == "server" && lead[0].column == "name") {
+		// term. A server compares a column inside the indexes of tools, but not a term.
+		if !f.plain && !(s.d.numbered && f.column == "server" && byTool) {
 			f.column += " || ''"
 		}
 		where, values = append(where, f.column+" = ?"), append(values, f.value)

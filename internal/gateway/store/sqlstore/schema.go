@@ -309,12 +309,12 @@ DROP INDEX record_by_look;
 CREATE INDEX record_by_look ON record (org, look, at, id) WHERE ` + isRareLook + `;
 CREATE INDEX record_by_look_laptop ON record (org, look, laptop, at, id) WHERE ` + isRareLook + `;
 CREATE INDEX record_by_look_rule ON record (org, look, rule, at, id) WHERE ` + isRareLook + `;
-CREATE INDEX record_by_look_tool ON record (org, look, name, at, id) WHERE ` + isRareLook + `;
+CREATE INDEX record_by_look_tool ON record (org, look, name, at, id, server) WHERE ` + isRareLook + `;
 CREATE INDEX record_by_look_server ON record (org, look, server, at, id) WHERE ` + isRareLook + `;
 
 DROP INDEX record_by_kind;
 CREATE INDEX record_by_kind ON record (org, kind, at, id) WHERE ` + isRareKind + `;
-CREATE INDEX record_by_kind_tool ON record (org, kind, name, at, id) WHERE ` + isRareKind + `;
+CREATE INDEX record_by_kind_tool ON record (org, kind, name, at, id, server) WHERE ` + isRareKind + `;
 CREATE INDEX record_by_kind_server ON record (org, kind, server, at, id) WHERE ` + isRareKind + `;
 
 DROP INDEX record_by_tool;
