@@ -23,7 +23,7 @@ import (
 // centre is a clawai-gateway that serves, its database, and the browser of its administrator.
 type centre struct {
 	dir      string
-	postgres *postgrestest.Server
+	postgres *postgrestest.Cluster
 	process  *exec.Cmd
 	said     bytes.Buffer // on standard output and error
 	address  string
@@ -92,7 +92,7 @@ func (c *centre) serve(ctx context.Context) error {
 	if err := os.Mkdir(c.folder(), 0o700); err != nil {
 		return err
 	}
-	settings := fmt.Sprintf("bundle_keys = [%q]\ndatabase = %q\n", public, postgrestest.Address(c.postgres.Dir, database))
+	settings := fmt.Sprintf("bundle_keys = [%q]\ndatabase = %q\n", public, c.postgres.Address(database))
 	if err := os.WriteFile(filepath.Join(c.folder(), "gateway.toml"), []byte(settings), fileMode); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,15 +16,15 @@ import (
 // ErrMissing means that PostgreSQL is not installed.
 var ErrMissing = errors.New("PostgreSQL is not installed: apt-get install postgresql")
 
-// Server is a server of PostgreSQL in a folder that is thrown away. It listens on a socket alone.
-type Server struct {
+// Cluster is a server of PostgreSQL that a program starts, in a folder that is thrown away. It listens on a socket alone.
+type Cluster struct {
 	Dir string // of the socket, and of all files
 	bin string
 }
 
 // Run makes and starts a server, as nobody if this process belongs to root. The settings are written as
 // NAME=VALUE.
-func Run(ctx context.Context, settings ...string) (*Server, error) {
+func Run(ctx context.Context, settings ...string) (*Cluster, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if len(found) == 0 {
 		return nil, ErrMissing
@@ -32,16 +33,16 @@ func Run(ctx context.Context, settings ...string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Dir: dir, bin: filepath.Dir(found[len(found)-1])}
+	s := &Cluster{Dir: dir, bin: filepath.Dir(found[len(found)-1])}
 	if err := s.start(ctx, settings); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, nil
 }
 
-func (s *Server) data() string { return s.Dir + "/data" }
+func (s *Cluster) data() string { return s.Dir + "/data" }
 
-func (s *Server) start(ctx context.Context, settings []string) error {
+func (s *Cluster) start(ctx context.Context, settings []string) error {
 	if os.Geteuid() == 0 {
 		if out, err := exec.CommandContext(ctx, "chown", "nobody:nogroup", s.Dir).CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
@@ -58,7 +59,7 @@ func (s *Server) start(ctx context.Context, settings []string) error {
 }
 
 // run runs a program of PostgreSQL.
-func (s *Server) run(ctx context.Context, program string, args ...string) error {
+func (s *Cluster) run(ctx context.Context, program string, args ...string) error {
 	args = slices.Concat([]string{s.bin + "/" + program}, args)
 	if os.Geteuid() == 0 {
 		args = slices.Concat([]string{"setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--"}, args)
@@ -71,8 +72,13 @@ func (s *Server) run(ctx context.Context, program string, args ...string) error 
 	return nil
 }
 
+// Address returns the address of a database of the server.
+func (s *Cluster) Address(database string) string {
+	return "postgres://postgres@/" + database + "?host=" + url.QueryEscape(s.Dir)
+}
+
 // Process returns the id of the server's first process, the parent of all others.
-func (s *Server) Process() (int, error) {
+func (s *Cluster) Process() (int, error) {
 	src, err := os.ReadFile(s.data() + "/postmaster.pid")
 	if err != nil {
 		return 0, err
@@ -82,6 +88,6 @@ func (s *Server) Process() (int, error) {
 }
 
 // Stop ends the server and removes its folder.
-func (s *Server) Stop() error {
+func (s *Cluster) Stop() error {
 	return errors.Join(s.run(context.Background(), "pg_ctl", "-D", s.data(), "-m", "immediate", "stop"), os.RemoveAll(s.Dir))
 }
