@@ -10,12 +10,12 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Approval says who at a team's centre may allow what a rule asks about. Nobody at the machine
-// itself may.
+// Approval lists the people at a team's centre who may allow a call that a rule asks about. A
+// person at the machine itself cannot allow it.
 type Approval struct {
 	Approvers []string // "role:NAME", "group:NAME" or "person:NAME"; at least one
 	Votes     int      // how many different persons must allow it; 1 to MaxVotes
-	NotSelf   bool     // the owner of the machine that asks is none of them
+	NotSelf   bool     // the owner of the machine that asks does not count as an approver
 }
 
 // MaxVotes is the largest number of persons that a rule may require.
@@ -25,7 +25,7 @@ const MaxVotes = 10
 var approverKinds = []string{"role", "group", "person"}
 
 // SplitApprover returns the parts of an approver, such as "role" and "oncall". ok is false for a
-// text that names nobody.
+// text that names no approver.
 func SplitApprover(text string) (kind, name string, ok bool) {
 	kind, name, ok = strings.Cut(text, ":")
 	ok = ok && slices.Contains(approverKinds, kind) && name != "" && len(name) <= 200 &&
@@ -33,8 +33,8 @@ func SplitApprover(text string) (kind, name string, ok bool) {
 	return kind, name, ok
 }
 
-// IsEqual reports whether both ask the same persons in the same way. nil asks the person at the
-// machine.
+// IsEqual reports whether both ask the same persons in the same way. A nil Approval asks the person
+// at the machine.
 func (a *Approval) IsEqual(other *Approval) bool {
 	if a == nil || other == nil {
 		return a == other
@@ -42,7 +42,8 @@ func (a *Approval) IsEqual(other *Approval) bool {
 	return a.Votes == other.Votes && a.NotSelf == other.NotSelf && slices.Equal(a.sortApprovers(), other.sortApprovers())
 }
 
-// sortApprovers returns each approver once, in the same order for equal requirements.
+// sortApprovers returns each approver once, in sorted order, so that equal requirements give equal
+// lists.
 func (a *Approval) sortApprovers() []string {
 	who := slices.Clone(a.Approvers)
 	slices.Sort(who)
@@ -62,7 +63,8 @@ func (a *Approval) String() string {
 	return text
 }
 
-// approval returns the approval of the rule that is read, and makes it if it is the first key of it.
+// approval returns the approval of the current rule. It adds an approval with one vote if the rule
+// has none yet.
 func (p *parser) approval() *Approval {
 	r := p.currentRule()
 	if r.Approval == nil {
@@ -86,7 +88,7 @@ func (p *parser) readApprovers(k ruleKey, e toml.Expression) {
 			return
 		}
 		if _, _, ok := SplitApprover(v.Text()); !ok {
-			start, end, _ := v.Span() // a string has a place
+			start, end, _ := v.Span() // no error: the position of a string is known
 			p.fail(start, end, fmt.Sprintf("%q is no approver", v.Text()), `write "role:NAME", "group:NAME" or "person:NAME"`)
 			return
 		}
@@ -117,8 +119,9 @@ func (p *parser) readNotSelf(k ruleKey, e toml.Expression) {
 	p.approval().NotSelf = p.readBool(k, e)
 }
 
-// checkApprovers reports approvers in a rule that asks nobody. A rule with approvers asks past the
-// client, whose form cannot tell who answers.
+// checkApprovers reports approvers in a rule that asks nobody, and in a rule about replies or
+// lists. It makes a rule with approvers OutOfBand, because the client's own form cannot tell who
+// answers.
 func (p *parser) checkApprovers(r *ruleSource) {
 	p.refuseUnasked(approversKey, r)
 	if at := p.given[approversKey] - 1; at >= 0 && r.On != OnCall {
@@ -160,11 +163,11 @@ func (n *narrower) dropApproval() error {
 	return nil
 }
 
-// clashReason is why a call is denied about which rules ask different approvers. One of them alone
-// could not allow it, and a question has one list of approvers.
+// clashReason is the reason why a call is denied if two rules ask different approvers about it. A
+// question has one list of approvers, and the approvers of one rule alone could not allow the call.
 const clashReason = "two of the rules that ask want different approvers"
 
-// clashes reports whether two rules both ask approvers, and not the same ones.
+// clashes reports whether two rules both ask approvers, but different ones.
 func (r *Rule) clashes(other *Rule) bool {
 	return r != nil && other != nil && r.Approval != nil && other.Approval != nil && !r.Approval.IsEqual(other.Approval)
 }

@@ -121,7 +121,7 @@ type scanner struct {
 	only    bool          // such a rule has args_only: it refuses these arguments even if they are not suspicious
 	windows bool          // whether the server is known to run on Windows
 	folder  *reading.Base // the one folder at which relative paths start; nil if it is not known
-	found   []beyond      // what the call has at each node, for the rules that do not name the node
+	found   []furtherArgs // by node: the arguments of the call, for the rules that do not name the node
 	marks   []int32       // by node id: index in found, plus 1
 	weighed int           // effort spent on found
 }
@@ -157,7 +157,7 @@ func (sc *scanner) scanArguments(src []byte, names *argNames) bool {
 	return sc.At == len(sc.Src)
 }
 
-// readObject reads an object, and of its members those in names.
+// readObject reads an object. Of its members it reads only those in names.
 func (sc *scanner) readObject(names *argNames) bool {
 	more, ok := sc.EnterContainer('{')
 	for more {
@@ -207,7 +207,7 @@ func (sc *scanner) readNamed(names *argNames, key, shared string, known bool) bo
 	case !read:
 		return sc.SkipValue()
 	case exact[0] != nil && exact[1] != nil && sc.watch:
-		sc.beyondAt(exact[0]).twin, sc.beyondAt(exact[1]).twin = exact[1], exact[0]
+		sc.furtherArgsAt(exact[0]).twin, sc.furtherArgsAt(exact[1]).twin = exact[1], exact[0]
 	}
 	return true
 }

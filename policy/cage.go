@@ -13,7 +13,7 @@ type CageLevel uint8
 const (
 	_           CageLevel = iota
 	CageOff               // no cage: the server runs like any other program of the user
-	CageTry               // if the system cannot build the whole cage, the server runs in a weaker one that says so
+	CageTry               // if the system cannot build the whole cage, the server runs in a weaker one, with a warning
 	CageEnforce           // if the system cannot build the whole cage, the server is not started
 )
 

@@ -26,8 +26,9 @@ type CallKey struct {
 	// and that a record does not keep. It is nil for a key that is recorded.
 	Fill func(c, like *Call)
 
-	// One of these says what the condition looks at: got returns the value for people, "" if it is not
-	// known; name and set return a fact about who makes the call, or where.
+	// One of these functions is set. got returns the value of the call that the condition looks at,
+	// for people; "" if it is not known. name and set return a fact about the caller or about the
+	// caller's environment.
 	got  func(c *Call) string
 	name func(f *Facts) *string
 	set  func(f *Facts) *NameSet
@@ -44,8 +45,9 @@ func (k *CallKey) describeValue(c *Call) string {
 	return k.got(c)
 }
 
-// FillUnknown copies the fact about who makes a call that the condition looks at, if like has it and c
-// does not. It reports whether it did: a record may have been written before such facts were kept.
+// FillUnknown copies the fact about the caller that the condition looks at from like to c, if like
+// has it and c does not. It reports whether it copied anything: a record may have been written
+// before such facts were kept.
 func (k *CallKey) FillUnknown(c, like *Call) bool {
 	switch {
 	case k.name != nil && *k.name(&c.Facts) == "":
@@ -58,19 +60,20 @@ func (k *CallKey) FillUnknown(c, like *Call) bool {
 	return false
 }
 
-// isIdentity reports whether the condition looks at who makes the call, or where.
+// isIdentity reports whether the condition looks at a fact about the caller or about the caller's
+// environment.
 func (k *CallKey) isIdentity() bool { return k.name != nil || k.set != nil }
 
 // Proof tells how proofs treat a condition.
 type Proof uint8
 
-// The values of Proof. Of a NoSet condition a proof knows only that it equals another condition
-// with the same text.
+// The values of Proof. A proof knows nothing about a NoSet condition, except that it equals another
+// condition with the same text.
 const (
 	NoSet       Proof = iota
 	ServerNames       // globs on Call.Server
 	FoundKinds        // kinds of finds; one must be among Call.Finds (Source.Finds)
-	Tightening        // a condition that is at most a maybe, so that it does not even cover an equal condition of a rule below
+	Tightening        // a condition that is at most a maybe: it does not cover even an equal condition of a rule below
 )
 
 // Stated is a condition of a rule on the call as a whole, as its author wrote it.
@@ -134,15 +137,15 @@ func readGlobKey(p *parser, k ruleKey, e toml.Expression) {
 			return
 		}
 		s = keys[k].call.statedGlobs(globs, names)
-		if names == nil { // a rule with names notes them
+		if names == nil { // globs with names of folders are read anew for each rule, because readNames adds the names to the rule
 			p.stated[written] = s
 		}
 	}
 	p.currentRule().setCondition(k, s)
 }
 
-// statedGlobs returns the condition that one of the globs matches. All globs must compile. written is
-// nil, or the globs with names of folders.
+// statedGlobs returns the condition that one of the globs must match. All globs must be valid.
+// written holds the globs with the names of folders, as in the file; it is nil if they have none.
 func (k *CallKey) statedGlobs(globs, written []string) Stated {
 	compiled := make(anyOf, 0, len(globs))
 	for _, s := range globs {
@@ -157,11 +160,11 @@ func (k *CallKey) statedGlobs(globs, written []string) Stated {
 }
 
 // callGlob compares a text of the call with globs; "" means that the text is not known. The text is
-// a fact, or what got returns.
+// a fact (fact), or the result of got.
 type callGlob struct {
 	globs anyOf
 	got   func(*Call) string
-	fact  func(*Facts) *string // nil for got
+	fact  func(*Facts) *string // nil if got is set
 }
 
 func (g *callGlob) text(c *Call) string {

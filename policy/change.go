@@ -8,8 +8,9 @@ type Change struct {
 	// Loosens is false if every call certainly gets the same answer as before, or a stricter
 	// one.
 	Loosens bool
-	// Lost is the number of removed rules that made answers stricter: rules that deny or ask,
-	// rules with a limit, limits by themselves, and the environment that the policy names.
+	// Lost is the number of removed parts that made answers stricter: rules that deny or ask,
+	// rules with a limit, limits by themselves, tables about servers, a stricter flow level,
+	// and the environment that the policy names.
 	Lost int
 }
 
@@ -39,7 +40,7 @@ func (p *Policy) ChangeTo(next *Policy) Change {
 	lost, same := p.compareTrust(next)
 	c.Lost += lost
 	if p.environment != "" && p.environment != next.environment {
-		c.Lost++ // rules that ask about the environment may hold no longer
+		c.Lost++ // rules that ask about the environment may no longer hold
 	}
 	same = same && p.environment == next.environment
 	c.Loosens = c.Lost > 0 || !same || p.loosenedBy(next, old, now, known)

@@ -16,10 +16,10 @@ type Extension struct {
 	Profile string // NAME in "profile:NAME"; "" for a file
 	File    string // as written; relative to the folder of Pos.File
 	SHA256  string // hash of the text, in lower-case hexadecimal digits; "" for a profile that is not pinned
-	InPlace bool   // it is an [[extends]]: its rules stand where it stands, and a profile comes without the rules that all profiles share
+	InPlace bool   // the entry is an [[extends]]: its rules stand at its own place in the file, and a profile comes without the rules that all profiles share
 	Pos     Position
 
-	servers *Stated // the servers that its rules are about; nil for those that the rules name
+	servers *Stated // the value of the key server: the servers that its rules are about; nil if there is no such key and each rule names its own servers
 	end     int     // offset of its end in the file
 }
 
@@ -274,9 +274,9 @@ type merger struct {
 	next  int // index of the first own rule that is not added yet
 	rules []ruleSource
 
-	anchored map[anchor][]int // the own rules with the key above, in order
-	named    []int            // by the index of such a rule: the number of extended rules that it names
-	entries  map[string]int   // the entry that has a rule with this name; the last one, if several have
+	anchored map[anchor][]int // the indexes of the own rules with the key above, in order
+	named    []int            // by index of an own rule: the number of extended rules that its key above names
+	entries  map[string]int   // by name of an extended rule: the number, from 1, of the last [[extends]] that has such a rule
 }
 
 // anchor is the value of the key above: the name of a rule in one [[extends]].
@@ -344,7 +344,7 @@ func (m *merger) addAnchored(r *ruleSource, anchors anchorNames) {
 	}
 }
 
-// checkAnchors reports own rules with the key above that do not name one rule.
+// checkAnchors reports own rules whose key above does not name exactly one rule.
 func (m *merger) checkAnchors(extends []Extension) (errs Errors) {
 	for i := range m.named {
 		r := &m.own[i]
@@ -366,8 +366,8 @@ func (m *merger) checkAnchors(extends []Extension) (errs Errors) {
 	return errs
 }
 
-// anchorNames gives the rules of one [[extends]] their names for the key above. It holds how many
-// have each description.
+// anchorNames gives the rules of one [[extends]] their names for the key above. It counts the rules
+// with each description.
 type anchorNames map[string]int
 
 // nameRule returns the name of the next rule: its description. If a rule above has the same
@@ -383,8 +383,8 @@ func (a anchorNames) nameRule(r *ruleSource) string {
 	return r.Description
 }
 
-// listAnchors returns the names of all rules for the key above, by index; "" for a rule that no rule
-// can stand above by that key. It returns nil if there are none.
+// listAnchors returns the name of each rule for the key above, by the rule's index. The name is ""
+// if no other rule can stand above the rule by that key. It returns nil if no rule has such a name.
 func (p *Policy) listAnchors() []string {
 	var all []string
 	var names anchorNames
@@ -436,7 +436,8 @@ func withoutClosing(rules []ruleSource) []ruleSource {
 	return rules
 }
 
-// Servers returns the servers that the entry's rules are about; nil for those that the rules name.
+// Servers returns the servers that the entry's rules are about; nil if the entry has no key server
+// and each rule names its own servers.
 func (x Extension) Servers() []string {
 	if x.servers == nil {
 		return nil

@@ -26,10 +26,11 @@ type Facts struct {
 	// Assurances are the server's assurances about the tool; zero if the tool was not listed.
 	Assurances Assurances `json:"annotations"`
 
-	// Who are the names of the person or the machine that makes the call: a name for people, and one
-	// that is theirs alone. Its Roles and Groups may be known to be none. Env is the environment in which
-	// the machine works; "" if that is not known. Agent is the client that makes the call, where this is
-	// sure; what a client says of itself is no fact.
+	// Who holds two names of the person or the machine that makes the call: one for people to read,
+	// and one that is unique. Roles and Groups are those of the caller; each can be known to be
+	// empty. Env is the environment in which the machine works; "" if it is not known. Agent is the
+	// client that makes the call; "" if it is not certain, because a client's own statement is not
+	// a fact.
 	Who    NameSet `json:"who"`
 	Roles  NameSet `json:"roles"`
 	Groups NameSet `json:"groups"`
@@ -41,16 +42,16 @@ type Facts struct {
 	Seen Seen `json:"-"`
 }
 
-// WithIdentity returns the facts with who makes the call, and where, as other facts have it: with their
-// Who, Roles, Groups and Env.
+// WithIdentity returns a copy of the facts with the Who, Roles, Groups and Env of other.
 func (f *Facts) WithIdentity(other *Facts) Facts {
 	all := *f
 	all.Who, all.Roles, all.Groups, all.Env = other.Who, other.Roles, other.Groups, other.Env
 	return all
 }
 
-// DescribeIdentity returns what the facts know of who makes the call, and where, as words for people:
-// "by ana@team.example", "with role oncall". A set that is known to be empty has words, too.
+// DescribeIdentity returns the known facts about the caller, and about the caller's environment and
+// agent, as words for people: "by ana@team.example", "with role oncall". A set that is known to be
+// empty has words, too.
 func (f *Facts) DescribeIdentity() (words []string) {
 	set := func(before string, n NameSet) {
 		if text := describeNames(n); text != "" {
@@ -75,7 +76,7 @@ type TextFact struct {
 	Name  string
 	Field func(*Facts) *string
 	Valid func(text string) bool // for fixtures; nil admits every text
-	Form  string                 // what a text that is not valid should be: "is ..."
+	Form  string                 // the end of the error for a text that is not valid: "is not a folder: ..."
 }
 
 // textFacts has a row for each fact that is a plain text, in the order of the record.

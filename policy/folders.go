@@ -111,8 +111,8 @@ func (p *parser) foldersField(e toml.Expression) {
 	p.folders = append(p.folders, l)
 }
 
-// readElement returns the folders that an element of a list stands for, or what is wrong with it:
-// one folder, or the folders of a list above.
+// readElement returns the folders that an element of a list stands for: one folder, or the folders
+// of a list above. If the element is wrong, msg and hint describe the mistake.
 func (p *parser) readElement(text string) (folders []string, msg, hint string) {
 	name, ok := ListName(text)
 	if !ok {
@@ -135,7 +135,8 @@ func ListName(element string) (name string, ok bool) {
 	return found[1], true
 }
 
-// readFolder returns a folder of [folders] without the slash at its end, or what is wrong with it.
+// readFolder returns a folder of [folders] without the slash at its end. If the text is no such
+// folder, msg and hint describe the mistake.
 func readFolder(text string) (folder, msg, hint string) {
 	const whole = "write a whole path, or one below ~/"
 	folder = strings.TrimRight(text, `/\`)
@@ -175,7 +176,8 @@ func findList(lists []FolderList, name string) *FolderList {
 	return nil
 }
 
-// useFolders returns the folders of a name that the current rule has, or what is wrong with it.
+// useFolders returns the folders of a name that the current rule uses. If the name has none, msg
+// and hint describe the mistake.
 func (p *parser) useFolders(name string) (folders []string, msg, hint string) {
 	l := p.findFolders(name)
 	switch {
@@ -326,8 +328,8 @@ func (p *parser) expandPlaces(places []string, at []toml.KeyPart, v toml.Value) 
 	return all
 }
 
-// refuseNames reports a name of folders in a value that is no place. The text of a command and an
-// expression can hold other such words: they stay as they are.
+// refuseNames reports a name of folders in a value that is not about places. The text of a command
+// and an expression may hold other words in this form: they stay as they are.
 func (p *parser) refuseNames(key string, texts []string, at []toml.KeyPart, v toml.Value) {
 	for _, text := range texts {
 		for _, found := range folderWord().FindAllStringSubmatch(text, -1) {
@@ -343,8 +345,8 @@ func (p *parser) refuseNames(key string, texts []string, at []toml.KeyPart, v to
 	}
 }
 
-// knownLists returns the lists that names can have. A list of the owner comes before a list of the
-// file.
+// knownLists returns the lists that a name can stand for. A list of the owner comes before a list
+// of the file, so that findList finds it first.
 func (p *parser) knownLists() []FolderList {
 	if len(p.ownersFolders) == 0 {
 		return p.folders

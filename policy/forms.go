@@ -22,7 +22,7 @@ type Forms struct {
 // Form is a glob under some transformations. It is compared with readings that the same
 // transformations made.
 type Form struct {
-	Transforms uint8    // the set of transformations; 0 as written
+	Transforms uint8    // the set of transformations; 0 for the glob as written
 	Globs      []string // one of them must match
 	Rest       string   // of a glob **/REST, the part REST; a relative path that matches it may match the glob
 	Also       []string // further globs that a deny or a prompt may mean

@@ -31,9 +31,9 @@ type further struct {
 	named         []*argNames // arguments named by conditions and by args_only
 }
 
-// beyond holds what a call has at one node of the tree of argument names, for rules that do not
-// name the arguments there.
-type beyond struct {
+// furtherArgs holds the arguments of a call at one node of the tree of argument names, for rules
+// that do not name these arguments.
+type furtherArgs struct {
 	node   *argNames
 	twin   *argNames         // the same argument of a built-in tool under its other name; nil if rules name only one
 	there  bool              // the argument itself is present
@@ -45,7 +45,7 @@ type beyond struct {
 }
 
 // argumentPath returns the path of the argument that keeps a rule from matching the call.
-func (b *beyond) argumentPath() []string {
+func (b *furtherArgs) argumentPath() []string {
 	var path []string
 	if b.any {
 		path = []string{strings.Clone(b.name)}
@@ -82,8 +82,8 @@ func (f *further) namesDescendant(n *argNames) bool {
 
 func (n *argNames) isSameNode(m *argNames) bool { return n.id == m.id }
 
-// judgeBeyond judges the arguments of a call at one node.
-func (v *view) judgeBeyond(f *further, b *beyond) where.Match {
+// judgeFurtherArgs judges the arguments of a call at one node.
+func (v *view) judgeFurtherArgs(f *further, b *furtherArgs) where.Match {
 	if f.namesArgument(b.node) || b.twin != nil && f.namesArgument(b.twin) || b.there && !b.any && f.only && f.namesDescendant(b.node) && !v.isSuspicious(b) {
 		return where.Yes
 	}
@@ -98,7 +98,7 @@ func (v *view) judgeBeyond(f *further, b *beyond) where.Match {
 
 // isSuspicious reports whether an argument is suspicious. On the first call it looks at the
 // argument's value; before that the value is only noted, because most rules never ask.
-func (v *view) isSuspicious(b *beyond) bool {
+func (v *view) isSuspicious(b *furtherArgs) bool {
 	if b.at > 0 && b.why == reading.Innocent {
 		v.At, b.at = b.at-1, 0
 		before := v.weighed
@@ -110,11 +110,11 @@ func (v *view) isSuspicious(b *beyond) bool {
 
 // judgeFurther judges all arguments of a call that a rule does not name. It also returns the
 // entry with the worst result; nil if every result is yes.
-func (v *view) judgeFurther(r *rule) (m where.Match, at *beyond) {
+func (v *view) judgeFurther(r *rule) (m where.Match, at *furtherArgs) {
 	m = where.Yes
 	v.left.Spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
 	for i := range v.found {
-		if s := v.judgeBeyond(&r.further, &v.found[i]); s < m {
+		if s := v.judgeFurtherArgs(&r.further, &v.found[i]); s < m {
 			m, at = s, &v.found[i]
 		}
 	}
@@ -139,13 +139,13 @@ func (sc *scanner) resetFound() {
 	sc.found = sc.found[:0]
 }
 
-// beyondAt returns the entry of n in found. It adds a missing entry.
-func (sc *scanner) beyondAt(n *argNames) *beyond {
+// furtherArgsAt returns the entry of n in found. It adds a missing entry.
+func (sc *scanner) furtherArgsAt(n *argNames) *furtherArgs {
 	for len(sc.marks) <= int(n.id) {
 		sc.marks = append(sc.marks, 0)
 	}
 	if sc.marks[n.id] == 0 {
-		sc.found = append(sc.found, beyond{node: n})
+		sc.found = append(sc.found, furtherArgs{node: n})
 		sc.marks[n.id] = int32(len(sc.found))
 	}
 	return &sc.found[sc.marks[n.id]-1]
@@ -157,7 +157,7 @@ func (sc *scanner) readUnnamed(n *argNames, name string) bool {
 	if why == reading.Innocent && !sc.only {
 		return ok
 	}
-	b := sc.beyondAt(n)
+	b := sc.furtherArgsAt(n)
 	if !b.any || b.why == reading.Innocent && why != reading.Innocent {
 		b.name = name
 	}
@@ -169,7 +169,7 @@ func (sc *scanner) readUnnamed(n *argNames, name string) bool {
 // is the argument's name, or for a built-in tool the name that the tool's class gives to the
 // argument. The value begins at start and has been read; readObject handles its members.
 func (sc *scanner) noteNamed(n *argNames, called string, start int) bool {
-	b := sc.beyondAt(n)
+	b := sc.furtherArgsAt(n)
 	b.called = called
 	if !b.there && sc.within == "" {
 		b.there, b.at = true, start+1
@@ -177,7 +177,7 @@ func (sc *scanner) noteNamed(n *argNames, called string, start int) bool {
 	}
 	sc.At, b.there = start, true
 	why, ok := sc.suspectNamed(n, called)
-	b = sc.beyondAt(n)
+	b = sc.furtherArgsAt(n)
 	b.why = max(b.why, why)
 	return ok
 }
@@ -232,7 +232,7 @@ func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 		}
 		sc.weighed += len(text)
 		if sc.folder != nil && reading.IsWorkFolder(name) && sc.folder.IsNamedBy(text) {
-			return reading.Innocent, true // relative paths start there without this argument, too
+			return reading.Innocent, true // the value is the folder at which relative paths start anyway
 		}
 		if why = reading.SuspectText(class, text, sc.windows); why == reading.Innocent && holdsJSON(text) {
 			why, ok = sc.suspectJSON(name, text)

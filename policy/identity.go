@@ -19,8 +19,8 @@ import (
 // an allocation: a line break, and then each name with a line break. NewNameSet makes one.
 type NameSet string
 
-// Bounds in bytes: of a name that identifies, and of a set of names. Every record of a call may hold
-// the set.
+// The maximum lengths, in bytes, of a name that identifies somebody and of a set of names. They are
+// bounded because every record of a call may hold the set.
 const (
 	maxIdentityName = 200
 	maxNameSet      = 16 << 10
@@ -147,7 +147,8 @@ func exampleOf(globs anyOf) string {
 	return strings.NewReplacer("*", "", "?", "x").Replace(globs[0].String())
 }
 
-// readEnvironment reads the key env of a file, which says where the machine works.
+// readEnvironment reads the key env of a file, which names the environment in which the machine
+// works.
 func (p *parser) readEnvironment(e toml.Expression) {
 	start, end := e.Key[0].Start, e.Key[len(e.Key)-1].End
 	switch {
@@ -162,14 +163,15 @@ func (p *parser) readEnvironment(e toml.Expression) {
 
 const environmentForm = `an organisation's policy has env = "prod" above every [[rule]]`
 
-// environment is what an organisation's policy says of the machine, and where.
+// environment is the key env of an organisation's policy: the name of the machine's environment,
+// and the place of the key.
 type environment struct {
 	name string
 	pos  Position
 }
 
-// checkEnvironment returns an error if a policy that may not say so names the environment: whoever can
-// write such a policy could choose it.
+// checkEnvironment returns an error if a policy names the environment and is not an organisation's.
+// The owner can write any other policy, and could choose the environment there.
 func (e environment) checkEnvironment(o Options) Errors {
 	if e.name == "" || o.Layer == Organisation || o.Draft {
 		return nil
@@ -181,8 +183,9 @@ func (e environment) checkEnvironment(o Options) Errors {
 // Organisation is the Options.Layer of an organisation's policies.
 const Organisation = "organisation"
 
-// Environment returns the environment that the policy or its layers name; "" if none does, or if they
-// name different ones. also are names from elsewhere; "" is none.
+// Environment returns the environment that the policy or its layers name; "" if they name none, or
+// different ones. also holds further names, which count in the same way; an empty one counts as
+// none.
 func (p *Policy) Environment(also ...string) (env string) {
 	all := append([]string{p.environment}, also...)
 	for _, layer := range p.options.Above {
@@ -200,8 +203,8 @@ func (p *Policy) Environment(also ...string) (env string) {
 	return env
 }
 
-// AsksIdentity reports whether an answer may depend on who makes the call, or where: on a condition
-// with one of these keys, such as "group"; without keys, on any condition of this kind.
+// AsksIdentity reports whether an answer may depend on who makes the call, or in which environment.
+// names are the rule keys to look for, such as "group"; without names, all keys of this kind count.
 func (p *Policy) AsksIdentity(names ...string) bool {
 	return p.matchesAnyLayer(func(q *Policy) bool {
 		return slices.ContainsFunc(q.identity, func(key string) bool { return len(names) == 0 || slices.Contains(names, key) })

@@ -22,7 +22,7 @@ type index struct {
 type bucket struct {
 	rules   []int32 // rules that are not in args
 	args    []argIndex
-	slots   []int32 // slots of all conditions in the bucket, ascending
+	slots   []int32 // the slots of all conditions in the bucket, in ascending order
 	watches bool    // a rule looks at arguments that it does not name
 	only    bool    // a rule forbids such arguments
 }

@@ -45,8 +45,8 @@ func (d *Decision) overrulesDecision(other *Decision) bool {
 	return d.Action == Prompt && !other.isStricter(d)
 }
 
-// Layers returns the policies above this one, from the outermost in. Every Decision includes
-// their answers; Rules, Sources and the steps of a Trace are the policy's own.
+// Layers returns the policies above this one, the outermost first. Every Decision includes their
+// answers; Rules, Sources and the steps of a Trace are the policy's own.
 func (p *Policy) Layers() []*Policy { return p.options.Above }
 
 // LayerName returns the name of the policy as a layer; "" for a policy that is no layer.

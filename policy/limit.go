@@ -52,8 +52,9 @@ func (l *LimitTable) formatTOML(texts map[string]string) string {
 	return "[[limit]]\n" + policytext.InlineTable(pairs) + tableOf(limitNames, texts)
 }
 
-// addLimits gives the policy its limits. Of equal limits it keeps one. The key of a layer's
-// limit gets the layer's name, so that it never equals the key of a limit in the policy below.
+// addLimits gives the policy its limits. It keeps only one of several equal limits. The key of
+// a layer's limit gets the layer's name, so that it never equals the key of a limit in the
+// policy below.
 func (p *Policy) addLimits(limits []LimitTable) {
 	for _, l := range limits {
 		l.Rate.Key += p.options.Layer

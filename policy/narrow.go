@@ -152,7 +152,7 @@ type narrower struct {
 	home  string
 	scope Scope
 
-	anchor string // the name of asked for the key above
+	anchor string // the name of the rule in asked, for the key above
 	rule   ruleSource
 	limits []Limit
 	open   []string

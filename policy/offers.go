@@ -68,7 +68,7 @@ func (v *view) uriReadings(name string) (all []reading.Reading, known bool) {
 }
 
 // matchEveryCall reports whether the conditions on a call as a whole hold for every call to a
-// server. Of the facts that they ask about, only the server's name is known.
+// server. Only the server's name is known; a condition on any other fact is a maybe.
 func (r *rule) matchEveryCall(c *Call) where.Match {
 	all := where.Yes
 	for _, t := range r.calls {

@@ -15,13 +15,13 @@ const (
 	OnCall   On = iota
 	OnReply     // the reply to a call
 	OnList      // one entry of a list: an offered tool, prompt or resource
-	OnUpload    // what a request brings to the service of the agent's model: the result of a call, or words
+	OnUpload    // content that a request brings to the service of the agent's model: the result of a call, or words
 
-	OnCount = iota // how many there are
+	OnCount = iota // number of the values above
 )
 
-// WordsMethod is the method of the call as which rules see what goes to a model and is no result of a
-// tool: what the user and the agent itself say.
+// WordsMethod is the method of a Call that stands for words on their way to a model: the words of
+// the user and of the agent itself, which are not the result of a tool.
 const WordsMethod = "model/words"
 
 var onWords = []string{"call", "reply", "list", "upload"}

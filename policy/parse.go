@@ -64,7 +64,7 @@ type parser struct {
 	scope scope
 
 	extended  bool     // the key extends is given, as a list
-	extending bool     // the last of extends is being read
+	extending bool     // the table at the end of extends is being read
 	packed    bool     // the key packs is given
 	prefix    []string // of an argsScope, whereScope or notScope: the header's path below args, where or not
 	table     ruleKey  // the key of a partsScope
@@ -85,10 +85,10 @@ type parser struct {
 
 	stated map[string]Stated // cache for keys that take globs, by source text: rules repeat themselves
 
-	limiting bool // the last of limits is being read
+	limiting bool // the table at the end of limits is being read
 
-	named       []string          // keys read so far of the last of trusts or cages
-	cageHeaders []toml.Expression // of each of cages
+	named       []string          // the keys read so far in the table at the end of trusts or cages
+	cageHeaders []toml.Expression // the header of each table in cages
 	flowing     int               // offset of [flow], plus 1; 0 if there is none
 	levelled    bool              // [flow] has a level
 

@@ -63,7 +63,7 @@ func (p *parser) readCageLevel(t *CageTable, e toml.Expression) {
 	case at < int(CageOff):
 		p.fail(e.Start, e.End, fmt.Sprintf("unknown level %q", text), suggestWord(text, cageWords[CageOff:], choice))
 	default:
-		t.Level = CageLevel(at) //nolint:gosec // an index of four
+		t.Level = CageLevel(at) //nolint:gosec // the index of one of four words
 		t.text += "\nlevel = " + policytext.Quote(text)
 	}
 }
@@ -108,8 +108,8 @@ func (p *parser) readCageList(t *CageTable, e toml.Expression, read func(string)
 	return all
 }
 
-// ParsePlace reads a place of a sandbox that stands outside of a policy, in the form that a policy has
-// for it.
+// ParsePlace reads a place of a sandbox that does not come from a policy, and returns it in the
+// form that a policy uses.
 func ParsePlace(text string) (string, error) {
 	place, msg, _ := cagePlace(text)
 	if msg != "" {

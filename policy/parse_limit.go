@@ -170,8 +170,8 @@ func tableOf(names []string, texts map[string]string) string {
 	return policytext.InlineTable(pairs)
 }
 
-// fingerprint returns a digest of what the rule says, without its place and description. The folders
-// of its names count.
+// fingerprint returns a digest of the rule's meaning: its place and description do not count. For
+// each name of [folders] in the rule, the folders of that name do count.
 func (r *ruleSource) fingerprint() string {
 	bare := *r
 	bare.Description = ""

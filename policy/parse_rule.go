@@ -79,7 +79,7 @@ func (p *parser) readPinned(k ruleKey, e toml.Expression) {
 	p.currentRule().Pinned = p.readBool(k, e)
 }
 
-// readPreview reads preview = true: whoever is asked sees what the command would do.
+// readPreview reads preview = true: the person who is asked sees what the command would do.
 func (p *parser) readPreview(k ruleKey, e toml.Expression) {
 	p.currentRule().Preview = p.readBool(k, e)
 }

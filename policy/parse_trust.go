@@ -141,7 +141,7 @@ func (p *parser) readPin(t *TrustTable, e toml.Expression) {
 	case at < int(PinOff):
 		p.fail(e.Start, e.End, fmt.Sprintf("unknown pin %q", e.Value.Text()), suggestWord(e.Value.Text(), pinWords[PinOff:], choice))
 	default:
-		t.Pin = Pin(at) //nolint:gosec // an index of six
+		t.Pin = Pin(at) //nolint:gosec // the index of one of six words
 		t.text += "\npin = " + policytext.Quote(e.Value.Text())
 	}
 }
@@ -205,7 +205,7 @@ func (p *parser) flowField(e toml.Expression) {
 		p.fail(e.Start, e.End, fmt.Sprintf("unknown level %q", e.Value.Text()), suggestWord(e.Value.Text(), levelWords, choice))
 		return
 	}
-	p.level = Level(i) //nolint:gosec // an index of four
+	p.level = Level(i) //nolint:gosec // the index of one of four words
 }
 
 // closeFlow checks [flow] as a whole, at the end of the file.

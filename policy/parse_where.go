@@ -29,7 +29,7 @@ type whereSource struct {
 type constraintKey struct {
 	name     string
 	form     valueForm
-	settings []string // of a form that may be a table: its keys; a value that is no table is for the first key
+	settings []string // for a form that may be a table: the keys of the table; any other value belongs to the first key
 	make     func(value any, o *Options) (where.Constraint, error)
 	// local reports whether a constraint depends on Options (the home, the disk), so that
 	// compileConstraint must build it again; if nil, no constraint of the key does. For servers on

@@ -36,8 +36,8 @@ type Options struct {
 	// matches. A policy that is no layer ("") denies these calls.
 	Layer string
 	Above []*Policy // the layers above this policy, the outermost first
-	// Draft means that nobody enforces the policy, which may be meant for an organisation: it may say
-	// what only an organisation's policy says (env).
+	// Draft means that the policy is not in force. It may be meant for an organisation, so it may
+	// have the key env, which otherwise only an organisation's policy may have.
 	Draft bool
 
 	// HideDenied leaves an entry out of a list if no call of it could be allowed or asked about
@@ -78,12 +78,12 @@ type Policy struct {
 	options     Options
 	windows     lazy             // the same policy for servers on Windows
 	screens     [OnCount]*Policy // the same policy for replies, lists and uploads; nil if no rule is about them
-	searches    [OnCount]search  // by On: what Screens returns, and the rules that lead to it
+	searches    [OnCount]search  // by On: the result of Screens, and the rules that it comes from
 }
 
-// Parse reads a policy, checks it and compiles it. file names it in positions. The policy keeps
-// src, which nobody may change from then on.
-// The error is an Errors and holds everything that is wrong with the file.
+// Parse reads a policy, checks it and compiles it. file is the policy's name in positions. The
+// policy keeps src, so the caller must not change src afterwards. The error is an Errors and holds
+// everything that is wrong with the file.
 func Parse(file string, src []byte, o Options) (*Policy, error) {
 	all, errs := parseFile(file, src, nil)
 	if len(errs) == 0 {

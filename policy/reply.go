@@ -10,7 +10,7 @@ import (
 )
 
 // Rules about replies, list entries and uploads (on = "reply", "list", "upload") are compiled into
-// policies of their own. Each of these policies passes what none of its rules matches.
+// policies of their own. Each of these policies passes everything that matches none of its rules.
 
 // compileScreens compiles the policies for replies, for lists and for uploads, if there are such rules.
 func (p *Policy) compileScreens() (errs Errors) {
@@ -56,9 +56,9 @@ func (p *Policy) PolicyFor(on On) *Policy {
 	return p.screens[on]
 }
 
-// AltersAlike reports whether two policies have the same packs, and the same rules that judge
-// on (calls, replies or lists) in the same order. Of the rules about calls it compares only
-// those that alter content.
+// AltersAlike reports whether two policies have the same packs, and the same rules that judge on
+// (calls, replies or lists) in the same order. It compares a rule about calls only if the rule
+// alters content.
 func (p *Policy) AltersAlike(q *Policy, on On) bool {
 	return slices.Equal(p.screenFingerprints(on), q.screenFingerprints(on)) && slices.EqualFunc(p.packs, q.packs, func(a, b Pack) bool {
 		return bytes.Equal(a.Text(), b.Text())
@@ -76,11 +76,11 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 	return all
 }
 
-// Screens returns the kinds of finds that the rules name, including the layers' rules: the
-// kinds to look for. ruled means that there is something to judge: for calls a rule with a
-// find; for replies any rule; for lists any rule, a pinned server or the option HideDenied. If
-// the policy was read for some calls (Options.Calls), of the rules about calls only those count
-// that can match these calls.
+// Screens returns the kinds of finds that the rules name, including the layers' rules: the kinds to
+// look for. ruled means that there is something to judge: for calls a rule with a find; for replies
+// any rule; for lists any rule, a pinned server or the option HideDenied. If the policy was read
+// for some calls (Options.Calls), a rule about calls counts only if it can match one of these
+// calls.
 //
 // The kinds belong to the policy, so the caller must not change them.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
@@ -177,20 +177,20 @@ func (r *concern) mayName(c *Call) bool {
 	return false
 }
 
-// DecideReply judges the reply to calls, or list entries as the calls that would name them.
-// kinds are the kinds of finds in the reply or entry.
+// DecideReply judges the reply to calls, or list entries as the calls that would name them. kinds
+// are the kinds of finds in the reply or entry.
 //
 // Each kind is judged by itself, and so is the reply as a whole. The first rule that matches
-// decides: for a kind a rule with a find, for the whole a rule without one. The strictest deny
-// or prompt of these answers holds, and alterations add up (Decision.Alters, also with a
-// prompt). What no rule matches passes. A decision of Allow names no rule, even if an allow
-// rule matched some kind. So an allow for one kind never lets through what a rule refuses for
-// another kind.
+// decides: for a kind a rule with a find, for the whole a rule without one. The strictest deny or
+// prompt of these answers holds, and alterations add up (Decision.Alters, also with a prompt).
+// Content that matches no rule passes. A decision of Allow names no rule, even if an allow rule
+// matched some kind. So an allow for one kind never lets through what a rule refuses for another
+// kind.
 //
-// The conditions of a rule are about the answered call. A call without a subject is not known:
-// each rule may be about it, unless its server or its time rules this out. For such a call, and
-// if a condition cannot be decided, a rule that denies, asks or alters applies, and an allow
-// does not. An empty list of calls means one call that is not known.
+// The conditions of a rule are about the answered call. A call without a subject is not known: each
+// rule may be about it, unless its server or its time rules this out. For such a call, and if a
+// condition cannot be decided, a rule that denies, asks or alters applies, and an allow does not.
+// An empty list of calls means one call that is not known.
 func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 	if on == OnCall {
 		return Decision{Reason: "calls are judged before they are made"}
@@ -234,9 +234,10 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 	return worst
 }
 
-// AlterReply returns every change that some rule about replies, a layer's too, may make to the reply
-// to calls in which these kinds were found, whatever the other rules and the arguments say of it: a person lets
-// the reply through, and what a rule takes out stays out.
+// AlterReply returns every change that a rule about replies, in the policy or in a layer, may make
+// to the reply to these calls. kinds are the kinds of finds in the reply. Neither other rules nor
+// arguments exclude a change. It is for a reply that a person lets through: what a rule would take
+// out must stay out.
 func (p *Policy) AlterReply(calls []Call, kinds []string) (all []Alteration) {
 	q := p.screens[OnReply]
 	if q == nil {
@@ -250,7 +251,7 @@ func (p *Policy) AlterReply(calls []Call, kinds []string) (all []Alteration) {
 			for at := range layer.rules {
 				r, src, judged := &layer.rules[at], &layer.sources[at], &c
 				if src.findCondition() == nil {
-					judged = &whole // a rule without a find is about no finds
+					judged = &whole // a rule without a find judges the reply as a whole, without its finds
 				}
 				if r.noted && src.On == OnReply && r.mayConcern(judged) && v.mayName(r, src) {
 					v.noted = append(v.noted, int32(at))
@@ -289,8 +290,8 @@ func (d *Decision) mergeReading(other *Decision, i int) {
 	}
 }
 
-// decideUnknown judges the reply to a call whose server and time are known, at the most: every rule
-// that these do not rule out may be about the call.
+// decideUnknown judges the reply to a call of which at most the server and the time are known.
+// Every rule that these two facts do not exclude may be about the call.
 func (p *Policy) decideUnknown(c *Call) Decision {
 	v := view{policy: p, call: c}
 	d, worst := Decision{Action: Allow}, none
@@ -318,8 +319,8 @@ func (r *rule) mayConcern(c *Call) bool {
 	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == where.No })
 }
 
-// mayName reports whether a rule may be about what the call names: only another subject, or another tool, prompt or method
-// excludes that.
+// mayName reports whether a rule may be about the names in a call. Only another subject, or another
+// tool, prompt or method, excludes that.
 func (v *view) mayName(r *rule, src *ruleSource) bool {
 	c := v.call
 	if c.Subject == NoSubject || len(c.Names) == 0 {

@@ -19,8 +19,8 @@ type Rule struct {
 	Preview     bool // a person who is asked sees what the command would do (docs/preview.md)
 	Rate        Rate // how often the rule may allow a call; the zero value sets no limit
 
-	// Approval says who at a team's centre may allow the call; nil: the person at this machine. A rule
-	// with an Approval is OutOfBand, too.
+	// Approval lists the people at a team's centre who may allow the call; if nil, the person at
+	// this machine may. A rule with an Approval is OutOfBand, too.
 	Approval *Approval
 }
 
@@ -95,8 +95,8 @@ func (d *Decision) isStricter(other *Decision) bool {
 		d.Action == Prompt && other.Action == Prompt && d.Rule.rank() < other.Rule.rank()
 }
 
-// merge adds another decision about the same message: the stricter one holds. Two that ask different
-// approvers are a deny.
+// merge adds another decision about the same message: the stricter one holds. Two decisions that
+// ask different approvers become a deny.
 func (d *Decision) merge(other *Decision) {
 	switch {
 	case d.Action == Prompt && other.Action == Prompt && d.Rule.clashes(other.Rule):

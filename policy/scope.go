@@ -11,7 +11,7 @@ type Scope uint8
 // The scopes, narrowest first.
 const (
 	Exact  Scope = iota // this call
-	File                // the same tool on the files and addresses that the call names, whatever else the call holds
+	File                // the same tool on the files and addresses that the call names, whatever its other arguments are
 	Folder              // the same tool in the folder that the call is about
 	Tool                // the same tool or prompt, within the rule that asked
 )

@@ -9,7 +9,7 @@ type ruleSource struct {
 	patterns   []string     // the subject's globs; one must match; never empty
 	written    []string     // the patterns with names of folders, as in the file; nil if they have none
 	names      []string     // the names of folders that the rule uses
-	lists      []FolderList // the lists that the names can have
+	lists      []FolderList // the lists that names can stand for
 	calls      []Stated     // conditions on the call as a whole, in the order of the keys
 	args       []argSource
 	where      []whereSource

@@ -45,7 +45,7 @@ func (n *narrower) bindFolder() error {
 func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 	tool := n.call.Names[0]
 	binds = startsWork(tool)
-	args, _ := readArguments(n.call.Args) // no error: read before
+	args, _ := readArguments(n.call.Args) // no error: the arguments have been read before
 	for i := range args {
 		binds = binds || reading.ClassOf(args[i].name) != reading.TextName && slices.ContainsFunc(args[i].texts, mayBeFile)
 	}

@@ -59,7 +59,7 @@ type Condition struct {
 	Not  bool     // an exception: none of the globs in Want may match
 	Key  string   // the key of a CallCondition
 	Path []string // of an argument: the names below args, or below where
-	Want []string // the globs as written; one must match; the subject's key; or TOML of a constraint, an args_only, or a call key that takes no glob
+	Want []string // the globs as written, one of which must match; or the subject's key; or the TOML of a constraint, an args_only, or a call key that takes no glob
 	// Got is the text that a name or a condition on the call was compared with; "" if the call
 	// does not say. For a further argument it is the reason why the argument counts
 	// (reading.Suspicion).
@@ -222,8 +222,8 @@ type obstacle struct {
 	kind  ConditionKind // Unasked: no obstacle
 	index int           // index of a condition on an argument, or on the call
 	got   *reading.Reading
-	found *beyond // for a further argument
-	depth int     // one more than the number of conditions met before
+	found *furtherArgs // for a further argument
+	depth int          // one more than the number of conditions met before
 }
 
 // findObstacle returns the condition at which a rule failed, or that made it a maybe.

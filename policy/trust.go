@@ -151,7 +151,7 @@ type ToolTraits struct {
 	Own     Traits   // values of the policy's tables; Unsaid where they have none
 	Floor   Traits   // values of the tables of its layers: the answer is never laxer than these
 	Decides []string // nil if no table has the key
-	Weighs  []string // by the policy or by its layers
+	Weighs  []string // nil if no table of the policy or of its layers has the key
 }
 
 // ToolTrust returns the traits that the tables give to a tool. Each name is a reading of the same
@@ -193,7 +193,7 @@ func (p *Policy) ownToolTrust(server string, names []string) (s ToolTraits) {
 			continue
 		}
 		s.Weighs = append(s.Weighs, said.Weighs...)
-		for j, to := range s.Own.trustFields() { // a trait stays only if each reading has a value for it
+		for j, to := range s.Own.trustFields() { // a trait keeps a value only if every reading has one
 			if *to != Unsaid && *said.Own.trustFields()[j] != Unsaid {
 				*to = max(*to, *said.Own.trustFields()[j])
 			} else {
@@ -225,8 +225,8 @@ func (p *Policy) trustOf(server, name string) (s ToolTraits) {
 	return s
 }
 
-// compareTrust returns how many tables the next policy has lost, counting a lower level as one
-// more, and whether both have the same tables.
+// compareTrust returns how many tables about servers the next policy has lost, where a lower flow
+// level counts as one more, and whether both policies have the same tables.
 func (p *Policy) compareTrust(next *Policy) (lost int, same bool) {
 	for i := range p.trusts {
 		if !slices.ContainsFunc(next.trusts, func(t TrustTable) bool { return t.text == p.trusts[i].text }) {

@@ -48,8 +48,8 @@ type request struct {
 	elicitation *elicitation // set for a request of the proxy (MCP 2025-06-18 client/elicitation)
 }
 
-// caller is who gets an answer: the id and the progress token of the request that waits, and the
-// sink for the answer.
+// caller is the party that gets an answer: the id and the progress token of the request that waits,
+// and the sink for the answer.
 type caller struct {
 	id          []byte
 	key         string // scopedKey of the id

@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// ModelRoutes says where the owner's proxy of models listens, and where it leads the clients that were
-// told its address.
+// ModelRoutes holds the address of the owner's proxy of models, and the services to which the proxy
+// forwards the requests of clients.
 type ModelRoutes struct {
 	Listen    string            `json:"listen"`   // ADDRESS:PORT
 	Secret    string            `json:"secret"`   // part of every path
@@ -73,7 +73,8 @@ func ForgetModelRoutes(state string, gone []string) error {
 	return r.Save(state)
 }
 
-// Save writes the routes. Whoever read them before must hold the lock since then.
+// Save writes the routes. A caller that has read the routes must hold the lock from the read until
+// Save returns.
 func (r *ModelRoutes) Save(state string) error {
 	src, err := json.MarshalIndent(r, "", "  ") //nolint:gosec // G117: the secret is for this file, which only the owner reads
 	if err != nil {
@@ -92,7 +93,7 @@ func (r *ModelRoutes) Leads(id string) bool {
 	return false
 }
 
-// FindOther returns a client that was led through the proxy and is none of the given ones; "" for none.
+// FindOther returns a client that was led through the proxy and is not in clients; "" for none.
 func (r *ModelRoutes) FindOther(clients []string) (other string) {
 	for route := range r.Upstreams {
 		if name, _, _ := strings.Cut(route, "."); !slices.Contains(clients, name) && (other == "" || name < other) {
@@ -102,17 +103,17 @@ func (r *ModelRoutes) FindOther(clients []string) (other string) {
 	return other
 }
 
-// Base returns the address of a route, without how its edit is undone.
+// Base returns the address of a route without its last part, which tells how to undo the edit.
 func (r *ModelRoutes) Base(route string) string {
 	return "http://" + r.Listen + "/" + client.LedWord() + "/" + r.Secret + "/" + route
 }
 
-// ModelSeenFile returns the path of the file that the proxy writes when a client of a route comes.
+// ModelSeenFile returns the path of the file that the proxy writes when a client uses a route.
 func ModelSeenFile(state, route string) string {
 	return filepath.Join(state, "model-seen", route)
 }
 
-// NoteModelSeen notes that a client of a route has come now, or was led here now.
+// NoteModelSeen records that a client uses a route now, or that its file was edited to use it now.
 func NoteModelSeen(state, route string) error {
 	path := ModelSeenFile(state, route)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// ModelFile is the file in which a client is told where its model is.
+// ModelFile is the file that holds the address of a client's model.
 type ModelFile struct {
 	Row       client.ModelRow
 	Path      string // "": the client has no file that is edited
@@ -77,20 +77,20 @@ func (f *ModelFile) countsMore(e client.Env, over string) bool {
 	}
 	src, err := readRegularFile(over)
 	if err != nil {
-		return false // what the client cannot read leads it nowhere
+		return false // the client cannot use a file that it cannot read
 	}
 	all, err := client.ReadAddresses(f.Row, src)
 	return err == nil && slices.ContainsFunc(all, func(a client.ModelAddress) bool { return a.Text != "" })
 }
 
-// ModelState says where a client's requests to its model go.
+// ModelState tells whether a client's requests to its model go through clawai.
 type ModelState string
 
 // The states.
 const (
 	ModelLed        ModelState = "through clawai"
 	ModelDrifted    ModelState = "drifted"    // the address is not the one that wrap writes
-	ModelBare       ModelState = "not led"    // they go to the service
+	ModelBare       ModelState = "not led"    // the requests go directly to the service
 	ModelByHand     ModelState = "by hand"    // no file is edited
 	ModelUnreadable ModelState = "unreadable" // the file cannot be read
 )

@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// startServing starts the program on a folder and returns its address and what kills it.
+// startServing starts the program on a folder and returns its address and a function that kills it and
+// waits for its end, however often it is called.
 func startServing(t *testing.T, dir string) (address string, kill func()) {
 	t.Helper()
 	_ = os.Remove(filepath.Join(dir, "gateway.address"))
@@ -45,12 +46,12 @@ func startServing(t *testing.T, dir string) (address string, kill func()) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
 	for {
 		select {
-		case err := <-ended:
-			t.Fatalf("the gateway ended: %v\n%s", err, said.String())
+		case <-ended:
+			t.Fatalf("the gateway ended: %v\n%s", cmd.ProcessState, said.String())
 		case <-time.After(10 * time.Millisecond):
 		}
 		if src, err := os.ReadFile(filepath.Join(dir, "gateway.address")); err == nil && len(src) > 0 {
@@ -115,11 +116,10 @@ func TestKillsWhileALaptopShips(t *testing.T) {
 				acknowledged, done = held.Size, held.Complete
 			}
 		}
-		if timer.Stop() {
-			kill()
-		} else {
+		if !timer.Stop() {
 			kills++
 		}
+		kill() // also waits for the end, which the timer has only begun
 	}
 	if kills == 0 {
 		t.Fatal("the gateway was never killed")
@@ -153,7 +153,7 @@ func TestKillsWhileALaptopShips(t *testing.T) {
 }
 
 // enrolDirectly enrols a laptop without a page.
-func enrolDirectly(t *testing.T, dir string) enrolment.Grant {
+func enrolDirectly(t testing.TB, dir string) enrolment.Grant {
 	t.Helper()
 	ctx := context.Background()
 	c, err := centre.Open(ctx, dir)

@@ -65,6 +65,6 @@ func runWithOpenInput(cmd *exec.Cmd, payload []byte) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _, _ = in.Write(payload) }() // on an error the program did not read all, and does not answer
+	go func() { _, _ = in.Write(payload) }() // an error means that the program has not read all; then its answer is missing
 	return cmd.Wait()
 }

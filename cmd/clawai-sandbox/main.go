@@ -1,6 +1,6 @@
-// Command clawai-sandbox is the program by which clawai starts a server in a cage: it shuts itself
-// in, and then runs the server in its own place. docs/sandbox.md says what the cage holds. It also
-// runs commands for previews (docs/preview.md). It links nothing else, so that it starts soon.
+// Command clawai-sandbox starts a server in a cage for clawai: it builds the cage around its own
+// process, and then replaces itself by the server (docs/sandbox.md). It also runs commands for
+// previews (docs/preview.md). It links nothing else, so that it starts fast.
 package main
 
 import (

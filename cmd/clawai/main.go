@@ -1,5 +1,5 @@
-// Command clawai is between an AI agent and the MCP servers that it uses, and lets nothing
-// through that its owner's rules do not allow.
+// Command clawai stands between an AI agent and the MCP servers that the agent uses. It lets through
+// only what its owner's rules allow.
 //
 // This package has the table of commands, the help and the completion; each group of commands
 // is a package below internal. A command turns flags into a package's options and the package's
@@ -15,7 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
-	_ "time/tzdata" // a zone of a rule must mean the same where the system has no table of zones
+	_ "time/tzdata" // time zones in rules must also work on a system without a table of time zones
 
 	"github.com/urfave/cli/v2"
 
@@ -46,9 +46,9 @@ func main() {
 	os.Exit(runClawai(os.Args, os.Stdout, os.Stderr))
 }
 
-// runClawai is main without the process: it returns the exit code.
+// runClawai does the work of main and returns the exit code.
 func runClawai(args []string, stdout, stderr io.Writer) int {
-	if len(args) > 1 && args[1] == cage.HelperArgument { // it has the powers of namespaces of its own
+	if len(args) > 1 && args[1] == cage.HelperArgument { // this process runs in its own namespaces, where its capabilities are harmless
 		return layer.RunHelper("clawai", args[2:])
 	}
 	if err := checkPowers(); err != nil && !isHarmless(args) {

@@ -40,7 +40,7 @@ func printHelp(w io.Writer, templ string, data any) {
 
 var plainHelp = cli.HelpPrinter
 
-// shortHelp is the help of clawai itself: the commands of every day, on a screen of 24 rows.
+// shortHelp is the help of clawai itself: the most used commands, on a screen of 24 rows.
 const shortHelp = `{{.Name}} - {{.Usage}}
 
 USAGE:
@@ -52,7 +52,7 @@ Every command:                clawai help --all
 The options of a command:     clawai help COMMAND
 `
 
-// groups are the commands that only the help of every command shows, by what they are for.
+// groups are the commands that only the help of all commands shows, by their purpose.
 var groups = map[string][]string{
 	"Answer and try":                       {"decide", "release", "preview", "scan", "attack"},
 	"Run servers and agents":               {"protect", "proxy", "hub", "serve", "hook", "llm-proxy"},
@@ -61,7 +61,7 @@ var groups = map[string][]string{
 	"The shell":                            {"completion"},
 }
 
-// sortIntoGroups gives the commands that are not of every day their group.
+// sortIntoGroups sets the group of the commands in groups.
 func sortIntoGroups(all []*cli.Command) {
 	for name, commands := range groups {
 		for _, c := range all {

@@ -17,7 +17,7 @@ const wordWrite = "write"
 // askAlways asks the person for the scope of the rule, shows the rule, asks for confirmation and
 // writes it. If the rule must not or cannot be written, askAlways tells the person, who may still
 // answer once.
-func (t *Terminal) askAlways(ctx context.Context, tty *term.Tty, h *asked, reply gate.Reply) (gate.Answer, error) {
+func (t *Terminal) askAlways(ctx context.Context, tty *term.Tty, h *openQuestion, reply gate.Reply) (gate.Answer, error) {
 	offers := offersWithRule(h.offers, reply)
 	offer := offers[0]
 	if len(offers) > 1 {

@@ -16,8 +16,8 @@ import (
 // ChainOptions configure a Chain. Without channels and queue it denies.
 type ChainOptions struct {
 	Channels   []Channel                        // in the order of asking
-	Team       Channel                          // asks the approvers of a rule; alone can allow what such a rule asks
-	Queue      *QueueClient                     // also holds every question; nil: no queue
+	Team       Channel                          // asks the approvers that a rule names; no other channel can allow calls of such a rule
+	Queue      *QueueClient                     // the queue, which also gets every question; nil: there is none
 	RuleWriter RuleWriter                       // writes the rules of "always" answers; nil: not offered
 	Wait       bool                             // when no channel is available, wait for an answer through the queue
 	Risk       func(q gate.Question) (bad bool) // reports whether q needs care; nil: always
@@ -78,10 +78,10 @@ var (
 	errUnanswered = errors.New("nobody answered in time")
 )
 
-// hintNext is the text for the agent and the record when nobody could be asked.
+// hintNext is the text for the agent and the record when no person could be asked.
 const hintNext = "to answer such calls, the owner runs: clawai approve"
 
-// Ask returns the first answer. An error means that nobody decided.
+// Ask returns the first answer. An error means that there is no answer.
 func (l *Chain) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if len(q.Calls) == 0 {
 		return gate.Answer{Digest: q.Digest}, errors.New("a question without a call")
@@ -93,7 +93,7 @@ func (l *Chain) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	}
 	if q.Rule.Preview && !q.Reply && l.o.Preview != nil {
 		q.Preview = l.o.Preview(ctx, q)
-		if ctx.Err() != nil { // it was withdrawn meanwhile
+		if ctx.Err() != nil { // the call was withdrawn during the preview
 			return gate.Answer{Digest: q.Digest}, context.Cause(ctx)
 		}
 	}
@@ -113,7 +113,7 @@ func withDeadline(ctx context.Context, deadline time.Time) (context.Context, con
 	return context.WithDeadlineCause(ctx, deadline, errUnanswered)
 }
 
-// awaitAnswer waits for the channels and the queue. When no channel can ask anybody, it waits for
+// awaitAnswer waits for the channels and the queue. When no channel can ask a person, it waits for
 // the queue alone.
 func (l *Chain) awaitAnswer(ctx context.Context, q gate.Question, p *entry, tried <-chan answered) (gate.Answer, error) {
 	queued := p.answers

@@ -13,8 +13,8 @@ type Channel interface {
 	gate.Approver
 	// Name returns the channel's word in the configuration and in records.
 	Name() string
-	// Available returns nil if q could be asked here now, otherwise the reason. It takes less
-	// than a second, asks nobody and guarantees nothing: Ask may still fail.
+	// Available returns nil if q could be asked here now, otherwise the reason. It takes less than
+	// a second and asks no person. Ask may still fail afterwards.
 	Available(ctx context.Context, q gate.Question) error
 }
 

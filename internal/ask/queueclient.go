@@ -85,27 +85,27 @@ func (l *QueueClient) openEnqueuer() (Enqueuer, error) {
 
 // entry is a question in the queue.
 type entry struct {
-	enqueued chan struct{} // closed when ticket is set or will never be set
-	ticket   Ticket        // nil when the queue did not store it
-	answers  chan inQueue  // the answer from the queue, or the reason why none will come
-	note     string        // the result of an "always" answer
+	enqueued chan struct{}    // closed when ticket is set or will never be set
+	ticket   Ticket           // nil when the queue did not store it
+	answers  chan queueResult // the answer from the queue, or the reason why none will come
+	note     string           // the result of an "always" answer
 }
 
-type inQueue struct {
+type queueResult struct {
 	queue.Answer
 	err error
 }
 
 // enqueueQuestion puts q into the queue and waits a short time until it is stored.
 func (l *Chain) enqueueQuestion(ctx context.Context, q gate.Question) *entry {
-	p := &entry{enqueued: make(chan struct{}), answers: make(chan inQueue, 1)}
+	p := &entry{enqueued: make(chan struct{}), answers: make(chan queueResult, 1)}
 	if l.o.Queue == nil {
 		close(p.enqueued)
-		p.answers <- inQueue{err: errors.New("there is no queue")}
+		p.answers <- queueResult{err: errors.New("there is no queue")}
 		return p
 	}
 	l.busy.Go(func() {
-		var got inQueue
+		var got queueResult
 		got.err = l.tryQueue(ctx, func() (err error) {
 			p.ticket, err = l.o.Queue.putRequest(ctx, l.makeRequest(q))
 			return err

@@ -148,7 +148,7 @@ func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 	l.reportOutcome(p, joinNotes(text, p.note))
 }
 
-// resolveUnasked ends a question that nobody is there to answer.
+// resolveUnasked ends a question for which no person could be asked.
 func (l *Chain) resolveUnasked(ctx context.Context, q gate.Question, p *entry, none, lost error) (gate.Answer, error) {
 	first, ours := l.resolveEntry(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked; "+queue.UndoneText(q.Reply))
 	if !ours && lost == nil {
@@ -179,7 +179,7 @@ func (l *Chain) unapproved(ctx context.Context, q gate.Question, p *entry, r ans
 	return r.Answer, r.err
 }
 
-// answerHint returns how to answer such a call the next time; "" where none of our commands would
+// answerHint returns how to answer such a call the next time; "" if no command of clawai would
 // help.
 func (l *Chain) answerHint() string {
 	attended := slices.ContainsFunc(l.o.Channels, func(r Channel) bool { _, ok := r.(*QueueChannel); return ok })

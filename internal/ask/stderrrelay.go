@@ -148,8 +148,8 @@ func (a *StderrRelay) writeChunks() {
 	}
 }
 
-// writeChunk writes one chunk while nobody asks. If the terminal is gone, the chunk is lost, as
-// it would be for the server itself, which must not wait.
+// writeChunk writes one chunk while no question is open. If the terminal is gone, the chunk is
+// lost, as it would be for the server itself, which must not wait.
 func (a *StderrRelay) writeChunk(chunk []byte) {
 	// The rest at the end is written even while a question is open.
 	if release, err := a.holdTerminal(a.open); err == nil {

@@ -71,8 +71,8 @@ func (t *Terminal) Available(context.Context, gate.Question) error {
 	return tty.Close()
 }
 
-// Ask shows the question and waits for the answer, the deadline, or ctx. An error means that
-// nobody decided, and tells how to allow such a call. While a question is open, SIGINT, SIGTERM,
+// Ask shows the question and waits for the answer, the deadline, or ctx. An error means that there
+// is no answer, and tells how to allow such a call. While a question is open, SIGINT, SIGTERM,
 // SIGHUP and SIGQUIT end it as a deny with the terminal restored; the caller must handle them at
 // other times.
 func (t *Terminal) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
@@ -130,8 +130,8 @@ func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *
 	return answer, errors.Join(err, tty.Close())
 }
 
-// asked is an open question, with the rules that an answer could write.
-type asked struct {
+// openQuestion is an open question, with the rules that an answer could write.
+type openQuestion struct {
 	question gate.Question
 	page     dialog.Page
 	offers   []view.Offer
@@ -144,7 +144,7 @@ func (t *Terminal) askQuestion(ctx context.Context, tty *term.Tty, q gate.Questi
 		return answer, err
 	}
 	offers, whyNot := t.o.RuleWriter.Offers(q)
-	h := &asked{question: q, page: questionPage(q, v, offers, whyNot), offers: offers}
+	h := &openQuestion{question: q, page: questionPage(q, v, offers, whyNot), offers: offers}
 	for {
 		answer.Scope = ""
 		word, err := t.showPage(ctx, tty, h.page)

@@ -19,42 +19,44 @@ import (
 type Plan struct {
 	Level policy.CageLevel
 	Spec  confine.Spec
-	// Hosts are what the proxy of Spec.Hosts leads to, and Doors what each of Spec.Doors leads to.
+	// Hosts are the hosts that the proxy of Spec.Hosts connects to. Doors[i] is the target of
+	// Spec.Doors[i].
 	Hosts hostlist.List
 	Doors []hostlist.Target
-	// NotHosts are never led to, whatever Hosts has.
+	// NotHosts are hosts that are never connected to, even if Hosts contains them.
 	NotHosts hostlist.List
 	Client   bool // the client's own sandbox is part of it
-	// Unshut are places that are to stay shut and were not there to be shut, in folders that are open.
+	// Unshut are places in open folders that should stay shut, but do not exist yet. They would be
+	// open if they were made while the server runs.
 	Unshut []string
-	Notes  []string // what the owner should know of the table, such as places that are not there
+	Notes  []string // notes for the owner about the table, for example places that do not exist
 }
 
 // Options holds what a plan depends on.
 type Options struct {
-	Tables  []policy.CageTable // as policy.Cages returns them
+	Tables  []policy.CageTable // the server's tables, a result of policy.Cages
 	Client  *clienttable.Table // what the client's file has for the server; nil for nothing
 	Command []string           // the server's command
 	Dir     string             // the folder that it starts in; "" for that of this process
 	Home    string
 	Own     []string // clawai's folders and files: no table opens them
 	Self    []string // clawai's programs: no table opens them for writing
-	// Installed is the folder of clawai's own in which the server's program was installed
-	// (internal/state/installed); "" for none. The server may read it. What is in it was written by
-	// strangers, so it opens nothing else.
+	// Installed is the folder of clawai in which the server's program was installed
+	// (internal/state/installed); "" for none. The server may read it. Strangers wrote the files in
+	// it, so a link or script in it opens no other place.
 	Installed string
-	// Others are places that other servers in cages may write. What they have made there leads
-	// nowhere. ${cwd} in them is Dir.
+	// Others are places that other servers in cages may write. Links in these places are never
+	// followed. ${cwd} in Others means Dir.
 	Others []string
 
-	mounts []mount // what is mounted; nil: what the system says
+	mounts []mount // the mounts of the system; nil: NewPlan reads them
 }
 
 // variables are the names of variables that every server gets. None holds a secret.
 var variables = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME")
 
-// NewPlan returns the cage that the tables describe, and nil if the server has none. An error is
-// a table that cannot be carried out here.
+// NewPlan returns the cage that the tables describe, or nil if the server has none. An error means
+// that a table cannot be carried out on this machine.
 func NewPlan(o Options) (*Plan, error) {
 	p := &planner{Options: o}
 	for _, t := range o.Tables {
@@ -63,7 +65,7 @@ func NewPlan(o Options) (*Plan, error) {
 	if p.plan.Level <= policy.CageOff && o.Client == nil {
 		return nil, nil //nolint:nilnil // no cage
 	}
-	go func() { secretGlobs(); laterGlobs() }() // they are needed last
+	go func() { secretGlobs(); laterGlobs() }() // built in the background, because they are needed last
 	p.system = resolveExisting(confine.System)
 	var err error
 	if p.mounts == nil {
@@ -103,7 +105,7 @@ type planner struct {
 	fixed []place
 	// made are the folders in which this server, or another one in a cage, may have made links.
 	made []string
-	// system are the places of confine.System that are there, which every server may read.
+	// system are the places of confine.System that exist. Every server may read them.
 	system []string
 	// needs are the files and folders without which the program does not run.
 	needs []string
@@ -115,7 +117,8 @@ type place struct {
 	path    string
 }
 
-// readPlaces resolves the places of the policy's table, and narrows them by those of the layers.
+// readPlaces resolves the places in the keys read and write of the policy's table, and narrows them by
+// the tables of the layers.
 func (p *planner) readPlaces() error {
 	var reads, writes []place
 	for i, t := range p.Tables {
@@ -186,8 +189,9 @@ func (p *planner) resolveAll(written []string) ([]place, error) {
 	return p.resolve(written, func(text, _ string) { p.note("%s is not there; make it before the server starts", text) })
 }
 
-// resolveShut resolves places that are to stay shut. What is not there cannot be shut: a wall stands on
-// a file or a folder. If it is made while the server runs, in a folder that is open, it is open, too.
+// resolveShut resolves places that must stay shut. A place that does not exist cannot be shut, because
+// only a file or folder can be covered by a mount. If it is made while the server runs, in an open
+// folder, it is open. So resolveShut notes it in Unshut.
 func (p *planner) resolveShut(written []string) ([]place, error) {
 	return p.resolve(written, func(text, path string) {
 		if isBelow(existingFolder(path), slices.Concat(p.plan.Spec.Read, p.plan.Spec.Write, p.system)) {
@@ -219,7 +223,7 @@ func (p *planner) note(format string, a ...any) {
 	}
 }
 
-// expand makes a place of a table an absolute path.
+// expand returns a place of a table as an absolute path: it replaces ${cwd} and ~.
 func (p *planner) expand(text string) string {
 	if rest, found := strings.CutPrefix(text, "${cwd}"); found {
 		return filepath.Join(p.Dir, rest)
@@ -230,8 +234,8 @@ func (p *planner) expand(text string) string {
 	return filepath.Clean(text)
 }
 
-// findLink returns the first link on the way of a path that lies in one of the folders; "" for
-// none. The way goes through what each link leads to.
+// findLink returns the first symbolic link that is passed when path is resolved and that lies in one
+// of the folders; "" for none. It follows each link to its target.
 func findLink(path string, folders []string) string {
 	at, rest := "/", strings.Split(path, "/")
 	for links := 0; len(rest) > 0 && links <= maxLinks; {
@@ -278,8 +282,8 @@ func (p *planner) readRest() error {
 	return p.denyHosts()
 }
 
-// hidePlaces reads the key hide, and keeps from being written what the client's table has so. It comes
-// after everything that opens a place.
+// hidePlaces carries out the key hide of all tables, and makes read-only the places that the client's
+// table forbids to write. It runs after everything that opens a place.
 func (p *planner) hidePlaces() error {
 	for _, t := range p.Tables {
 		for _, text := range t.Hide {
@@ -303,7 +307,7 @@ func (p *planner) hidePlaces() error {
 	return nil
 }
 
-// narrowNetwork takes from the network what a table does not open.
+// narrowNetwork removes the hosts that a table does not open.
 func (p *planner) narrowNetwork(net []string) error {
 	s := &p.plan.Spec
 	if slices.Contains(net, policy.AnyHost) {
@@ -320,11 +324,11 @@ func (p *planner) narrowNetwork(net []string) error {
 	return nil
 }
 
-// maxDoors is how many doors a cage has. To further hosts the proxy leads.
+// maxDoors is the largest number of doors of a cage. Further hosts are reached only through the proxy.
 const maxDoors = 100
 
-// makeDoors gives each name of the list, and each address of this machine, a place in the server's
-// network.
+// makeDoors adds a door for each port of each name of the list, and of each address of this machine:
+// an address in the server's own network that leads to it.
 func (p *planner) makeDoors() {
 	addresses := map[string]string{"localhost": "127.0.0.1"}
 	for _, e := range p.plan.Hosts {
@@ -356,7 +360,7 @@ func (p *planner) makeDoors() {
 	}
 }
 
-// hide keeps a place shut, wherever it is shown.
+// hide shuts a place at all paths at which mounts show it.
 func (p *planner) hide(path, written string) error {
 	for _, at := range p.everyPathOf(path) {
 		if err := p.hideOne(at, written); err != nil {
@@ -366,8 +370,8 @@ func (p *planner) hide(path, written string) error {
 	return nil
 }
 
-// hideOne keeps a path shut, if it, something around it or something in it is open. The folder in which the
-// server was installed stays open inside.
+// hideOne shuts a path if it is open, lies in an open place or contains one. If the folder in which the
+// server was installed lies in the path, that folder stays open.
 func (p *planner) hideOne(path, written string) error {
 	s := &p.plan.Spec
 	inInstalled := p.Installed != "" && contains(p.Installed, path)
@@ -394,8 +398,8 @@ func (p *planner) hideOne(path, written string) error {
 	return nil
 }
 
-// resolveExisting returns those of the paths that are there, with their links resolved. It looks at each
-// folder above them once.
+// resolveExisting returns the paths that exist, with their links resolved. It resolves each parent
+// folder only once.
 func resolveExisting(paths []string) (all []string) {
 	folders := map[string]string{}
 	for _, path := range paths {

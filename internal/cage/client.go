@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy/hostlist"
 )
 
-// planClient adds the client's table to those of the policy. What both open is open. A policy that
-// has no sandbox for the server, or switches it off, opens and shuts nothing.
+// planClient adds the client's table to the tables of the policy. A place is open only if both open
+// it. If the policy has no sandbox for the server, or switches it off, only the client's table counts.
 func (p *planner) planClient() {
 	if p.Client == nil {
 		return
@@ -43,7 +43,7 @@ func (p *planner) planClient() {
 	p.Tables = append(slices.Clone(p.Tables), t)
 }
 
-// needsPackageCache reports whether the cache of npx is there, and the table does not shut it.
+// needsPackageCache reports whether the cache of npx exists and the client's table does not shut it.
 func (p *planner) needsPackageCache() bool {
 	path := p.expand(clienttable.PackageCache)
 	shut := slices.ContainsFunc(p.Client.DenyRead, func(place string) bool { return contains(p.expand(place), path) })
@@ -54,11 +54,11 @@ func (p *planner) needsPackageCache() bool {
 // isClientsAlone reports whether no policy has a table for the server.
 func (p *planner) isClientsAlone() bool { return p.plan.Client && len(p.Tables) == 1 }
 
-// opensDisk reports whether a place is the disk that a client's sandbox leaves readable: then one
-// file of clawai's in it is hidden like the others.
+// opensDisk reports whether open is the whole disk, which a client's sandbox leaves readable. Then a
+// single file of clawai is hidden there, and is no error.
 func (p *planner) opensDisk(open string) bool { return open == "/" && p.isClientsAlone() }
 
-// denyHosts reads the hosts that the client's table shuts, and makes the doors to the others.
+// denyHosts reads the hosts that the client's table forbids, and makes the doors to the other hosts.
 func (p *planner) denyHosts() (err error) {
 	defer p.makeDoors()
 	if p.Client != nil {
@@ -67,8 +67,9 @@ func (p *planner) denyHosts() (err error) {
 	return err
 }
 
-// denyWrites makes of the places that may be written those that may only be read where the client's
-// table has it so. It returns the further places, and what is to stay as it is inside.
+// denyWrites applies the places that the client's table forbids to write. rest are the places that
+// may still be written, reads those that may now only be read, and fixed the forbidden places, which
+// are read-only inside a place of rest.
 func (p *planner) denyWrites(writes []place) (rest, reads, fixed []place, err error) {
 	if p.Client == nil {
 		return writes, nil, nil, nil
@@ -80,7 +81,7 @@ func (p *planner) denyWrites(writes []place) (rest, reads, fixed []place, err er
 			fixed = append(fixed, place{text, real})
 			continue
 		}
-		// What is not there cannot be kept from being made: its folder may be written.
+		// Nothing can stop the server from making this file, because it may write the folder.
 		if at := existingFolder(path); isBelow(at, pathsOf(writes)) {
 			return nil, nil, nil, fmt.Errorf("denyWrite has %s, which is not there, in a folder that the server may write; make it first", text)
 		}
@@ -95,7 +96,7 @@ func (p *planner) denyWrites(writes []place) (rest, reads, fixed []place, err er
 	return rest, reads, fixed, nil
 }
 
-// existingFolder returns the nearest folder above a path that is there, with its links resolved.
+// existingFolder returns the nearest existing folder above a path, with its links resolved.
 func existingFolder(path string) string {
 	for {
 		path = filepath.Dir(path)

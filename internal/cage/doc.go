@@ -1,4 +1,4 @@
-// Package cage makes of what policies say about a server's process (docs/sandbox.md) a cage that
-// internal/cage/confine can build: paths without links, what stays shut in them, and what the
-// server's own program needs.
+// Package cage plans a cage for a server's process from the tables of policies (docs/sandbox.md).
+// The plan has the form that internal/cage/confine builds: paths without links, the places in them
+// that stay shut, and the files that the server's own program needs.
 package cage

@@ -9,12 +9,12 @@ import (
 	"github.com/clawai/clawai/internal/cage/confine"
 )
 
-// HelperArgument is the first argument by which clawai itself works as clawai-sandbox, where that
-// is not installed.
+// HelperArgument is the first argument that makes clawai itself work as clawai-sandbox, if that
+// program is not installed.
 const HelperArgument = "sandbox-helper"
 
-// HelperCommand returns the command that builds cages: the program clawai-sandbox beside this one,
-// or this one.
+// HelperCommand returns the command that builds cages: the program clawai-sandbox in the folder of
+// this program, or else this program with HelperArgument.
 func HelperCommand() ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -53,7 +53,7 @@ func SelfFiles() (all []string, err error) {
 	return all, nil
 }
 
-// Describe says in one line how a server was shut in.
+// Describe returns one line about a server's cage: its level, and what holds.
 func Describe(p *Plan, r *confine.Report) string {
 	name := "sandbox " + p.Level.String()
 	if p.Client {

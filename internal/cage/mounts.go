@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mount is a folder of a file system that is shown at a place.
+// mount is one mount: the folder root of the file system device is visible at the path point.
 type mount struct{ device, root, point string }
 
 // parseMounts reads the text of /proc/self/mountinfo. It leaves out lines that it does not understand.
@@ -25,9 +25,9 @@ func parseMounts(text string) (all []mount) {
 	return all
 }
 
-// findAliases returns the other paths at which a path is shown, and those at which a part of it is: bind mounts
-// show one folder at several places. The path has no links in it. Not all of them need to be in sight: a mount
-// may cover another.
+// findAliases returns the other paths of the same file or folder, because bind mounts show one folder
+// at several paths. whole are the other paths of path itself; parts are the paths of folders in it.
+// path must have no links. A returned path may be hidden by a mount that covers it.
 func findAliases(path string, mounts []mount) (whole, parts []string) {
 	at := -1
 	for i, m := range mounts {
@@ -52,16 +52,16 @@ func findAliases(path string, mounts []mount) (whole, parts []string) {
 	return slices.DeleteFunc(whole, is), slices.DeleteFunc(parts, is)
 }
 
-// rebase returns a path below one folder as one below another.
+// rebase replaces the folder from, at the start of a path, by the folder to.
 func rebase(path, from, to string) string { return filepath.Join(to, strings.TrimPrefix(path, from)) }
 
-// aliasesOf returns where else a path is shown, as far as it is there.
+// aliasesOf returns the other paths at which a path is visible.
 func (p *planner) aliasesOf(path string) []string {
 	whole, _ := findAliases(path, p.mounts)
 	return keepSeen(whole)
 }
 
-// everyPathOf returns a path, and where else it or a part of it is shown.
+// everyPathOf returns a path, and the other paths at which it or a part of it is visible.
 func (p *planner) everyPathOf(path string) []string {
 	whole, parts := findAliases(path, p.mounts)
 	return append([]string{path}, keepSeen(append(whole, parts...))...)

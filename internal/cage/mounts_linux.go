@@ -2,7 +2,7 @@ package cage
 
 import "golang.org/x/sys/unix"
 
-// readMounts returns what is mounted.
+// readMounts returns the mounts of this process's mount namespace.
 func readMounts() ([]mount, error) {
 	fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package cage
 
-// readMounts returns nothing: only Linux shows one folder at several places.
+// readMounts returns nil: only Linux has bind mounts, which show one folder at several paths.
 func readMounts() ([]mount, error) { return nil, nil }

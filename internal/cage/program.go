@@ -13,13 +13,14 @@ import (
 	"github.com/clawai/clawai/internal/cage/confine"
 )
 
-// scripts are the ends of files that a program of a server runs.
+// scripts are the file name extensions of scripts. An argument with one of them is a part of the
+// server's program.
 var scripts = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".jar", ".pl", ".sh", ".php", ".lua", ".exs"}
 
-// roots are files that lie in the folder of a package.
+// roots are files that mark the root folder of a package.
 var roots = []string{"package.json", "pyproject.toml", "setup.py", "pyvenv.cfg", "Gemfile", "composer.json"}
 
-// libraries are the folders of the system in which programs have their libraries.
+// libraries are the system's folders of shared libraries.
 var libraries = []string{"/lib", "/lib64", "/usr/lib", "/usr/lib64"}
 
 // openInstalled lets the server read the folder in which it was installed.
@@ -36,15 +37,15 @@ func (p *planner) openInstalled() error {
 	return nil
 }
 
-// openProgram lets the server read its own program: the file that is started, what runs it, and
-// the package that it lies in. Links and first lines of scripts that a server in a cage may have
-// made open nothing.
+// openProgram lets the server read its own program: the file that is started, its interpreters, and
+// the package that contains it. It does not follow links, or first lines of scripts, that a server in
+// a cage may have written.
 func (p *planner) openProgram() error {
 	program := p.Command[0]
 	if !strings.Contains(program, "/") {
 		found, err := exec.LookPath(program)
 		if err != nil {
-			return nil //nolint:nilerr // who starts it finds the same, and says so
+			return nil //nolint:nilerr // the start of the server fails with the same error and reports it
 		}
 		program = found
 	}
@@ -66,7 +67,8 @@ func (p *planner) openProgram() error {
 	return nil
 }
 
-// openFile opens a program, and all that it is run by.
+// openFile lets the server read a program and its interpreters. depth is the number of interpreters
+// that led here.
 func (p *planner) openFile(path string, depth int) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || depth > 4 {
@@ -110,7 +112,7 @@ func readRunners(script string) []string {
 	return words[:1]
 }
 
-// openPackage opens a file and the package that it lies in.
+// openPackage lets the server read a file and the package that contains it.
 func (p *planner) openPackage(file string) {
 	p.open(file)
 	folder := filepath.Dir(file)
@@ -155,13 +157,14 @@ func (p *planner) isOpen(real string) bool {
 	return isBelow(real, slices.Concat(confine.System, p.plan.Spec.Read, p.plan.Spec.Write))
 }
 
-// noteClosed says that a program stays closed, because a server may have written what leads to it.
+// noteClosed notes for the owner that a program stays closed, because a server may have written the
+// file by that leads to it.
 func (p *planner) noteClosed(path, by string) {
 	p.note("%s stays closed: %s is in a folder that a server with a sandbox may write; if the server needs it, name it in read", path, by)
 }
 
-// readShebang returns the words of the line that says what runs a script. It opens only a file: a server
-// may have made a pipe in its place, at which every opening waits.
+// readShebang returns the words after #! in the first line of a script. It opens only a regular file:
+// a server may have put a pipe there, and opening a pipe would wait for ever.
 func readShebang(path string) []string {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil

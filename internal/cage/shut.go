@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// shutPlaces keeps shut what no server needs, unless a table names it: keys, what browsers and
-// clients keep, and for writing also what runs later by itself. What rules call secret, and what
-// questions warn of, is the same list (internal/text/textclass).
+// shutPlaces shuts places that no server needs, unless a table names them: keys, and the data of
+// browsers and clients. It makes files read-only that run later by themselves. The places are in
+// internal/text/textclass; rules and questions use the same list.
 //
-// It looks in the home folder, in the folders in it where programs keep things, and directly in
-// each folder that is open. It does not look for them deeper: that would read whole trees.
+// It searches the home folder, the folders in it where programs keep their data, and each open folder
+// itself. It does not search whole trees, because that would take too long.
 func (p *planner) shutPlaces() error {
 	s := &p.plan.Spec
 	for _, own := range p.Own {
@@ -28,7 +28,7 @@ func (p *planner) shutPlaces() error {
 			return fmt.Errorf("%s is clawai's own, and is reached through %s, which the server may replace; name a narrower folder", own, link)
 		}
 		if own, err = filepath.EvalSymlinks(own); err != nil {
-			continue // not there
+			continue // it does not exist
 		}
 		info, err := os.Stat(own)
 		if err != nil {
@@ -40,7 +40,7 @@ func (p *planner) shutPlaces() error {
 				case open == p.Installed:
 				case contains(shown, open):
 					return fmt.Errorf("%s is clawai's own, which no server gets", open)
-				// A file that somebody replaces is open again: the wall stands on the old one.
+				// A single file cannot be hidden: if the file is replaced, the new file is not covered.
 				case contains(open, shown) && !info.IsDir() && !isBelow(shown, s.Hide) && !p.opensDisk(open):
 					return fmt.Errorf("%s is clawai's own, and lies in %s, which the server may read; put it elsewhere, or name a narrower folder", shown, open)
 				}
@@ -50,7 +50,7 @@ func (p *planner) shutPlaces() error {
 			return err
 		}
 	}
-	named := sync.OnceValue(p.namedPlaces) // most servers find nothing to compare with them
+	named := sync.OnceValue(p.namedPlaces) // computed only when needed: for most servers no place is found
 	look := newLooker()
 	for _, base := range p.shutBases() {
 		p.fixGit(look, base)
@@ -73,13 +73,12 @@ func (p *planner) shutPlaces() error {
 	return nil
 }
 
-// SecretsIn returns the secret places in folders that are open to a program: in the home folder,
-// where they are looked for as in the cage of a server, and directly in each folder. It leaves out
-// what git needs to read.
+// SecretsIn returns the secret places in folders that are open to a program. It searches them in the
+// same way as for the cage of a server (see shutPlaces). It leaves out files that git needs to read.
 func SecretsIn(home string, folders []string) (found []string) {
 	p := &planner{Options: Options{Home: home}}
 	p.plan.Spec.Read = folders
-	p.mounts, _ = readMounts() // without them, what is shown twice is found at one place
+	p.mounts, _ = readMounts() // after an error, a secret that is visible at two paths is found at one of them only
 	look := newLooker()
 	for _, base := range p.shutBases() {
 		found = append(found, slices.DeleteFunc(look.findSecrets(base), inGit)...)
@@ -88,8 +87,8 @@ func SecretsIn(home string, folders []string) (found []string) {
 	return slices.Compact(found)
 }
 
-// gitGlobs are what leads git to another repository, whose configuration names programs, and the
-// configuration of worktrees and modules.
+// gitGlobs match files that lead git to another repository, whose configuration may name programs to
+// run, and the configuration of worktrees and modules.
 var gitGlobs = sync.OnceValue(func() *globs {
 	t := &globs{}
 	for _, glob := range []string{".git", ".git/commondir", ".git/config.worktree", ".git/worktrees/*/commondir",
@@ -99,7 +98,8 @@ var gitGlobs = sync.OnceValue(func() *globs {
 	return t
 })
 
-// fixGit keeps these from being written. A .git that is a folder is what git works in.
+// fixGit makes the files of gitGlobs read-only. A .git that is a folder stays writable, because git
+// works in it.
 func (p *planner) fixGit(look *looker, base shutBase) {
 	for _, real := range look.find(shutBase{path: base.path}, gitGlobs()) {
 		if info, err := os.Stat(real); err == nil && (filepath.Base(real) != ".git" || !info.IsDir()) {
@@ -108,7 +108,7 @@ func (p *planner) fixGit(look *looker, base shutBase) {
 	}
 }
 
-// fix keeps a place that may be read from being written.
+// fix makes a place read-only, if it could be written.
 func (p *planner) fix(path string) {
 	s := &p.plan.Spec
 	if isBelow(path, s.Write) && !isBelow(path, s.Fixed) && !isBelow(path, s.Hide) {
@@ -116,14 +116,15 @@ func (p *planner) fix(path string) {
 	}
 }
 
-// inGit reports whether a place lies in a .git: git needs to read what it must not write.
+// inGit reports whether a place lies in a folder .git. Such a place is made read-only and not hidden,
+// because git needs to read it.
 func inGit(path string) bool { return strings.Contains(path, "/.git/") }
 
-// namedPlaces returns the places of the policy's own table, not resolved: a link into a shut place
-// does not name it.
+// namedPlaces returns the places that the policy's own table names, without resolving their links: a
+// link that leads into a shut place does not name it.
 func (p *planner) namedPlaces() (all []string) {
 	if p.isClientsAlone() {
-		return nil // its file may be a project's, which is not the owner's word
+		return nil // the client's file may belong to a project, so it does not speak for the owner
 	}
 	for _, t := range p.Tables[:1] {
 		for _, text := range append(slices.Clone(t.Read), t.Write...) {
@@ -136,7 +137,7 @@ func (p *planner) namedPlaces() (all []string) {
 	for _, m := range p.findMoved() {
 		apart = append(apart, m.path)
 	}
-	// A named folder opens the secrets in it only if it is one itself.
+	// A named folder opens the secrets in it only if the folder itself is a shut place.
 	return slices.DeleteFunc(all, func(path string) bool { return !isShut(path) && !isBelow(path, apart) })
 }
 
@@ -148,11 +149,11 @@ func isShut(path string) bool {
 	return textclass.NamesShut(path) || among(textclass.SecretPlaces[:]) || among(textclass.LaterPlaces[:])
 }
 
-// shutBase is a folder in which shut places are looked for.
+// shutBase is a folder in which shut places are searched.
 type shutBase struct {
 	path  string
-	as    []string // the last names of the path by which the places know it
-	moved bool     // a variable names it: it may itself be a place
+	as    []string // the last names of the folder's usual path, for a comparison with the places
+	moved bool     // a variable names the folder, so the folder itself may be a shut place
 }
 
 func newBase(path string) shutBase {
@@ -160,8 +161,8 @@ func newBase(path string) shutBase {
 	return shutBase{path: path, as: as[max(0, len(as)-longestPlace):]}
 }
 
-// shutBases are the folders in which shut places are looked for: each folder that is open, and in
-// one that is open or of the system, the home folder and the folders where programs keep things.
+// shutBases returns the folders in which shut places are searched: each open folder, and also the home
+// folder and the folders where programs keep their data, if the server may read them.
 func (p *planner) shutBases() (all []shutBase) {
 	open := append(slices.Clone(p.plan.Spec.Read), p.plan.Spec.Write...)
 	readable := slices.Concat(open, p.system)
@@ -183,7 +184,7 @@ func (p *planner) shutBases() (all []shutBase) {
 		}
 	}
 	if real, err := filepath.EvalSymlinks(p.Dir); err == nil && isBelow(real, p.system) && !slices.Contains(p.system, real) {
-		open = append(open, real) // a project in a folder of the system
+		open = append(open, real) // the project lies in a folder of the system
 	}
 	for _, o := range open {
 		if info, err := os.Stat(o); err == nil && info.IsDir() {
@@ -193,7 +194,8 @@ func (p *planner) shutBases() (all []shutBase) {
 	return all
 }
 
-// moved are variables that name another place for what is otherwise in the home folder.
+// moved are variables that name another place for a file or folder of the home folder. as is its
+// usual path in the home folder.
 var moved = []struct{ variable, as string }{
 	{"XDG_CONFIG_HOME", ".config"}, {"XDG_DATA_HOME", ".local/share"}, {"XDG_STATE_HOME", ".local/state"}, {"XDG_CACHE_HOME", ".cache"},
 	{"CLAUDE_CONFIG_DIR", ".claude"}, {"CODEX_HOME", ".codex"}, {"GNUPGHOME", ".gnupg"}, {"KUBECONFIG", ".kube/config"}, {"DOCKER_CONFIG", ".docker"},
@@ -203,7 +205,7 @@ var moved = []struct{ variable, as string }{
 	{"RCLONE_CONFIG", ".config/rclone/rclone.conf"}, {"SOPS_AGE_KEY_FILE", ".config/sops/age/keys.txt"}, {"GRADLE_USER_HOME", ".gradle"},
 }
 
-// findMoved returns the places that these variables name, with their links resolved.
+// findMoved returns the places that the variables in moved name, with their links resolved.
 func (p *planner) findMoved() (all []shutBase) {
 	for _, m := range moved {
 		for _, path := range filepath.SplitList(os.Getenv(m.variable)) {
@@ -215,27 +217,26 @@ func (p *planner) findMoved() (all []shutBase) {
 	return all
 }
 
-// globs are places as sequences of globs, one for each name of a path.
+// globs is a tree of place patterns. Each level matches one name of a path.
 type globs struct {
-	plain []namedGlobs // of names that are no globs
+	plain []namedGlobs // names without wildcards
 	wild  []namedGlobs
-	ends  []placeEnd // the places that end here
+	ends  []placeEnd // places whose pattern ends at this node
 }
 
-// namedGlobs are a glob of one name, and what is behind it.
+// namedGlobs is a glob for one name, with the rest of the patterns after it.
 type namedGlobs struct {
 	glob string
 	rest *globs
 }
 
-// placeEnd is the end of a place.
-type placeEnd struct{ spare []string } // last names that only look like it
+// placeEnd is the end of a place's pattern.
+type placeEnd struct{ spare []string } // globs of last names that match the pattern but are harmless
 
-// longestPlace is more names than any place has.
+// longestPlace is larger than the number of names in any place.
 const longestPlace = 8
 
-// add adds a place. It leaves out what no cage shuts: the whole .git, which git needs, a place of the
-// root, and one of another system.
+// add adds a place, unless it is an absolute path or a path of Windows.
 func (g *globs) add(place string, spare []string) {
 	place = strings.TrimSuffix(place, "/**")
 	if place == "" || place[0] == '/' || strings.ContainsAny(place, `\:`) {
@@ -252,7 +253,7 @@ func (g *globs) step(name string) *globs {
 	if strings.ContainsAny(name, "*?[") {
 		list = &g.wild
 	}
-	if last := len(*list) - 1; last >= 0 && (*list)[last].glob == name { // a second one elsewhere does no harm
+	if last := len(*list) - 1; last >= 0 && (*list)[last].glob == name { // only the last one is compared; a second node for the same name does no harm
 		return (*list)[last].rest
 	}
 	rest := &globs{}
@@ -260,7 +261,7 @@ func (g *globs) step(name string) *globs {
 	return rest
 }
 
-// match returns what is left of the places behind a name.
+// match returns the rest of the patterns after a name.
 func (g *globs) match(name string) (rest []*globs) {
 	for _, w := range g.plain {
 		if w.glob == name {
@@ -282,7 +283,7 @@ func matchAll(all []*globs, name string) (rest []*globs) {
 	return rest
 }
 
-// endsWith reports whether a place ends here whose last name is this one.
+// endsWith reports whether a pattern ends at one of the nodes and does not spare this last name.
 func endsWith(all []*globs, name string) bool {
 	return slices.ContainsFunc(all, func(g *globs) bool {
 		return slices.ContainsFunc(g.ends, func(e placeEnd) bool {
@@ -305,7 +306,7 @@ var secretGlobs = sync.OnceValue(func() *globs {
 			}
 		}
 	}
-	// Programs keep files of one name in folders of their own, too.
+	// Files with these names also lie in the programs' own folders.
 	t.wild = append(t.wild, namedGlobs{".*", single})
 	for _, folder := range []*globs{t.step(".config"), t.step(".local").step("share")} {
 		folder.wild = append(folder.wild, namedGlobs{"*", single})
@@ -323,7 +324,8 @@ var laterGlobs = sync.OnceValue(func() *globs {
 	return t
 })
 
-// homePart returns where in the home folder the example of a place lies; "" if it lies elsewhere.
+// homePart returns the path of a place's example, relative to the home folder; "" if the example lies
+// elsewhere.
 func homePart(pl *textclass.Place) string {
 	rest, found := strings.CutPrefix(pl.Hit, "~/")
 	if !found || pl.Path == "" {
@@ -338,16 +340,16 @@ func homePart(pl *textclass.Place) string {
 	return ""
 }
 
-// looker finds places below folders, and reads each folder once.
+// looker finds places in folders. It reads each folder only once.
 type looker struct{ names map[string][]string }
 
 func newLooker() *looker { return &looker{names: map[string][]string{}} }
 
-// find returns which of the places are there below a folder, with their links resolved: a link to a
-// key is the key. Where the folder is known under another path, it may itself be one.
+// find returns the places that exist in a folder, with their links resolved, because a link to a key
+// must shut the key. If a variable names the folder, the folder itself may be a place.
 func (l *looker) find(base shutBase, places *globs) (found []string) {
 	begun := []*globs{places}
-	for i := range base.as { // the folder may be the beginning of a place: .github of .github/workflows
+	for i := range base.as { // the folder's path may already match the start of a place, for example .github of .github/workflows
 		rest := []*globs{places}
 		for _, name := range base.as[i:] {
 			rest = matchAll(rest, name)
@@ -393,11 +395,11 @@ func (l *looker) walk(folder string, at []*globs, add func(string)) {
 	}
 }
 
-// findSecrets returns the secret places below a folder.
+// findSecrets returns the secret places in a folder.
 func (l *looker) findSecrets(base shutBase) (found []string) { return l.find(base, secretGlobs()) }
 
-// list returns the names in a folder. It opens only what is one: a server may have made a pipe in its
-// place, at which every opening waits.
+// list returns the names in a folder. It opens only a folder: a server may have put a pipe there, and
+// opening a pipe would wait for ever.
 func (l *looker) list(folder string) []string {
 	if names, known := l.names[folder]; known {
 		return names

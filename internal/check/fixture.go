@@ -37,9 +37,9 @@ type Fixture struct {
 	policy.Facts // the facts in the file (factMembers)
 
 	// Result is the reply to the request. Listed is one entry of the reply to a list request.
-	// Upload is the reply as it goes to a model, or words of the user as one (policy.WordsMethod).
-	// Finds holds the kinds of findings in the judged message. Each field is nil when the file
-	// lacks it. If Finds is nil, the detectors look for findings.
+	// Upload is the reply as it goes to a model; with policy.WordsMethod, it holds words of the
+	// user instead. Finds holds the kinds of findings in the judged message. Each field is nil when
+	// the file lacks it. If Finds is nil, the detectors look for findings.
 	Result, Listed, Upload []byte
 	Finds                  []string
 	// ExpectedResult is the message that the client or the model must receive, as JSON: an object,

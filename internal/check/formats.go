@@ -23,7 +23,7 @@ func addFormat(f Format) {
 	formats = slices.Insert(formats, at, f)
 }
 
-// FindFormat returns the format of a name; nil for any other word.
+// FindFormat returns the format with this name, or nil.
 func FindFormat(name string) *Format {
 	for i := range formats {
 		if formats[i].Name == name {

@@ -36,8 +36,8 @@ func Summarize(results []Result) Summary {
 	return s
 }
 
-// WriteText writes one line for each fixture, and a summary line. What needs a look comes last, so
-// that a terminal shows it beside the summary.
+// WriteText writes one line for each fixture, and a summary line. Fixtures that need attention come
+// last, so that a terminal shows them beside the summary.
 func WriteText(w io.Writer, results []Result) error {
 	results = slices.Clone(results)
 	slices.SortStableFunc(results, func(a, b Result) int { return a.rankForText() - b.rankForText() })

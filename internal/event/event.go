@@ -20,7 +20,7 @@ const (
 	Policy   Kind = "policy"   // a policy was loaded, reloaded, or a broken one was refused
 	Asked    Kind = "asked"    // clawai's own question in the client's form (code "sent"), or the response to it
 	Answered Kind = "answered" // a person's answer: the channel and the waiting time
-	Muted    Kind = "muted"    // a session asked too often, so nobody is asked for a while
+	Muted    Kind = "muted"    // a session asked too often, so no person is asked for a while
 	Chatter  Kind = "chatter"  // a line on the server's stdout that is not a frame
 	End      Kind = "end"      // the session ended: exit code or signal
 )
@@ -49,17 +49,17 @@ type Event struct {
 	Names       []string
 	Args        []byte // JSON; redacted by the writer
 
-	policy.Facts // of a judged message
+	policy.Facts // the facts of a judged message
 
 	Extra   []byte   // JSON: the parts of the params that Names and Args do not contain
 	Digest  [32]byte // SHA-256 of the frame's bytes
 	Bytes   int      // length of the frame
-	Folded  int      // of Dropped and Chatter: the number of events that this record stands for; 0: only one
+	Folded  int      // for Dropped and Chatter: the number of events that this record stands for; 0: only one
 	Sent    [32]byte // SHA-256 of the altered frame that was sent; zero when it was sent unchanged
 	Finds   []string // the findings, "KIND HOW-MANY JSON-POINTER" each, never a value
 	Looked  []string // the kinds that were searched in a call or a reply; nil: none was, or only part of it was searched
 	Altered []string // the alterations: "redact secret"
-	Release string   // of a withheld reply: the name by which a person releases the next answer to the same call
+	Release string   // for a withheld reply: the name by which a person releases the next answer to the same call
 
 	Policy   string // the decision of the rules alone: allow, deny, prompt
 	Decision string // the final decision: allow or deny
@@ -71,12 +71,12 @@ type Event struct {
 	RuleText string // the rule's description
 
 	Ref      string // the id of the record that this record belongs to
-	Channel  string // of Answered: the means by which the person answered
-	Answer   string // of Answered: once, session, always, deny, deny always
-	By       string // of Answered: who answered, as far as the channel can tell
-	Words    string // of Answered: the person's text for the agent
+	Channel  string // for Answered: the means by which the person answered
+	Answer   string // for Answered: once, session, always, deny, deny always
+	By       string // for Answered: who answered, as far as the channel can tell
+	Words    string // for Answered: the person's text for the agent
 	Waited   time.Duration
-	IsError  bool     // of Outcome: error, or a tool result with isError
-	Declared []string // of Listed: the declared names or URIs
+	IsError  bool     // for Outcome: error, or a tool result with isError
+	Declared []string // for Listed: the declared names or URIs
 	Detail   string   // free text of start, end, policy, dropped
 }

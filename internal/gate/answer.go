@@ -109,8 +109,9 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	return v
 }
 
-// isApproved reports whether an answer is enough for the rule that asks now: if it names approvers, a
-// team's centre must have checked just this requirement, and of no other answer.
+// isApproved reports whether an answer is enough for the rule that asks now. checked is the requirement
+// that a team's centre has checked; nil for none. It must equal the rule's approvers; if the rule names
+// none, checked must be nil.
 func (q *question) isApproved(checked *policy.Approval) bool {
 	if q.now == nil {
 		return checked == nil

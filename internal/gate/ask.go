@@ -94,8 +94,8 @@ func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r
 	if v, r = s.awaitReply(ctx, q); v.Action != policy.Prompt {
 		return v, r
 	}
-	// After the deadline there is no answer to give, so the return of the caller is not
-	// awaited.
+	// After the deadline the call is denied without an answer, so there is no wait for the
+	// caller's return.
 	if (r.err == nil || !isTimeUp(ctx)) && !s.awaitCaller(ctx, q) {
 		return q.callerAwayVerdict(ctx), r
 	}

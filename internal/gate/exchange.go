@@ -53,7 +53,7 @@ type Exchange struct {
 	before      *event.Event    // an event to record just before x
 	advice      string          // for the agent: what a mark such as "[clawai:withheld KIND N]" in x means
 	held        bool            // x waited for a person
-	came        []byte          // Raw before it was altered; nil when it was not altered
+	received    []byte          // Raw before it was altered; nil when it was not altered
 	asks        string          // why a rule asks a person about this reply, in words for the person; "" for any other message
 }
 

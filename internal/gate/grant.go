@@ -115,7 +115,7 @@ func copyCalls(cs []policy.Call) (kept []policy.Call, cut bool) {
 		return strings.Clone(s)
 	}
 	for _, c := range cs {
-		if room -= 200; room < 0 { // the size of the call itself, about
+		if room -= 200; room < 0 { // about the size of the call without its texts
 			return kept, true
 		}
 		k := policy.Call{Subject: c.Subject, Server: part(c.Server), Method: part(c.Method), Malformed: part(c.Malformed)}

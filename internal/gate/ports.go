@@ -26,11 +26,11 @@ type Policy interface {
 	// name.
 	Revision() string
 	// Screens returns the kinds of findings that rules about calls, replies or list
-	// entries ask about. ruled reports whether there are such rules; for calls,
-	// whether a rule uses a find.
+	// entries ask about. ruled reports whether there are such rules; for calls, it
+	// reports whether a rule has the condition `find`.
 	Screens(on policy.On) (kinds []string, ruled bool)
-	// FindsIn reports whether a rule with a find may match a call. If it is false, the
-	// gate does not search the arguments of the call.
+	// FindsIn reports whether a rule with the condition `find` may match a call. If
+	// not, the gate does not search the arguments of the call.
 	FindsIn(c *policy.Call) bool
 	// Packs returns the policy's packs: lists of what rules look for in addition to
 	// the built-in kinds.
@@ -133,8 +133,8 @@ type Labels interface {
 	Allowed(cs []policy.Call)
 }
 
-// Release is what a person said of an answer that was withheld: the next answer to the
-// same call goes on.
+// Release is a person's permission after an answer was withheld: the next answer to the
+// same call is forwarded.
 type Release struct {
 	Record string // the record of the withheld answer
 	By     string // the person, as far as it is known
@@ -212,8 +212,8 @@ type Approver interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
 }
 
-// ErrKept means that a team's centre keeps the question after its call was denied: once somebody has
-// allowed it there, the same call passes. Answer.Note says how, for the agent.
+// ErrKept means that a team's centre keeps the question after its call was denied. When a person has
+// allowed the call there, the same call passes. Answer.Note tells the agent how this works.
 var ErrKept = errors.New("nobody has answered at the team's centre yet")
 
 // Reasons why a question ended before it was answered.
@@ -239,12 +239,12 @@ type Question struct {
 	Number     uint64        // counts this session's questions, from 1
 	Calls      []policy.Call // at least one; more for one result with several input requests
 	Rule       policy.Rule   // the first rule that asked
-	Digest     [32]byte      // of the frame's bytes; the answer holds only for this frame
+	Digest     [32]byte      // digest of the frame's bytes; the answer holds only for this frame
 	Asked      time.Time
 	Deadline   time.Time
 	Session    bool   // AllowSession can hold for these calls; otherwise it counts as AllowOnce
 	Server     string // the server's name, or the guessed name shown instead
-	Revision   string // of the policy that asked; "" when it has none
+	Revision   string // revision of the policy that asked; "" when it has none
 	Client     Client // the caller's own form; nil when it cannot be used
 	ClientName string // the client's own name and version; "" when it has not sent them
 
@@ -340,13 +340,13 @@ type Answer struct {
 	Reply  Reply
 	Digest [32]byte // the digest of the question; a different digest is a deny
 	// Approval is the requirement that a team's centre has checked; nil for the answer of a person at
-	// this machine, which can deny alone what a rule with approvers asks.
+	// this machine. If the rule names approvers, such a person can only deny the call.
 	Approval *policy.Approval
 	Channel  string // "terminal", "queue", "elicitation", ...
 	By       string // who answered, as far as the channel can tell: an account, a client's name
 	Words    string // a text from the person for the agent; trusted, but shown as plain text
-	// Note says, for the record, which rule was written. With an error it says why
-	// nobody could be asked; the agent reads that, so it names no path.
+	// Note names, for the record, the rule that was written. With an error, Note is the
+	// reason why no person could be asked; it contains no path, because the agent reads it.
 	Note string
 	// Scope is the word for how far AllowSession reaches; "" and "exact" mean only
 	// this call. The Approver turns Scope into Bound, and the gate reads only Bound.

@@ -8,11 +8,12 @@ import (
 )
 
 // releaseReply lets a reply through that the rules withhold or ask about, if a person has
-// released the next answer to its call. The reply is always fenced, and what a rule takes out
-// stays out. In any other case it only notes how such an answer can be released.
+// released the next answer to its call. The reply is always fenced, and the redactions of the
+// rules are still made. Otherwise releaseReply only notes in the event how such an answer can be
+// released.
 func (s *Session) releaseReply(x *Exchange, v *Verdict, p Policy, found *Inspection) bool {
 	if found.Decision.Action != policy.Allow && len(x.Answered) == 1 && !x.isGoverned() {
-		x.Event.Names, x.Event.Args = x.Answered[0].Names, x.Answered[0].Args // the record of what is withheld names its call
+		x.Event.Names, x.Event.Args = x.Answered[0].Names, x.Answered[0].Args // the record of a withheld reply names its call
 	}
 	if !s.isReleasable(x, found) {
 		return false
@@ -23,7 +24,7 @@ func (s *Session) releaseReply(x *Exchange, v *Verdict, p Policy, found *Inspect
 	}
 	open, err := s.o.Inspector.Inspect(x, releasedRules{p})
 	if err != nil || open.Decision.Action != policy.Allow {
-		return false // what a rule takes out cannot be taken out, or the marks cannot be put around it
+		return false // a redaction that a rule requires cannot be made, or the marks cannot be put around the texts
 	}
 	r, ok := s.o.Releases.Take(x.Event.Release)
 	if !ok {
@@ -32,7 +33,7 @@ func (s *Session) releaseReply(x *Exchange, v *Verdict, p Policy, found *Inspect
 	x.Event.Finds, x.Event.Looked, x.Event.Altered = findingLines(open.Found), open.Looked, open.Altered
 	x.Event.Digest = sha256.Sum256(x.Raw)
 	if open.Sent != nil {
-		x.came, x.Raw = x.Raw, open.Sent
+		x.received, x.Raw = x.Raw, open.Sent
 		x.Event.Sent = sha256.Sum256(x.Raw)
 	}
 	*v = Verdict{Action: policy.Allow, Policy: found.Decision.Action, Rule: found.Decision.Rule, Code: CodeReleased,

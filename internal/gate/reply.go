@@ -30,7 +30,7 @@ func (s *Session) Screens() bool { return s.screens.Load() }
 // ScreensUploads reports whether rules look at what goes to a model.
 func (s *Session) ScreensUploads() bool { return s.uploads.Load() }
 
-// looksAt reports whether rules look at such a message.
+// looksAt reports whether rules look at messages of the kind of x: uploads or replies.
 func (s *Session) looksAt(x *Exchange) bool {
 	if x.Upload {
 		return s.uploads.Load()
@@ -40,8 +40,8 @@ func (s *Session) looksAt(x *Exchange) bool {
 
 // OriginalRaw returns the bytes as received: Raw before any alteration.
 func (x *Exchange) OriginalRaw() []byte {
-	if x.came != nil {
-		return x.came
+	if x.received != nil {
+		return x.received
 	}
 	return x.Raw
 }
@@ -83,7 +83,7 @@ func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bo
 		return true
 	}
 	if d.Action != policy.Deny && found.Sent != nil {
-		x.came, x.Raw = x.Raw, found.Sent
+		x.received, x.Raw = x.Raw, found.Sent
 		x.Event.Sent = sha256.Sum256(x.Raw)
 	}
 	*v = Verdict{Action: d.Action, Policy: d.Action, Rule: d.Rule, unruled: true, owner: owner}
@@ -118,7 +118,7 @@ func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.
 	if err != nil || x.reply {
 		return policy.Decision{Rule: d.Alters[0].Rule, Reason: "a rule takes something out of it, and that cannot be done here"}
 	}
-	x.came, x.Raw = x.Raw, sent
+	x.received, x.Raw = x.Raw, sent
 	x.Event.Sent, x.Event.Altered = sha256.Sum256(sent), words
 	return d
 }
@@ -126,7 +126,7 @@ func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.
 // inspectArguments returns calls with the findings in their arguments, when a rule that
 // may match one of them asks for findings. The calls are copies, because an Approver
 // may be reading the originals. Other calls are not searched: they stay unscreened, so
-// that each find condition is a maybe.
+// that each condition `find` is a maybe.
 func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []policy.Call {
 	if !s.finds.Load() {
 		return cs
@@ -143,7 +143,7 @@ func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []po
 	for i := range cs {
 		found, err := s.o.Inspector.Carries(&cs[i], p)
 		if err != nil {
-			cs[i].Screened, x.Event.Looked = false, nil // each find condition becomes a maybe
+			cs[i].Screened, x.Event.Looked = false, nil // each condition `find` becomes a maybe
 			continue
 		}
 		cs[i].Screened, cs[i].Finds = true, nil

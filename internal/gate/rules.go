@@ -79,10 +79,10 @@ func (s *Session) decideCalls(p Policy, x *Exchange) (d policy.Decision) {
 	return p.DecideAll(x.judgedCalls)
 }
 
-// setFacts stores in the calls what is known of them beside the message: where relative paths start,
-// on which system, and who calls.
+// setFacts stores in the calls the facts that the message does not contain: the folder where relative
+// paths start, the operating system, and the caller.
 func (s *Session) setFacts(x *Exchange) {
-	own := s.o.Facts != (policy.Facts{}) // otherwise the transport has set what is not about the caller
+	own := s.o.Facts != (policy.Facts{}) // otherwise the transport has set all facts but those about the caller
 	if !x.isGoverned() || !own && s.o.Identify == nil {
 		return
 	}
@@ -105,8 +105,8 @@ func (s *Session) setFacts(x *Exchange) {
 	}
 }
 
-// identifyAgain returns the calls with who makes them now, which may have changed while a person was
-// asked. The record says it, too.
+// identifyAgain returns the calls with their present caller, who may have changed while a person was
+// asked. It also updates the event of x.
 func (s *Session) identifyAgain(x *Exchange, cs []policy.Call) []policy.Call {
 	if s.o.Identify == nil || len(cs) == 0 || !x.held {
 		return cs

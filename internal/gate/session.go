@@ -26,9 +26,9 @@ type Options struct {
 	AskTimeout time.Duration // how long a call waits for a person; default 45 s, below what clients wait
 	WaitEvery  time.Duration // how often Outlet.Waiting is called while a call waits; default 5 s
 
-	// Bounds of what waits for a person, for each server; more is refused.
+	// Limits of the exchanges that wait for a person, for each server; further ones are refused.
 	MaxWaiting      int // exchanges; default 64
-	MaxWaitingBytes int // of their frames; default 256 MiB
+	MaxWaitingBytes int // total size of their frames; default 256 MiB
 
 	// Protection of a person from too many questions; a negative value turns it off.
 	DenyMemory   time.Duration // how long an identical call is denied after a denial, without a question; default 1 min
@@ -49,8 +49,9 @@ type Options struct {
 	// when the client declares roots.
 	Facts policy.Facts
 
-	// Identify sets who makes the calls of the session, as it is known now: the facts Who, Roles,
-	// Groups and Env, and no other. It must not block. nil: that is not known, or the transport has set it.
+	// Identify sets the facts about the present caller of the session: Who, Roles, Groups and Env. It
+	// changes no other fact and must not block. nil means that the caller is unknown, or that the
+	// transport has set these facts.
 	Identify func(*policy.Facts)
 
 	// Mask removes secrets from a text of a message that the gate's answer quotes; nil: no text is

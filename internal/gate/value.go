@@ -22,8 +22,8 @@ func isGrantable(cs []policy.Call) bool {
 	return true
 }
 
-// approvalValue returns the digest of calls and of their server by which a team's centre knows them
-// again. Unlike valueOf it is the same in every process.
+// approvalValue returns the digest of calls and of their server by which a team's centre recognizes the
+// same calls. Unlike the result of valueOf, it is the same in every process.
 func (s *Session) approvalValue(cs []policy.Call) [sha256.Size]byte {
 	h := sha256.New()
 	writeText(h, s.granted.server)

@@ -16,7 +16,7 @@ import (
 // from it which version the server speaks. They never change.
 const (
 	CodeRefused = 4400 // the request could be read in more than one way
-	CodeDenied  = 4403 // the policy or a person denied it, or nobody answered
+	CodeDenied  = 4403 // the policy or a person denied it, or no person answered
 	CodeGone    = 4502 // the server ended before it answered
 )
 
@@ -44,7 +44,7 @@ type Denial struct {
 	Unanswered  bool        // a person should have been asked and did not decide
 	Team        bool        // only approvers at a team's centre can allow the call
 	Ran         bool        // the call ran, and its result is withheld
-	File        string      // of a result that is withheld: the file that the call names; "" for none
+	File        string      // for a withheld result: the file that the call names; "" for none
 	Releasable  bool        // the owner can release the next result of the same call
 	AsError     bool        // answer even tools/call with a JSON-RPC error
 }
@@ -127,7 +127,7 @@ func (d Denial) DescribeDenial() string {
 	default:
 		b.WriteString(". Only the owner can allow it: when asked, or with a rule in the policy.")
 	}
-	if d.Record != "" && !(d.Ran && d.Releasable) { // the command names it
+	if d.Record != "" && !(d.Ran && d.Releasable) { // otherwise the command clawai release already names the record
 		b.WriteString(" The owner finds it as record " + visibleText(d.Record, 100) + ".")
 	}
 	return b.String()

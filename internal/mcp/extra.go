@@ -19,10 +19,10 @@ var coveredFields = [...]fieldSet{
 	elicitation:   1<<fMessage | 1<<fURL,
 }
 
-// quiet are the keys of _meta that tell the receiver nothing about the call: the protocol's own
+// metaKinds are the keys of _meta that tell the receiver nothing about the call: the protocol's own
 // (MCP basic, _meta; traceparent of SEP-414), and marks that clients put on calls for their own
 // logs. A key whose value does not have the expected form counts like any other key.
-var quiet = map[string]func(jsonscan.Value) kind{
+var metaKinds = map[string]func(jsonscan.Value) kind{
 	"progressToken": tokenKind,
 	"traceparent":   markKind,
 	"tracestate":    markKind,
@@ -109,7 +109,7 @@ var seed = maphash.MakeSeed()
 
 // metaKind returns the kind of a member of _meta.
 func metaKind(name string, value jsonscan.Value) kind {
-	if kindOf := quiet[name]; kindOf != nil {
+	if kindOf := metaKinds[name]; kindOf != nil {
 		return kindOf(value)
 	}
 	return callPart

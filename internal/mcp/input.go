@@ -14,7 +14,7 @@ type Inputs struct {
 	Calls []policy.Call
 	Keys  []string // the server's key for each request; may repeat in one session
 
-	digests [][sha256.Size]byte // of each request's bytes
+	digests [][sha256.Size]byte // SHA-256 of each request's bytes
 }
 
 // InputCalls returns the requests to the client in a server's response or notification. They are in

@@ -18,7 +18,7 @@ import (
 
 // channelRow is one way to ask a person.
 type channelRow struct {
-	name string // its word in the settings and in the record
+	name string // the word for it in the settings and in the record
 	make func(*asking) ask.Channel
 	// try returns why nobody could be asked from here now. It asks no question and writes no
 	// file. It is nil if only a session can tell; when then says where somebody can be asked.
@@ -37,7 +37,7 @@ var channels = []channelRow{
 	queueRow("web"),
 }
 
-// queueRow returns the row of a kind of answerer that watches the queue.
+// queueRow returns the row of a kind of program that watches the queue and answers from it.
 func queueRow(kind string) channelRow {
 	return channelRow{
 		name: kind, queued: true,
@@ -77,7 +77,7 @@ func TryChannel(ctx context.Context, f config.Folders, name string) (why error, 
 
 func queueDir(f config.Folders) string { return filepath.Join(f.State, "queue") }
 
-// listAnswerers asks the queue, but does not create one.
+// listAnswerers asks the queue which programs can answer. It does not create a queue.
 func listAnswerers(dir string) ([]string, error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -54,7 +54,7 @@ func joinFolder(home, project, folder string) (dir string, known bool) {
 	return dir, filepath.IsAbs(dir)
 }
 
-// NotePreview returns the record of a preview: how many files, and which programs and hosts.
+// NotePreview returns the event of a preview, with the number of files and the programs and hosts.
 func NotePreview(q gate.Question, r *report.Result) *event.Event {
 	return &event.Event{
 		Kind: event.Chatter, Code: "preview", Server: q.Server, Method: q.Calls[0].Method, Names: q.Calls[0].Names, Digest: q.Digest, Detail: view.BriefPreview(r),
@@ -64,7 +64,7 @@ func NotePreview(q gate.Question, r *report.Result) *event.Event {
 // preview returns, as JSON, what the command of a question would do.
 func (a *asking) preview(ctx context.Context, q gate.Question) []byte {
 	r := PreviewQuestion(ctx, q, a.folders, a.view.Project)
-	_ = a.guard.noteServerEvents(NotePreview(q, r)) // it decides nothing
+	_ = a.guard.noteServerEvents(NotePreview(q, r)) // a failed record changes nothing, because a preview decides nothing
 	text, err := json.Marshal(r)
 	if err != nil {
 		a.onError(err)

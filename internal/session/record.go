@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// makeRecorder returns the recorder for sessions of this state, which writes to all.
+// makeRecorder returns the recorder for sessions of this state. It writes to the recorder all.
 func (s *State) makeRecorder(all gate.Recorder) gate.Recorder {
 	if s.Invocation == "" {
 		return all

@@ -151,7 +151,7 @@ func (s *Session) recordApproval() {
 	s.Relist()
 }
 
-// End records how a session ended, and our exit code.
+// End records how a session ended, and the exit code of clawai.
 func (s *Session) End(how string, code int) {
 	if s.alone {
 		s.All.stopTasks() // so that no change of the policy is recorded after the end

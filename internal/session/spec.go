@@ -24,7 +24,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Spec says what Open and Listen build.
+// Spec describes the sessions that Open and Listen build.
 type Spec struct {
 	Program string // the program that writes the record: "clawai VERSION"
 	Peer    Peer   // the server; Listen does not use it, because Sessions.Open gets a Peer
@@ -47,8 +47,9 @@ type Spec struct {
 	// and reads no settings.
 	Ask    func(option string) (value string, given bool)
 	NoForm bool // do not ask in the client's own form (MCP elicitation)
-	// Parent means that our own children are the clients, not the program that has started us: the
-	// agent's session is known by our process, and the terminal is theirs and not for questions.
+	// Parent means that the clients are our child processes, not the program that has started us. Then
+	// our process identifies the agent's session, and questions do not use the terminal, because the
+	// clients use it.
 	Parent bool
 
 	// View describes this machine to the code that shows questions. View.Project is the folder in
@@ -133,7 +134,7 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
 	for _, step := range []func() error{s.readSettings, s.readPolicy, s.openRecord} {
 		if err := step(); err != nil {
-			s.callCentre() // it mends the team's rules if these are what does not load
+			s.callCentre() // if the team's rules do not load, the centre may send rules that do
 			return nil, err
 		}
 	}
@@ -249,12 +250,12 @@ func (s *Sessions) watchPolicy(ctx context.Context) {
 	}
 }
 
-// wantEvery is how often a process of sessions says that it runs. It costs one look at a file on a
-// laptop that is not enrolled.
+// wantEvery is how often a process with sessions makes sure that a process speaks with the centre. On a
+// laptop that is not enrolled, this only checks one file.
 const wantEvery = 30 * time.Second
 
-// wantCentre sees to it that a process speaks with the team's centre while sessions run. That is
-// never this process: a centre makes no call slower.
+// wantCentre makes sure that a process speaks with the team's centre while sessions run. It is always
+// another process, so that the centre never delays a call.
 func (s *Sessions) wantCentre(ctx context.Context) {
 	for wait := watchAfter; ; wait = wantEvery {
 		select {
@@ -270,7 +271,7 @@ func (s *Sessions) wantCentre(ctx context.Context) {
 // callCentre starts the process that speaks with the centre, if the laptop is enrolled and none runs.
 func (s *Sessions) callCentre() {
 	if enrolment.WantSync(s.o.Folders.State, time.Now()) {
-		_ = enrolment.StartSync(s.o.Folders.State) // clawai status says since when the centre was not asked
+		_ = enrolment.StartSync(s.o.Folders.State) // after an error, clawai status shows since when the centre was not reached
 	}
 }
 
@@ -298,7 +299,7 @@ func (s *Sessions) CountOpen() (sessions, waiting int) {
 	return len(s.open), waiting
 }
 
-// Identify sets in the facts of a call who makes it, as the gate does.
+// Identify sets the caller in the facts of a call, as the gate does.
 func (s *Sessions) Identify(f *policy.Facts) { s.caller.Identify(f) }
 
 // HideValues hides values in everything that is recorded or kept from now on.

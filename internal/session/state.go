@@ -81,15 +81,16 @@ func (s *Sessions) shareState() (err error) {
 	return err
 }
 
-// OpenAgent is like Open, for the session of one agent among several that this process serves. What the
-// agent has seen counts for it alone, and for the processes that share its keys.
+// OpenAgent is like Open, for the session of one agent among several that this process serves. The
+// agent's labels count only for this agent and for the processes that share its keys.
 func (s *Sessions) OpenAgent(p Peer, keys ...string) (*Session, error) {
 	f := flow.New(s.o.Folders.State, keys)
 	return s.startSession(p, &State{Limits: &gate.Meter{}, Pins: s.o.State.Pins, Flow: f, Asked: f.AskedLedger})
 }
 
-// Denies reports whether a rule in force denies calls that carry nothing that a detector finds. What the session has
-// seen is not known, so a rule with an after denies them, too: the session may see it before the next call.
+// Denies reports whether a rule in force denies calls in which no detector finds anything. A rule with
+// `after` also denies them here, whatever the session has seen: the session may see more before the
+// next call.
 func (s *Session) Denies(calls []policy.Call) bool {
 	calls, now := slices.Clone(calls), time.Now()
 	for i := range calls {

@@ -1,6 +1,6 @@
-// Package hostlist reads the lists of hosts that sandboxes open (docs/sandbox.md), and what a server
-// asks for, and compares them. What two programs could read differently is in neither. The package
-// is pure.
+// Package hostlist reads lists of hosts that a sandbox opens (docs/sandbox.md) and the hosts that a
+// server wants to reach, and compares them. It refuses a text that two programs could read
+// differently. The package is pure.
 package hostlist
 
 import (
@@ -17,14 +17,14 @@ import (
 
 // Target is a host and a port: what a server wants to reach.
 type Target struct {
-	Name string     // in lower case, without a final dot; "" for an address
-	Addr netip.Addr // invalid for a name
-	Port uint16     // 0: none was given
+	Name string     // in lower case, without a final dot; "" if the host is an address
+	Addr netip.Addr // the zero Addr, which is not valid, if the host is a name
+	Port uint16     // 0 if the text has no port
 }
 
 // Entry is one entry of a list.
 type Entry struct {
-	Target      // a Port of 0 means the ports of usual
+	Target      // a Port of 0 stands for all ports in usual
 	Below  bool // all names below Name, but not Name itself
 }
 
@@ -34,7 +34,8 @@ type List []Entry
 // usual are the ports of an entry that names none: HTTPS and HTTP.
 var usual = []uint16{443, 80}
 
-// ParseEntry reads an entry of a list: a host, *. and a domain, or an address, and perhaps a port.
+// ParseEntry reads an entry of a list: a host, an address, or "*." and a domain, each with an
+// optional port.
 func ParseEntry(text string) (e Entry, err error) {
 	host, below := strings.CutPrefix(text, "*.")
 	if e.Target, err = ParseTarget(host); err != nil {
@@ -58,7 +59,8 @@ func ParseList(texts []string) (l List, err error) {
 	return l, nil
 }
 
-// ParseTarget reads a host, and perhaps a port. It accepts only what every program understands alike.
+// ParseTarget reads a host with an optional port. It accepts only a text that every program
+// understands alike.
 func ParseTarget(text string) (Target, error) {
 	host, port := text, ""
 	if at := strings.LastIndexByte(text, ':'); at > strings.LastIndexByte(text, ']') {
@@ -121,7 +123,8 @@ func (l List) Opens(t Target) bool {
 	return slices.ContainsFunc(l, func(e Entry) bool { return e.opens(t) })
 }
 
-// Covers reports whether a host is in the list at a port. Here an entry without a port means every port.
+// Covers reports whether a host is in the list at a port. Here, unlike in Opens, an entry without a
+// port stands for every port.
 func (l List) Covers(t Target) bool {
 	return slices.ContainsFunc(l, func(e Entry) bool { return (e.Port == 0 || e.Port == t.Port) && e.covers(Entry{Target: t}) })
 }
@@ -151,7 +154,7 @@ func (e Entry) covers(o Entry) bool {
 	return !o.Below && e.Name == o.Name
 }
 
-// Narrow returns what both lists open.
+// Narrow returns the entries for the hosts and ports that both lists open.
 func (l List) Narrow(by List) (both List) {
 	for _, a := range l {
 		for _, b := range by {

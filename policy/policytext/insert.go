@@ -122,7 +122,7 @@ func PutAbove(text, value string) (string, error) {
 		at := r.Statements[0]
 		for _, st := range r.Statements[1:] {
 			if st.Header {
-				break // a table of the rule
+				break // a table in the rule follows
 			}
 			at = st
 		}
@@ -225,7 +225,7 @@ func ForServers(src []byte, servers []string) ([]byte, error) {
 		}
 		at, l := r.Statements[min(1, len(r.Statements)-1)], layoutOf(src, &r)
 		line := "server = " + OneOrList(QuoteAll(servers))
-		if at.Header && len(at.Key) > 1 { // [rule.args] comes first
+		if at.Header && len(at.Key) > 1 { // the rule begins with a table such as [rule.args]
 			at = r.Statements[0]
 		}
 		edits = append(edits, Edit{Start: at.End, End: at.End, Text: l.eol + l.keys + line})
@@ -274,7 +274,7 @@ func (r *Rule) opensServer(servers []string) (names bool) {
 	for _, st := range r.Statements[1:] {
 		switch {
 		case st.Header:
-			return names // a table of the rule
+			return names // a table in the rule follows
 		case st.Key[0] == "server":
 			names = st.Value.mayNameServer(servers)
 		case st.Key[0] == "action" && st.Value.Text == "deny", st.Key[0] == "on":

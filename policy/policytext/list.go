@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// AppendElement puts a value, in TOML, at the end of a list: the list of a key in a table, which may
-// be a dotted key as DottedKey writes it. It returns
-// the offset of the key, and false if there is no such list.
+// AppendElement puts a value, in TOML, at the end of the list that a key has in a table. The key
+// may be a dotted key as DottedKey writes it. AppendElement returns the offset of the key, and
+// false if there is no such list.
 func AppendElement(src []byte, table, key, value string) (out []byte, at int, found bool) {
 	st := findPair(src, table, key)
 	if st == nil || st.Value.Kind != ListValue {
@@ -20,8 +20,8 @@ func AppendElement(src []byte, table, key, value string) (out []byte, at int, fo
 	last := list[len(list)-1]
 	between := ", "
 	if line := lineStart(src, last.Start); line > st.Value.Start && len(bytes.TrimLeft(src[line:last.Start], " \t")) == 0 {
-		indent := LineEnd(src) + string(src[line:last.Start]) // each element has a line
-		if src[last.End] == ',' {                             // and perhaps a comment behind it
+		indent := LineEnd(src) + string(src[line:last.Start]) // each element has a line of its own
+		if src[last.End] == ',' {                             // a comment may follow the comma
 			end := lineEnd(src, last.End)
 			return ApplyEdits(src, Edit{end, end, indent + value + ","}), st.Start, true
 		}
@@ -33,7 +33,7 @@ func AppendElement(src []byte, table, key, value string) (out []byte, at int, fo
 // AddPair puts a pair into a table: at its end or, if there is no such table, in a new one above the
 // first header. It returns the offset of the key.
 func AddPair(src []byte, table string, p Pair) (out []byte, at int) {
-	doc, _ := ReadDocument(src) // the policy has loaded
+	doc, _ := ReadDocument(src) // no error: the policy has loaded
 	eol := LineEnd(src)
 	line := p.Key + " = " + p.Value
 	header := slices.IndexFunc(doc.Statements, func(st Statement) bool { return st.Header })
@@ -67,7 +67,7 @@ func lineEnd(src []byte, at int) int {
 }
 
 func findPair(src []byte, table, key string) *Statement {
-	doc, _ := ReadDocument(src) // the policy has loaded
+	doc, _ := ReadDocument(src) // no error: the policy has loaded
 	inside := false
 	for i := range doc.Statements {
 		switch st := &doc.Statements[i]; {

@@ -47,7 +47,7 @@ const (
 // nameTables holds the classes of names.
 type nameTables struct {
 	words, whole map[string]NameClass // filePath, source_path and PATH end in the word path
-	sizes        wordSizes            // of the words in both
+	sizes        wordSizes            // the sizes of the words in both maps
 }
 
 var names = sync.OnceValue(func() *nameTables {

@@ -61,7 +61,7 @@ type Door struct {
 	// Carries finds keys and other kinds of data in the arguments of a call, for the rules that ask
 	// for this. nil: this program does not search, and Elsewhere judges such a call.
 	Carries func(c *policy.Call, p gate.Policy) ([]gate.Found, error)
-	// Identify sets who makes the calls, as gate.Options.Identify. nil: the gate does it alone.
+	// Identify sets the facts about the caller (see gate.Options.Identify). nil: only the gate sets them.
 	Identify func(*policy.Facts)
 	Note     string // the result of clearing the client's session, for the record
 	Close    func() // may be called several times

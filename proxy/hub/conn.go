@@ -42,7 +42,7 @@ type conn struct {
 
 	mu       sync.Mutex          // guards what follows
 	last     int                 // the last id
-	asked    map[string]asker    // who waits for the answer, by the connection's request id
+	asked    map[string]asker    // the askers that wait for answers, by the connection's request id
 	tokens   map[string][]byte   // the client's progress tokens, by the connection's request ids
 	theirs   map[string]string   // the server's requests to the client: frame.IDKey of the id for the client, by frame.IDKey of the server's id
 	buffered map[string][][]byte // answers before the gate changed them, by method: results, nil for an error
@@ -52,7 +52,7 @@ type conn struct {
 	relists [kinds]bool // kinds that relistOnce has handled
 }
 
-// asker is who waits for an answer of the server: a call of the client, or the hub itself.
+// asker is the party that waits for an answer of the server: a call of the client, or the hub itself.
 type asker struct {
 	call   *call
 	hub    chan<- frame.Frame // gets the answer to a request of the hub: has room for one, and is closed when no answer comes

@@ -14,8 +14,8 @@ type call struct {
 	id, token []byte // the client's id and progress token; no token: nil
 	key       string // frame.IDKey of the id
 
-	list   kind   // the list of listed
-	listed string // the server's name of what the client calls, if the list that the client got has it
+	list   kind   // the kind of list that has the entry listed
+	listed string // the server's name of the called entry, if the client's list has the entry; "" otherwise
 
 	// Guarded by the hub:
 	server    *server // nil while the hub looks for the server

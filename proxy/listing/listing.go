@@ -39,7 +39,7 @@ type Options struct {
 	Env    []string      // nil: the environment of this process
 	Cage   *cage.Plan    // limits what the process may reach; nil: no limits
 	Within time.Duration // time limit of ListServer
-	// Refused is told of hosts that the cage refuses. It may be nil.
+	// Refused is called for each host that the cage refuses. It may be nil.
 	Refused func(hosts.Refusal)
 }
 
@@ -53,7 +53,8 @@ type List struct {
 	Templates    []jsonscan.Value
 }
 
-// Describe returns the lists as pins compare them. start is the command, as a lock has it.
+// Describe returns the lists in the form that pins compare. start is the server's command, in the
+// form that a lock file has. An error means that an entry cannot be compared.
 func (l *List) Describe(start []string) (pin.SelfDescription, error) {
 	is := pin.SelfDescription{Start: start, Version: l.Version, Instructions: l.Instructions}
 	for kind, entries := range map[pin.EntryKind][]jsonscan.Value{pin.Tool: l.Tools, pin.Prompt: l.Prompts, pin.Template: l.Templates} {

@@ -21,8 +21,9 @@ import (
 	"github.com/clawai/clawai/proxy/hook/client"
 )
 
-// readConversation looks at what a request brings and returns the body to send: the same bytes, but
-// for refused calls and results that the rules have changed.
+// readConversation passes the parts of a request to the gate and returns the body to send. The body
+// differs from the received one only where it holds refused calls, denied tools of the service, or
+// results that the rules have changed.
 func (t *turn) readConversation(body []byte) ([]byte, error) {
 	r, err := modelapi.ReadRequest(t.api, body)
 	if err != nil {
@@ -43,7 +44,7 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused, instead := map[string]denial{}, map[string]string{} // by the id of the call; instead is the name that stands there
+	refused, instead := map[string]denial{}, map[string]string{} // by the id of the call; instead holds the name that replaces the tool's name there
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		if d, is := t.findDenial(c.Place.Text()); is {
@@ -77,12 +78,12 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 			edits = append(edits, frame.Edit{Part: one.Content.Bytes(), Token: instead})
 		}
 	}
-	_ = t.o.Gate.Flush() // after an error the gate lets nothing more through
+	_ = t.o.Gate.Flush() // after an error the gate refuses every later exchange
 	return t.editRequest(body, edits)
 }
 
-// distrustConversation is distrustRequest for a request of which the tools may have been read: then it offers what they
-// say, and nothing else.
+// distrustConversation does the same as distrustRequest for a request that could be read only in part.
+// If its tools could be read (r.Offered), they are all the tools that the request offers.
 func (t *turn) distrustConversation(r *modelapi.Request, what string, body []byte) ([]byte, error) {
 	if !r.Offered {
 		return body, t.distrustRequest(what, body)
@@ -103,14 +104,15 @@ func (t *turn) distrustConversation(r *modelapi.Request, what string, body []byt
 
 // editRequest returns the request to send, and records that it was changed.
 func (t *turn) editRequest(body []byte, edits []frame.Edit) ([]byte, error) {
-	if len(edits) == 0 || t.passing != nil { // then the request goes on as it came
+	if len(edits) == 0 || t.passing != nil { // if it passes already, its bytes cannot change
 		return body, nil
 	}
 	sent := frame.SpliceAll(body, edits...)
 	return sent, t.noteEdit("client", body, sent, fmt.Sprintf("%d places of a request", len(edits)))
 }
 
-// appendID puts right an id that a client has made of the name of a refused call.
+// appendID adds an edit for an id that the client has built from the replaced name of a refused call:
+// the edit restores the tool's name in it.
 func appendID(edits []frame.Edit, id jsonscan.Value, name string, d *denial) []frame.Edit {
 	if text := id.Text(); name != "" && strings.Contains(text, name) {
 		edits = append(edits, frame.Edit{Part: id.Bytes(), Token: escape.QuoteText(strings.ReplaceAll(text, name, jsonscan.ValueOf(d.name).Text()))})
@@ -118,7 +120,7 @@ func appendID(edits []frame.Edit, id jsonscan.Value, name string, d *denial) []f
 	return edits
 }
 
-// denialOf returns the denial that a result answers.
+// denialOf returns the denial of the refused call that a result answers; false if there is none.
 func (t *turn) denialOf(one *modelapi.Result, refused map[string]denial) (denial, bool) {
 	if one.Place != "" {
 		if d, is := t.findDenial(one.Place.Text()); is {
@@ -141,7 +143,7 @@ func contentOf(api modelapi.API, words string) []byte {
 // callFinder finds the calls that results answer.
 type callFinder struct {
 	byID   map[string]*modelapi.Asked
-	byName map[string][]*modelapi.Asked // of a client without ids: those that no result has answered
+	byName map[string][]*modelapi.Asked // calls without ids that no result has answered yet
 }
 
 func newCallFinder(r *modelapi.Request) callFinder {
@@ -157,8 +159,8 @@ func newCallFinder(r *modelapi.Request) callFinder {
 	return f
 }
 
-// findCall returns the call of a result by its id, or else the first call of the same tool that no
-// result before has answered.
+// findCall returns the call that a result answers: the call with its id or, if the result has no id,
+// the first call of the same tool that no earlier result has answered.
 func (f *callFinder) findCall(one *modelapi.Result) *modelapi.Asked {
 	if one.ID != "" {
 		return f.byID[one.ID]
@@ -171,8 +173,8 @@ func (f *callFinder) findCall(one *modelapi.Result) *modelapi.Asked {
 	return open[0]
 }
 
-// takeResult passes a result that is new to the gate. It returns what the rules put in place of its
-// content, or nil.
+// takeResult passes a result to the gate, unless an earlier request had the same result. It returns the
+// content that replaces the result's content by the rules; nil for no change.
 func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead []byte, err error) {
 	if one.Content == "" {
 		return nil, nil
@@ -187,7 +189,7 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 		return instead, nil
 	}
 	made := t.callOf(one, asked)
-	uploads := t.screensUploads() && !one.Hosted // what the service has made, it has
+	uploads := t.screensUploads() && !one.Hosted // a result of the service itself is not sent to it for the first time
 	if made.cover == ByProxy && !uploads {
 		t.keepResult(of, nil)
 		return nil, nil
@@ -237,8 +239,8 @@ func (t *turn) takeReply(one *modelapi.Result, made *madeCall, line []byte) (ins
 	return t.observeResult(x, c, jsonscan.Absent)
 }
 
-// observeResult passes a result to the gate. It returns what stands in its place after that, or nil. kind is
-// as in alteredContent.
+// observeResult passes a result to the gate. It returns the content that replaces the result's content;
+// nil for no change. kind has the same meaning as in alteredContent.
 func (t *turn) observeResult(x *gate.Exchange, c *policy.Call, kind jsonscan.ValueKind) (instead []byte, err error) {
 	line, out := x.Raw, newOutcome(nil)
 	x.Out = out
@@ -249,7 +251,7 @@ func (t *turn) observeResult(x *gate.Exchange, c *policy.Call, kind jsonscan.Val
 		return nil, err
 	case v == nil && bytes.Equal(out.sent, line):
 		return nil, nil
-	case t.passing != nil: // it has gone: the rules have changed meanwhile
+	case t.passing != nil: // the rules have changed meanwhile, but the result is sent already
 		return nil, errLabels
 	case v == nil:
 		return alteredContent(out.sent, kind)
@@ -259,7 +261,7 @@ func (t *turn) observeResult(x *gate.Exchange, c *policy.Call, kind jsonscan.Val
 	return contentOf(t.api, t.o.Gate.MaskDenial(d).DescribeDenial()), nil
 }
 
-// digestOf returns the digest by which a result is known in later requests.
+// digestOf returns the digest that identifies the same result in later requests.
 func digestOf(one *modelapi.Result) (of digest) {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%q %q ", one.ID, one.Name)
@@ -277,7 +279,8 @@ func (t *turn) listLabels(x *gate.Exchange) []gate.Label {
 
 var errLabels = &refusal{http.StatusServiceUnavailable, "what the session has seen cannot be kept or recorded; tell the owner"}
 
-// callOf returns the call that a result answers. Of a call that is not known, the worst is assumed.
+// callOf returns the call that a result answers. For an unknown call it returns a call that the rules
+// judge as the worst case.
 func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	switch {
 	case one.Hosted:
@@ -290,7 +293,7 @@ func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	if asked == nil {
 		return madeCall{calls: []policy.Call{t.unknownCall("a tool whose call was not seen")}}
 	}
-	made := t.makeCall(&asked.Call) // some services give the same ids in every conversation, so what is kept may be another call
+	made := t.makeCall(&asked.Call) // some services reuse ids in every conversation, so the remembered call may be another one
 	if kept, known := t.findCall(asked.ID); known && slices.Equal(kept.calls[0].Names, made.calls[0].Names) {
 		made.record = kept.record
 	}
@@ -298,7 +301,7 @@ func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	return made
 }
 
-// makeCall returns a call as the rules see it, and who else judges it.
+// makeCall returns a call in the form that the rules judge, and the other transport that judges it.
 func (t *turn) makeCall(c *modelapi.Call) madeCall {
 	req, err := t.o.Client.ReadModelCall(client.ModelCall{Session: t.session, ID: c.ID, Tool: c.Name, Args: c.Args, Text: c.Text, Free: c.Free, Cwd: t.o.Cwd})
 	if err == nil && c.Bad != "" {
@@ -322,13 +325,13 @@ func (t *turn) makeCall(c *modelapi.Call) madeCall {
 	return made
 }
 
-// unknownCall is a call of which only a name is known.
+// unknownCall returns the call of a tool that is known only by its name.
 func (t *turn) unknownCall(name string) policy.Call {
 	return policy.Call{Server: t.o.Client.ID, Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{name}, Session: t.session}
 }
 
-// hostedCall is the call of a tool that the service has run. A search is one of the client's own
-// searches; of any other tool the worst is assumed.
+// hostedCall returns the call of a tool that the service has run. If the client has a built-in tool of
+// the same class, such as a web search, it is a call of that tool; otherwise it is an unknown call.
 func (t *turn) hostedCall(kind string) policy.Call {
 	class := hostedClass(kind)
 	if names := builtin.ToolNames(t.o.Client.ID, class); class != "" && len(names) > 0 {
@@ -337,7 +340,7 @@ func (t *turn) hostedCall(kind string) policy.Call {
 	return t.unknownCall(kind)
 }
 
-// callUnknown adds the labels of a call of which nothing is known.
+// callUnknown adds the labels that a call of an unknown tool brings.
 func (t *turn) callUnknown(name string) error {
 	if t.o.Labels == nil {
 		return nil
@@ -348,12 +351,12 @@ func (t *turn) callUnknown(name string) error {
 	return nil
 }
 
-// resultFrame returns a result as the server of a tool would have sent it: so the gate and what
-// stands behind it read it as they read every reply. blocks means that a list is the list of a reply's blocks,
-// and an object one of them, so that pictures are known as such; then nothing may be added.
+// resultFrame returns a result as a frame that a tool's server could have sent, so that the gate can
+// judge it like any reply. blocks means that content is the list of a reply's blocks, or one block, so
+// that pictures are recognized. Then the rules may add nothing to it.
 func resultFrame(id string, content jsonscan.Value, blocks bool) ([]byte, error) {
 	text := content.Bytes()
-	if content.Kind() != jsonscan.String && bytes.ContainsAny(text, "\r\n") { // a frame is one line
+	if content.Kind() != jsonscan.String && bytes.ContainsAny(text, "\r\n") { // a frame must be one line
 		room := &bytes.Buffer{}
 		if err := json.Compact(room, text); err != nil {
 			return nil, err
@@ -378,8 +381,8 @@ func resultFrame(id string, content jsonscan.Value, blocks bool) ([]byte, error)
 	return line, nil
 }
 
-// alteredContent returns the content of a result that the rules have changed. kind is that of the content, if
-// it was read as blocks.
+// alteredContent returns the changed content from a frame of resultFrame. kind is the JSON kind of the
+// original content if the frame was made with blocks; otherwise Absent.
 func alteredContent(line []byte, kind jsonscan.ValueKind) ([]byte, error) {
 	result := jsonscan.ValueOf(line).Member("result")
 	content := result.Member("content")

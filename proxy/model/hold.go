@@ -10,22 +10,23 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// maxHeld is how many bytes of a stream wait for a decision at most.
+// maxHeld is the largest number of bytes of a stream that may wait for a decision.
 const maxHeld = 16 << 20
 
-// held is the body of a stream whose calls wait until they are judged. All else passes as it comes.
-type held struct {
+// heldBody is the body of a stream that holds back calls until they are judged. Everything before a call
+// passes at once.
+type heldBody struct {
 	*turn
 	body    io.Closer
 	events  *sse.Reader
 	stream  *modelapi.Stream
-	out     []byte      // to be read
-	waiting []heldEvent // from the first event of a call on
-	size    int         // of the raw bytes in waiting
+	out     []byte      // bytes that the client may read
+	waiting []heldEvent // held events, beginning with the first event of a call
+	size    int         // total size of the events in waiting, in bytes
 	calls   []*modelapi.Call
 	renamed map[*modelapi.Call]string // refused calls of this stream
-	judging chan judgement            // nil: nothing is being judged
-	ended   error                     // after out
+	judging chan judgement            // delivers the running judgement; nil: none runs
+	ended   error                     // what Read returns after out
 	failed  bool                      // clawai has ended the stream
 	begun   bool                      // a call has begun and is not complete
 }
@@ -42,7 +43,7 @@ type judgement struct {
 
 // holdBody returns the body that the client gets.
 func (t *turn) holdBody(from io.Reader, body io.Closer) io.ReadCloser {
-	return &held{turn: t, body: body, events: newEvents(from), stream: modelapi.NewStream(t.api), renamed: map[*modelapi.Call]string{}}
+	return &heldBody{turn: t, body: body, events: newEvents(from), stream: modelapi.NewStream(t.api), renamed: map[*modelapi.Call]string{}}
 }
 
 // newEvents returns a reader of the events of a service. Some services end lines in CRLF, which may come in two parts.
@@ -52,12 +53,12 @@ func newEvents(from io.Reader) *sse.Reader {
 	return events
 }
 
-// Close closes the service's body. What is being judged ends with the request.
-func (h *held) Close() error { return h.body.Close() }
+// Close closes the service's body. A running judgement ends with the context of the request.
+func (h *heldBody) Close() error { return h.body.Close() }
 
-// Read returns what may go on: all events that have come together, because each part that it returns is a
-// write to the client of its own.
-func (h *held) Read(p []byte) (int, error) {
+// Read returns released events. It returns all events that have arrived together at once, because each
+// Read causes a separate write to the client.
+func (h *heldBody) Read(p []byte) (int, error) {
 	for len(h.out) == 0 || h.judging == nil && h.ended == nil && len(h.out) < len(p) && h.events.HasEvent() {
 		switch {
 		case h.judging != nil:
@@ -73,8 +74,9 @@ func (h *held) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// awaitJudgement waits for a decision, or until the client must be told that its stream lives.
-func (h *held) awaitJudgement() {
+// awaitJudgement waits for the decision, but at most for KeepAlive. Then it lets Read return a sign of
+// life for the client.
+func (h *heldBody) awaitJudgement() {
 	select {
 	case j := <-h.judging:
 		h.judging = nil
@@ -92,7 +94,7 @@ func (h *held) awaitJudgement() {
 }
 
 // readEvent reads one event of the service.
-func (h *held) readEvent() {
+func (h *heldBody) readEvent() {
 	e, err := h.events.ReadEvent()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -108,8 +110,8 @@ func (h *held) readEvent() {
 	h.takeEvent(e)
 }
 
-// takeEvent judges an event, holds it or lets it go.
-func (h *held) takeEvent(e *sse.Event) {
+// takeEvent reads an event. It holds the event, starts the judgement of complete calls, or releases it.
+func (h *heldBody) takeEvent(e *sse.Event) {
 	var step modelapi.Step
 	var err error
 	if err = checkPlain(e); err == nil && e.HasData {
@@ -131,7 +133,7 @@ func (h *held) takeEvent(e *sse.Event) {
 	case h.size > maxHeld:
 		h.noteUnread("server", "a reply: its calls are longer than clawai holds", h.size)
 		h.failStream(errors.New("its calls are longer than clawai holds"))
-	case h.begun: // also an event without data, such as a comment, has its place behind what waits
+	case h.begun: // every event waits behind the call, also one without data such as a comment
 	case len(h.calls) > 0:
 		h.startJudging()
 	default:
@@ -139,8 +141,8 @@ func (h *held) takeEvent(e *sse.Event) {
 	}
 }
 
-// checkPlain checks that all clients read an event alike, also one in which this package sees no data:
-// another client may see some.
+// checkPlain returns an error if clients could parse an event differently. It also checks an event in
+// which this package finds no data, because a client may find data in it.
 func checkPlain(e *sse.Event) error {
 	if !e.Plain && len(bytes.TrimSpace(e.Raw)) > 0 {
 		return errors.New("an event can be read in two ways")
@@ -149,7 +151,7 @@ func checkPlain(e *sse.Event) error {
 }
 
 // startJudging passes the complete calls to the gate.
-func (h *held) startJudging() {
+func (h *heldBody) startJudging() {
 	var raw []byte
 	for _, e := range h.waiting {
 		raw = append(raw, e.Raw...)
@@ -166,8 +168,8 @@ func (h *held) startJudging() {
 	}()
 }
 
-// releaseEvents lets the waiting events go, with the names of refused calls replaced.
-func (h *held) releaseEvents() {
+// releaseEvents moves the waiting events to out, with the names of refused calls replaced.
+func (h *heldBody) releaseEvents() {
 	var came []byte
 	from, edited := len(h.out), map[*modelapi.Call]string{}
 	for _, e := range h.waiting {
@@ -200,8 +202,8 @@ func (h *held) releaseEvents() {
 	h.waiting, h.size = nil, 0
 }
 
-// replaceData returns an event with other data: the other bytes as they came if the data is one
-// line. The line is looked for as a field, because a comment or an id may hold the same text.
+// replaceData returns an event with its data replaced. If the data is one line, the other bytes of the
+// event stay the same. It searches for a data field, because a comment or an id may hold the same text.
 func replaceData(e *sse.Event, data []byte) []byte {
 	at := 0
 	for line := range bytes.Lines(e.Raw) {
@@ -216,14 +218,14 @@ func replaceData(e *sse.Event, data []byte) []byte {
 	return changed.AppendBlock(nil)
 }
 
-// isDataField reports whether a line that begins so is the line of an event's data.
+// isDataField reports whether a line that begins with these bytes is a data field.
 func isDataField(begin []byte) bool { return string(begin) == "data:" || string(begin) == "data: " }
 
-// endStream judges what a stream has left open at its end.
-func (h *held) endStream() {
+// endStream handles the end of the service's stream: it judges calls that are still open.
+func (h *heldBody) endStream() {
 	h.ended = io.EOF
 	if rest := h.events.Rest(); len(rest.Raw) > 0 {
-		if len(rest.Data) > 0 || checkPlain(rest) != nil { // a reader that does not drop it would read it
+		if len(rest.Data) > 0 || checkPlain(rest) != nil { // some clients read an event that has no end
 			h.takeEvent(rest)
 			if h.judging != nil || h.failed {
 				return
@@ -241,8 +243,8 @@ func (h *held) endStream() {
 	h.releaseEvents()
 }
 
-// failStream ends the stream with an error in the form of the service. What waits is dropped.
-func (h *held) failStream(err error) {
+// failStream ends the stream with an error in the form of the service. It drops the waiting events.
+func (h *heldBody) failStream(err error) {
 	h.waiting, h.size, h.calls, h.failed = nil, 0, nil, true
 	h.out = append(h.out, errorEvent(h.api, err.Error())...)
 	if h.ended = io.EOF; errors.Is(err, errGone) {

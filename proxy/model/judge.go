@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// outcome is the gate's outlet of one exchange. The bytes go on when all calls that wait together
-// are decided.
+// outcome is the gate's outlet for one exchange. It only stores the decision. The caller sends the
+// bytes when all calls that wait together are decided.
 type outcome struct {
 	called func() error // adds the labels of a call before it goes; nil for a result
 	done   chan struct{}
@@ -26,7 +26,7 @@ func newOutcome(called func() error) *outcome {
 	return &outcome{called: called, done: make(chan struct{})}
 }
 
-// Forward lets the message go on.
+// Forward stores the allowed bytes, and adds the labels of a call.
 func (o *outcome) Forward(x *gate.Exchange) error {
 	defer close(o.done)
 	o.sent = x.Raw
@@ -40,7 +40,7 @@ func (o *outcome) Forward(x *gate.Exchange) error {
 	return nil
 }
 
-// Refuse keeps the verdict.
+// Refuse stores the verdict.
 func (o *outcome) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	defer close(o.done)
 	o.denied = &v
@@ -61,8 +61,8 @@ func (o *outcome) await(ctx context.Context) (*gate.Verdict, error) {
 
 var errGone = errors.New("the client has hung up")
 
-// judgeCalls passes calls to the gate and returns the names that stand in place of those of refused
-// calls. raw are the bytes that wait. It returns when all are decided.
+// judgeCalls passes calls to the gate and returns, for each refused call, the name that replaces the
+// tool's name. raw are the bytes that hold the calls. It returns when all calls are decided.
 func (t *turn) judgeCalls(ctx context.Context, calls []*modelapi.Call, raw []byte) (renamed map[*modelapi.Call]string, err error) {
 	var held []heldCall
 	for _, c := range calls {
@@ -87,7 +87,7 @@ type heldCall struct {
 	x     *gate.Exchange
 }
 
-// judgeHeld passes calls that nobody else judges to the gate.
+// judgeHeld passes calls that no other transport judges to the gate.
 func (t *turn) judgeHeld(ctx context.Context, held []heldCall, raw []byte) (renamed map[*modelapi.Call]string, err error) {
 	var xs []*gate.Exchange
 	for i := range held {
@@ -96,8 +96,8 @@ func (t *turn) judgeHeld(ctx context.Context, held []heldCall, raw []byte) (rena
 		h.x = &gate.Exchange{Raw: raw, Calls: h.made.calls, Event: t.newCallEvent(h.asked, &h.made.calls[0]), Out: h.out}
 		xs = append(xs, h.x)
 	}
-	// The gate does not see that the client hangs up: Withdraw tells it, so that the record always gives
-	// that reason.
+	// The end of ctx must not end the questions: when the client hangs up, Withdraw ends them below, so
+	// that the record always has this reason.
 	t.o.Gate.Do(context.WithoutCancel(ctx), xs...)
 	renamed = map[*modelapi.Call]string{}
 	for i := range held {
@@ -142,8 +142,8 @@ func (t *turn) newCallEvent(asked *modelapi.Call, c *policy.Call) event.Event {
 	return ev
 }
 
-// nameOf returns the name to write at a place of a refused call, and keeps what stands there, so
-// that a later request can be put right.
+// nameOf returns the replacing name of a refused call, as JSON. It stores the tool's name that stands
+// at this place, so that the name can be restored in a later request.
 func (t *turn) nameOf(name string, place jsonscan.Value) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

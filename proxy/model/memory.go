@@ -11,14 +11,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// memory is what a server keeps of conversations. Each part is bounded: what is forgotten is looked
-// at once more.
+// memory holds what a Server remembers of conversations. Each part is limited. A forgotten result is
+// judged again when a request repeats it.
 type memory struct {
 	mu      *sync.Mutex // guards the fields below
 	calls   recent[string, madeCall]
-	results recent[digest, []byte]   // what stands in place of a result; nil: the result itself
-	busy    map[digest]chan struct{} // results that a turn judges, each with what is closed at the end
-	denied  recent[string, denial]   // by the name that stands in place of the tool's
+	results recent[digest, []byte]   // the content that replaces a judged result; nil: the result is unchanged
+	busy    map[digest]chan struct{} // results that are being judged; the channel is closed at the end
+	denied  recent[string, denial]   // by the name that replaces the tool's name
 	noted   recent[string, struct{}]
 	joined  recent[string, struct{}]
 }
@@ -33,18 +33,18 @@ type digest [sha256.Size]byte
 type madeCall struct {
 	calls  []policy.Call
 	cover  Cover
-	record string // of the decision; "" if there is none
+	record string // record id of the decision; "" if there is none
 }
 
 // denial is a refused call.
 type denial struct {
-	id    string // of the call; "" where the service gives none
-	name  []byte // the name of the tool, as the reply had it
-	words string // for the agent
+	id    string // id of the call; "" if the service gives none
+	name  []byte // the name of the tool, as the JSON in the reply
+	words string // the denial's text for the agent
 }
 
-// deniedPrefix begins the names of refused calls. No tool is called so: the rest is chosen when
-// the call is refused, after the client has said which tools it has.
+// deniedPrefix begins the names of refused calls. No tool of the client can have such a name, because
+// the rest is random and is chosen after the client has sent its list of tools.
 const deniedPrefix = "clawai_denied_"
 
 // newDeniedName returns the name for a refused call.
@@ -54,22 +54,23 @@ func newDeniedName() string {
 	return deniedPrefix + hex.EncodeToString(b[:])
 }
 
-// maxRecent is how many entries a part of the memory keeps at least.
+// maxRecent is the number of newest entries that a part of the memory keeps at least.
 const maxRecent = 1 << 12
 
-// maxParts is maxRecent for parts of requests, which each request repeats: a conversation of thousands of turns
-// is not judged anew. An entry is small.
+// maxParts takes the place of maxRecent for parts of requests. It is larger, because each request of a
+// conversation repeats all earlier parts, and they should not be judged again. An entry is small.
 const maxParts = 1 << 16
 
-// maxWeight is how many bytes of what stands in place of results half of the memory keeps, but for the last.
+// maxWeight limits the bytes of replacing contents in one half of memory.results. The last entry may
+// exceed it.
 const maxWeight = 32 << 20
 
 // recent is a map that forgets the oldest half of its entries.
 type recent[K comparable, V any] struct {
 	now, before map[K]V
-	most        int         // entries of now; 0: maxRecent
-	weigh       func(V) int // the bytes of an entry; nil: they do not matter
-	weight      int         // of now
+	most        int         // largest number of entries in now; 0: maxRecent
+	weigh       func(V) int // returns the size of an entry in bytes; nil: sizes do not count
+	weight      int         // total size of the entries in now
 }
 
 func (r *recent[K, V]) getEntry(k K) (V, bool) {
@@ -78,7 +79,7 @@ func (r *recent[K, V]) getEntry(k K) (V, bool) {
 	}
 	v, ok := r.before[k]
 	if ok {
-		r.putEntry(k, v) // what is used stays
+		r.putEntry(k, v) // a used entry becomes a new one
 	}
 	return v, ok
 }
@@ -92,7 +93,7 @@ func (r *recent[K, V]) putEntry(k K, v V) {
 	}
 }
 
-// noteOnce reports whether something is noted for the first time.
+// noteOnce notes a text, and reports whether it is noted for the first time.
 func (m *memory) noteOnce(what string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -103,7 +104,7 @@ func (m *memory) noteOnce(what string) bool {
 	return true
 }
 
-// joinOnce joins a session that was not joined before.
+// joinOnce calls join for an id, unless an earlier call for the same id has succeeded.
 func (m *memory) joinOnce(id string, join func(string) error) error {
 	if id == "" || join == nil {
 		return nil
@@ -129,8 +130,8 @@ func (m *memory) findCall(id string) (madeCall, bool) {
 	return m.calls.getEntry(id)
 }
 
-// maxKept is how many bytes of arguments of one call are kept. A longer call is read again from the
-// request that holds its result.
+// maxKept is the largest size in bytes of the arguments of a remembered call. A longer call is read
+// again from the request that holds its result.
 const maxKept = 4 << 10
 
 func (m *memory) keepCall(id string, c madeCall) {
@@ -142,7 +143,7 @@ func (m *memory) keepCall(id string, c madeCall) {
 	m.calls.putEntry(id, c)
 }
 
-// hasDenials reports whether a request may hold a refused call.
+// hasDenials reports whether any call was refused, so that a request may hold one.
 func (m *memory) hasDenials() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -161,9 +162,10 @@ func (m *memory) keepDenial(name string, d denial) {
 	m.denied.putEntry(name, d)
 }
 
-// claimResult returns what stands in place of a part of a request, if that is known. If it is not, the caller is
-// the only one to judge the part until it calls release: requests that go side by side hold the same parts, and
-// a person is asked once.
+// claimResult returns the content that replaces a part of a request, if the part was judged before
+// (known). If another goroutine judges the part now, it waits for that. Otherwise only the caller may
+// judge the part until it calls release. So parallel requests with the same parts cause only one
+// question to a person.
 func (m *memory) claimResult(ctx context.Context, of digest) (instead []byte, known bool, release func(), err error) {
 	for {
 		m.mu.Lock()

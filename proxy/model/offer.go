@@ -13,9 +13,9 @@ import (
 	"github.com/clawai/clawai/proxy/hook/client"
 )
 
-// withoutDenied returns the edit that leaves out of a request the tools that the service would run and a
-// rule denies. Such a tool runs where nobody can judge its call, so it is judged here, without
-// arguments.
+// withoutDenied returns the edit that removes from a request the tools of the service that a rule
+// denies. The service runs such a tool itself, and its call cannot be judged there. So the tool is
+// judged here, without arguments.
 func (t *turn) withoutDenied(r *modelapi.Request) ([]frame.Edit, error) {
 	if !t.o.Judge || t.o.Denies == nil {
 		return nil, nil
@@ -43,7 +43,7 @@ func (t *turn) withoutDenied(r *modelapi.Request) ([]frame.Edit, error) {
 	return []frame.Edit{{Part: r.Tools.Bytes(), Token: r.WithoutTools(out)}}, nil
 }
 
-// noteOffer records once that a tool of the service is denied, as a refused call is.
+// noteOffer records once that a tool of the service is denied, in the form of a refused call.
 func (t *turn) noteOffer(kind string, made madeCall, raw []byte) error {
 	if !t.noteOnce("offer " + kind) {
 		return nil
@@ -71,8 +71,8 @@ func (t *turn) deniedOffers() (kinds []string) {
 	return kinds
 }
 
-// refuseUnread refuses a request that was not looked at if a rule denies a tool of the service: the request
-// may offer it, and then nobody would judge its calls.
+// refuseUnread refuses a request that could not be read, if a rule denies a tool of the service. The
+// request may offer this tool, and its calls would not be judged.
 func (t *turn) refuseUnread(what string, body []byte) error {
 	denied := t.deniedOffers()
 	if len(denied) == 0 {
@@ -99,14 +99,13 @@ func (t *turn) offeredCall(kind string) madeCall {
 			return madeCall{calls: req.Calls}
 		}
 	}
-	if class != "" { // the client has no such tool of its own, so rules name the class alone
+	if class != "" { // the client has no built-in tool of this class, so rules can only name the class
 		kind = class
 	}
 	return madeCall{calls: []policy.Call{t.unknownCall(kind)}}
 }
 
-// hostedClass returns the class of the client's own tools to which a tool of the service belongs; "" for
-// none.
+// hostedClass returns the class of built-in tools that a tool of the service belongs to; "" for none.
 func hostedClass(kind string) string {
 	switch {
 	case strings.HasPrefix(kind, "web_search"), kind == "groundingMetadata":

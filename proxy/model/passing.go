@@ -13,26 +13,26 @@ import (
 	"github.com/clawai/clawai/internal/wire/modelapi"
 )
 
-// passage is what becomes of a request that goes on before it was looked at.
+// passage is the state of a request that is forwarded before it was read and judged.
 type passage struct {
-	gone  chan func() []byte // gets what returns the request when it has gone, nil if it has not gone whole
-	asked chan struct{}      // closed when somebody waits for ended
+	gone  chan func() []byte // gets a function that returns the forwarded request; nil if it was not forwarded completely
+	asked chan struct{}      // closed when a goroutine waits for ended
 	ask   sync.Once
-	whole atomic.Bool   // nothing of the request is left to read
+	whole atomic.Bool   // the request was read to its end
 	ended chan struct{} // closed when err is known
 	err   error
 	doubt sync.Once // guards lost
-	lost  error     // why a call must not pass after a request that has not gone whole
+	lost  error     // why no call may pass after an incomplete request; nil: calls may pass
 }
 
-// lookLater is how long a request waits to be looked at when it has gone and nobody waits for that. The
-// first words of a reply that comes at once need the processor, too.
+// lookLater is how long a forwarded request waits before it is judged, if no goroutine waits for the
+// judgement. In this time the processor is free for the first bytes of the reply.
 const lookLater = time.Millisecond
 
-// errPartial means that not all of a request has gone to the service.
+// errPartial means that only a part of a request was sent to the service.
 var errPartial = errors.New("the service has answered before it had the whole request")
 
-// lookMeanwhile looks at the request while it goes on.
+// lookMeanwhile starts to judge the request while it is being forwarded.
 func (t *turn) lookMeanwhile() *passage {
 	p := &passage{gone: make(chan func() []byte, 1), asked: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
@@ -53,8 +53,8 @@ func (t *turn) lookMeanwhile() *passage {
 	return p
 }
 
-// awaitLook waits until the request was looked at, so that every label is there before what the reply
-// asks for.
+// awaitLook waits until the request was judged, so that all its labels are set before a call in the
+// reply is judged.
 func (t *turn) awaitLook() error {
 	if t.passing == nil {
 		return nil
@@ -64,7 +64,8 @@ func (t *turn) awaitLook() error {
 	return t.passing.err
 }
 
-// awaitWhole is awaitLook for a reply that the client may use.
+// awaitWhole does the same as awaitLook, for a reply that may hold calls. If only a part of the request
+// was sent, it treats the request as unread.
 func (t *turn) awaitWhole() error {
 	err := t.awaitLook()
 	if errors.Is(err, errPartial) {
@@ -75,24 +76,24 @@ func (t *turn) awaitWhole() error {
 	return err
 }
 
-// passingBody is the body of a request that goes on as it comes.
+// passingBody is the body of a request that is forwarded while it arrives.
 type passingBody struct {
 	io.ReadCloser
 	passing *passage
-	leave   func()      // ends the turn
+	leave   func()      // cancels the request and its reply
 	late    *time.Timer // calls readAhead
 	once    sync.Once
-	ended   atomic.Bool // nobody may read the client's body any more
+	ended   atomic.Bool // the client's body must not be read any more
 
 	mu    sync.Mutex // guards what follows
-	parts [][]byte   // what was read, for who looks at it
-	left  int64      // how many bytes were not read
-	ahead []byte     // what was read and has not gone
+	parts [][]byte   // all bytes read so far, for the judgement
+	left  int64      // number of bytes that are not read yet
+	ahead []byte     // bytes that were read but not forwarded yet
 }
 
-// passBody returns the body of a request of n bytes that goes on as it comes. After a KeepAlive the rest is
-// read even if the service does not take it: else a service that answers before would hold its client for
-// ever, and nobody would see that a client has left.
+// passBody returns the body of a request of n bytes that is forwarded while it arrives. After KeepAlive
+// it reads the rest even if the service does not take it. Otherwise a client could wait for ever for a
+// service that answers before it has the whole request, and a client that hangs up would not be noticed.
 func (t *turn) passBody(from io.ReadCloser, n int64, leave func()) *passingBody {
 	b := &passingBody{ReadCloser: from, passing: t.passing, leave: leave, left: n}
 	b.mu.Lock()
@@ -101,8 +102,8 @@ func (t *turn) passBody(from io.ReadCloser, n int64, leave func()) *passingBody 
 	return b
 }
 
-// Read passes a part on. It gives the end with the last part: the server closes the request's body when the
-// reply begins, and who would read the end then, as the library does, fails.
+// Read returns the next bytes. It returns io.EOF together with the last bytes, because the HTTP server
+// closes the request's body when the reply begins, and a later Read for the end would fail.
 func (b *passingBody) Read(p []byte) (n int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,10 +117,10 @@ func (b *passingBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readAhead reads what the service has not taken.
+// readAhead reads the rest of the body that the service has not taken yet.
 func (b *passingBody) readAhead() {
-	some := room.Get()
-	defer room.Put(some)
+	some := bodyBuffers.Get()
+	defer bodyBuffers.Put(some)
 	for {
 		b.mu.Lock()
 		n, err := b.readPart(some)
@@ -135,7 +136,7 @@ func (b *passingBody) readAhead() {
 	}
 }
 
-// readPart reads what the client has sent, and keeps it.
+// readPart reads bytes from the client and stores a copy of them.
 func (b *passingBody) readPart(p []byte) (int, error) {
 	if b.left == 0 {
 		return 0, io.EOF
@@ -154,12 +155,13 @@ func (b *passingBody) readPart(p []byte) (int, error) {
 	return n, err
 }
 
-// keepPart keeps what goes. It fills each buffer, because a client may send a few bytes at a time.
+// keepPart stores a copy of forwarded bytes. It fills each buffer, because a client may send only a few
+// bytes at a time.
 func (b *passingBody) keepPart(text []byte) {
 	for len(text) > 0 {
 		last := len(b.parts) - 1
 		if last < 0 || len(b.parts[last]) == cap(b.parts[last]) {
-			b.parts = append(b.parts, room.Get()[:0])
+			b.parts = append(b.parts, bodyBuffers.Get()[:0])
 			last++
 		}
 		part := b.parts[last]
@@ -168,30 +170,31 @@ func (b *passingBody) keepPart(text []byte) {
 	}
 }
 
-// joinParts returns what has gone.
+// joinParts returns the whole body, and gives the buffers back.
 func (b *passingBody) joinParts() []byte {
 	body := bytes.Join(b.parts, nil)
 	for _, part := range b.parts {
-		room.Put(part[:cap(part)])
+		bodyBuffers.Put(part[:cap(part)])
 	}
 	return body
 }
 
-// endBody ends a body that has not gone whole, too. The library closes no body of a request that it relays.
+// endBody ends the use of the client's body, also when only a part was forwarded. net/http/httputil does
+// not close the body of a request that it forwards.
 func (b *passingBody) endBody() {
 	b.late.Stop()
 	b.ended.Store(true)
 	b.once.Do(func() { b.passing.gone <- nil })
 }
 
-// changesAny reports whether clawai may write other bytes into any request than the client did, or refuse it.
-// Such a request waits until it was looked at.
+// changesAny reports whether the rules may change or refuse any request. Then each request is judged
+// before it is forwarded.
 func (t *turn) changesAny() bool {
 	return t.o.Judge && (t.o.Gate.Screens() || t.screensUploads())
 }
 
-// wordsToChange returns the words of which a request holds one if clawai must change it or refuse it, and
-// changesAny does not hold: names of refused calls, and tools of the service that a rule denies.
+// wordsToChange returns words for the case that changesAny is false: a request that clawai must change or
+// refuse holds at least one of them. They are names of refused calls, and of denied tools of the service.
 func (t *turn) wordsToChange() (words []string) {
 	if !t.o.Judge {
 		return nil
@@ -205,8 +208,8 @@ func (t *turn) wordsToChange() (words []string) {
 	return words
 }
 
-// mayHold reports whether a request holds one of some words. Words with an underscore, which is rare, are
-// looked for in one pass. A letter that is written as an escape may be of any word.
+// mayHold reports whether a request may hold one of the words. Words with an underscore are searched in
+// one pass, because underscores are rare. A request with an escaped character (\u00..) may hold any word.
 func mayHold(text []byte, words []string) bool {
 	if len(words) > 0 && bytes.Contains(text, []byte(`\u00`)) {
 		return true
@@ -231,18 +234,18 @@ func mayHold(text []byte, words []string) bool {
 	return false
 }
 
-// mayAsk reports whether a part of a stream may hold the beginning of a call. Every API writes it with one of
-// these words, if not with escapes.
+// mayAsk reports whether a part of a stream may hold the beginning of a call. In every API a call contains
+// one of these words, unless they are written with escapes.
 func mayAsk(part []byte) bool {
 	part = bytes.ToLower(part)
 	return bytes.Contains(part, []byte("tool")) || bytes.Contains(part, []byte("call")) || bytes.Contains(part, []byte(`\u`))
 }
 
-// buffers are buffers that are used again.
+// buffers is a pool of reusable buffers.
 type buffers struct{ sync.Pool }
 
-// room is for what passes.
-var room buffers
+// bodyBuffers is the pool for bodies that are forwarded.
+var bodyBuffers buffers
 
 // Get returns a buffer.
 func (b *buffers) Get() []byte {
@@ -252,5 +255,5 @@ func (b *buffers) Get() []byte {
 	return make([]byte, 32<<10)
 }
 
-// Put takes a buffer back.
+// Put returns a buffer to the pool.
 func (b *buffers) Put(room []byte) { b.Pool.Put(&room) }

@@ -15,20 +15,21 @@ import (
 	"github.com/clawai/clawai/internal/wire/modelapi"
 )
 
-// otherStreams are the types of streams that clawai does not read.
+// otherStreams are the media types of streams that clawai cannot read.
 var otherStreams = map[string]bool{
 	"application/x-ndjson": true, "application/ndjson": true, "application/jsonl": true, "application/x-jsonlines": true, "application/stream+json": true,
 	"application/json-seq": true, "application/vnd.amazon.eventstream": true, "multipart/mixed": true,
 }
 
-// watchResponse looks at a reply while it passes, or holds its calls.
+// watchResponse arranges the judgement of a reply: its calls are held (Judge), or a copy is read while
+// the reply passes.
 func (s *Server) watchResponse(resp *http.Response) error {
 	t := turnOf(resp.Request.Context())
-	if t.passing != nil && !t.passing.whole.Load() { // else the library takes the rest of the request away
+	if t.passing != nil && !t.passing.whole.Load() { // otherwise net/http discards the rest of the request
 		_ = t.begin.EnableFullDuplex()
-		resp.Header.Set("Connection", "close") // what nobody reads must not become the next request
+		resp.Header.Set("Connection", "close") // an unread rest of this request must not be read as the next one
 	}
-	for _, name := range []string{"Content-Type", "Date"} { // the library would add what the service has not sent
+	for _, name := range []string{"Content-Type", "Date"} { // net/http would add these headers if the service has not sent them
 		if _, has := resp.Header[name]; !has {
 			resp.Header[name] = nil
 		}
@@ -50,7 +51,7 @@ func (s *Server) watchResponse(resp *http.Response) error {
 		return nil
 	}
 	coding := strings.Join(append(resp.Header.Values("Content-Encoding"), otherCharset(resp.Header.Get("Content-Type"))...), ", ")
-	if !streamed || !isPlain(coding) { // of a stream only what may ask for a tool waits
+	if !streamed || !isPlain(coding) { // in a stream, only the parts that may hold a call wait
 		if err := t.awaitWhole(); err != nil {
 			_ = resp.Body.Close()
 			return err
@@ -80,8 +81,8 @@ func (s *Server) watchResponse(resp *http.Response) error {
 	return t.judgeBody(resp, decoded)
 }
 
-// otherCharset returns the character encoding of a reply if it is another than UTF-8: some clients decode by
-// it, and read calls where this package reads none.
+// otherCharset returns the character encoding of a reply if it is not UTF-8; nil otherwise. Some clients
+// use it to decode the reply, and may find calls where this package finds none.
 func otherCharset(kind string) []string {
 	_, parameters, err := mime.ParseMediaType(kind)
 	charset := parameters["charset"]
@@ -97,7 +98,7 @@ func otherCharset(kind string) []string {
 	return []string{charset}
 }
 
-// judgeBody judges a reply that is no stream.
+// judgeBody judges a reply that is not a stream.
 func (t *turn) judgeBody(resp *http.Response, decoded io.Reader) error {
 	defer func(body io.Closer) { _ = body.Close() }(resp.Body)
 	body, err := io.ReadAll(io.LimitReader(decoded, modelapi.MaxText+1))
@@ -134,7 +135,7 @@ func (t *turn) judgeBody(resp *http.Response, decoded io.Reader) error {
 	return nil
 }
 
-// renameCalls writes the names of refused calls into a body, or into the data of an event.
+// renameCalls replaces the names of refused calls in a body, or in the data of an event.
 func (t *turn) renameCalls(body []byte, places []modelapi.Place, renamed map[*modelapi.Call]string) ([]byte, error) {
 	var edits []frame.Edit
 	for _, p := range places {
@@ -153,7 +154,7 @@ func (t *turn) renameCalls(body []byte, places []modelapi.Place, renamed map[*mo
 	return frame.SpliceAll(body, edits...), nil
 }
 
-// renamedWords returns what the record says of renamed calls.
+// renamedWords describes the renamed calls for the record.
 func renamedWords(renamed map[*modelapi.Call]string) (all []string) {
 	for c := range renamed {
 		all = append(all, "rename "+c.Name)
@@ -162,7 +163,8 @@ func renamedWords(renamed map[*modelapi.Call]string) (all []string) {
 	return all
 }
 
-// takeStep looks at what a reply brings beside calls.
+// takeStep handles the parts of a reply other than calls: it records unread parts, and passes results
+// of the service's own tools to the gate.
 func (t *turn) takeStep(step *modelapi.Step) error {
 	for _, kind := range step.Unread {
 		if t.noteOnce("part " + kind) {
@@ -177,20 +179,20 @@ func (t *turn) takeStep(step *modelapi.Step) error {
 	return nil
 }
 
-// hearing is a body that passes while a copy of it is read.
+// hearing is a body that passes unchanged while a copy of it is read.
 type hearing struct {
 	io.ReadCloser
 	copy  *io.PipeWriter
 	ended chan struct{}
-	last  []byte // what has passed and was not copied yet
+	last  []byte // bytes that have passed and are not copied yet
 	*turn
-	over error  // what the service's body ended with; it comes behind what has passed
-	end  []byte // of what has passed
-	asks bool   // what has passed may hold a call
+	over error  // the error at the end of the service's body; returned after all bytes
+	end  []byte // the last bytes that have passed, for mayAsk
+	asks bool   // the bytes so far may hold a call
 }
 
-// hearBody returns a body that passes unchanged. A copy of what has passed is read when the next part is
-// wanted, so that no part waits.
+// hearBody returns a body that passes unchanged. Each part is copied to a reader of the calls only when
+// the next part is requested, so that no part is delayed.
 func (t *turn) hearBody(body io.ReadCloser, coding string, streamed bool) io.ReadCloser {
 	from, to := io.Pipe()
 	h := &hearing{ReadCloser: body, copy: to, ended: make(chan struct{}), turn: t, asks: !streamed || !isPlain(coding)}
@@ -200,12 +202,12 @@ func (t *turn) hearBody(body io.ReadCloser, coding string, streamed bool) io.Rea
 		if err != nil {
 			t.noteUnread("server", "a reply: "+err.Error(), 0)
 		}
-		_ = from.CloseWithError(io.ErrClosedPipe) // the rest passes
+		_ = from.CloseWithError(io.ErrClosedPipe) // the rest passes without a copy
 	}()
 	return h
 }
 
-// Read copies what the caller has passed on, and reads more.
+// Read copies the part that it has returned before, and reads the next part.
 func (h *hearing) Read(p []byte) (int, error) {
 	if len(h.last) > 0 {
 		_, _ = h.copy.Write(h.last) // after an error nobody reads the copy any more
@@ -226,14 +228,14 @@ func (h *hearing) Read(p []byte) (int, error) {
 	}
 	h.end = h.end[max(0, len(h.end)-len("tool")):]
 	h.last = append(h.last, p[:n]...)
-	if err != nil && h.asks { // the client may run what has come as soon as it has the end
+	if err != nil && h.asks { // when the client has the end of the reply, it may run its calls at once
 		_, _ = h.copy.Write(h.last)
 		h.endCopy()
 	}
 	return n, nil
 }
 
-// Close ends the copy, too.
+// Close also ends the copy.
 func (h *hearing) Close() error {
 	h.endCopy()
 	return h.ReadCloser.Close()
@@ -245,7 +247,7 @@ func (h *hearing) endCopy() {
 	<-h.ended
 }
 
-// maxHeard is how many bytes of one reply are decoded.
+// maxHeard is the largest number of bytes of a reply that are decoded.
 const maxHeard = 256 << 20
 
 // readCopy reads the copy of a reply.
@@ -298,7 +300,8 @@ func (t *turn) readCopy(from io.Reader, coding string, streamed bool) error {
 	}
 }
 
-// hearStep passes what was heard to the gate, which enforces nothing here.
+// hearStep passes a part of the copied reply to the gate. The gate's decisions are only recorded, because
+// the reply passes in any case.
 func (t *turn) hearStep(step *modelapi.Step, raw []byte) error {
 	if err := t.takeStep(step); err != nil {
 		return err

@@ -31,28 +31,28 @@ import (
 type Options struct {
 	Client    *client.Row       // the agent
 	Cwd       string            // where its relative paths start
-	Upstream  *url.URL          // the service: what stands in place of our address
+	Upstream  *url.URL          // the service's address, which replaces ours
 	Transport http.RoundTripper // it must not decompress by itself
-	Secret    string            // the first parts of every path; whoever does not know them is refused
+	Secret    string            // the beginning of every path; a request without it is refused
 
 	Gate   *gate.Session
 	Labels Labels // nil: no labels are kept
 
-	// KeepAlive is how often a client is told that its stream lives while a call waits; default 5 s.
+	// KeepAlive is the interval of signs of life on a client's stream while a call waits; default 5 s.
 	KeepAlive time.Duration
 
-	// Judge means that calls are held and judged. All also judges those that Covers leaves to
-	// another transport.
+	// Judge means that calls are held until they are judged. All means that also the calls are judged
+	// which another transport judges (see Covers).
 	Judge, All bool
-	// Covers returns who else judges a call, so that a person is asked once. peer is the address of the client's
-	// connection.
+	// Covers returns the other transport that judges a call, so that a person is asked only once. peer is
+	// the address of the client's connection.
 	Covers func(peer string, req *client.Request) Cover
 	// Denies reports whether a rule denies calls, whatever the session has seen. nil: no rule does.
 	Denies func(calls []policy.Call) bool
-	// Servers returns the servers in the client's files, as hook.Options.Servers does.
+	// Servers returns the servers in the client's files (see hook.Options.Servers).
 	Servers func() (owners, others []string)
-	// Join links the id of a client's session with the session of the gate, and JoinPeer the
-	// process that has connected from an address; nil: nobody.
+	// Join links the client's session with this id to the session of the gate. JoinPeer links the
+	// process that has connected from this address. nil: nothing is linked.
 	Join, JoinPeer func(string) error
 }
 
@@ -63,7 +63,7 @@ type Labels interface {
 	Called(cs []policy.Call) error
 }
 
-// Cover is the transport that judges a call beside this one.
+// Cover is the other transport that judges a call.
 type Cover uint8
 
 // The covers.
@@ -73,11 +73,11 @@ const (
 	ByProxy         // a proxy in front of the tool's server judges, records and labels all of it
 )
 
-// Server is the HTTP handler.
+// Server is the HTTP handler between an agent and the service of its model.
 type Server struct {
 	o       Options
 	relay   httputil.ReverseProxy
-	offered map[modelapi.API][]madeCall // the calls of the tools that services offer to run
+	offered map[modelapi.API][]madeCall // for each API, a call without arguments of each tool that the service can run
 	memory
 }
 
@@ -91,7 +91,7 @@ func NewServer(o Options) *Server {
 		}
 	}
 	s.relay = httputil.ReverseProxy{
-		Transport: o.Transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), BufferPool: &room,
+		Transport: o.Transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), BufferPool: &bodyBuffers,
 		Rewrite: s.rewriteRequest, ModifyResponse: s.watchResponse, ErrorHandler: s.answerFailure,
 	}
 	return s
@@ -106,7 +106,7 @@ type turn struct {
 	peer    string // the address of the client's connection
 	ctx     context.Context
 	begin   *http.ResponseController
-	passing *passage // of a request that goes on before it was looked at; nil for any other
+	passing *passage // set if the request is forwarded before it was judged
 }
 
 type turnKey struct{}
@@ -130,7 +130,7 @@ func firstHeader(h http.Header, names []string) string {
 // SessionOf returns the id of the client's session in a request; "" if the client gives none.
 func SessionOf(h http.Header) string { return firstHeader(h, sessionHeaders) }
 
-// ServeHTTP carries one request.
+// ServeHTTP forwards one request and its reply.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if status, why := s.checkRequest(r); why != "" {
 		http.Error(w, "clawai: "+why, status)
@@ -153,17 +153,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	t.begin = http.NewResponseController(w)
 	if b, is := r.Body.(*passingBody); is {
-		defer b.endBody() // also after a panic of the library, by which it cuts a reply
+		defer b.endBody() // deferred, because net/http/httputil panics to abort a reply
 		s.relay.ServeHTTP(w, r)
 		b.endBody()
 	} else {
 		s.relay.ServeHTTP(w, r)
 	}
-	_ = t.awaitLook() // what the reply asks for has waited for it
+	_ = t.awaitLook() // calls in the reply have waited for this already
 }
 
-// checkRequest refuses what a browser can be made to send, and whoever does not know the secret. It
-// takes the secret out of the path.
+// checkRequest refuses requests that a web page could send through a browser, and requests without the
+// secret. It removes the secret from the path. why is "" if the request is accepted.
 func (s *Server) checkRequest(r *http.Request) (status int, why string) {
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -192,7 +192,7 @@ func (s *Server) checkRequest(r *http.Request) (status int, why string) {
 	return 0, ""
 }
 
-// refusal is an error with a status, for the agent.
+// refusal is an error for the agent, with an HTTP status.
 type refusal struct {
 	status int
 	text   string
@@ -200,7 +200,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// readRequest reads the request's conversation and sets the body that goes on. leave ends the turn.
+// readRequest reads the request's conversation and sets the body to forward. leave cancels the request
+// and its reply.
 func (t *turn) readRequest(r *http.Request, leave func()) error {
 	if t.joinOnce(t.session, t.o.Join) != nil || t.joinOnce(r.RemoteAddr, t.o.JoinPeer) != nil {
 		return errLabels
@@ -223,7 +224,8 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 	return t.readRequestBody(r, leave)
 }
 
-// readRequestBody reads the body of a request with a conversation, and sets the one that goes on.
+// readRequestBody judges the body of a request with a conversation, or arranges that it is judged while
+// it is forwarded. It sets the body to forward.
 func (t *turn) readRequestBody(r *http.Request, leave func()) error {
 	coding := strings.Join(r.Header.Values("Content-Encoding"), ", ")
 	waits, words := t.changesAny(), t.wordsToChange()
@@ -271,7 +273,7 @@ func (t *turn) readRequestBody(r *http.Request, leave func()) error {
 	return nil
 }
 
-// readBody reads a request's body, and one byte more than is allowed of one that is too long.
+// readBody reads a request's body. Of a body that is too long, it reads one byte more than the limit.
 func readBody(r *http.Request) ([]byte, error) {
 	const most = modelapi.MaxText + 1
 	if n := r.ContentLength; n >= 0 && n < most {
@@ -289,7 +291,8 @@ func joinBody(read []byte, rest io.ReadCloser) io.ReadCloser {
 	}{io.MultiReader(bytes.NewReader(read), rest), rest}
 }
 
-// rewriteRequest sends a request to the service. Everything but the address stays as it came.
+// rewriteRequest directs a request to the service. It changes only the address and, with Judge, the
+// accepted encodings.
 func (s *Server) rewriteRequest(p *httputil.ProxyRequest) {
 	to := s.o.Upstream
 	p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, to.Host
@@ -305,7 +308,7 @@ func (s *Server) rewriteRequest(p *httputil.ProxyRequest) {
 		}
 	}
 	if t := turnOf(p.In.Context()); t.api != modelapi.NoAPI && s.o.Judge {
-		p.Out.Header.Set("Accept-Encoding", "identity") // what is judged must be read
+		p.Out.Header.Set("Accept-Encoding", "identity") // the reply must be readable to be judged
 	}
 }
 
@@ -332,7 +335,7 @@ func (t *turn) answerError(w http.ResponseWriter, err error) {
 	_, _ = w.Write(errorBody(t.api, status, "clawai: "+err.Error()))
 }
 
-// noteUnread records that something was not looked at.
+// noteUnread records that a message, or a part of it, was not judged because it could not be read.
 func (t *turn) noteUnread(from, what string, size int) {
 	_ = t.o.Gate.NoteEvents(&event.Event{
 		Kind: event.Passed, Server: t.o.Client.ID, Direction: from, Method: UnreadMethod, Code: "not_looked_at",
@@ -340,13 +343,14 @@ func (t *turn) noteUnread(from, what string, size int) {
 	})
 }
 
-// UnreadMethod is the method in the record of what was not looked at.
+// UnreadMethod is the method of a record about a message that was not judged.
 const UnreadMethod = "model/unread"
 
-// EditedMethod is the method in the record of a message that goes on with other bytes than it came with.
+// EditedMethod is the method of a record about a message that was changed.
 const EditedMethod = "model/edited"
 
-// noteEdit records the digests of a message as it came and as it goes on. Without a record it must not go.
+// noteEdit records the digests of a message before and after a change. After an error the message must
+// not be sent.
 func (t *turn) noteEdit(from string, came, sent []byte, altered ...string) error {
 	err := t.o.Gate.NoteEvents(&event.Event{
 		Kind: event.Passed, Server: t.o.Client.ID, Direction: from, Method: EditedMethod, Detail: t.describeTurn(), Time: time.Now(),
@@ -358,7 +362,7 @@ func (t *turn) noteEdit(from string, came, sent []byte, altered ...string) error
 	return nil
 }
 
-// describeTurn returns where an event comes from, for the record.
+// describeTurn returns the agent, the API and the session of the request, for the record.
 func (t *turn) describeTurn() string {
 	text := "model channel of " + t.o.Client.ID + ", " + t.api.String()
 	if t.session != "" {
@@ -370,8 +374,9 @@ func (t *turn) describeTurn() string {
 	return text
 }
 
-// distrustRequest records that a request was not looked at. It may have held anything, so the session has
-// every label, and every rule about what goes to a model, or about a tool of the service, may be about it.
+// distrustRequest handles a request that could not be read. It records this, and treats the request as
+// one that may hold anything: the session gets every label, and every rule about uploads or about tools
+// of the service may apply.
 func (t *turn) distrustRequest(what string, body []byte) error {
 	t.noteUnread("client", what, 0)
 	if err := t.callUnknown(UnreadMethod); err != nil {
@@ -383,7 +388,8 @@ func (t *turn) distrustRequest(what string, body []byte) error {
 	return t.uploadUnread("a request", body)
 }
 
-// readCounted reads a request that sends a conversation to a path from which no call comes.
+// readCounted reads a request that sends a conversation to a path whose replies hold no calls, for
+// example to count its tokens.
 func (t *turn) readCounted(r *http.Request, api modelapi.API, leave func()) error {
 	counted := *t
 	counted.api = api

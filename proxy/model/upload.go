@@ -12,13 +12,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// UploadMethod is the method in the record of what was judged on its way to the service of a model.
+// UploadMethod is the method of a record about a part of a request that was judged on its way to the
+// model's service.
 const UploadMethod = "model/upload"
 
-// screensUploads reports whether rules look at what goes to the service.
+// screensUploads reports whether rules look at uploads to the service.
 func (t *turn) screensUploads() bool { return t.o.Gate.ScreensUploads() }
 
-// newUpload returns the exchange of a part of a request. of are the calls whose result it is.
+// newUpload returns the exchange for a part of a request. of are the calls whose result the part is.
 func (t *turn) newUpload(raw []byte, of []policy.Call) *gate.Exchange {
 	c := &of[0]
 	return &gate.Exchange{Raw: raw, Answered: of, Upload: true, Event: event.Event{
@@ -26,8 +27,9 @@ func (t *turn) newUpload(raw []byte, of []policy.Call) *gate.Exchange {
 	}}
 }
 
-// uploadResult judges the content of a tool's result on its way to the service. It returns what stands in its
-// place after that, or nil. A content that cannot be read is judged by every rule, and is never altered.
+// uploadResult judges the content of a tool's result on its way to the service. It returns the content
+// that replaces it; nil for no change. Every rule judges a content that cannot be read, and such a
+// content is never altered.
 func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *madeCall) (instead []byte, err error) {
 	line, err := resultFrame(one.ID, content, true)
 	unread := err != nil
@@ -37,7 +39,7 @@ func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *
 	observe := func(line []byte, unread bool, kind jsonscan.ValueKind) ([]byte, *gate.Exchange, error) {
 		x := t.newUpload(line, made.calls)
 		if x.Unread = unread; one.ID != "" {
-			x.Event.Detail += ", call " + shortenText(one.ID) // Event.ID is for what gets a reply
+			x.Event.Detail += ", call " + shortenText(one.ID) // not in Event.ID, because an upload gets no reply
 		}
 		instead, err := t.observeResult(x, &made.calls[0], kind)
 		return instead, x, err
@@ -47,9 +49,9 @@ func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *
 	case err != nil:
 		return nil, err
 	case instead != nil:
-		content = jsonscan.ValueOf(instead) // what was found is not in it any more, so that a seam shows only what is split
+		content = jsonscan.ValueOf(instead) // the findings are removed from it, so a seam can only hold a finding that is split over two parts
 	case len(x.Event.Finds) > 0:
-		return nil, nil // the rules let it go on
+		return nil, nil // the rules allow these findings
 	}
 	if content.Kind() != jsonscan.Array {
 		return instead, nil
@@ -70,7 +72,8 @@ func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *
 	return instead, nil
 }
 
-// errSplit stands in place of a result of which no part can be altered alone.
+// errSplit replaces a result with a finding that is split over several parts, so that no single part
+// can be altered.
 const errSplit = "Withheld by the owner's policy: what must not go to the model is split over parts of this result. The owner finds it in the record"
 
 // textsOf returns the texts of the parts of a list.
@@ -84,7 +87,7 @@ func textsOf(content jsonscan.Value) (texts []jsonscan.Value) {
 	return texts
 }
 
-// uploadWords judges what a request says beside results, of which nothing is changed.
+// uploadWords judges the texts of a request other than results. They are never altered.
 func (t *turn) uploadWords(r *modelapi.Request) error {
 	if !t.screensUploads() {
 		return nil
@@ -98,7 +101,7 @@ func (t *turn) uploadWords(r *modelapi.Request) error {
 	return nil
 }
 
-// uploadWord judges a value of which nothing is changed.
+// uploadWord judges one text of a request. An error refuses the request.
 func (t *turn) uploadWord(v jsonscan.Value, said *policy.Call) error {
 	of := digest(sha256.Sum256(append([]byte("words "), v...)))
 	no, known, release, err := t.claimResult(t.ctx, of)
@@ -127,7 +130,7 @@ func (t *turn) uploadWord(v jsonscan.Value, said *policy.Call) error {
 	return err
 }
 
-// uploadUnread judges a part of a request that could not be read: every rule may be about it.
+// uploadUnread judges a part of a request that could not be read: every rule may apply to it.
 func (t *turn) uploadUnread(what string, raw []byte) error {
 	if !t.screensUploads() {
 		return nil
@@ -137,7 +140,8 @@ func (t *turn) uploadUnread(what string, raw []byte) error {
 	return t.observeUpload(x, what+" that clawai cannot read")
 }
 
-// observeUpload passes to the gate what is sent as it is or not at all.
+// observeUpload passes to the gate a part that is sent unchanged or not at all. An error refuses the
+// request.
 func (t *turn) observeUpload(x *gate.Exchange, what string) error {
 	out := newOutcome(nil)
 	x.Out = out
@@ -148,7 +152,7 @@ func (t *turn) observeUpload(x *gate.Exchange, what string) error {
 		return err
 	case v == nil:
 		return nil
-	case t.passing != nil: // it has gone: the rules have changed meanwhile
+	case t.passing != nil: // the rules have changed meanwhile, but the part is sent already
 		return errLabels
 	}
 	d := t.o.Gate.MaskDenial(v.NewDenial(x.Answered[0]))
@@ -166,8 +170,8 @@ func (t *turn) observeUpload(x *gate.Exchange, what string) error {
 	return &refusal{http.StatusBadRequest, text}
 }
 
-// uploadElsewhere judges a request to a path that takes no conversation which clawai knows. What was let go
-// once goes again.
+// uploadElsewhere judges a request to a path whose content clawai does not know. A path that was allowed
+// once is not judged again.
 func (t *turn) uploadElsewhere(r *http.Request) error {
 	if !t.screensUploads() || r.ContentLength == 0 {
 		return nil

@@ -8,12 +8,12 @@ import (
 	"io"
 )
 
-// newZstd returns the text of a body in zstd (RFC 8878). The standard library has a decoder, whose window is at
-// most the 8 MiB that HTTP allows (RFC 9659), but gives it only for compressed sections of ELF files: so the
-// body is read as the only section of one. The decoder of klauspost/compress makes tables at each start of
-// every command.
+// newZstd returns a reader of the text of a body in zstd (RFC 8878). The standard library has a decoder,
+// whose window is at most the 8 MiB that HTTP allows (RFC 9659). But it offers the decoder only for
+// compressed sections of ELF files, so newZstd presents the body as the only section of an ELF file.
+// The decoder of klauspost/compress is not used, because it makes tables at each start of every command.
 func newZstd(body io.Reader) (io.Reader, error) {
-	const endless = 1 << 62 // the body's end ends the section
+	const endless = 1 << 62 // larger than any body: the section ends with the body
 	head := &bytes.Buffer{}
 	file := elf.Header64{
 		Ident:   [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
@@ -23,7 +23,7 @@ func newZstd(body io.Reader) (io.Reader, error) {
 	section := elf.Section64{Type: uint32(elf.SHT_PROGBITS), Flags: uint64(elf.SHF_COMPRESSED), Size: endless}
 	section.Off = file.Shoff + uint64(binary.Size(section))
 	for _, part := range []any{file, section, elf.Chdr64{Type: uint32(elf.COMPRESS_ZSTD)}} {
-		_ = binary.Write(head, binary.LittleEndian, part) // a buffer takes all
+		_ = binary.Write(head, binary.LittleEndian, part) // writing to a buffer cannot fail
 	}
 	f, err := elf.NewFile(&forwardReader{head: head.Bytes(), body: body})
 	if err != nil {
@@ -32,14 +32,15 @@ func newZstd(body io.Reader) (io.Reader, error) {
 	return f.Sections[0].Open(), nil
 }
 
-// forwardReader reads a head again and again, and the body behind it once, from its beginning to its end.
+// forwardReader is an io.ReaderAt for a head followed by a body. The head can be read several times, the
+// body only once, from its beginning to its end.
 type forwardReader struct {
 	head []byte
 	body io.Reader
-	read int64 // how many bytes of the body
+	read int64 // number of bytes of the body read so far
 }
 
-// ReadAt returns what is there, so that a stream goes on as it comes.
+// ReadAt returns the bytes that are available, even if they do not fill p, so that a stream is not delayed.
 func (r *forwardReader) ReadAt(p []byte, off int64) (int, error) {
 	at := off - int64(len(r.head))
 	if at < 0 {
@@ -52,7 +53,7 @@ func (r *forwardReader) ReadAt(p []byte, off int64) (int, error) {
 	if at < r.read {
 		return 0, errors.New("a body is read once")
 	}
-	skipped, err := io.CopyN(io.Discard, r.body, at-r.read) // a frame without a text
+	skipped, err := io.CopyN(io.Discard, r.body, at-r.read) // skips a zstd frame that has no content
 	r.read += skipped
 	if err != nil {
 		return 0, err

@@ -46,7 +46,7 @@ func openDeflate(r io.Reader) (io.Reader, error) {
 	return zlib.NewReader(b)
 }
 
-// decodedBody is a body without its encoding. Whoever reads it must limit the decoded size.
+// decodedBody is a body without its encoding. Its reader must limit the decoded size.
 type decodedBody struct {
 	body io.ReadCloser
 	open func(io.Reader) (io.Reader, error)

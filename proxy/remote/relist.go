@@ -65,7 +65,8 @@ func (u *Upstream) listTools(rt *roundTrip) error {
 	return fmt.Errorf("its list of tools has more than %d pages", maxPages)
 }
 
-// protocolMeta returns those members of a request's _meta that every request has.
+// protocolMeta returns the members of a request's _meta that the protocol itself defines: its
+// version, and the client's capabilities and information.
 func protocolMeta(params []byte) []byte {
 	var b []byte
 	gjson.GetBytes(params, "_meta").ForEach(func(key, v gjson.Result) bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// What is said of the profile: nobody has seen what it shuts.
+// untried is the report's text about the profile: it was never tested what the profile forbids.
 const untried = "macOS: by a Seatbelt profile that was never run by its makers"
 
 // startCaged starts a server under sandbox-exec, if the policy accepts a cage that was never tried.

@@ -80,7 +80,7 @@ func startHelper(o Options, own bool) (*Child, error) {
 	_ = ours.SetReadDeadline(time.Now().Add(cageWait))
 	report, err := readReport(ours)
 	if err == nil && spec.Hosts && own {
-		if err = c.openHosts(door, o); err != nil && !spec.Enforce { // the server has no network then
+		if err = c.openHosts(door, o); err != nil && !spec.Enforce { // without Enforce the server runs, but has no network
 			report.Weaker, err = append(report.Weaker, err.Error()), nil
 		}
 	}
@@ -100,8 +100,8 @@ func startHelper(o Options, own bool) (*Child, error) {
 	return nil, failed
 }
 
-// openHosts takes the listening sockets in the server's network, and answers there for the hosts of
-// its list.
+// openHosts takes the listening sockets in the server's network, and serves on them the proxy and the
+// doors to the listed hosts.
 func (c *Child) openHosts(door *os.File, o Options) error {
 	all, err := takeListeners(door, 1+len(o.Cage.Spec.Doors))
 	if err != nil {
@@ -125,8 +125,8 @@ func socketPair() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "door"), os.NewFile(uintptr(fds[1]), "door"), nil //nolint:gosec // descriptors
 }
 
-// takeListeners takes listening sockets that were sent. It does not wait: the helper sends them
-// before it reports.
+// takeListeners receives n listening sockets from the helper. It does not wait, because the helper sends
+// them before its report.
 func takeListeners(from *os.File, n int) (all listeners, err error) {
 	control := make([]byte, unix.CmsgSpace(4*n))
 	_, size, _, _, err := unix.Recvmsg(int(from.Fd()), make([]byte, 1), control, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT) //nolint:gosec // a descriptor

@@ -38,7 +38,7 @@ type Child struct {
 	once    sync.Once
 	forced  bool            // the server had to be signalled; valid after Close
 	report  *confine.Report // report about the server's cage; nil without a cage
-	hosts   io.Closer       // what is closed with its cage, such as its way out; nil for none
+	hosts   io.Closer       // closed with the server's cage, for example its way out; nil for none
 }
 
 // Read reads from the server's stdout.

@@ -25,7 +25,7 @@ type Options struct {
 	Dir    string     // "": the folder of this process
 	Stderr *os.File   // inherited by the child; nil: discarded
 	Cage   *cage.Plan // limits what the process may reach; nil: no limits
-	// Refused is told of hosts that the server asked for and its cage does not open. It may be nil.
+	// Refused is called for each host that the server asks for and its cage refuses. It may be nil.
 	Refused func(hosts.Refusal)
 }
 
@@ -35,7 +35,7 @@ type StartError struct {
 	Name string
 	Err  error
 
-	before bool // not even the helper of a cage was started
+	before bool // the helper of a cage could not be started in its own namespaces
 }
 
 func (e *StartError) Error() string {

@@ -36,7 +36,7 @@ func TestTheHour(t *testing.T) {
 	t.Parallel()
 	office := newSite(t, allowAll)
 	origin, _, settings := office.beginPublicCentre()
-	database := fmt.Sprintf("database = %q\n", postgrestest.Address(postgrestest.Start(t), "postgres"))
+	database := fmt.Sprintf("database = %q\n", postgrestest.Start(t).Address("postgres"))
 	office.write("centre/gateway.toml", database+settings+`
 [[role]]
 name = "admin"

@@ -43,8 +43,8 @@ type Entry struct {
 	// Wrap added.
 	Env []Variable
 
-	// Sandbox is what the wrapper carries, or would carry, of the sandbox in which the client starts
-	// the process; none if the client starts it in none.
+	// Sandbox holds the client's own sandbox of the process, as the words that the wrapper carries
+	// or would carry; nil if the client starts the process in no sandbox.
 	Sandbox []string
 
 	// Problem, an *EditError, is the reason why the entry cannot be edited; nil when it can be.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// TakeHooks removes our hooks from a file. A nil result means that wrap created the file and nobody
-// has changed it: the file can be removed.
+// TakeHooks removes our hooks from a file. A nil result means that wrap created the file and that
+// it has not changed since: the file can be removed.
 func TakeHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	if r.Format == Script {
 		return takeScript(r, src, events[0])

@@ -176,8 +176,8 @@ func putTOMLHooks(r HookRow, src []byte, events []string, start HookStart) ([]by
 	return src, nil
 }
 
-// takeTOMLHooks removes our hooks. A nil result means that wrap created the file and nobody has
-// changed it.
+// takeTOMLHooks removes our hooks. A nil result means that wrap created the file and that it has
+// not changed since.
 func takeTOMLHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	all, err := tomlHooks(r, src)
 	if err != nil {

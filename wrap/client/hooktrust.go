@@ -15,7 +15,7 @@ type Trust uint8
 
 // The values of Trust.
 const (
-	TrustUnneeded Trust = iota // the client also runs hooks that nobody has reviewed
+	TrustUnneeded Trust = iota // the client also runs hooks that were not reviewed
 	Trusted                    // a person has reviewed our hooks
 	Untrusted                  // a person has not reviewed, or has disabled, one of our hooks
 	TrustUnknown               // the client's file about reviewed hooks cannot be read

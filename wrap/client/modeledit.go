@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// An address of ours ends with how it is undone, so unwrap needs no other file: the token that stood
-// there, how many objects were made around it, or that the whole file was made. The proxy does not
-// look at it.
+// The last part of an address of ours tells how to undo the edit, so that unwrap needs no other
+// file. It holds the token that was there before, the number of objects that PutAddress made around
+// the address, or the fact that PutAddress made the whole file. The proxy ignores this part.
 const (
 	undoWas  = "was-"
 	undoNew  = "new-"
@@ -40,7 +40,7 @@ func PutAddress(r ModelRow, src []byte, a ModelAddress, base string) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	if a.Ours != nil { // brought up to date where it stands
+	if a.Ours != nil { // update our address in place
 		token, err := f.findToken(a.KeyPath)
 		if err != nil || token == nil {
 			return nil, errors.Join(err, errNoAddress)
@@ -58,8 +58,8 @@ func PutAddress(r ModelRow, src []byte, a ModelAddress, base string) ([]byte, er
 	return after, nil
 }
 
-// TakeAddress returns the file as it was before PutAddress. It returns nil for a file that PutAddress
-// made and nobody has changed.
+// TakeAddress returns the file as it was before PutAddress. It returns nil for a file that
+// PutAddress made and that has not changed since.
 func TakeAddress(r ModelRow, src []byte, path []string) ([]byte, error) {
 	f, err := openModelFile(r, src)
 	if err != nil {
@@ -92,12 +92,12 @@ func TakeAddress(r ModelRow, src []byte, path []string) ([]byte, error) {
 	return f.removeAddress(path, depth)
 }
 
-// modelFile is a file that tells a client where its model is.
+// modelFile is a file that holds the address of a client's model.
 type modelFile struct {
 	row  ModelRow
 	src  []byte
 	root *node     // nil for DotEnv, and for a file that does not exist
-	vars []*member // of DotEnv
+	vars []*member // the variables of a DotEnv file
 }
 
 func openModelFile(r ModelRow, src []byte) (*modelFile, error) {
@@ -127,8 +127,8 @@ func (f *modelFile) quote(text string) string {
 	return quoteText(text)
 }
 
-// readLines reads a file with a variable on each line. A text that goes on behind its line is refused:
-// another reader may see other variables there.
+// readLines reads a file with a variable on each line. It refuses a value that continues on the
+// next line, because another reader may find other variables there.
 func (f *modelFile) readLines() error {
 	for at := bomLength(f.src); at < len(f.src); {
 		end := lineEnd(f.src, at)
@@ -206,7 +206,7 @@ func (f *modelFile) listPaths() ([][]string, error) {
 func FindElsewhere(r ModelRow, src []byte) string {
 	f, err := openModelFile(r, src)
 	if err != nil {
-		return "" // ReadAddresses says it
+		return "" // ReadAddresses reports the error
 	}
 	beside := f.vars
 	if f.root != nil && len(r.KeyPath) > 0 {
@@ -261,8 +261,8 @@ func (f *modelFile) hasToken(path []string) bool {
 	return err == nil && token != nil
 }
 
-// findToken returns the text at a key path; nil if nothing stands there. Keys that readers of the file
-// could take for others are errors.
+// findToken returns the text at a key path; nil if there is none. It returns an error if readers of
+// the file could read a key on the path in different ways.
 func (f *modelFile) findToken(path []string) (*node, error) {
 	at := f.root
 	if f.row.Format == DotEnv {
@@ -393,8 +393,8 @@ func newModelFile(r ModelRow, path []string, address string) ([]byte, error) {
 	return []byte(b.String() + "\n"), nil
 }
 
-// removeAddress removes what PutAddress has added: the address, and as many of the objects around it as
-// it made and nothing else stands in.
+// removeAddress removes what PutAddress has added: the address, and the objects around it that
+// PutAddress made and that have no other members now.
 func (f *modelFile) removeAddress(path []string, depth int) ([]byte, error) {
 	switch f.row.Format {
 	case DotEnv:
@@ -440,7 +440,7 @@ func (f *modelFile) cutMember(in *node, key string) ([]byte, error) {
 	comma := func(from, to int) bool { return strings.TrimSpace(string(f.src[from:to])) == "," }
 	switch {
 	case len(in.members) == 1:
-		if start == in.start+2 && f.src[in.start+1] == ' ' { // the blank that shows that the object was there
+		if start == in.start+2 && f.src[in.start+1] == ' ' { // this blank shows that the object existed before
 			start--
 		}
 	case i > 0 && comma(in.members[i-1].value.end, start):
@@ -453,15 +453,15 @@ func (f *modelFile) cutMember(in *node, key string) ([]byte, error) {
 	return append(slices.Clone(f.src[:start]), f.src[end:]...), nil
 }
 
-// MaskModelFile returns a file in a form that may be shown: of its texts only addresses are seen, and of
-// those no secret.
+// MaskModelFile returns a file in a form that may be shown: it shows no texts except addresses, and
+// hides the secrets in addresses.
 func MaskModelFile(r ModelRow, src []byte) []byte {
 	f, err := openModelFile(r, src)
 	if err != nil {
 		return src
 	}
 	var edits []edit
-	paths, _ := f.listPaths() // a file that cannot be read has none, and all of its texts are hidden
+	paths, _ := f.listPaths() // ignore the error: without paths, all texts are hidden
 	shown := map[int]bool{}
 	for _, path := range paths {
 		token, err := f.findToken(path)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ModelRow describes where a client is told the address of its model's service. "clawai wrap --llm"
-// edits the file of a row, and "clawai llm-proxy -- CLIENT" sets the variable or the option.
+// ModelRow describes from where a client gets the address of its model's service. "clawai wrap
+// --llm" edits the file of a row, and "clawai llm-proxy -- CLIENT" sets the variable or the option.
 type ModelRow struct {
 	Client   string   `toml:"client"`   // value of --llm, and of --client
 	Programs []string `toml:"programs"` // the names of its program
@@ -31,7 +31,7 @@ type ModelRow struct {
 	Chooser    string   `toml:"chooser"`
 	Preset     string   `toml:"preset"`
 	ChosenPath []string `toml:"chosen_path"`
-	Over       Paths    `toml:"over"` // a project's and an organisation's files that count more: whole ones of DotEnv, in others the key
+	Over       Paths    `toml:"over"` // files of a project or an organisation that override this file: as a whole for DotEnv, otherwise only its key
 
 	Instead string `toml:"instead"` // what the owner can do by hand where no file is edited
 	After   string `toml:"after"`   // what a person must do for the edit to take effect
@@ -39,7 +39,7 @@ type ModelRow struct {
 	Confidence Confidence `toml:"confidence"`
 	Source     string     `toml:"source"`
 
-	// As in the client's HookRow.
+	// Name, Word and Present are those of the client's HookRow.
 	Name    string `toml:"-"`
 	Word    string `toml:"-"`
 	Present Paths  `toml:"-"`
@@ -55,8 +55,8 @@ func (r ModelRow) Editable() bool { return len(r.Paths.allPaths()) > 0 }
 // IsInstalled reports whether the client is on this machine.
 func (r ModelRow) IsInstalled(e Env) bool { return len(Row{Paths: r.Present}.FindFiles(e)) > 0 }
 
-// FindFile returns the path of the file: the first that exists, or else the first that could. It
-// returns "" when a variable or the home is unknown.
+// FindFile returns the path of the file: the first one that exists, or else the first one that can
+// be created. It returns "" when a variable or the home is unknown.
 func (r ModelRow) FindFile(e Env) (path string, exists bool) {
 	if found := (Row{Paths: r.Paths}).FindFiles(e); len(found) > 0 {
 		return found[0], true
@@ -67,7 +67,7 @@ func (r ModelRow) FindFile(e Env) (path string, exists bool) {
 	return "", false
 }
 
-// FindOver returns the files that may count more than the client's own.
+// FindOver returns the files that may override the client's own file.
 func (r ModelRow) FindOver(e Env) []string {
 	return Row{Paths: r.Over, Ancestors: true}.FindFiles(e)
 }
@@ -76,18 +76,18 @@ func (r ModelRow) FindOver(e Env) []string {
 type ModelAddress struct {
 	Route   string // the client, and where the file has several addresses, the key of this one
 	KeyPath []string
-	Text    string // the address; "" where none stands
+	Text    string // the address; "" if there is none yet
 	Ours    *LedAddress
 }
 
 // LedAddress is an address that wrap has written.
 type LedAddress struct {
-	Base string // up to and with the route
-	undo string // how the edit is undone
-	was  string // the token that stood there, as the file wrote it; "" for none
+	Base string // the address up to the route, including the route
+	undo string // the last part of the address, which tells how to undo the edit
+	was  string // the token that was there before, as the file wrote it; "" for none
 }
 
-// Service returns the address that stood there before; "" if the client used its own.
+// Service returns the address that was there before; "" if the client used its own.
 func (l *LedAddress) Service(r ModelRow) string {
 	if l.was == "" {
 		return ""
@@ -100,7 +100,7 @@ func ParseService(text string) (*url.URL, error) {
 	to, err := url.Parse(text)
 	shown := maskAddress(text)
 	switch {
-	case err != nil: // whose text may hold a password
+	case err != nil: // do not show err: its text may hold a password
 		return nil, fmt.Errorf("the service's address %q cannot be read; it must be https://HOST or https://HOST/PATH", shown)
 	case to.Host == "" || to.Scheme != "https" && to.Scheme != "http" || to.User != nil || to.RawQuery != "" || to.Fragment != "":
 		return nil, fmt.Errorf("the service's address must be https://HOST or https://HOST/PATH, not %q", shown)
@@ -128,7 +128,7 @@ func maskAddress(text string) string {
 }
 
 // LeadsToUs reports whether the address of a service is that of our own proxy, which listens at
-// ADDRESS:PORT, or has our marks.
+// ADDRESS:PORT, or contains ledWord.
 func LeadsToUs(to *url.URL, listen string) bool {
 	if slices.Contains(strings.Split(to.Path, "/"), ledWord) {
 		return true
@@ -143,8 +143,8 @@ func LeadsToUs(to *url.URL, listen string) bool {
 
 var errNoAddress = errors.New("it sets no address of a service")
 
-// ReadAddresses returns the places of a file that lead the client to services, also those where no
-// address stands yet. src is nil for a file that does not exist.
+// ReadAddresses returns the places of a file that lead the client to services, also those that have
+// no address yet. src is nil for a file that does not exist.
 func ReadAddresses(r ModelRow, src []byte) ([]ModelAddress, error) {
 	f, err := openModelFile(r, src)
 	if err != nil {
@@ -174,7 +174,8 @@ func ReadAddresses(r ModelRow, src []byte) ([]ModelAddress, error) {
 	return all, nil
 }
 
-// ledWord begins the path of our addresses, so that whoever reads a client's settings knows whose they are.
+// ledWord begins the path of our addresses, so that a person who reads a client's settings
+// recognises them.
 const ledWord = "clawai-llm-proxy"
 
 // LedWord returns the first part of the path of our addresses.

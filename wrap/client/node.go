@@ -22,9 +22,9 @@ func (k kind) String() string {
 type node struct {
 	kind       kind
 	start, end int      // the end of a list or object is known only in JSON and YAML's flow style
-	text       string   // of a string; in JSON also of a number or boolean, as it is written
-	members    []member // of an object
-	items      []*node  // of a list
+	text       string   // for a string; in JSON also for a number or boolean, as it is written
+	members    []member // for an object
+	items      []*node  // for a list
 
 	// block means that the node is a YAML list with a line for each item. For an item of such a
 	// list, lead is the offset of its dash.

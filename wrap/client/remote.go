@@ -16,7 +16,7 @@ type remote struct {
 	inner      *node   // in a bridge: the word after --
 	headers    []header
 	original   []string     // in a bridge: the words of --was; else nil
-	redirected *redirectURL // of a redirected entry: the parts of its url; else nil
+	redirected *redirectURL // parts of a redirected entry's url; nil for other entries
 	kept       *fault       // reason why the entry cannot become a bridge; nil if it can
 
 	holder     *member   // member that contains the headers; in a bridge, the environment

@@ -21,7 +21,7 @@ const sandboxFlag = "--client-sandbox"
 type clientSandbox struct {
 	enabled *member  // the member that switches it on; nil when it is missing
 	on      bool     // the client starts the process in the sandbox
-	words   []string // what the wrapper must carry while the sandbox is in force
+	words   []string // the words that the wrapper must carry while the sandbox is in force
 	fault   *fault   // why the rules cannot be carried; nil when they can be
 }
 
@@ -79,8 +79,8 @@ func (s *shapeReader) refuseSandbox(at int, next, what string, values ...any) {
 
 const nextRule = "take it out to have clawai judge the server's calls, or leave the server to that sandbox"
 
-// readRules reads the rules of a sandbox. It refuses every member that it does not know: it may be
-// what keeps something shut.
+// readRules reads the rules of a sandbox. It refuses every member that it does not know, because
+// such a member may keep something shut.
 func (s *shapeReader) readRules(rules *member) {
 	for _, part := range s.ruleMembers(rules) {
 		keys, known := clienttable.RuleKeys[part.name]
@@ -161,8 +161,8 @@ func (sh *shape) checkSandbox(r Row, name string, at int, older []string) *fault
 	return nil
 }
 
-// switchSandbox returns the edit that switches the client's sandbox off, or on again; none if the
-// file has it so, or if its owner has written something else there.
+// switchSandbox returns the edit that switches the client's sandbox off, or on again. It returns
+// nil if the member already has this value, or if its owner has written another value.
 func (sh *shape) switchSandbox(on bool) []edit {
 	m, from, to := sh.sandbox.enabled, "true", "false"
 	if on {

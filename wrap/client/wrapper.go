@@ -83,8 +83,9 @@ func isClawai(command string) bool {
 
 const observeFlag = "--observe"
 
-// proxyWords returns the words that Wrap writes after the path of clawai. Of an earlier wrapper, they
-// keep only the value of --was, which Unwrap needs. cage is what they carry of the client's sandbox.
+// proxyWords returns the words that Wrap writes after the path of clawai. Of an earlier wrapper,
+// they keep only the value of --was, which Unwrap needs. cage holds the rules of the client's
+// sandbox that they carry.
 func proxyWords(w Wrapper, was string, cage []string) []string {
 	words := []string{"proxy", "--server", w.Server}
 	if strings.HasPrefix(w.Server, "-") { // as a separate word, such a name would look like an option (proxycmd, checkCommand)

@@ -5,7 +5,7 @@ package proxyargs
 // ValueKind is the kind of value that an option takes.
 type ValueKind uint8
 
-// The kinds.
+// The kinds of values.
 const (
 	Text   ValueKind = iota // one value; if the option is repeated, the last value counts
 	List                    // one value; if the option is repeated, all values count

@@ -34,8 +34,8 @@ func (m *model) openChoice(id string, n int, page func(at int) dialog.Page, answ
 	})
 }
 
-// chooseOffer opens a question with a page for each of n choices, about the request id or about none.
-// yes takes the chosen one.
+// chooseOffer opens a question with a page for each of n choices, id is the request that the
+// question is about, or "". yes gets the index of the chosen one.
 func (m *model) chooseOffer(id string, n int, page func(at int) dialog.Page, yes func(at int)) {
 	at, q := 0, &question{id: id}
 	draw := func() {

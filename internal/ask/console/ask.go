@@ -3,7 +3,7 @@ package console
 import "github.com/clawai/clawai/internal/ask/dialog"
 
 // question is one of our own questions that must be answered first. Its page has the choices back
-// and yes; without facts it shows those of the request.
+// and yes; without facts of its own, it shows the facts of the request.
 type question struct {
 	dialog.Question
 	id     string                // the question's request: the question closes when the request is resolved; "" for none

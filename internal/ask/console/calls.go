@@ -16,17 +16,17 @@ import (
 // Row is one row of a page of the overview: a call of the record, a session, a server. All its texts
 // are harmless.
 type Row struct {
-	ID     string                          // of the call's record; for other rows any name
-	Line   func(width int) string          // one row
-	Word   string                          // the decision as Line has it; "" for none
-	Look   view.Look                       // of Word
+	ID     string                          // id of the call's record; any unique name for other rows
+	Line   func(width int) string          // the row, at most width cells wide
+	Word   string                          // the word in Line for the decision; "" for none
+	Look   view.Look                       // colour of Word
 	Search string                          // the text that the filter searches, in lower case
-	Facts  func(width int) (rows []string) // everything about it, in one line first
+	Facts  func(width int) (rows []string) // everything about the row; the first of the rows is a summary
 
-	Session string // of a call: rows with the same session are neighbours
-	Closed  string // of a session: what it may no longer do, in one sentence; "" for nothing
-	// Explain returns why the call was decided as it was, and what each rule says of it; nil: Facts
-	// says it all.
+	Session string // for a call: its session
+	Closed  string // for a session: what it may no longer do, in one sentence; "" for nothing
+	// Explain returns why the call was decided as it was, and the result of each rule. It is nil if
+	// Facts already has all of this.
 	Explain func(ctx context.Context) (why, rules []string, err error)
 	// Open prepares the rules that would allow the call from now on; nil: no rule can.
 	Open func(ctx context.Context) (*Opening, error)
@@ -91,7 +91,7 @@ type rowList struct {
 	top    int    // first visible row
 	filter string
 	found  []Row // calls that match the filter and are older than all others, the newest first
-	more   bool  // the record has further ones
+	more   bool  // the search found more calls than are kept
 }
 
 // addCalls adds calls that came later than all others, or replaces those that are there. The call

@@ -27,14 +27,17 @@ type Queue interface {
 // Options configure a console.
 type Options struct {
 	Queue Queue
-	By    string      // the account recorded with answers
-	Only  string      // id of the only request to show; "" shows all
-	Once  bool        // leave after the first answer
-	Calls FollowCalls // nil: there is no page of calls, and no further page
+	By    string // the account recorded with answers
+	Only  string // id of the only request to show; "" shows all
+	Once  bool   // leave after the first answer
+	// OnceOnly leaves out the page of session answers and the keys for lasting answers: an answer holds for one call.
+	OnceOnly bool
+	Calls    FollowCalls // nil: there is no page of calls, and no further page
 	// Search searches the whole record for the filter of the page of calls; nil: the filter sees only
 	// the latest calls.
 	Search SearchCalls
-	// CallsPage describes the page of calls; Pages are those behind it, that of sessions first.
+	// CallsPage describes the page of calls; Pages describes the further pages; the page of
+	// sessions is the first of them.
 	CallsPage Page
 	Pages     []Page
 	// Fault returns why the policy does not load, as a harmless sentence; "" if it loads. It is asked
@@ -90,7 +93,7 @@ func Run(ctx context.Context, tty dialog.Terminal, o Options) (Result, error) {
 	return m.result, errors.Join(m.err, failed)
 }
 
-// watchQueue sends a message for every change of the queue, and now and then without one.
+// watchQueue sends a message for every change of the queue, and one at each interval Options.Every.
 func (m *model) watchQueue(ctx context.Context, send func(tea.Msg)) {
 	changes := m.o.Queue.Watch(ctx)
 	again := time.NewTicker(m.o.Every)

@@ -13,8 +13,8 @@ import (
 // refreshDetail lays out the subject under the cursor, and starts anew if it is another subject.
 func (m *model) refreshDetail() {
 	what, s := m.cursorSubject()
-	if m.shown == nil || m.of != what {
-		m.of, m.facts = what, nil
+	if m.shown == nil || m.shownName != what {
+		m.shownName, m.facts = what, nil
 		m.shown = &dialog.Question{Grace: &m.grace, Letters: true}
 		if s.request != nil {
 			// Changes are compared with the file's content at the time when the request became

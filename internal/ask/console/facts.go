@@ -19,12 +19,13 @@ type Facts struct {
 	view.Question
 	Err error // the request cannot be shown, so it can only be denied
 
-	home string // of the owner of the laptop that asks
+	home string // home folder of the owner of the laptop that asks
 	text string // text for the filter
 }
 
 // FactsOf returns the harmless text of a request. It uses only those options in o that do not
-// depend on the request. What another laptop asks is not shown by the files and folders of this one.
+// depend on the request. For a request of another laptop, it does not use the files and folders of
+// this machine.
 func FactsOf(r *queue.Request, o view.Options) *Facts {
 	if r.Centre != nil {
 		o.Home, o.Own, o.ReadFile = r.Centre.Home, nil, nil
@@ -43,7 +44,7 @@ func FactsOf(r *queue.Request, o view.Options) *Facts {
 	return &Facts{Question: q, Err: err, home: o.Home}
 }
 
-// NeedsCare reports whether one key must not be enough.
+// NeedsCare reports whether the person must confirm an answer that allows.
 func (f *Facts) NeedsCare() bool { return len(f.Dangers) > 0 || f.Err != nil }
 
 // CarefulFirst returns requests with those that need care first, as lists show them.

@@ -13,9 +13,9 @@ var help = []struct {
 	on         pages
 }{
 	{"a", "allow this call, once", onWaiting | onOne},
-	{"s", "allow until the session ends: this call, or calls like it", onWaiting | onOne},
+	{"s", "allow until the session ends: this call, or calls like it", onWaiting | onOne | lasting},
 	{"d", "deny this call", onWaiting | onOne},
-	{"A  D", "allow or deny always: shows the rule, writes it when you confirm", onWaiting | onOne},
+	{"A  D", "allow or deny always: shows the rule, writes it when you confirm", onWaiting | onOne | lasting},
 	{"n", "write a note for the agent, sent with your answer", onWaiting | onOne},
 	{"Space", "mark requests; a and d then answer all that are marked", onWaiting},
 	{"w", "show very long values without a gap", onWaiting | onHistory | onOne},
@@ -25,9 +25,12 @@ var help = []struct {
 	{"↑ ↓  k j", "go to another row", onLists},
 	{"PgUp PgDn", "scroll what is below the rows; Home and End go to its ends", onLists | onOne},
 	{"/", "show only what holds a text; Esc shows all again", onLists &^ onAnswers},
-	{"Tab  1 2 3 4 5 6", "go to another page", onLists},
+	{tabKeys, "go to another page", onLists},
 	{"q", "leave; what waits goes on waiting", onLists | onOne},
 }
+
+// tabKeys are the keys for another page; the digits of pages that there are follow.
+const tabKeys = "Tab"
 
 // pages is a set of pages on which a key works.
 type pages uint8
@@ -38,7 +41,8 @@ const (
 	onAnswers
 	onCalls
 	onOthers
-	onOne // where only one request is shown
+	onOne   // where only one request is shown
+	lasting // no page: the key is left out with Options.OnceOnly
 
 	onLists = onWaiting | onHistory | onAnswers | onCalls | onOthers
 )
@@ -58,9 +62,13 @@ func (m *model) currentPage() pages {
 func (m *model) startHelp() {
 	lines := []string{"What the keys do on this page", ""}
 	for _, row := range help {
-		if row.on&m.currentPage() != 0 {
-			lines = append(lines, fmt.Sprintf("  %-12s %s", row.keys, row.does))
+		if row.on&m.currentPage() == 0 || row.on&lasting != 0 && m.o.OnceOnly {
+			continue
 		}
+		if row.keys == tabKeys {
+			row.keys += " " + " 1 2 3 4 5 6"[:2*len(m.tabNames(0))]
+		}
+		lines = append(lines, fmt.Sprintf("  %-12s %s", row.keys, row.does))
 	}
 	m.openQuestion(&question{Question: dialog.Question{Page: dialog.Page{
 		Facts:    func(width int) ([]string, int) { return view.Wrap(lines, width), 0 },

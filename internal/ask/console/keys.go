@@ -90,7 +90,7 @@ func (m *model) moveCursor(by int) {
 }
 
 func (m *model) showTab(t tab) {
-	m.tab, m.of = t, ""
+	m.tab, m.shownName = t, ""
 	m.loadQueue()
 	if p := m.page(); p != nil {
 		p.loaded = time.Time{} // what was loaded early may be old

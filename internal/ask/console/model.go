@@ -25,17 +25,17 @@ const (
 // model is the bubbletea model of the console. Only Update changes it.
 type model struct {
 	o             Options
-	beside        func(dialog.Task) // runs background work whose messages go to Update
+	startTask     func(dialog.Task) // runs background work whose messages go to Update
 	width, height int
 	tab           tab
 	pending, past list
 	grants        grantList
-	pages         []*page          // from callsTab on
+	pages         []*page          // pages of the overview, from callsTab on
 	fault         string           // why the policy does not load; "" if it does
-	search        *search          // in the record, for the filter of the page of calls; nil: none
+	search        *search          // search of the record, for the filter of the page of calls; nil: none
 	shown         *dialog.Question // the subject under the cursor
-	of            string           // name of that subject
-	facts         *Facts           // of that subject, if it is a request
+	shownName     string           // name of that subject
+	facts         *Facts           // facts of that subject, if it is a request
 	ask           *question        // our own question, on top of shown
 	fits          bool             // the window is large enough
 	edit          *editor
@@ -82,9 +82,9 @@ type (
 // job is background work; ctx ends with the console.
 type job func(ctx context.Context) tea.Msg
 
-func newModel(o Options, beside func(dialog.Task)) *model {
+func newModel(o Options, startTask func(dialog.Task)) *model {
 	m := &model{
-		o: o, beside: beside, grace: dialog.Grace{For: o.Grace, Now: o.Now}, known: map[string]*Facts{}, notes: map[string]string{},
+		o: o, startTask: startTask, grace: dialog.Grace{For: o.Grace, Now: o.Now}, known: map[string]*Facts{}, notes: map[string]string{},
 		sending: map[string]bool{}, answered: map[string]bool{}, awaited: map[string]string{},
 	}
 	m.pending.text, m.past.text, m.past.newest = m.filterText, m.filterText, true
@@ -103,10 +103,10 @@ func (m *model) Init() tea.Cmd {
 		m.addNews("%s", m.o.Notice)
 	}
 	m.loadQueue()
-	m.beside(m.watchQueue)
+	m.startTask(m.watchQueue)
 	if len(m.pages) > 0 {
 		m.loadPages()
-		m.beside(m.followCalls)
+		m.startTask(m.followCalls)
 	}
 	m.sendDelayed(time.Second, secondMsg{})
 	return nil
@@ -115,7 +115,7 @@ func (m *model) Init() tea.Cmd {
 // runJob runs f in the background. A panic there becomes a message, so that the terminal is
 // restored.
 func (m *model) runJob(f job) {
-	m.beside(func(ctx context.Context, send func(tea.Msg)) {
+	m.startTask(func(ctx context.Context, send func(tea.Msg)) {
 		defer func() {
 			if r := recover(); r != nil {
 				send(failedMsg{panicError(r)})
@@ -165,7 +165,7 @@ func (m *model) handleMessage(msg tea.Msg) {
 			m.edit.insertText(msg.Content)
 			return
 		}
-		m.startGrace() // meant for another program
+		m.startGrace() // the input is for another program
 	case tea.KeyPressMsg:
 		m.pressKey(msg)
 	case changedMsg:
@@ -218,6 +218,9 @@ func (m *model) addNews(format string, a ...any) {
 // tabNames returns the names of the tabs, in order.
 func (m *model) tabNames(waiting int) []string {
 	names := []string{fmt.Sprintf("1 Waiting (%d)", waiting), "2 History", "3 Answers"}
+	if m.o.OnceOnly {
+		return names[:grantsTab]
+	}
 	for _, p := range m.pages {
 		names = append(names, fmt.Sprintf("%d %s", len(names)+1, p.Name))
 	}

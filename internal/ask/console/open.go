@@ -17,13 +17,13 @@ import (
 // Opening is the choice of rules that would allow a recorded call from now on. All its texts are
 // harmless.
 type Opening struct {
-	About   []string     // what was decided then, and what the record does not keep
+	About   []string     // the recorded decision, and what the record does not keep
 	Dangers []string     // why the call needs care
 	Offers  []view.Offer // how far the rule can reach, the nearest first
-	// Preview returns what the rule of an offer is, where it goes, what it opens and what stays
-	// refused.
+	// Preview returns lines about the rule of an offer: its text, its place, what it opens and what
+	// stays refused.
 	Preview func(at int) ([]string, error)
-	// Write writes the rule of an offer, and returns how to take it back.
+	// Write writes the rule of an offer, and returns a sentence that tells how to undo it.
 	Write func(ctx context.Context, at int) (string, error)
 }
 

@@ -16,12 +16,13 @@ import (
 
 // Page is a page of the overview without questions.
 type Page struct {
-	Name     string // in the list of pages
-	Decision string // what its rows are, in one sentence
-	Empty    string // said instead of rows
-	// Load returns the rows. It is called when the page is shown, and again while it is.
+	Name     string // name in the list of pages
+	Decision string // a sentence about its rows
+	Empty    string // shown in place of rows if there are none
+	// Load returns the rows. It is called when the page is shown, and repeatedly while it is
+	// visible.
 	Load func(ctx context.Context) ([]Row, error)
-	// Early loads the page before it is shown, because the first page says something of it.
+	// Early loads the page before it is shown, because the summary on the first page uses its rows.
 	Early bool
 }
 
@@ -50,10 +51,10 @@ type pageMsg struct {
 	index int
 	rows  []Row
 	err   error
-	fault string // of the policy
+	fault string // why the policy does not load; "" if it does
 }
 
-// page returns the page that is shown; nil if the screen shows what can be answered.
+// page returns the page that is shown; nil if the screen shows requests or session answers.
 func (m *model) page() *page { return m.pageAt(m.tab) }
 
 func (m *model) pageAt(t tab) *page {
@@ -97,7 +98,7 @@ func (m *model) applyPage(msg pageMsg) {
 	}
 }
 
-// wideLine is the width from which on the line of a call leaves out nothing that it says of it.
+// wideLine is a width at which the line of a call is never cut.
 const wideLine = 200
 
 // joinColumns returns the line of a call without its id and without the room between its columns.
@@ -121,9 +122,8 @@ func (m *model) showsSummary() bool {
 	return m.ask == nil && (m.tab == callsTab || m.tab == pendingTab && m.o.CallsFirst && m.pageAt(callsTab) != nil && m.height >= summaryHeight)
 }
 
-// summaryRows returns what somebody who opens the overview wants to know first: what waits, what was
-// refused last, and what a session may no longer do. Above the questions, these say themselves what
-// waits.
+// summaryRows returns the summary: what waits, what was refused last, and what a session may no
+// longer do. Above the list of questions it omits what waits, because the list shows it.
 func (m *model) summaryRows() []string {
 	row := func(label, text string, look view.Look) string {
 		s := view.Cut(label+text, m.width)

@@ -35,7 +35,7 @@ func (m *model) layoutWindow() sizes {
 	if m.height >= 30 {
 		s.news = 4
 	}
-	if last := m.news[max(0, len(m.news)-2):]; m.height >= 20 { // a long one says at its end what to do next
+	if last := m.news[max(0, len(m.news)-2):]; m.height >= 20 { // the person needs the end of a long line: it tells what to do next
 		s.news = max(s.news, min(len(view.Wrap(last, m.width)), s.news+2))
 	}
 	if m.o.Only == "" {
@@ -45,7 +45,7 @@ func (m *model) layoutWindow() sizes {
 			share = 2
 		}
 		if m.page() != nil && m.ask != nil {
-			share = rest // what is asked needs the room
+			share = rest // the open question needs the room
 		}
 		if m.showsSummary() {
 			s.summary = len(m.summaryRows())
@@ -151,7 +151,7 @@ func (m *model) headerLine() string {
 	return "clawai" + gap + strings.Join(names, gap)
 }
 
-// roomyHeader is the width from which on the names of all pages have room between them.
+// roomyHeader is the smallest width at which there is room between the names of all pages.
 const roomyHeader = 100
 
 // countWaiting returns how many requests wait, and the first of them.

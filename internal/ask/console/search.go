@@ -28,7 +28,7 @@ type search struct {
 
 // searchMsg holds what a search has found since its last message.
 type searchMsg struct {
-	of        *search
+	search    *search
 	rows      []Row
 	read, all int64
 	done      bool
@@ -56,7 +56,7 @@ func (m *model) searchRecord() {
 	m.search = one
 	ended := make(chan struct{})
 	one.stop = func() { close(ended) }
-	m.beside(func(ctx context.Context, send func(tea.Msg)) {
+	m.startTask(func(ctx context.Context, send func(tea.Msg)) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		go func() {
@@ -73,7 +73,7 @@ func (m *model) searchRecord() {
 // run searches, and sends what it finds in batches.
 func (s *search) run(ctx context.Context, find SearchCalls, send func(tea.Msg)) {
 	var mu sync.Mutex
-	msg, ended := searchMsg{of: s}, make(chan error, 1)
+	msg, ended := searchMsg{search: s}, make(chan error, 1)
 	go func() {
 		ended <- find(ctx, strings.ToLower(s.text), func(r Row) {
 			mu.Lock()
@@ -112,7 +112,7 @@ func (s *search) run(ctx context.Context, find SearchCalls, send func(tea.Msg)) 
 
 // applySearch shows what a search has found. A search that was ended shows nothing more.
 func (m *model) applySearch(msg searchMsg) {
-	s := msg.of
+	s := msg.search
 	if s != m.search {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 
 // Page is one question in all its presentations. All its texts are harmless.
 type Page struct {
-	Facts    Facts    // nil: none, or those of the question below
+	Facts    Facts    // nil: the page shows no facts, or those of Question.Under
 	Decision string   // always visible, directly above the choices
 	Choices  []Choice // the first choice allows nothing and is preset
 	Others   []Choice // other keys or words, which do not answer
@@ -19,8 +19,8 @@ type Page struct {
 	Headed   bool     // the first row of the facts is a headline
 }
 
-// MaxRows is the maximum length of several questions together: nobody reads more before
-// answering.
+// MaxRows is the maximum length of several questions together, because a person does not read more
+// before answering.
 const MaxRows = 2000
 
 // Facts returns harmless rows, any of which may be scrolled out of sight. need is how many of
@@ -38,7 +38,7 @@ func TextFacts(lines ...string) Facts {
 // Choice is one answer.
 type Choice struct {
 	Word   string // typed in full where there is no menu
-	Label  string // in a menu
+	Label  string // text in a menu
 	Key    string // chooses at once, where letters do; "" for none
 	Brief  string // text after Key, where there is no menu
 	Lets   bool   // allows something, or leads to a choice that does
@@ -129,7 +129,7 @@ const (
 	Yes = "yes"
 )
 
-// ConfirmPage asks for a confirmation. Without facts, those of the question below stay visible.
+// ConfirmPage asks for a confirmation. Without facts, the facts of Question.Under stay visible.
 func ConfirmPage(decision, what string, lets bool, facts ...string) Page {
 	p := Page{
 		Decision: decision,
@@ -141,8 +141,8 @@ func ConfirmPage(decision, what string, lets bool, facts ...string) Page {
 	return p
 }
 
-// DangerPage asks to confirm an allow of something dangerous, everywhere alike: the request, and
-// why it needs care.
+// DangerPage asks for a confirmation before something dangerous is allowed. It shows the request,
+// and why it needs care. All channels use this page.
 func DangerPage(headline string, dangers []string, what string) Page {
 	facts := []string{headline}
 	for _, d := range dangers {
@@ -153,17 +153,17 @@ func DangerPage(headline string, dangers []string, what string) Page {
 	return p
 }
 
-// Names of an allow of something dangerous, for its confirmation.
+// Phrases for an answer that allows something dangerous, for DangerPage.
 const (
 	SureOnce    = "allow it once"
 	SureSession = "allow it this session"
 )
 
-// findChoice returns the first choice for which is returns true; nil for none.
-func (p *Page) findChoice(is func(*Choice) bool) *Choice {
+// findChoice returns the first choice that fits accepts; nil if there is none.
+func (p *Page) findChoice(accepts func(*Choice) bool) *Choice {
 	for _, list := range [][]Choice{p.Choices, p.Others} {
 		for i := range list {
-			if is(&list[i]) {
+			if accepts(&list[i]) {
 				return &list[i]
 			}
 		}

@@ -6,7 +6,7 @@ import "fmt"
 type Reach struct {
 	Word  string // typed in full where there is no menu
 	Label string // what it allows, in a few words
-	Title string // the same, with everything that it leaves open
+	Title string // what it allows, and everything that it leaves open
 }
 
 // ReachPage asks for the scope of a session answer. The first of all is the most common one; the

@@ -79,7 +79,7 @@ func (l *Loop) Run(ctx context.Context, tty Terminal, m tea.Model, color bool) e
 }
 
 // output is a terminal as bubbletea's output. It is not a file, because bubbletea would look up a
-// file's size in a goroutine that nobody waits for.
+// file's size in a goroutine that no code waits for.
 type output struct{ w io.Writer }
 
 func (o output) Write(p []byte) (int, error) {

@@ -28,7 +28,7 @@ type Options struct {
 
 // Reach is one possible scope of a session answer.
 type Reach struct {
-	Scope string // its word
+	Scope string // the word of the scope
 	Title string // what it allows
 }
 
@@ -98,7 +98,7 @@ func (f *Form) formMessage(q gate.Question) (string, error) {
 	return renderMessage(v, q)
 }
 
-// Ask shows the form. An error means that nobody decided.
+// Ask shows the form. An error means that there is no answer.
 func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	a := gate.Answer{Digest: q.Digest, Channel: f.Name()}
 	if ctx.Err() != nil {
@@ -114,7 +114,7 @@ func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	switch {
 	case err != nil:
 		return a, err
-	case ctx.Err() != nil: // an answer that came with it is too late
+	case ctx.Err() != nil: // an answer after the end of ctx is too late
 		return a, context.Cause(ctx)
 	case time.Since(sent) < f.o.tooFast:
 		f.mu.Lock()
@@ -178,7 +178,7 @@ func formSchema(cs []choice) []byte {
 		"type": "object", "properties": map[string]enum{"answer": answer}, "required": []string{"answer"},
 	})
 	if err != nil {
-		panic(err) // only strings
+		panic(err) // does not happen: strings can always be encoded
 	}
 	return out
 }

@@ -12,13 +12,13 @@ import "os"
 
 const name = "NO_COLOR"
 
-var value, had = os.LookupEnv(name)
+var value, wasSet = os.LookupEnv(name)
 
 func init() { _ = os.Setenv(name, "1") }
 
 // RestoreEnv restores the environment.
 func RestoreEnv() {
-	if had {
+	if wasSet {
 		_ = os.Setenv(name, value)
 		return
 	}

@@ -17,7 +17,7 @@ import (
 
 const (
 	defaultEvery = 10 * time.Second
-	limit        = 5 * time.Second // for the program that posts
+	limit        = 5 * time.Second // time limit of the program that posts a notification
 )
 
 // Options configure New. The zero value uses this system.
@@ -98,7 +98,7 @@ func (d *Desktop) postNotice(text string) {
 		}
 		cmd := exec.CommandContext(ctx, p.path, p.args...)
 		cmd.Env, cmd.WaitDelay = append(os.Environ(), p.env...), time.Second
-		_ = cmd.Run() // nobody waits for it; the question works without it
+		_ = cmd.Run() // ignore the error: the question works without the notification
 	})
 }
 

@@ -16,8 +16,9 @@ var scripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 }
 
-// harmlessName returns a name from the wire with every other character replaced by a dot. No link
-// survives, because colons and slashes are replaced.
+// harmlessName returns a name from the wire in which every character except digits, _, -, and
+// letters of scripts is replaced by a dot. No link survives, because colons and slashes are
+// replaced.
 func harmlessName(s string) string {
 	var b strings.Builder
 	for i, n := 0, 0; i < len(s); n++ {

@@ -12,7 +12,7 @@ import (
 // Grant is a session answer, as the gate holds it.
 type Grant struct {
 	ID      string
-	Session string // this and the next three are the session's, set by Grants
+	Session string // Session, Server, Client and Project name the session; Grants sets them
 	Server  string
 	Client  string
 	Project string

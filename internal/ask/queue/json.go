@@ -55,7 +55,7 @@ func packList[T any](v []T) (any, error) {
 	return string(b), err
 }
 
-// unpackList does the reverse; it keeps an earlier error.
+// unpackList does the reverse of packList. It keeps an earlier error.
 func unpackList[T any](s sql.NullString, err *error) (v T) {
 	if s.Valid && *err == nil {
 		*err = json.Unmarshal([]byte(s.String), &v)
@@ -63,7 +63,7 @@ func unpackList[T any](s sql.NullString, err *error) (v T) {
 	return v
 }
 
-// convertList keeps the difference between nil and empty.
+// convertList converts each element of a list. A nil list stays nil, and an empty list stays empty.
 func convertList[To, From any](in []From, one func(From) To) (out []To) {
 	if in != nil {
 		out = make([]To, len(in))
@@ -98,7 +98,7 @@ func packCalls(calls []policy.Call) (any, error) {
 	return packList(out)
 }
 
-// optionalText keeps the difference between nil and empty.
+// optionalText returns b as a text; nil stays nil.
 func optionalText(b []byte) *text {
 	if b == nil {
 		return nil
@@ -118,7 +118,7 @@ func (t *text) toBytes() []byte {
 // does not know this form finds no list there and shows the row as broken, instead of showing a
 // part of a call as the whole.
 type storedMore struct {
-	Extra *text           `json:"extra"` // of the first call
+	Extra *text           `json:"extra"` // Extra of the first call
 	Calls json.RawMessage `json:"calls"`
 }
 

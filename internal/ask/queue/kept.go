@@ -11,7 +11,7 @@ import (
 // Only the proxy knows the values that the vault gave to its server, and another process may
 // resolve the request. So the proxy stores what remains of a request when it puts the request.
 
-const keptSteps = 4 // steps of a schema that has the table
+const keptSteps = 4 // lowest number of schema steps with which the table kept exists
 
 // keepScrubbed stores what remains of a request, if the session has known values.
 func (p *Proxy) keepScrubbed(ctx context.Context, t tx, r *Request) error {

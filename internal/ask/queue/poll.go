@@ -161,7 +161,7 @@ func (p *Proxy) saveLater(id string, d resolution) {
 	}
 }
 
-// expireUnwaited ends a request of ours that nobody waits for.
+// expireUnwaited ends a request of ours that has no waiting ticket.
 func (p *Proxy) expireUnwaited(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,8 +170,8 @@ func (p *Proxy) expireUnwaited(id string) {
 	}
 }
 
-// saveUnsaved stores the unsaved ends. An answer given in the meantime is lost. A lock of another
-// program is waited for only once, not for each request.
+// saveUnsaved stores the unsaved ends. An answer given in the meantime is lost. If another program
+// holds a lock, it waits only once, not once for each request.
 func (p *Proxy) saveUnsaved(ctx context.Context) {
 	p.mu.Lock()
 	unsaved := maps.Clone(p.unsaved)

@@ -87,8 +87,8 @@ func isClaimed(path string) (bool, error) {
 	return false, probe.Close()
 }
 
-// removeStale removes the file when nobody holds it. A check at this moment sees the file as
-// held, so the caller must first finish everything that depends on the death.
+// removeStale removes the file when no process holds it. A check at this moment sees the file as
+// held, so the caller must first finish everything that depends on the end of the process.
 func removeStale(path string) error {
 	found := &presence{path: path, lock: flock.New(path, flock.SetFlag(os.O_RDWR|noFollow))}
 	free, err := found.lock.TryLock()
@@ -101,7 +101,7 @@ func removeStale(path string) error {
 	return found.releaseFile()
 }
 
-// namesIn lists the files in a folder that may be presences.
+// namesIn lists the files in a folder that may be presence files.
 func namesIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

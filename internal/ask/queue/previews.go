@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// previewSteps is how many steps a schema has that has the table of previews.
+// previewSteps is the lowest number of schema steps with which the table of previews exists.
 const previewSteps = 5
 
 // keepPreview stores the preview of a request. It has a table of its own, because it is large, and is

@@ -24,9 +24,9 @@ func privateFolder(dir string) error {
 	return keepPrivate(dir, info, 0o700)
 }
 
-// privateFile does the same for a file, which is created if it is missing and wanted. It never
-// opens an existing file: SQLite's locks belong to the process, and closing any descriptor of the
-// file would release them.
+// privateFile does the same as privateFolder for a file, which is created if it is missing and
+// wanted. It never opens an existing file: SQLite's locks belong to the process, and closing any
+// descriptor of the file would release them.
 func privateFile(path string, wanted bool) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) && wanted {

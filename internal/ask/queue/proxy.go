@@ -51,8 +51,8 @@ func (q *Queue) Attach(s Session) (*Proxy, error) {
 	return p, nil
 }
 
-// maxRequest is the maximum size of one request's calls in bytes. Nobody reads more before
-// answering.
+// maxRequest is the maximum size of one request's calls in bytes. A person does not read more
+// before answering.
 const maxRequest = 16 << 20
 
 // Put adds a pending request and fills in missing fields from the session. The Ticket must be

@@ -23,7 +23,7 @@ const (
 // Request is one question with everything that an answerer shows. Its data from the wire (Calls,
 // Client) is hostile.
 type Request struct {
-	ID       string // a random UUID; a prefix that fits no other names it
+	ID       string // a random UUID; a prefix that no other request has is enough to name it
 	Session  string // id of the proxy's session; random
 	Created  time.Time
 	Deadline time.Time // by the proxy's clock; only the proxy expires it
@@ -86,9 +86,9 @@ func (r *Request) DenyOnly() error {
 
 // Centre holds what a team's centre adds to a question.
 type Centre struct {
-	Laptop    string // that asks, with its owner
-	Home      string // of that owner there; "" when unknown
-	Approvers string // who must allow it, and how many have
+	Laptop    string // name of the laptop that asks, with its owner
+	Home      string // home folder of that owner on the laptop; "" when unknown
+	Approvers string // who must allow it, and how many have allowed it
 	Hidden    int    // secrets that are not shown
 	WhyNot    string // why the person may not allow it; "" if they may
 }

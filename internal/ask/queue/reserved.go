@@ -5,11 +5,12 @@ import (
 	"database/sql"
 )
 
-// reservedSteps is how many steps a schema has that has the table of reserved requests.
+// reservedSteps is the lowest number of schema steps with which the table of reserved requests
+// exists.
 const reservedSteps = 6
 
-// keepReserved stores who alone can allow a request. An older clawai that answers does not know it; the
-// gate refuses what it allows.
+// keepReserved stores the approvers who alone can allow a request. An older clawai ignores this
+// table, so a person may allow the request there. The gate refuses such an answer.
 func (q *Queue) keepReserved(ctx context.Context, t tx, r *Request) error {
 	if r.Reserved == "" || len(q.o.migrations) < reservedSteps {
 		return nil
@@ -18,7 +19,7 @@ func (q *Queue) keepReserved(ctx context.Context, t tx, r *Request) error {
 	return err
 }
 
-// dropReserved forgets it when the request ends.
+// dropReserved deletes the approvers of a request that ends.
 func (q *Queue) dropReserved(ctx context.Context, t tx, id string) error {
 	if len(q.o.migrations) < reservedSteps {
 		return nil
@@ -27,7 +28,7 @@ func (q *Queue) dropReserved(ctx context.Context, t tx, id string) error {
 	return err
 }
 
-// fillReserved adds it to requests that still wait.
+// fillReserved sets Reserved in the requests that still wait.
 func (q *Queue) fillReserved(ctx context.Context, conn *sql.Conn, all []Request) error {
 	if len(q.o.migrations) < reservedSteps {
 		return nil

@@ -83,7 +83,7 @@ func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 	return r, nil
 }
 
-// packReply returns "" for a request that nobody answered.
+// packReply returns the column for the answer of a request; "" if the request has no answer.
 func packReply(r *Request) string {
 	if r.Status != Approved && r.Status != Denied {
 		return ""
@@ -128,8 +128,7 @@ func unpackTime(s string) time.Time {
 	return t
 }
 
-// packBytes keeps the difference between nil and empty. The text is stored unchanged, UTF-8 or
-// not.
+// packBytes returns the column for b; nil becomes NULL. The text is stored unchanged, UTF-8 or not.
 func packBytes(b []byte) any {
 	if b == nil {
 		return nil

@@ -22,7 +22,7 @@ type store struct {
 	turn chan struct{} // holds one element while the connection is in use
 
 	db   *sql.DB
-	file fs.FileInfo // of the open file
+	file fs.FileInfo // identifies the open file
 
 	opened int // number of databases opened so far
 }

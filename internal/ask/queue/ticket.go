@@ -45,7 +45,7 @@ func (t *Ticket) finishDecided(s Status, a Answer) {
 	t.finishWait(Answer{}, err)
 }
 
-// Wait returns the answer, whoever gave it. The end of ctx is an error and changes nothing in the
+// Wait returns the answer, from any source. The end of ctx is an error and changes nothing in the
 // queue. *ResolvedError means that the request ended without an answer, ErrClosed that the Proxy
 // was closed, ErrUnknown that somebody removed the request.
 func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
@@ -64,8 +64,8 @@ func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
 
 // Resolve ends the request: answered elsewhere (Approved, Denied), or Expired. If another answer
 // was first, it returns that answer and false. *ResolvedError means that the request had already
-// ended without an answer. Resolve takes its limited time even after ctx has ended. After any
-// other error it retries while the proxy lives, so that nobody is asked in vain.
+// ended without an answer. Resolve takes its limited time even after ctx has ended. After any other
+// error it retries while the proxy lives, so that no person answers a question that has ended.
 func (t *Ticket) Resolve(ctx context.Context, s Status, a Answer, outcome string) (Answer, bool, error) {
 	if s == Pending || s != Expired && s != statusOf(a.Reply) {
 		return Answer{}, false, fmt.Errorf("the queue: a request that is %s cannot be answered %s", s, a.Reply)

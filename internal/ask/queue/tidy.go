@@ -117,7 +117,7 @@ func (q *Queue) pruneRequests(ctx context.Context, conn *sql.Conn) (more bool, e
 		}
 		more = more || n == atOnce
 	}
-	if len(q.o.migrations) >= keptSteps { // an older clawai resolves a request and leaves them
+	if len(q.o.migrations) >= keptSteps { // an older clawai resolves a request without deleting its row here
 		_, err = conn.ExecContext(ctx, "DELETE FROM kept WHERE id NOT IN (SELECT id FROM requests WHERE status = 'pending')")
 	}
 	return more, err

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// bound is how far a session answer reaches: the policy with the rule that "always" would write,
-// which is not written.
+// bound is the reach of a session answer: a policy with the rule that "always" would write. This
+// rule is not written to the policy file.
 type bound struct {
 	policy *policy.Policy
 	title  string

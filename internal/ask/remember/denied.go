@@ -14,7 +14,7 @@ import (
 
 // Denied is the record's data about calls that the rules denied.
 type Denied interface {
-	// Calls yields them, oldest or newest first. An error means that the record cannot be read
+	// Calls yields the calls, oldest or newest first. An error means that the record cannot be read
 	// completely; then no rule is written.
 	Calls() iter.Seq2[DeniedCall, error]
 	// Redacted reports whether a text of the record is, or may be, different from the text that
@@ -62,7 +62,7 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 			exact = false
 		case key.Recorded:
 		case key.Fill == nil:
-			return true // unknown
+			return true // the record cannot show whether the call meets this condition
 		default:
 			key.Fill(&c, p.call)
 			exact = false

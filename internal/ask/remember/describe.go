@@ -76,7 +76,7 @@ func verbOf(c *policy.Call) (verb, files string) {
 	case says&(textclass.Executes|textclass.Reaches) != 0:
 	case textclass.ChangesFiles(words):
 		switch {
-		case has("move mv rename copy cp clone trash symlink unpack unzip extract"): // not only a file's content, or something else
+		case has("move mv rename copy cp clone trash symlink unpack unzip extract"): // these tools change more than a file's content, or something else
 		case has("edit append apply insert modify patch prepend replace update"):
 			return "Edit", "files "
 		case has("directory dir folder mkdir"):

@@ -182,8 +182,8 @@ func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMe
 	return values
 }
 
-// fillGlob returns other texts that a glob matches, the most telling first: files that nobody
-// means to allow, then a text with the same ending as was.
+// fillGlob returns other texts that a glob matches, the most telling first: files that a person
+// usually does not want to allow, then a text with the same ending as was.
 func (w witness) fillGlob(glob, was string) (texts []string) {
 	if !strings.ContainsAny(glob, "*?") {
 		return nil
@@ -203,8 +203,8 @@ func (w witness) fillGlob(glob, was string) (texts []string) {
 	return texts
 }
 
-// worstFiles returns the files that nobody means to allow, the worst first: files that run by
-// themselves later, if the tool may write them, and then secret files.
+// worstFiles returns files that a person usually does not want to allow, the worst first: files
+// that run by themselves later, if the tool may write them, and then secret files.
 func (w witness) worstFiles(home bool) (files []string) {
 	if !w.reads {
 		files = textclass.RunsLater.Project

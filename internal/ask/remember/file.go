@@ -124,8 +124,8 @@ func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte, undoes s
 // ownWrite is a rule that this Writer wrote into the file.
 type ownWrite struct {
 	to    string // the revision after the write
-	index int    // of the new rule
-	line  int    // of the first line that has moved
+	index int    // index of the new rule
+	line  int    // first line that has moved
 	lines int    // number of lines by which the rules below have moved
 	own   []bool // by the index of a rule before the write: it stands in the file itself
 }

@@ -30,7 +30,7 @@ type edit struct {
 	Before []byte    `json:"before"`
 	After  string    `json:"after"` // SHA-256 of the new text
 
-	name string // of its file
+	name string // name of the edit's file
 }
 
 func sumOf(text []byte) string {
@@ -126,12 +126,12 @@ func (k *Writer) planUndo() (*Plan, error) {
 	if plan.New, err = policy.Parse(k.Policy, e.Before, k.Options); err != nil {
 		return nil, fmt.Errorf("the text of before does not load: %w", err)
 	}
-	plan.Old, _ = policy.Parse(k.Policy, src, k.Options) // it may not load; undoing mends that
+	plan.Old, _ = policy.Parse(k.Policy, src, k.Options) // the error is ignored, because the undo repairs a file that does not load
 	plan.Text = removedText(src, e.Before)
 	return plan, nil
 }
 
-// removedText returns what a text has more than another: rules, [[extends]], folders of lists.
+// removedText returns what src has and before lacks: rules, [[extends]], folders of lists.
 func removedText(src, before []byte) string {
 	rules, old := blockTexts(src), blockTexts(before)
 	var more []string

@@ -27,15 +27,15 @@ type Late struct {
 // Plan is a change of the policy file that Apply makes.
 type Plan struct {
 	Text     string // the new rules, with their comments
-	Line     int    // where they begin in the new file, comments included
+	Line     int    // line in the new file where they begin, comments included
 	Old, New *policy.Policy
 	Opened   []Shown // calls whose answer changes, the call itself first
 	Kept     []Shown // calls beside it that stay refused
 
-	Time time.Time // of an undo: when the text was replaced
+	Time time.Time // for an undo: when the text was replaced
 
 	src, next []byte
-	undoes    string // the journal's file; "" if the plan undoes nothing
+	undoes    string // the file of the journal that Apply removes; "" if the plan undoes nothing
 }
 
 // Shown is a call with the answers of the two policies.
@@ -45,7 +45,7 @@ type Shown struct {
 	Old, New policy.Decision
 }
 
-// target is where a rule goes, and the rule that it narrows.
+// target is the place of a new rule, and the rule that the new rule narrows.
 type target struct {
 	file  *file
 	rules *policy.Policy // the policy in which rule asks about the call
@@ -82,9 +82,9 @@ func (r *rest) hasRefused(d *policy.Decision) bool {
 	return r != nil && d.Action == policy.Deny && (d.Rule == nil && d.Reason == "" || d.Rule != nil && r.closing != nil && *d.Rule == *r.closing)
 }
 
-// findRest returns what refuses the calls of a subject that no rule allows. A rule that refuses
-// everything is one that closes if it is the last about the subject: with rules below it, it was
-// put there to shut them.
+// findRest returns how the policy refuses the calls of a subject that no rule allows. A rule that
+// refuses everything must be the last rule about the subject. If rules follow, findRest returns an
+// error: the owner probably wrote the rule to disable the rules below it.
 func findRest(p *policy.Policy, subject policy.Subject) (*rest, error) {
 	r := &rest{}
 	sources := p.Sources()
@@ -149,8 +149,9 @@ func (k *Writer) findLate(l *Late, f *file) (*target, error) {
 	return t, k.askAt(t, l.Call.Subject)
 }
 
-// askAt lets t.rules ask about every call of a subject, at the place of the new rule: what a late
-// answer writes narrows that question.
+// askAt adds to t.rules, at the place of the new rule, a rule that asks about every call of a
+// subject. Then the rule of a late answer narrows this rule, like the rule of an answer to a
+// question.
 func (k *Writer) askAt(t *target, subject policy.Subject) error {
 	asks, err := t.insertRule(policytext.WriteRule(policytext.StringPair("action", policy.Prompt.String()), policytext.StringPair(subject.RuleKey(), "**")))
 	if err != nil {
@@ -233,7 +234,8 @@ func (k *Writer) planLate(ctx context.Context, l *Late, word string) (*Plan, err
 	return plan, nil
 }
 
-// describeCall describes a call with all its arguments; "" as callText for one without.
+// describeCall describes a call with all its arguments. For a call without arguments, it returns
+// callText.
 func describeCall(c *policy.Call) string {
 	args, ok := parseMembers(c.Args)
 	if !ok || len(args) == 0 || len(c.Names) != 1 {

@@ -13,8 +13,8 @@ import (
 type proposal struct {
 	call     *policy.Call
 	rule     policy.Rule     // the rule that asked
-	rest     *rest           // what refuses the call, if that is only what refuses everything else
-	stated   []policy.Stated // its conditions on the call, which the new rule has too
+	rest     *rest           // how the policy refuses the call; not nil only if the call is refused because no rule allows it
+	stated   []policy.Stated // conditions of rule on the call as a whole, which the new rule has too
 	narrowed *policy.Narrowed
 	text     string // the rule with its comment
 	next     []byte // the file with the new rule

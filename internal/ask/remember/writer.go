@@ -29,7 +29,7 @@ type Writer struct {
 	writing sync.Mutex // one rule at a time
 
 	mu     sync.Mutex
-	last   *file               // as last read
+	last   *file               // the policy file as last read
 	writes map[string]ownWrite // this Writer's writes, by the revision before the write
 }
 

@@ -17,9 +17,9 @@ import (
 
 // client speaks with the centre about one question.
 type client struct {
-	joined enrolment.Enrolment
-	http   http.Client
-	lost   bool // the last request did not get an answer
+	joined     enrolment.Enrolment
+	http       http.Client
+	unanswered bool // the last request did not get an answer
 }
 
 func newClient(e enrolment.Enrolment, t http.RoundTripper) *client {
@@ -30,8 +30,8 @@ func newClient(e enrolment.Enrolment, t http.RoundTripper) *client {
 	}}
 }
 
-// isEnrolled reports whether this laptop is still enrolled where the client asks. A centre that the owner
-// has left allows nothing any more.
+// isEnrolled reports whether this laptop is still enrolled at the centre that the client asks. A
+// centre that the owner has left allows nothing any more.
 func (c *client) isEnrolled(state string) bool {
 	now, err := enrolment.ReadEnrolment(state)
 	return err == nil && now.URL == c.joined.URL && now.Token == c.joined.Token
@@ -79,15 +79,15 @@ func (c *client) cancelQuestion(ctx context.Context, id string) error {
 	return err
 }
 
-// exchange sends a request and reads how the question stands.
+// exchange sends a request and reads the state of the question.
 func (c *client) exchange(ctx context.Context, method, path string, body []byte, patience time.Duration) (state enrolment.QuestionState, err error) {
 	outer := ctx
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	// A request that the caller ends says nothing of the centre.
+	// If the caller ends the request, this does not show whether the centre can be reached.
 	defer func() {
 		if err == nil || outer.Err() == nil {
-			c.lost = err != nil
+			c.unanswered = err != nil
 		}
 	}()
 	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.joined.URL, "/")+path, bytes.NewReader(body))

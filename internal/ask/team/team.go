@@ -1,6 +1,7 @@
-// Package team asks the approvers at a team's centre about the calls whose rule names some
-// (policy.Approval). It is the only way of asking that can allow such a call. The centre sees the call
-// as the record keeps it, with secrets replaced and nothing cut; its answer is for the digest of the call.
+// Package team asks the approvers at a team's centre about the calls whose rule names approvers
+// (policy.Approval). It is the only way of asking that can allow such a call. The centre sees the
+// call as the record keeps it, with secrets replaced and nothing cut; its answer is for the digest
+// of the call.
 package team
 
 import (
@@ -29,7 +30,7 @@ type Options struct {
 	Transport     http.RoundTripper    // carries requests to the centre
 	Known         func() *redact.Known // returns the values that the centre must not see
 	Project, Home string
-	Session       string // of the agent
+	Session       string // the agent's session
 }
 
 // Channel asks at the centre at which this laptop is enrolled.
@@ -66,7 +67,8 @@ func (c *Channel) open() (*client, error) {
 
 // Pauses and bounds of asking.
 const (
-	// Before the call's own deadline, the agent must still be told how to ask again.
+	// reserve is the time that remains before the call's own deadline to tell the agent how to ask
+	// again.
 	reserve    = 1500 * time.Millisecond
 	retryPause = time.Second
 	leaveTime  = 2 * time.Second // to tell the centre that a call is over
@@ -107,14 +109,14 @@ func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error)
 		}
 		next, err := to.awaitQuestion(wait, state.ID)
 		switch {
-		case ctx.Err() != nil: // it is over for another reason than time
+		case ctx.Err() != nil: // the call ended for another reason than its deadline
 			return c.leave(ctx, to, q, state.ID)
 		case err == nil && next.ID != state.ID:
 			return failWith(ctx, q, state.ID, errGarbage)
 		case err == nil:
 			state = next
 			continue
-		case wait.Err() != nil && !to.lost:
+		case wait.Err() != nil && !to.unanswered:
 			note := fmt.Sprintf("nobody has allowed it at the team's centre yet (approval reference %s). Once somebody has, try exactly the same call again; the question lives %d minutes", state.ID, max(state.Until/60, 1))
 			return gate.Answer{Digest: q.Digest, Channel: Name, Note: note}, fmt.Errorf("%w: reference %s", gate.ErrKept, state.ID)
 		case wait.Err() != nil || isFinal(err):
@@ -142,7 +144,8 @@ func handOver(wait context.Context, to *client, message []byte) (enrolment.Quest
 	return to.putQuestion(ctx, message)
 }
 
-// use asks the centre to use up the approval. Only the centre's answer to that allows the call.
+// use asks the centre to use up the approval. Only the centre's answer to this request allows the
+// call.
 func (c *Channel) use(ctx context.Context, to *client, q gate.Question, approved enrolment.QuestionState) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return c.leave(ctx, to, q, approved.ID)
@@ -186,7 +189,7 @@ func checkVotes(state enrolment.QuestionState, a *policy.Approval) error {
 func (c *Channel) leave(ctx context.Context, to *client, q gate.Question, id string) (gate.Answer, error) {
 	telling, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
 	defer stop()
-	_ = to.cancelQuestion(telling, id) // it expires by itself
+	_ = to.cancelQuestion(telling, id) // the error is ignored, because the question expires by itself
 	return gate.Answer{Digest: q.Digest, Channel: Name}, context.Cause(ctx)
 }
 

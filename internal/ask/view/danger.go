@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// The other reasons for care; the tables hold the rest.
+// Reasons for care that are not in a table.
 const (
 	whyMalformed = "is malformed: no rule may allow it"
 	whyBeside    = "sends more than its arguments, in a member that MCP does not know"
@@ -272,8 +272,8 @@ var otherLanguages = []string{"python", "javascript", "js", "node", "ruby", "cod
 // shellKeys are the arguments that hold a shell text or a part of one.
 var shellKeys = []string{"command", "commands", "cmd", "cmdline", "commandline", "script", "shell", "bash", "exec", "run"}
 
-// doubts checks shell texts for effects that no word of them shows. Nobody sees these texts, and
-// a person who allowed another call did not mean such effects.
+// doubts checks shell texts for effects that no word of them shows. No person sees these texts, and
+// a person who allowed another call did not want such effects.
 func (l *dangerFinder) doubts() {
 	texts := l.shellTexts
 	if len(texts) > 0 && len(l.shellWords) > 0 { // a program, and a list of its words
@@ -289,8 +289,8 @@ func (l *dangerFinder) doubts() {
 	}
 }
 
-// inspectSecretPlace looks for secret places in a word that nobody sees: also for places that are
-// mostly harmless, which no question warns of.
+// inspectSecretPlace looks for secret places in a word that no person sees. It also finds places
+// that are usually harmless, about which a question would not warn.
 func (l *dangerFinder) inspectSecretPlace(word string) {
 	for _, path := range append(pathsIn(word), strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("@:+", r) })...) {
 		if last := path[strings.LastIndexByte(path, '/')+1:]; strings.Trim(last, "*") != "" && textclass.NamesShut(path) {

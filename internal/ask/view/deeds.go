@@ -68,8 +68,8 @@ var namedDeeds = []struct{ names, sentence string }{
 	{"kill shell, kill bash", "stop command|{handle}"},
 }
 
-// valueKeys are the arguments, in the form of plainKey, that hold a value of a sentence. A text of
-// somebody is always quoted.
+// valueKeys are the arguments, in the form of plainKey, that hold a value of a sentence. If quoted
+// is true, the value is free text, which is always shown in quotes.
 var valueKeys = []struct {
 	value, keys string
 	quoted      bool
@@ -111,7 +111,7 @@ const (
 		workflows worksheet`
 	deedJoins       = "for from in of on to with"
 	sendingWords    = "add invite post reply send"
-	attachedWords   = "comment comments label labels reaction review reviews" // of something that has a number
+	attachedWords   = "comment comments label labels reaction review reviews" // words for things that belong to something with a number
 	repositoryWords = "project repo repository"
 	deedBrands      = "asana atlassian confluence discord git github gitlab gmail google jira linear notion outlook sentry slack stripe teams trello zendesk"
 )
@@ -221,13 +221,13 @@ func articleOf(words []string) string {
 	}
 }
 
-// sentence is a deed in the making.
+// sentence is a deed while it is being built.
 type sentence struct {
 	deed
 	leaves []leaf
 	home   string
-	used   []string // paths of the arguments in it
-	number string   // its object, if that is a number
+	used   []string // paths of the arguments that the sentence already names
+	number string   // the object of the sentence, if it is a number; otherwise ""
 }
 
 func (s *sentence) addParts(parts string) {

@@ -128,7 +128,8 @@ func (d *differ) onDisk(name string) (text, note string, known bool) {
 	return "", "the file on disk cannot be read: " + term.VisibleText(err.Error()), false
 }
 
-// lastLine returns a note about what a comparison of lines does not show.
+// lastLine returns a note about a change that a comparison of lines does not show, such as a new
+// line end in the last line.
 func lastLine(was, will string) string {
 	switch before, after := strings.HasSuffix(was, "\n"), strings.HasSuffix(will, "\n"); {
 	case was == will:

@@ -17,9 +17,9 @@ import (
 type deed struct {
 	verb   string // our word, or the name of a tool
 	object name
-	tail   string   // "  +3 −1"
-	counts bool     // it names the only changed file and counts the changed lines
-	told   []string // the arguments in it, as shown
+	tail   string   // text after the object, such as "  +3 −1"
+	counts bool     // the headline names the only changed file and counts the changed lines
+	told   []string // values of the arguments in the headline, as shown
 }
 
 // Headline returns the request in one line of at most cells cells: who wants what. The middle of
@@ -242,10 +242,10 @@ func quoteValues(texts []string) (values []string) {
 	return values
 }
 
-// findTexts returns the texts of the members for whose plain name is returns true, in wire order.
-func findTexts(leaves []leaf, is func(key string) bool) (texts []string) {
+// findTexts returns the texts of the members whose plain name fits accepts, in wire order.
+func findTexts(leaves []leaf, accepts func(key string) bool) (texts []string) {
 	for i := range leaves {
-		if a := &leaves[i]; a.string && a.text != "" && is(plainKey(a.key)) {
+		if a := &leaves[i]; a.string && a.text != "" && accepts(plainKey(a.key)) {
 			texts = append(texts, a.text)
 		}
 	}

@@ -14,7 +14,7 @@ var (
 	proseKeys = []string{"content", "contents", "text", "body", "message", "description", "title", "comment", "comments", "summary", "note",
 		"notes", "thought", "thoughts", "prompt", "subject", "caption", "reason", "question", "answer", "newtext", "oldtext", "newstr", "oldstr",
 		"newstring", "oldstring", "filetext", "inserttext", "markdown", "html", "patch", "diff", "data", "observations", "documentation", "explanation"}
-	// toldKeys are prose even in a shell tool.
+	// toldKeys are names of arguments that hold prose, even in a shell tool.
 	toldKeys = []string{"description", "title", "reason", "thought", "thoughts", "explanation", "summary", "comment"}
 	pathKeys = []string{"path", "paths", "file", "files", "filename", "filenames", "dir", "directory", "folder", "source", "sources", "src",
 		"destination", "dest", "dst", "target", "from", "to", "output", "location", "uri", "link", "notebook", "image"}

@@ -35,7 +35,8 @@ func ListedCall(server string, all []Listed) policy.Call {
 
 const whyListed = "an allow lets these words and parameters reach the agent from now on, in every session"
 
-// listedRequest shows such a question: a headline for each entry, and the changes of its text.
+// listedRequest returns the request for a question about a server's list: a headline for each
+// entry, and the changes of its text.
 func (m *builder) listedRequest(c *policy.Call) (Request, error) {
 	r := Request{Server: serverName(c.Server), Method: "what the server lists", Word: "method", Dangers: []string{whyListed}}
 	var all []Listed

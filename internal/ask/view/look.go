@@ -2,7 +2,7 @@ package view
 
 import "github.com/clawai/clawai/internal/event"
 
-// Look is how a decision is shown, wherever it is: its colour, its word and its mark. The terminal
+// Look is how a decision is shown in all places: its colour, its word and its mark. The terminal
 // uses its own green, yellow and red; the page and the pictures have them in one table each, which
 // tests compare.
 type Look uint8
@@ -15,7 +15,7 @@ const (
 	Refused
 )
 
-// Mark returns the sign that stands beside the colour, for who cannot tell colours apart.
+// Mark returns the sign that stands beside the colour, for people who cannot tell colours apart.
 func (l Look) Mark() string { return [...]string{"·", "✓", "?", "✕"}[l] }
 
 // Word returns the word of the look.

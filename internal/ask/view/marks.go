@@ -26,8 +26,8 @@ var allMarks = []string{markControl, markDirection, markTags, markHidden, markRi
 	markPrivate, markBroken, markBlanks}
 
 const (
-	manyBlanks = 40      // in a row, line ends included
-	manyMarks  = 4       // combining, on one letter
+	manyBlanks = 40      // number of blanks in a row, line ends included
+	manyMarks  = 4       // number of combining marks on one letter
 	maxAlike   = 1 << 20 // bytes that are searched for look-alike letters
 )
 

@@ -45,7 +45,7 @@ func compareMiddle(a, b []string) []edit {
 	if reached == nil {
 		return appendAll(appendAll(nil, '-', a), '+', b)
 	}
-	var edits []edit // from the end
+	var edits []edit // in reverse order: the walk starts at the end
 	x, y := len(a), len(b)
 	for d := len(reached) - 1; d > 0; d-- {
 		k, before := x-y, reached[d-1]

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// name is a name in a headline, as harmless text without quotes. It is shown without quotes only
-// if nobody could take it for our own words.
+// name is a name in a headline, as harmless text without quotes. It is shown without quotes only if
+// a reader cannot mistake it for our own words.
 type name struct {
 	text  string
 	quote bool

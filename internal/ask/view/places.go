@@ -97,9 +97,9 @@ func pathReadings(s, home string) []string {
 	return readings
 }
 
-// workFolder returns the working folder; "" when it is unknown. Desktop applications start
-// servers in / or in the home folder, and nobody means that whole folder; the same holds for
-// folders between the two.
+// workFolder returns the working folder; "" when it is unknown. It also returns "" for / and the
+// home folder, where desktop applications start servers, and for folders between the two: a person
+// does not mean such a folder as the project.
 func workFolder(project, home string) string {
 	if project == "" {
 		return ""

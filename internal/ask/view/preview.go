@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Bounds of what a question shows of a preview. All is counted, listed or not.
+// Bounds of what a question shows of a preview. Changes that are not listed are still counted.
 const (
 	maxListed  = 30  // changes
 	maxChanged = 120 // lines of changes of texts
@@ -129,7 +129,7 @@ func formatCount(n int, one, many string) string {
 	return fmt.Sprintf(many, n)
 }
 
-// doubtsOf returns what a preview does not foresee.
+// doubtsOf returns sentences about effects that a preview cannot show.
 func doubtsOf(r *report.Result) (doubts []string) {
 	add := func(on bool, text string) {
 		if on {
@@ -147,10 +147,11 @@ func doubtsOf(r *report.Result) (doubts []string) {
 	return doubts
 }
 
-// words are what a person reads of a kind of change.
+// changeWords holds the verb for each kind of change.
 var changeWords = map[string]string{report.Created: "create", report.Changed: "change", report.Deleted: "delete", report.Replaced: "replace", report.Modified: "mode"}
 
-// listFiles returns the changed files, and below the small ones what changes in them.
+// listFiles returns lines with the changed files. Lines with the changed text follow a file whose
+// change is small.
 func listFiles(r *report.Result, home string) (lines []string) {
 	left := maxChanged
 	for i := range r.Changes[:min(len(r.Changes), maxListed)] {
@@ -175,7 +176,7 @@ func listFiles(r *report.Result, home string) (lines []string) {
 	return lines
 }
 
-// noteChange returns what there is to say of a change beside the file.
+// noteChange returns a note about a change; "" if the name of the file says enough.
 func noteChange(c *report.Change) string {
 	var notes []string
 	switch {

@@ -38,7 +38,7 @@ func (s Sight) RestLine(top, bottom, all int) string {
 	return "── read to the end to allow: " + at + "PgDn, End"
 }
 
-// ReadOn returns this line for a person who has just tried to allow before the end.
+// ReadOn returns the line of RestLine for a person who has just tried to allow before the end.
 func ReadOn(top, bottom, all int) string {
 	return fmt.Sprintf("── read on first: lines %d-%d of %d; nothing was answered", top+1, bottom, all)
 }

@@ -32,10 +32,10 @@ func runWords(tool string, leaves []leaf) []string {
 	return findTexts(leaves, func(key string) bool { return slices.Contains(plainCommandKeys, key) })
 }
 
-// maxTold is how many names a line about a command has.
+// maxTold is the maximum number of names in a line about a command.
 const maxTold = 8
 
-// tellCommand returns what a shell's reader knows of a command, one line for each kind of thing.
+// tellCommand returns what the shell parser finds in a command: one line for each kind of fact.
 func tellCommand(words []string) (lines []string) {
 	if len(words) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func tellCommand(words []string) (lines []string) {
 	return lines
 }
 
-// joinNames returns names as harmless text, the first ones of many.
+// joinNames returns the first names as harmless text, and the number of further names.
 func joinNames(names []string) string {
 	var shown []string
 	for _, s := range names[:min(len(names), maxTold)] {

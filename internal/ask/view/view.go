@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Limits of one question. Nobody reads more before answering.
+// Limits of one question. A person does not read more before answering.
 const (
 	maxRequests = 100
 	maxValues   = 1000 // names and argument values of all requests
@@ -35,11 +35,12 @@ type Options struct {
 	Project string      // absolute working folder; "" when unknown; / and Home, or a parent of Home, count as unknown
 	Home    string      // the owner's home, for ~; "" when unknown
 	Own     []string    // clawai's own folders: rules, record
-	// Unseen means that an answer would allow other calls that nobody sees: a call that may
-	// write, or that names, a file that runs later counts as one that writes it.
+	// Unseen means that an answer would also allow other calls, which no person sees. Then a call
+	// that may write and that names a file that runs later counts as a call that writes this file.
 	Unseen bool
-	// Preview holds the result of a preview of the call's command (gate.Question.Preview). It is nil
-	// if there was no preview. Brief leaves out the texts and the names of files, for whoever is not the owner.
+	// Preview holds the result of a preview of the call's command (gate.Question.Preview). It is
+	// nil if there was no preview. Brief leaves out the texts and the names of files, for people
+	// who are not the owner.
 	Preview []byte
 	Brief   bool
 	// ReadFile reads a file that a call would change; without it there is no Diff. It gets only

@@ -11,8 +11,8 @@ import (
 const Continued = "    ↳"
 
 // Wrap splits harmless lines into rows of at most cells cells; 0 splits nothing. Words stay whole
-// if a row has a blank in its last two thirds. A continuation row begins with a mark, so that
-// nobody takes it for a line of its own; the rows without marks are the original line.
+// if a row has a blank in its last two thirds. A continuation row begins with a mark, so that a
+// reader does not take it for a separate line; the rows without marks are the original line.
 func Wrap(lines []string, cells int) []string {
 	if cells <= 0 {
 		return lines

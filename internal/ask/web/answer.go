@@ -23,7 +23,7 @@ type answerBody struct {
 	ID        string `json:"id"`
 	Digest    string `json:"digest"` // hex, of the frame that the page showed
 	Reply     string `json:"reply"`  // a key of replies
-	Scope     string `json:"scope"`  // of the offer, for lasting answers
+	Scope     string `json:"scope"`  // scope of the offer, for lasting answers
 	Words     string `json:"words"`  // a note for the agent
 	Read      bool   `json:"read"`   // the end of the question has been visible; view.Sight
 	Confirmed bool   `json:"confirmed"`

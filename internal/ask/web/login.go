@@ -25,7 +25,7 @@ type login struct {
 
 // session is one browser that was admitted by a link.
 type session struct {
-	key   [32]byte // SHA-256
+	key   [32]byte // SHA-256 of the page's key
 	ended chan struct{}
 
 	mu   sync.Mutex
@@ -42,8 +42,8 @@ type sent struct {
 type care uint8
 
 const (
-	denyOnly  care = iota // it cannot be shown, or was not shown
-	confirmed             // it is dangerous
+	denyOnly  care = iota // the request cannot be shown, or its page did not get it
+	confirmed             // the request is dangerous, so a person must also confirm the answer
 	routine
 )
 
@@ -88,7 +88,7 @@ func (d *login) exchangeToken(token string) (key string, ok bool) {
 	return key, true
 }
 
-// close ends the session and admits nobody any more.
+// close ends the session. No browser can enter any more.
 func (d *login) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -134,7 +134,7 @@ func (in *session) addDetails(id string, c care) {
 	}
 }
 
-// sentOf returns what the page has of a request; the zero value if nothing.
+// sentOf returns which parts of a request were sent to the page; the zero value if none was.
 func (in *session) sentOf(id string) sent {
 	in.mu.Lock()
 	defer in.mu.Unlock()

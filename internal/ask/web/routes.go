@@ -14,7 +14,7 @@ import (
 // route is one valid path of the server. No path leads to a file.
 type route struct {
 	method string
-	dest   string // the Sec-Fetch-Dest of our own page's request
+	dest   string // required value of Sec-Fetch-Dest, as our own page's request has it
 	open   bool   // works before the link is used; it shows nothing of the queue
 	serve  func(s *Server, w http.ResponseWriter, r *http.Request, in *session) error
 }

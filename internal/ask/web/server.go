@@ -64,7 +64,7 @@ type Server struct {
 	limits    limits
 	grace     time.Duration // how long ago a request must have been sent before an answer counts
 	heartbeat time.Duration // interval of messages on a silent stream
-	look      time.Duration // interval at which the views are looked at for changes
+	look      time.Duration // interval of the checks for changes in the views
 }
 
 // New returns a server for l, which must listen on a loopback address. Serve closes l.

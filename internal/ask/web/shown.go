@@ -252,8 +252,8 @@ func endingSentence(r *queue.Request) string {
 	return "It still waits."
 }
 
-// outcomeText returns the end of that sentence: the proxy's report on the outcome of an answered
-// call.
+// outcomeText returns the last part of endingSentence: the proxy's report on the outcome of an
+// answered call.
 func outcomeText(s queue.Status, outcome, undone string) string {
 	switch {
 	case s == queue.Denied && (outcome == "" || outcome == "denied"):

@@ -79,8 +79,8 @@ func (e *events) writeText(s string) error {
 // gap is the minimum time between two reads of the queue.
 const gap = 100 * time.Millisecond
 
-// serveEvents sends one page the pending requests, the answers, the session answers and
-// word of changes in the views, until the page leaves.
+// serveEvents sends one page the pending requests, the answers, the session answers and notices of
+// changes in the views, until the page leaves.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session) error {
 	err := s.presence.enterPage()
 	if errors.Is(err, tooMany) {

@@ -25,7 +25,8 @@ type View struct {
 	Body  *Element `json:"body"`
 }
 
-// ErrFilter is in the error of Render if the filter is wrong: the rest of the error says what.
+// ErrFilter is part of the error of Render if the filter is wrong. The rest of the error describes
+// the mistake.
 var ErrFilter = errors.New("the address has a filter that is not understood")
 
 // ViewNames are the names of the views. Each is also a path of the page; the questions have the path /.

@@ -1,5 +1,5 @@
-// Package clienttable reads the sandbox that a client's file has for a server: the rules that a wrapper
-// carries, and that the proxy carries out. It is pure.
+// Package clienttable reads the sandbox that a client's file has for a server. The wrapped entry in
+// the client's file contains its rules, and the proxy enforces them. The package is pure.
 package clienttable
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy/hostlist"
 )
 
-// Table is the sandbox that a client's file has for a server. Its client would let the server
-// read the whole disk and every variable, and would write and connect only where it says.
+// Table is the sandbox that a client's file has for a server. The client itself would let the server
+// read the whole disk and every variable, but write and connect only where the table allows it.
 //
 // The places have the form of policy.CageTable.
 type Table struct {
@@ -21,7 +21,7 @@ type Table struct {
 	DenyAllHosts               bool
 }
 
-// The keys of rules, as VS Code has them below "sandbox".
+// The keys of rules; VS Code has the same keys below "sandbox".
 const (
 	allowWrite     = "allowWrite"
 	denyRead       = "denyRead"
@@ -36,18 +36,19 @@ var RuleKeys = map[string][]string{
 	"network":    {allowedDomains, deniedDomains},
 }
 
-// On is the first word of what an entry carries of its client's sandbox.
+// On is the first word of a sandbox in a wrapped entry. Rules follow it (see Read).
 const On = "sandboxEnabled"
 
-// What VS Code opens for each server, for npx.
+// The folder and the host that VS Code opens for each server, because npx needs them.
 const (
-	// PackageCache is the folder in which npx keeps what it has loaded.
+	// PackageCache is the folder in which npx keeps downloaded packages.
 	PackageCache    = "~/.npm"
 	packageRegistry = "registry.npmjs.org"
 )
 
-// CheckRule returns the reason why a rule could not be carried out. It accepts a value with a
-// variable of the client, which only the client knows: Read then sees what is in its place.
+// CheckRule returns an error if a rule cannot be carried out. It accepts a value with a variable of
+// the client (${...}), because only the client knows the variable's value. The client replaces it
+// before Read gets the rule.
 func CheckRule(rule string) error {
 	if _, value, _ := strings.Cut(rule, "="); strings.Contains(value, "${") {
 		return nil
@@ -55,8 +56,7 @@ func CheckRule(rule string) error {
 	return new(Table).addRule(rule)
 }
 
-// Read reads what an entry carries of its client's sandbox: On, and rules of the
-// form KEY=VALUE.
+// Read parses the sandbox in a wrapped entry: the word On, and then rules of the form KEY=VALUE.
 func Read(words []string) (*Table, error) {
 	if len(words) == 0 || words[0] != On {
 		return nil, fmt.Errorf("the first is not %s", On)
@@ -104,13 +104,13 @@ func (t *Table) addRule(rule string) error {
 	return nil
 }
 
-// readPlace reads a place of a client's sandbox. A path without a beginning lies in the folder in
-// which the server starts.
+// readPlace parses a path of a client's sandbox. A path that does not begin with /, ~ or . is relative
+// to the folder in which the server starts.
 func readPlace(text string) (string, error) {
 	switch {
 	case text == "":
 		return "", errors.New("the path is empty")
-	case strings.ContainsAny(text, "[]"): // a glob to VS Code, and a name to clawai
+	case strings.ContainsAny(text, "[]"): // VS Code reads a glob here, but clawai would read a name
 		return "", fmt.Errorf("%q may be a glob; write a file or a folder", text)
 	}
 	if first, _, _ := strings.Cut(text, "/"); first != "" && first != "~" && first != "." {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused are system calls that no server of a cage needs: they reach other processes, keys,
-// mounts, namespaces and the kernel, or carry out other calls past this filter.
+// refused are system calls that no server in a cage needs: they reach other processes, keys, mounts,
+// namespaces and the kernel, or make other calls that this filter does not see.
 var refused = strings.Fields(`
 	ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_getfd
 	io_uring_setup io_uring_enter io_uring_register
@@ -24,8 +24,8 @@ var refused = strings.Fields(`
 	reboot swapon swapoff acct quotactl quotactl_fd syslog vhangup iopl ioperm nfsservctl lookup_dcookie
 	clock_settime clock_adjtime settimeofday adjtimex sethostname setdomainname uselib ustat sysfs _sysctl`)
 
-// metadata are system calls that change a file which no rule of Landlock protects. Where mounts
-// are read-only they change nothing outside, and are not refused.
+// metadata are system calls that change the mode, owner, times or attributes of a file. No rule of
+// Landlock covers them. They are refused unless read-only mounts protect the files.
 var metadata = strings.Fields(`chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat
 	setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr`)
 
@@ -35,7 +35,7 @@ const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET
 // priorityOfProcess is IOPRIO_WHO_PROCESS of ioprio_set.
 const priorityOfProcess = 1
 
-// What becomes of a call that is not let through.
+// What the kernel does with a system call that is not allowed.
 const (
 	endProcess = unix.SECCOMP_RET_KILL_PROCESS
 	denied     = unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES)
@@ -43,22 +43,22 @@ const (
 	noSuchCall = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS) // libraries then use an older call
 )
 
-// callRule is a system call that is not let through, if all its conditions hold.
+// callRule refuses a system call if all conditions of when hold.
 type callRule struct {
 	name   string
 	action uint32
 	when   []condition
 }
 
-// condition is about the lower half of an argument. The kernel reads no more of the arguments that
-// the rules look at, so nothing is hidden in the upper half.
+// condition tests the lower 32 bits of an argument. The kernel ignores the upper bits of the arguments
+// that the rules test, so the upper bits cannot matter.
 type condition struct {
 	argument uint32
 	test     bpf.JumpTest
 	value    uint32
 }
 
-// filterCalls refuses system calls, for this process and all that it starts.
+// filterCalls installs the filter of system calls, for this process and all processes that it starts.
 func filterCalls(h *helper) error {
 	program, err := h.callFilter()
 	if err != nil {
@@ -96,7 +96,7 @@ func findCall(name string) (uint32, bool) {
 }
 
 // callFilter assembles the filter. A call of another architecture (a 32-bit program on a 64-bit
-// system) has other numbers, so it is the end of the process.
+// system) has other numbers, so the filter ends the process.
 func (h *helper) callFilter() ([]bpf.RawInstruction, error) {
 	const numberOffset, architectureOffset, firstArgument = 0, 4, 16 // in struct seccomp_data
 	if len(callNumbers) == 0 {
@@ -127,7 +127,7 @@ func (h *helper) callFilter() ([]bpf.RawInstruction, error) {
 	return bpf.Assemble(append(program, bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}))
 }
 
-// callRules returns what is not let through.
+// callRules returns the rules about system calls that are refused.
 func (h *helper) callRules() (rules []callRule) {
 	add := func(name string, action uint32, when ...condition) {
 		rules = append(rules, callRule{name, action, when})
@@ -144,20 +144,20 @@ func (h *helper) callRules() (rules []callRule) {
 	}
 	add("socket", denied, condition{0, bpf.JumpNotEqual, unix.AF_INET}, condition{0, bpf.JumpNotEqual, unix.AF_INET6}, condition{0, bpf.JumpNotEqual, unix.AF_NETLINK})
 	add("socket", denied, condition{0, bpf.JumpEqual, unix.AF_NETLINK}, condition{2, bpf.JumpNotEqual, unix.NETLINK_ROUTE})
-	add("socket", denied, condition{1, bpf.JumpBitsSet, 1}, condition{1, bpf.JumpBitsSet, 2}) // SOCK_RAW is 3, beside flags
+	add("socket", denied, condition{1, bpf.JumpBitsSet, 1}, condition{1, bpf.JumpBitsSet, 2}) // SOCK_RAW is 3, so bits 1 and 2 are set; the other bits may be flags
 	add("socketpair", denied, condition{0, bpf.JumpNotEqual, unix.AF_UNIX})
-	add("socketpair", denied, condition{1, bpf.JumpBitsSet, 2}) // of a pair of datagrams each end can be sent from to any path
-	if !h.spec.Own {                                            // without a namespace the machine's memory and queues are shared
+	add("socketpair", denied, condition{1, bpf.JumpBitsSet, 2}) // SOCK_DGRAM: each end of such a pair could send to a socket at any path
+	if !h.spec.Own {                                            // without an IPC namespace the server would share memory and queues with the machine
 		for _, name := range []string{"shmget", "shmat", "msgget", "semget", "mq_open"} {
 			add(name, forbidden)
 		}
 	}
-	if h.spec.Layered { // memory that no process maps is counted nowhere
+	if h.spec.Layered { // countMemory does not see shared memory that no process has mapped
 		for _, name := range []string{"memfd_create", "memfd_secret", "shmget"} {
 			add(name, noSuchCall)
 		}
 	}
-	add("prlimit64", forbidden, condition{0, bpf.JumpNotEqual, 0}) // a limit can end another process
+	add("prlimit64", forbidden, condition{0, bpf.JumpNotEqual, 0}) // a new limit can end another process
 	add("setpriority", forbidden, condition{0, bpf.JumpNotEqual, unix.PRIO_PROCESS})
 	add("setpriority", forbidden, condition{1, bpf.JumpNotEqual, 0})
 	add("ioprio_set", forbidden, condition{0, bpf.JumpNotEqual, priorityOfProcess})
@@ -165,7 +165,7 @@ func (h *helper) callRules() (rules []callRule) {
 	add("ioctl", forbidden, condition{1, bpf.JumpEqual, unix.TIOCSTI})
 	add("ioctl", forbidden, condition{1, bpf.JumpEqual, unix.TIOCLINUX})
 	add("clone", forbidden, condition{0, bpf.JumpBitsSet, namespaceFlags})
-	add("clone3", noSuchCall) // its flags are out of a filter's sight
+	add("clone3", noSuchCall) // its flags are in memory, which a filter cannot read
 	if !h.spec.Forks {
 		add("clone", forbidden, condition{0, bpf.JumpBitsNotSet, unix.CLONE_THREAD})
 		add("fork", forbidden)

@@ -9,5 +9,5 @@ const (
 	foreignCalls = 0
 )
 
-// olderCalls is empty: this processor came after them.
+// olderCalls is empty: this processor is newer and never had these calls.
 var olderCalls [0]callNumber

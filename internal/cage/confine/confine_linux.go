@@ -14,22 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// helper is one run of the helper.
+// helper is the state of one run of the helper program.
 type helper struct {
 	spec     Spec
 	report   Report
-	mounts   bool     // the process has arranged its own view of the disk
+	mounts   bool     // the folders are protected by mounts of this process, not only by Landlock
 	variable []string // further variables for the server
 }
 
-// step is one wall of the cage.
+// step is one step in building the cage.
 type step struct {
 	name  string
 	build func(*helper) error
 }
 
-// steps is the order in which the cage is built. Mounts are refused under Landlock, and nothing
-// can be changed any more under the filter of system calls, so these come last.
+// steps is the order in which the cage is built. Landlock forbids later mounts, and the filter of
+// system calls forbids all later changes, so these two come last.
 var steps = []step{
 	{"descriptors", closeDescriptors},
 	{"folders", arrangeFolders},
@@ -40,9 +40,9 @@ var steps = []step{
 	{"system calls", filterCalls},
 }
 
-// Run builds the cage and runs the server in the place of this process. It returns only if the
-// server was not started. words are the Spec, and the command of the server. name is the name of
-// the program, for its messages.
+// Run builds the cage and then replaces this process by the server (exec). It returns, with an exit
+// code, only if the server was not started. words are the encoded Spec and then the server's command.
+// name is the name of this program, for its messages.
 func Run(name string, words []string) int {
 	runtime.LockOSThread() // each step changes the thread that executes the server
 	if len(words) < 2 {
@@ -75,7 +75,7 @@ func Run(name string, words []string) int {
 	return code
 }
 
-// buildCage builds wall by wall.
+// buildCage takes all steps. Without Spec.Enforce, a step that fails is only reported.
 func (h *helper) buildCage() error {
 	for _, s := range steps {
 		err := s.build(h)
@@ -89,7 +89,7 @@ func (h *helper) buildCage() error {
 	return nil
 }
 
-// lack takes down what the cage should hold and does not. Where it must hold, that is an error.
+// lack reports a part of the cage that could not be built. With Spec.Enforce it returns an error.
 func (h *helper) lack(what string) error {
 	if h.spec.Enforce {
 		return errors.New(what)
@@ -126,7 +126,7 @@ func (h *helper) environment() []string {
 	return env
 }
 
-// closeDescriptors lets the server inherit nothing but its input, output and errors.
+// closeDescriptors makes the server inherit only its standard input, output and error.
 func closeDescriptors(h *helper) error {
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return err
@@ -135,7 +135,7 @@ func closeDescriptors(h *helper) error {
 	return nil
 }
 
-// arrangeNetwork makes a network namespace usable by the server alone.
+// arrangeNetwork sets up the server's own network namespace, unless the machine's network is open.
 func arrangeNetwork(h *helper) error {
 	switch {
 	case h.spec.Network:
@@ -157,8 +157,8 @@ func arrangeNetwork(h *helper) error {
 	return nil
 }
 
-// dropCapabilities takes all capabilities but those that the cage keeps, also those that a program
-// of root would get by being started.
+// dropCapabilities drops all capabilities except Spec.Keep. It also drops them from the bounding set,
+// so that a program of root does not get them back when it is started.
 func dropCapabilities(h *helper) error {
 	for c := uintptr(0); ; c++ {
 		if slices.Contains(h.spec.Keep, c) {
@@ -166,10 +166,10 @@ func dropCapabilities(h *helper) error {
 		}
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
 		if errors.Is(err, unix.EINVAL) {
-			break // the last one was before
+			break // c is larger than the last capability
 		}
 		if errors.Is(err, unix.EPERM) && os.Geteuid() != 0 {
-			break // a user without them; no_new_privs keeps it so
+			break // the user has no capabilities; no_new_privs makes sure that it gets none
 		}
 		if err != nil {
 			return err
@@ -194,7 +194,7 @@ func dropCapabilities(h *helper) error {
 	return nil
 }
 
-// forbidPrivileges makes setuid programs ordinary ones.
+// forbidPrivileges makes sure that a setuid program runs without its special privileges.
 func forbidPrivileges(h *helper) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err

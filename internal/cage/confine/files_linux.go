@@ -10,21 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// devices are what a program may read and write without reaching anything.
+// devices are the devices that a program may read and write, because they give access to nothing.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
-// The versions of Landlock from which on it closes something.
+// The first versions of Landlock's ABI that can restrict an operation.
 const (
-	abiRefer    = 2 // before, nothing is moved from folder to folder
+	abiRefer    = 2 // earlier versions forbid every move between folders
 	abiTruncate = 3
 	abiScopes   = 6 // signals to processes outside, and abstract sockets
 )
 
-// landlockVersion asks the kernel.
+// landlockVersion asks the kernel for its version of Landlock's ABI.
 var landlockVersion = ll.LandlockGetABIVersion
 
-// restrictFiles opens what the cage names, and closes all other files. Processes outside of the
-// cage can neither be traced nor be sent a signal.
+// restrictFiles allows access to the places of the cage, and forbids access to all other files. It
+// also stops the server from tracing processes outside the cage or sending them signals.
 func restrictFiles(h *helper) error {
 	abi, err := landlockVersion()
 	if err != nil || abi == 0 {
@@ -40,15 +40,16 @@ func restrictFiles(h *helper) error {
 			return err
 		}
 	}
-	c := landlock.V9 // later ones add the network, which is closed otherwise
+	c := landlock.V9 // later versions only add the network, which other steps restrict
 	c.HandledAccessNet = 0
 	rules, flags, err := c.BestEffort().NewRulesetFD(h.fileRules(abi)...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = unix.Close(rules) }()
-	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // without it the next call is refused
-	// This thread alone becomes the server. To reach the others costs a signal and a wait for each.
+	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // an error shows in the next call, which is refused without this
+	// Only this thread is restricted, because only it executes the server. To restrict the other
+	// threads would need a signal to each, and a wait.
 	if err := ll.LandlockRestrictSelf(rules, flags); err != nil {
 		return err
 	}

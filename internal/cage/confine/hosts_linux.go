@@ -12,8 +12,8 @@ import (
 // proxyVariables are the variables by which programs find a proxy.
 var proxyVariables = []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"}
 
-// openHosts makes listening sockets in the server's network, and gives them to who started the
-// helper.
+// openHosts makes listening sockets in the server's network, and sends them to the process that
+// started the helper.
 func (h *helper) openHosts() error {
 	var all []int
 	defer func() {
@@ -62,10 +62,10 @@ func listenAt(door Door) (fd int, err error) {
 	return fd, err
 }
 
-// hostsFile is where programs look a name up first.
+// hostsFile is the file in which programs look up a name first.
 const hostsFile = "/etc/hosts"
 
-// coverHosts puts a file with the names of the doors over the system's.
+// coverHosts mounts a file with the names of the doors over the system's hosts file.
 func (m *mounter) coverHosts(doors []Door) {
 	real, err := filepath.EvalSymlinks(hostsFile)
 	if m.do("find "+hostsFile, err); len(doors) == 0 || m.err != nil {

@@ -14,12 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNoMounts means that the system lets this process arrange no mounts.
+// errNoMounts means that the system does not allow this process to make mounts.
 var errNoMounts = errors.New("this system lets no user arrange mounts")
 
-// arrangeFolders makes the whole disk read-only but for the folders that may be written, empties
-// what is hidden, and gives the server a folder of its own for temporary files. Without mounts
-// Landlock closes the same, but for places inside of open ones.
+// arrangeFolders makes the whole disk read-only except the folders that may be written, covers the
+// hidden places, and gives the server its own folder for temporary files. If mounts are not possible,
+// Landlock alone protects the files. Then a place inside an open folder cannot be shut, which is an
+// error.
 func arrangeFolders(h *helper) error {
 	if h.spec.Layered {
 		h.mounts = true
@@ -76,9 +77,9 @@ func (h *helper) mountFolders() error {
 	return m.err
 }
 
-// foldersBetween returns the folders between a place that may be written and what stays shut in it.
-// As mounts they cannot be renamed: otherwise a server moves a shut place away by its folder, and
-// puts another into its place.
+// foldersBetween returns the folders between a place that may be written and the shut places in it.
+// They become mounts, because a mount cannot be renamed. Otherwise a server could rename the folder
+// of a shut place, and put another folder into its place.
 func (h *helper) foldersBetween() []string {
 	between := map[string]bool{}
 	for _, shut := range slices.Concat(h.spec.Hide, h.spec.Fixed) {
@@ -91,18 +92,18 @@ func (h *helper) foldersBetween() []string {
 	return byDepth(slices.Collect(maps.Keys(between)))
 }
 
-// byDepth sorts paths so that a folder comes before what is in it.
+// byDepth sorts paths so that a folder comes before the paths in it.
 func byDepth(paths []string) []string {
 	return slices.SortedStableFunc(slices.Values(paths), func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 }
 
-// mounter makes mounts until one fails.
+// mounter makes mounts, and does nothing more after the first error.
 type mounter struct {
 	err   error
 	taken []takenMount
 }
 
-// takenMount is a mount that is not yet at its place.
+// takenMount is a mount that is not attached to its place yet.
 type takenMount struct {
 	fd    int
 	place string
@@ -114,7 +115,7 @@ func (m *mounter) do(what string, err error) {
 	}
 }
 
-// take makes a mount of a file or folder, for put.
+// take makes a detached mount of a file or folder. put attaches it.
 func (m *mounter) take(from string, flags uint, attributes uint64, place string) {
 	if m.err != nil {
 		return
@@ -129,7 +130,7 @@ func (m *mounter) take(from string, flags uint, attributes uint64, place string)
 	m.taken = append(m.taken, takenMount{fd, place})
 }
 
-// put puts what was taken to its places.
+// put attaches the taken mounts to their places.
 func (m *mounter) put() {
 	for _, t := range m.taken {
 		if m.err == nil {
@@ -140,8 +141,9 @@ func (m *mounter) put() {
 	m.taken = nil
 }
 
-// hideAll puts an empty folder over each folder, and an empty file over each file. What is to be back is
-// taken before it is covered, and put into a folder that has nothing but the way there.
+// hideAll mounts an empty folder over each folder of paths, and an empty file over each file. The
+// folders in back stay visible: each is taken before it is covered. The folder that then covers it
+// contains only the parent folders of back, and the taken mount is attached there.
 func (m *mounter) hideAll(paths, back []string) {
 	const shut = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
 	folder, file := filepath.Join(TempFolder, "folder"), filepath.Join(TempFolder, "file")

@@ -1,6 +1,6 @@
-// Package confine shuts the process that it runs in into a cage and then puts a server in its
-// place. It is all that the program clawai-sandbox does. It knows no policy: internal/cage has
-// read it, and looked at the disk.
+// Package confine builds a cage around its own process and then replaces the process by a server. It
+// contains all that the program clawai-sandbox does for servers. It knows no policy: internal/cage has
+// read the policy and examined the disk before.
 package confine
 
 import (
@@ -14,50 +14,49 @@ import (
 	"unicode/utf8"
 )
 
-// Format is the number of this form of Spec. A helper of another version refuses a Spec that it
-// does not know.
+// Format is the version of the form of Spec. A helper refuses a Spec with another Format.
 const Format = 2
 
 // Spec is a cage as the helper builds it. Every path is absolute, exists, and has no links in it.
 type Spec struct {
 	Format  int      `json:"format"`
-	Enforce bool     `json:"enforce"` // a step that fails ends the start; without it, it is reported
-	Own     bool     `json:"own"`     // the helper was started in namespaces of its own
+	Enforce bool     `json:"enforce"` // if a step fails, the server is not started; otherwise the failure is only reported
+	Own     bool     `json:"own"`     // the helper was started in its own namespaces
 	Network bool     `json:"network"` // the network of the machine is open
-	Hosts   bool     `json:"hosts"`   // a way out to some hosts is made; what it leads to, its other end knows
+	Hosts   bool     `json:"hosts"`   // the helper makes sockets for a proxy, which knows the allowed hosts
 	Forks   bool     `json:"forks"`   // the server may start programs
-	Program string   `json:"program"` // what is run in the helper's place
-	Read    []string `json:"read"`    // what may be read, beside the system's programs
-	Write   []string `json:"write"`   // what may be read and written
-	Hide    []string `json:"hide"`    // what is empty, below a place of Read, of Write or of System
-	Fixed   []string `json:"fixed"`   // what may only be read, below a place of Write
+	Program string   `json:"program"` // path of the program that replaces the helper
+	Read    []string `json:"read"`    // places that may be read, in addition to System
+	Write   []string `json:"write"`   // places that may be read and written
+	Hide    []string `json:"hide"`    // places below those of Read, Write or System that look empty
+	Fixed   []string `json:"fixed"`   // places below those of Write that may only be read
 	Env     []string `json:"env"`     // the names of the variables that the server gets
-	Doors   []Door   `json:"doors"`   // beside the proxy of Hosts, for programs that know of none
+	Doors   []Door   `json:"doors"`   // ways to hosts for programs that cannot use the proxy of Hosts
 	// Back are folders below those of Hide that the server may read in spite of Hide.
 	Back []string `json:"back,omitempty"`
-	// Layered means that whoever started the helper has arranged the mounts (internal/cage/preview):
-	// what is written goes into layers that are thrown away.
+	// Layered means that the mounts are arranged already (internal/cage/preview): every write goes
+	// into layers that are discarded.
 	Layered bool      `json:"layered,omitempty"`
 	Keep    []uintptr `json:"keep,omitempty"` // the capabilities that the program keeps
 }
 
 // Door is a place in the server's own network that leads to a host.
 type Door struct {
-	Name    string `json:"name"`    // is resolved to Address there; "" for an address
-	Address string `json:"address"` // of the network 127.0.0.0/8
+	Name    string `json:"name"`    // programs in the cage resolve it to Address; "" for a door without a name
+	Address string `json:"address"` // an address in 127.0.0.0/8
 	Port    uint16 `json:"port"`
 }
 
 // Report is the message of a helper about the cage. The helper sends it before the server runs.
 type Report struct {
-	Holds  []string `json:"holds,omitempty"`  // what the cage holds, and by what
-	Weaker []string `json:"weaker,omitempty"` // what it should hold, and does not
+	Holds  []string `json:"holds,omitempty"`  // the restrictions in force, and their means
+	Weaker []string `json:"weaker,omitempty"` // restrictions that could not be made
 	Fault  string   `json:"fault,omitempty"`  // why no server was started
 	Code   int      `json:"code,omitempty"`   // the exit code for Fault
 }
 
-// EncodeSpec writes a Spec as one argument. Names of files are bytes, and JSON has only text: so a byte that
-// is not of UTF-8, and %, are written as % and two digits.
+// EncodeSpec encodes a Spec as one argument. File names may hold any bytes, but JSON holds only UTF-8
+// text. So each byte that is not part of valid UTF-8, and each %, is written as % and two digits.
 func EncodeSpec(s *Spec) (string, error) {
 	one := s.withPaths(escapePath)
 	one.Format = Format
@@ -91,7 +90,7 @@ func escapePath(path string) string {
 	return b.String()
 }
 
-// readPath reads what escapePath has written.
+// readPath is the inverse of escapePath.
 func readPath(text string) string {
 	var b strings.Builder
 	for {
@@ -109,7 +108,7 @@ func readPath(text string) string {
 	}
 }
 
-// parseSpec reads a Spec. What it does not know is an error: it may be a wall of the cage.
+// parseSpec parses a Spec. An unknown member is an error, because it may demand a restriction.
 func parseSpec(text string) (s Spec, err error) {
 	from := json.NewDecoder(bytes.NewReader([]byte(text)))
 	from.DisallowUnknownFields()
@@ -124,7 +123,7 @@ func parseSpec(text string) (s Spec, err error) {
 	return s.withPaths(readPath), nil
 }
 
-// ExitFault is the code of a helper that built no cage, and so started no server.
+// ExitFault is the exit code of a helper that could not build the cage and so started no server.
 const ExitFault = 125
 
 // ReportFD is the descriptor on which a helper reports. The server does not get it.

@@ -1,7 +1,7 @@
-// Package hosts is the way out of a cage whose table lists hosts: an HTTP proxy outside, which
-// accepts connections on a socket that lies in the server's own network. What it is asked is
-// hostile. It connects only to addresses that it has looked at, and looks at the server's TLS
-// greeting before it passes anything on.
+// Package hosts is the way out of a cage whose table lists hosts: an HTTP proxy outside the cage,
+// which accepts connections on a socket in the server's own network. It treats every request as
+// hostile. It connects only to addresses that it has checked, and checks the server's TLS greeting
+// before it passes on any byte.
 package hosts
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/clawai/clawai/policy/where/web"
 )
 
-// EventCode is the code of the records of refusals.
+// EventCode is the code of a refusal in the record.
 const EventCode = "host"
 
 // NotListed is the reason for a host that no entry of the list opens.
 const NotListed = "it is not in net of its table"
 
-// Detail returns a refusal as the record has it.
+// Detail returns the text of a refusal for the record.
 func (r Refusal) Detail() string { return "refused " + r.Host + ": " + r.Reason }
 
 // ParseDetail reads what Detail wrote.
@@ -35,11 +35,11 @@ func ParseDetail(text string) (r Refusal, ok bool) {
 	return r, ok
 }
 
-// Bounds of what a server may keep here.
+// Limits on the connections and the memory that one server may use here, and the waiting times.
 const (
 	maxConns   = 256
-	maxRefused = 64 // hosts that are told within a minute
-	maxDials   = 4  // addresses of a name that are tried
+	maxRefused = 64 // refused hosts that are reported within a minute
+	maxDials   = 4  // how many addresses of a name are tried
 	headWait   = 30 * time.Second
 	dialWait   = 15 * time.Second
 	tellAgain  = time.Minute
@@ -49,20 +49,20 @@ const (
 // Proxy is the way out of one cage.
 type Proxy struct {
 	List hostlist.List
-	Not  hostlist.List // what is not reached, whatever List has
-	// Refused is told of what was refused: once per host and minute. It may be nil.
+	Not  hostlist.List // hosts that are refused even if List contains them
+	// Refused is called for each refused host, at most once a minute for one host. It may be nil.
 	Refused func(Refusal)
-	// Resolve asks for the addresses of a name. It is nil but in tests.
+	// Resolve returns the addresses of a name. It is nil except in tests; nil: the system's resolver.
 	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
 
 	mu    sync.Mutex
-	told  map[string]time.Time // when a host was last told
+	told  map[string]time.Time // when the refusal of a host was last reported
 	conns chan struct{}        // has an entry for each connection
 }
 
 // Refusal is a host that a server asked for and did not get.
 type Refusal struct {
-	Host   string // as far as it could be read: a host and a port
+	Host   string // host and port, as far as they could be parsed
 	Reason string
 }
 
@@ -85,7 +85,7 @@ func (p *Proxy) serveAll(l net.Listener, serve func(context.Context, net.Conn)) 
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // there are no descriptors, until a connection ends
+		if err != nil { // probably no descriptors are free until a connection ends
 			time.Sleep(retryWait)
 			continue
 		}
@@ -109,7 +109,7 @@ func (p *Proxy) countConns() chan struct{} {
 	return p.conns
 }
 
-// refusedError is why a host is not reached.
+// refusedError is the reason why a host or a request is refused.
 type refusedError struct {
 	host   string
 	reason string
@@ -122,7 +122,7 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("the sandbox of this server does not let it reach %s: %s", e.host, e.reason)
 }
 
-// tellRefusal reports a refusal, unless that host was told within the last minute.
+// tellRefusal reports a refusal, unless a refusal of the same host was reported within the last minute.
 func (p *Proxy) tellRefusal(r Refusal) {
 	if p.Refused == nil {
 		return
@@ -154,7 +154,7 @@ func (p *Proxy) tellRefusal(r Refusal) {
 // opens reports whether a target may be reached.
 func (p *Proxy) opens(t hostlist.Target) bool { return p.List.Opens(t) && !p.Not.Covers(t) }
 
-// dialTarget connects to a target, if the list opens it: to an address that was looked at.
+// dialTarget connects to a target if the list opens it. It uses only addresses that it has checked.
 func (p *Proxy) dialTarget(ctx context.Context, t hostlist.Target) (net.Conn, error) {
 	if p.Not.Covers(t) {
 		return nil, &refusedError{t.String(), "its client's file shuts it (deniedDomains)"}
@@ -183,13 +183,13 @@ func (p *Proxy) dialTarget(ctx context.Context, t hostlist.Target) (net.Conn, er
 // localhost is this machine.
 const localhost = "localhost"
 
-// findAddrs returns the addresses of a target that may be connected to.
+// findAddrs returns the addresses of a target to which a connection is allowed.
 func (p *Proxy) findAddrs(ctx context.Context, t hostlist.Target) (open []netip.Addr, err error) {
 	switch {
 	case t.Addr.IsValid():
 		return []netip.Addr{t.Addr}, nil // the list names it
 	case t.Name == localhost:
-		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil // whatever a name server says (RFC 6761)
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil // localhost never comes from a name server (RFC 6761)
 	}
 	resolve := p.Resolve
 	if resolve == nil {
@@ -215,7 +215,7 @@ func (p *Proxy) findAddrs(ctx context.Context, t hostlist.Target) (open []netip.
 	return open, nil
 }
 
-// isOwn reports whether an address is one of this machine. If that cannot be found out, it is.
+// isOwn reports whether an address belongs to this machine. It returns true if it cannot find out.
 func isOwn(addr netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	return err != nil || slices.ContainsFunc(all, func(a net.Addr) bool {

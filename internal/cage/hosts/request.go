@@ -25,14 +25,14 @@ type head struct {
 	tunnel bool // CONNECT
 }
 
-// serveConn answers one request. A second one needs a connection of its own.
+// serveConn answers one request. A second request needs another connection.
 func (p *Proxy) serveConn(ctx context.Context, c net.Conn) {
 	defer func() { _ = c.Close() }()
 	_ = c.SetReadDeadline(time.Now().Add(headWait))
 	from := bufio.NewReaderSize(c, maxHead)
 	text, err := peekHead(from)
 	if err != nil && len(text) == 0 {
-		return // it asked nothing
+		return // the client has sent no request
 	}
 	var h head
 	if err == nil {
@@ -52,7 +52,7 @@ func (p *Proxy) serveConn(ctx context.Context, c net.Conn) {
 	}
 }
 
-// refuseRequest tells the server why it does not get what it asked for, and the owner, too.
+// refuseRequest tells the server why its request is refused, and reports the refusal to the owner.
 func (p *Proxy) refuseRequest(c net.Conn, code int, err error) {
 	if refused, ok := errors.AsType[*refusedError](err); ok {
 		host := refused.host
@@ -64,14 +64,14 @@ func (p *Proxy) refuseRequest(c net.Conn, code int, err error) {
 	body := "clawai: " + err.Error() + "\n"
 	_ = c.SetWriteDeadline(time.Now().Add(headWait))
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", code, http.StatusText(code), len(body), body)
-	if tcp, ok := c.(*net.TCPConn); ok { // what the server still sends must not take the answer away
+	if tcp, ok := c.(*net.TCPConn); ok { // closing at once could discard our answer while bytes of the server are unread
 		_ = tcp.CloseWrite()
 		_ = c.SetReadDeadline(time.Now().Add(time.Second))
 		_, _ = io.CopyN(io.Discard, c, maxHead)
 	}
 }
 
-// refuseDial does so for a target that cannot be dialled.
+// refuseDial refuses a request whose target could not be connected to.
 func (p *Proxy) refuseDial(c net.Conn, err error) {
 	code := http.StatusBadGateway
 	if _, ok := errors.AsType[*refusedError](err); ok {
@@ -82,7 +82,7 @@ func (p *Proxy) refuseDial(c net.Conn, err error) {
 
 var endOfHead = []byte("\r\n\r\n")
 
-// peekHead returns a request up to its empty line, and takes nothing from the reader.
+// peekHead returns a request up to its empty line, without consuming bytes of the reader.
 func peekHead(r *bufio.Reader) ([]byte, error) {
 	for {
 		text, _ := r.Peek(r.Buffered())
@@ -98,8 +98,8 @@ func peekHead(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// readHead reads a request more strictly than net/http, which then reads it, too: nothing in it may
-// be understood in two ways.
+// readHead parses a request more strictly than net/http, which parses it afterwards. It refuses
+// everything that could be understood in two ways.
 func readHead(text []byte) (h head, err error) {
 	lines := strings.Split(strings.TrimSuffix(string(text), string(endOfHead)), "\r\n")
 	words := strings.Split(lines[0], " ")
@@ -129,7 +129,7 @@ func readHead(text []byte) (h head, err error) {
 	return h, checkFields(lines[1:], h)
 }
 
-// checkFields refuses fields by which two programs could see two requests, or another host.
+// checkFields refuses header fields that could make another program see two requests or another host.
 func checkFields(lines []string, h head) error {
 	count := map[string]int{}
 	for _, line := range lines {
@@ -168,12 +168,12 @@ func checkFields(lines []string, h head) error {
 	return nil
 }
 
-// isToken reports whether a letter may stand in the name of a field (RFC 9110, section 5.6.2).
+// isToken reports whether a character is allowed in the name of a field (RFC 9110, section 5.6.2).
 func isToken(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }
 
-// hops are the fields of one connection.
+// hops are header fields for one connection only. They are not forwarded.
 var hops = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Upgrade", "Expect"}
 
 func dropHops(fields http.Header) {
@@ -187,7 +187,8 @@ func dropHops(fields http.Header) {
 	}
 }
 
-// servePlain carries out a request without TLS. It is written anew, so nothing is hidden in it.
+// servePlain forwards a request without TLS. It sends the parsed request, not the received bytes, so
+// that nothing can be hidden in them.
 func (p *Proxy) servePlain(ctx context.Context, c net.Conn, r *http.Request, t hostlist.Target) {
 	conn, err := p.dialTarget(ctx, t)
 	if err != nil {
@@ -202,12 +203,12 @@ func (p *Proxy) servePlain(ctx context.Context, c net.Conn, r *http.Request, t h
 	dropHops(r.Header)
 	r.Close = true
 	if r.Header["User-Agent"] == nil {
-		r.Header["User-Agent"] = []string{""} // or one is added
+		r.Header["User-Agent"] = []string{""} // otherwise Go adds its own
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	sent := make(chan struct{})
-	go func() { // some answer before they have read all
+	go func() { // in its own goroutine: some servers answer before they have read the whole request
 		defer close(sent)
 		_ = r.Write(conn)
 	}()
@@ -223,7 +224,7 @@ func (p *Proxy) servePlain(ctx context.Context, c net.Conn, r *http.Request, t h
 	_ = answer.Write(c)
 }
 
-// readAnswer reads the answer to a request, without what comes before it.
+// readAnswer reads the final answer to a request. It skips interim answers (status 1xx).
 func readAnswer(from *bufio.Reader, r *http.Request) (*http.Response, error) {
 	const most = 5
 	for range most {

@@ -30,8 +30,8 @@ func (p *Proxy) serveTunnel(ctx context.Context, c net.Conn, from *bufio.Reader,
 	p.passBytes(ctx, c, conn, from, t)
 }
 
-// serveDoor connects the two without CONNECT. It sends nothing to a client that it refuses, because it
-// does not know the protocol.
+// serveDoor connects a client of a door with the door's target, without CONNECT. It sends no answer to
+// a refused client, because it does not know the protocol.
 func (p *Proxy) serveDoor(ctx context.Context, c net.Conn, t hostlist.Target) {
 	defer func() { _ = c.Close() }()
 	conn, err := p.dialTarget(ctx, t)
@@ -49,7 +49,7 @@ func (p *Proxy) passBytes(ctx context.Context, c, conn net.Conn, from *bufio.Rea
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	back := make(chan struct{})
-	go func() { // a server of some protocols speaks first
+	go func() { // in both directions at once, because in some protocols the target speaks first
 		defer close(back)
 		_, _ = io.Copy(c, conn)
 		closeWrite(c)
@@ -63,8 +63,8 @@ func (p *Proxy) passBytes(ctx context.Context, c, conn net.Conn, from *bufio.Rea
 	<-back
 }
 
-// sendAll passes on what the server sends. If that begins with a TLS greeting, the greeting must be
-// for the host that was asked for.
+// sendAll passes the server's bytes to the target. If they begin with a TLS greeting, the name in the
+// greeting must be that of the target.
 func (p *Proxy) sendAll(c, conn net.Conn, from *bufio.Reader, t hostlist.Target) *refusedError {
 	first, err := from.Peek(1)
 	if err != nil {
@@ -88,8 +88,8 @@ func (p *Proxy) sendAll(c, conn net.Conn, from *bufio.Reader, t hostlist.Target)
 	return nil
 }
 
-// isGreetingFor reports whether the name in a TLS greeting is that of the target. For an address
-// there may be no name, or one that the list opens.
+// isGreetingFor reports whether the name in a TLS greeting is that of the target. If the target is an
+// address, the greeting may have no name, or any name that the list opens.
 func (p *Proxy) isGreetingFor(name string, t hostlist.Target) bool {
 	if t.Addr.IsValid() {
 		named, err := hostlist.ParseTarget(name)
@@ -102,7 +102,7 @@ func (p *Proxy) isGreetingFor(name string, t hostlist.Target) bool {
 // recordOfHandshake is the first byte of a TLS connection (RFC 8446, section 5.1).
 const recordOfHandshake = 22
 
-// readGreeting reads a TLS greeting. It returns the bytes that it has read, and the name in it.
+// readGreeting reads a TLS greeting. It returns the bytes that it has read, and the server name in them.
 func readGreeting(from io.Reader) (greeting []byte, name string, err error) {
 	read, done := &bytes.Buffer{}, errors.New("read")
 	reader := tls.Server(greetingConn{Reader: io.TeeReader(io.LimitReader(from, maxHead), read)}, &tls.Config{ //nolint:gosec // no connection is made
@@ -117,7 +117,7 @@ func readGreeting(from io.Reader) (greeting []byte, name string, err error) {
 	return read.Bytes(), name, nil
 }
 
-// greetingConn is a connection from which is only read.
+// greetingConn is a read-only connection, for the TLS parser.
 type greetingConn struct {
 	io.Reader
 	net.Conn

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/cage/preview/report"
 )
 
-// MaxWait is how long a question may wait for a preview, with all that is around the command.
+// MaxWait is how long a question may wait for a preview, including its preparation and its list.
 const MaxWait = 3 * time.Second
 
 const (
@@ -21,36 +21,36 @@ const (
 	grace    = 200 * time.Millisecond
 )
 
-// places are what commands are tried in. Each may take maxBytes of memory, and as much of files.
-var places = make(chan struct{}, 2)
+// slots limits the number of previews at a time. Each may use maxBytes of memory and maxBytes of files.
+var slots = make(chan struct{}, 2)
 
-// Options are a command and what is around it.
+// Options are a command and its surroundings.
 type Options struct {
-	Text    string   // a shell text; "" if there is Command
+	Text    string   // a shell text; "" if Command is set
 	Command []string // a program and its words
 	Dir     string   // the folder that it starts in; "" for that of this process
 	Home    string
-	Own     []string // clawai's folders and files, which are empty inside
+	Own     []string // clawai's folders and files, which the command sees as empty
 	Env     []string // the variables that the command finds; nil for those of this process
-	Listed  int      // how many changes are listed; 0: as many as a person reads
-	// Wait is how long all may take; 0 for MaxWait. The command gets three quarters of it.
+	Listed  int      // how many changes are listed; 0: maxList, which a person can read
+	// Wait is the time limit of Run; 0 for MaxWait. The command may run for three quarters of it.
 	Wait time.Duration
 }
 
-// Run runs a command and returns what it did, within Options.Wait. A Result with a Fault says why there
-// is no preview. The command has changed nothing then, and changes nothing later.
+// Run runs a command and returns what it did, within Options.Wait. If there is no preview, the Fault of
+// the Result is the reason. The command never changes anything outside its layers.
 func Run(ctx context.Context, o Options) *report.Result {
 	o.Wait = cmp.Or(o.Wait, MaxWait)
 	ctx, stop := context.WithTimeout(ctx, o.Wait)
 	defer stop()
 	select {
-	case places <- struct{}{}:
+	case slots <- struct{}{}:
 	case <-ctx.Done():
 		return &report.Result{Fault: "too many commands are tried at this moment"}
 	}
 	done := make(chan *report.Result, 1)
 	go func() {
-		defer func() { <-places }()
+		defer func() { <-slots }()
 		result, err := run(ctx, o)
 		if err != nil {
 			result = &report.Result{Fault: err.Error()}
@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) *report.Result {
 	case <-ctx.Done():
 		select {
 		case result = <-done:
-		case <-time.After(grace): // the disk does not answer
+		case <-time.After(grace): // the helper hangs, for example because the disk does not answer
 			result = &report.Result{Fault: fmt.Sprintf("it was not ready within %s", o.Wait)}
 		}
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// maxResult bounds what the helper may write.
+// maxResult is the largest size of the helper's output in bytes.
 const maxResult = 64 << 20
 
 func run(ctx context.Context, o Options) (*report.Result, error) {
@@ -49,7 +49,7 @@ func run(ctx context.Context, o Options) (*report.Result, error) {
 	return result, err
 }
 
-// runHelper starts the helper in namespaces of its own, and reads what it says.
+// runHelper starts the helper in its own namespaces, and reads its result.
 func runHelper(ctx context.Context, words, env []string) (*report.Result, error) {
 	ours, theirs, err := os.Pipe()
 	if err != nil {
@@ -69,7 +69,7 @@ func runHelper(ctx context.Context, words, env []string) (*report.Result, error)
 		return nil, fmt.Errorf("this system lets no user make namespaces: %w", err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // with its first process the namespace ends, and all that runs in it
+	go func() { ended <- cmd.Wait() }() // the end of this process, the first of its namespace, ends all processes in it
 	out, err := io.ReadAll(io.LimitReader(ours, maxResult))
 	result := &report.Result{}
 	if err == nil {
@@ -88,11 +88,12 @@ func runHelper(ctx context.Context, words, env []string) (*report.Result, error)
 	return result, err
 }
 
-// powers are what the helper needs in its namespaces. They open nothing outside.
+// powers are the capabilities that the helper needs in its namespaces. They count only there.
 var powers = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_RAW, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP,
 	unix.CAP_KILL, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN, unix.CAP_SYS_PTRACE}
 
-// rootPowers are what a command of root keeps, over files of the users of its namespace.
+// rootPowers are the capabilities that a command of root keeps. They count only for files of users that
+// its namespace knows.
 var rootPowers = []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_SETGID, unix.CAP_SETUID}
 
 func namespaces() (*syscall.SysProcAttr, error) {
@@ -106,7 +107,7 @@ func namespaces() (*syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
 		return attr, nil
 	}
-	var err1, err2 error // root has files of all users
+	var err1, err2 error // root may own files of all users, so all users are mapped
 	attr.UidMappings, err1 = readMap("/proc/self/uid_map")
 	attr.GidMappings, err2 = readMap("/proc/self/gid_map")
 	attr.GidMappingsEnableSetgroups = true
@@ -132,7 +133,7 @@ func readMap(path string) (all []syscall.SysProcIDMap, err error) {
 	return all, nil
 }
 
-// newSpec looks at the disk.
+// newSpec examines the disk and returns the Spec for the helper.
 func newSpec(o *Options) (*layer.Spec, error) {
 	spec := &layer.Spec{Command: o.Command, Time: o.Wait * 3 / 4, Until: o.Wait * 9 / 10, Bytes: maxBytes, Listed: cmp.Or(o.Listed, maxList)}
 	var err error
@@ -208,8 +209,8 @@ func ancestors(dir, home string) (all []string) {
 	return all
 }
 
-// findFolders returns the folders over which layers are put: all in which this user could write
-// something, as far as that can be told without reading the whole disk.
+// findFolders returns the folders that get layers: those in which this user can write, as far as they
+// can be found without reading the whole disk.
 func findFolders(dir, home, text string) (all []string) {
 	add := func(path string) {
 		real, err := filepath.EvalSymlinks(path)
@@ -236,8 +237,8 @@ func findFolders(dir, home, text string) (all []string) {
 	return all
 }
 
-// isMachine reports whether a path, without its first slash, leads to the kernel, to devices or to
-// running services: nothing there can be written in a layer, but for the shared memory.
+// isMachine reports whether a path, without its first slash, belongs to the kernel, to devices or to
+// running services. Such a folder gets no layer, except /dev/shm.
 func isMachine(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return slices.Contains([]string{"proc", "sys", "dev", "run"}, first) && path != "dev/shm"

@@ -1,5 +1,5 @@
 // Package seatbelt writes a cage as a profile of Seatbelt, the sandbox of macOS. It is pure. The
-// profiles were never run by their makers: macOS is not among the systems on which clawai is tested.
+// developers have never run these profiles, because clawai is not tested on macOS.
 package seatbelt
 
 import (
@@ -17,9 +17,9 @@ var system = []string{
 	"/private/etc/services", "/private/etc/ssl", "/private/var/db/timezone", "/private/var/select", "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/dtracehelper",
 }
 
-// Profile returns the profile for a cage, with a folder for temporary files. A list of hosts is no
-// network: there is no way out to some of them. A later line of a profile counts more than an earlier
-// one.
+// Profile returns the profile for a cage. temp is the server's folder for temporary files. If the cage
+// lists hosts, the server gets no network, because there is no proxy on macOS. A later line of a
+// profile overrides an earlier one.
 func Profile(s *confine.Spec, temp string) (string, error) {
 	w := &writer{}
 	w.line("(version 1)")
@@ -48,7 +48,7 @@ func Profile(s *confine.Spec, temp string) (string, error) {
 	return w.text.String(), w.err
 }
 
-// writer writes a profile until something cannot be written.
+// writer writes a profile and keeps the first error.
 type writer struct {
 	text strings.Builder
 	err  error
@@ -68,9 +68,8 @@ func (w *writer) places(rule string, paths []string) {
 	}
 }
 
-// Quote writes a path as a string of a profile. In such a string, a backslash and a double quote are
-// escaped, and nothing else has a meaning. A control character is refused: how a profile reads it was
-// never seen.
+// Quote returns a path as a string of a profile. Only backslash and double quote need an escape. Quote
+// refuses control characters, because it is not known how Seatbelt reads them.
 func Quote(path string) (string, error) {
 	if !strings.HasPrefix(path, "/") || !utf8.ValidString(path) || strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "", fmt.Errorf("%q cannot be a place of a sandbox on macOS", path)

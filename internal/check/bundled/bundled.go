@@ -1,6 +1,6 @@
-// Package bundled tries a bundle before it counts: its policy must load as a layer, and its fixtures
-// must get the answers that they expect. Who makes a bundle and each laptop that takes it run the same
-// trial, so that what one refuses never reaches the others.
+// Package bundled tries a bundle before it takes effect: its policy must load as a layer, and its
+// fixtures must get the answers that they expect. The author of a bundle and each laptop that takes
+// it run the same trial, so a bundle that the author could publish is not refused by a laptop.
 package bundled
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// layerName is the name of the layer that a bundle is.
+// layerName names the layer that Try makes of a bundle.
 const layerName = "organisation"
 
 // home is what ~ means in fixtures, the same on every machine.
 const home = "/home/user"
 
-// AllowAll is the policy below the bundle in the trial: it allows whatever can be asked for, so that each
-// answer is the bundle's.
+// AllowAll is the policy below the bundle in the trial: it allows every request, so that each
+// answer comes from the bundle.
 const AllowAll = `
 [[rule]]
 action = "allow"
@@ -42,11 +42,11 @@ action = "allow"
 method = "**"
 `
 
-// Outcome is what a trial found.
+// Outcome is the result of a trial.
 type Outcome struct {
 	Rules    *policy.Policy // the bundle's policy as a layer
 	Summary  check.Summary
-	Problems []string // a fixture each, with why it failed; nil if the bundle may count
+	Problems []string // one text for each failed fixture: its name and the reason; nil if the bundle passed
 }
 
 // Err returns an error that names the first problem; nil if there is none.
@@ -61,8 +61,9 @@ func (o *Outcome) Err() error {
 	}
 }
 
-// Try tries a bundle. path names its policy in errors and positions. o says how the policy is read on
-// this machine: its Pack gets the text of a pack that the bundle holds.
+// Try tries a bundle. path names its policy in errors and positions. o holds the settings for
+// parsing on this machine; Try replaces its Layer, Above, Calls, Disk and Pack. pack parses the
+// text of a pack that the bundle holds.
 func Try(b *bundle.Bundle, path string, o policy.Options, pack func(path string, src []byte) (policy.Pack, error)) (*Outcome, error) {
 	o.Layer, o.Above, o.Calls, o.Disk = layerName, nil, nil, nil
 	o.Pack = func(x policy.PackFile) (policy.Pack, error) {

@@ -90,7 +90,7 @@ func listMutants(d *document) []Mutant {
 
 type mutator struct {
 	*document
-	scope *scope // of the current rule
+	scope *scope // scope of the current rule
 	out   []Mutant
 }
 

@@ -20,7 +20,7 @@ const (
 	NewlyAllowed  ChangeKind = "newly_allowed"     // was denied, is allowed
 	NoLongerAsked ChangeKind = "no_longer_asked"   // a person was asked; now the call is allowed
 	LimitChanged  ChangeKind = "limit_changed"     // allowed before and after, under another limit
-	Approvers     ChangeKind = "approvers_changed" // asked before and after, and others can allow it
+	Approvers     ChangeKind = "approvers_changed" // asked before and after, but of other approvers
 	NewlyAsked    ChangeKind = "newly_asked"       // was denied or allowed; now a person is asked
 	AskedInBand   ChangeKind = "asked_in_band"     // a person was asked only outside the client; now the client may ask
 	AskedOutside  ChangeKind = "asked_out_of_band" // the client could ask; now a person is asked only outside it

@@ -57,7 +57,7 @@ type CallDocument struct {
 	At      *time.Time      `json:"at,omitempty"`
 	Cwd     string          `json:"cwd,omitempty"`
 	OS      string          `json:"os,omitempty"`
-	Who     []string        `json:"who,omitzero"` // absent: not known; so are Roles and Groups
+	Who     []string        `json:"who,omitzero"` // absent: not known; the same holds for Roles and Groups
 	Roles   []string        `json:"roles,omitzero"`
 	Groups  []string        `json:"groups,omitzero"`
 	Env     string          `json:"env,omitempty"`

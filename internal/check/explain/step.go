@@ -301,7 +301,7 @@ func (e *Explanation) maybeMatches(rule int) bool {
 			return false
 		case s.Match == where.Maybe:
 			k, _ := policy.CallKeyOf(s.At.Key)
-			found = found || k.Proof != policy.Tightening // the line about the condition tells of such a key
+			found = found || k.Proof != policy.Tightening // for such a key, the line about the condition already explains the maybe
 		}
 	}
 	return found

@@ -13,11 +13,11 @@ import (
 
 // member is one argument of a call.
 type member struct {
-	name  string
-	texts []string        // the value, if it is a string or a list of strings
-	word  string          // the value, if it is a boolean or a natural number
-	value json.RawMessage // the value; "" (an empty JSON string) in place of a long value
-	lost  bool            // the record does not contain the value, because it was redacted
+	name     string
+	texts    []string        // the value, if it is a string or a list of strings
+	word     string          // the value, if it is a boolean or a natural number
+	value    json.RawMessage // the value; "" (an empty JSON string) in place of a long value
+	redacted bool            // the record does not contain the value, because it was redacted
 }
 
 // parseMembers returns the arguments of a call. ok is false if a rule cannot name some argument:
@@ -42,7 +42,7 @@ func parseMembers(args []byte) (all []member, ok bool) {
 }
 
 func (m *member) readValue() {
-	m.lost = redact.IsRedacted(string(m.value))
+	m.redacted = redact.IsRedacted(string(m.value))
 	if len(m.value) > maxMember {
 		m.value = json.RawMessage(`""`)
 		return

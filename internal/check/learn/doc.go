@@ -9,7 +9,7 @@
 //     folder in which at least MinFiles different files were seen, a web host,
 //     or the exact value;
 //   - no folder is the root, a home, a parent of homes, or one of the first
-//     two levels below the root; none is a hidden folder of a home, a system
+//     two levels below the root; nor is it a hidden folder of a home, a system
 //     folder, a folder of clawai's own, or a folder with keys;
 //   - a rule for a tool that runs, deletes or sends requires the exact value
 //     of every argument;

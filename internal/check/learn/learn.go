@@ -65,7 +65,7 @@ type Learner struct {
 	channels  map[string]answer // the last answer of a person, by session
 	Skipped   map[string]int    // number of calls from which no rule was learned, by the reason
 	Seen      int               // number of decisions
-	sources   []policy.Source   // of the extended policy
+	sources   []policy.Source   // rules of the extended policy, before learning
 	extends   bool              // the extended policy has rules above which no rule can be written
 }
 

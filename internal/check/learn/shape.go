@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// shapeRule returns the rule that is learned from one call, or the reason why none is.
+// shapeRule returns the rule that is learned from one call, or the reason why no rule is learned.
 func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, string) {
 	r := &Rule{Subject: s.call.Subject, Name: s.call.Names[0], Server: s.call.Server, Above: s.rule, Class: t.class, asked: s.asked, links: l.o.Links}
 	if r.Subject == policy.ResourceSubject {
@@ -30,7 +30,7 @@ func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, stri
 			r.Conditions = append(r.Conditions, c)
 		case t.places[m.name]:
 			c := Condition{Arg: m.name}
-			if len(m.texts) == 0 || m.lost {
+			if len(m.texts) == 0 || m.redacted {
 				return nil, "an argument that says where, and cannot be named"
 			}
 			for _, text := range m.texts {
@@ -65,7 +65,7 @@ func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, stri
 func (l *Learner) pinArgument(m *member) (c Condition, why string) {
 	c.Arg = m.name
 	switch {
-	case m.lost:
+	case m.redacted:
 		return c, "a secret, or a long text, in what executes"
 	case m.word != "":
 		c.Globs = []string{m.word}

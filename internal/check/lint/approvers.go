@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findFewApprovers finds rules that want more approvals than the persons whom they name. How many have a
-// role, or belong to a group, only the team's centre knows.
+// findFewApprovers finds rules that want more approvals than the persons whom they name. It skips
+// rules that name a role or a group, because only the team's centre knows their members.
 func findFewApprovers(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		a := r.Approval

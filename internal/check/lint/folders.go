@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findUnreadFolders finds folders in a list by which rules let tools act and never read, if other
-// lists open folders for reading and do not have these.
+// findUnreadFolders finds folders that rules open, by a list, only to tools that act. It reports
+// them only if rules open other folders for reading, because then the owner probably forgot these.
 func findUnreadFolders(l *linter) {
 	var acts, reads []string // names of lists
 	for i := range l.sources {

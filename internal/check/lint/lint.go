@@ -1,7 +1,7 @@
 // Package lint finds probable mistakes in a policy, such as rules that no call reaches, denials
-// whose calls an allow above takes, and globs in the syntax of another glob language. It proves its
-// statements about calls (internal/check/prove), and shows them with a call that the policy has
-// judged. The package does no I/O.
+// that do not get some of their calls because of an allow above, and globs in the syntax of another
+// glob language. It proves its statements about calls (internal/check/prove), and shows them with a
+// call that the policy has judged. The package does no I/O.
 package lint
 
 import (

@@ -12,8 +12,9 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// compareSandboxes compares the table of each sandbox with the rules that name its server: what a
-// rule allows and the sandbox closes, and what the sandbox opens and no rule asks for.
+// compareSandboxes compares the table of each sandbox with the rules that name its server. It
+// reports what a rule allows but the sandbox closes, and what the sandbox opens but no rule asks
+// for.
 func compareSandboxes(l *linter) {
 	for _, t := range l.policy.CageTables() {
 		if t.Level <= policy.CageOff {
@@ -29,7 +30,7 @@ func compareSandboxes(l *linter) {
 	}
 }
 
-// findClosed finds what a rule allows and a sandbox does not open.
+// findClosed reports the places and hosts that a rule allows and a sandbox does not open.
 func (l *linter) findClosed(t *policy.CageTable, a *propose.Asked) {
 	key, open := "read", slices.Concat(t.Read, t.Write)
 	if a.Changes {
@@ -60,8 +61,8 @@ func (l *linter) findClosed(t *policy.CageTable, a *propose.Asked) {
 	}
 }
 
-// findUnasked finds what a sandbox opens and no rule asks for. A rule that names no place may ask
-// for any.
+// findUnasked reports the places that a sandbox opens and no rule asks for, and a network open to
+// every host if rules name hosts. A rule that names no place may ask for any.
 func (l *linter) findUnasked(t *policy.CageTable, asked []propose.Asked) {
 	tell := func(key, what string) {
 		l.addFinding(&policy.Source{Rule: policy.Rule{Pos: t.Pos}, From: t.From}, policy.Position{}, check.Finding{Code: SandboxOpens,
@@ -89,8 +90,8 @@ func (l *linter) findUnasked(t *policy.CageTable, asked []propose.Asked) {
 	}
 }
 
-// isComparable reports whether a place can be compared with others as text: ~ and ${cwd} stand for
-// folders that are not known here.
+// isComparable reports whether a place can be compared with the places in others as text: ~ and
+// ${cwd} stand for folders that are not known here.
 func isComparable(place string, others []string) bool {
 	return !slices.ContainsFunc(others, func(o string) bool {
 		return strings.HasPrefix(o, "$") != strings.HasPrefix(place, "$") || strings.HasPrefix(o, "~") != strings.HasPrefix(place, "~")

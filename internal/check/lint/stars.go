@@ -49,7 +49,7 @@ func namesPlaces(r *policy.Source, a policy.ArgSource) bool {
 type stop struct {
 	near    string // a text that the glob matches
 	deep    string // a text with one more slash, which the glob does not match
-	tail    string // the end of a text that begins with a folder and does not match; "" when the glob fixes the beginning
+	tail    string // after a folder's path, this text completes a path that does not match; "" when the glob fixes the beginning
 	wide    string // the glob that was perhaps intended
 	literal bool   // the place is the beginning of the glob: a relative path, which matches in no folder
 	within  bool   // the star is between a folder and the end of a file name, as in src/*.go

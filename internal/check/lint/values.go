@@ -165,7 +165,7 @@ func nameFamily(name string) []string {
 	return nil
 }
 
-// areAkin reports whether two names can mean the same.
+// areAkin reports whether two names of arguments can have the same meaning.
 func areAkin(a, b string) bool {
 	f, g := nameFamily(a), nameFamily(b)
 	return f != nil && g != nil && (f[0] == g[0] || slices.Contains(f, strings.ToLower(b)))

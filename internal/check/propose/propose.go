@@ -1,6 +1,6 @@
-// Package propose makes a table for a server's sandbox (docs/sandbox.md) of what the policy lets the
-// server be asked, what its command and its client's entry name, and what the catalogue knows. It
-// looks at no disk by itself.
+// Package propose makes the table of a server's sandbox (docs/sandbox.md). It takes places and
+// hosts from the rules about the server, from its command and its client's entry, and from the
+// catalogue. The package itself does not read the disk (Server.Look).
 package propose
 
 import (
@@ -25,46 +25,46 @@ import (
 // Variable is a variable of a client's entry.
 type Variable struct{ Name, Value string }
 
-// Server is what is known of a server.
+// Server holds the known facts about a server.
 type Server struct {
 	Name    string
 	Command []string // as the client starts it
 	Env     []Variable
-	Known   *servers.KnownServer // nil: the catalogue does not know it
+	Known   *servers.KnownServer // nil if the catalogue does not know the server
 	Home    string
-	// Launcher is the launcher that downloads the server at each start; "" for none, and where the server
-	// is installed.
+	// Launcher is the launcher that downloads the server at each start; "" if there is none, or if
+	// the server is installed.
 	Launcher string
-	// Look tells what is at a path: whether anything is, and whether it is a folder.
+	// Look reports whether something exists at a path, and whether it is a folder.
 	Look func(path string) (there, folder bool)
 }
 
-// Value is one entry of a list, and what it comes from.
+// Value is one entry of a list, with the reasons for it.
 type Value struct {
 	Text string
 	Why  []string
 
-	byChance bool // of a place: the rules that name it are about no server, and name none of its tools
+	byChance bool // for a place: it is named only by rules for all servers that match the server's tools by a wildcard
 }
 
-// Table is a table for a sandbox.
+// Table is the proposed table of a sandbox.
 type Table struct {
 	Server           string
 	Read, Write, Net []Value
 	Env              []Value
-	Source           string   // what the catalogue knows of the server
-	Note             string   // what the catalogue tells the owner
-	Left             []string // what the rules or the command name, and the table does not open, and why
+	Source           string   // a phrase: whether the catalogue knows the server and has a sandbox for it
+	Note             string   // the catalogue's note for the owner
+	Left             []string // sentences about what the rules or the command name and the table does not open
 }
 
 // proposer makes one table.
 type proposer struct {
 	s     Server
 	table Table
-	// opened and changed are the places that rules name for tools that read, and for those that do
-	// more; ruled says that there are such rules at all.
+	// opened holds the places that rules name for tools that only read. changed holds the places
+	// that rules name for other tools.
 	opened, changed []Value
-	anyRead         []string // rules that let tools read without naming a place
+	anyRead         []string // descriptions of the rules that let tools read without naming a place
 	anyChange       []string
 }
 
@@ -88,8 +88,8 @@ func NewTable(p *policy.Policy, s Server) *Table {
 	return &o.table
 }
 
-// toolsOf returns the tools of the server that a rule lets through or asks about, as it names them;
-// nil if there are none.
+// toolsOf returns the server's tools that a rule allows or asks about, or nil. If the catalogue
+// does not list the server's tools, it returns the names in the rule.
 func (o *proposer) toolsOf(s *policy.Source) (tools []string) {
 	if s.Subject != policy.ToolSubject || s.Action != policy.Allow && s.Action != policy.Prompt || s.Servers != nil && !matchesAny(s.Servers, o.s.Name) {
 		return nil
@@ -122,12 +122,13 @@ func (o *proposer) onlyReads(tool string) bool {
 	return learn.ClassOf(tool) == learn.Reads
 }
 
-// addRule takes places and hosts from a rule.
+// addRule adds the places and hosts that a rule names.
 func (o *proposer) addRule(s *policy.Source, tools []string) {
 	reads := !slices.ContainsFunc(tools, func(tool string) bool { return !o.onlyReads(tool) })
 	why := describeRule(s, tools)
-	// A wildcard for all servers may meet a tool that its author never thought of. It narrows what
-	// the server is started with, and opens nothing by itself.
+	// A wildcard in a rule for all servers may match a tool that the rule's author did not think
+	// of. So such a rule opens no place by itself. It only lets addPlace open a place from the
+	// server's command.
 	byChance := s.Servers == nil && o.s.Known != nil && !slices.ContainsFunc(s.Names, func(name string) bool { return slices.Contains(tools, name) })
 	into, whole := &o.changed, &o.anyChange
 	if reads {
@@ -171,15 +172,15 @@ func namedBy(s *policy.Source) (places, hosts []string) {
 	return places, hosts
 }
 
-// Asked is what one rule lets a server be asked for.
+// Asked holds the places and hosts that calls of a server may name under one rule.
 type Asked struct {
 	Rule    *policy.Source
-	Places  []string // none: any place, or none at all
-	Changes bool     // its tools do more than read
+	Places  []string // empty if the rule names no place: calls may then name any place, or none
+	Changes bool     // some of its tools do more than read
 	Hosts   []string
 }
 
-// ListAsked returns what the rules that name a server let it be asked for.
+// ListAsked returns an Asked for each rule that names the server.
 func ListAsked(p *policy.Policy, server string) (all []Asked) {
 	o := &proposer{s: Server{Name: server}}
 	for _, s := range p.Sources() {
@@ -201,7 +202,7 @@ func addPlaceOf(into *[]Value, place, why string, byChance bool) {
 	(*into)[slices.IndexFunc(*into, func(v Value) bool { return v.Text == place })].byChance = byChance && !sure
 }
 
-// describeRule says in few words what a rule has to do with the server.
+// describeRule returns the position of a rule, and the tools that it allows or asks about.
 func describeRule(s *policy.Source, tools []string) string {
 	verb := "allows "
 	if s.Action == policy.Prompt {
@@ -264,10 +265,11 @@ func (o *proposer) addHost(host, why string) {
 	addValue(&o.table.Net, e.String(), why)
 }
 
-// ports are the usual ports of addresses that commands and variables hold.
+// ports holds, by scheme, the usual port of the addresses in commands and variables.
 var ports = map[string]string{"http": "80", "https": "443", "postgres": "5432", "postgresql": "5432", "mysql": "3306", "mariadb": "3306", "redis": "6379", "rediss": "6379", "mongodb": "27017", "amqp": "5672"}
 
-// addOwnPlaces takes what the command and the entry name: folders, files, addresses.
+// addOwnPlaces adds the folders, files and addresses in the server's command and in its client's
+// entry.
 func (o *proposer) addOwnPlaces() {
 	for i, word := range o.s.Command {
 		if i == 0 {
@@ -284,7 +286,7 @@ func (o *proposer) addOwnPlaces() {
 	}
 }
 
-// addOwn takes a place or an address that the server is started with.
+// addOwn adds a place or an address from the server's command or variables.
 func (o *proposer) addOwn(text, why string) {
 	if u, err := url.Parse(text); err == nil && u.Host != "" && ports[u.Scheme] != "" {
 		port := u.Port()
@@ -315,7 +317,8 @@ func (o *proposer) addOwn(text, why string) {
 	o.addPlace(path, why)
 }
 
-// isProgram reports whether a path is what the server is run by, which its sandbox opens by itself.
+// isProgram reports whether a path is a program file, judged by its ending. The sandbox opens the
+// server's own program by itself.
 func (o *proposer) isProgram(path string) bool {
 	if _, folder := o.s.Look(path); folder {
 		return false
@@ -323,7 +326,8 @@ func (o *proposer) isProgram(path string) bool {
 	return slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".jar", ".sh"}, filepath.Ext(path))
 }
 
-// addPlace opens a place that the server is started with, as far as the rules let it be asked for.
+// addPlace opens a place from the server's command or variables, but only the part of it that rules
+// let the server be asked for.
 func (o *proposer) addPlace(path, why string) {
 	place := o.shortenPath(path)
 	narrow := func(into *[]Value, ruled []Value, whole []string) {
@@ -347,7 +351,7 @@ func (o *proposer) addPlace(path, why string) {
 	}
 }
 
-// addKnown takes what the catalogue knows, if the server has run in such a sandbox.
+// addKnown adds the hosts and variables of the catalogue's sandbox for the server, if there is one.
 func (o *proposer) addKnown() {
 	switch k := o.s.Known; {
 	case k == nil:
@@ -366,8 +370,8 @@ func (o *proposer) addKnown() {
 	}
 }
 
-// settlePlaces adds what rules name by themselves, leaves out what stays shut, and what is open
-// already.
+// settlePlaces adds the places that rules name. Then it removes places that stay shut, that do not
+// exist, or that another place already opens.
 func (o *proposer) settlePlaces() {
 	for _, r := range o.changed {
 		if !r.byChance {
@@ -417,14 +421,14 @@ func (o *proposer) canLoad(place string, write bool) bool {
 	return err == nil
 }
 
-// dropCovered takes out of a list what a place of another list opens.
+// dropCovered removes from a list the places that lie in a place of another list.
 func dropCovered(list *[]Value, others []Value) {
 	*list = slices.DeleteFunc(*list, func(v Value) bool {
 		return slices.ContainsFunc(others, func(o Value) bool { return IsBelow(v.Text, o.Text) })
 	})
 }
 
-// dropInner takes out of a list what lies in another place of it.
+// dropInner removes from a list the places that lie in another place of the same list.
 func dropInner(list *[]Value) {
 	all := slices.Clone(*list)
 	*list = slices.DeleteFunc(*list, func(v Value) bool {

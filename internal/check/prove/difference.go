@@ -19,7 +19,8 @@ func AnswerBy(a policy.Action, r *policy.Rule) Answer {
 	return Answer{Action: a, OutOfBand: r != nil && r.OutOfBand, Approval: approvalOf(a, r), Rule: r}
 }
 
-// approvalOf returns who must allow what an answer asks, in words.
+// approvalOf returns, in words, who must allow the call if the answer is a prompt. It returns ""
+// for other answers, and for a prompt to the person at the machine.
 func approvalOf(a policy.Action, r *policy.Rule) string {
 	if a != policy.Prompt || r == nil {
 		return ""

@@ -9,10 +9,11 @@ import (
 	readings "github.com/clawai/clawai/policy/reading"
 )
 
-// An argument that a rule does not name is a further argument. An allow with conditions on arguments
-// matches only perhaps if the call has a further argument that looks like a path, a URL or a
-// command. A rule with args_only does not match a call with any further argument (policy.Further).
-// Such rules watch for further arguments. A proof treats a rule that watches as follows:
+// An argument that a rule does not name is a further argument. An allow with conditions on
+// arguments matches only perhaps if the call has a further argument that looks like a path, a URL
+// or a command. A rule with args_only does not match a call with any further argument
+// (policy.Further). We say that both kinds of rules watch for further arguments. A proof treats
+// such a rule as follows:
 //
 //   - If calls have only the arguments that the needed rules name (question.bare), and the rule has
 //     no args_only, it covers a call only if the texts of the further arguments are surely innocent.

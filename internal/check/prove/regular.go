@@ -9,8 +9,8 @@ import (
 )
 
 // regular is the language of a regular expression: the texts that the expression matches from the
-// first to the last character. Regular languages can be compared like globs: one includes another
-// when no text leads the automaton of the other to accept and its own automaton not to accept.
+// first to the last character. Regular languages can be compared like globs: language A includes
+// language B if no text exists that B's automaton accepts and A's automaton does not accept.
 type regular struct {
 	expr string
 	prog *syntax.Prog

@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// search visits the states of one product of automata, breadth first. If for every continuation of
-// the text one state leads to acceptance by at most the same languages to avoid as another state, it
-// drops the other state. These are the antichains of De Wulf, Doyen, Henzinger and Raskin (CAV 2006):
-// they decide inclusion without visiting most of the subsets of states.
+// search visits the states of one product of automata, breadth first. It drops a state if another
+// state is at least as good: whatever text follows, the other state leads to acceptance by no
+// further language to avoid. These are the antichains of De Wulf, Doyen, Henzinger and Raskin (CAV
+// 2006): they decide inclusion without visiting most of the subsets of states.
 type search struct {
 	variant
 	number  int // number of the branch; see option.branch

@@ -157,7 +157,7 @@ func (c *Call) KnownPart() (part policy.Call, missing []string, ok bool) {
 // IsCut reports whether the record lacks arguments whose names are not known.
 func (c *Call) IsCut() bool { return c.Missing.open }
 
-// withoutMembers returns a JSON object without some members; nil if it is none.
+// withoutMembers returns a JSON object without some members; nil if it is not an object.
 func withoutMembers(object []byte, names []string) []byte {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

@@ -358,7 +358,7 @@ func joinOutcome(a policy.Action, words []string) string {
 }
 
 // isWithheld reports whether the client gets nothing of the reply. A list entry with a prompt is
-// withheld, because the proxy asks nobody about list entries.
+// withheld, because the proxy asks no person about list entries.
 func (r *Reply) isWithheld(d *policy.Decision) bool {
 	return d.Action == policy.Deny || d.Action == policy.Prompt && r.on == policy.OnList
 }

@@ -1,5 +1,6 @@
-// Package traced reads what strace wrote of a server: which files it opened and changed, and where
-// it connected to. Only what worked counts. The package is pure.
+// Package traced reads the output of strace about a server: which files the server opened and
+// changed, and to which addresses it connected. It skips system calls that failed, except
+// connections to hosts. The package is pure.
 package traced
 
 import (
@@ -14,7 +15,7 @@ import (
 // Calls are the system calls that strace must write down.
 const Calls = "open,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,rmdir,truncate,link,linkat,symlink,symlinkat,connect"
 
-// Seen is what a program did. The lists are sorted.
+// Seen holds the files and addresses that a program used. The lists are sorted.
 type Seen struct {
 	Read    []string // files and folders that it opened for reading
 	Written []string // files and folders that it wrote, made or removed
@@ -79,7 +80,7 @@ func (s *Seen) addConnect(arguments string, worked bool) {
 		if strings.Contains(host, ":") {
 			host = "[" + host + "]"
 		}
-		s.Hosts = append(s.Hosts, host+":"+m[1]) // also what nobody answered: it was wanted
+		s.Hosts = append(s.Hosts, host+":"+m[1]) // also after a failure: the program needs this host
 		return
 	}
 	if m := expressions().quoted.FindStringSubmatch(arguments); m != nil && worked {

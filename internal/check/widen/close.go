@@ -19,12 +19,12 @@ type Closing struct {
 	Next     []byte // the policy with the new rules
 	Line     int    // line of the first new rule
 	Old, New *policy.Policy
-	Changes  []diff.Change // for each rule that opened the folder a call that is now refused
+	Changes  []diff.Change // for each rule that opened the folder, one call that is now refused
 }
 
-// CloseFolder returns the policy with rules above all others that deny what names the folder, in any
-// argument and in the text of a command. real is where the folder leads, if that is another place.
-// The rules open nothing, because they only deny.
+// CloseFolder returns the policy with new rules above all others. They deny each call that names
+// the folder in an argument or in the text of a command. real is the folder's path with links
+// resolved; "" if the path has no links. The rules open nothing, because they only deny.
 func CloseFolder(src []byte, o Options, real string) (*Closing, error) {
 	old, err := policy.Parse(o.File, src, o.Parse)
 	if err != nil {
@@ -80,7 +80,7 @@ func spellings(folder, home string) []string {
 	return []string{"(?:" + strings.Join(all, "|") + ")/" + regexp.QuoteMeta(rest)}
 }
 
-// maxClosed is how many calls show what is closed.
+// maxClosed bounds the number of calls that show the effect.
 const maxClosed = 8
 
 // closedCalls returns calls about a file of the folder that the old policy allows or asks about and the
@@ -117,7 +117,7 @@ func closedCalls(old, next *policy.Policy, o Options) (all []diff.Change) {
 			try(newCall(s, server, map[string]any{"command": "cat " + file}))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b diff.Change) int { return cmp.Compare(b.Old.Action, a.Old.Action) }) // what was allowed first
+	slices.SortStableFunc(all, func(a, b diff.Change) int { return cmp.Compare(b.Old.Action, a.Old.Action) }) // calls that were allowed come before calls that were asked about
 	return all[:min(len(all), maxClosed)]
 }
 

@@ -12,9 +12,9 @@ import (
 )
 
 // CheckFolder returns an error for a folder that must not be opened, by its name or by where it
-// leads: the home folder and those above it, one that no rule can name, a place of keys, clawai's own
-// folders with those above them, and one behind a link. It needs the disk. If the folder is not
-// there, it checks the part of the path that is.
+// leads: the home folder and those above it, one that no rule can name, a place of keys, clawai's
+// own folders with those above them, and one behind a link. It needs the disk. If the folder does
+// not exist, it checks the part of the path that exists.
 func CheckFolder(folder, home string, own []string) error {
 	if err := checkLinks(folder, home); err != nil {
 		return err
@@ -31,7 +31,7 @@ func CheckFolder(folder, home string, own []string) error {
 	return checkName(all[0], all[1], all[2:])
 }
 
-// checkName returns an error for a folder whose name says that it is not opened.
+// checkName returns an error for a folder whose name shows that it must not be opened.
 func checkName(folder, home string, own []string) error {
 	if !isModest(folder, home) {
 		return fmt.Errorf("%s is your home folder or above it, or has a name that no rule can have: open a folder in it", folder)

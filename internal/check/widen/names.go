@@ -13,15 +13,15 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// addNames adds the folder to each list of [folders] that opens what the owner asked for, and
-// nothing more. It returns the new text, the changed lines, and the number of the first of them.
+// addNames adds the folder to each list of [folders] that opens exactly what the owner asked for.
+// It returns the new text, the changed lines, and the number of the first of them.
 func (w *widener) addNames() (next []byte, lines []string, at int, err error) {
 	next = w.src
 	var offset int
 	kept := map[string]string{} // by list: why it does not get the folder
 	for _, l := range w.old.Folders() {
 		if slices.ContainsFunc(l.Written, w.isAdded) {
-			w.added = append(w.added, l.Name) // with the list that it names
+			w.added = append(w.added, l.Name) // it gets the folder through the list that it names
 			continue
 		}
 		if slices.ContainsFunc(l.Folders, func(folder string) bool { return w.absolute(folder) == w.absolute(w.o.Folder) }) {
@@ -35,7 +35,7 @@ func (w *widener) addNames() (next []byte, lines []string, at int, err error) {
 			kept[l.Name] = fmt.Sprintf("%s of [folders] stays as it is: %s", l.Name, why)
 			continue
 		}
-		for _, element := range l.Written { // what that list gets from here on is for reading
+		for _, element := range l.Written { // the lists that this list names need no reason: this list opens the folder
 			name, _ := policy.ListName(element)
 			delete(kept, name)
 		}
@@ -69,8 +69,8 @@ func (w *widener) isAdded(element string) bool {
 	return ok && slices.Contains(w.added, name)
 }
 
-// ownElements returns a list as the policy's own file can write it: with the folders in the place of
-// a list that only an extended text has.
+// ownElements returns the elements of a list as the policy's own file can write them. If the list
+// names a list that only an extended file has, it returns all folders instead.
 func (w *widener) ownElements(l *policy.FolderList) []string {
 	lists := w.old.Folders()
 	isOwn := func(element string) bool {
@@ -181,7 +181,7 @@ func (w *widener) namedRule(s *policy.Source) *copied {
 	return c
 }
 
-// listChanges returns an example call for each such rule whose answer changes.
+// listChanges returns an example call for each rule in w.named whose answer changes.
 func (w *widener) listChanges(old, next *policy.Policy) (all []diff.Change) {
 	for _, c := range w.named {
 		call := w.callOf(c, "")

@@ -34,8 +34,8 @@ func listPlaces() (all []place) {
 // hooks is the folder of programs that git runs.
 const hooks = ".git/hooks"
 
-// shutPlaces adds to the copies that allow an exception for each place that they would open and
-// must not.
+// shutPlaces adds exceptions to the copies that allow: one for each place that they would open and
+// must not open.
 func (w *widener) shutPlaces() {
 	places := listPlaces()
 	for _, c := range w.copies {

@@ -10,8 +10,9 @@ import (
 // maxTried is how many globs of a rule are tried for an example.
 const maxTried = 16
 
-// ShowRules returns, for each rule that opens tools of a server, a call that the rule's own globs show
-// and that two policies answer differently, if there is one among the last globs.
+// ShowRules returns, for each rule that opens tools of a server, an example call that two policies
+// answer differently. It makes the examples from the last globs of the rule, and omits a rule if no
+// example differs.
 func ShowRules(old, next *policy.Policy, server string) (all []diff.Change) {
 	sources := next.Sources()
 	for i := range sources {
@@ -32,8 +33,8 @@ func ShowRules(old, next *policy.Policy, server string) (all []diff.Change) {
 	return all
 }
 
-// sampleCall returns a call that the globs of a rule show: in each argument the back-th glob from the
-// end, or the first.
+// sampleCall returns a call made from the globs of a rule: each argument matches the back-th glob
+// from the end, or the first glob if there are fewer.
 func sampleCall(s *policy.Source, server string, back int) *policy.Call {
 	args := map[string]any{}
 	for _, a := range s.Args {

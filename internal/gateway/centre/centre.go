@@ -183,7 +183,6 @@ type Centre struct {
 	guesses   limit // codes that were typed wrong, by person
 	wrongKeys limit // of machines, by network
 	answers   limit // of the identity provider, by the browser's address: each makes the centre ask the provider
-	changed   news  // of questions
 
 	signing   sync.Mutex // while a checkpoint is made
 	signed    signedFile

@@ -13,30 +13,33 @@ import (
 
 // Bounds of what is sent elsewhere.
 const (
-	deliverEvery = 2 * time.Second // a way looks again also without news
 	firstPause   = 2 * time.Second // after a failure; it doubles
 	longestPause = 5 * time.Minute
 	mostTries    = 20
+	claimTime    = 15 * time.Second // a way takes less to send; after that another centre tries
 )
 
 // Deliver tells people on one way of the questions that wait, until ctx ends. What is to be sent follows from
 // the database alone: nothing waits in memory, nobody who asks or answers waits for a way, and no way for
 // another. What was sent is noted after the service has taken it, so a centre that is killed between the two
 // sends that once more. A service that wants to be asked later is left alone until then: each question that
-// waits would otherwise be refused by it, again and again. report is told of failures.
+// waits would otherwise be refused by it, again and again. Of several centres on one database, one sends
+// each message. report is told of failures.
 func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, report func(error)) {
+	woken, end := c.Store.Watch("")
+	defer end()
 	for ctx.Err() == nil {
-		pause, changed := deliverEvery, c.changed.next("")
+		wait, later := woken, (<-chan time.Time)(nil)
 		err := c.deliverOnce(ctx, way, address, report)
-		if later, ok := errors.AsType[*message.LaterError](err); ok {
-			pause, changed = later.After, nil
+		if asked, ok := errors.AsType[*message.LaterError](err); ok {
+			wait, later = nil, time.After(asked.After)
 		} else if err != nil && ctx.Err() == nil {
 			report(fmt.Errorf("%s: %w", way.Name(), err))
 		}
 		select {
 		case <-ctx.Done():
-		case <-changed:
-		case <-time.After(pause):
+		case <-wait:
+		case <-later:
 		}
 	}
 }
@@ -94,6 +97,13 @@ func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery,
 	}
 	notice, err := c.newNotice(ctx, q, state, address)
 	if err != nil {
+		return err
+	}
+	claimed := d
+	claimed.Next = now.Add(claimTime)
+	if err := c.Store.ClaimDelivery(ctx, d, claimed); errors.Is(err, store.ErrTwice) {
+		return nil // another centre on the same database sends it
+	} else if err != nil {
 		return err
 	}
 	if d.Told == "" {

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/figures"
@@ -29,7 +28,6 @@ const (
 	maxNote      = 500              // characters of a person's words for the agent
 	keptDays     = 30               // questions are kept to be looked at
 	maxKept      = 64 << 20         // bytes of one laptop's questions
-	askAgain     = 2 * time.Second  // a waiting laptop reads its question again, also without news
 )
 
 // Errors that a person or a laptop is told as they are.
@@ -45,37 +43,6 @@ var (
 	ErrAnswered     = errors.New("you have answered it")
 	ErrOnPage       = errors.New("it is your own laptop that asks, whose agent could use your command line; allow it on the page")
 )
-
-// news wakes those who wait for a change of a laptop's questions.
-type news struct {
-	mu sync.Mutex
-	of map[string]chan struct{} // by laptop
-}
-
-// next returns a channel that is closed at the laptop's next change.
-func (n *news) next(laptop string) <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.of == nil {
-		n.of = map[string]chan struct{}{}
-	}
-	if n.of[laptop] == nil {
-		n.of[laptop] = make(chan struct{})
-	}
-	return n.of[laptop]
-}
-
-// tell wakes who waits for a change of a laptop's questions, and who waits for any change: "".
-func (n *news) tell(laptop string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, of := range []string{laptop, ""} {
-		if n.of[of] != nil {
-			close(n.of[of])
-			delete(n.of, of)
-		}
-	}
-}
 
 // checkQuestion returns an error for a question that cannot be shown or answered. Texts that a
 // database could not keep are cleaned; nothing is cut.
@@ -124,7 +91,6 @@ func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQue
 	case err == nil && q.Created.Equal(now): // no other like it waited
 		c.Figures.CountQuestion(figures.Asked)
 	}
-	c.changed.tell(l.ID)
 	return q, err
 }
 
@@ -163,9 +129,10 @@ func (c *Centre) findQuestion(ctx context.Context, l *store.Laptop, id string) (
 
 // AwaitQuestion returns a laptop's question as soon as it is not pending, or when the time is up.
 func (c *Centre) AwaitQuestion(ctx context.Context, l store.Laptop, id string, wait time.Duration) (store.Question, error) {
+	woken, end := c.Store.Watch(id)
+	defer end()
 	over := time.After(wait)
 	for {
-		changed := c.changed.next(l.ID)
 		q, err := c.findQuestion(ctx, &l, id)
 		if err != nil || wait <= 0 || q.StateAt(c.now()) != enrolment.QuestionPending {
 			return q, err
@@ -175,8 +142,7 @@ func (c *Centre) AwaitQuestion(ctx context.Context, l store.Laptop, id string, w
 			return q, ctx.Err()
 		case <-over:
 			return q, nil
-		case <-changed:
-		case <-time.After(askAgain):
+		case <-woken: // also when it has just expired
 		}
 	}
 }
@@ -216,7 +182,6 @@ func (c *Centre) changeOwn(ctx context.Context, l *store.Laptop, id, outcome str
 	case err == nil:
 		c.Figures.CountQuestion(outcome)
 	}
-	c.changed.tell(l.ID)
 	return q, err
 }
 
@@ -307,6 +272,5 @@ func (c *Centre) Vote(ctx context.Context, b Ballot) (store.Question, error) {
 	case err == nil && q.State != enrolment.QuestionPending: // one of several that are needed leaves it pending
 		c.Figures.CountAnswer(q.State, q.Decided.Sub(q.Created))
 	}
-	c.changed.tell(found.Laptop)
 	return q, err
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/gateway/site"
 	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/text/term"
 )
 
@@ -51,17 +52,22 @@ func runServe(c *call) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	is, err := centre.Open(ctx, c.dir)
-	if err != nil {
+	// Two centres in one folder would take each other's address, and would each have limits of their own. The
+	// lock comes first: a newer program must not change the database below one that runs.
+	if err := config.PrivateFolder(c.dir); err != nil {
 		return err
 	}
-	defer func() { _ = is.Close() }()
-	// Two centres in one folder would take each other's address, and would each have limits of their own.
 	only := flock.New(filepath.Join(c.dir, lockFile), flock.SetPermissions(0o600))
 	if free, err := only.TryLock(); err != nil || !free {
 		return cmp.Or(err, fmt.Errorf("a centre runs in %s already; end it first, or make another link to it: clawai-gateway link --dir %s", c.dir, c.dir))
 	}
 	defer func() { _ = only.Close() }()
+	is, err := centre.Open(ctx, c.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = is.Close() }()
+	is.Store.SetReport(newReporter(c.stderr, is.Now))
 	endFigures, err := c.keepFigures(ctx, is)
 	if err != nil {
 		return err

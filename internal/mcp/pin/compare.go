@@ -53,7 +53,7 @@ func DiffEntries(was, is Entry) []Change {
 			d.compareMember(members[is.Kind][name], name, before, after)
 		}
 	}
-	if len(d.found) == 0 { // {} for true, a null for nothing: other bytes with the same meaning
+	if len(d.found) == 0 { // other bytes with the same meaning, such as {} for true, or null for an absent member
 		d.addChange(Shown, "", nil, nil)
 		d.found[0].What = "written in another way"
 	}

@@ -19,8 +19,8 @@ const (
 	asShown                  // people see it in a list
 	asText                   // a model reads it
 	asHints                  // annotations of a tool
-	asSchema                 // what a tool takes
-	asOutput                 // what a tool returns
+	asSchema                 // schema of a tool's arguments
+	asOutput                 // schema of a tool's results
 	asArgs                   // arguments of a prompt
 	asType                   // type
 	asEnum                   // enum

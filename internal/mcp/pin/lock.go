@@ -86,7 +86,7 @@ func isSeen(src []byte) bool {
 
 // ReadLock parses a file with the content of Lock.Text, in any order and with any blanks. An
 // unknown member, or an entry that does not match its digest, is an error: after a merge by hand or
-// by a program, the file may hold entries that nobody approved.
+// by a program, the file may hold entries that no person approved.
 func ReadLock(src []byte) (Lock, error) {
 	file, err := readFile(src, "servers")
 	if err != nil {

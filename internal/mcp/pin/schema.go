@@ -136,7 +136,7 @@ func constraintClass(how rating, was, is any) Class {
 		switch {
 		case was != nil || is == nil:
 		case hasTexts(is):
-			return Text // one more condition, with text that a model reads
+			return Text // a new condition, whose text a model reads
 		default:
 			return Narrowed
 		}

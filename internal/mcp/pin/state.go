@@ -150,7 +150,7 @@ func readExact(src []byte, server string) (s *State, known bool) {
 		part.target.Start, part.target.Version, part.target.Instructions = part.source.Start, part.source.Version, part.source.Instructions
 		for kind, all := range [...]entries{Tool: part.source.Tools, Prompt: part.source.Prompts, Template: part.source.Templates} {
 			for name, one := range all {
-				e := Entry{Kind: EntryKind(kind), Name: name, text: one} //nolint:gosec // as above
+				e := Entry{Kind: EntryKind(kind), Name: name, text: one} //nolint:gosec // an index of an array of few elements
 				if !bytes.Contains(e.text, append([]byte(`"`+e.Kind.keyMember()+`":`), encodeTree(name)...)) {
 					return nil, false
 				}

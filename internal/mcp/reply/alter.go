@@ -122,7 +122,7 @@ func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error
 			to = n.makeMarker(f.Kind, f.value)
 			if len(f.value) >= minSame && strings.HasPrefix(f.Kind, "secret") {
 				same[f.value] = to
-				if inner, is := redact.FindUnnamed(f.value, 0); is && inner.End-inner.Start >= minSame { // of "Basic CREDENTIALS"
+				if inner, is := redact.FindUnnamed(f.value, 0); is && inner.End-inner.Start >= minSame { // the secret in "Basic CREDENTIALS"
 					same[f.value[inner.Start:inner.End]] = to
 				}
 			}

@@ -42,8 +42,8 @@ func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (
 }
 
 // PlanEntry returns which of the findings in one list entry the alterations redact. out is true if
-// the entry must be removed instead, because without a finding nobody could name it any more, or
-// because a finding cannot be altered.
+// the entry must be removed instead, because a finding is in its name, or because a finding cannot
+// be altered.
 func (m *Message) PlanEntry(findings []int, alters []Alteration) (redact []int, out bool) {
 	for _, at := range findings {
 		f := &m.Findings[at]

@@ -12,7 +12,7 @@ import (
 const ourPrefix = "io.github.clawai/"
 
 // HasClaim reports whether a message has a member of _meta that only clawai writes. A client would
-// take what a server wrote there for clawai's word.
+// believe that clawai wrote such a member.
 func HasClaim(f *frame.Frame) bool {
 	for _, part := range [][]byte{f.Result, f.Error, f.Params} {
 		if part == nil || !bytes.Contains(part, []byte("clawai")) && !bytes.Contains(part, []byte(`\u00`)) {

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// block is the form of an element with a text of ours, for the array in this member of a result:
-// before, the text as a JSON string, after.
+// block is the JSON form of an array element with a text of ours: before, the text as a JSON
+// string, after. member is the member of a result that holds the array.
 type block struct{ member, before, after string }
 
 // blockOf has an entry for each member of a result whose array elements a reader sees in sequence.
@@ -254,7 +254,7 @@ func (m *Message) removeMember(member string) []edit {
 	cut := span{-1, -1}
 	for name, value := range m.members() {
 		start, end := m.offsetOf(name), m.offsetOf(value)+len(value)
-		if cut.start >= 0 { // the next one
+		if cut.start >= 0 { // the member after the removed one
 			return []edit{{span{cut.start, start}, ""}}
 		}
 		if name.Text() == member {

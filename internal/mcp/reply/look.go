@@ -101,8 +101,8 @@ type Message struct {
 	list     mcp.ListShape // zero outside lists
 	whole    bool          // the search reached the end
 	wanted   []string
-	index    jsonscan.Index   // of the payload
-	entries  []jsonscan.Value // of a list, in order
+	index    jsonscan.Index   // index of the payload
+	entries  []jsonscan.Value // entries of a list, in order
 }
 
 func (m *Message) isList() bool { return m.list != mcp.ListShape{} }
@@ -171,7 +171,7 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 		wanted.Texts = wanted.Texts.WithCloseLook()
 	}
 	room := maxText
-	if m.isList() && !wanted.Any && !wanted.Marker && !wanted.Link { // only marks, which cost little
+	if m.isList() && !wanted.Any && !wanted.Marker && !wanted.Link { // then only marks are searched for, which is fast
 		room = len(part)
 	}
 	if !m.searchValue(part, start, wanted, room) && m.whole {
@@ -183,11 +183,12 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 	return m, nil
 }
 
-// search is one search of a value. It is kept for the next one, because it holds what each search needs anew.
+// search is the state of one search. It is reused for later searches, because a new state for each
+// search would cost allocations.
 type search struct {
 	looker
 	walker
-	first [8]string // the room for the walker's path
+	first [8]string // memory for the walker's path
 }
 
 var searches = sync.Pool{New: func() any {

@@ -136,7 +136,7 @@ func nextText(text string, at int) int {
 
 // nextOpener returns the next offset at or after at where openerAt may find a bracket, or the length of the text.
 func nextOpener(text string, at int) int {
-	for rest := text[at:]; len(rest) >= 8; rest = rest[8:] { // most of any text
+	for rest := text[at:]; len(rest) >= 8; rest = rest[8:] { // skip eight bytes at a time: few bytes of a text can begin a bracket
 		if opens[rest[0]]|opens[rest[1]]|opens[rest[2]]|opens[rest[3]]|opens[rest[4]]|opens[rest[5]]|opens[rest[6]]|opens[rest[7]] != 0 {
 			break
 		}

@@ -108,8 +108,8 @@ func (m *Message) EntryNames() (names []string, ok bool) {
 	return names, m.isList()
 }
 
-// IsInName reports whether a finding is in the name of a list entry: without that text, nobody
-// could call the entry any more.
+// IsInName reports whether a finding is in the name of a list entry: without that text, no client
+// could call the entry.
 func (m *Message) IsInName(f *Finding) bool {
 	return m.isList() && f.Pointer == m.EntryAt(f.Entry)+"/"+m.list.Name
 }
@@ -138,8 +138,8 @@ func (m *Message) EntryAt(n int) string { return m.root + "/" + m.list.Entries +
 // besideEntries are the members that the protocol has beside the entries of a list.
 var besideEntries = []string{"nextCursor", "_meta", "ttlMs", "cacheScope", "resultType"}
 
-// isForeign reports whether a member stands beside the entries of a list and is none of the
-// protocol's.
+// isForeign reports whether a list has this member beside its entries, although the protocol does
+// not define the member.
 func (m *Message) isForeign(name string) bool {
 	return m.isList() && name != m.list.Entries && !slices.Contains(besideEntries, name)
 }
@@ -154,7 +154,7 @@ func (m *Message) HasForeign() bool {
 	return false
 }
 
-// cutForeign returns edits that remove such members.
+// cutForeign returns edits that remove the foreign members.
 func (m *Message) cutForeign() []edit {
 	var all []span
 	var out []int
@@ -187,8 +187,8 @@ func (m *Message) ReplaceEntries(entries map[int][]byte, instructions *string) [
 	return spliceEdits(m.raw, edits)
 }
 
-// errBent means that a client may read the message in another way than we do.
-var errBent = errors.New("what it lists, or says of itself, stands in another form or under another spelling than the protocol has, so that it cannot be told what a client reads")
+// errOtherForm means that a client may read the message in another way than we do.
+var errOtherForm = errors.New("what it lists, or says of itself, stands in another form or under another spelling than the protocol has, so that it cannot be told what a client reads")
 
 // CheckMembers returns an error if clients may find list entries or instructions that we do not
 // find: some clients match member names in any case.
@@ -199,7 +199,7 @@ func (m *Message) CheckMembers() error {
 	}
 	for name, v := range m.members() {
 		if frame.FoldsTo(name.Text(), known) && (name.Text() != known || v.Kind() != kind && v.Kind() != jsonscan.Null) {
-			return errBent
+			return errOtherForm
 		}
 	}
 	return nil

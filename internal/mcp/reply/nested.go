@@ -92,7 +92,7 @@ func inspectNested(text string, found []inspect.Found, level int, look func(stri
 		return found
 	}
 	c := jsonscan.Cursor{Src: text}
-	outer := found // what the escapes did not hide
+	outer := found // findings that the escapes did not hide
 	visit := func(from, end int) {
 		inside := text[from+1 : end]
 		if strings.IndexByte(inside, '\\') < 0 {

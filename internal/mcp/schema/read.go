@@ -18,8 +18,8 @@ type node struct {
 	enum              map[string]bool
 	bounds            []bound
 	multiple          []decimal
-	length, size      count // of strings; of arrays
-	members, contains count // of objects; of elements that fit contains
+	length, size      count // limits for strings; for arrays
+	members, contains count // limits for objects; for the elements that fit contains
 	pattern           *pattern
 	unique            bool
 
@@ -45,7 +45,7 @@ type bound struct {
 	upper, exclusive bool // upper limit; the limit itself is excluded
 }
 
-// count is a range for a number of things.
+// count holds the least and the greatest permitted number of elements, members or characters.
 type count struct{ least, most int }
 
 type patternSchema struct {

@@ -57,9 +57,9 @@ func (f Files) Load(folders config.Folders) (*config.Loaded, error) {
 	return layers.Load(path, o)
 }
 
-// LayersOf returns the layers that stand over every policy on this machine: the organisation's file of
-// the machine, the bundle of the centre at which the laptop is enrolled, and the centre's offline rule.
-// It is the one place that knows them all.
+// LayersOf returns the layers above every policy on this machine: the organisation's file on this
+// machine, the bundle of the centre at which the laptop is enrolled, and the centre's offline rule.
+// No other code lists all of them.
 func LayersOf(folders config.Folders) config.Layers {
 	return config.Layers{
 		Org:   []string{config.OrgPolicy(), enrolment.PolicyFile(folders.State)},
@@ -104,11 +104,11 @@ func unknownProfile(name string) error {
 	return fmt.Errorf("there is no profile %q; see: clawai policy init --list", name)
 }
 
-// UpdateAdvice says what to do when the pinned text of a profile is not at hand.
+// UpdateAdvice tells the owner what to do when the pinned text of a profile is not on this machine.
 const UpdateAdvice = "to see this clawai's text and pin it: clawai policy update"
 
-// readProfile returns the text of a starter policy: as this clawai has it, or if the entry is pinned
-// to another text, that text, which is kept beside the policy.
+// readProfile returns the text of a starter policy that is built into this clawai. If the entry is
+// pinned to another text, it returns that text from the file beside the policy (KeptProfile).
 func readProfile(x policy.Extension) ([]byte, error) {
 	src, err := fixtures.ReadProfile(x.Profile)
 	switch {
@@ -136,7 +136,7 @@ func KeptProfile(profile, digest string) string {
 	return filepath.Join("profiles", profile+"-"+digest[:12]+".toml")
 }
 
-// DigestOf returns the SHA-256 of a text as extends has it.
+// DigestOf returns the SHA-256 of a text in the form that extends uses.
 func DigestOf(src []byte) string {
 	sum := sha256.Sum256(src)
 	return hex.EncodeToString(sum[:])

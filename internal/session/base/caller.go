@@ -9,20 +9,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Caller says who makes the calls of this process's sessions. Its methods are safe for concurrent use.
+// Caller finds the account that makes the calls of this process's sessions, with its roles and groups.
+// Its methods are safe for concurrent use.
 type Caller struct {
 	state string
-	idle  atomic.Bool // nothing is known, and nothing can be before Wake: calls cost no look at a clock
+	idle  atomic.Bool // the caller is unknown and stays unknown until Wake, so Identify returns at once
 
 	mu     sync.Mutex
-	asks   bool           // a rule asks who calls: then it is also found on a laptop that is not enrolled
-	groups bool           // a rule asks for groups: only then do facts, and so records, have them
-	under  *policy.Policy // names the environment
-	looked time.Time      // when found was found; zero: it is not
+	asks   bool           // a rule asks who calls: then the account is also found on a laptop that is not enrolled
+	groups bool           // a rule asks for groups: only then do the facts, and so the records, contain them
+	under  *policy.Policy // the policy in force, which names the environment
+	looked time.Time      // when found was last set; zero: found is not valid
 	found  enrolment.Caller
 }
 
-// lookEvery is how long what was found counts. What a centre says is taken up within that time.
+// lookEvery is how long Caller uses what it has found before it looks again. So a change by the team's
+// centre takes effect within this time.
 const lookEvery = time.Second
 
 // NewCaller returns the caller of sessions under a policy, with the state folder. It reads nothing yet.
@@ -41,12 +43,12 @@ func (c *Caller) SetPolicy(p *policy.Policy) {
 	c.idle.Store(false)
 }
 
-// Wake makes the next call find out again whether the laptop is enrolled. Without it, a laptop that is
-// not, and whose rules do not ask who calls, does not look a second time.
+// Wake makes the next Identify find out again whether the laptop is enrolled. Without Wake, Identify
+// looks only once on a laptop that is not enrolled and whose rules do not ask who calls.
 func (c *Caller) Wake() { c.idle.Store(false) }
 
-// Identify sets in the facts who calls, as gate.Options.Identify wants it. On a laptop that is not
-// enrolled, and whose rules do not ask who calls, it sets nothing but the environment.
+// Identify sets the facts about the caller, for gate.Options.Identify. On a laptop that is not
+// enrolled, and whose rules do not ask who calls, it sets only the environment.
 func (c *Caller) Identify(f *policy.Facts) {
 	if c.idle.Load() {
 		return

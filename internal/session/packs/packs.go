@@ -30,7 +30,7 @@ func ParsePack(path string, src []byte) (policy.Pack, error) {
 	return p, nil
 }
 
-// Parse parses a pack. The error names the place and says what to do.
+// Parse parses a pack. An error contains the place of the fault and advice for the owner.
 func Parse(path string, src []byte) (*inspect.Pack, error) {
 	p, err := inspect.ParsePack(src)
 	if err == nil {

@@ -142,7 +142,7 @@ const (
 	maxBytes  = 8 << 20
 )
 
-// base is what lists are compared with.
+// base holds the approved entries that lists are compared with.
 type base struct {
 	mode     policy.Pin
 	approved pin.SelfDescription
@@ -167,7 +167,7 @@ func (s *ClientPins) loadBase(server string, mode policy.Pin) (base, error) {
 	return s.makeBase(state, mode)
 }
 
-// makeBase returns what lists are compared with in a mode.
+// makeBase returns the approved entries that lists are compared with in a mode.
 func (s *ClientPins) makeBase(state *pin.State, mode policy.Pin) (b base, err error) {
 	b = base{mode: mode, state: state}
 	if mode == policy.PinRecord { // this mode only reports changes since the last list

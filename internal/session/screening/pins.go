@@ -98,8 +98,8 @@ func (in *inspector) holdInstructions(m *reply.Message, x *gate.Exchange, p gate
 	return with, nil
 }
 
-// Bars returns why calls may not be made: a tool or prompt is not as it was approved. "" means that
-// they may be made.
+// Bars returns why calls may not be made: a tool or prompt differs from the approved one. "" means
+// that they may be made.
 func (in *inspector) Bars(cs []policy.Call, p gate.Policy) string {
 	for i := range cs {
 		c := &cs[i]

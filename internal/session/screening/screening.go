@@ -71,8 +71,8 @@ func (in *inspector) Inspect(x *gate.Exchange, p gate.Policy) (gate.Inspection, 
 	return in.inspectLine(x, p)
 }
 
-// judgeUnread judges an upload that nobody could read: it may hold every kind that a rule looks for, and be
-// the result of any call.
+// judgeUnread judges an upload that clawai could not read. The upload may hold every kind that a rule
+// looks for, and may be the result of any call.
 func judgeUnread(x *gate.Exchange, p gate.Policy) (i gate.Inspection) {
 	kinds, _ := p.Screens(policy.OnUpload)
 	i.Decision = p.DecideReply(policy.OnUpload, answeredCalls(x, p), append(slices.Clone(kinds), string(inspect.Unscreened)))
@@ -87,7 +87,7 @@ func isSame(a, b []byte) bool {
 	return len(a) == len(b) && unsafe.SliceData(a) == unsafe.SliceData(b)
 }
 
-// inspectLine reads what came as a frame, and inspects it.
+// inspectLine parses the received bytes as a frame, and inspects the frame.
 func (in *inspector) inspectLine(x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
 	var f frame.Frame
 	if err := f.Parse(x.OriginalRaw(), frameLimits()); err != nil {
@@ -156,8 +156,9 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 	return i, err
 }
 
-// judgeMessage inspects a message that rules judge, whose instructions are compared with the
-// approved ones (introduces), or that claims to have a word of clawai.
+// judgeMessage inspects a message for one of three reasons: rules judge it; it has a server's
+// instructions, which are compared with the approved ones (introduces); or it has members of _meta
+// that only clawai may write (c.Claims).
 func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool, c *reply.Change) (gate.Inspection, error) {
 	method := x.Event.Method
 	search := in.searches.forRules(on, p)

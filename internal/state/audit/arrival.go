@@ -8,15 +8,15 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Arrival is how far a segment is checked that arrives in parts at another machine. The zero value
-// is a segment of which nothing has arrived. It can be stored as JSON between the parts.
+// Arrival holds the state of the check of a segment that arrives in parts at another machine. In
+// the zero value, nothing has arrived. An Arrival can be stored as JSON between two parts.
 type Arrival struct {
 	Checked int64  `json:"checked"`          // bytes up to the end of the last sound line
 	Line    int    `json:"line"`             // number of that line in the file
 	Lines   uint64 `json:"lines"`            // sound lines so far
 	Begins  uint64 `json:"begins,omitempty"` // number of the first line in its session
 	Next    uint64 `json:"next,omitempty"`   // number that the next line must have
-	Before  string `json:"before,omitempty"` // hash of the line before the first line, as that line says
+	Before  string `json:"before,omitempty"` // hash of the line before the first line, as the first line states it
 	First   string `json:"first,omitempty"`  // hash of the first line
 	Last    string `json:"last,omitempty"`   // hash of the last line
 }
@@ -28,12 +28,12 @@ type Arrived struct {
 	Length int   // of the line without its LF, in bytes
 }
 
-// Part is what CheckPart found in a part.
+// Part is the result of CheckPart.
 type Part struct {
-	Records  []Arrived // without the line that begins the segment
-	Findings []Finding // as of Verify
-	Notes    []Finding // as of Verify
-	Rest     int       // bytes at the end that are not checked yet: no whole record
+	Records  []Arrived // the records of the part, without the line that begins the segment
+	Findings []Finding // as in a Verification
+	Notes    []Finding // as in a Verification
+	Rest     int       // number of bytes at the end that are no whole record and so not checked yet
 }
 
 // SplitSegmentName returns the session that wrote the segment of a file name, or false if a session
@@ -43,9 +43,10 @@ func SplitSegmentName(name string) (session string, ok bool) {
 	return session, ok && len(session) == sessionLength && strings.Trim(session, sessionAlphabet) == "" && segmentName(began, session) == name
 }
 
-// CheckPart checks, as Verify does, the lines that r has from the offset a.Checked on, and moves a
-// behind the last sound line. whole means that nothing comes behind r. Whether the segment follows
-// the one before it in its session is for Follows to say.
+// CheckPart checks the lines in r as Verify does. r begins at the offset a.Checked of the segment.
+// CheckPart moves a past the last sound line. whole means that r reaches the end of the segment.
+// CheckPart does not check whether the segment follows the previous segment of its session; Follows
+// does.
 func (a *Arrival) CheckPart(name string, r io.Reader, whole bool) (Part, error) {
 	session, ok := SplitSegmentName(name)
 	if !ok {

@@ -30,7 +30,7 @@ type encoder struct {
 // lineCache caches members of the last line that rarely change from one line to the next.
 type lineCache struct {
 	method, subject, name cachedText
-	facts                 []cachedText // of policy.TextFacts
+	facts                 []cachedText // one for each of policy.TextFacts
 	sender                cachedGroup[sender]
 	verdict               cachedGroup[verdict]
 	assurances            cachedGroup[policy.Assurances]
@@ -153,8 +153,9 @@ func (e *encoder) appendAssurances(dst []byte, a policy.Assurances) []byte {
 	return e.appendList(dst, "annotations", a.AssuranceWords(), 1)
 }
 
-// appendIdentityNames appends the caller's names, roles and groups where they are known, also when there are
-// none. They are neither redacted nor cut: the owner of the centre has named them, and they are bounded.
+// appendIdentityNames appends those of the caller's names, roles and groups that are known, even if
+// a set is known to be empty. They are neither redacted nor cut: the owner of the centre has named
+// them, and NameSet bounds their length.
 func appendIdentityNames(dst []byte, names identityNames) []byte {
 	for _, member := range []struct {
 		name string

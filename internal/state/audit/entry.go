@@ -95,7 +95,7 @@ func parseEntry(file string, it item) (event.Entry, error) {
 type Filter struct {
 	Server   func(string) bool // matches the server's name, or its guessed name if it has none
 	Tool     func(string) bool // matches a tool's name
-	Who      func(string) bool // matches a name of who made a call
+	Who      func(string) bool // matches a name of the caller
 	Agent    func(string) bool // matches the agent that made a call
 	Decision string            // "allow" or "deny": the final decision, or the one that an observing session did not enforce; "prompt": records whose rules decided to prompt; "": any
 	Session  string            // session id or the beginning of one
@@ -106,8 +106,8 @@ type Filter struct {
 	Since    time.Time
 	Until    time.Time // excluded; zero means no end
 	Last     int       // only this many latest records; 0 means all
-	Tail     int64     // with Last: of each segment only the records in this many bytes at its end; 0 means all
-	Caught   func()    // of Follow: called once, when the existing records have been yielded; may be nil
+	Tail     int64     // with Last: read only this many bytes at the end of each segment; 0 means all
+	Caught   func()    // for Follow: called once, when the existing records have been yielded; may be nil
 	Replies  bool      // also all replies that match Since, Until and Session, so that a reader can find the reply to a call; Last does not count them
 	Headers  bool      // also the first line of each segment, if Kinds is empty
 }

@@ -18,9 +18,9 @@ import (
 )
 
 // Follow is like Read, but after the existing records it also returns new records as they are
-// written. New records that it finds together are ordered by time, up to maxNews of them. It ends when ctx ends, or after
-// returning an error other than a *Damage; it is ErrReplaced if the directory was removed, or if
-// another one is in its place. The directory must exist.
+// written. New records that it finds together are ordered by time, up to maxNews of them. It ends
+// when ctx ends, or after it has returned an error other than a *Damage. The error is ErrReplaced
+// if the directory was removed, or if another one is in its place. The directory must exist.
 func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		// The watch begins before the listing, so that no change is missed between the two.
@@ -64,7 +64,8 @@ func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, er
 	}
 }
 
-// ErrReplaced means that the directory of the record is not the one that it was.
+// ErrReplaced means that the path of the record no longer leads to the directory that Follow has
+// opened.
 var ErrReplaced = errors.New("the folder of the record was removed or replaced")
 
 var errStopped = errors.New("stopped")
@@ -72,7 +73,7 @@ var errStopped = errors.New("stopped")
 // follower holds every segment that Follow has seen.
 type follower struct {
 	dir     string
-	is      os.FileInfo // of dir; the path may lead to another directory later
+	is      os.FileInfo // dir as it was when Follow began; later the path may lead to another directory
 	f       Filter
 	sources map[string]*source // by the segment's file name
 	dirty   map[string]bool    // file names of the segments that may have new records

@@ -52,7 +52,7 @@ func readKey(path string) ([]byte, error) {
 	return k, nil
 }
 
-// Characters of a session id, and how many it has.
+// The characters that a session id consists of, and its length in characters.
 const (
 	sessionAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 	sessionLength   = 10

@@ -45,7 +45,7 @@ type mark struct {
 type ledger struct {
 	file  *os.File
 	chain chain
-	heal  *failure // what a crash left at the end of the file, for the next line to report; nil for nothing
+	heal  *failure // the bytes that a crash left at the end of the file, which the next line will report; nil if there are none
 	now   func() time.Time
 }
 

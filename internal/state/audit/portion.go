@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Segment is a file of the record, for whoever copies the record to another place.
+// Segment is a file of the record, for code that copies the record to another place.
 type Segment struct {
 	Name    string // name of the file
 	Session string
 	Began   time.Time
 	Closed  bool  // nothing is added any more
 	Size    int64 // bytes of its records
-	Shared  bool  // calls of a day by agents' hooks: it is written by many processes, one after the other
+	Shared  bool  // the segment holds the calls of one day by agents' hooks; many processes write it, one after the other
 }
 
 // ListSegments lists the segments of dir, oldest first. A missing directory has none.
@@ -36,9 +36,9 @@ func ListSegments(dir string) (list []Segment, err error) {
 // ErrCut means that a segment ends before an offset up to which it was read earlier.
 var ErrCut = errors.New("it is shorter than it was: it was cut")
 
-// ReadPortion returns what a segment holds from an offset on: at most size bytes, and of a segment
-// that is not closed only whole lines. It returns no bytes at the end, and ErrCut if the segment ends
-// before the offset. size is larger than the longest line.
+// ReadPortion returns at most size bytes of a segment from an offset on. If the segment is not
+// closed, it returns only whole lines. It returns no bytes at the end of the segment, and ErrCut if
+// the segment ends before the offset. size must be larger than the longest line.
 func ReadPortion(dir string, s Segment, at, size int64) ([]byte, error) {
 	f, err := openPrivate(filepath.Join(dir, s.Name), os.O_RDONLY)
 	if err != nil {
@@ -55,13 +55,13 @@ func ReadPortion(dir string, s Segment, at, size int64) ([]byte, error) {
 		return nil, err
 	}
 	if s.Closed && int64(len(portion)) < size {
-		return portion, nil // what a crash left of a line is part of it
+		return portion, nil // a line that a crash left unfinished belongs to the portion
 	}
 	return portion[:bytes.LastIndexByte(portion, '\n')+1], nil
 }
 
-// runningAfter is the age from which a segment without a lock has no writer: a new one is locked
-// directly after it was made.
+// runningAfter is the age from which a segment without a lock has no writer. A younger segment may
+// be one that its writer has created but not locked yet.
 const runningAfter = time.Second
 
 // CountRunning returns the number of sessions that write a segment of dir now. Hooks do not count:
@@ -94,8 +94,8 @@ func CountRunning(dir string) (n int, err error) {
 	return n, nil
 }
 
-// ListNamed returns the segments that the ledger of dir names, and of each whether the retention has
-// removed it. A missing directory has none.
+// ListNamed returns the segments that the ledger of dir names. The value of a segment is true if
+// the retention has removed it. A missing directory has no segments.
 func ListNamed(dir string) (map[string]bool, error) {
 	v := newVerifier(dir, Retention{})
 	if _, err := v.readSnapshot(""); err != nil {

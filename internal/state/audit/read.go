@@ -201,8 +201,9 @@ func readLatest(list []*source, f *Filter, drained func(*source)) iter.Seq2[even
 	}
 }
 
-// trimEntries sorts the records and keeps the newest: f.Last that Last counts, and the replies that
-// come after the oldest of these. It removes the other records from calls.
+// trimEntries sorts the records and keeps the newest ones: the newest f.Last records that Last
+// counts, and the replies that come after the oldest of these. It removes the other records from
+// calls.
 func (f *Filter) trimEntries(kept []event.Entry, calls map[string]bool) []event.Entry {
 	slices.SortStableFunc(kept, func(a, b event.Entry) int { return compareEntries(&a, &b) })
 	first, n := len(kept), 0

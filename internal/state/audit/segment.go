@@ -82,9 +82,9 @@ func (s *segment) appendLines(lines []byte) (n int, err error) {
 	return n, err
 }
 
-// close cuts the file at the end of its records and closes it. ended means that the ledger says that
-// the segment is closed; then close first sets the file mode that says so. The mode is set after the
-// cut, so that no file with this mode has reserved space.
+// close cuts the file at the end of its records and closes it. ended means that the ledger lists
+// the segment as closed; then close also gives the file closedMode. It does so after the cut, so
+// that no file with this mode has reserved space.
 func (s *segment) close(ended bool) error {
 	var err error
 	if s.mem != nil {

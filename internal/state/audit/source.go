@@ -23,7 +23,7 @@ type source struct {
 	scan  *scanner
 	skip  int64       // bytes at the beginning that are not read
 	limit int64       // bytes to read before io.EOF; noLimit for all
-	ended bool        // the segment was closed when it was listed
+	ended bool        // the segment was already closed when it was listed
 	done  bool        // nothing more will be read
 	head  event.Entry // the next record, for the merge
 }

@@ -54,7 +54,7 @@ func Verify(dir, head string, r Retention) (Verification, error) {
 	return v.report, nil
 }
 
-// statement is what the ledger says about one segment.
+// statement holds the ledger's statements about one segment.
 type statement struct {
 	first   string // hash of the segment's first line
 	end     *mark  // the mark of kind closed or crashed; nil if there is none
@@ -63,7 +63,8 @@ type statement struct {
 	line    int // number of the ledger's first line about the segment
 }
 
-// copyMeaning says, in a finding, what it means that a segment is not the file that was begun.
+// copyMeaning is the part of a finding that explains why it matters that a segment is not the
+// original file.
 const copyMeaning = "a copy took its place, and what was recorded from then on is not here"
 
 // isOther reports whether a file is not the one that was originally created.

@@ -36,7 +36,7 @@ import (
 const (
 	MaxSize     = 16 << 20  // of the whole file, in bytes
 	MaxFiles    = 2000      // with policy.toml
-	MaxCounter  = 1<<53 - 1 // the largest number that every reader of JSON keeps
+	MaxCounter  = 1<<53 - 1 // the largest number that every reader of JSON reads exactly
 	maxManifest = 1 << 20   // of the text that is signed, in bytes
 	maxSigs     = 16        // signatures of one bundle
 	PolicyName  = "policy.toml"
@@ -57,7 +57,7 @@ type File struct {
 	Text []byte
 }
 
-// Find returns the text of a file; nil if there is none of this name.
+// Find returns the text of the file with a name; nil if there is no such file.
 func (b *Bundle) Find(name string) []byte {
 	for _, f := range b.Files {
 		if f.Name == name {
@@ -96,8 +96,8 @@ func FixtureName(below string) string { return fixtures + below }
 // maxDepth is the number of folders below fixtures.
 const maxDepth = 7
 
-// isPart reports whether a text is the name of a folder or a file: nothing hidden, nothing that a
-// system reads in another way. It is at most 105 bytes long.
+// isPart reports whether a text is a plain name of a folder or a file: at most 105 bytes, not a
+// hidden name, and without characters that some system reads in another way.
 func isPart(s string) bool {
 	if s == "" || len(s) > 105 || s[0] == '.' {
 		return false
@@ -133,7 +133,8 @@ func isFixtureName(s string) bool {
 	return true
 }
 
-// check returns an error for a bundle that holds anything but rules, or that no file could hold.
+// check returns an error for a bundle that holds anything but rules, or that cannot be written in
+// the form of a bundle.
 func (b *Bundle) check() error {
 	switch {
 	case b.Counter < 1 || b.Counter > MaxCounter:

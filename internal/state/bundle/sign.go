@@ -16,7 +16,7 @@ import (
 var sigPrefix = []byte("— ")
 
 // split cuts a bundle into its manifest, the lines of its signatures and its content. sigs is empty
-// if nobody has signed it.
+// if the bundle has no signature.
 func split(src []byte) (text, sigs, content []byte, err error) {
 	if len(src) > MaxSize {
 		return nil, nil, nil, fmt.Errorf("it is larger than %d MiB", MaxSize>>20)
@@ -41,8 +41,8 @@ func split(src []byte) (text, sigs, content []byte, err error) {
 	}
 }
 
-// Read reads a bundle and returns it with the names of the keys that have signed it. One of keys must
-// have; keys are verifier keys of golang.org/x/mod/sumdb/note.
+// Read reads a bundle and returns it with the names of the keys that have signed it. At least one
+// of keys must have signed it. keys are verifier keys of golang.org/x/mod/sumdb/note.
 func Read(src []byte, keys []string) (b Bundle, signers []string, err error) {
 	known, err := ParseKeys(keys)
 	if err != nil {
@@ -89,7 +89,8 @@ func checkSignatures(sigs []byte) error {
 	return nil
 }
 
-// ReadUnsigned reads a bundle and does not look at signatures: what it returns may be anybody's.
+// ReadUnsigned reads a bundle without a check of its signatures, so anybody may have written the
+// result.
 func ReadUnsigned(src []byte) (Bundle, error) {
 	text, _, content, err := split(src)
 	if err == nil {
@@ -131,8 +132,8 @@ func Sign(src []byte, key string) ([]byte, error) {
 	return append(append(out, '\n'), content...), nil
 }
 
-// NewKey makes a pair of keys. The secret one signs, the other is for all who verify. The name says
-// whose it is, as a host's name does.
+// NewKey makes a pair of keys: the secret key signs, and the public key verifies. name tells people
+// whose keys they are; a host name such as team.example is usual.
 func NewKey(name string) (secret, public string, err error) {
 	if name == "" || strings.ContainsAny(name, "+\"'") || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", "", fmt.Errorf("%q is not the name of a key; it is one like team.example", name)
@@ -140,7 +141,7 @@ func NewKey(name string) (secret, public string, err error) {
 	return note.GenerateKey(rand.Reader, name)
 }
 
-// ParseKeys reads verifier keys. There must be one.
+// ParseKeys reads verifier keys and returns each once. It returns an error if there is none.
 func ParseKeys(keys []string) (all []note.Verifier, err error) {
 	for _, key := range keys {
 		v, err := note.NewVerifier(strings.TrimSpace(key))

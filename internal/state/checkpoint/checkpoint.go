@@ -1,6 +1,8 @@
-// Package checkpoint is what a team's centre signs of the records that it holds, and how a laptop, or
-// whoever keeps a copy, checks it. The centre keeps a Merkle tree (golang.org/x/mod/sumdb/tlog), to which
-// it only adds: each leaf is a Head, which says how far a segment was and which bytes it had. A checkpoint
+// Package checkpoint signs and checks statements about the records that a team's centre holds. The
+// centre signs them, and a laptop or the keeper of a copy checks them.
+//
+// The centre keeps a Merkle tree (golang.org/x/mod/sumdb/tlog) to which it only adds leaves. Each
+// leaf is a Head: the length of a segment at some time, and the digest of its bytes. A checkpoint
 // is the size and the root of the tree in a signed note.
 package checkpoint
 
@@ -17,16 +19,18 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Head is how far a segment of a laptop's record was, and the digest of its bytes up to there.
+// Head is the length of a segment of a laptop's record at some time, and the digest of its bytes up
+// to there.
 type Head struct {
 	Laptop   string `json:"-"`
 	Segment  string `json:"segment"`
 	Size     int64  `json:"size"`     // in bytes
 	Digest   string `json:"digest"`   // SHA-256 of these bytes, in hexadecimal
-	Complete bool   `json:"complete"` // nothing more comes
+	Complete bool   `json:"complete"` // the segment is closed: no bytes follow
 }
 
-// Hash returns the hash of the head as a leaf. No part of a head has a space in it.
+// Hash returns the hash of the head as a leaf. The parts of a head contain no space, so that two
+// different heads are never hashed from the same text.
 func (h *Head) Hash() tlog.Hash {
 	end := "open"
 	if h.Complete {
@@ -42,7 +46,7 @@ type Checkpoint struct {
 	Made time.Time // by the centre's clock
 }
 
-// MaxNote is how many bytes a signed checkpoint may have.
+// MaxNote is the maximum size of a signed checkpoint, in bytes.
 const MaxNote = 4096
 
 // Sign returns a checkpoint as a note that a secret key of golang.org/x/mod/sumdb/note has signed. The
@@ -92,7 +96,7 @@ func Read(src []byte, public string) (c Checkpoint, err error) {
 	return parse(n.Text, v.Name())
 }
 
-// parse reads the text of a note. Only one text says the same checkpoint.
+// parse reads the text of a note. It accepts only one text for each checkpoint.
 func parse(text, origin string) (c Checkpoint, err error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) != 5 || lines[0] != origin || lines[4] != "" {
@@ -129,7 +133,7 @@ func PublicKey(secret string) (string, error) {
 // whole subtrees.
 type Tree struct {
 	size  int64
-	whole []tlog.Hash // from the left
+	whole []tlog.Hash // the hashes of the whole subtrees, from the left
 }
 
 // Size returns how many leaves were added.
@@ -146,7 +150,7 @@ func (t *Tree) Add(h tlog.Hash) {
 	t.size++
 }
 
-// Root returns the root of the tree, which has leaves.
+// Root returns the root of the tree. The tree must have a leaf.
 func (t *Tree) Root() tlog.Hash {
 	last := len(t.whole) - 1
 	h := t.whole[last]

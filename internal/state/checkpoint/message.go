@@ -18,26 +18,26 @@ const (
 
 // Newest is the newest checkpoint of a centre.
 type Newest struct {
-	Note        string         `json:"note"`                  // signed; "": the centre makes no checkpoints
-	Consistency tlog.TreeProof `json:"consistency,omitempty"` // that the tree of the old size is the beginning of this one
+	Note        string         `json:"note"`                  // the signed note; "" if the centre makes no checkpoints
+	Consistency tlog.TreeProof `json:"consistency,omitempty"` // proof that the tree of the requested old size is the beginning of this tree
 }
 
-// Heads says what the centre holds of the asking laptop's record: some segments, in the order of their
-// names.
+// Heads tells a laptop how much of its record the centre holds: for some segments, in the order of
+// their names.
 type Heads struct {
 	Laptop   string   `json:"laptop"`
 	Held     []Held   `json:"held"`
-	More     bool     `json:"more"`     // there are others behind the last one
-	Findings []string `json:"findings"` // what was found in the record as it came; with the first segments alone
+	More     bool     `json:"more"`     // there are more segments after the last one
+	Findings []string `json:"findings"` // what the centre found when it checked the record on arrival; only in the answer with the first segments
 }
 
-// Held is what the centre holds of a segment.
+// Held describes the part of a segment that the centre holds.
 type Held struct {
 	Head
-	Leaf *Leaf `json:"leaf,omitempty"` // nil: no checkpoint of the asked size has it
+	Leaf *Leaf `json:"leaf,omitempty"` // nil if the checkpoint of the requested size does not include the segment
 }
 
-// Leaf is the newest head of a segment in a tree, with the proof that it is there.
+// Leaf is the newest head of a segment in a tree, with the proof that the head is in the tree.
 type Leaf struct {
 	Head
 	Number int64            `json:"number"`

@@ -18,7 +18,8 @@ type Layers struct {
 	// Org are the organisation's files; none need exist. If one exists and cannot be used, loading
 	// fails.
 	Org []string
-	// Lapse says whether a further layer of the organisation holds now. nil: none ever does.
+	// Lapse returns a further layer of the organisation, which holds only at some times. It is nil
+	// if there is no such layer.
 	Lapse func() (Lapse, error)
 	// Dir is the folder in which the client started us, and State is the folder that stores the
 	// projects that the owner trusts. If either is "", there is no project.
@@ -27,11 +28,12 @@ type Layers struct {
 	More []string
 }
 
-// Lapse is a layer that holds for as long as something has not happened, and that no file has.
+// Lapse is a layer that holds only while a condition is met, such as a centre that cannot be
+// reached. Its text is in no file.
 type Lapse struct {
-	Path  string // stands for a file in positions
-	Text  []byte // nil: the layer does not hold
-	Watch string // the file whose change may end or begin it; "" if only time can
+	Path  string // the layer's name in positions, in place of a file
+	Text  []byte // nil if the layer does not hold now
+	Watch string // the file whose change may begin or end the layer; "" if only time can
 }
 
 // OrgPolicy returns the path of an organisation's policy on this system.
@@ -66,7 +68,7 @@ type layer struct {
 	name, path string
 	src        []byte
 	packs      packTexts
-	lapse      bool           // it is a Lapse: it goes as it came, without a confirmation
+	lapse      bool           // the layer is a Lapse, which ends without the owner's confirmation
 	rules      *policy.Policy // nil until compiled
 }
 

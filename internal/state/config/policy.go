@@ -37,8 +37,8 @@ type Loaded struct {
 func (l *Loaded) Options() policy.Options { return l.options }
 
 // Files returns the paths of the files that the policy is read from: its own, those of the layers
-// and of their packs. A project's file is not among them: what is in force is what the owner trusted.
-// A Lapse has no file.
+// and of their packs. A project's file is not among them, because the text that the owner trusted
+// is in force, and not the file. A Lapse has no file.
 func (l *Loaded) Files() []string {
 	paths := append([]string{l.Path}, packPaths(l.Path, l.Source)...)
 	for _, above := range l.above.sources {

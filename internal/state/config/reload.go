@@ -119,7 +119,7 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 			}
 			continue
 		}
-		if now.name == project || now.lapse { // the owner has trusted exactly this text, or we have written it
+		if now.name == project || now.lapse { // a project's layer has exactly the text that the owner has trusted, and a Lapse has a text of ours
 			continue
 		}
 		if err := checkEndMark(now.path, old.src, now.src, s.confirmed); err != nil {

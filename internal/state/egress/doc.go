@@ -1,7 +1,7 @@
-// Package egress makes the transports of all HTTP that clawai sends: to remote servers and to where
-// one signs in. It reads the certificates of authorities, the owner's own certificates, and the
-// proxies of the environment, and its errors say what is at fault.
+// Package egress makes the transports for all HTTP requests that clawai sends: to remote servers,
+// and to the servers at which a person signs in. It reads the certificates of authorities, the
+// owner's own certificates, and the proxies of the environment, and its errors name the cause.
 //
-// Nothing is read before the first request. A file that is named and cannot be used ends the
-// request before a byte is sent.
+// It reads nothing before the first request. If a file that a setting names cannot be used, the
+// request ends before a byte is sent.
 package egress

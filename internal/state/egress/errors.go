@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Error is a failure with a text of ours: what is at fault, and what to do next. What a server
-// wrote is quoted in it.
+// Error is a failure with a text of our own: the cause, and what to do next. Text from a server is
+// quoted in it.
 type Error struct {
 	text    string
 	err     error
@@ -29,10 +29,10 @@ func (e *Error) Error() string { return e.text }
 
 func (e *Error) Unwrap() error { return e.err }
 
-// explainError returns an error of a request in our words, where the reason is known.
+// explainError returns an error of a request in our own words if the cause is known.
 func (by *route) explainError(err error, u *url.URL) error {
 	if own, ok := errors.AsType[*Error](err); ok {
-		return own // without the words that net/http puts before it
+		return own // only the error itself, without the words that net/http puts before it
 	}
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -78,7 +78,7 @@ func (t *trust) explainBreak(err error, where string) error {
 	return newError(false, err, "%s ended the connection, and probably refuses the client certificate %s; look at it with: clawai doctor --all", where, t.client.cert)
 }
 
-// explainTLS returns an error of a connection to the proxy itself.
+// explainTLS returns the error for a failed TLS connection to the proxy itself.
 func (p *proxyAddress) explainTLS(err error, secured *trust, asked bool) error {
 	if failed, ok := errors.AsType[*Error](secured.explainTLS(err, p.String(), asked)); ok {
 		return failed
@@ -86,7 +86,7 @@ func (p *proxyAddress) explainTLS(err error, secured *trust, asked bool) error {
 	return p.explainDial(err)
 }
 
-// explainTLS returns an error of TLS in our words; where is the other side.
+// explainTLS returns a TLS error in our own words. where names the other side of the connection.
 func (t *trust) explainTLS(err error, where string, asked bool) error {
 	if alert := readAlert(err); alert != 0 {
 		return t.explainAlert(alert, err, where, asked)
@@ -115,7 +115,7 @@ func (t *trust) explainTLS(err error, where string, asked bool) error {
 		where, issuer, t.listRead())
 }
 
-// explainAlert returns the error for an alert of the other side.
+// explainAlert returns the error for a TLS alert that the other side has sent.
 func (t *trust) explainAlert(alert tls.AlertError, err error, where string, asked bool) error {
 	switch {
 	case t.client != nil && alert != alertHandshakeFailure:
@@ -141,7 +141,8 @@ const (
 )
 
 // readAlert returns the alert about a certificate that the other side has sent; 0 if there is none.
-// Package tls exports no type for it, but the same text.
+// Package tls exports no type for such an error, so readAlert compares its text with the text of
+// each alert.
 func readAlert(err error) tls.AlertError {
 	failed, ok := errors.AsType[*net.OpError](err)
 	if !ok || failed.Op != "remote error" {
@@ -155,13 +156,13 @@ func readAlert(err error) tls.AlertError {
 	return 0
 }
 
-// checkAnswer returns an error for an answer that is not the server's, or that only says that our
-// certificate is missing.
+// checkAnswer returns an error for an answer that does not come from the server, or that only says
+// that our certificate is missing.
 func (by *route) checkAnswer(resp *http.Response) error {
 	switch page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"); {
 	case resp.StatusCode == http.StatusProxyAuthRequired && by.through != nil && by.trust == nil:
 		return by.through.credentialsError()
-	case resp.StatusCode == http.StatusBadRequest && page && by.asked.Load() && by.trust.client == nil: // nginx answers so
+	case resp.StatusCode == http.StatusBadRequest && page && by.asked.Load() && by.trust.client == nil: // nginx answers a request without a certificate in this way
 		return by.trust.certificateWanted(resp.Request.URL.Host, nil)
 	}
 	return nil

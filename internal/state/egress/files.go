@@ -37,21 +37,21 @@ type settings struct {
 	file  string // path of config.toml
 	owner config.TLS
 	env   []authorities
-	trust map[string]*trust // by name of the entry
+	trust map[string]*trust // by name of the entry in config.toml
 }
 
 // trust holds the authorities and the own certificate for connections to one host.
 type trust struct {
-	entry  string         // the host in config.toml; "" for the settings of all
+	entry  string         // the host in config.toml; "" for the settings for all hosts
 	file   string         // path of config.toml
-	roots  *x509.CertPool // nil: those of the system
+	roots  *x509.CertPool // nil: the authorities of the system
 	read   []authorities
-	client *keyPair // nil: none
-	shared bool     // client is that of all servers
+	client *keyPair // our certificate; nil if there is none
+	shared bool     // client is the certificate for all servers
 }
 
-// forProxy returns the settings for a proxy. It gets no certificate that was named for all servers,
-// but one that was named for its own host.
+// forProxy returns the settings for a connection to a proxy. They have no client certificate that
+// was named for all servers, only one that was named for the proxy's own host.
 func (t *trust) forProxy() *trust {
 	bare := *t
 	if t.shared {
@@ -92,7 +92,7 @@ func (n Network) readSettings(getenv func(string) string) (*settings, error) {
 	return s, nil
 }
 
-// forHost returns what holds for a host, which may have a port.
+// forHost returns the settings for a host, which may be followed by a port.
 func (s *settings) forHost(host string) (*trust, error) {
 	host = strings.ToLower(host)
 	name, _, err := net.SplitHostPort(host)
@@ -155,8 +155,8 @@ func (s *settings) makeTrust(entry string) (*trust, error) {
 	return t, nil
 }
 
-// clientConfig returns the settings for package tls. asked is set when a server asks for a
-// certificate.
+// clientConfig returns the settings in the form of package tls. asked is set to true when a server
+// asks for a certificate.
 func (t *trust) clientConfig(asked *atomic.Bool) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, RootCAs: t.roots,
@@ -203,8 +203,8 @@ func isEncrypted(text []byte) bool {
 	}
 }
 
-// readAuthorities reads a PEM file of certificates. It skips those that Go cannot read, and returns an
-// error if none is left.
+// readAuthorities reads a PEM file of certificates. It skips those that Go cannot read, and returns
+// an error if it can read no certificate.
 func readAuthorities(path, from string, read func(string) ([]byte, error)) (authorities, error) {
 	a := authorities{path: path, from: from}
 	text, err := read(path)
@@ -238,8 +238,8 @@ func pemAdvice(from string) string {
 	return "Correct the file, or unset " + from
 }
 
-// readFolders reads the folders that SSL_CERT_DIR names. A folder may be missing, and hold other
-// files, but one certificate must be there.
+// readFolders reads the folders that SSL_CERT_DIR names. A folder may be missing, and may hold
+// other files, but together the folders must hold a certificate.
 func readFolders(dirs string) (authorities, error) {
 	a := authorities{path: dirs, from: certDir}
 	for _, dir := range filepath.SplitList(dirs) {
@@ -256,11 +256,11 @@ func readFolders(dirs string) (authorities, error) {
 	return a, nil
 }
 
-// maxBundle is the largest file of certificates that is read.
+// maxBundle is the maximum size, in bytes, of a file of certificates.
 const maxBundle = 16 << 20
 
-// readPlain reads a file that the environment names, whoever can write it: other programs read it,
-// too.
+// readPlain reads a file that the environment names. It does not check who can write the file,
+// because other programs read the file without such a check, too.
 func readPlain(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {

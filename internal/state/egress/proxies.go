@@ -27,7 +27,7 @@ type proxyAddress struct {
 
 var proxySchemes = []string{"http", "https", "socks5", "socks5h"}
 
-// readProxies reads the variables that curl and Go read, and in their order ALL_PROXY last.
+// readProxies reads the same variables as curl and Go, in the same order: ALL_PROXY comes last.
 func readProxies(getenv func(string) string) *proxies {
 	find := func(names ...string) *proxyAddress {
 		for _, name := range names {
@@ -50,7 +50,8 @@ func readProxies(getenv func(string) string) *proxies {
 	return p
 }
 
-// parseProxy parses the value of a variable. The value may hold a password, so no error has it.
+// parseProxy parses the value of a variable. The value may hold a password, so no error contains
+// the value.
 func parseProxy(name, value string) *proxyAddress {
 	p := &proxyAddress{variable: name}
 	if !strings.Contains(value, "://") {
@@ -74,7 +75,8 @@ func (p *proxyAddress) String() string {
 	return "the proxy " + p.url.Host + " (" + p.variable + ")"
 }
 
-// findProxy returns the proxy for an address; nil for none. This machine is reached without one.
+// findProxy returns the proxy for an address; nil for none. A connection to this machine uses no
+// proxy.
 func (p *proxies) findProxy(u *url.URL) (*proxyAddress, error) {
 	by := p.plain
 	if u.Scheme == "https" {

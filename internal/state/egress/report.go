@@ -16,13 +16,14 @@ type Report struct {
 	Problems []error
 }
 
-// CertificateFile is a file of certificates.
+// CertificateFile describes a file of certificates for people. Ends is the time at which the last
+// valid certificate of the file expires.
 type CertificateFile struct {
 	Path string
 	From string // the setting that names it
 	Own  bool   // the owner's certificate for servers; otherwise authorities
-	Many int    // number of certificates
-	Name string // subject of the first
+	Many int    // number of certificates in the file
+	Name string // subject of the first certificate
 	Ends time.Time
 }
 
@@ -82,7 +83,8 @@ func (r *Report) addClient(k *keyPair) {
 	r.addFile(CertificateFile{Path: k.cert, From: "client_cert", Own: true}, []*x509.Certificate{pair.Leaf})
 }
 
-// addFile adds a file once. It ends with the last of its certificates.
+// addFile adds a file, unless the report has it already. The file's end is the end of the
+// certificate that is valid the longest.
 func (r *Report) addFile(f CertificateFile, certs []*x509.Certificate) {
 	if slices.ContainsFunc(r.Files, func(other CertificateFile) bool { return other.Path == f.Path && other.From == f.From }) {
 		return
@@ -96,7 +98,7 @@ func (r *Report) addFile(f CertificateFile, certs []*x509.Certificate) {
 	r.Files = append(r.Files, f)
 }
 
-// DescribeRoute says how a server would be reached.
+// DescribeRoute returns the route to a server in words for people.
 func (n Network) DescribeRoute(u *url.URL) (string, error) {
 	t := n.NewTransport(Options{})
 	t.proxies = readProxies(os.Getenv)

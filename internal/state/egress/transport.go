@@ -15,9 +15,10 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// Network is how we reach others. The zero value has only what the environment says.
+// Network holds the settings with which we reach other machines. The zero value uses only the
+// settings in the environment.
 type Network struct {
-	Folders config.Folders // where config.toml is
+	Folders config.Folders // the folders of clawai; config.toml is in one of them
 }
 
 // Options are the parameters of NewTransport.
@@ -39,23 +40,23 @@ type Transport struct {
 
 	mu      sync.Mutex // guards the fields below
 	proxies *proxies
-	trust   *settings // nil until they could be read
+	trust   *settings // nil until they were read without an error
 	routes  map[routeKey]*route
 }
 
-// routeKey tells requests apart that need transports of their own.
+// routeKey is the key of a route. Requests with different keys need different transports.
 type routeKey struct {
 	secure, proxied bool
 	entry           string // name of the settings in force
 }
 
-// route is a transport with what the errors of its requests need.
+// route is a transport, with the facts that the errors of its requests mention.
 type route struct {
 	http    *http.Transport
 	trust   *trust        // nil without TLS
 	through *proxyAddress // nil: we connect by ourselves
-	asked   atomic.Bool   // a server has asked for a certificate
-	heard   atomic.Bool   // a server has answered
+	asked   atomic.Bool   // a server on this route has asked for a certificate
+	heard   atomic.Bool   // a server on this route has answered
 }
 
 // NewTransport returns a transport. It reads nothing.
@@ -63,7 +64,7 @@ func (n Network) NewTransport(o Options) *Transport {
 	return &Transport{network: n, o: o, routes: make(map[routeKey]*route)}
 }
 
-// RoundTrip sends a request. An error of its own is an *Error.
+// RoundTrip sends a request. Its own errors are *Error values.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	by, err := t.findRoute(r)
 	if err != nil {
@@ -122,7 +123,8 @@ func (t *Transport) findRoute(r *http.Request) (*route, error) {
 	return by, err
 }
 
-// readTrust returns the settings for a host. What could not be read is read again next time.
+// readTrust returns the settings for a host. If the settings cannot be read, the next call tries
+// again.
 func (t *Transport) readTrust(host string) (*trust, error) {
 	if t.trust == nil {
 		read, err := t.network.readSettings(os.Getenv)
@@ -186,8 +188,8 @@ func (p *proxyAddress) dialTLS(dial func(context.Context, string, string) (net.C
 	}
 }
 
-// DialTLS connects to a host and port by TLS, with the authorities and certificates that a request to
-// it would use, and without a proxy. An error in our words is an *Error.
+// DialTLS connects to a host and port by TLS, with the authorities and certificates that a request
+// to it would use, and without a proxy. An error with a text of our own is an *Error.
 func (t *Transport) DialTLS(ctx context.Context, address string) (*tls.Conn, error) {
 	t.mu.Lock()
 	forHost, err := t.readTrust(address)

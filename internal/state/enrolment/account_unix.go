@@ -10,9 +10,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// NameAccount returns the caller's name on a laptop that is not enrolled: local:NAME, of the account
-// that runs this process. The environment is not asked, since whoever starts us can set it; an account
-// that the system's file of accounts does not have goes by its number.
+// NameAccount returns the caller's name on a laptop that is not enrolled: local:NAME, the account
+// that runs this process. It does not use the environment, because the program that starts us can
+// set it. If the system's list of accounts has no name for the account, NAME is the account's
+// number.
 func NameAccount() policy.NameSet {
 	name := strconv.Itoa(os.Getuid())
 	if u, err := user.LookupId(name); err == nil && u.Username != "" {

@@ -1,6 +1,6 @@
-// Package enrolment keeps in the state folder that this laptop belongs to a team's centre: where the
-// centre is, the token that proves the laptop's identity, and the keys that sign bundles. It also has
-// the shapes of the messages between laptop and centre, for both sides.
+// Package enrolment stores in the state folder the enrolment of this laptop at a team's centre: the
+// centre's address, the token that proves the laptop's identity, and the keys that sign bundles. It
+// also defines the messages between laptop and centre, for both sides.
 //
 // A laptop that is not enrolled has no folder of this package, and nothing here runs.
 package enrolment
@@ -26,7 +26,7 @@ import (
 // ErrNone means that this laptop is not enrolled.
 var ErrNone = errors.New("this laptop is not enrolled at a centre; run: clawai enroll URL")
 
-// Enrolment is what this laptop keeps of its enrolment. The token is secret.
+// Enrolment is the stored enrolment of this laptop. The token is secret.
 type Enrolment struct {
 	URL        string    `json:"url"`    // address of the centre, without a path
 	Laptop     string    `json:"laptop"` // the laptop's name at the centre
@@ -35,10 +35,10 @@ type Enrolment struct {
 	Offline    Offline   `json:"offline"`
 	Since      time.Time `json:"since"`
 
-	CheckpointKey string `json:"checkpoint_key,omitempty"` // verifier key of the centre's checkpoints; "" if it named none
+	CheckpointKey string `json:"checkpoint_key,omitempty"` // verifier key of the centre's checkpoints; "" if the centre named none
 }
 
-// Offline says what holds when the centre has not been reached for a number of days.
+// Offline is the rule for a laptop that has not reached the centre for a number of days.
 type Offline struct {
 	Days int    `json:"days"` // at least 1
 	Then string `json:"then"` // Keep or Deny
@@ -50,14 +50,14 @@ const (
 	Deny = "deny" // nothing is allowed until the centre is reached again
 )
 
-// Progress is what this laptop keeps of its exchange with the centre.
+// Progress is the stored state of this laptop's exchange with the centre.
 type Progress struct {
-	Counter   uint64    `json:"counter"`              // of the newest bundle that was in force; it never goes back
-	Revision  string    `json:"revision,omitempty"`   // of the policy in that bundle
-	ETag      string    `json:"etag,omitempty"`       // of the last answer that was looked at
-	Activated time.Time `json:"activated,omitzero"`   // when the bundle in force came into force
+	Counter   uint64    `json:"counter"`              // counter of the newest bundle that was in force; it never decreases
+	Revision  string    `json:"revision,omitempty"`   // revision of the policy in that bundle
+	ETag      string    `json:"etag,omitempty"`       // ETag of the centre's last bundle that was looked at
+	Activated time.Time `json:"activated,omitzero"`   // time at which the bundle in force was activated
 	Tried     time.Time `json:"tried,omitzero"`       // when the centre was asked last
-	Reached   time.Time `json:"reached,omitzero"`     // when the centre last answered for this laptop; of a new enrolment, when it began
+	Reached   time.Time `json:"reached,omitzero"`     // when the centre last answered for this laptop; at first, the time of the enrolment
 	Error     string    `json:"error,omitempty"`      // why the last poll failed; "" if it did not
 	Refused   string    `json:"refused,omitempty"`    // why the newest bundle is not in force; "" if it is
 	Shipped   time.Time `json:"shipped,omitzero"`     // when the centre last took records
@@ -103,7 +103,7 @@ func ReadEnrolment(state string) (e Enrolment, err error) {
 	return e, nil
 }
 
-// WriteEnrolment keeps a new enrolment in the place of any other, with a new Progress.
+// WriteEnrolment stores a new enrolment, with a new Progress. It replaces any earlier enrolment.
 func WriteEnrolment(state string, e Enrolment) error {
 	if err := e.Check(); err != nil {
 		return err
@@ -121,7 +121,7 @@ func WriteEnrolment(state string, e Enrolment) error {
 
 // RemoveEnrolment removes all that this laptop keeps of its enrolment: first the token, so that
 // nothing polls any more, and the rest when the process that speaks with the centre has ended. It
-// returns ErrNone if there is nothing.
+// returns ErrNone if there is nothing to remove.
 func RemoveEnrolment(ctx context.Context, state string) error {
 	if _, err := os.Lstat(Folder(state)); errors.Is(err, fs.ErrNotExist) {
 		return ErrNone
@@ -136,19 +136,20 @@ func RemoveEnrolment(ctx context.Context, state string) error {
 		if err != nil {
 			return fmt.Errorf("the process that speaks with the centre does not end: %w; run the command again", err)
 		}
-		unlock() // nobody takes it again: each holder looks first whether the laptop is enrolled
+		unlock() // no process takes the lock again: before it does, it checks whether the laptop is enrolled
 	}
 	return os.RemoveAll(Folder(state))
 }
 
-// removePatience limits the wait for the process that speaks with the centre. It looks every half
-// second whether the laptop is still enrolled.
+// removePatience limits the wait for the process that speaks with the centre. That process checks
+// every half second whether the laptop is still enrolled.
 const removePatience = 20 * time.Second
 
-// ErrDamaged means that the file of the progress is no progress.
+// ErrDamaged means that the file with the progress cannot be parsed.
 var ErrDamaged = errors.New("it is damaged")
 
-// ReadProgress returns the progress; the zero value if there is none. ErrDamaged: see ReplaceProgress.
+// ReadProgress returns the progress; the zero value if there is none. After ErrDamaged,
+// ReplaceProgress can store a new progress.
 func ReadProgress(state string) (p Progress, err error) {
 	src, err := config.ReadFile(progressFile(state))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -184,7 +185,8 @@ func ChangeProgress(state string, change func(*Progress)) error {
 	return writeJSON(progressFile(state), p)
 }
 
-// ReplaceProgress keeps a progress in the place of one that is damaged.
+// ReplaceProgress stores a progress in place of a damaged one. It changes nothing if the progress
+// is not damaged.
 func ReplaceProgress(state string, p Progress) error {
 	if !IsEnrolled(state) {
 		return ErrNone
@@ -225,7 +227,7 @@ func (e Enrolment) Check() error {
 	return e.Offline.Check()
 }
 
-// Check returns an error for a rule that is none.
+// Check returns an error for a rule that is not valid.
 func (o Offline) Check() error {
 	if o.Days < 1 || o.Days > 3650 || o.Then != Keep && o.Then != Deny {
 		return fmt.Errorf("%d days, then %q is not an offline rule: it is 1 to 3650 days, then %q or %q", o.Days, o.Then, Keep, Deny)
@@ -250,8 +252,8 @@ func (o Offline) Ends(reached time.Time) time.Time {
 	return reached.Add(time.Duration(o.Days) * 24 * time.Hour)
 }
 
-// IsName reports whether a text is a name as laptops and segments have it: 1 to 128 letters, digits,
-// ".", "_" and "-", the first no ".".
+// IsName reports whether a text can be the name of a laptop or a segment: 1 to 128 letters, digits,
+// ".", "_" and "-". The first character is not ".".
 func IsName(s string) bool {
 	if s == "" || len(s) > 128 || s[0] == '.' {
 		return false
@@ -261,8 +263,9 @@ func IsName(s string) bool {
 	})
 }
 
-// ParseURL reads the address of a centre: https, or http of this machine alone, since the token
-// would cross a network in clear. It has no path, query or user.
+// ParseURL reads the address of a centre: https, or http of this machine alone, because over
+// another http connection the token would cross a network unencrypted. It has no path, query or
+// user.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {

@@ -12,40 +12,40 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Who uses this laptop is kept in a small file, with the time at which the centre said it. The hook of
-// an agent reads it at each call.
+// A small file holds the identity of the person who uses this laptop, with the time at which the
+// centre sent it. An agent's hook reads the file at each call.
 
-// IdentityLife is how long what the centre said of the caller counts without a further word of the
-// centre. It is a day, so that a laptop that travels keeps its roles; a centre that is reached takes a
-// role away within one poll.
+// IdentityLife is how long an identity from the centre is valid if the centre does not send it
+// again. It is a day, so that a laptop that cannot reach the centre for some hours keeps its roles.
+// A laptop that reaches the centre loses a role at the next poll after the centre has removed it.
 const IdentityLife = 24 * time.Hour
 
 const (
 	// identityRefresh is the age at which the same identity is written again, with its new time.
 	identityRefresh = 10 * time.Minute
-	// identityAhead is how far the kept time may lie in the future, as clocks are set.
+	// identityAhead is how far the stored time may lie in the future, because clocks are not exact.
 	identityAhead = 5 * time.Minute
-	maxIdentity   = 64 << 10 // bytes of the file
+	maxIdentity   = 64 << 10 // maximum size of the file, in bytes
 )
 
-// Caller is what is known of who makes the calls of this laptop's sessions. The zero value knows
-// nothing.
+// Caller holds the known facts about the person who makes the calls of this laptop's sessions. In
+// the zero value nothing is known.
 type Caller struct {
 	Who, Roles, Groups policy.NameSet
-	Env                string // that the centre names; "" for none
+	Env                string // the environment that the centre names; "" for none
 }
 
-// keptIdentity is the file's content.
+// keptIdentity is the content of the file with the identity.
 type keptIdentity struct {
-	At  time.Time `json:"at"`            // when the centre said it
-	Who *Identity `json:"who,omitempty"` // nil: the centre does not know
+	At  time.Time `json:"at"`            // the time at which the centre sent the identity
+	Who *Identity `json:"who,omitempty"` // nil if the centre does not know the person
 }
 
 func identityFile(state string) string { return filepath.Join(Folder(state), "identity.json") }
 
-// KeepIdentity keeps what the centre said of the caller; nil means that it does not know. Something
-// that cannot be used is kept as nil, and the error says why. It returns ErrNone if the laptop is not
-// enrolled any more, and then writes nothing.
+// KeepIdentity stores the identity that the centre has sent; nil means that the centre does not
+// know the person. An identity that cannot be used is stored as nil, and the error gives the
+// reason. If the laptop is no longer enrolled, KeepIdentity returns ErrNone and writes nothing.
 func KeepIdentity(state string, said *Identity, now time.Time) error {
 	if !IsEnrolled(state) {
 		return ErrNone
@@ -68,9 +68,10 @@ func sameIdentity(a, b *Identity) bool {
 	return err == nil && failed == nil && bytes.Equal(x, y)
 }
 
-// FindCaller returns who makes the calls on an enrolled laptop, and whether it is enrolled. What the
-// centre said too long ago, or what cannot be read, is not known. On a laptop that is not enrolled it
-// costs one look at a file; see NameAccount.
+// FindCaller returns the facts about the caller on an enrolled laptop, and whether the laptop is
+// enrolled. If the stored identity is too old or cannot be read, nothing is known about the caller.
+// On a laptop that is not enrolled FindCaller only looks for one file; see NameAccount for the
+// caller there.
 func FindCaller(state string, now time.Time) (c Caller, enrolled bool) {
 	if !IsEnrolled(state) {
 		return c, false
@@ -85,7 +86,7 @@ func FindCaller(state string, now time.Time) (c Caller, enrolled bool) {
 	return c, true
 }
 
-// readIdentity reads the file. It returns an error if anybody else could have written it.
+// readIdentity reads the file. It returns an error if another user could have written the file.
 func readIdentity(state string) (kept keptIdentity, err error) {
 	src, err := config.ReadFile(identityFile(state))
 	if err == nil {
@@ -104,8 +105,9 @@ func parseIdentity(src []byte) (kept keptIdentity, err error) {
 	return kept, nil
 }
 
-// caller returns the facts for rules, and an error if a text in the identity is no name. If the groups
-// are not all known, nor are the roles, which groups give.
+// caller returns the identity as facts for rules. It returns an error if a text in the identity is
+// not a valid name. If not all groups are known, the roles are not known either, because roles
+// follow from groups.
 func (i *Identity) caller() (c Caller, err error) {
 	if i == nil {
 		return c, nil

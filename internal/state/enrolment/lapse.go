@@ -9,14 +9,15 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// FindLapse returns the layer of an offline rule that says Deny, if the centre has not been reached
-// for longer than it allows. A laptop that is not enrolled costs one look at a file.
+// FindLapse returns the layer that denies everything while an offline rule with Deny applies, which
+// means that the centre was not reached for longer than the rule allows. On a laptop that is not
+// enrolled it only looks for one file.
 func FindLapse(state string, now time.Time) (l config.Lapse, err error) {
 	if !IsEnrolled(state) {
 		return l, nil
 	}
 	e, err := ReadEnrolment(state)
-	if errors.Is(err, ErrNone) { // removed just now
+	if errors.Is(err, ErrNone) { // another process has just removed the enrolment
 		return l, nil
 	}
 	if err != nil || e.Offline.Then != Deny {

@@ -2,7 +2,8 @@ package enrolment
 
 import "time"
 
-// Paths of the centre's interface for laptops. Bodies are JSON, but for bundles and segments.
+// Paths of the centre's interface for laptops. Bodies are JSON, except those of bundles and
+// segments.
 const (
 	EnrollPath  = "/v1/enroll"       // POST AskEnrolment, answered by DeviceCode
 	TokenPath   = "/v1/enroll/token" //nolint:gosec // POST AskToken, answered by Grant, or 400 with Refusal
@@ -23,9 +24,9 @@ const (
 
 // AskEnrolment begins an enrolment by device code (RFC 8628).
 type AskEnrolment struct {
-	Name    string `json:"name"` // of this machine, as people know it
+	Name    string `json:"name"` // name of this machine, as people know it
 	OS      string `json:"os"`
-	Version string `json:"version"` // of clawai
+	Version string `json:"version"` // version of clawai
 }
 
 // DeviceCode is the answer to AskEnrolment. Times are in seconds.
@@ -77,35 +78,36 @@ const (
 // NoBundle is the Error of a Refusal with which a centre answers 404 if it has no bundle.
 const NoBundle = "no_bundle"
 
-// Held says how much of a segment the centre holds. A PUT that does not begin there is answered 409
-// with it.
+// Held tells how much of a segment the centre holds. The centre answers 409 with a Held to a PUT
+// that begins at any other offset.
 type Held struct {
 	Size     int64 `json:"size"` // in bytes
 	Complete bool  `json:"complete"`
 }
 
-// Report is what a laptop says of itself after each poll.
+// Report is the state of a laptop, which the laptop sends after each poll.
 type Report struct {
-	Revision string    `json:"revision,omitempty"` // of the bundle's policy in force
+	Revision string    `json:"revision,omitempty"` // revision of the bundle's policy in force
 	Counter  uint64    `json:"counter"`
-	Version  string    `json:"version"` // of clawai
+	Version  string    `json:"version"` // version of clawai
 	Error    string    `json:"error,omitempty"`
 	Sessions int       `json:"sessions"`          // sessions that run now
-	Backlog  int64     `json:"backlog,omitempty"` // bytes of the record that are not shipped
+	Backlog  int64     `json:"backlog,omitempty"` // bytes of the record that are not yet at the centre
 	Time     time.Time `json:"time,omitzero"`     // by the laptop's clock
 }
 
-// Told is the answer to Report. Older centres answer without a member.
+// Told is the answer to Report. The answer of an older centre has no members.
 type Told struct {
 	Who *Identity `json:"who,omitempty"` // nil: the centre does not know whose laptop this is
 }
 
-// Identity is whom a laptop belongs to, as the centre knows it now. Rules ask for it.
+// Identity is the person whom a laptop belongs to, as the centre knows the person now. Rules can
+// have conditions on it.
 type Identity struct {
 	Who         string   `json:"who"`           // the e-mail address that the provider has verified, or the key
-	Key         string   `json:"key"`           // ISSUER#SUBJECT, which is one person alone
+	Key         string   `json:"key"`           // ISSUER#SUBJECT, which is unique to one person
 	Groups      []string `json:"groups"`        // as the identity provider names them
-	GroupsKnown bool     `json:"groups_known"`  // false: there may be groups that Groups does not have
-	Roles       []string `json:"roles"`         // that the centre gives
-	Env         string   `json:"env,omitempty"` // that the centre names for all its laptops; "" for none
+	GroupsKnown bool     `json:"groups_known"`  // false: Groups may not have all groups of the person
+	Roles       []string `json:"roles"`         // the roles that the centre gives to the person
+	Env         string   `json:"env,omitempty"` // the environment that the centre names for all its laptops; "" for none
 }

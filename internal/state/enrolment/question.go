@@ -10,34 +10,35 @@ import (
 
 // Bounds of a question, on both sides.
 const (
-	MaxQuestion = 512 << 10 // bytes of an AskQuestion in JSON
-	MaxWait     = 30        // seconds for which a centre holds a GET of a question
+	MaxQuestion = 512 << 10 // maximum size of an AskQuestion in JSON, in bytes
+	MaxWait     = 30        // maximum number of seconds for which a centre delays the answer to a GET of a question
 )
 
-// AskQuestion asks the centre whether a call may go on. It has what a person must see. All texts come
-// from an agent or a server; secrets in them are replaced as in the record, and nothing is cut.
+// AskQuestion asks the centre whether a call may go on. It holds everything that a person must see.
+// All texts come from an agent or a server; secrets in them are replaced as in the record, and
+// nothing is cut.
 type AskQuestion struct {
-	// Digest is the SHA-256 of the server and of everything in the calls that reaches it, 64
-	// hexadecimal digits. An approval is for this digest alone.
+	// Digest is the SHA-256 of the server and of everything in the calls that reaches the server,
+	// as 64 hexadecimal digits. An approval is for this digest alone.
 	Digest string      `json:"digest"`
 	Server string      `json:"server,omitempty"`
 	Calls  []ShownCall `json:"calls"`
-	Hidden int         `json:"hidden,omitempty"` // secrets that are not shown
-	Client string      `json:"client,omitempty"` // name and version of the MCP client, as it says
-	Why    string      `json:"why,omitempty"`    // a reason beside the rule
+	Hidden int         `json:"hidden,omitempty"` // number of secrets that are not shown
+	Client string      `json:"client,omitempty"` // name and version of the MCP client, as the client states them
+	Why    string      `json:"why,omitempty"`    // a reason for the question besides the rule
 
 	RuleFile string `json:"rule_file,omitempty"`
 	RuleLine int    `json:"rule_line,omitempty"`
 	RuleText string `json:"rule_text,omitempty"`
 	Revision string `json:"revision,omitempty"` // of the policy
-	Session  string `json:"session,omitempty"`  // of the agent, as the queue of questions names it
+	Session  string `json:"session,omitempty"`  // the agent's session, as the queue of questions names it
 	Project  string `json:"project,omitempty"`  // the folder in which the agent works
-	Home     string `json:"home,omitempty"`     // of the laptop's owner
+	Home     string `json:"home,omitempty"`     // home folder of the laptop's owner
 
 	Approvers []string `json:"approvers"`
 	Approvals int      `json:"approvals"`
 	NotSelf   bool     `json:"not_self,omitempty"`
-	Wait      int      `json:"wait"` // seconds for which the call waits
+	Wait      int      `json:"wait"` // number of seconds for which the call waits
 }
 
 // PolicyCalls returns the calls as they are shown to a person.
@@ -57,7 +58,7 @@ func (a *AskQuestion) PolicyRule() policy.Rule {
 	return policy.Rule{Action: policy.Prompt, Pos: policy.Position{File: a.RuleFile, Line: a.RuleLine}, Description: a.RuleText}
 }
 
-// DigestBytes returns the digest; zero if it is none.
+// DigestBytes returns the digest; zero if Digest is not valid.
 func (a *AskQuestion) DigestBytes() (digest [32]byte) {
 	if src, err := hex.DecodeString(a.Digest); err == nil && len(src) == len(digest) {
 		copy(digest[:], src)
@@ -67,12 +68,12 @@ func (a *AskQuestion) DigestBytes() (digest [32]byte) {
 
 // ShownCall is a call as a person sees it.
 type ShownCall struct {
-	Subject   string          `json:"subject"` // the key of rules about it
+	Subject   string          `json:"subject"` // rule key of the call's subject, such as "tool"
 	Server    string          `json:"server,omitempty"`
 	Method    string          `json:"method"`
 	Names     []string        `json:"names"`
 	Args      json.RawMessage `json:"args,omitempty"`
-	Extra     json.RawMessage `json:"extra,omitempty"` // params beside the arguments
+	Extra     json.RawMessage `json:"extra,omitempty"` // the members of params other than the arguments
 	Malformed string          `json:"malformed,omitempty"`
 }
 
@@ -82,54 +83,56 @@ const (
 	QuestionApproved  = "approved"
 	QuestionDenied    = "denied"
 	QuestionExpired   = "expired"
-	QuestionCancelled = "cancelled" // the call is over
-	QuestionUsed      = "used"      // the approval let its call pass
+	QuestionCancelled = "cancelled" // the call is over, so no answer is needed
+	QuestionUsed      = "used"      // the approval was used: its call has passed
 )
 
-// QuestionState is how a question stands.
+// QuestionState is the state of a question.
 type QuestionState struct {
 	ID    string  `json:"id"`
 	State string  `json:"state"`
 	Votes []Voice `json:"votes,omitempty"`
-	// Until is when the question, or the approval that was given, ends: seconds from now.
+	// Until is the number of seconds from now after which the question ends, or the approval that
+	// was given.
 	Until int `json:"until"`
 }
 
-// AskedState is how a question stands for somebody who may answer it.
+// AskedState is the state of a question, for a person who may answer it.
 type AskedState struct {
 	QuestionState
 	Created time.Time `json:"created"` // by the centre's clock
 	Decided time.Time `json:"decided,omitzero"`
-	Held    int       `json:"held,omitempty"`    // for so many seconds the call still waits
+	Held    int       `json:"held,omitempty"`    // number of seconds for which the call still waits
 	WhyNot  string    `json:"why_not,omitempty"` // why the person may not allow it; "" if they may
 }
 
-// Asked is a question as somebody reads it who may answer it.
+// Asked is a question with its state, for a person who may answer it.
 type Asked struct {
 	AskedState
 	AskQuestion
-	Laptop string `json:"laptop"` // its name
+	Laptop string `json:"laptop"` // name of the laptop
 	Owner  string `json:"owner,omitempty"`
 }
 
-// AskedList has the questions that a person may answer, the oldest first, and those that they could answer
-// and that are over, the newest first.
+// AskedList has two lists for one person: the waiting questions that the person may answer, the
+// oldest first, and the past questions that the person could have answered, the newest first.
 type AskedList struct {
 	Waiting []AskedState `json:"waiting"`
 	Over    []AskedState `json:"over"`
 }
 
-// Answer is a person's answer to a question. Digest is the one that the person was shown.
+// Answer is a person's answer to a question. Digest is the digest of the question that the person
+// was shown.
 type Answer struct {
 	Digest string `json:"digest"`
 	Allow  bool   `json:"allow"`
 	Words  string `json:"words,omitempty"`
 }
 
-// Voice is what one person said.
+// Voice is the answer of one person.
 type Voice struct {
 	Name  string `json:"name"` // for people to read
-	Key   string `json:"key"`  // of the principal
+	Key   string `json:"key"`  // key of the person
 	Allow bool   `json:"allow"`
 	Words string `json:"words,omitempty"` // a note for the agent
 }

@@ -7,28 +7,30 @@ import (
 	"time"
 )
 
-// Standing is how the enrolment stands, for people.
+// Standing is the state of the enrolment, for people.
 type Standing struct {
 	URL      string `json:"url,omitempty"`
 	Laptop   string `json:"laptop,omitempty"`
 	Offline  string `json:"offline,omitempty"`  // the offline rule as a sentence
-	Counter  uint64 `json:"counter,omitempty"`  // of the bundle in force; 0: none
-	Revision string `json:"revision,omitempty"` // of its policy
+	Counter  uint64 `json:"counter,omitempty"`  // counter of the bundle in force; 0 if there is none
+	Revision string `json:"revision,omitempty"` // revision of the bundle's policy
 	Reached  string `json:"reached,omitempty"`  // when the centre last answered, RFC 3339, UTC
-	// Who are the owner's names, and Roles their roles, as they count now; absent where they are not known.
+	// Who holds the owner's names, and Roles holds the owner's roles, as rules use them now; each
+	// is nil if it is not known.
 	Who     []string `json:"who,omitzero"`
 	Roles   []string `json:"roles,omitzero"`
 	Backlog int64    `json:"backlog,omitempty"` // bytes of the record that are not copied yet
-	// Doubts are sentences about what does not work. Broken means that nothing is allowed for it.
+	// Doubts are sentences for people about parts of the enrolment that do not work. Broken means
+	// that every call is denied for such a reason.
 	Doubts []string `json:"doubts,omitempty"`
 	Broken bool     `json:"broken,omitempty"`
 }
 
-// lateAfter is the time without an answer of the centre after which people are told, while sessions
+// lateAfter is the time without an answer of the centre after which Doubts mention it, if sessions
 // run.
 const lateAfter = 10 * time.Minute
 
-// FindStanding returns how the enrolment stands; nil for a laptop that is not enrolled.
+// FindStanding returns the state of the enrolment; nil for a laptop that is not enrolled.
 func FindStanding(state string, now time.Time) *Standing {
 	e, err := ReadEnrolment(state)
 	if errors.Is(err, ErrNone) {
@@ -99,7 +101,8 @@ func (s *Standing) Describe() []string {
 	return []string{s.URL + ", as " + s.Laptop, s.describeOwner(), rules, copied, s.Offline}
 }
 
-// describeOwner returns who uses this laptop, for rules that ask.
+// describeOwner describes, as a sentence for people, the person that rules see as the user of this
+// laptop.
 func (s *Standing) describeOwner() string {
 	switch {
 	case s.Who == nil:

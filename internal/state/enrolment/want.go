@@ -12,12 +12,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// One process of the laptop speaks with the centre: "clawai enroll sync --stay". Sessions and hooks
-// never do. They only say that they run, by the time of a file, and start that process if there is
-// none; it ends when nobody has said so for a while. So the centre can make no call slower.
+// Only one process of the laptop speaks with the centre: "clawai enroll sync --stay". So the centre
+// can make no call slower. A session or a hook only sets the time of a file to show that it runs,
+// and starts that process if it does not run. The process ends when the time of the file has not
+// changed for a while.
 
-// wantEvery is how often the file's time is renewed, at most. wantFor is how long the process stays
-// after that.
+// wantEvery is the shortest time after which the file's time is set again. wantFor is how long the
+// process stays after the file's time.
 const (
 	wantEvery = 20 * time.Second
 	wantFor   = 2 * time.Minute
@@ -25,8 +26,9 @@ const (
 
 func wantFile(state string) string { return filepath.Join(Folder(state), "wanted") }
 
-// WantSync says that a session runs on this laptop. start means that no process speaks with the
-// centre, and that the caller should start one. It does nothing on a laptop that is not enrolled.
+// WantSync sets the file's time, to show that a session runs on this laptop. start means that no
+// process speaks with the centre, so that the caller should start one. WantSync does nothing on a
+// laptop that is not enrolled, or if the file's time is recent.
 func WantSync(state string, now time.Time) (start bool) {
 	if !IsEnrolled(state) {
 		return false
@@ -49,8 +51,8 @@ func IsWanted(state string, now time.Time) bool {
 	return err == nil && now.Sub(info.ModTime()).Abs() < wantFor
 }
 
-// StartSync starts the process that speaks with the centre, apart from this one, which is clawai or
-// clawai-hook. It does not wait for it.
+// StartSync starts the process that speaks with the centre. The process is independent of this one,
+// which is clawai or clawai-hook. StartSync does not wait for its end.
 func StartSync(state string) error {
 	program, err := findProgram()
 	if err != nil {
@@ -65,8 +67,8 @@ func StartSync(state string) error {
 	return cmd.Process.Release()
 }
 
-// findProgram returns the path of the clawai that runs, or that lies beside the clawai-hook that runs.
-// Any other program is an error, since nobody knows what it would do with our words.
+// findProgram returns the path of the running clawai, or of the clawai in the folder of the running
+// clawai-hook. It returns an error in any other program, which would not understand our arguments.
 func findProgram() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -84,12 +86,13 @@ func findProgram() (string, error) {
 
 func stayFile(state string) string { return filepath.Join(Folder(state), "stay.lock") }
 
-// LockStay takes the lock of the process that stays. It waits until ctx ends.
+// LockStay takes the lock of the process that speaks with the centre. It waits for the lock until
+// ctx ends.
 func LockStay(ctx context.Context, state string) (unlock func(), err error) {
 	return lockFile(ctx, stayFile(state))
 }
 
-// LockRound takes the lock of one exchange with the centre. It waits until ctx ends.
+// LockRound takes the lock of one exchange with the centre. It waits for the lock until ctx ends.
 func LockRound(ctx context.Context, state string) (unlock func(), err error) {
 	return lockFile(ctx, filepath.Join(Folder(state), "round.lock"))
 }

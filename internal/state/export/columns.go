@@ -10,17 +10,17 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// column is one thing that is told of a record, and its name in each form. CEF has names for some
-// things, and six fields whose names the sender chooses (cs1Label); the rest has names of ours.
-// A column without a name in a form is written there in another way.
+// column is one piece of information in a record, with its name in each form. CEF has names for
+// some pieces, and six fields whose names the sender chooses (cs1Label); for the other pieces we
+// use names of our own. If a column has no name in a form, the form has another place for it.
 type column struct {
 	otlp, cef, label, syslog string
-	value                    func(e *event.Entry) string // "": it is left out
-	long                     bool                        // it may need more room than others
+	value                    func(e *event.Entry) string // returns the text of the column; "" if the event has no such column
+	long                     bool                        // the text may be long, so it gets the greater length of a room
 }
 
-// columns is the one table of names. Those that begin with mcp., gen_ai., jsonrpc. and error. are
-// OpenTelemetry's, of its conventions for MCP.
+// columns is the only table of names. The names that begin with mcp., gen_ai., jsonrpc. and
+// error. come from OpenTelemetry's conventions for MCP.
 var columns = []column{
 	{otlp: "mcp.method.name", cef: "requestMethod", syslog: "method", value: func(e *event.Entry) string { return e.Method }},
 	{otlp: "gen_ai.operation.name", value: operationName},
@@ -60,7 +60,7 @@ var columns = []column{
 	{otlp: "clawai.hash", cef: "clawaiHash", syslog: "hash", value: chainHash},
 }
 
-// operationName is the convention's word for a call of a tool.
+// operationName returns the word that OpenTelemetry's conventions use for a call of a tool.
 func operationName(e *event.Entry) string {
 	if e.Subject == "tool" {
 		return "execute_tool"
@@ -78,7 +78,7 @@ func nameOf(subject string) func(*event.Entry) string {
 	}
 }
 
-// otherNames returns as JSON the names of a record that no column of its own has.
+// otherNames returns, as JSON, the names in a record that are not in a column of their own.
 func otherNames(e *event.Entry) string {
 	switch e.Subject {
 	case "tool", "prompt", "resource":
@@ -99,7 +99,8 @@ func argsOf(e *event.Entry, ofTool bool) string {
 	return string(e.Args)
 }
 
-// errorType is the convention's word for an error in the result of a tool.
+// errorType returns the word that OpenTelemetry's conventions use for an error in the result of a
+// tool.
 func errorType(e *event.Entry) string {
 	if e.Kind == event.Outcome && e.IsError {
 		return "tool_error"
@@ -107,7 +108,7 @@ func errorType(e *event.Entry) string {
 	return ""
 }
 
-// outcomeOf returns how a call ended.
+// outcomeOf returns how a call ended: "success", "failure", or "" if the record does not show it.
 func outcomeOf(e *event.Entry) string {
 	switch {
 	case e.Kind == event.Decision && e.Decision == "deny":
@@ -152,12 +153,12 @@ func chainHash(e *event.Entry) string {
 	return hash
 }
 
-// level is how much a record matters.
+// level is the importance of a record.
 type level int
 
 const (
 	info    level = iota
-	notice        // an error, or what an observing session would have denied
+	notice        // an error, a dropped message, a problem of the record, or a call that an observing session would not have allowed
 	warning       // something was denied
 )
 
@@ -181,7 +182,7 @@ func levelOf(e *event.Entry) level {
 	return info
 }
 
-// summary returns one sentence about a record, with the texts of strangers as they are.
+// summary returns one sentence about a record. Texts from strangers stay unchanged in it.
 func summary(e *event.Entry) string {
 	words := []string{cmp.Or(e.Decision, string(e.Kind)), e.Method}
 	if len(e.Names) > 0 {
@@ -205,7 +206,7 @@ func summary(e *event.Entry) string {
 
 func serverOf(e *event.Entry) string { return cmp.Or(e.Server, e.ServerGuess) }
 
-// stamp returns a time as syslog takes it: not more than microseconds.
+// stamp returns a time in a form that syslog accepts: with at most microseconds.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
 // mustMarshal returns a value as JSON. The values here have no type that cannot be written.

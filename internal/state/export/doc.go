@@ -19,7 +19,7 @@ type Source struct {
 	Version string // of clawai
 }
 
-// Form is one of the forms.
+// Form is a form in which events are exported (docs/export.md).
 type Form struct {
 	Name string
 	// Append appends the event of a record to dst, without a line end.

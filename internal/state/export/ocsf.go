@@ -110,7 +110,7 @@ var ocsfElsewhere = map[string]bool{
 // AppendOCSF appends an event as one JSON object: API Activity of OCSF with the profile of security
 // controls.
 func AppendOCSF(dst []byte, e *event.Entry, s Source) []byte {
-	const other = 99 // a call of a tool is none of create, read, update, delete, as far as we know
+	const other = 99 // as far as we know, a call of a tool is not a create, read, update or delete
 	_, name := eventClass(e)
 	l := levels[levelOf(e)]
 	doc := ocsfEvent{
@@ -132,7 +132,7 @@ func AppendOCSF(dst []byte, e *event.Entry, s Source) []byte {
 		doc.Actor.User = &ocsfName{e.By}
 	}
 	if s.Host == "" {
-		doc.Source.Service = "clawai" // one of the two must be there
+		doc.Source.Service = "clawai" // OCSF requires the host or the service
 	}
 	doc.setAPI(e)
 	doc.setResult(e)
@@ -147,7 +147,7 @@ func AppendOCSF(dst []byte, e *event.Entry, s Source) []byte {
 	return appendJSON(dst, &doc)
 }
 
-// setAPI writes what was called.
+// setAPI sets the members that name the call: its method, server, arguments and names.
 func (doc *ocsfEvent) setAPI(e *event.Entry) {
 	doc.API.Operation = e.Method
 	if e.Method == "" {
@@ -167,7 +167,7 @@ func (doc *ocsfEvent) setAPI(e *event.Entry) {
 	}
 }
 
-// setResult writes what became of it, and by which rule.
+// setResult sets the members that tell how the call ended, and which rule decided.
 func (doc *ocsfEvent) setResult(e *event.Entry) {
 	switch outcomeOf(e) {
 	case "success":

@@ -13,13 +13,14 @@ import (
 // is longer than 8 KiB with its frame.
 const maxMessage = 7680
 
-// room is how much of a value is written, in bytes.
+// room holds the maximum lengths, in bytes, of a value and of a long value.
 type room struct{ value, long int }
 
-// rooms are tried until an event is not too long.
+// rooms are the rooms to try, the largest first, until an event is short enough.
 var rooms = []room{{1024, 4096}, {256, 2048}, {80, 256}, {40, 80}}
 
-// appendFitting appends what write writes with the most room with which it is not too long.
+// appendFitting appends the output of write for the first of rooms that keeps the output within
+// maxMessage.
 func appendFitting(dst []byte, write func(dst []byte, r room) []byte) []byte {
 	start := len(dst)
 	for _, r := range rooms {
@@ -30,7 +31,8 @@ func appendFitting(dst []byte, write func(dst []byte, r room) []byte) []byte {
 	return dst
 }
 
-// fitText returns a text as clawai shows it, cut to its room. A cut text ends with its whole length.
+// fitText returns a text as clawai shows it, cut to the length that r allows. A text that was cut
+// ends with the length of the whole text.
 func (r room) fitText(s string, long bool) string {
 	most := r.value
 	if long {
@@ -102,8 +104,8 @@ func eventClass(e *event.Entry) (class, name string) {
 // facility is syslog's "log audit".
 const facility = 13
 
-// structuredID names our structured data. 32473 is the number that RFC 5612 keeps for examples; we
-// have none of our own.
+// structuredID names our structured data. 32473 is the enterprise number that RFC 5612 reserves for
+// examples, because we have no number of our own.
 const structuredID = "clawai@32473"
 
 // AppendSyslog appends an event as a message of RFC 5424, with everything in its structured data.

@@ -192,8 +192,9 @@ func visitAddresses(text string, visit func(word, whole string)) {
 	addressesIn(text, visit, true, false)
 }
 
-// visitCarried is like visitAddresses for a text that a call carries. Without a scheme a word there
-// that has the form of a file's name, a version or a date is no address, though it could be one.
+// visitCarried is like visitAddresses for a text that a call carries. In such a text, a word
+// without a scheme that has the form of a file's name, a version or a date does not count as an
+// address, although it could be one.
 func visitCarried(text string, visit func(word, whole string)) {
 	addressesIn(text, visit, true, true)
 }
@@ -269,13 +270,14 @@ func addressesIn(text string, see func(word, whole string), further, carried boo
 	}
 }
 
-// loginPrograms matches programs to which "ana@host" is a way to a host, and no mailbox.
+// loginPrograms matches programs for which "ana@host" is a user on a host to log in to, and not a
+// mail address.
 var loginPrograms = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:ssh|scp|sftp|autossh|sshfs|ssh-copy-id|mosh|rsync|rsh|rlogin|dbclient)\b`)
 })
 
-// isFileName reports whether a word has the form of a file's name, also with a line or a heading
-// behind it, although a host could have it, too.
+// isFileName reports whether a word has the form of a file's name, which a host could also have. A
+// line number or a heading may follow the name.
 func isFileName(word string) bool {
 	word, _, _ = strings.Cut(word, "#")
 	if name, line, is := strings.Cut(word, ":"); is && isPort(line) && !isService(line) {
@@ -353,8 +355,8 @@ func isDotted(word string) bool {
 	return true
 }
 
-// plainIPv4 returns an IPv4 address in its usual spelling where it has another one that programs read: 3221225991,
-// 0xc0000207, 0300.0.2.7, 192.0.519. "" for any other host.
+// plainIPv4 returns an IPv4 address in its usual spelling if host is another spelling of it that
+// programs read: 3221225991, 0xc0000207, 0300.0.2.7, 192.0.519. It returns "" for any other host.
 func plainIPv4(host string) string {
 	parts := strings.Split(host, ".")
 	if host == "" || host[0] > '9' || len(parts) > 4 {

@@ -110,8 +110,8 @@ func visitWeights(weighs []string, c *policy.Call, visit func(value string)) {
 }
 
 // isTypedAmount reports whether the user has typed every amount in a value, with every value that a
-// reader could give it. If there is no amount, or more beside it than a currency ("13 million", "13%"), it
-// reports whether the user has named the value.
+// reader could give it. If the value has no amount, or more than a currency beside an amount ("13
+// million", "13%"), isTypedAmount reports whether the user has named the value.
 func (k *known) isTypedAmount(value string) bool {
 	if strings.ContainsAny(value, "eE") { // 1e3
 		if number, err := strconv.ParseFloat(value, 64); err == nil {

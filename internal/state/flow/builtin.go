@@ -240,8 +240,8 @@ var networked = sync.OnceValue(func() map[string]bool {
 	eval base64 xxd`)
 })
 
-// starters holds more such programs, and those that run a command later. Their names are words of texts, too, so they
-// count only as the program of a command.
+// starters holds more such programs, and programs that run a command later. The names are also
+// words of ordinary texts, so they count only as the program of a command.
 var starters = sync.OnceValue(func() map[string]bool {
 	return setOf(`sbt lein pipenv pdm hatch pixi mamba rustup cabal stack opam luarocks cpan cpanm mix rebar3 vcpkg conan nix nix-shell nix-env guix pod fastlane vagrant packer ansible-playbook ansible-galaxy salt puppet
 	oc k9s vault consul nomad tea s-nail nail mount.nfs mount.cifs showmount rpcinfo snmpget snmpwalk ftpget ftpput tnftp kinit irssi weechat localtunnel lt bore frpc chisel chronyc dirmngr
@@ -249,14 +249,15 @@ var starters = sync.OnceValue(func() map[string]bool {
 	wscript cscript mshta regsvr32 rundll32 msiexec test-netconnection resolve-dnsname send-mailmessage at batch crontab`)
 })
 
-// reaches are the first words, or options, by which a program of another sort reaches beyond this machine.
+// reaches maps programs that are neither in networked nor in starters to the first words, or
+// options, with which they reach beyond this machine.
 var reaches = map[string]string{
 	"go": "get install mod", "gpg": "--recv-keys --send-keys --search-keys --refresh-keys --keyserver --locate-keys --auto-key-locate --receive-keys --fetch-keys",
 	"mount": "nfs nfs4 cifs smb3 sshfs fuse.sshfs davfs 9p", "trap": "",
 }
 
-// reachesByWords reports whether a command is of a program in starters, or one whose words say that it reaches beyond this
-// machine or runs what they do not show.
+// reachesByWords reports whether the program of a command is in starters, or its words show that it
+// reaches beyond this machine or that it runs something that they do not name.
 func reachesByWords(r shell.Run) bool {
 	if starters()[strings.ToLower(strings.TrimSuffix(r.Program, ".exe"))] {
 		return true
@@ -302,7 +303,8 @@ func reachesNetwork(command string) bool {
 	})
 }
 
-// devices matches the files that a shell opens as connections, also where a variable holds a part of their names.
+// devices matches the files that a shell opens as connections, even if a variable holds a part of
+// their names.
 var devices = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/dev/(?:tcp|udp)(?:[/;&|\s]|$)|/dev/\$\S*/\d|\$\S*/(?:tcp|udp)/`)
 })

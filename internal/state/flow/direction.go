@@ -30,7 +30,7 @@ func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Trai
 }
 
 // callServer returns the name of a call's server and what the catalogue says about the server; nil
-// for a server of a hub, of which only the name is known here.
+// for a server of a hub, because only its name is known here.
 func (s *ServerLabels) callServer(c *policy.Call) (name string, known *Known) {
 	if c.Server == "" || c.Server == s.name {
 		return s.name, s.known()
@@ -47,7 +47,7 @@ func toolNames(c *policy.Call) []string {
 	return nil
 }
 
-// cautiousTraits returns the traits that are assumed of a call of which nothing is known.
+// cautiousTraits returns the traits that are assumed for a call if nothing is known about it.
 func cautiousTraits(c *policy.Call) policy.Traits {
 	t := policy.Traits{PublicSource: policy.Yes, SecretData: policy.Yes, PublicSink: policy.No, DangerousWrites: policy.No}
 	switch c.Subject {

@@ -37,8 +37,8 @@ func domainOf(word string) (domain string, mail bool) {
 	return host[start:], mail
 }
 
-// belowCountries are the names between a domain and the ending of a country: the co of co.uk, the
-// com of com.au, the or of or.jp.
+// belowCountries are the names that may stand between a domain and the ending of a country: the co
+// of co.uk, the com of com.au, the or of or.jp.
 var belowCountries = [...]string{"co", "com", "org", "net", "edu", "gov", "ac", "or", "ne", "go", "gob", "gouv"}
 
 // domainMark returns the text that is marked for the domain of an address; "" for none.

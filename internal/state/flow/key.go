@@ -87,7 +87,7 @@ var between = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busyb
 var ourClient = sync.OnceValue(func() string { return findClient(os.Getppid()) })
 
 // findClient returns the uniqueKey of the first process, from pid upwards, whose program is not in
-// between. It returns "" if there is no such process or it cannot be found.
+// the list between. It returns "" if there is no such process or it cannot be found.
 func findClient(pid int) string {
 	for range 32 {
 		p := readStat(pid)

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listened is a journal of which the session uses only the user's words, not the labels.
+// listened is a journal from which the session uses only the user's words, not the labels.
 type listened struct {
 	name  string // file name of the journal
 	marks *marks // nil until there are marks
@@ -78,7 +78,7 @@ func (s *Session) recallMarks(k *known) error {
 // hasMark reports whether one of the files has the mark of a value, of this kind of record.
 func hasMark(in []*marks, kind byte, value []byte) bool {
 	for _, m := range in {
-		if len(m.of) > 0 && m.containsMark(m.hashMark(kind, value)) {
+		if len(m.numbers) > 0 && m.containsMark(m.hashMark(kind, value)) {
 			return true
 		}
 	}
@@ -172,7 +172,7 @@ func fromText(source string) string {
 
 // markSource returns the source of a mark; "" if no label has that source.
 func (k *known) markSource(m *marks, r mark) string {
-	if i := int(m.of[r]); i < len(m.from) {
+	if i := int(m.numbers[r]); i < len(m.from) {
 		for _, one := range k.labels.listNewest(policy.SeenWords()...) {
 			if m.hashMark(source, []byte(one.Source)) == m.from[i] {
 				return one.Source

@@ -26,10 +26,10 @@ import (
 // and every call fails: it may be a torn line of a call that was never made, but it may also mean
 // that somebody has removed entries.
 type Ledger struct {
-	dir     string
-	by      string // the process that writes the entries, for a ledger of grants; "" for any other
-	session *Session
-	of      func() string // returns the current file name, which a clear changes; nil: the name never changes
+	dir         string
+	by          string // the process that writes the entries, for a ledger of grants; "" for any other
+	session     *Session
+	currentFile func() string // returns the current file name, which a clear changes; nil: the name never changes
 
 	mu    sync.Mutex // guards the fields below
 	name  string     // current file name
@@ -76,7 +76,7 @@ func (s *Session) GrantedLedger() gate.Ledger {
 	}
 	l := s.newLedger(grantedEnd)
 	first := l.name
-	l.by, l.of = by, func() string {
+	l.by, l.currentFile = by, func() string {
 		if at := s.currentJournal(); at != "" {
 			return at + grantedEnd
 		}
@@ -89,8 +89,8 @@ func (s *Session) GrantedLedger() gate.Ledger {
 func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.of != nil {
-		l.switchFile(l.of())
+	if l.currentFile != nil {
+		l.switchFile(l.currentFile())
 	}
 	if err := l.writeEntries(own); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(l.dir, l.name), err)
@@ -103,7 +103,7 @@ func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
 		l.j.read = l.j.most + 1 // every later call fails too
 		return nil, fmt.Errorf("%s: %w; to start over, remove it", filepath.Join(l.dir, l.name), err)
 	}
-	if l.of != nil {
+	if l.currentFile != nil {
 		for _, e := range since {
 			if l.stand = append(l.stand, e); e.Back {
 				l.stand = slices.DeleteFunc(l.stand, func(o gate.Entry) bool { return o.ID == e.ID })

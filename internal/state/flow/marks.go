@@ -29,14 +29,14 @@ type marks struct {
 	last [record]byte // the record that was read last: it must not change in the file
 	buf  [512]byte
 
-	of     map[mark]uint8 // the marks read so far, each with the number of its source
-	number uint8          // number of the source of the next marks
-	from   []mark         // hashes of sources, by number
-	open   map[mark]bool  // messages that a process has begun to mark
-	texts  bool           // a process has marked a message, or has begun to
-	lets   bool           // a person has allowed something
-	full   bool           // everything counts as known, for good
-	torn   bool           // the last record is not complete: for now, everything counts as known
+	numbers map[mark]uint8 // the marks read so far, each with the number of its source
+	number  uint8          // number of the source of the next marks
+	from    []mark         // hashes of sources, by number
+	open    map[mark]bool  // messages that a process has begun to mark
+	texts   bool           // a process has marked a message, or has begun to
+	lets    bool           // a person has allowed something
+	full    bool           // everything counts as known, for good
+	torn    bool           // the last record is not complete: for now, everything counts as known
 
 	abandoned map[mark]bool // open messages that no call waits for any more
 }
@@ -122,7 +122,7 @@ func beginMarks(path string) error {
 }
 
 func readMarks(f *os.File) *marks {
-	m := &marks{f: f, of: map[mark]uint8{}, open: map[mark]bool{}}
+	m := &marks{f: f, numbers: map[mark]uint8{}, open: map[mark]bool{}}
 	var head [header]byte
 	n, _ := f.ReadAt(head[:], 0)
 	m.read = header
@@ -205,8 +205,8 @@ func (m *marks) applyRecord(r mark) {
 	case openRun:
 	case secretRun, oddWord, said, typed, allowed:
 		m.lets = m.lets || byte(r) == allowed //nolint:gosec // the lowest byte of a mark is its kind
-		if _, known := m.of[r]; !known {
-			m.of[r] = m.number
+		if _, known := m.numbers[r]; !known {
+			m.numbers[r] = m.number
 		}
 	default:
 		m.full = true
@@ -240,7 +240,7 @@ func (m *marks) writeMarks(all ...mark) error {
 }
 
 func (m *marks) containsMark(r mark) bool {
-	_, known := m.of[r]
+	_, known := m.numbers[r]
 	return known
 }
 

@@ -87,9 +87,10 @@ const (
 )
 
 // awaitOthers waits until the messages that other processes of the session have received so far are
-// marked. Until then everything counts as known, so that a question would name wrong reasons, and
-// the answer would be to another question than the one that is right a moment later. A process that
-// dies leaves its message unmarked, so the wait is limited, and no later call waits for that message.
+// marked. Until then everything counts as known. A question would then name wrong reasons, and the
+// person would answer another question than the correct one, which is known a moment later. A
+// process that dies leaves its message unmarked, so the wait is limited, and no later call waits
+// for that message.
 func (s *Session) awaitOthers(k *known) error {
 	for waited := time.Duration(0); k.isMarking(); waited += othersEvery {
 		if waited >= othersTime {

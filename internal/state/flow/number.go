@@ -13,7 +13,7 @@ const maxDigits = 20
 // numbersIn visits the telephone and account numbers that begin in the first bytes (first) of text.
 // It visits only the digits, without the characters between their groups. text is the end of whole.
 // rowEnd is the length of the text after the last row of digits that was visited; numbersIn returns
-// it anew. Inside that row, a number can begin only where its form shows that it is a number.
+// its new value. Inside that row, a number can begin only where its form shows that it is a number.
 func numbersIn(whole, text string, first, rowEnd int, visit func(number string)) (end int) {
 	for i := 0; i < first; i++ {
 		if c := text[i]; c < '0' || c > '9' {
@@ -238,8 +238,8 @@ func isAccount(word string) bool {
 	return !digits && n == len(word)
 }
 
-// isWallet reports whether a word has the form of a wallet's address, in lower case: of Ethereum, Bitcoin, or another chain
-// whose addresses have a form.
+// isWallet reports whether a word, in lower case, has the form of a wallet's address of Ethereum,
+// Bitcoin or another chain whose addresses have a fixed form.
 func isWallet(word string) bool {
 	if hex, is := strings.CutPrefix(word, "0x"); is {
 		return len(hex) == 40 && strings.Trim(hex, "0123456789abcdef") == ""
@@ -267,7 +267,7 @@ func isWallet(word string) bool {
 		n == 43 || n == 44 || n == 95 && (word[0] == '4' || word[0] == '8') // Solana, Monero
 }
 
-// walletPrefixes begin the addresses of chains that write them in bech32, invoices of Lightning, and names of Nostr.
+// walletPrefixes are the beginnings of bech32 addresses, of Lightning invoices and of Nostr names.
 var walletPrefixes = [...]string{"bc1", "tb1", "ltc1", "addr1", "stake1", "cosmos1", "osmo1", "lnbc", "lntb", "lnurl1", "npub1", "nprofile1"}
 
 // maxAccount is the maximum length of an international account number.

@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// FindPeer returns the process that has connected from the address peer to our address own, both on this
-// machine; 0 if it is not found. It is the client, or a program that the client consists of or has started. Only
-// Linux says whose a connection is.
+// FindPeer returns the id of the process that has connected from the address peer to our address
+// own; 0 if it is not found. Both addresses are on this machine. The process is the client, a
+// process of the client, or a program that the client has started. Only Linux shows which process
+// has a connection.
 func FindPeer(peer, own netip.AddrPort) int {
 	inode := findSocket(peer.Port(), own.Port())
 	if inode == "" {
@@ -33,8 +34,8 @@ func ProcessKey(pid int) string {
 	return ""
 }
 
-// Ancestry returns the keys of a running process and of those that have started it, itself first. It is nil
-// where the system does not show them.
+// Ancestry returns the keys of a running process and of its parent processes: first its own key,
+// then its parent's. It returns nil on a system that does not show processes.
 func Ancestry(pid int) (keys []string) {
 	for range 32 {
 		p := readStat(pid)
@@ -66,7 +67,7 @@ func findSocket(local, remote uint16) string {
 func findOwner(file string) int {
 	all, _ := filepath.Glob("/proc/[0-9]*/fd")
 	for _, dir := range all {
-		entries, _ := os.ReadDir(dir) // another user's
+		entries, _ := os.ReadDir(dir) // the error is ignored: the files of another user's process cannot be read
 		for _, e := range entries {
 			if to, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && to == file {
 				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(dir)))

@@ -20,9 +20,9 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// placeName is the name by which a file is known: the place on this machine where its path leads,
-// or, where a server's folder is not known, the server and its own name for the file. It is in lower
-// case, since some disks ignore case.
+// placeName is the name by which a file is recognized: the place on this machine where its path
+// leads. If a server's folder is not known, it is the server and the server's own name for the
+// file. It is in lower case, because some disks ignore case.
 type placeName string
 
 // maxPlace is longer than any path, in bytes.
@@ -79,7 +79,7 @@ func foldPlace(text string) placeName { return placeName(strings.ToLower(norm.NF
 // foldersAround returns the folders around a place.
 func (n placeName) foldersAround() (all []string) {
 	if strings.IndexByte(string(n), 0) >= 0 {
-		return nil // of a server
+		return nil // a file of a server (see placeName): the folders around it are not known
 	}
 	for at := range len(n) {
 		if n[at] == '/' {
@@ -89,11 +89,11 @@ func (n placeName) foldersAround() (all []string) {
 	return all
 }
 
-// touched is what a call does to files.
+// touched holds the files that a call may read and write.
 type touched struct {
 	reading
 	writes []placeName
-	texts  []string // what it may write
+	texts  []string // the texts that the call may write into the files
 }
 
 func (t *touched) addRead(base, text string) {
@@ -189,8 +189,9 @@ func (t *touched) addOwnFiles(tool builtin.Tool, c *policy.Call) {
 	}
 }
 
-// addNamedFiles adds the files that the arguments of a server's tool name. Nothing is known of the
-// tool: what has the form of a path, or stands under the name of a place, is one.
+// addNamedFiles adds the files that the arguments of a server's tool name. Nothing is known about
+// the tool, so every argument counts that has the form of a path or the name of an argument for
+// files.
 func (s *ServerLabels) addNamedFiles(p *policy.Policy, c *policy.Call, t *touched) {
 	writes := s.mayWrite(c)
 	for key, value := range jsonscan.ValueOf(c.Args).Members() {
@@ -211,7 +212,7 @@ func (s *ServerLabels) addNamedFiles(p *policy.Policy, c *policy.Call, t *touche
 				}
 			}
 			if !isRooted(text) {
-				if traits, _, _ := s.traitsOf(p, c); c.Cwd == "" || traits.PublicSink == policy.Yes { // a place at the service
+				if traits, _, _ := s.traitsOf(p, c); c.Cwd == "" || traits.PublicSink == policy.Yes { // the path is relative to a folder that is not known, or to the server's service
 					server, _ := s.callServer(c)
 					add(foldPlace(server + "\x00" + path.Clean(filepath.ToSlash(text))))
 					return
@@ -276,7 +277,8 @@ func isRooted(text string) bool {
 	return len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/')
 }
 
-// writtenTexts returns the texts of a call, but for what is to be replaced: that was there before.
+// writtenTexts returns the texts of a call, except the texts that the call replaces, because they
+// were in the file before.
 func writtenTexts(c *policy.Call) (all []string) {
 	jsonscan.ValueOf(c.Args).VisitLeaves(func(name string, leaf jsonscan.Value) {
 		if leaf.Kind() == jsonscan.String && !strings.HasPrefix(strings.ToLower(name), "old") {
@@ -286,7 +288,8 @@ func writtenTexts(c *policy.Call) (all []string) {
 	return all
 }
 
-// Bounds of what is read from the disk to know copies.
+// Limits on the number of files, and on the bytes of each file, that are read in order to recognize
+// copies.
 const (
 	maxCopies = 16
 	maxCopy   = 256 << 10
@@ -310,8 +313,8 @@ func readCopies(files []string) (texts []string) {
 	return texts
 }
 
-// passFiles adds to the session the labels of the files that a call may read, and to the files that
-// it may write the labels of the session. That is done before the call goes.
+// passFiles adds the labels of the files that a call may read to the session, and the labels of the
+// session to the files that the call may write. It must be called before the call is made.
 func (s *ServerLabels) passFiles(p *policy.Policy, c *policy.Call) error {
 	t := s.filesOf(p, c)
 	if len(t.files)+len(t.folders)+len(t.writes) == 0 {
@@ -342,8 +345,9 @@ func (s *ServerLabels) passFiles(p *policy.Policy, c *policy.Call) error {
 	return s.session.written.keepFiles(t.writes, t.texts, seen)
 }
 
-// keepSeen adds the labels of files to the session. The texts of own tools are never seen, so
-// everything counts as read after them; those of servers are marked when they come.
+// keepSeen adds the labels of files to the session. own means that an agent's own tool reads the
+// files. The texts that such a tool reads are never seen here, so afterwards every text counts as
+// read. The texts of other tools are marked when they arrive.
 func (s *ServerLabels) keepSeen(found []Seen, own bool) error {
 	if !own {
 		return s.session.Add(found)
@@ -355,8 +359,9 @@ func (s *ServerLabels) keepSeen(found []Seen, own bool) error {
 	return s.keepLabels(all, nil, false)
 }
 
-// repliedLabels returns the labels of the files that a call has named, and of those of which its
-// answer holds a copy. The arguments of a long call are not kept; then its tool is known.
+// repliedLabels returns the labels of the files that a call has named, and of the files of which
+// the reply holds a copy. If the arguments of a long call were not kept, it returns the labels that
+// passFiles has stored for the tool.
 func (s *ServerLabels) repliedLabels(p *policy.Policy, c *policy.Call, message []byte) (all []gate.Label) {
 	if c.Method == builtin.Method || !s.session.written.exists() {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// going holds what a call carries, and where the call goes. Its memory is reused for every call.
-type going struct {
+// outgoing holds what a call carries, and where the call goes. Its memory is reused for every call.
+type outgoing struct {
 	what  []byte   // the server, the tool and the deciding values, exactly
 	to    []string // the values that decide where the call goes
 	loose bool     // nothing in the call says where it goes
@@ -18,13 +18,13 @@ type going struct {
 }
 
 // clearCall drops all references to the last call, because the memory of that call is reused.
-func (g *going) clearCall() {
+func (g *outgoing) clearCall() {
 	clear(g.to)
 	clear(g.texts)
 	g.what, g.to, g.texts = g.what[:0], g.to[:0], g.texts[:0]
 }
 
-func (g *going) addExact(text string) {
+func (g *outgoing) addExact(text string) {
 	if len(g.what) > 0 {
 		g.what = append(g.what, 0)
 	}
@@ -34,7 +34,7 @@ func (g *going) addExact(text string) {
 // readCall reads a call. Only tools and resources say where a call goes. A tool call that has none
 // of the deciding arguments goes where the tool always goes. A tool call whose deciding arguments
 // are all empty does not say where it goes.
-func (g *going) readCall(server string, decides, weighs []string, c *policy.Call) {
+func (g *outgoing) readCall(server string, decides, weighs []string, c *policy.Call) {
 	g.clearCall()
 	g.loose = len(c.Names) != 1 && c.Method != builtin.Method // for built-in tools the other names come from the tool's class
 	args, extra := jsonscan.ValueOf(c.Args), jsonscan.ValueOf(c.Extra)
@@ -111,7 +111,7 @@ func visitArguments(names []string, c *policy.Call, visit func(name string, valu
 
 // addDestination adds the content of a deciding argument: its values, and the names in it that are
 // not fields of a record.
-func (g *going) addDestination(name string, value jsonscan.Value) {
+func (g *outgoing) addDestination(name string, value jsonscan.Value) {
 	g.addExact(name)
 	switch value.Kind() {
 	case jsonscan.Object:
@@ -232,7 +232,7 @@ func (s *Session) weighCall(server string, decides, weighs []string, c *policy.C
 	if err := s.awaitOthers(k); err != nil {
 		return o, err
 	}
-	g := &s.going
+	g := &s.outgoing
 	g.readCall(server, decides, weighs, c)
 	defer g.clearCall()
 	before := k.isAllowed(g.what)
@@ -277,7 +277,7 @@ func (s *Session) weighCall(server string, decides, weighs []string, c *policy.C
 // weighAddresses adds a reason for each address that others have written and the user has not. If
 // the user has named the whole address, its host is a reason only if others have certainly written
 // that host.
-func (k *known) weighAddresses(g *going, o *opinion) {
+func (k *known) weighAddresses(g *outgoing, o *opinion) {
 	var told []string
 	for _, text := range g.texts {
 		visitCarried(text, func(word, whole string) {
@@ -318,12 +318,12 @@ func hasWord(text, word string) bool {
 }
 
 // addressKey returns the key under which a person's consent to an address in this call is stored.
-func (g *going) addressKey(word string) []byte {
+func (g *outgoing) addressKey(word string) []byte {
 	return slices.Concat(g.what, []byte{0}, []byte(word))
 }
 
 // weightKey returns the key under which a person's consent to an amount in this call is stored.
-func (g *going) weightKey(value string) []byte { return g.addressKey("=" + value) }
+func (g *outgoing) weightKey(value string) []byte { return g.addressKey("=" + value) }
 
 // allowCall stores that a person has allowed a call. The same call then needs no question.
 func (s *Session) allowCall(server string, decides, weighs []string, c *policy.Call) error {
@@ -337,7 +337,7 @@ func (s *Session) allowCall(server string, decides, weighs []string, c *policy.C
 		return err
 	}
 	m.refreshMarks()
-	g := &s.going
+	g := &s.outgoing
 	g.readCall(server, decides, weighs, c)
 	defer g.clearCall()
 	all := []mark{m.hashMark(source, []byte("person")), m.hashMark(allowed, g.what)}

@@ -151,7 +151,7 @@ func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 
 // assumedLabels returns the labels of a message that follow from what is known of its server.
 func (s *ServerLabels) assumedLabels(p *policy.Policy, x *gate.Exchange) (all []gate.Label) {
-	for _, one := range x.Replies { // of a JSON-RPC batch
+	for _, one := range x.Replies { // one exchange for each reply in a JSON-RPC batch
 		all = append(all, s.Brought(one)...)
 	}
 	switch {
@@ -223,8 +223,8 @@ func (s *ServerLabels) Called(cs []policy.Call) error {
 	return nil
 }
 
-// PassFiles notes what calls do to files, before they go: the session gets the labels of files that
-// a call reads, and files that it writes get the labels of the session.
+// PassFiles notes what calls do to files, before the calls are made: the session gets the labels of
+// files that a call reads, and files that a call writes get the labels of the session.
 func (s *ServerLabels) PassFiles(cs []policy.Call) error {
 	p := s.policy.Load()
 	if !usesLabels(p) {

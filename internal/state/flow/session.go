@@ -29,7 +29,7 @@ type Session struct {
 
 	mu       sync.Mutex // guards the fields below
 	journals []*journal
-	own      int // the first own journals are those of this session's keys
+	own      int // number of journals, from the first, that belong to the keys of this session
 	labels   labels
 	err      error
 	said     []listened      // other journals that have the user's words
@@ -38,7 +38,7 @@ type Session struct {
 	bytes    int             // total size of the messages that are being marked
 	done     *sync.Cond      // signals that a message is marked
 	known    known           // reused memory for the marks
-	going    going           // reused memory for the content of a call
+	outgoing outgoing        // reused memory for the content of a call
 	ledgers  map[*Ledger]bool
 	process  string   // the key of the client's process; "" if clears are ignored
 	client   string   // name of the journal of the client's process; "" if clears are ignored
@@ -299,10 +299,11 @@ func (s *Session) Seen() (policy.Seen, error) {
 	return s.labels.policyLabels(), nil
 }
 
-// fileSource begins the source of a label that a file brings.
+// fileSource is the beginning of the source's name for a label that comes from a file.
 const fileSource = "a file written after "
 
-// unknownLabels returns the labels of files that the session has not from the same source.
+// unknownLabels returns those labels of files that the session does not have yet from the same
+// source.
 func (s *Session) unknownLabels(found []Seen) (fresh []Seen) {
 	if len(found) == 0 {
 		return nil
@@ -324,7 +325,7 @@ func (s *Session) unknownLabels(found []Seen) (fresh []Seen) {
 	return fresh
 }
 
-// hasSource reports whether the session has a label from a source itself.
+// hasSource reports whether the session has a label directly from a source, and not through a file.
 func (s *Session) hasSource(kind, source string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -333,8 +334,8 @@ func (s *Session) hasSource(kind, source string) bool {
 }
 
 // labelsFor returns the labels that texts of the session give to a file, the newest of each kind
-// first. A file is secret only if the texts may repeat secret data, or if what is written is not
-// known.
+// first. A file is secret only if the texts may repeat secret data, or if it is not known what is
+// written.
 func (s *Session) labelsFor(texts []string) (all []Seen, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

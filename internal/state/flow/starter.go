@@ -21,9 +21,10 @@ var (
 	errByFile   = errors.New("a file is the hook's input, and clients write into a pipe")
 )
 
-// CheckStarter returns an error if a shell's pipe or script has started this process, and not the
-// client, or if its input is a file: a shell that replaces itself leaves nothing else that shows. It
-// returns nil if the system does not show what has started it.
+// CheckStarter returns an error if a shell's pipe or script has started this process instead of the
+// client. It also returns an error if the input is a file: a shell that replaced itself by this
+// process (exec) leaves no other sign. It returns nil if the system does not show which program has
+// started this process.
 func CheckStarter() error {
 	if info, err := os.Stdin.Stat(); err == nil && info.Mode().IsRegular() {
 		return errByFile
@@ -66,7 +67,7 @@ func checkClient(dir, session string, pid int) error {
 	case err != nil:
 		return nil // this is the first report of the session
 	case own == "" && boot() != "" && len(found.links) > 0:
-		return errByOthers // who has started us has ended, and the session's client waits for its hooks
+		return errByOthers // the process that started us has ended, but the session's client would wait for its hooks
 	case own == "":
 		return nil
 	}

@@ -61,7 +61,8 @@ func foldForms(text string) string {
 	}, text)
 }
 
-// plainDigit returns a digit of any script as a plain one. Unicode has ten in a row of each script.
+// plainDigit returns a digit of any script as an ASCII digit. In Unicode the ten digits of a script
+// follow one another.
 func plainDigit(r rune) rune {
 	for _, one := range unicode.Nd.R16 {
 		if rune(one.Lo) <= r && r <= rune(one.Hi) {

@@ -21,9 +21,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// written is the list of files into which sessions with labels wrote, so that whoever reads such a
-// file gets the labels, too. All sessions of a state folder share the file, to which lines are only
-// added. It holds keyed hashes and the names of sources, never a path or a text:
+// written is the list of files into which sessions with labels wrote, so that a session that reads
+// such a file gets the labels, too. All sessions of a state folder share the file, to which lines
+// are only added. It holds keyed hashes and the names of sources, never a path or a text:
 //
 //	k 000102030405060708090a0b0c0d0e0f
 //
@@ -45,18 +45,18 @@ type written struct {
 	hash   hasher
 	places map[mark]*place
 	index  map[mark]struct{} // the marks of all sketches; nil until they are needed
-	full   bool              // there were too many files: each file counts
-	harmed bool              // the list is not as it was written: each file has every label
+	full   bool              // there were too many files: every file counts as one of them
+	harmed bool              // the list was damaged or changed by others: every file has every label
 }
 
 // place is a file into which a session with labels wrote.
 type place struct {
-	of       map[string]origin // by the kind of label
+	origins  map[string]origin // the origin of each label, by the kind of label
 	folders  []mark
 	sketches [][]mark
 }
 
-// origin is where the label of a file comes from.
+// origin is the source of a file's label, and the time at which the label was added.
 type origin struct {
 	source string
 	at     time.Time
@@ -65,7 +65,7 @@ type origin struct {
 const (
 	writtenName = "written"
 	writtenTime = 30 * 24 * time.Hour
-	maxWritten  = 1 << 20 // bytes; a longer list is written anew with less
+	maxWritten  = 1 << 20 // size of the list in bytes, above which shortenList shortens it
 )
 
 // The kinds of marks in the list.
@@ -75,10 +75,11 @@ const (
 	ofText   = 'c'
 )
 
-// anyPlace is the place of files for which there was no room.
+// anyPlace stands for all files whose own places are no longer in the list, because it was too
+// long.
 const anyPlace mark = 0
 
-// Sources of labels that a file has not by its own line.
+// Sources of labels that a file has although the list has no line for it.
 const (
 	manyFiles   = "one of more files than the list of written files holds"
 	harmedFiles = "a list of written files that is not as it was written"
@@ -153,7 +154,7 @@ func (w *written) parseLine(line string) bool {
 		}
 		if w.key == "" { // another process may have begun the list at the same moment
 			w.key = parts[1]
-			w.hash.block, _ = aes.NewCipher(key) // 16 bytes are a key
+			w.hash.block, _ = aes.NewCipher(key) // no error: a key of 16 bytes is always valid
 		}
 		return true
 	case parts[0] == "f" && len(parts) == 3 && w.key != "":
@@ -174,10 +175,10 @@ func (w *written) parseLine(line string) bool {
 	}
 	one := w.places[at]
 	if one == nil {
-		one = &place{of: map[string]origin{}}
+		one = &place{origins: map[string]origin{}}
 		w.places[at] = one
 	}
-	one.of[parts[1]] = origin{source, time.Unix(seconds, 0)}
+	one.origins[parts[1]] = origin{source, time.Unix(seconds, 0)}
 	if folders, known := parseMarks(parts[4], atFolder); !known {
 		return false
 	} else if len(folders) > 0 {
@@ -208,7 +209,7 @@ func (p *place) addSketch(marks []mark) {
 	}
 }
 
-// A mark stands in a line as the seven bytes of its hash.
+// In a line, a mark is written as the seven bytes of its hash.
 
 func writeMark(m mark) string {
 	if m == anyPlace {
@@ -247,7 +248,7 @@ func parseMarks(text string, word byte) (all []mark, known bool) {
 	return all, true
 }
 
-// lines writes a place, a line for each of its labels.
+// lines returns the lines for a place: one for each of its labels.
 func (p *place) lines(at mark) (all []string) {
 	folders, sketches := writeMarkList(p.folders), "-"
 	if len(p.sketches) > 0 {
@@ -258,7 +259,7 @@ func (p *place) lines(at mark) (all []string) {
 		sketches = strings.Join(texts, ";")
 	}
 	for _, kind := range policy.SeenWords() {
-		if from, has := p.of[kind]; has {
+		if from, has := p.origins[kind]; has {
 			all = append(all, fmt.Sprintf("w %s %d %s %s %s %q", kind, from.at.Unix(), writeMark(at), folders, sketches, from.source))
 			folders, sketches = "-", "-"
 		}
@@ -277,7 +278,7 @@ func (w *written) openList() (*journal, error) {
 	}
 	if w.refreshList(); w.key == "" && !w.harmed {
 		var key [16]byte
-		_, _ = rand.Read(key[:]) // it never fails
+		_, _ = rand.Read(key[:]) // crypto/rand.Read never fails
 		err = j.writeLines("k " + hex.EncodeToString(key[:]))
 		w.refreshList()
 	}
@@ -310,11 +311,11 @@ func (w *written) keepFiles(names []placeName, texts []string, seen []Seen) erro
 	var lines []string
 	for _, name := range names {
 		at := w.hash.hashMark(atPlace, []byte(name))
-		one := &place{of: map[string]origin{}, sketches: sketches}
+		one := &place{origins: map[string]origin{}, sketches: sketches}
 		known := w.places[at]
 		for _, s := range seen {
-			if _, has := one.of[s.Kind]; !has { // the newest comes first
-				one.of[s.Kind] = origin{s.Source, now}
+			if _, has := one.origins[s.Kind]; !has { // the newest comes first
+				one.origins[s.Kind] = origin{s.Source, now}
 			}
 		}
 		if known.covers(one, now) {
@@ -334,13 +335,14 @@ func (w *written) keepFiles(names []placeName, texts []string, seen []Seen) erro
 	return nil
 }
 
-// covers reports whether all labels and texts of another are known, and were added today.
+// covers reports whether p has all labels and sketches of other already, and the labels are less
+// than a day old.
 func (p *place) covers(other *place, now time.Time) bool {
 	if p == nil {
 		return false
 	}
-	for kind := range other.of {
-		if from, has := p.of[kind]; !has || now.Sub(from.at) > 24*time.Hour {
+	for kind := range other.origins {
+		if from, has := p.origins[kind]; !has || now.Sub(from.at) > 24*time.Hour {
 			return false
 		}
 	}
@@ -352,9 +354,10 @@ func (p *place) covers(other *place, now time.Time) bool {
 	return true
 }
 
-// shortenList writes the list anew: each file once, and no label that is too old. If that is still
-// long, the sketches are left out, and at last each file counts. If another process uses the list,
-// a later call shortens it.
+// shortenList writes the list anew, with one entry for each file and without labels that are too
+// old. If the list is still long, it leaves out the sketches. If that is not enough, it replaces
+// all files by anyPlace, so that every file counts. If another process uses the list, shortenList
+// does nothing, and a later call shortens the list.
 func (w *written) shortenList(f *os.File) {
 	if !lockIdle(f) {
 		return
@@ -368,10 +371,10 @@ func (w *written) shortenList(f *os.File) {
 		text = w.render()
 	}
 	if len(text) > maxWritten/2 {
-		any := &place{of: map[string]origin{}}
+		any := &place{origins: map[string]origin{}}
 		for _, p := range w.places {
-			for kind := range p.of {
-				any.of[kind] = origin{manyFiles, time.Now()}
+			for kind := range p.origins {
+				any.origins[kind] = origin{manyFiles, time.Now()}
 			}
 		}
 		w.places = map[mark]*place{anyPlace: any}
@@ -396,26 +399,27 @@ func (w *written) render() []byte {
 // dropOld removes labels that are too old to count.
 func (w *written) dropOld(now time.Time) {
 	for at, p := range w.places {
-		for kind, from := range p.of {
+		for kind, from := range p.origins {
 			if now.Sub(from.at) > writtenTime {
-				delete(p.of, kind)
+				delete(p.origins, kind)
 			}
 		}
-		if len(p.of) == 0 {
+		if len(p.origins) == 0 {
 			delete(w.places, at)
 		}
 	}
 }
 
-// reading is what a call may read.
+// reading holds the files that a call may read.
 type reading struct {
 	files   []placeName
-	folders []placeName // all that is below them
-	onDisk  []string    // files whose content can be looked at
-	message string      // a message with what was read
+	folders []placeName // folders; the call may read every file below them
+	onDisk  []string    // paths of files on this machine, whose content can be compared
+	message string      // a message with the texts that were read
 }
 
-// findLabels returns the labels of what a call reads.
+// findLabels returns the labels of the files that a call reads, and of other files if the call
+// reads a copy of their content.
 func (w *written) findLabels(r *reading) (all []Seen) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -434,7 +438,7 @@ func (w *written) findLabels(r *reading) (all []Seen) {
 			return
 		}
 		for _, kind := range policy.SeenWords() {
-			if from, has := p.of[kind]; has && now.Sub(from.at) <= writtenTime {
+			if from, has := p.origins[kind]; has && now.Sub(from.at) <= writtenTime {
 				all = append(all, Seen{kind, from.source, from.at})
 			}
 		}
@@ -476,8 +480,8 @@ func (w *written) makeIndex() {
 	}
 }
 
-// findCopies visits the files of which texts hold a copy: more than half of the sketch of something
-// that was written into it.
+// findCopies visits the files that texts are a copy of: the texts have more than half of the marks
+// in a sketch of the file.
 func (w *written) findCopies(texts []string, visit func(*place)) {
 	hits := map[mark]bool{}
 	for _, text := range texts {
@@ -511,8 +515,8 @@ func (w *written) findCopies(texts []string, visit func(*place)) {
 // has no sketch: it could be in any file.
 const sketchSize = 16
 
-// sketchText returns the smallest marks of a text's runs; nil for a short text. Copies of the text
-// have the same.
+// sketchText returns the smallest marks of a text's runs; nil for a short text. A copy of the text
+// has the same marks.
 func (h *hasher) sketchText(text string) []mark {
 	var least []mark
 	visitRuns(text, func(run uint64) {

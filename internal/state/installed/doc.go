@@ -1,7 +1,7 @@
-// Package installed keeps the servers that clawai sandbox install has put into clawai's state folder:
-// for each server one folder of files, and one manifest that says which folder counts. A folder
-// without a manifest is nothing: no server is started from it.
+// Package installed keeps the servers that clawai sandbox install has put into clawai's state
+// folder: for each server one folder of files, and one manifest that names the folder in use. No
+// server is started from a folder that no manifest names.
 //
-// What a package holds was written by strangers. Names and paths of it are believed only in the
-// forms that this package checks.
+// Strangers have written the files of a package. This package accepts their names and paths only in
+// forms that it checks.
 package installed

@@ -22,29 +22,29 @@ import (
 	"github.com/clawai/clawai/internal/state/servers"
 )
 
-// Manifest says what is installed of a server.
+// Manifest describes the installation of a server.
 type Manifest struct {
 	Format    int      `json:"format"`
-	Server    string   `json:"server"`             // its name in rules
+	Server    string   `json:"server"`             // the server's name in rules
 	Launcher  string   `json:"launcher"`           // as in servers.Download
-	Package   string   `json:"package"`            // its name in the registry
+	Package   string   `json:"package"`            // the package's name in the registry
 	Asked     string   `json:"asked,omitempty"`    // the version that the client's entry names
 	Named     string   `json:"named,omitempty"`    // the program that the client's entry names
-	Version   string   `json:"version"`            // what is installed
-	Integrity string   `json:"integrity"`          // the digest of the package by its registry, which npm has compared
-	Folder    string   `json:"folder"`             // below that of the server
-	Before    string   `json:"before,omitempty"`   // the folder that counted before: servers may still run from it
+	Version   string   `json:"version"`            // the version that is installed
+	Integrity string   `json:"integrity"`          // the registry's digest of the package, which npm has compared
+	Folder    string   `json:"folder"`             // the folder with the files, from the server's folder
+	Before    string   `json:"before,omitempty"`   // the folder that was in use before: running servers may still use it
 	Runner    string   `json:"runner"`             // the program that runs the script
-	Options   []string `json:"options,omitempty"`  // of the runner, from the script's first line
-	Script    string   `json:"script"`             // below Folder
-	Stamp     string   `json:"stamp"`              // of names, sizes, times and numbers of all files
-	Content   string   `json:"content"`            // of names and contents of all files
-	Files     int      `json:"files"`              // how many there are
+	Options   []string `json:"options,omitempty"`  // options of the runner, from the script's first line
+	Script    string   `json:"script"`             // the path of the script, from Folder
+	Stamp     string   `json:"stamp"`              // digest of the names, sizes, times and inode numbers of all files
+	Content   string   `json:"content"`            // digest of the names and contents of all files
+	Files     int      `json:"files"`              // number of files
 	Lists     string   `json:"lists"`              // a lock (docs/pins.md) with what the server lists
-	Installed string   `json:"installed,omitzero"` // when, for people
+	Installed string   `json:"installed,omitzero"` // time of the installation, for people
 }
 
-// format is the number of this form of a manifest.
+// format is the version of the manifest's format.
 const format = 1
 
 // Store holds the installations of all servers.
@@ -68,10 +68,11 @@ func (s *Store) folder(server string) string {
 
 func (s *Store) manifestFile(server string) string { return s.folder(server) + ".json" }
 
-// ErrDamaged means that a manifest, or what it names, is not as clawai wrote it.
+// ErrDamaged means that a manifest, or the files that it describes, were changed after clawai had
+// written them.
 var ErrDamaged = errors.New("it is not as clawai installed it")
 
-// Load returns what is installed of a server; nil if nothing is.
+// Load returns the manifest of a server's installation; nil if the server is not installed.
 func (s *Store) Load(server string) (*Manifest, error) {
 	path := s.manifestFile(server)
 	src, err := config.ReadFile(path)
@@ -96,7 +97,7 @@ func (s *Store) Load(server string) (*Manifest, error) {
 // folderName matches the names of folders that Begin makes.
 var folderName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^new-[0-9]{1,20}$`) })
 
-// check returns an error for a manifest that this package does not write.
+// check returns an error for a manifest that this package would not write.
 func (m *Manifest) check(server string) error {
 	switch {
 	case m.Format != format:
@@ -113,8 +114,9 @@ func (m *Manifest) check(server string) error {
 	return CheckOptions(m.Options)
 }
 
-// The options of node with which nothing runs but the script. Names are written with dashes; node takes
-// lines below, too. plain take no value, valued have theirs behind =, and switches begin with one of begun.
+// The options of node that never make node run anything but the script. They are written here with
+// dashes; node accepts underscores, too. The options in plain take no value. Those in valued take a
+// value after "=". begun holds the beginnings of further options without a value.
 var (
 	plain = strings.Fields("enable-source-maps expose-gc preserve-symlinks preserve-symlinks-main throw-deprecation trace-deprecation " +
 		"trace-exit trace-uncaught trace-warnings use-bundled-ca use-env-proxy use-openssl-ca use-system-ca")
@@ -123,8 +125,9 @@ var (
 	begun = strings.Fields("no- harmony experimental-vm experimental-wasm experimental-fetch experimental-json experimental-strip experimental-sqlite experimental-websocket experimental-worker experimental-specifier")
 )
 
-// CheckOptions returns an error if an option is not one with which node runs the script alone. A name that
-// node does not know as one without a value could take the script for its value.
+// CheckOptions returns an error for options with which node might run more than the script. An
+// option that node does not know as one without a value is refused, too: node could take the script
+// for its value.
 func CheckOptions(options []string) error {
 	for _, option := range options {
 		name, value, has := strings.Cut(option, "=")
@@ -143,11 +146,11 @@ func CheckOptions(options []string) error {
 // Folder returns the folder of the installation.
 func (s *Store) Folder(m *Manifest) string { return filepath.Join(s.folder(m.Server), m.Folder) }
 
-// Command returns what is started in place of a launcher with these arguments.
+// Command returns the command that is started in place of a launcher with these arguments.
 func (s *Store) Command(m *Manifest, args []string) []string {
 	runner := m.Runner
 	if _, err := os.Stat(runner); err != nil {
-		runner = filepath.Base(runner) // another version of it may be in PATH
+		runner = filepath.Base(runner) // another version of the runner may be in PATH
 	}
 	return slices.Concat([]string{runner}, m.Options, []string{filepath.Join(s.Folder(m), m.Script)}, args)
 }
@@ -158,7 +161,7 @@ func (m *Manifest) Matches(d servers.Download) bool {
 }
 
 // CheckEntry returns an error if a client's command asks for another version or another program of
-// the package than when it was installed.
+// the package than the one that is installed.
 func (m *Manifest) CheckEntry(d servers.Download) error {
 	switch {
 	case d.Version != m.Asked && d.Version != m.Version:
@@ -176,7 +179,7 @@ func describeVersion(d servers.Download) string {
 	return d.Version
 }
 
-// ListedBefore returns what the server listed when it was installed.
+// ListedBefore returns the lists that the server had when it was installed.
 func (m *Manifest) ListedBefore() (pin.SelfDescription, error) {
 	lock, err := pin.ReadLock([]byte(m.Lists))
 	if err != nil {
@@ -192,17 +195,17 @@ func (m *Manifest) ListedBefore() (pin.SelfDescription, error) {
 // ErrBusy means that another process installs the same server.
 var ErrBusy = errors.New("another clawai installs it just now")
 
-// Change is one installation that is being made. Until Commit, nothing counts of it.
+// Change is an installation in progress. It has no effect before Commit.
 type Change struct {
 	store  *Store
 	server string
 	lock   *flock.Flock
-	Old    *Manifest // what counts so far; nil for nothing
+	Old    *Manifest // the installation in use; nil if there is none
 	Dir    string    // the new folder, empty at first
 }
 
-// Begin starts a change of a server's installation. It takes away what changes that were killed have
-// left. The caller must call End.
+// Begin starts a change of a server's installation. It removes the folders that interrupted changes
+// have left. The caller must call End.
 func (s *Store) Begin(server string) (c *Change, err error) {
 	if err := config.PrivateFolder(s.dir); err != nil {
 		return nil, err
@@ -234,7 +237,8 @@ func (s *Store) Begin(server string) (c *Change, err error) {
 	return c, nil
 }
 
-// sweep removes every folder but the one that counts and the one before it.
+// sweep removes every folder of the server except the one in use and the one that was in use before
+// it.
 func (c *Change) sweep() error {
 	entries, err := os.ReadDir(c.store.folder(c.server))
 	if err != nil {
@@ -251,14 +255,14 @@ func (c *Change) sweep() error {
 	return nil
 }
 
-// removeTree removes a folder, also one in which a package has left folders that nobody may write.
+// removeTree removes a folder, even if a package has left read-only folders in it.
 func removeTree(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}
 	_ = filepath.WalkDir(dir, func(at string, e fs.DirEntry, _ error) error {
 		if e != nil && e.IsDir() {
-			_ = os.Chmod(at, 0o700) //nolint:gosec // a folder of ours, to be removed
+			_ = os.Chmod(at, 0o700) //nolint:gosec // the folder is ours and is about to be removed
 		}
 		return nil
 	})
@@ -273,8 +277,9 @@ func (c *Change) End() {
 	_ = c.lock.Close()
 }
 
-// Commit makes the new folder count. m has what is known of the package; Commit fills in the rest.
-// files says what Measure has found in Dir.
+// Commit puts the new folder into use. m holds the facts about the package; Commit fills in the
+// other fields. files is the earlier result of Measure for Dir: Commit returns an error if the
+// files have changed since.
 func (c *Change) Commit(m Manifest, files Measured) error {
 	now, err := Measure(c.Dir)
 	if err != nil {
@@ -301,13 +306,13 @@ func (c *Change) Commit(m Manifest, files Measured) error {
 	if err := atomicfile.Write(c.store.manifestFile(c.server), append(text, '\n'), atomicfile.Options{Mode: 0o600}); err != nil {
 		return err
 	}
-	c.Dir = ""    // stays
-	c.Old = &m    // and so does the one before it
-	_ = c.sweep() // what is left is swept by the next change
+	c.Dir = ""    // End must not remove the new folder
+	c.Old = &m    // sweep keeps the new folder, and the one that was in use before
+	_ = c.sweep() // a folder that cannot be removed now is removed by the next change
 	return nil
 }
 
-// Remove takes an installation away. It returns false if there is none.
+// Remove removes an installation. It returns false if there is none.
 func (c *Change) Remove() (had bool, err error) {
 	err = os.Remove(c.store.manifestFile(c.server))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeStamp adds to a digest what the system keeps of a file. Whoever writes a file changes its
-// time of change (ctime), and no call sets that time. A folder's own times and size say only that names
-// in it have changed, and the names are there already.
+// writeStamp adds to a digest the facts that the system stores about a file. Every write changes
+// the file's change time (ctime), and no system call sets that time. A folder's own times and size
+// are left out: they change only with the names in it, which are in the digest already.
 func writeStamp(to hash.Hash, name string, info fs.FileInfo, link string) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -27,7 +27,8 @@ func writeStamp(to hash.Hash, name string, info fs.FileInfo, link string) error 
 	return nil
 }
 
-// changeTime returns when a file or its place was changed, which no call sets back.
+// changeTime returns the time at which a file or its name was last changed. No system call can set
+// it back.
 func changeTime(info fs.FileInfo) time.Time {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(st.Ctim.Unix())
@@ -42,5 +43,5 @@ func syncTree(dir string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	return unix.Syncfs(int(f.Fd())) //nolint:gosec // a descriptor
+	return unix.Syncfs(int(f.Fd())) //nolint:gosec // a file descriptor fits into an int
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// writeStamp adds to a digest what is known of a file. Servers are installed on Linux alone, where
-// there are sandboxes.
+// writeStamp adds to a digest the facts that every system stores about a file. It is not used in
+// practice: servers are installed only on Linux, where there are sandboxes.
 func writeStamp(to hash.Hash, name string, info fs.FileInfo, link string) error {
 	fmt.Fprintf(to, "%q %v %q %d %v\n", name, info.Mode(), link, info.Size(), info.ModTime())
 	return nil

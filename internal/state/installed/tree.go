@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// Measured is what Measure has found in a folder.
+// Measured is the result of Measure for a folder.
 type Measured struct {
-	Stamp   string // of what the system keeps of each file: its number, size, mode and times
-	Content string // of what is in each file
+	Stamp   string // digest of the facts that the system stores about each file: its inode number, size, mode and times
+	Content string // digest of the content of each file
 	Files   int
 }
 
 // maxFiles limits the files of an installation. The largest servers of npm have some ten thousand.
 const maxFiles = 200_000
 
-// Measure reads a whole folder. It returns an error for what no package needs: a link that leads out
-// of the folder, a device, a program with the rights of its owner.
+// Measure reads a whole folder. It returns an error for things that no package needs: a link that
+// leads out of the folder, a device, a program that runs with its owner's rights.
 func Measure(dir string) (m Measured, err error) {
 	stamp, content := sha256.New(), sha256.New()
 	m.Files, err = walkTree(dir, func(name string, info fs.FileInfo, link string) error {
@@ -39,7 +39,7 @@ func Measure(dir string) (m Measured, err error) {
 	return m, err
 }
 
-// stampOf is the cheap half of Measure: it opens no file.
+// stampOf returns only the Stamp of Measure. It is fast, because it opens no file.
 func stampOf(dir string) (string, error) {
 	stamp := sha256.New()
 	_, err := walkTree(dir, func(name string, info fs.FileInfo, link string) error { return writeStamp(stamp, name, info, link) })
@@ -47,8 +47,8 @@ func stampOf(dir string) (string, error) {
 }
 
 // Check returns an error if the files of an installation are not those that were installed. It asks
-// the system for the numbers, sizes and times of all files. Only where these differ, as after a backup
-// was put back, it reads the files.
+// the system for the numbers, sizes and times of all files. It reads the files only if these have
+// changed, for example because a backup was restored.
 func (s *Store) Check(m *Manifest) error {
 	dir := s.Folder(m)
 	now, err := stampOf(dir)
@@ -65,7 +65,8 @@ func (s *Store) Check(m *Manifest) error {
 	return nil
 }
 
-// nameChanged names the files, or else the folders, that were changed last since the manifest was written, for an error.
+// nameChanged returns, for an error, the names of the files that were changed last since the
+// manifest was written. If only folders were changed, it returns their names.
 func (s *Store) nameChanged(m *Manifest) string {
 	const most = 3
 	info, err := os.Stat(s.manifestFile(m.Server))
@@ -135,8 +136,8 @@ func walkTree(dir string, visit func(name string, info fs.FileInfo, link string)
 	return count, err
 }
 
-// staysInside reports whether a link leads to a place below the folder. Its text does not tell: the
-// parent of what another link leads to may lie outside.
+// staysInside reports whether a link leads to a place below the folder. It asks the disk: the text
+// of a link may lead through another link, after which ".." may lie outside.
 func staysInside(dir, name, link string) bool {
 	if filepath.IsAbs(link) || link == "" {
 		return false

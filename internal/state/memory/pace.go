@@ -10,8 +10,8 @@ import (
 // frequent collections save is worth their time.
 const manyBytes = 4 << 20
 
-// SetHeapPace sets by how many per cent of its live data the heap may grow between collections:
-// many for a small heap, few for a large heap.
+// SetHeapPace sets how much the heap may grow between collections, in per cent of its live
+// data: many for a small heap, few for a large heap.
 func SetHeapPace(many, few int) {
 	debug.SetGCPercent(many)
 	awaitCycle(&pace{many: many, few: few, live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}})

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// refusal is a standard error code of an authorization server. where says which part of it refused.
+// refusal is a standard error code of an authorization server. where names the part of the server
+// that refused, for people.
 type refusal struct{ where, code string }
 
 func (r *refusal) Error() string {

@@ -30,7 +30,7 @@ func CheckCallback(address string) error {
 	return nil
 }
 
-// pathOf returns the path of a callback that has none of its own, and else "".
+// pathOf returns the default path if the address of a callback has no path; otherwise "".
 func pathOf(address string) string {
 	if strings.Contains(address, "/") {
 		return ""
@@ -38,7 +38,8 @@ func pathOf(address string) string {
 	return callbackPath
 }
 
-// callback is what the browser brings back: a code, and the issuer or "".
+// callback holds the parts of the address with which the browser comes back: the code, and the
+// issuer or "".
 type callback struct{ code, issuer string }
 
 // landing is the page to which the browser comes back. It exists only for one sign-in.
@@ -49,7 +50,7 @@ type landing struct {
 	came     chan url.Values // the query of a request with the state
 
 	mu    sync.Mutex
-	state string // "" while nobody is expected
+	state string // "" while no browser is expected
 }
 
 // openLanding listens at address, or at a free port of 127.0.0.1.
@@ -101,7 +102,7 @@ func (l *landing) expect(state string) {
 	defer l.mu.Unlock()
 	l.state = state
 	select {
-	case <-l.came: // a browser may have come back twice
+	case <-l.came: // drop the first result, because a browser may have come back twice
 	default:
 	}
 }
@@ -142,8 +143,8 @@ func (l *landing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // authorize sends the owner to page, and waits until the browser comes back with a code, or the
-// owner pastes the address that it was sent to. check returns an error for an answer of somebody
-// else.
+// owner pastes the address that it was sent to. check returns an error for an answer that another
+// authorization server has sent.
 func (c *Client) authorize(ctx context.Context, page string, l *landing, device bool, t terms, check func(callback) error) (callback, error) {
 	asked, err := url.Parse(page)
 	if err != nil {
@@ -161,7 +162,7 @@ func (c *Client) authorize(ctx context.Context, page string, l *landing, device 
 	}
 	pasted := make(chan outcome, 1)
 	reading, stop := context.WithCancel(ctx)
-	read := make(chan struct{}) // closed when nobody reads from the terminal any more
+	read := make(chan struct{}) // closed when readAddress has ended
 	defer func() {
 		stop()
 		<-read
@@ -200,8 +201,9 @@ func (t terms) timeoutError(server string) error {
 	return &shownError{text, context.DeadlineExceeded}
 }
 
-// showPage opens the page in the owner's browser. If there is none, a person at the terminal gets the
-// address. An error for anybody else, such as an agent, does not show it.
+// showPage opens the page in the owner's browser. If the browser cannot be opened, a person at the
+// terminal gets the address. Without such a person the error does not contain the address, because
+// an agent may read the error.
 func (c *Client) showPage(ctx context.Context, page string, device bool, t terms) error {
 	err := c.o.Browse(ctx, page)
 	if err == nil {
@@ -217,8 +219,8 @@ func (c *Client) showPage(ctx context.Context, page string, device bool, t terms
 	return &shownError{fmt.Sprintf("open the sign-in page: %v; sign in with: %s", err, t.loginCommand(c.key, way)), err}
 }
 
-// takeAnswer returns the code of an answer, or the reason why there is none. check looks at who the answer is from, also
-// if it is an error (RFC 9207 section 2.4).
+// takeAnswer returns the code in an answer, or the reason why there is none. It first calls check,
+// which checks who sent the answer, even if the answer is an error (RFC 9207 section 2.4).
 func takeAnswer(q url.Values, check func(callback) error) (callback, error) {
 	got := callback{q.Get("code"), q.Get("iss")}
 	if err := check(got); err != nil {

@@ -15,11 +15,11 @@ const (
 	GrantClient Grant = "client_credentials" // the client's own secret or key is enough, and nobody signs in
 )
 
-// Choices are what the owner chose for a sign-in. They are stored with it, so that a refresh and a
+// Choices are the owner's choices for a sign-in. They are stored with it, so that a refresh and a
 // later sign-in use them too.
 type Choices struct {
 	Grant      Grant    `json:"grant,omitempty"`
-	Scopes     []string `json:"chosen_scopes,omitempty"` // to request in place of those that the server names
+	Scopes     []string `json:"chosen_scopes,omitempty"` // scopes to request in place of those that the server names
 	NoResource bool     `json:"no_resource,omitempty"`   // requests name no resource (RFC 8707)
 	Callback   string   `json:"callback,omitempty"`      // HOST:PORT or HOST:PORT/PATH of the page to which the browser comes back; "" means a free port
 	KeyFile    string   `json:"key_file,omitempty"`      // PEM file with the key that signs the client's assertions (RFC 7523)

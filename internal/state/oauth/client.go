@@ -32,14 +32,14 @@ type Options struct {
 	// the server.
 	Browse func(ctx context.Context, page string) error
 
-	// Person is the owner who has started the sign-in; nil if a call has.
+	// Person is the owner, if the owner has started the sign-in; nil if a call needs it.
 	Person Person
 
 	// ReadFile reads a file that only the owner may read, such as the client's key.
 	ReadFile func(path string) ([]byte, error)
 
-	// Choices are the owner's for a sign-in with Anew. Without Anew, those of the earlier sign-in
-	// are used.
+	// Choices are the owner's choices for a sign-in with Anew. Without Anew, the choices of the
+	// earlier sign-in are used.
 	Choices
 
 	// ClientID and ClientSecret belong to an OAuth client that the owner has registered. ClientID

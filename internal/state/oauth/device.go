@@ -122,7 +122,8 @@ func (a *deviceAnswer) complete() error {
 	return nil
 }
 
-// isTypable reports whether a person can type a code. A text from the server must not speak to them.
+// isTypable reports whether a person can type a code. The code comes from the server, so it must
+// not be a text that tells the person something.
 func isTypable(code string) bool {
 	const most = 32
 	return code != "" && len(code) <= most && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == ""

@@ -81,10 +81,10 @@ func (d *discovery) findResource(ctx context.Context, challenges []oauthex.Chall
 	return resource{id: ServerKey(d.server), servers: []string{root.String()}}, false, nil
 }
 
-// checkServers returns the authorization servers that may be asked, or an error if all of several
-// may not.
+// checkServers returns the authorization servers that may be asked. If it finds none, it returns
+// the error for the first of the named servers.
 func checkServers(named []string) (servers []string, err error) {
-	const most = 5 // the metadata must not make clawai ask without end
+	const most = 5 // limits the requests that a server's metadata can cause
 	for _, server := range named[:min(len(named), most)] {
 		failed := checkEndpoint(server)
 		if failed == nil {

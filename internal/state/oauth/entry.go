@@ -30,7 +30,7 @@ type StoredSignIn struct {
 	Expiry       time.Time        `json:"expiry,omitzero"`
 	Requested    []string         `json:"requested,omitempty"`  // the scopes that were requested with client credentials, where Scopes are what was granted
 	NoOffline    bool             `json:"no_offline,omitempty"` // the server has refused the scope offline_access
-	Audience     string           `json:"audience,omitempty"`   // of the assertions of a client with a key
+	Audience     string           `json:"audience,omitempty"`   // the audience of the assertions, if the client has a key
 	Unproven     bool             `json:"unproven,omitempty"`   // the token replaced a refused one, and the server has not accepted it yet
 	Since        time.Time        `json:"since"`                // time of the sign-in
 }

@@ -10,8 +10,8 @@ import (
 
 // Person is the owner, who started the sign-in and sees what it prints.
 type Person interface {
-	// ShowPage shows the address of the sign-in page, because no browser was opened. device means
-	// that the provider also offers a code for another device.
+	// ShowPage shows the address of the sign-in page. It is called if no browser could be opened.
+	// device means that the provider also offers a code for another device.
 	ShowPage(page string, device bool) error
 	// ReadAddress returns the text that the owner pasted: the address to which a browser elsewhere
 	// was sent. why says what was wrong with the text before. Without a terminal the error is

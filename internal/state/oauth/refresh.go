@@ -147,7 +147,8 @@ func (c *Client) storedIdentity(e StoredSignIn) (*identity, error) {
 	return who, nil
 }
 
-// askAnew sends one request with the refresh token, or with what the client itself shows.
+// askAnew sends one request for a new token, with the refresh token or with the client's own
+// credentials.
 func (c *Client) askAnew(ctx context.Context, e StoredSignIn, who *identity) (*oauth2.Token, error) {
 	named := tokenTransport{next: c.o.HTTP.Transport, endpoints: []string{e.TokenURL}, who: who, token: e.TokenURL}
 	if !e.NoResource {

@@ -24,7 +24,7 @@ type identity struct {
 	id, secret string // secret is "" for a client without one
 	style      oauth2.AuthStyle
 	key        *signer // nil for a client without a key
-	audience   string  // of its assertions
+	audience   string  // the audience of the client's assertions
 }
 
 // identifyClient returns the OAuth client for an authorization server: the one with this id and

@@ -95,7 +95,7 @@ func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSign
 	const offline = "offline_access"
 	token, err := a.requestToken(ctx)
 	refused := err != nil && isRefusal(sanitizeError(err), "invalid_scope") && slices.Contains(a.scopes, offline) && !slices.Contains(t.Scopes, offline)
-	if refused { // the provider lists the scope and does not give it to this client
+	if refused { // the provider lists the scope, but refuses it to this client
 		a.scopes = slices.DeleteFunc(a.scopes, func(scope string) bool { return scope == offline })
 		a.opened.every = -1 // the second page belongs to the same sign-in
 		token, err = a.requestToken(ctx)
@@ -126,19 +126,19 @@ type attempt struct {
 	pinned   *issuerCheck
 	opened   pages
 	wider    bool     // a call wants a wider scope
-	back     *landing // nil unless the browser comes back
+	back     *landing // the page to which the browser comes back; nil if no browser comes back
 	meta     *issuer
 	who      identity
-	resource string // "" if none is named
+	resource string // "" if requests name no resource
 	scopes   []string
 }
 
 // chooseIssuer takes the first authorization server that has metadata, offers what the owner chose,
-// and knows the client or registers it. A server without metadata is taken only if it is the one
-// choice.
+// and knows the client or registers it. It takes a server without metadata only if there is no
+// other server.
 func (a *attempt) chooseIssuer(ctx context.Context, d *discovery, servers []string) error {
 	if was := a.pinned.entry.Issuer; a.pinned.entry.ByHand && slices.Contains(servers, was) {
-		servers = []string{was} // the client is registered there
+		servers = []string{was} // the owner's client is registered at that server
 	}
 	var failed []error
 	for _, server := range servers {

@@ -48,8 +48,8 @@ func (n tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || n.who.audience == n.token || !refusesClient(resp) {
 		return resp, err
 	}
-	// Some providers want the endpoint as the audience. The endpoint that gets the assertion is the
-	// one that it names, so nobody else can use it.
+	// Some providers want the endpoint as the audience. Such an assertion is of no use to others,
+	// because it names only the endpoint that gets it.
 	if resp, err = n.sendSigned(r, values, n.token); err == nil && resp.StatusCode == http.StatusOK {
 		n.who.audience = n.token
 	}
@@ -67,8 +67,8 @@ func (n tokenTransport) sendSigned(r *http.Request, values url.Values, audience 
 	return n.next.RoundTrip(replaceForm(r, values))
 }
 
-// refusesClient reports whether an answer says that the client is not known. It leaves the answer
-// unread.
+// refusesClient reports whether an answer says that the client is not known. Afterwards the caller
+// can still read the whole body of the answer.
 func refusesClient(resp *http.Response) bool {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	_ = resp.Body.Close()

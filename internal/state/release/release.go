@@ -1,6 +1,6 @@
-// Package release keeps which withheld answers a person released: a file for each call whose next
-// answer goes on. Removing a file is one step of the system, so of several proxies only one takes a
-// release. It keeps no byte of a call or of an answer.
+// Package release stores which withheld answers a person has released. There is a file for each
+// call whose next answer may go on. The system removes a file in one step, so only one of several
+// proxies gets a release. The package stores no part of a call or of an answer.
 package release
 
 import (
@@ -18,27 +18,29 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// Holds is how long a release waits for its answer.
+// Holds is how long a release stays valid while it waits for its answer.
 const Holds = 10 * time.Minute
 
-// Store is the releases in a state folder. It implements gate.Releases.
+// Store holds the releases in a state folder. It implements gate.Releases.
 type Store struct {
 	State string           // the state folder
-	Now   func() time.Time // nil: time.Now
+	Now   func() time.Time // the clock; nil means time.Now
 }
 
-// kept is the text of a file.
+// kept is the content of a release's file.
 type kept struct {
 	Record string    `json:"record"`
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
 }
 
-// nameLen is the length of a name: half of an HMAC in hexadecimal digits.
+// nameLen is the length of a release's name in characters: half of an HMAC-SHA-256 in hexadecimal
+// digits.
 const nameLen = sha256.Size
 
-// Name returns a keyed digest: a plain one would confirm a guess at a short secret in a call. It
-// returns "" if the key of the record cannot be read.
+// Name returns the name of a release for a digest: a keyed digest, because a plain one would
+// confirm a guess at a short secret in a call. It returns "" if the key of the record cannot be
+// read.
 func (s Store) Name(value [32]byte) string {
 	key, err := config.ReadSecret(filepath.Join(s.State, "record.key"))
 	if err != nil {
@@ -60,8 +62,8 @@ func (s Store) file(name string) (string, error) {
 	return filepath.Join(s.folder(), name+".json"), nil
 }
 
-// Grant releases the next answer under a name, until the returned time. It also removes releases
-// whose time is over.
+// Grant releases the next answer under a name, until the returned time. It also removes old
+// releases that are no longer valid.
 func (s Store) Grant(name string, r gate.Release) (until time.Time, err error) {
 	file, err := s.file(name)
 	if err != nil {
@@ -113,8 +115,8 @@ func (s Store) Take(name string) (r gate.Release, ok bool) {
 	return gate.Release{Record: k.Record, By: k.By}, true
 }
 
-// read returns a release, if its time is not over. A release of a time to come does not hold
-// either: the clock was set back.
+// read returns a release; ok is false if it is no longer valid. A release with a time in the future
+// is not valid either, because then the clock was set back.
 func (s Store) read(file string) (k kept, ok bool) {
 	src, err := config.ReadFile(file)
 	if err != nil || json.Unmarshal(src, &k) != nil {

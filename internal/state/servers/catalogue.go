@@ -33,13 +33,13 @@ type KnownServer struct {
 	Tools   Tools  `toml:"tools"`
 }
 
-// Cage is what the sandbox of a server opens beside what its command and the rules name. It is there only
-// for a server that has run in such a sandbox, and answered there what it answers without one
-// (test/servers).
+// Cage lists what the sandbox of a server must open in addition to what the server's command and
+// the rules name. A server has a Cage only if it was run in such a sandbox and gave the same
+// answers there as without a sandbox (test/servers).
 type Cage struct {
 	Tried string   `toml:"tried"` // the version that ran, of the first package in NPM, or of the Go module
 	Net   []string `toml:"net"`   // hosts that its package reaches by itself
-	Env   []string `toml:"env"`   // variables that it was given
+	Env   []string `toml:"env"`   // names of the variables that the server was given
 	Note  string   `toml:"note"`  // a sentence for the owner of a table; "" for none
 }
 

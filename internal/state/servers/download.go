@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Download is what a launcher downloads at each start, and then runs.
+// Download is a package that a launcher downloads at each start and then runs.
 type Download struct {
 	Launcher string // "npx", "uvx", "pipx" or "docker"
 	Package  string // the name in the registry, without a version
@@ -15,13 +15,13 @@ type Download struct {
 	Args     []string
 }
 
-// DownloadsItself reports whether a command is one of a launcher that downloads what it runs, also where
-// ParseDownload does not understand it.
+// DownloadsItself reports whether a program is a launcher that downloads the program that it runs.
+// ParseDownload may not understand the launcher's command.
 func DownloadsItself(command string) bool {
 	return slices.Contains([]string{"npx", "bunx", "pnpx", "uvx", "pipx"}, programName(command))
 }
 
-// npxPlain are the options of npx that change nothing of what is run.
+// npxPlain are the options of npx that do not change what npx runs.
 var npxPlain = options{
 	flags: "-y --yes -q --quiet -s --silent --prefer-offline --prefer-online --ignore-scripts --loglevel=error",
 	whats: "-p --package",
@@ -69,12 +69,13 @@ func ParseDownload(command []string) (d Download, ok bool) {
 		return d, false
 	}
 	d.Package, d.Version = m[1], m[2]
-	return d, !strings.ContainsAny(d.Version, " |") // a range of several words is npm's alone to read
+	return d, !strings.ContainsAny(d.Version, " |") // only npm can read a range of several words
 }
 
-// takeNpmArgs returns the words from the package, or its program, on as npm exec passes them. npm takes its own options
-// also from behind the package, up to the first "--", which it drops. So these words are understood only if
-// none is an option, or if one "--" stands before or directly behind the first.
+// takeNpmArgs returns rest, the words from the package or its program on, as npm exec passes them
+// on. words is the whole command. npm reads its own options even after the package, up to the first
+// "--", which it removes. So takeNpmArgs returns false unless rest has no options, or one "--"
+// stands before rest or directly after its first word.
 func takeNpmArgs(words, rest []string) ([]string, bool) {
 	dashes := len(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w != "--" }))
 	switch {
@@ -113,7 +114,7 @@ func withoutVersion(spec string) string {
 	return spec
 }
 
-// isProgramName reports whether a name is one of a file, and not a path or an option.
+// isProgramName reports whether a name is "" or the name of a file, and not a path or an option.
 func isProgramName(name string) bool {
 	return name == "" || fileName().MatchString(name)
 }
@@ -151,8 +152,8 @@ func (d Download) InstallCommand(folder, version string) (command []string, prog
 	return nil, ""
 }
 
-// PinVersion returns the words of a command with the version of its download in place of the one that
-// they name, or of none.
+// PinVersion returns a command of npx with the given version of the package in place of the version
+// that it names, if any. It returns any other command unchanged.
 func PinVersion(command []string, version string) []string {
 	d, ok := ParseDownload(command)
 	if !ok || d.Launcher != "npx" {
@@ -177,11 +178,11 @@ func PinVersion(command []string, version string) []string {
 	return pinned
 }
 
-// Bin is what a package of npm names as its programs: one path, or paths by name.
+// Bin holds the paths of the programs in an npm package, by name.
 type Bin map[string]string
 
-// FindProgram returns the program that npx would run of a package: the one that is named, the only one,
-// or the one that is called like the package.
+// FindProgram returns the path of the program that npx would run from a package: the program called
+// named, or the only program, or the program with the same name as the package.
 func (b Bin) FindProgram(pkg, named string) (script string, ok bool) {
 	if named != "" {
 		script, ok = b[named]

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// sandboxer is a program that runs another one in a sandbox or a container. command reports whether
-// words after its name run a program.
+// sandboxer is a program that runs another program in a sandbox or a container. command reports
+// whether the words after the sandboxer's name run a program.
 type sandboxer struct {
 	shown   string
 	command func(words []string) bool
 }
 
-// sandboxers are these programs by name.
+// sandboxers are all sandboxers, by the name of the program.
 var sandboxers = map[string]sandboxer{
 	"srt":             {"srt", runsAfter(nil, "-h", "-V")},
 	"sandbox-runtime": {"srt", runsAfter(nil, "-h", "-V")},
@@ -24,8 +24,9 @@ var sandboxers = map[string]sandboxer{
 	"nerdctl":         {"nerdctl run", runsContainer},
 }
 
-// runsAfter returns a function that reports whether a command line has the subcommand, and then a word
-// that is no option. With --help, --version and the options in shows, the program runs nothing.
+// runsAfter returns a function that reports whether a command line has the subcommand, and after it
+// a word that is not an option. The function returns false for a command line with --help,
+// --version or one of shows, because the program then runs nothing.
 func runsAfter(subcommand []string, shows ...string) func([]string) bool {
 	shows = append(shows, "--help", "--version")
 	return func(words []string) bool {
@@ -56,8 +57,8 @@ func runsContainer(words []string) bool {
 }
 
 // FindSandboxer returns the program in whose sandbox or container a command runs its server, as
-// people write it; "" if none is recognised. It says nothing of what that shuts: an option may open
-// everything again.
+// people write the program's name; "" if none is recognised. The sandbox may still be open: an
+// option of the program can open everything.
 func FindSandboxer(command []string) string {
 	for depth := 0; len(command) > 0 && depth < maxNested; depth++ {
 		name, rest := programName(command[0]), command[1:]

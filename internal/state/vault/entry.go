@@ -70,8 +70,8 @@ type Binding struct {
 	// Folder is the folder in which the command is started; "" if the command means the same in
 	// every folder.
 	Folder string `json:"folder,omitempty"`
-	// Own holds digests of the variables that load code and were the owner's then, each of 16
-	// letters, separated by blanks.
+	// Own holds digests of variables that load code, namely those that the owner had when the entry
+	// was bound. Each digest has 16 letters; blanks separate them.
 	Own string `json:"own,omitempty"`
 }
 

@@ -38,9 +38,9 @@ var (
 var fileEndings = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .jsx .py .pyw .rb .pl .php .lua .jar .class .sh .bash .zsh .fish .ps1 .bat .cmd .exe .wasm .so .dll .dylib .json .json5 .jsonc .toml .yaml .yml .ini .cfg .conf .env .xml .csproj .sln .db .sqlite")
 
 // readsFolder reports whether a command may mean something else in another folder, because it names
-// a file in the folder, or a program that reads files of the folder. A program that is not known
-// reads them, unless a word is a whole path. dir is the folder in which the command is started; ""
-// if it is not known. In doubt readsFolder returns true.
+// a file in the folder, or a program that reads files of the folder. An unknown program counts as
+// one that reads such files, unless one of its words is a whole path. dir is the folder in which
+// the command is started; "" if it is not known. In doubt readsFolder returns true.
 func readsFolder(words []string, dir string) bool {
 	for len(words) > 0 && slices.Contains(launchers, programName(words[0])) {
 		if namesFile(words[0], dir) {

@@ -16,8 +16,8 @@ import (
 	"sync"
 )
 
-// loaders are variables that have a program run code which its command does not name, or that lead
-// it to other settings and packages. A name that ends with * stands for all names that begin so.
+// loaders are variables that can make a program run code that its command does not name, or use
+// other settings and packages. A name that ends with * stands for all names with that beginning.
 var loaders = strings.Fields(`LD_* DYLD_* GCONV_PATH OPENSSL_* COMSPEC
 	PYTHON* __PYVENV_LAUNCHER__ PIP_* PIPX_* UV_*
 	NODE NODE_* NPM_* PNPM_* YARN_* COREPACK_* BUN_* DENO_* TS_NODE_* TSX_* ESBUILD_BINARY_PATH
@@ -33,7 +33,7 @@ var loaders = strings.Fields(`LD_* DYLD_* GCONV_PATH OPENSSL_* COMSPEC
 	AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE KUBECONFIG CLOUDSDK_CONFIG CLOUDSDK_PYTHON AZURE_CONFIG_DIR AZURE_EXTENSION_DIR HELM_PLUGINS TF_CLI_CONFIG_FILE ANSIBLE_CONFIG GH_CONFIG_DIR
 	DOCKER_HOST DOCKER_CONFIG CONTAINER_HOST CONTAINERS_CONF XDG_CONFIG_DIRS XDG_DATA_DIRS`)
 
-// plain are names among these that load nothing.
+// plain are variables that a name in loaders covers, but that load nothing.
 var plain = strings.Fields(`LD_BIND_NOW
 	PYTHONUNBUFFERED PYTHONIOENCODING PYTHONDONTWRITEBYTECODE PYTHONUTF8 PYTHONHASHSEED PYTHONFAULTHANDLER PYTHONNOUSERSITE PYTHONSAFEPATH
 	PYTHONLEGACYWINDOWS* PYTHONASYNCIODEBUG PYTHONDEVMODE PYTHONOPTIMIZE PYTHONTRACEMALLOC PYTHONCOERCECLOCALE PYTHON_COLORS
@@ -47,9 +47,9 @@ var plain = strings.Fields(`LD_BIND_NOW
 	DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO DOTNET_ENVIRONMENT DOTNET_RUNNING_IN_CONTAINER DOTNET_SYSTEM_* DOTNET_USE_POLLING_FILE_WATCHER DOTNET_GENERATE_ASPNET_CERTIFICATE DOTNET_GC*
 	CARGO_TERM_* CARGO_INCREMENTAL MIX_ENV`)
 
-// placed are names of variables whose value is harmless if it is a place that only the owner
-// changes (isOwned).
-var placed = strings.Fields(`HOME USERPROFILE XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME APPDATA LOCALAPPDATA XDG_CONFIG_DIRS XDG_DATA_DIRS COMSPEC
+// placed are names in loaders whose value is harmless if it is a path to a place that only the
+// owner or the system changes (isOwned).
+var placed = strings.Fields(`XDG_CONFIG_DIRS XDG_DATA_DIRS COMSPEC
 	NODE NPM_EXECPATH NPM_NODE_EXECPATH NPM_CONFIG_USERCONFIG NPM_CONFIG_CACHE NPM_CONFIG_PREFIX NPM_CONFIG_GLOBAL_PREFIX NPM_CONFIG_GLOBALCONFIG NPM_CONFIG_NODE_GYP NPM_CONFIG_INIT_MODULE
 	NPM_CONFIG_CAFILE NODE_EXTRA_CA_CERTS PIP_CERT GIT_ASKPASS JAVA_HOME MAVEN_HOME GRADLE_HOME DOTNET_ROOT DOTNET_CLI_HOME CARGO_HOME RUSTUP_HOME PNPM_HOME BUN_INSTALL DENO_INSTALL
 	GOPATH GOROOT GOMODCACHE UV_CACHE_DIR UV_PYTHON GEM_HOME GEM_PATH DOCKER_CONFIG
@@ -58,14 +58,14 @@ var placed = strings.Fields(`HOME USERPROFILE XDG_CONFIG_HOME XDG_DATA_HOME XDG_
 	AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE KUBECONFIG CLOUDSDK_CONFIG CLOUDSDK_PYTHON AZURE_CONFIG_DIR HELM_PLUGINS GH_CONFIG_DIR`)
 
 // homes are the variables by which programs find their owner's files, each with its usual place
-// below the home folder. What lies there may be code: npm's settings, Python's own packages.
+// below the home folder. There may be code in that place: npm's settings, Python's own packages.
 var homes = map[string]string{
 	"HOME": "", "USERPROFILE": "", "XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_CACHE_HOME": ".cache",
 	"APPDATA": "AppData/Roaming", "LOCALAPPDATA": "AppData/Local",
 }
 
-// Folders in which only the owner, or the system, puts what is run: of the system, and below the
-// home folder.
+// Folders whose programs were put there by the owner or the system. systemFolders are whole paths,
+// and homeFolders are below the home folder.
 var (
 	systemFolders = strings.Fields("/usr /etc /opt /bin /lib /var/lib /snap /nix /run/current-system /Applications /Library /System C:/Windows C:/ProgramData")
 	homeFolders   = strings.Fields(`.nvm .volta .fnm .asdf .nodenv .pyenv .rbenv .sdkman .jdks .local/share/fnm .local/share/mise .local/share/uv .local/share/pnpm .local/share/flatpak .nix-profile
@@ -73,7 +73,8 @@ var (
 		.npm-global .npm .npmrc .npm-init.js .gem .dotnet .cargo .rustup .bun .deno .docker .cache/uv go .vscode .vscode-server .cursor-server AppData/Roaming/npm AppData/Local/Programs`)
 )
 
-// Values and names of some of these variables that load nothing.
+// Expressions for variables that a name in loaders covers, but that load nothing: harmless matches
+// NAME=VALUE, and harmlessName matches NAME.
 var (
 	harmless = sync.OnceValue(func() *regexp.Regexp {
 		const word = `--(?:max-old-space-size|max-semi-space-size|max-http-header-size|stack-trace-limit)=\d+|--(?:no-warnings|no-deprecation|trace-warnings|enable-source-maps|use-system-ca)` +
@@ -88,14 +89,14 @@ var (
 	})
 )
 
-// LoadsCode reports whether a variable may have a server run code that its command does not name.
-// own is the owner's environment: what stands in it is the owner's.
+// LoadsCode reports whether a variable may make a server run code that its command does not name.
+// own is the owner's environment: a variable that is in own with the same value does not count.
 func LoadsCode(name, value string, own []string) bool {
 	return !slices.Contains(own, name+"="+value) && loadsCode(name, value, ownHomes(own))
 }
 
-// loadsCode judges a variable by its name and its value. The case of names, and whether they have
-// - or _, does not count: not on every system, and not for npm.
+// loadsCode judges a variable by its name and its value. It ignores the case of the name, as some
+// systems do, and reads - as _, as npm does.
 func loadsCode(name, value string, homeFolders []string) bool {
 	name = strings.ReplaceAll(strings.ToUpper(name), "-", "_")
 	below, isHome := homes[name]
@@ -115,8 +116,8 @@ func inList(list []string, name string) bool {
 	})
 }
 
-// isOwned reports whether every path of a list of paths lies where only the owner or the system
-// puts what is run.
+// isOwned reports whether every path in a list of paths is in a folder of systemFolders or
+// homeFolders. homeFolderList holds the home folders of the owner.
 func isOwned(list string, homeFolderList []string) bool {
 	for _, place := range strings.Split(list, string(os.PathListSeparator)) {
 		if !slices.ContainsFunc(systemFolders, func(folder string) bool { return isBelow(place, folder) }) &&
@@ -136,7 +137,8 @@ func isBelow(place, folder string) bool {
 	return place == folder || strings.HasPrefix(place, folder+"/")
 }
 
-// slashed returns a path in one spelling. Windows has no case in paths.
+// slashed returns a path in one spelling, so that equal paths can be compared. On Windows it is in
+// lower case and has slashes.
 func slashed(place string) string {
 	if runtime.GOOS == "windows" {
 		place = strings.ToLower(strings.ReplaceAll(place, `\`, "/"))
@@ -144,8 +146,8 @@ func slashed(place string) string {
 	return path.Clean(place)
 }
 
-// accountHome returns the home folder that the system has for this account; "" if it has none. No
-// variable counts, because a client's file sets those.
+// accountHome returns the home folder of this account by the system's list of accounts; "" if it
+// has none. It does not use variables, because a client's file can set them.
 var accountHome = sync.OnceValue(func() string {
 	find := user.Current
 	if runtime.GOOS != "windows" {
@@ -157,8 +159,8 @@ var accountHome = sync.OnceValue(func() string {
 	return ""
 })
 
-// ownHomes returns the home folders of the account, and those that an environment of the owner
-// names.
+// ownHomes returns the home folders of the owner: that of the account, and those that the variables
+// in own name.
 func ownHomes(own []string) (list []string) {
 	if home := accountHome(); home != "" {
 		list = append(list, home)
@@ -171,8 +173,9 @@ func ownHomes(own []string) (list []string) {
 	return list
 }
 
-// digestVariables returns short digests of the owner's variables that load code: beside the same
-// ones a value is given. They are digests, because such a variable may hold a secret.
+// digestVariables returns short digests of those variables of the owner that load code. If the
+// server is started with the same variables later, it still gets the entry's value. Only digests
+// are stored, because such a variable may hold a secret.
 func digestVariables(own []string) string {
 	var list []string
 	for _, v := range own {
@@ -189,10 +192,11 @@ func digestVariable(v string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// checkVariables returns an error for a variable beside a reference that may have the server run
-// other code with the value: whoever may write the client's file could take the value with it. A
-// variable that the bound command sets by itself is the owner's, and so is one that was the same
-// when the entry was bound (own, digests).
+// checkVariables returns an error if environ has a variable that may make the server run other
+// code, which would get the value of the entry: anybody who can write the client's file could set
+// such a variable. Two kinds of variables are the owner's and cause no error: those that the bound
+// command sets by itself, and those that were the same when the entry was bound. own holds the
+// digests of the latter.
 func checkVariables(environ, command, own []string) error {
 	isOwn := func(v string) bool { return slices.Contains(own, digestVariable(v)) }
 	homes := ownHomes(slices.DeleteFunc(slices.Clone(environ), func(v string) bool { return !isOwn(v) }))
@@ -205,8 +209,9 @@ func checkVariables(environ, command, own []string) error {
 	return nil
 }
 
-// setsItself reports whether a command begins with env and sets a variable in this way. It returns
-// false for variables that load code into env itself, because they take effect before env sets them.
+// setsItself reports whether a command begins with env and sets the variable by it. It returns
+// false for variables that load code into env itself, because they take effect before env sets
+// them.
 func setsItself(command []string, name string) bool {
 	upper := strings.ToUpper(name)
 	if len(command) == 0 || path.Base(command[0]) != "env" || strings.HasPrefix(upper, "LD_") || strings.HasPrefix(upper, "DYLD_") || upper == "GCONV_PATH" {

@@ -32,6 +32,30 @@ func testDeliveries(t *testing.T, s, other store.Store) {
 	if open, err := s.ListOpen(ctx, "slack C1"); len(open) != 0 || err != nil {
 		t.Errorf("%+v, %v", open, err)
 	}
+	// Of centres that found the same, one may send.
+	for _, found := range []store.Delivery{{Question: "q9", Way: "w"}, {Question: "q9", Way: "w", Told: "pending 0", Open: true, Next: began.Add(time.Hour)}} {
+		if found.Told != "" {
+			must(t, s.PutDelivery(ctx, found))
+		}
+		errs := make(chan error, 20)
+		for i := range cap(errs) {
+			claim := found
+			claim.Next = began.Add(time.Duration(i) * time.Second)
+			go func() { errs <- s.ClaimDelivery(ctx, found, claim) }()
+		}
+		won := 0
+		for range cap(errs) {
+			if err := <-errs; err == nil {
+				won++
+			} else {
+				wants(t, err, store.ErrTwice)
+			}
+		}
+		if kept, err := s.FindDelivery(ctx, "q9", "w"); err != nil || won != 1 || kept.Told != found.Told || !kept.Next.Before(began.Add(time.Minute)) {
+			t.Errorf("%d of %d may send: %+v, %v", won, cap(errs), kept, err)
+		}
+		wants(t, s.ClaimDelivery(ctx, found, found), store.ErrTwice)
+	}
 	// They are removed with their question.
 	enrol(t, s, 1)
 	q, err := s.AddQuestion(ctx, question("q3", 1, "d1", 1), 10, 1<<20)

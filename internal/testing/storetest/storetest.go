@@ -22,8 +22,9 @@ var admin = principal.Principal{Issuer: "https://idp.example", Subject: "7", Nam
 
 var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 
-// Run runs the contract. open returns an empty store of an organisation; two stores that it returns
-// in one test with different organisations share a database.
+// Run runs the contract. open returns what opens stores on an empty database, each of an organisation. A store
+// that it returns twice for one organisation is two centres on one database, if that can have two. They do
+// not poll: in these tests a change that nobody tells of is never noticed.
 func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 	for name, test := range map[string]func(t *testing.T, s, other store.Store){
 		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "segments": testSegments, "records": testRecords, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
@@ -34,6 +35,10 @@ func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 			test(t, of("one"), of("two"))
 		})
 	}
+	t.Run("news", func(t *testing.T) {
+		of := open(t)
+		testNews(t, of("one"), of("one"), of("two"))
+	})
 }
 
 func must(t *testing.T, err error) {

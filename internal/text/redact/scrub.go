@@ -26,10 +26,11 @@ func (k *Known) ScrubText(s string) string {
 	return string(escape.UndoEscapes(nil, newScrubber(k).AppendString(nil, s)))
 }
 
-// ScrubJSON does the same for a JSON value. The result is JSON even if src is not; nil stays nil.
+// ScrubJSON returns a JSON value with its secrets replaced and long texts cut, as in ScrubText.
+// The result is JSON even if src is not; nil stays nil.
 func ScrubJSON(src []byte) []byte { return (*Known)(nil).ScrubJSON(src) }
 
-// ScrubJSON does the work of the function ScrubJSON, and also replaces the known values.
+// ScrubJSON works like the package's function of that name, and also replaces the known values.
 func (k *Known) ScrubJSON(src []byte) []byte {
 	if src == nil {
 		return nil
@@ -46,8 +47,9 @@ func (k *Known) HideText(s string) (shown string, hidden int) {
 	return string(escape.UndoEscapes(nil, r.AppendString(nil, s))), r.hidden
 }
 
-// HideJSON does the same for a JSON value. The result is JSON even if src is not; nil stays nil. A
-// secret that was looked at twice may be counted twice.
+// HideJSON returns a JSON value with its secrets replaced as in HideText, and how many were
+// replaced. The result is JSON even if src is not; nil stays nil. A secret that was looked at
+// twice may be counted twice.
 func (k *Known) HideJSON(src []byte) (shown []byte, hidden int) {
 	if src == nil {
 		return nil, 0

@@ -104,8 +104,8 @@ func puttyAt(s []byte, i int) span {
 	return span{}
 }
 
-// base64End returns the end of a key's lines of base64 after s[at]; 0 for none. The first of these
-// lines must begin within most bytes.
+// base64End returns the end of a key's lines of base64 after s[at]; 0 for none. The parameter most
+// is the maximum distance, in bytes, from s[at] to the first of these lines.
 func base64End(s []byte, at, most int) (end int) {
 	last := at
 	for at < len(s) && at-last <= most {
@@ -129,9 +129,9 @@ func base64End(s []byte, at, most int) (end int) {
 
 const (
 	minLine   = 24 // letters of base64 in a line of a key
-	minCut    = 16 // in a line that is cut off
-	wholeLine = 40 // in a line that has nothing else
-	longLine  = 60 // no word of a program has as many
+	minCut    = 16 // letters of base64 in a line that is cut off
+	wholeLine = 40 // letters of base64 in a line that has nothing else
+	longLine  = 60 // a run of this many letters is no word of a program
 	maxShort  = 16 // bytes between the last lines
 	minGroups = 48 // letters of base64 in all groups
 	minGroup  = 6
@@ -145,7 +145,7 @@ func isKeyLine(s []byte, from, to int, another bool) bool {
 	if len(run) < minLine && (to < len(s) || len(run) < minCut) {
 		return false
 	}
-	begin := bytes.TrimPrefix(run, []byte("n"))                                          // of an escaped line end
+	begin := bytes.TrimPrefix(run, []byte("n"))                                          // the n of an escaped line end
 	if bytes.HasPrefix(begin, []byte("MI")) || bytes.HasPrefix(begin, []byte("b3Blb")) { // RFC 5208, OpenSSH
 		return true
 	}

@@ -104,8 +104,8 @@ func (r *reading) dsnAt(i int) span {
 	return span{i + 1, d.to, placedKind}
 }
 
-// hasHost reports whether the text has the host of a DSN anywhere. It searches once: a text within a
-// text is read anew.
+// hasHost reports whether the text has the host of a DSN anywhere. Only the first call searches the
+// text.
 func (r *reading) hasHost() bool {
 	if !r.dsn.searched {
 		r.dsn.searched = true
@@ -167,7 +167,7 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 	}
 	before := s[max(0, start-maxLook):start]
 	words := bytes.TrimRight(before, " ")
-	behind := bytes.IndexByte(words[bytes.LastIndexAny(words, " ;")+1:], '=') > 0 && len(words) < len(before) // another setting, and a blank
+	behind := bytes.IndexByte(words[bytes.LastIndexAny(words, " ;")+1:], '=') > 0 && len(words) < len(before) // a setting precedes, and a blank follows it
 	if bytes.HasSuffix(words, []byte(";")) || !behind && bytes.HasPrefix(bytes.TrimLeft(s[to:min(len(s), to+maxLook)], "} "), []byte(";")) {
 		c.between = ';'
 	} else if start > 0 && strings.IndexByte("&?#,;/$@", s[start-1]) >= 0 {
@@ -179,7 +179,7 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 	}
 	between := c.between
 	least, most := max(0, start-maxConnection), min(len(s), to+maxConnection)
-	for end := start; c.more(); { // backwards
+	for end := start; c.more(); { // read the settings before this one, backwards
 		inner := end // where a value in quotes begins
 		if n := end - 1; n > least && (s[n] == '"' || s[n] == '\'') {
 			if open := bytes.LastIndexByte(s[least:n], s[n]); open > 0 && s[least+open-1] == '=' {
@@ -341,7 +341,7 @@ func (r *reading) dataAt(i, from int) span {
 			n = len(key)
 		}
 	}
-	behind := skipBytes(s, i+n, quotesAndBlanks) // the colon
+	behind := skipBytes(s, i+n, quotesAndBlanks) // the place after the key's quotes, where its colon stands
 	if n == 0 || behind == len(s) || s[behind] != ':' {
 		return span{}
 	}
@@ -404,8 +404,9 @@ type kindWord struct {
 	secret bool
 }
 
-// ofSecret reports whether the data between two offsets belongs to an object of kind Secret. Data
-// does if Secret is named near it, or if Secret is named somewhere and no kind is named near it.
+// ofSecret reports whether the data between two offsets belongs to an object of kind Secret. It
+// does if the text names the kind Secret near the data. It also does if the text names Secret
+// somewhere else and no kind near the data.
 func (r *reading) ofSecret(from, to int) bool {
 	all := r.kinds.all
 	near, _ := slices.BinarySearchFunc(all, from-manifest, func(k kindWord, at int) int { return k.at - at })
@@ -472,7 +473,7 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 	isDiff := indent == 1 || indent > 0 && s[i-indent] == '+'
 	sign := s[max(0, i-indent-maxSign) : i-indent] // what a tool writes before each line
 	sign = sign[bytes.LastIndexByte(sign, '\n')+1:]
-	if bytes.HasSuffix(sign, []byte{'"'}) { // of a member
+	if bytes.HasSuffix(sign, []byte{'"'}) { // the quote begins the text of a JSON member
 		sign = nil
 	}
 	line := bytes.IndexByte(rest, '\n')
@@ -515,9 +516,10 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 // maxSign is the maximum length of what a tool writes before each line.
 const maxSign = 128
 
-// signLength returns the length of what a tool wrote before a line. sign is what it wrote before
-// another line: a mark of a quotation, a line number. Line numbers differ, and grep writes a dash
-// in place of a colon for the lines around those that it found.
+// signLength returns the length of the sign at the beginning of a line: the text that a tool writes
+// before each line, such as the mark of a quotation or a line number. sign is the sign of another
+// line. Line numbers differ, and grep writes a dash in place of a colon in lines around those that
+// it found.
 func signLength(line, sign []byte) (n int, is bool) {
 	for i := 0; i < len(sign); i++ {
 		c := sign[i]

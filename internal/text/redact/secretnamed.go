@@ -7,8 +7,8 @@ import "bytes"
 // leastRandom is the minimum length of a value that looks random.
 const leastRandom = 20
 
-// isRandom reports whether a value of at least the given length looks as if a program had made it: letters and
-// digits that no word and no number has.
+// isRandom reports whether a value of at least the given length looks as if a program had made it:
+// its letters and digits are mixed as in no word and no number.
 func isRandom(value []byte, least int) bool {
 	body := bytes.TrimRight(value, "=")
 	if len(body) < least || !ofClass(body, wordish|slashes|dot|tilde) {
@@ -57,9 +57,10 @@ func isNamedKey(name, value []byte, inQuery, asHeader bool) bool {
 	return false
 }
 
-// authorized returns the range of the credentials in the value of an Authorization header, in s[from:to]: behind the
-// name of a scheme, or alone. Bearer and Basic are found by themselves.
-func authorized(s []byte, from, to int) (int, int, bool) {
+// authorizationSpan returns the range of the credentials in s[from:to], the value of an Authorization
+// header: the text after the name of a scheme, or the whole value. It does not accept Bearer and
+// Basic, because bearerSpan and basicSpan find these.
+func authorizationSpan(s []byte, from, to int) (int, int, bool) {
 	const least = 16
 	value := s[from:to]
 	if scheme, rest, found := bytes.Cut(value, []byte(" ")); found {
@@ -79,13 +80,15 @@ func authorized(s []byte, from, to int) (int, int, bool) {
 	return from, end, isRandom(token, least)
 }
 
-// keyParts are the members of a JSON Web Key (RFC 7518) that nobody else may know.
+// keyParts are the members of a JSON Web Key (RFC 7518) that must stay secret.
 var keyParts = [...]string{"d", "k", "p", "q", "dp", "dq", "qi"}
 
-// maxKeyPart is how far the value of a member is followed that may be part of a key.
+// maxKeyPart limits how far the value of a member is read if the member may be part of a key, in
+// bytes.
 const maxKeyPart = 2 << 10
 
-// isKeyPart reports whether a member with this name and value is of a JSON Web Key; the name begins at s[at].
+// isKeyPart reports whether a member with this name and value is a secret part of a JSON Web Key.
+// The name begins at s[at].
 func isKeyPart(s []byte, at int, name, value []byte) bool {
 	const near, least = 4 << 10, 40
 	is := false
@@ -99,7 +102,7 @@ func isKeyPart(s []byte, at int, name, value []byte) bool {
 // pgpassAt reads the password of a line of .pgpass (PostgreSQL): host:port:database:user:password, with the first colon
 // at s[i].
 func pgpassAt(s []byte, i int) span {
-	// The port comes first: most colons have none behind them.
+	// The port is checked first, because after most colons in a text there is no port.
 	port := i + 1
 	for port < len(s) && port-i <= len("65535") && classes[s[port]] == decimal {
 		port++

@@ -24,7 +24,7 @@ func netrcAt(s []byte, i, from int) span {
 	}
 	n := netrc{s, s[max(0, i-maxSign, min(i, memberEnd(s))):i]}
 	n.sign = n.sign[bytes.LastIndexByte(n.sign, '\n')+1:]
-	at := i + len("machine") // which is as long as "default"
+	at := i + len("machine") // "machine" and "default" have the same length
 	if n.skipGap(at) == at {
 		return span{}
 	}

@@ -59,28 +59,25 @@ func (r *reading) pairedAt(start, i int, named bool) span {
 		return span{}
 	}
 	before := s[max(0, start-maxPair):start]
-	if n := pairStart(before); n >= 0 {
-		before = before[n:]
-	}
+	before = before[pairStart(before):]
 	secretly := namesBeside(before)
 	if !secretly {
 		behind := s[to:min(len(s), to+maxPair)]
-		if n := pairEnd(behind); n >= 0 {
-			behind = behind[:n]
-		}
-		secretly = namesBeside(behind)
+		secretly = namesBeside(behind[:pairEnd(behind)])
 	}
 	if !secretly {
 		return span{}
 	}
-	// The first bytes of a tag say whether it is a field of a form, which has tokens of a page.
+	// Find out whether the value is in a tag for a field of a form: a form often has tokens of its
+	// page, which are no secrets.
 	open := bytes.LastIndexByte(s[max(0, start-2*maxPair):start], '<')
 	form := open >= 0 && isFormTag(s[max(0, start-2*maxPair)+open+1:start])
 	return r.namedElsewhere(from, to, named, !form)
 }
 
-// namedElsewhere returns the span of a value whose name is that of a secret: by its place if the value looks chosen
-// or made for that (sure), else by its name alone.
+// namedElsewhere returns the span of a value whose name, elsewhere, is that of a secret. If sure is
+// true and the value looks like a secret by itself, the span is found by its place. Otherwise it is
+// found by its name alone, and only if named is true.
 func (r *reading) namedElsewhere(from, to int, named, sure bool) span {
 	switch value := r.s[from:to]; {
 	case sure && isChosen(value):
@@ -94,14 +91,15 @@ func (r *reading) namedElsewhere(from, to int, named, sure bool) span {
 	return span{from, to, "value"}
 }
 
-// isChosen reports whether a value is rather a secret than a word, a path or a reference to the place of one.
+// isChosen reports whether a value looks like a secret, and not like a word, a number, a path or a
+// reference to the place of a secret.
 func isChosen(value []byte) bool {
 	const least = 8
 	if len(value) < least || bytes.IndexByte(value, ' ') >= 0 || isNumber(value) || bytes.IndexByte([]byte("/$~.{(<%["), value[0]) >= 0 {
 		return false
 	}
 	if n := bytes.IndexByte(value, ':'); n > 0 && ofClass(value[:n], wordish) && n < maxScheme && (n+1 == len(value) || bytes.IndexByte([]byte("/:"), value[n+1]) >= 0 || n < len("secret")) {
-		return false // arn:…, op://…, vault:…: where the secret lies
+		return false // arn:…, op://…, vault:…: an address at which the secret is stored
 	}
 	letters, digits := 0, 0
 	for _, c := range value {
@@ -115,7 +113,8 @@ func isChosen(value []byte) bool {
 	return digits > 0 && letters > 1
 }
 
-// pairStart returns the place after the last sign in s before which another object, entry or tag ends; -1 if there is none.
+// pairStart returns the place in s after the last sign that ends another object, entry or tag; 0 if
+// there is none.
 func pairStart(s []byte) int {
 	at := bytes.LastIndexAny(s, "{}<>")
 	for n := len(s) - 1; n > at; n-- {
@@ -133,7 +132,8 @@ func pairStart(s []byte) int {
 	return at + 1
 }
 
-// pairEnd returns the place in s at which another object, entry or tag begins; -1 if there is none.
+// pairEnd returns the place in s of the first sign that begins another object, entry or tag; len(s)
+// if there is none.
 func pairEnd(s []byte) int {
 	at := bytes.IndexAny(s, "{}<>")
 	if at < 0 {
@@ -180,7 +180,8 @@ func namesBeside(s []byte) bool {
 	return false
 }
 
-// isSecretName reports whether a text is the name of a secret, in one word or a few: DB_PASSWORD, "API key".
+// isSecretName reports whether a text is the name of a secret, in one to three words: DB_PASSWORD,
+// "API key".
 func isSecretName(text []byte) bool {
 	const longest, words = 64, 3
 	text = bytes.TrimSpace(text)
@@ -200,17 +201,15 @@ func hasSuffixFold(s []byte, end string) bool {
 	return len(s) >= len(end) && bytes.EqualFold(s[len(s)-len(end):], []byte(end))
 }
 
-// IsNamedBeside reports whether the value of a member called name is that of a secret, because another member names it
-// so. before and behind are the parts of the JSON around that member.
+// IsNamedBeside reports whether another member of the same JSON object names the value of the
+// member called name as a secret, as in {"name": "API_KEY", "value": ...}. before and behind are
+// the parts of the JSON before and after that member.
 func IsNamedBeside(name string, before, behind []byte) bool {
 	if !isValueName(bytesOf(name)) {
 		return false
 	}
 	before, behind = before[max(0, len(before)-maxPair):], behind[:min(len(behind), maxPair)]
-	before = before[max(0, pairStart(before)):]
-	if n := pairEnd(behind); n >= 0 {
-		behind = behind[:n]
-	}
+	before, behind = before[pairStart(before):], behind[:pairEnd(behind)]
 	for _, part := range [...][]byte{before, behind} {
 		if bytes.IndexByte(part, '\\') >= 0 {
 			part = escape.UndoEscapes(nil, part)
@@ -222,13 +221,14 @@ func IsNamedBeside(name string, before, behind []byte) bool {
 	return false
 }
 
-// isFormTag reports whether a tag is a field, or a place, of a page.
+// isFormTag reports whether a tag of HTML is a field or a button of a form, a link, or metadata of
+// the page.
 func isFormTag(tag []byte) bool {
 	return bytes.HasPrefix(tag, []byte("input")) || bytes.HasPrefix(tag, []byte("meta")) || bytes.HasPrefix(tag, []byte("button")) || bytes.HasPrefix(tag, []byte("a "))
 }
 
-// elementAt reads the text of an element of XML that is called like a secret, or that is named so by an attribute or
-// by the element before it. s[i] is the first byte of its tag.
+// elementAt reads the text of an XML element whose name is that of a secret, or which an attribute
+// or the element before it names as a secret. s[i] is the first byte of the element's tag.
 func (r *reading) elementAt(i int, named bool) span {
 	s := r.s
 	end := i + 1
@@ -318,8 +318,8 @@ func elementText(s []byte, at int) (from, to, behind int) {
 	return from, max(from, to), from + n
 }
 
-// nextElement returns the place behind the tag of the next element, where s[at] is in or before an end tag; 0 if
-// something else than blanks stands between.
+// nextElement returns the place after the tag of the next element, if s[at] is in or before an end
+// tag; 0 if anything but blanks stands between the two tags.
 func nextElement(s []byte, at int) int {
 	near := s[:min(len(s), at+maxPair)]
 	for range 2 { // the end tag, and the next tag
@@ -370,7 +370,7 @@ func isEnvironment(s []byte, start, end, i int, name []byte) bool {
 	quoted := len(before) > 0 && isQuote(before[len(before)-1])
 	plain := bytes.TrimRight(before, "\"'`\\")
 	bare := bytes.TrimRight(plain, " \t")
-	if s[i] == ':' { // of a map
+	if s[i] == ':' { // an entry of a map
 		line := plain[bytes.LastIndexByte(plain, '\n')+1:]
 		return quoted && end < i && len(bare) > 0 && bytes.IndexByte([]byte("{,\n\r"), bare[len(bare)-1]) >= 0 ||
 			!quoted && len(line) > 1 && len(bytes.TrimSpace(line)) == 0 && len(line) < len(plain)

@@ -6,8 +6,8 @@ type shape struct {
 	kind  string // one word for the marker
 	min   int    // characters that must follow
 	max   int    // maximum; 0: no limit
-	of    class  // their class; 0: letters and digits
-	has   string // text that must stand among them
+	of    class  // the class of these characters; 0: letters and digits
+	has   string // text that must stand among these characters
 	// digit: one of these characters must be a digit, because ordinary words begin like this too.
 	digit bool
 	// before: this many letters and digits and one dot must precede the start.

@@ -112,8 +112,9 @@ func (r *reading) search(from, until int, named bool) (at span, found bool) {
 	return span{}, false
 }
 
-// skipPlain returns the start of the first word, or the offset of the first other byte, at or after i and before until, at
-// which search may find something. Most words and signs of any text are not worth more than a look into a table.
+// skipPlain returns the next place, from i on and before until, at which search may find something:
+// the start of a word, or another byte. Most words and signs of a text need only a look into a
+// table.
 func skipPlain(s []byte, i, until int) int {
 	if i > 0 && i < until && isWord[s[i]] && (signs[s[i-1]] == escapes || isWord[s[i-1]]) { // an escape, or the rest of a word
 		return i
@@ -174,7 +175,7 @@ var signs = func() (t [256]uint8) {
 
 const (
 	nothing    uint8 = iota
-	letter           // goes on with its word
+	letter           // a letter or digit, which continues a word
 	underscore       // a word may begin behind it, too
 	escapes          // a word may begin with the rest of an escape
 	middle           // a dot that may stand between the parts of a token
@@ -255,7 +256,7 @@ func (r *reading) markAt(i, from int, named bool) (at span) {
 	s := r.s
 	switch s[i] {
 	case '=':
-		return r.assigned(i, from, named)
+		return r.assignmentAt(i, from, named)
 	case ':':
 		if at = userinfoSpan(s, i); at.to == 0 {
 			at = r.dsnAt(i)
@@ -264,13 +265,13 @@ func (r *reading) markAt(i, from int, named bool) (at span) {
 			at = pgpassAt(s, i)
 		}
 		if at.to == 0 {
-			at = r.assigned(i, from, named)
+			at = r.assignmentAt(i, from, named)
 		}
 		if at.to > 0 {
 			return at
 		}
 	case '-':
-		return r.dashed(i, from, named)
+		return r.dashAt(i, from, named)
 	case '<':
 		return r.elementAt(i, named)
 	}
@@ -317,8 +318,8 @@ func beginsAt(s []byte, i int) bool {
 	return n == 0 || !isWord[s[n-1]] || afterEscape(s[:n])
 }
 
-// dashed reads the text from a dash on: a private key, an option, or the end of a key.
-func (r *reading) dashed(i, from int, named bool) span {
+// dashAt reads the text from a dash on: a private key, an option, or the end of a key.
+func (r *reading) dashAt(i, from int, named bool) span {
 	s := r.s
 	n, unread := pemAt(s[i:])
 	if unread {
@@ -349,8 +350,8 @@ func (r *reading) dashed(i, from int, named bool) span {
 	return span{begin, to, "value"}
 }
 
-// assigned reads name=value, name: value and "name":"value" around s[i].
-func (r *reading) assigned(i, from int, named bool) span {
+// assignmentAt reads name=value, name: value and "name":"value" around s[i].
+func (r *reading) assignmentAt(i, from int, named bool) span {
 	s := r.s
 	end := i
 	for end > from && (s[end-1] == ' ' || s[end-1] == '"' || s[end-1] == '\'' || s[end-1] == '\\') {
@@ -423,7 +424,7 @@ func (r *reading) assigned(i, from int, named bool) span {
 			return span{from, to, "basic"}
 		}
 		if name[len(name)-1]|0x20 == 'n' { // Authorization
-			if from, to, is := authorized(s, from, to); is {
+			if from, to, is := authorizationSpan(s, from, to); is {
 				return span{from, to, placedKind}
 			}
 		}
@@ -444,7 +445,7 @@ func (r *reading) assigned(i, from int, named bool) span {
 	}
 	switch {
 	case kind != "":
-		if to == len(near) { // it may continue
+		if to == len(near) { // the value may continue after the part that was read
 			from, to = valueAfter(s, i+1, inQuery, isHeader(name))
 		}
 		return span{from, to, kind}
@@ -454,8 +455,8 @@ func (r *reading) assigned(i, from int, named bool) span {
 	return span{from, to, "value"}
 }
 
-// isRegistryKey reports whether value is what a program sends to a registry of npm: the setting of
-// .npmrc begins with the registry's address and a colon.
+// isRegistryKey reports whether value is the credential that npm sends to a registry: in .npmrc the
+// name of that setting begins with the registry's address and a colon.
 func isRegistryKey(before, name, value []byte) bool {
 	switch string(name) {
 	case "_auth", "_authToken", "_password":

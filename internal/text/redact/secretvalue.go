@@ -10,9 +10,9 @@ import (
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
 // quotedEnd returns the index of the quote that closes the one at s[open], or of the backslashes
-// before it; -1 if none does in the same line. A quote is escaped by a backslash or by a second
-// quote, but nothing escapes a backtick. In a text that is escaped itself, a quote has as many
-// backslashes as the first.
+// before it; -1 if no quote in the same line closes it. A quote is escaped by a backslash or by a
+// second quote, but nothing escapes a backtick. In a text that is escaped itself, a quote has as
+// many backslashes as the first.
 func quotedEnd(s []byte, open int) int {
 	quote, level := s[open], 0
 	for level < open && s[open-level-1] == '\\' {
@@ -57,9 +57,10 @@ func braceEnd(value []byte, least int) int {
 	return first
 }
 
-// settingEnd returns the end of the value of a connection's setting: the sign between settings,
-// the closing brace, or the quote or tag around the connection. Where no such sign follows in the
-// same line, a blank ends it. s[from:to] is the value that any name would have.
+// settingEnd returns the end of the value of a connection's setting: the sign between settings, the
+// closing brace, or the quote or tag around the connection. Where no such sign follows in the same
+// line, a blank ends it. s[from:to] is the value that valueAfter has found, which does not know
+// connections.
 func (r *reading) settingEnd(from, to int, c *connection) int {
 	if isQuote(r.s[from-1]) || quoteReference(r.s[max(0, from-len("&quot;")):from], true) > 0 {
 		return to
@@ -143,8 +144,9 @@ func beginsConnection(s []byte) bool {
 	return n > 0 && endsWithName(s[:n], servers[:])
 }
 
-// outerEnd returns the end of the value s[from:to], which belongs to what begins at s[begin]: a
-// quote that was open before that, or that ends an element of a list, ends the value.
+// outerEnd returns the end of the value s[from:to], which belongs to an address, an option or an
+// entry that begins at s[begin]. A quote that was open before s[begin], or that ends an element of
+// a list, ends the value.
 func outerEnd(s []byte, begin, from, to int) int {
 	outer := enclosure{s: s, at: begin}
 	for at := from; ; at++ {
@@ -180,7 +182,7 @@ type enclosure struct {
 	s    []byte
 	at   int
 	read bool
-	open [2][4]bool // with a backslash before them; by the last two bits of the quote
+	open [2][4]bool // by 1 for a quote after a backslash, else 0; and by the last two bits of the quote
 }
 
 // isOpen reports whether a quote, with or without a backslash, is open, as far as the line shows.

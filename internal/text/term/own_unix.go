@@ -32,7 +32,8 @@ type Tty struct {
 // OpenTerminal opens the controlling terminal at path (/dev/tty) if we may use it: it opens, we
 // are in its foreground process group, it is in line mode, and no other clawai asks on it. lock
 // names a file that all of them share; OpenTerminal waits for the lock until ctx ends. It
-// discards pending input. Otherwise it returns a *NotOwned and leaves the terminal unchanged.
+// discards pending input. If we may not use the terminal, it returns a *NotOwned and leaves the
+// terminal unchanged.
 func OpenTerminal(ctx context.Context, path, lock string) (*Tty, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENXIO) { // the system's error for no terminal

@@ -20,7 +20,7 @@ const slice = 50 * time.Millisecond
 
 // Tty is the console of this process, on which the process may ask line by line until Close.
 type Tty struct {
-	*os.File // its output
+	*os.File // the console's output
 	in       *os.File
 	lock     io.Closer
 	before   uint32   // the mode that OpenTerminal found; 0 before it is read
@@ -30,8 +30,8 @@ type Tty struct {
 // OpenTerminal opens the console if we may use it: a person sees it, it is in line mode, and no
 // other clawai asks on it. lock names a file that all of them share; OpenTerminal waits for the
 // lock until ctx ends. Windows has no foreground process groups. OpenTerminal discards pending
-// input. Otherwise it returns a *NotOwned and leaves the console unchanged. The unnamed argument is
-// a path, which only other systems need.
+// input. If we may not use the console, it returns a *NotOwned and leaves the console unchanged.
+// The unnamed argument is a path, which only other systems need.
 func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	in, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Of a long value the head and the tail are shown, because an attack may be at either end.
+// Number of characters that are shown from the head and from the tail of a long value. Both are
+// shown, because an attack may be at either end.
 const (
 	headRunes = 200
 	tailRunes = 100

@@ -51,11 +51,12 @@ func VisibleText(s string) string {
 	return unescape().Replace(VisibleLine(s))
 }
 
-// unescape takes the escapes of backslashes and quotes back. To build it costs more than most texts.
+// unescape undoes the escapes of backslashes and quotes. It is made on first use, because making it
+// takes longer than escaping most texts.
 var unescape = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer(`\\`, `\`, `\"`, `"`) })
 
-// isPlainText reports whether VisibleText leaves s as it is, at a glance: it has printable ASCII only, and
-// no blanks but single ones between words.
+// isPlainText is a quick check that VisibleText would not change s: s has only printable ASCII, and
+// only single blanks between words.
 func isPlainText(s string) bool {
 	last := byte(' ')
 	for i := range len(s) {

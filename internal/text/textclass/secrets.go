@@ -207,8 +207,8 @@ type is = []string // makes the tables short; a function in its place would run 
 
 // Words in the names of arguments, headers, options and variables: values under such names are
 // recorded as secrets (internal/text/redact). A word too many only costs a value in the record.
-// These lists are not shared with code where a word too many would let something through: the
-// texts of policy/suspect.go, and the headers of proxy/remote/reverse.
+// These lists are not shared with code where a word too many would let something through: the words
+// of policy/reading/suspect.go, and the headers of proxy/remote/reverse.
 const (
 	SecretWords = "apikey apikeys authorization bearer cookie cookies credential credentials cvc cvv jwt mfa otp pass passcode passphrase " +
 		"passwd password passwords pat pin pwd secret secrets token totp"

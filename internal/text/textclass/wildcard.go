@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// choice is what a wildcard may select of the denied places.
+// choice tells which files of the denied places a wildcard may select.
 type choice uint8
 
 const (

@@ -24,7 +24,7 @@ func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 
 // skipPlain returns the offset of the next byte of s at or after i that needs an escape, or the length of s.
 func skipPlain[text []byte | string](s text, i int) int {
-	for len(s)-i >= 8 { // most of any text
+	for len(s)-i >= 8 { // skip eight bytes at a time: few bytes of a text need an escape
 		if p := s[i : i+8]; isOdd[p[0]]|isOdd[p[1]]|isOdd[p[2]]|isOdd[p[3]]|isOdd[p[4]]|isOdd[p[5]]|isOdd[p[6]]|isOdd[p[7]] != 0 {
 			break
 		}

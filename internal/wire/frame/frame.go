@@ -18,8 +18,8 @@ const (
 	Batch    // a JSON array; only where protocol version 2025-03-26 was negotiated
 )
 
-// Frame is one admitted JSON-RPC message. Its slices alias Raw, the bytes that are
-// judged, recorded and forwarded. Nobody may write to them.
+// Frame is one admitted JSON-RPC message. Its slices alias Raw, the bytes that are judged, recorded
+// and forwarded. They must not be changed.
 type Frame struct {
 	Raw    []byte // the message as received, without line end and outer blanks
 	Kind   Kind

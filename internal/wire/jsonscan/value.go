@@ -11,12 +11,12 @@ import (
 // JSON.
 type Value string
 
-// ValueOf returns bytes as a value, without a copy. Nobody may write to them while the
-// value, or a text of it, is in use.
+// ValueOf returns bytes as a value, without a copy. The bytes must not be changed while the value,
+// or a text of it, is in use.
 func ValueOf(b []byte) Value { return Value(unsafe.String(unsafe.SliceData(b), len(b))) }
 
-// Bytes returns the bytes of the value, not a copy; nil when it is absent. Nobody may
-// write to them.
+// Bytes returns the bytes of the value, not a copy; nil when it is absent. They must not be
+// changed.
 func (v Value) Bytes() []byte {
 	if v == "" {
 		return nil

@@ -2,7 +2,7 @@ package modelapi
 
 import "strings"
 
-// API is the form of a service's requests and replies. The zero value is none that is known.
+// API is the form of a service's requests and replies. The zero value stands for an unknown form.
 type API uint8
 
 // The forms.
@@ -74,7 +74,7 @@ type Call struct {
 	ID   string // "" where the service gives none
 	Name string // as the client looks it up, with its namespace
 	Args []byte // the arguments as JSON; nil for none
-	Text string // what a tool gets that takes a text and no arguments
+	Text string // the input of a tool that takes a text in place of arguments
 	Free bool   // the tool gets Text
 
 	// Fixed means that the name cannot be replaced: the service names the tool by the kind of the
@@ -83,7 +83,7 @@ type Call struct {
 	Bad   string
 }
 
-// isSame reports whether two versions of a call ask for the same.
+// isSame reports whether two versions of a call have the same tool and the same arguments.
 func (c *Call) isSame(o *Call) bool {
 	return c.Name == o.Name && c.Free == o.Free && c.Text == o.Text && string(c.Args) == string(o.Args) && c.Bad == o.Bad
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// checkPiece checks a chunk of Chat with a piece of a call as strictly as any client does. Some clients
-// drop a chunk of which one member is not as they expect it, and join the pieces around it.
+// checkPiece checks a chunk of Chat with a piece of a call as strictly as any client does. Some
+// clients drop a chunk if one of its members has an unexpected type, and join the pieces around it.
 func checkPiece(chunk, choice, delta *object, c *chatCall) error {
 	if choice.value("index") == "" {
 		return errors.New("a piece of a call comes in a choice without a number")
 	}
-	if c.args.Kind() == jsonscan.Object { // a client makes a text of it that is no JSON
+	if c.args.Kind() == jsonscan.Object { // some clients convert it to a text that is not JSON
 		return errors.New("a piece of arguments is an object")
 	}
 	for _, part := range []struct {

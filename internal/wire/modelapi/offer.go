@@ -11,10 +11,10 @@ import (
 // Offer is a tool of a request that the service itself would run.
 type Offer struct {
 	Kind string // "web_search": the type without its version; one of OfferKinds
-	// Alone means that nothing else stands in its element of the list, so that WithoutTools can leave it
-	// out.
+	// Alone means that its element of the list holds nothing else, so that WithoutTools can remove
+	// the element.
 	Alone bool
-	at    int // its place in the list
+	at    int // index of its element in the list; -1 for an offer outside the list
 }
 
 // hostedTypes are the beginnings of the types of tools that services run: of Messages, and of Responses.
@@ -43,8 +43,9 @@ func OfferKinds(api API) []string {
 	return hostedTypes[api]
 }
 
-// OfferWords returns the words of which a request holds one if it offers a tool of a kind. A word may stand for
-// something else, too, and have letters that are written as escapes.
+// OfferWords returns words such that each request that offers a tool of a kind contains at least
+// one of them. A word may also have another meaning in a request, and some of its letters may be
+// written as escapes.
 func OfferWords(api API, kind string) (words []string) {
 	switch {
 	case api == Gemini:
@@ -109,7 +110,7 @@ func (r *Request) WithoutTools(out []Offer) []byte {
 		case gone[n] && n == 0:
 			b.WriteByte('[')
 		case gone[n]:
-		case !kept && n > 0: // the comma before it goes with what is left out
+		case !kept && n > 0: // the comma before it was removed together with the elements before it
 			b.WriteString(strings.TrimLeft(strings.TrimLeft(before, " \t\r\n"), ","))
 			b.WriteString(string(one))
 			kept = true

@@ -19,7 +19,7 @@ const (
 	maxCalls     = 128
 )
 
-// parseDocument checks that a text is JSON that every reader reads as far as this package does.
+// parseDocument checks that a text is JSON and within the limits of size and nesting.
 func parseDocument(text []byte) (jsonscan.Value, error) {
 	if !json.Valid(text) {
 		return "", errors.New("it is not JSON")
@@ -34,8 +34,9 @@ func parseDocument(text []byte) (jsonscan.Value, error) {
 	return v, nil
 }
 
-// readDocument reads an object that its receiver checks: text that is no JSON, but for what a strict
-// reader refuses (a raw line end in a string, the number 01), is found here too. It is fast.
+// readDocument reads an object that its receiver checks again. It refuses text that is not JSON,
+// except for mistakes that only a strict reader refuses (a raw line end in a string, the number
+// 01). It is faster than parseDocument.
 func readDocument(text []byte) (o object, err error) {
 	if len(text) > MaxText {
 		return o, errTooLong
@@ -61,8 +62,8 @@ type object struct {
 	values []jsonscan.Value
 }
 
-// readObject reads the members of an object. A name that stands twice, or once more in other
-// letters, is an error, because another reader might take the other value.
+// readObject reads the members of an object. A name that occurs twice, or again in another case, is
+// an error, because another reader might take the other value.
 func readObject(v jsonscan.Value) (o object, err error) {
 	if v.Kind() != jsonscan.Object {
 		return o, fmt.Errorf("there is %s where an object should be", nounOf(v))
@@ -71,8 +72,8 @@ func readObject(v jsonscan.Value) (o object, err error) {
 	return readMembers(&c, skipValue)
 }
 
-// readMembers is readObject for the object at which c stands. skip moves past a value, and so does
-// readMembers past the object.
+// readMembers reads the object at the position of c and moves c past it. skip moves c past one
+// value.
 func readMembers(c *jsonscan.Cursor, skip func(*jsonscan.Cursor) bool) (o object, err error) {
 	more, ok := c.EnterContainer('{')
 	for more {
@@ -102,9 +103,9 @@ func skipValue(c *jsonscan.Cursor) bool {
 	return c.LeaveContainer()
 }
 
-// checkNames checks that no member stands twice.
+// checkNames checks that no name occurs twice, or again in another case.
 func (o *object) checkNames() error {
-	if len(o.names) > 256 { // of a few, comparing each with each is the fastest
+	if len(o.names) > 256 { // for few members, comparing each pair is faster
 		seen := make(map[string]bool, len(o.names))
 		for _, name := range o.names {
 			if name = strings.ToLower(name); seen[name] {
@@ -160,8 +161,8 @@ func (o *object) firstOf(names ...string) jsonscan.Value {
 
 func (o *object) text(name string) string { return o.value(name).Text() }
 
-// checkTexts checks that members are texts if they are there. A client that joins a text and something
-// else makes a text of both: of a list of one text, that text.
+// checkTexts checks that members are texts if they are present. Otherwise a client that joins such
+// a member with a text may convert it first, for example a list of one text to this text.
 func (o *object) checkTexts(names ...string) error {
 	for _, name := range names {
 		if v := o.value(name); v != "" && v.Kind() != jsonscan.String {
@@ -180,8 +181,8 @@ func (o *object) object(name string) (object, error) {
 	return readObject(v)
 }
 
-// visitObjects calls visit for each object of an array. Another value than an array is an error;
-// nothing is an empty array.
+// visitObjects calls visit for each object of an array. An absent value counts as an empty array.
+// Any other value is an error.
 func visitObjects(v jsonscan.Value, visit func(o *object) error) error {
 	if v == "" {
 		return nil

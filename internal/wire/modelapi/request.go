@@ -11,16 +11,16 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Request is what a request to a model holds of a conversation, in its order.
+// Request holds the parts of a conversation in a request to a model, in their order.
 type Request struct {
 	Calls   []Asked
 	Results []Result
-	// Words are the values beside results that may say something to the model and are not its own: what the user
-	// has written, what the client adds, documents and pictures. What stands beside them is there as an object
-	// of this package's making, with the members that were not read; the places where texts of one list meet are
-	// there as JoinTexts returns them.
+	// Words are the values outside results that may say something to the model and that the model
+	// did not write: texts of the user, additions of the client, documents and pictures. For
+	// members that were not read, Words has an object with these members, which this package
+	// writes. For each list of texts, Words also has the results of JoinTexts.
 	Words  []jsonscan.Value
-	Unread []string // kinds of parts of which this package does not know what they hold
+	Unread []string // kinds of parts whose content this package does not know
 	Offers []Offer
 	Tools  jsonscan.Value // the list of tools
 	// Offered means that Offers holds all offers, also where the conversation could not be read.
@@ -30,16 +30,16 @@ type Request struct {
 // Asked is a call that a model has asked for before, or that its service has run.
 type Asked struct {
 	Call
-	Place   jsonscan.Value // the name; "" where there is none
-	IDPlace jsonscan.Value // the id; some clients make one of the name
+	Place   jsonscan.Value // the name in the request; "" if there is none
+	IDPlace jsonscan.Value // the id in the request; some clients derive the id from the name
 }
 
-// Result is what a client, or the service itself, answers to a call.
+// Result is the answer of a client, or of the service itself, to a call.
 type Result struct {
-	ID   string // of the call; "" where the client gives none
-	Name string // of the tool, where the result names it
-	// Place is the name of the tool in the result; "" where it does not name it. Content is what
-	// the model reads.
+	ID   string // id of the call; "" if the client gives none
+	Name string // name of the tool, if the result has it
+	// Place is the name of the tool in the result; "" if the result does not have it. Content is
+	// the part that the model reads.
 	Place, Content jsonscan.Value
 	IDPlace        jsonscan.Value
 	// Hosted means that the service ran the tool; Name is then the kind of the part.
@@ -52,7 +52,7 @@ func ReadRequest(api API, body []byte) (r Request, err error) {
 	if err != nil {
 		return r, err
 	}
-	if inner := root.value("request"); api == Gemini && inner != "" && root.value("contents") == "" { // as Code Assist wraps it
+	if inner := root.value("request"); api == Gemini && inner != "" && root.value("contents") == "" { // Code Assist wraps the request
 		r.addRest(&root, "request")
 		if root, err = readObject(inner); err != nil {
 			return r, err
@@ -116,21 +116,22 @@ func (r *Request) addWords(content jsonscan.Value) {
 		r.Words = append(r.Words, JoinTexts(r.Words[from:])...)
 	case jsonscan.Object:
 		o, err := readObject(content)
-		if err != nil { // whoever looks at it finds that, too
+		if err != nil { // add the object as it is: its readers find the same error
 			r.Words = append(r.Words, content)
 			return
 		}
 		r.addPart(&o)
-	default: // it says nothing
+	default: // other values say nothing
 	}
 }
 
-// maxSeam is how many bytes of a text are read together with its neighbours. No secret that is told by its form is as
-// long as two of them.
+// maxSeam is how many bytes of a text are read together with its neighbours. No secret that is
+// recognised by its form is longer than two such parts.
 const maxSeam = 256
 
-// JoinTexts returns the places where the texts of a list meet, each as one text: what is cut in two is in no text
-// alone. Of a longer text it has the beginning and the end.
+// JoinTexts joins texts of a list that follow each other, because a secret that is cut in two is
+// not whole in either text. Of a long text, it joins only the beginning to the texts before it, and
+// only the end to the texts after it.
 func JoinTexts(list []jsonscan.Value) (seams []jsonscan.Value) {
 	var b strings.Builder
 	texts := 0
@@ -159,7 +160,7 @@ func JoinTexts(list []jsonscan.Value) (seams []jsonscan.Value) {
 	return seams
 }
 
-// addContent adds a content of Gemini that nobody but the client has written.
+// addContent adds a content of Gemini that only the client can have written.
 func (r *Request) addContent(content jsonscan.Value) {
 	parts := content.Member("parts")
 	if o, err := readObject(content); err == nil && parts != "" {
@@ -170,7 +171,7 @@ func (r *Request) addContent(content jsonscan.Value) {
 	r.addWords(content)
 }
 
-// addPart adds a part of a content: its text, and what else stands there.
+// addPart adds a part of a content: its text, and its other members.
 func (r *Request) addPart(o *object) {
 	if text := o.value("text"); text.Kind() == jsonscan.String {
 		r.Words = append(r.Words, text)
@@ -180,9 +181,9 @@ func (r *Request) addPart(o *object) {
 	r.addRest(o)
 }
 
-// addRest adds all members of an object but those that were read, as one object, so that a member that is not
-// known is looked at, too, with its name. What only names a kind says nothing, and where a client wants a
-// cache to end changes from request to request.
+// addRest adds all members of an object except those in read, as one object, so that unknown
+// members are searched, too, with their names. It omits members that only name a kind, and the
+// marks where a cache ends, because a client changes these from request to request.
 func (r *Request) addRest(o *object, read ...string) {
 	var b strings.Builder
 	for i, name := range o.names {
@@ -216,7 +217,8 @@ func saysNothing(name string, value jsonscan.Value) bool {
 	return value.Kind() == jsonscan.Null
 }
 
-// isKind reports whether a value is a short word of small letters, as the kinds of parts are: no secret is.
+// isKind reports whether a value is a short word of small letters, like the kinds of parts. No
+// secret has this form.
 func isKind(v jsonscan.Value) bool {
 	text := v.Text()
 	return v.Kind() == jsonscan.String && (len(text) <= 3 || len(text) <= 40 && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") == "")
@@ -246,7 +248,7 @@ func (r *Request) readMessage(o *object) error {
 		switch {
 		case kind == "tool_use":
 			r.addCall(Call{ID: b.text("id"), Name: b.text("name"), Args: b.value("input").Bytes()}, b.value("name"))
-			if user { // no model has asked for it
+			if user { // the call is in a message of the user, so no model has asked for it
 				r.addPart(b)
 			}
 		case kind == "tool_result":
@@ -254,7 +256,7 @@ func (r *Request) readMessage(o *object) error {
 			r.addRest(b, "tool_use_id", "content", "is_error")
 		case strings.HasSuffix(kind, "_tool_result"):
 			r.Results = append(r.Results, Result{ID: b.text("tool_use_id"), Name: kind, Content: b.value("content"), Hosted: true})
-			if user { // the service's own are the model's
+			if user { // a message of the user holds it, so the service has not written it
 				r.addPart(b)
 			}
 		default:
@@ -308,7 +310,7 @@ var plainItems = map[string]bool{"reasoning": true, "item_reference": true, "com
 	"mcp_list_tools": true, "mcp_approval_request": true, "mcp_approval_response": true, "additional_tools": true, "tool_search_call": true, "tool_search_output": true}
 
 // hostedItems are the items of tools that the service of Responses runs by itself, with the member
-// that holds what came of it.
+// that holds the result.
 var hostedItems = map[string]string{
 	"web_search_call": "results", "file_search_call": "results", "code_interpreter_call": "outputs", "image_generation_call": "result", "mcp_call": "output",
 }
@@ -404,7 +406,7 @@ type chatCall struct {
 	Call
 	index    int
 	numbered bool           // the service gives the index
-	args     jsonscan.Value // what came of the arguments, or of the text: a string, or with some services an object
+	args     jsonscan.Value // the arguments or the text as the service sends them: a string, or an object
 	place    jsonscan.Value // the name
 }
 
@@ -521,7 +523,7 @@ func (r *Request) readContent(o *object) error {
 				r.noteUnread(name)
 				continue
 			}
-			if !user { // it is the model's
+			if !user { // the model has written it
 				read = append(read, name)
 			}
 		}

@@ -19,27 +19,27 @@ type Place struct {
 	Name jsonscan.Value // a part of the event, or of the body
 }
 
-// Step is what an event of a stream, or a whole reply, brings.
+// Step holds the new parts in an event of a stream, or all parts of a whole reply.
 type Step struct {
 	Calls  []*Call  // complete with this event; their arguments are known
 	Places []Place  // the names of calls in this event, also of calls that were complete before
 	Hold   bool     // a call has begun and is not complete
-	Hosted []Result // what came of tools that the service ran
-	Unread []string // kinds of parts of which this package does not know what they hold
+	Hosted []Result // results of tools that the service ran
+	Unread []string // kinds of parts whose content this package does not know
 }
 
 // Stream reads the events of one streamed reply, in their order. The zero value is not valid.
 type Stream struct {
 	api  API
-	open []*growing
-	all  []*growing // Responses: the calls so far, because later events hold them again
-	held int        // bytes of arguments of the open calls
+	open []*partialCall
+	all  []*partialCall // Responses: the calls so far, because later events hold them again
+	held int            // bytes of arguments of the open calls
 	step Step
 
 	parts      int             // Messages: the blocks that have begun; Responses: the items
 	misplaced  bool            // Messages, Responses: a part has another number than its place
 	numbered   bool            // Chat: a piece of a call has come with its number
-	unnumbered bool            // Chat: one has come without
+	unnumbered bool            // Chat: a piece of a call has come without its number
 	others     map[string]bool // Messages: the open blocks that are no call for the client
 	choices    map[string]bool // Chat: the choices that have ended
 	ids        map[string]bool // the calls that have begun, by their ids
@@ -47,19 +47,19 @@ type Stream struct {
 	over       bool            // the mark of the end has come
 }
 
-// growing is a call of which not all is known.
-type growing struct {
+// partialCall is a call that is not complete yet.
+type partialCall struct {
 	call     *Call
 	at       string          // its place in the reply
-	pieces   strings.Builder // of the arguments, as the reply has them
+	pieces   strings.Builder // pieces of the arguments, as the reply writes them
 	begun    bool            // some of the arguments came in pieces
-	done     bool            // Responses: the service has said what the whole call is
-	repeated bool            // Responses: the end of the reply has held it, too
+	done     bool            // Responses: the service has sent the complete call
+	repeated bool            // Responses: the end of the reply has repeated the call
 }
 
 // text returns the arguments that came in pieces. They are joined before they are decoded: a piece may
 // end within a character.
-func (g *growing) text() string { return jsonscan.Value(`"` + g.pieces.String() + `"`).Text() }
+func (g *partialCall) text() string { return jsonscan.Value(`"` + g.pieces.String() + `"`).Text() }
 
 // NewStream returns the reader of a reply in the form of an API.
 func NewStream(api API) *Stream {
@@ -84,7 +84,7 @@ func (s *Stream) ReadEvent(name string, data []byte) (Step, error) {
 		s.distrustBatch()
 		return s.finishStep(), nil
 	}
-	if s.over { // some clients have stopped to read, others go on
+	if s.over { // some clients have stopped reading, others continue
 		return s.finishStep(), errors.New("it goes on after the mark of its end")
 	}
 	v, err := parseDocument(data)
@@ -101,8 +101,8 @@ func (s *Stream) ReadEvent(name string, data []byte) (Step, error) {
 	return s.finishStep(), err
 }
 
-// distrustBatch makes the calls of Chat that are complete together unreadable if one of them is. Clients
-// give a piece for which they see no room in its own call to another one.
+// distrustBatch marks calls of Chat that are complete at the same time as unreadable if one of them
+// is unreadable. Some clients add a piece that does not fit its own call to another call.
 func (s *Stream) distrustBatch() {
 	calls := s.step.Calls
 	if s.api != Chat || len(calls) < 2 || !slices.ContainsFunc(calls, func(c *Call) bool { return c.Bad != "" }) {
@@ -115,8 +115,9 @@ func (s *Stream) distrustBatch() {
 	}
 }
 
-// checkName compares an event's name with its type. A client that goes by the name would drop another
-// event than this package, and join other pieces.
+// checkName returns an error if an event's name differs from its type (Messages, Responses). This
+// package uses the type. A client that uses the name would drop other events and join other pieces
+// than this package.
 func (s *Stream) checkName(name string, v jsonscan.Value) error {
 	kind := v.Member("type").Text()
 	if v.Kind() == jsonscan.Object && s.api != Gemini && s.api != Chat && v.Member("type").Kind() != jsonscan.String {
@@ -142,7 +143,7 @@ func (s *Stream) finishStep() Step {
 }
 
 func (s *Stream) readValue(v jsonscan.Value) error {
-	if s.api == Gemini && v.Kind() == jsonscan.Array { // as it comes without alt=sse
+	if s.api == Gemini && v.Kind() == jsonscan.Array { // the form without alt=sse
 		for one := range v.Elements() {
 			if err := s.readValue(one); err != nil {
 				return err
@@ -201,8 +202,8 @@ func (s *Stream) noteUnread(kind string) {
 	}
 }
 
-// openCall opens a call. Two calls of one id are an error: clients join what comes for them.
-func (s *Stream) openCall(at string, c Call, place jsonscan.Value) (*growing, error) {
+// openCall opens a call. Two calls with one id are an error, because clients join their pieces.
+func (s *Stream) openCall(at string, c Call, place jsonscan.Value) (*partialCall, error) {
 	if !utf8.ValidString(c.Name) {
 		return nil, errors.New("the name of a call is not UTF-8")
 	}
@@ -213,7 +214,7 @@ func (s *Stream) openCall(at string, c Call, place jsonscan.Value) (*growing, er
 		s.ids[c.ID] = true
 	}
 	s.begun++
-	g := &growing{call: &c, at: at}
+	g := &partialCall{call: &c, at: at}
 	s.open = append(s.open, g)
 	s.step.Places = append(s.step.Places, Place{g.call, place})
 	return g, nil
@@ -228,7 +229,7 @@ func (s *Stream) addWhole(at string, c Call, place jsonscan.Value) error {
 	return err
 }
 
-func (s *Stream) findOpen(at string) *growing {
+func (s *Stream) findOpen(at string) *partialCall {
 	for _, g := range s.open {
 		if g.at == at {
 			return g
@@ -238,14 +239,14 @@ func (s *Stream) findOpen(at string) *growing {
 }
 
 // growCall adds a piece of the arguments: a string of JSON.
-func (s *Stream) growCall(g *growing, piece jsonscan.Value) error {
+func (s *Stream) growCall(g *partialCall, piece jsonscan.Value) error {
 	if piece == "" {
 		return nil
 	}
 	if piece.Kind() != jsonscan.String {
 		return fmt.Errorf("a piece of arguments is %s", nounOf(piece))
 	}
-	if !utf8.ValidString(string(piece)) { // what is cut within a character is joined by some clients, and replaced by others
+	if !utf8.ValidString(string(piece)) { // some clients join a character that is cut in two, others replace both halves
 		return errors.New("a piece of arguments is not UTF-8")
 	}
 	g.begun = true
@@ -255,7 +256,7 @@ func (s *Stream) growCall(g *growing, piece jsonscan.Value) error {
 }
 
 // closeCall closes a call.
-func (s *Stream) closeCall(g *growing) {
+func (s *Stream) closeCall(g *partialCall) {
 	for i := range s.open {
 		if s.open[i] == g {
 			s.open = append(s.open[:i], s.open[i+1:]...)
@@ -269,7 +270,7 @@ func (s *Stream) closeCall(g *growing) {
 			g.call.Args, g.call.Bad = parseArguments(g.text())
 		}
 	}
-	if s.api == Responses && g.begun && !g.done { // a client may run it as it stands
+	if s.api == Responses && g.begun && !g.done { // a client may run the call without its end
 		*g.call = g.joined(*g.call)
 	}
 	if s.api == Chat {
@@ -284,13 +285,13 @@ func (s *Stream) closeCall(g *growing) {
 }
 
 // isWhole reports whether the arguments that have come are a whole object.
-func (g *growing) isWhole() bool {
+func (g *partialCall) isWhole() bool {
 	args, bad := parseArguments(g.text())
 	return args != nil && bad == ""
 }
 
 // joined returns a call of Responses with the arguments that came in pieces.
-func (g *growing) joined(c Call) Call {
+func (g *partialCall) joined(c Call) Call {
 	if c.Free {
 		c.Text = g.text()
 	} else if !c.Fixed {
@@ -337,7 +338,7 @@ func (s *Stream) readMessagesEvent(o *object) error {
 		s.parts++
 		g, err := s.beginBlock(at, &b)
 		s.others[at] = g == nil
-		if g != nil && s.misplaced { // clients count the blocks, or go by the index
+		if g != nil && s.misplaced { // some clients count the blocks, others use the index
 			return fmt.Errorf("block %s, a call, is not the one with that number", at)
 		}
 		return err
@@ -384,7 +385,7 @@ func checkIndex(at string) error {
 }
 
 // beginBlock opens the call of a block of Messages, if it is one.
-func (s *Stream) beginBlock(at string, b *object) (*growing, error) {
+func (s *Stream) beginBlock(at string, b *object) (*partialCall, error) {
 	if err := b.checkTexts("type", "name", "id"); err != nil {
 		return nil, err
 	}
@@ -436,7 +437,7 @@ func (s *Stream) readResponsesEvent(o *object) error {
 		switch {
 		case g == nil:
 			return fmt.Errorf("arguments come for %s, which is not a call", shorten(at))
-		case s.misplaced: // clients count the items, or go by the index
+		case s.misplaced: // some clients count the items, others use the index
 			return fmt.Errorf("arguments come for item %s, and the items are not numbered in order", shorten(at))
 		case o.value("delta") == "":
 			return errors.New("a piece of arguments is missing")
@@ -453,7 +454,7 @@ func (s *Stream) readResponsesEvent(o *object) error {
 	case "response.completed", "response.incomplete", "response.failed", "response.done":
 		return s.readOutput(&r)
 	}
-	return visitObjects(r.value("output"), func(item *object) error { // clients take it for the beginning of the reply
+	return visitObjects(r.value("output"), func(item *object) error { // clients add these items to the reply
 		if _, is, err := readItemCall(item); is || err != nil {
 			return errors.New("a call comes in an event that is not for calls")
 		}
@@ -489,13 +490,13 @@ func (s *Stream) checkDone(at string, o *object) error {
 	return nil
 }
 
-// itemStage says how an item of Responses comes.
+// itemStage is the stage in which an item of Responses comes.
 type itemStage uint8
 
 const (
 	itemAdded    itemStage = iota // it will grow
 	itemDone                      // it is whole
-	itemRepeated                  // it is whole, in the list of all items, where it stands again
+	itemRepeated                  // it is whole, and repeated in the list of all items
 )
 
 // readItem reads an item of a reply of Responses.
@@ -613,7 +614,7 @@ func (s *Stream) readChatCall(at string, c *chatCall) error {
 	}
 	g := s.findOpen(at)
 	if g != nil && s.unnumbered && !s.numbered && c.Name != "" && c.ID != "" && g.call.ID != "" && c.ID != g.call.ID && g.isWhole() {
-		s.closeCall(g) // a service that numbers nothing begins its next call
+		s.closeCall(g) // a service that sends no numbers begins its next call
 		g = nil
 	}
 	switch {
@@ -639,7 +640,7 @@ func (s *Stream) readChatCall(at string, c *chatCall) error {
 		s.ids[c.ID] = true
 		g.call.ID = c.ID
 	}
-	if c.args.Kind() == jsonscan.Object { // as some services write it, whole
+	if c.args.Kind() == jsonscan.Object { // some services send it whole, as an object
 		return s.growCall(g, jsonscan.ValueOf(escape.QuoteText(string(c.args))))
 	}
 	return s.growCall(g, c.args)
@@ -647,7 +648,7 @@ func (s *Stream) readChatCall(at string, c *chatCall) error {
 
 // readCandidates reads a reply of Gemini, or an event of one.
 func (s *Stream) readCandidates(o *object) error {
-	if inner := o.value("response"); inner != "" { // as Code Assist wraps it
+	if inner := o.value("response"); inner != "" { // Code Assist wraps the reply
 		if o.value("candidates") != "" {
 			return errors.New("it has a reply in two places")
 		}

@@ -37,8 +37,9 @@ func NewReader(r io.Reader, max int) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 4<<10), max: max}
 }
 
-// AwaitLF makes r wait for the byte behind a CR before it returns the line, for a caller that refuses what is not Plain:
-// else a CRLF that arrives in two parts is a CR.
+// AwaitLF makes r wait for the byte behind a CR before it returns the line, for a caller that
+// refuses events that are not Plain. Otherwise a CRLF that arrives in two parts would count as a
+// CR.
 func (r *Reader) AwaitLF() { r.awaitLF = true }
 
 // ReadEvent returns the next block in its own memory. io.EOF ends the stream. A block
@@ -75,8 +76,8 @@ func (r *Reader) HasEvent() bool {
 	return bytes.Contains(ahead, []byte("\n\n")) || bytes.Contains(ahead, []byte("\n\r\n"))
 }
 
-// Rest returns, after an error of ReadEvent, the block that was cut off: as a reader would read it
-// that does not drop it, with the line that has no end. Its Raw is empty if nothing was cut off.
+// Rest returns, after an error of ReadEvent, the block that was cut off, including its last line,
+// which has no end. Some readers do not drop such a block. Raw is empty if nothing was cut off.
 func (r *Reader) Rest() *Event {
 	e := r.rest
 	if e == nil {

@@ -24,13 +24,13 @@ type Document struct {
 	line, column, offset int // the last result of PositionAt
 
 	parser unstable.Parser
-	key    []KeyPart // of the current expression, and of the pairs in it; reused
+	key    []KeyPart // a reused buffer for the names in the current expression's keys
 
 	defined defined
 }
 
-// New returns a Document that begins to read at the start of src. Nobody may change src from
-// then on.
+// New returns a Document that begins to read at the start of src. The caller must not change
+// src afterwards.
 func New(src []byte) *Document {
 	d := &Document{Src: src, text: unsafe.String(unsafe.SliceData(src), len(src)), line: 1, column: 1}
 	d.parser.Reset(src)

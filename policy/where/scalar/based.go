@@ -18,11 +18,11 @@ var plainBase = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // based is a regex with ${cwd}.
 type based struct {
 	expr, home string
-	*regex     // of the longest folder: its cost
+	*regex     // the expression for the longest possible folder, which has the highest cost
 
 	known sync.Mutex
 	base  string
-	made  *regex // the expression for this base
+	made  *regex // the expression for the folder base
 }
 
 func newBasedRegex(expr, home string) (where.Constraint, error) {

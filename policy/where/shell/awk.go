@@ -47,7 +47,7 @@ func awkReads(program string) bool {
 type awkLexer struct {
 	rest    string
 	last    string // the previous token; "x" stands for any operand
-	depth   int    // of parentheses
+	depth   int    // number of open parentheses
 	prints  int    // depth of the current print, plus one; 0 outside a print
 	refused bool
 }

@@ -16,7 +16,7 @@ type core struct {
 	*program
 	nested int    // number of open substitutions
 	depth  int    // number of open lists
-	words  int    // read so far
+	words  int    // number of words read so far
 	mark   string // mark of the here-document that begins at the next line break; "" for none
 	raw    bool   // the mark is quoted: nothing in the document is expanded
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Files are the files that a shell text may read and write, as far as its words show them. A
-// program that keeps a file's name to itself, such as tar, writes more than that.
+// program such as tar also writes files that its words do not name.
 type Files struct {
 	Reads   []string // files, and folders whose names of files are read
 	Folders []string // folders whose files are all read
@@ -35,7 +35,7 @@ func FilesOf(text string) (f Files) {
 			}
 		}
 	}
-	made, ends := false, []string{} // a variable makes the name of a file that is written, or its beginning
+	made, ends := false, []string{} // made: a variable may hold the name of a written file, or the beginning of the name
 	write := func(one *Run, name string) {
 		add(&f.Writes, name)
 		if rest, is := strings.CutPrefix(name, "/"); is && slices.Contains(one.unknown, true) {
@@ -73,7 +73,7 @@ func FilesOf(text string) (f Files) {
 		}
 	}
 	for i := range r.runs {
-		if one := &r.runs[i]; made && one.Program == "" && !one.writes { // it may be any value that the text gives to a variable
+		if one := &r.runs[i]; made && one.Program == "" && !one.writes { // the words of this run are values that the text gives to variables
 			for _, value := range one.Words {
 				add(&f.Writes, value)
 				for _, end := range ends {
@@ -88,7 +88,7 @@ func FilesOf(text string) (f Files) {
 // mayWrite reports whether a program writes into the files that its words name.
 func (r *Run) mayWrite() bool { return listedIn(writers+" cp mv ln install rsync scp", r.Program) }
 
-// writers are programs that write into all of their operands.
+// writers are programs that write into the files of all their operands.
 const writers = "tee truncate sponge ed ex vi vim nvim nano patch shred"
 
 func isOperand(word string) bool { return word != "" && word[0] != '-' }

@@ -24,7 +24,7 @@ const (
 // pattern is a simple command as words, each a glob.
 type pattern struct {
 	source string
-	texts  []string // of the words
+	texts  []string // the glob of each word
 	rest   bool     // the pattern ends in **: further words, or none, may follow
 	wild   bool     // the first word has a wildcard
 	globs  atomic.Pointer[[]*glob.Pattern]
@@ -38,7 +38,7 @@ func (p *pattern) words() []*glob.Pattern {
 	}
 	globs := make([]*glob.Pattern, len(p.texts))
 	for i, text := range p.texts {
-		globs[i], _ = glob.Compile(text) // it fails for no text that splitPattern returns
+		globs[i], _ = glob.Compile(text) // no error: splitPattern returns only valid globs
 	}
 	p.globs.Store(&globs)
 	return globs
@@ -75,7 +75,7 @@ func parsePattern(source string) (*pattern, error) {
 // which a shell acts, in a word.
 func splitPattern(source string) ([]string, error) {
 	words := make([]string, 0, 1+strings.Count(source, " "))
-	from, quoted := -1, false // of the current word
+	from, quoted := -1, false // the start of the current word, -1 between words, and whether the word has quotes
 	end := func(i int) {
 		switch {
 		case quoted:

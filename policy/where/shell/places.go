@@ -359,10 +359,10 @@ func (j *judge) judgeWorkFolder(p *program) where.Match {
 	return v
 }
 
-// judgeRedirects reports whether the files that a text reads or writes by redirection
-// are in the rule's places. In a rule that allows, all of them must be; in another rule
-// one is enough. A rule that allows and names no such places takes < with a file below
-// the folder that the rule lets cat show.
+// judgeRedirects reports whether the files that a text reads or writes by redirection are in the
+// rule's places. In a rule that allows, all of them must be; in another rule one is enough. If a
+// rule that allows names no such places, it accepts only < with a file of the project that the rule
+// lets cat show.
 func (j *judge) judgeRedirects() where.Match {
 	if j.redirect == nil {
 		return where.MatchOf(!j.opens || !slices.ContainsFunc(j.redirects, func(f file) bool { return !f.reads || !j.letsCatShow(f.to) }))
@@ -379,7 +379,8 @@ func (j *judge) judgeRedirects() where.Match {
 	return v
 }
 
-// letsCatShow reports whether the rule certainly allows `cat` of a file below the folder.
+// letsCatShow reports whether the rule certainly allows `cat` of the file, and the file is below
+// the folder in which the text starts.
 func (j *judge) letsCatShow(to word) bool {
 	return j.isBelowStart(&to) && j.judgeAllowed([]word{{text: "cat", known: true}, to}, 0) == where.Yes
 }

@@ -9,15 +9,15 @@ import (
 
 // Run is a command that a shell text runs, as far as its words show it. Program is the
 // program's name without its folder, or "" for words that the text keeps in a variable
-// or a list. Words are the other words; of a word that is known only when the text
-// runs, the readable part.
+// or a list. Words are the other words. For a word that is known only when the text
+// runs, Words has the part that can be read.
 type Run struct {
 	Program string
 	Words   []string
 
-	unknown    []bool // which of the words the shell still changes
+	unknown    []bool // by index of a word: the shell still changes the word
 	into, from string // the file of a redirection, which is a run of its own for FilesOf
-	writes     bool   // a redirection into a file, whose name a variable may make
+	writes     bool   // the run is a redirection into a file; a variable may hold the file's name
 }
 
 // RunsOf returns the commands of a shell text, also those within substitutions and
@@ -91,7 +91,7 @@ func (r *runner) addRun(program string, words []word) {
 // inputText is the input of a command, as far as the text holds it.
 type inputText struct {
 	text  string
-	known bool // whether it comes from the text, or from a file that the text names
+	known bool // the input comes from the text, or from a file that the text names
 }
 
 // readCall reads a command of the text with its redirections.

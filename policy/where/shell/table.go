@@ -85,8 +85,8 @@ var (
 	missingRows atomic.Int32
 )
 
-// maxMissing is how many names without a row are remembered. Each command asks for its names many
-// times, but the names are a stranger's.
+// maxMissing is the largest number of names without a row that are remembered. A command asks for
+// its names many times, but a stranger chooses the names, so their number is bounded.
 const maxMissing = 1024
 
 // programRow returns the row of a program, with the rows of its subcommands; nil when
@@ -96,7 +96,7 @@ func programRow(program string) *row {
 		return r.(*row)
 	}
 	at := findRows(program)
-	program = strings.Clone(program) // the memory of a call's text is used again
+	program = strings.Clone(program) // the memory of program may be reused: it belongs to the text of a call
 	if len(at) == 0 {
 		if missingRows.Add(1) <= maxMissing && len(program) <= 64 {
 			programRows.Store(program, (*row)(nil))

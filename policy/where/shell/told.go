@@ -7,10 +7,11 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// Told is what the words of a shell text show a person. Each list is in the order of the text.
+// Told holds the facts that the words of a shell text show to a person. Each list is in the
+// order of the text.
 type Told struct {
 	Programs []string
-	Reads    []string // files, as far as their names look like ones
+	Reads    []string // files, as far as their names look like names of files
 	Writes   []string
 	Deletes  []string
 	Hosts    []string
@@ -19,10 +20,12 @@ type Told struct {
 	Hidden bool
 }
 
-// runFiles are programs that run what files say, beside those that hide it anyway.
+// runFiles are further programs that run the content of files, so that their words do not show
+// all that they run.
 const runFiles = "make gmake ninja just rake npm yarn pnpm bun node deno python ruby perl php sh bash dash zsh ksh source . go cargo gradle mvn ant tox nox pytest poetry uv jest vitest tsc"
 
-// Tell reads a shell text. It shows less than the text does, and never decides.
+// Tell reads a shell text for a person. It may miss things that the text does, so no decision
+// may depend on it.
 func Tell(text string) (t Told) {
 	r := runner{budget: 4 * maxText}
 	r.readText(text, 0)

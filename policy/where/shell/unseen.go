@@ -28,7 +28,7 @@ func UnseenBy(c where.Constraint) (list []Unseen) {
 }
 
 func (p *pattern) findUnseen() (Unseen, bool) {
-	var words []word // those before the first wildcard
+	var words []word // the words before the first wildcard
 	for _, g := range p.words() {
 		if g.HasWildcard() {
 			break

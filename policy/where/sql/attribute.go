@@ -314,8 +314,9 @@ func foldByte(c byte) byte {
 	return c
 }
 
-// nameSet is a set of names by hash. A name that it does not contain was never added;
-// the reverse is not certain.
+// nameSet is a set of names, stored by hash. If it does not contain a name, the name
+// was never added. If it does contain a name, the name may still be another one with
+// the same hash.
 type nameSet [4]uint64
 
 func (n *nameSet) hashBit(name string) (word, bit uint64) {

@@ -15,17 +15,19 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// modelHabits are what a client does to a call of its model before a hook sees it. The zero value is
-// a client that takes the call as it comes.
+// modelHabits describe how a client changes a call of its model before a hook sees the call. The zero
+// value is a client that changes nothing.
 type modelHabits struct {
-	// folds means that the client finds a tool whose name the model has written with other capitals.
+	// folds means that the client ignores the case of the letters when it looks up a tool's name.
 	folds bool
-	// bare means that the client names the tools of servers SERVER_TOOL, and tells its hook both apart.
+	// bare means that the client names a server's tool SERVER_TOOL for the model, and gives its hook
+	// server and tool separately.
 	bare bool
 	// decodes means that the client replaces \uXXXX in a text of the arguments by the character.
 	decodes bool
-	// bridge is the built-in tool that calls another tool, in any letters, by its arguments "name" and
-	// "arguments". The hook sees the other call.
+	// bridge is the built-in tool that calls another tool, which its arguments "name" and "arguments"
+	// describe. The case of the letters of that name does not matter. The hook sees the call of the
+	// other tool.
 	bridge string
 }
 
@@ -34,13 +36,14 @@ type ModelCall struct {
 	Session, ID string
 	Tool        string
 	Args        []byte // JSON; nil for none
-	Text        string // what a tool gets that takes a text
-	Free        bool   // the tool gets Text
+	Text        string // the argument of a tool that takes plain text instead of JSON
+	Free        bool   // the tool gets Text, not Args
 	Cwd         string
 }
 
 // ReadModelCall returns the request that a client's hook would get for a call that the client's
-// model asks for. If the client may take the call in more than one way, it has the calls of all.
+// model asks for. If the client may understand the call in several ways, the request has a call for
+// each of them.
 func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 	req = Request{Row: r, Event: Event{Name: "model", Kind: Before}, Session: m.Session, Call: m.ID, Cwd: m.Cwd}
 	tool, input := m.Tool, m.Args
@@ -70,7 +73,7 @@ func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 	if len(tool) > maxToolName {
 		return req, errors.New("the name of the tool is longer than a tool's")
 	}
-	if tool != strings.TrimFunc(tool, isBlank) { // some clients leave the blanks out, and no tool has them
+	if tool != strings.TrimFunc(tool, isBlank) { // no tool has such a name, but some clients would remove the blanks
 		return req, errors.New("the name of the tool begins or ends with a blank")
 	}
 	req.folded = req.folded || r.Model.folds && strings.ToLower(tool) != tool
@@ -88,10 +91,10 @@ func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 	return req, err
 }
 
-// foldName returns the name of a tool that the client finds in any letters, as clawai knows it: in
-// small letters if it is a built-in tool, or else as written.
+// foldName returns the name by which clawai knows a tool, for a client that ignores the case of the
+// letters: in lower case for a built-in tool, otherwise as the model has written it.
 func (r *Row) foldName(tool string) (string, error) {
-	if strings.ContainsFunc(tool, func(c rune) bool { return c > unicode.MaxASCII }) { // some are small letters of ASCII's to a client
+	if strings.ContainsFunc(tool, func(c rune) bool { return c > unicode.MaxASCII }) { // a client may treat some of them as another case of an ASCII letter
 		return "", errors.New("the name of the tool has a character that is not ASCII")
 	}
 	low := strings.ToLower(tool)
@@ -104,11 +107,11 @@ func (r *Row) foldName(tool string) (string, error) {
 	return tool, nil
 }
 
-// maxToolName is the length of the longest name of a tool: services take none that is longer, and Claude
-// Code cuts one.
+// maxToolName is the largest length of a tool's name in bytes. Services refuse longer names, and Claude
+// Code cuts them.
 const maxToolName = 200
 
-// isBlank reports whether a client may leave a character out at the end of a name.
+// isBlank reports whether a client may remove this character at the start or the end of a name.
 func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' }
 
 // readModelNames adds the calls that a tool's name in a call of the model may mean.
@@ -119,7 +122,7 @@ func (r *Row) readModelNames(req *Request, tool string, input []byte) (err error
 	switch {
 	case r.Model.bare && !known && strings.Contains(strings.Trim(tool, "_"), "_"):
 		names, err = r.cutToolName(tool, "_", "")
-	case r.MCP == single && !r.Model.bare && joined && !known: // its hook gets server and tool apart
+	case r.MCP == single && !r.Model.bare && joined && !known: // its hook gets server and tool separately
 		names, err = r.cutToolName(rest, "_", "")
 	default:
 		names, err = r.splitTool(object{}, tool, input, req.Event)
@@ -149,7 +152,7 @@ func (r *Row) readModelNames(req *Request, tool string, input []byte) (err error
 	return nil
 }
 
-// readBridged returns the tool that the arguments of a bridge name, and its arguments.
+// readBridged returns the tool that a bridge calls, and the arguments for that tool.
 func readBridged(input []byte) (tool string, args []byte, err error) {
 	root := object{jsonscan.ValueOf(input)}
 	tool, _, err = root.readText([]string{"name"})
@@ -160,11 +163,12 @@ func readBridged(input []byte) (tool string, args []byte, err error) {
 	return strings.TrimFunc(tool, isBlank), args, err
 }
 
-// writtenEscape matches a character that stands as \uXXXX in a text.
+// writtenEscape matches a \uXXXX that a model has written as six characters in a text, or two of them
+// that are a surrogate pair.
 var writtenEscape = regexp.MustCompile(`\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}`)
 
-// decodeEscapes returns arguments in which each \uXXXX of a text is its character, but for control
-// characters; nil if there is none.
+// decodeEscapes replaces each \uXXXX in the texts of the arguments by its character, except control
+// characters. It returns nil if nothing changes.
 func decodeEscapes(input []byte) []byte {
 	var edits []frame.Edit
 	jsonscan.ValueOf(input).VisitLeaves(func(_ string, leaf jsonscan.Value) {

@@ -151,8 +151,9 @@ const maxCuts = 32
 // NarrowServers replaces the server names of the calls with the names in the owner's files
 // (owners), and keeps only the splits with such a server; if there is none, it keeps all the
 // splits. It also adds the splits with a server that an agent may have named (others): a rule that
-// denies or asks for such a server counts, but a rule that allows is not sufficient. If no file
-// names a server of a name that may be that of a tool without one, it is that tool.
+// denies or asks for such a server counts, but a rule that allows is not sufficient. If the name may
+// also be that of a tool without a server (guessed), and no file names a matching server, only the
+// call of that tool is left.
 func (req *Request) NarrowServers(owners, others []string) {
 	if !req.spelled {
 		return

@@ -187,27 +187,27 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	if _, err := out.Write(a.Stdout); err != nil && a.Code == 0 && len(a.Stdout) > 0 {
 		return 2
 	}
-	if l.Held == 0 { // the one that has started this process does it
+	if l.Held == 0 { // otherwise the program that has started this process does it
 		wantCentre(l)
 	}
 	return a.Code
 }
 
-// wantCentre sees to it that a process speaks with the team's centre while an agent works, after the
-// call was answered. On a laptop that is not enrolled it costs one look at a file.
+// wantCentre makes sure that a process speaks with the team's centre while an agent works. It is called
+// after the answer. On a laptop that is not enrolled it only checks one file.
 func wantCentre(l Line) {
 	folders, err := l.BaseFiles("").FindFolders()
 	if err == nil && enrolment.WantSync(folders.State, time.Now()) {
-		_ = enrolment.StartSync(folders.State) // clawai status says since when the centre was not asked
+		_ = enrolment.StartSync(folders.State) // after an error, clawai status shows since when the centre was not reached
 	}
 }
 
 // growStack grows the stack once, while it is nearly empty. Otherwise the stack would be doubled
-// and copied several times, which costs a part of each call.
+// and copied several times, which would make each call slower.
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // never true: to call this function is enough to make room for the array, which would otherwise be cleared
+	if used { // never true: the call alone grows the stack, and a used array would be cleared, which costs time
 		var stack [48 << 10]byte
 		last = stack[os.Getpid()&1]
 	}

@@ -67,8 +67,8 @@ func answerPreflight(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// paramHeaders returns the requested headers with paramPrefix, because their names cannot be
-// listed in advance. Browsers do not accept a pattern.
+// paramHeaders returns those of the requested headers that have paramPrefix. Their names cannot be
+// listed in advance, and browsers do not accept a pattern.
 func paramHeaders(asked []string) string {
 	var b strings.Builder
 	n := 0

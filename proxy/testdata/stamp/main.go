@@ -1,6 +1,6 @@
-// Command stamp is an MCP server that says when it read what it answers: a result's text
-// is that time in nanoseconds, and of a tool whose name ends in large -bytes more. It goes
-// on reading while it writes. With -every it says the time by itself, too.
+// Command stamp is an MCP server whose results show when it read the request: the text of a result is
+// that time in nanoseconds. For a tool whose name ends in "large", -bytes more bytes follow. It goes
+// on reading while it writes. With -every it also sends the time without a request.
 package main
 
 import (
@@ -18,7 +18,7 @@ func main() {
 	size := flag.Int("bytes", 0, "length of a large result")
 	every := flag.Duration("every", 0, "how often to send a notification")
 	flag.Parse()
-	runtime.GOMAXPROCS(8) // whoever sleeps in a system call must not keep the others waiting
+	runtime.GOMAXPROCS(8) // a goroutine that sleeps in a system call must not delay the others
 	out := make(chan [][]byte, 1<<16)
 	go write(out)
 	if *every > 0 {
@@ -29,7 +29,7 @@ func main() {
 		}()
 	}
 	large := bytes.Repeat([]byte("x"), *size)
-	buf, line := make([]byte, 1<<20), []byte(nil) // line: the first 256 bytes of what is read
+	buf, line := make([]byte, 1<<20), []byte(nil) // line: the first 256 bytes of the line that is being read
 	for {
 		n, err := syscall.Read(0, buf)
 		if n <= 0 || err != nil {

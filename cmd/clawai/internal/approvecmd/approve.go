@@ -97,9 +97,9 @@ func runApprove(c *cli.Context) error {
 	return err
 }
 
-// ShowOverview opens the console at the terminal, with the calls of the record if nothing waits.
-// shown is false, and nothing is done, where there is no terminal or no policy yet; then note says
-// what to do first, or is "".
+// ShowOverview opens the console at the terminal, with the calls of the record if no question waits.
+// If there is no terminal or no policy yet, it does nothing and shown is false. Then note tells the
+// person what to do first; "" for nothing.
 func ShowOverview(c *cli.Context) (shown bool, note string, err error) {
 	if !choose.HasTerminal(os.Stdin, os.Stdout) {
 		return false, "", nil
@@ -124,8 +124,8 @@ func ShowOverview(c *cli.Context) (shown bool, note string, err error) {
 	return true, "", err
 }
 
-// tellPolicyFault returns a text for the screen if the owner's policy does not load: without it the
-// screen would only be empty.
+// tellPolicyFault returns a text for the screen if the owner's policy does not load. Without this text
+// the screen would be empty and explain nothing.
 func tellPolicyFault(dirs config.Folders) string {
 	err := policyfile.FindFault(dirs)
 	if err == nil {
@@ -177,7 +177,7 @@ func openQueue(check time.Duration) (*queue.Queue, config.Folders, error) {
 	return q, dirs, err
 }
 
-// answerQueue is where the questions wait that a command answers: on this laptop, or at a team's centre.
+// answerQueue is the queue whose questions a command answers: on this laptop, or at a team's centre.
 type answerQueue interface {
 	console.Queue
 	Close() error
@@ -253,7 +253,7 @@ func openConsole(c *cli.Context, q answerQueue, dirs config.Folders, only string
 	o := console.Options{
 		Queue: q, By: cmdline.AccountName(), Only: only, Once: c.Bool("once"), View: cmdline.ViewOptions(dirs),
 		Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Every: time.Duration(max(c.Int("poll"), 0)) * time.Second,
-		CallsFirst: callsFirst,
+		CallsFirst: callsFirst, OnceOnly: c.Bool("gateway"),
 	}
 	if own, ok := q.(*queue.Queue); ok && only == "" {
 		all := overview.New(dirs, 0)

@@ -84,5 +84,5 @@ func shorten(home string, lines []string) []string {
 	return lines
 }
 
-// wideLine is the width of the line in which the filter searches.
+// wideLine is the width, in columns, of the line in which the filter searches.
 const wideLine = 1000

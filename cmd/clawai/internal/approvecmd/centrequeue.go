@@ -20,18 +20,18 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// centreQueue is the questions of a team's centre that a person may answer, in the place of the laptop's
-// own queue. The centre decides; what stands here is for the screen.
+// centreQueue holds the questions at a team's centre that a person may answer. It replaces the laptop's
+// own queue on the screen. The centre itself checks and counts the answers.
 type centreQueue struct {
 	centre *courier.Centre
 
 	mu    sync.Mutex
-	known map[string]*enrolment.Asked // by id; what a question asks never changes
+	known map[string]*enrolment.Asked // by id; the content of a question never changes, only its state
 }
 
 var _ console.Queue = (*centreQueue)(nil)
 
-// openCentre signs the person in, if necessary.
+// openCentre opens the queue of a centre. It signs the person in, if necessary.
 func openCentre(ctx context.Context, c *cli.Context, dirs config.Folders) (*centreQueue, error) {
 	s, err := signIn(ctx, c, dirs)
 	if err != nil {
@@ -43,7 +43,7 @@ func openCentre(ctx context.Context, c *cli.Context, dirs config.Folders) (*cent
 // Close closes idle connections.
 func (q *centreQueue) Close() error { q.centre.Close(); return nil }
 
-// Watch ticks once: whoever shows the questions looks again now and then.
+// Watch sends one signal. The screen reads the questions again at intervals by itself.
 func (q *centreQueue) Watch(ctx context.Context) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	out <- struct{}{}
@@ -56,7 +56,7 @@ func (q *centreQueue) list(ctx context.Context) (list enrolment.AskedList, err e
 	return list, explainCentre(err)
 }
 
-// Pending returns what waits.
+// Pending returns the waiting questions.
 func (q *centreQueue) Pending(ctx context.Context) ([]queue.Request, error) {
 	list, err := q.list(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (q *centreQueue) Pending(ctx context.Context) ([]queue.Request, error) {
 	return q.requests(ctx, list.Waiting)
 }
 
-// History returns the last n that are over.
+// History returns the last n questions that no longer wait.
 func (q *centreQueue) History(ctx context.Context, n int) ([]queue.Request, error) {
 	list, err := q.list(ctx)
 	if err != nil {
@@ -86,7 +86,8 @@ func (q *centreQueue) requests(ctx context.Context, all []enrolment.AskedState) 
 	return requests, nil
 }
 
-// find returns a question that stands like this. It asks the centre once for what the question carries.
+// find returns a question with its present state s. It asks the centre only once for the question's
+// content.
 func (q *centreQueue) find(ctx context.Context, s *enrolment.AskedState) (enrolment.Asked, error) {
 	q.mu.Lock()
 	known := q.known[s.ID]
@@ -117,7 +118,7 @@ func (q *centreQueue) exchange(ctx context.Context, method, id string, message a
 	return asked, nil
 }
 
-// Get returns the question whose id begins so.
+// Get returns the only question whose id begins with prefix.
 func (q *centreQueue) Get(ctx context.Context, prefix string) (queue.Request, error) {
 	list, err := q.list(ctx)
 	if err != nil {
@@ -143,7 +144,7 @@ func (q *centreQueue) Get(ctx context.Context, prefix string) (queue.Request, er
 
 var errUnknownHere = fmt.Errorf("%w --gateway", queue.ErrUnknown)
 
-// Decide gives the person's answer to the centre, for the digest of the call that was shown.
+// Decide sends the person's answer to the centre, with the digest of the call that was shown.
 func (q *centreQueue) Decide(ctx context.Context, id string, a queue.Answer) (queue.Request, error) {
 	r, err := q.Get(ctx, id)
 	if err != nil {
@@ -165,14 +166,14 @@ func (q *centreQueue) Decide(ctx context.Context, id string, a queue.Answer) (qu
 		return r, explainCentre(err)
 	}
 	now := requestOfCentre(asked, time.Now())
-	now.Answer.Reply = a.Reply // also while others must allow it, too
+	now.Answer.Reply = a.Reply // the person's own answer, even if other approvers must allow the call too
 	return now, nil
 }
 
-// outcomeEvery is how often the centre is asked whether a call that was allowed has gone on.
+// outcomeEvery is how often the centre is asked whether an allowed call has been made.
 const outcomeEvery = 500 * time.Millisecond
 
-// Await returns a question as soon as it is known what became of its call.
+// Await returns a question as soon as the result of its call is known, or when ctx ends.
 func (q *centreQueue) Await(ctx context.Context, id string) (queue.Request, error) {
 	for {
 		asked, err := q.read(ctx, id)
@@ -193,13 +194,13 @@ func (q *centreQueue) Await(ctx context.Context, id string) (queue.Request, erro
 // Grants returns none: an approver's answer holds for one call.
 func (q *centreQueue) Grants(context.Context) ([]queue.Grant, error) { return nil, nil }
 
-// Revoke refuses.
+// Revoke returns an error, because there are no grants.
 func (q *centreQueue) Revoke(context.Context, string) error { return errors.New(onceOnly) }
 
 const onceOnly = "an approver's answer holds for one call; nothing else is offered at the centre"
 
-// requestOfCentre returns a question of the centre as the screens of the laptop's queue take it. Times are
-// those of this clock.
+// requestOfCentre returns a question of the centre in the form of the laptop's queue, for the screens.
+// It converts times to the clock of this machine.
 func requestOfCentre(a enrolment.Asked, now time.Time) queue.Request {
 	given := 0
 	var by, words []string
@@ -231,7 +232,7 @@ func requestOfCentre(a enrolment.Asked, now time.Time) queue.Request {
 	return r
 }
 
-// setOutcome sets how a question of the centre stands, and what became of its call.
+// setOutcome sets the status of a question of the centre, and the result of its call.
 func setOutcome(r *queue.Request, a *enrolment.Asked) {
 	r.Answer.Reply = gate.AllowOnce
 	switch a.State {

@@ -56,7 +56,7 @@ type ruleJSON struct {
 type offerJSON struct {
 	Scope   string `json:"scope"`
 	Title   string `json:"title"`
-	Session string `json:"session,omitempty"` // what --for session --scope allows; absent: not possible with this scope
+	Session string `json:"session,omitempty"` // describes what --for session allows with this scope; absent: not possible
 	Allow   string `json:"allow,omitempty"`
 	Deny    string `json:"deny,omitempty"`
 	Example string `json:"example,omitempty"`

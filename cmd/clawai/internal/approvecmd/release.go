@@ -77,8 +77,8 @@ func runRelease(c *cli.Context) error {
 	return nil
 }
 
-// checkReleasable returns an error if no answer to a call can be released. withheld is its reply; nil
-// if the record has none.
+// checkReleasable returns an error if no answer to a call can be released. withheld is the reply to the
+// call; nil if the record has none.
 func checkReleasable(call, withheld *event.Entry) error {
 	shown := term.VisibleText(call.Record)
 	switch {
@@ -94,7 +94,8 @@ func checkReleasable(call, withheld *event.Entry) error {
 	return nil
 }
 
-// describeWithheld returns what a person must know of a withheld answer. The lines are harmless.
+// describeWithheld returns lines about a withheld answer, for the person who decides about its release.
+// The lines are harmless.
 func describeWithheld(call, withheld *event.Entry) []string {
 	lines := []string{
 		fmt.Sprintf("record %s of %s: an answer of %s was withheld", term.VisibleText(withheld.Record), withheld.Time.Local().Format(time.DateTime), record.Short(call.Server+call.ServerGuess, record.MaxText)),

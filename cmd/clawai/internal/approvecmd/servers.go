@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// firstCount is how long the first look waits for the calls of the day.
+// firstCount is how long the first load of the page waits, to give the count of the day's calls some time.
 const firstCount = 200 * time.Millisecond
 
 // serversPage returns the page of servers. The counting ends with ctx.

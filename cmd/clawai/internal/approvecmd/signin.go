@@ -23,10 +23,10 @@ import (
 )
 
 // personEntry is the entry of the vault with a person's sign-in at a team's centre. It is bound to no server,
-// so that no reference brings it to one.
+// so no server can get its value by a reference.
 const personEntry = "clawai-approve-gateway"
 
-// personSignIn is who answers at which centre, and until when.
+// personSignIn is a person's sign-in at a centre, with its end.
 type personSignIn struct {
 	URL   string    `json:"url"`
 	Token string    `json:"token"`
@@ -94,8 +94,8 @@ func dropSignIn() error {
 	return nil
 }
 
-// signIn returns the sign-in that the vault keeps, or asks for one: the person confirms a code on a page of
-// the centre. What it says goes to standard error.
+// signIn returns the sign-in from the vault, or asks for a new one: the person confirms a code on a page
+// of the centre. It writes its messages to standard error.
 func signIn(ctx context.Context, c *cli.Context, dirs config.Folders) (personSignIn, error) {
 	address, err := findCentre(c, dirs)
 	if err != nil {
@@ -160,7 +160,7 @@ func say(w io.Writer, text string) error {
 	return err
 }
 
-// explainCentre returns an error of the centre in words for a person who answers.
+// explainCentre returns an error of the centre with a text for a person who answers questions.
 func explainCentre(err error) error {
 	refused, ok := errors.AsType[*courier.StatusError](err)
 	if !ok {

@@ -162,11 +162,12 @@ func findTarget(name, server string) (t *target, note string, err error) {
 	return t, note, nil
 }
 
-// noServer is the name of a server that rules name by no name.
+// noServer is the name of a server that no rule names.
 const noServer = "scripted"
 
-// chooseServer returns the server to play as: one that no rule names, if rules let a call of it go by,
-// else the first that rules name and let a call of it go by; and the others of these.
+// chooseServer returns the name under which the hostile server plays. It is noServer if the rules let one
+// of its calls through; otherwise it is the first server that the rules name and let a call through for.
+// others are the further servers of this kind.
 func chooseServer(p *policy.Policy, where string) (server string, others []string) {
 	if _, some := chooseCarrier(p, noServer, where); some {
 		return noServer, nil
@@ -336,8 +337,8 @@ func reportVerdicts(c *cli.Context, t *target, note string, all []verdict) error
 	return err
 }
 
-// writeOutcome lists the attacks with one outcome: one a line if nothing acted on them, with what they
-// do, and the others by what acted on them.
+// writeOutcome lists the attacks with one outcome. An attack that no rule acted on gets a line with its
+// description; the other attacks are grouped by the rules that acted on them.
 func writeOutcome(b *strings.Builder, word, meaning string, all []verdict) {
 	var acts []string
 	names := map[string][]string{}

@@ -34,7 +34,7 @@ const patience = time.Minute
 
 // target is the policy and the server that attacks are played against.
 type target struct {
-	own     bool // it is the policy in force
+	own     bool // the policy is the one in force
 	policy  *config.Loaded
 	server  string
 	carrier carrier

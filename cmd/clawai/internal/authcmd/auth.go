@@ -154,7 +154,7 @@ type signInDoc struct {
 	Expires *time.Time `json:"expires,omitempty"`
 	Renews  bool       `json:"renews"` // there is a refresh token, or the client needs none
 	Scopes  []string   `json:"scopes,omitempty"`
-	Options []string   `json:"options,omitempty"` // of "auth login" that a refresh and a later sign-in keep to
+	Options []string   `json:"options,omitempty"` // options of "auth login" that also apply to a refresh and to later sign-ins
 }
 
 func runList(c *cli.Context) error {

@@ -133,7 +133,7 @@ func runLogin(c *cli.Context) error {
 		return nil
 	}
 	wait := 5 * time.Minute
-	if p.quiet || chosen.Grant == oauth.GrantDevice { // the person walks to another machine
+	if p.quiet || chosen.Grant == oauth.GrantDevice { // the person opens the page on another machine
 		wait = 15 * time.Minute
 	}
 	ctx, cancel := context.WithTimeout(c.Context, wait)
@@ -152,7 +152,7 @@ func runLogin(c *cli.Context) error {
 type person struct {
 	out    io.Writer
 	server *url.URL
-	pastes bool // there is a terminal
+	pastes bool // the person can paste an address, because there is a terminal
 	quiet  bool // no browser is to be opened
 }
 
@@ -187,7 +187,7 @@ func (p *person) ShowPage(page string, device bool) error {
 	return err
 }
 
-// returnAddress returns the address to which a page sends the browser.
+// returnAddress returns the address to which the sign-in page sends the browser back.
 func returnAddress(page string) string {
 	u, err := url.Parse(page)
 	if err != nil {

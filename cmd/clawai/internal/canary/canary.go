@@ -114,11 +114,11 @@ func Run(ctx context.Context, h wrap.Hooks, within time.Duration) Result {
 	return r
 }
 
-// LiveIDs are the clients whose model clawai llm-proxy can stand before, of ClientIDs.
+// LiveIDs are those of ClientIDs that can run behind clawai llm-proxy.
 var LiveIDs = []string{"claude-code", "codex", "gemini", "copilot-cli"}
 
-// RunLive starts the client of these hooks, one of LiveIDs, once, without a hook, behind clawai
-// llm-proxy. program is clawai. The calls are those that llm-proxy has judged.
+// RunLive starts the client of these hooks, one of LiveIDs, once, without a hook but behind clawai
+// llm-proxy. program is the path of clawai. The result is about the calls that llm-proxy has judged.
 func RunLive(ctx context.Context, h wrap.Hooks, program string, within time.Duration) Result {
 	r := Result{Client: h.Row.Client, Verdict: NotRun}
 	before := []string{program, "llm-proxy", "--client", h.Row.HookWord(), "--judge", "all", "--ask", "never", "--"}
@@ -128,7 +128,8 @@ func RunLive(ctx context.Context, h wrap.Hooks, program string, within time.Dura
 	return r
 }
 
-// runClient runs the client behind the words before; nil for a client with its hooks.
+// runClient runs the client once. before are the words of a program that starts the client (clawai
+// llm-proxy); nil for a client with its hooks.
 func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, within time.Duration) (err error) {
 	all := clientTable()
 	c := &all[slices.Index(ClientIDs(), h.Row.Client)]
@@ -142,7 +143,7 @@ func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, w
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.root)) }()
-	if s.root, err = filepath.EvalSymlinks(s.root); err != nil { // the path as the client will write it
+	if s.root, err = filepath.EvalSymlinks(s.root); err != nil { // resolved, because the client will use the path without links
 		return err
 	}
 	model := &scripted.Model{After: s.keepReport}
@@ -176,7 +177,7 @@ func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, w
 	return nil
 }
 
-// withoutHooks returns hooks whose file has none.
+// withoutHooks returns a copy of h whose file is empty, so that the client runs without hooks.
 func (s *site) withoutHooks(h wrap.Hooks) (wrap.Hooks, error) {
 	err := s.writePrivateFile("none/settings.json", []byte("{}"))
 	h.Files = []wrap.HookFile{{Row: h.Row, Path: s.sitePath("none/settings.json"), Real: s.sitePath("none/settings.json")}}
@@ -294,8 +295,8 @@ func (r *Result) readOutcome(s *site, server string) error {
 	return nil
 }
 
-// judgeOutcome sets the verdict. That the denied command did not run proves something only if the
-// same client ran the allowed command. asked is who should have been asked.
+// judgeOutcome sets the verdict. If the denied command did not run, this proves something only if the
+// same client ran the allowed command. asked is the name of the program that should have been asked.
 func (r *Result) judgeOutcome(s *site, asked string, ended error) {
 	switch {
 	case r.Allowed.Ran && r.Allowed.Recorded == "", r.Denied.Ran && r.Denied.Recorded == "":

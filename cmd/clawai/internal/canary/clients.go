@@ -330,7 +330,8 @@ capabilities = ["tool_use"]
 
 `
 
-// movePaths returns state, whose keys are paths, with the folder to in place of a folder of from.
+// movePaths returns state, whose keys are paths. In each key it replaces a folder of from by the folder
+// to.
 func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	all := map[string]any{}
 	for key, value := range state {

@@ -1,5 +1,5 @@
-// Package clientfiles says what of a client is covered by clawai, as the client's own files have it: which
-// servers are behind a proxy, and whether a hook judges its tools.
+// Package clientfiles finds out from a client's own files what clawai covers: which servers are behind a
+// proxy, and whether a hook judges the client's tools.
 package clientfiles
 
 import (
@@ -106,9 +106,9 @@ func filesOf(r *client.Row, rows []catalogue.Row) (own []catalogue.Row) {
 	return own
 }
 
-// IsHooked reports whether the client, where it works in a folder, calls clawai-hook before each of its
-// tools and obeys it. A project's own files may turn hooks off. In a folder that is not known ("")
-// it does not count as hooked.
+// IsHooked reports whether the client calls clawai-hook before each of its tools, and obeys it, when it
+// works in this folder. A project's own files may turn hooks off. For an unknown folder ("") IsHooked
+// returns false.
 func IsHooked(r *client.Row, folder string) bool {
 	judge := wrap.Planner{Program: wrap.FindProgram(), Getenv: os.Getenv}
 	env, err := wrap.SystemEnv()

@@ -6,10 +6,10 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// FoldLines breaks every line of more than n columns at its blanks. The rest continues under
-// the line's last column if it has columns, otherwise two columns further in. A command after a
-// colon stays whole, so that it can be pasted. JSON is broken between its members. n = 0 breaks
-// nothing.
+// FoldLines breaks every line of more than n columns at its blanks. If the text in the line is
+// aligned in columns, the rest continues below the last of these columns; otherwise it is indented
+// by two. A command after a colon stays whole, so that it can be pasted. JSON is broken between its
+// members. n = 0 breaks nothing.
 func FoldLines(text string, n int) string {
 	if n <= 0 {
 		return text

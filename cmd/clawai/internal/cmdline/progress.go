@@ -11,8 +11,9 @@ import (
 // quietTime is how long work may take before its progress is shown.
 const quietTime = time.Second
 
-// ShowProgress shows on standard error what takes long, with the seconds it has taken, until the
-// caller calls done. It shows nothing where standard error is no terminal, or in the first second.
+// ShowProgress shows on standard error the name of long work, with the seconds it has taken, until the
+// caller calls done. It shows nothing if standard error is not a terminal, and nothing in the first
+// second.
 func ShowProgress(what string) (done func()) {
 	if ScreenWidth(os.Stderr) == 0 {
 		return func() {}
@@ -20,8 +21,8 @@ func ShowProgress(what string) (done func()) {
 	return showProgress(os.Stderr, what, os.Getenv("TERM") != "dumb", quietTime)
 }
 
-// showProgress writes to w. On a screen that can, each line replaces the one before, and the last
-// one is removed.
+// showProgress writes to w, at first after every. With replaces, each line replaces the one before, and
+// done removes the last one; otherwise it writes only one line.
 func showProgress(w io.Writer, what string, replaces bool, every time.Duration) (done func()) {
 	stop := make(chan struct{})
 	var ended sync.WaitGroup

@@ -19,7 +19,7 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// refusedError says why a bundle does not count. The bundle before it stays in force.
+// refusedError is the reason why a bundle was refused. The earlier bundle stays in force.
 type refusedError struct{ error }
 
 func (r refusedError) Unwrap() error { return r.error }
@@ -37,8 +37,8 @@ type active struct {
 	src []byte // the signed bytes; nil: no bundle is in force
 }
 
-// readActive returns the bundle in force. A file of it that cannot be read counts as none: the
-// counter of the progress still keeps older bundles out.
+// readActive returns the bundle in force. If its file cannot be read, there is no bundle in force; the
+// counter in the progress file still makes activate refuse older bundles.
 func readActive(state string, keys []string) (a active, b bundle.Bundle) {
 	src, err := config.ReadFile(enrolment.BundleFile(state))
 	if err != nil {
@@ -50,9 +50,9 @@ func readActive(state string, keys []string) (a active, b bundle.Bundle) {
 	return active{Active{Counter: b.Counter}, src}, b
 }
 
-// activate puts a bundle into force: if one of the keys has signed it, if it is not older than the
-// one in force, if its policy loads as a layer here and its fixtures pass. Otherwise it returns a
-// refusedError and changes nothing. Another error is of the disk.
+// activate puts a bundle into force if one of the keys has signed it, it is not older than the bundle
+// in force, its policy loads as a layer here, and its fixtures pass. Otherwise it returns a
+// refusedError and changes nothing. Any other error is an error of the disk.
 func activate(folders config.Folders, src []byte, keys []string) (Active, error) {
 	state := folders.State
 	b, _, err := bundle.Read(src, keys)
@@ -79,7 +79,7 @@ func activate(folders config.Folders, src []byte, keys []string) (Active, error)
 		return Active{}, refusedError{fmt.Errorf("the bundle with the counter %d was refused: %w", b.Counter, err)}
 	}
 	a := Active{Counter: b.Counter, Revision: trial.Rules.Revision(), New: b.Counter != before.Counter}
-	// The signed file comes first: if this process is killed, the next one writes the rules out of it.
+	// The signed file is written first: if this process is killed, the next one can write the rules from it.
 	for _, dir := range []string{enrolment.Folder(state), filepath.Dir(enrolment.PolicyFile(state))} {
 		if err := config.PrivateFolder(dir); err != nil {
 			return Active{}, err
@@ -99,8 +99,8 @@ func hasSameFiles(a, b *bundle.Bundle) bool {
 	return slices.EqualFunc(a.Files, b.Files, func(x, y bundle.File) bool { return x.Name == y.Name && bytes.Equal(x.Text, y.Text) })
 }
 
-// writeRules writes a bundle's policy and packs to where sessions read them, and removes what else is
-// there. changed means that other bytes were there.
+// writeRules writes a bundle's policy and packs into the folder from which sessions read them, and
+// removes all other files of the folder. changed means that a file had other bytes before.
 func writeRules(state string, b *bundle.Bundle) (changed bool, err error) {
 	file := enrolment.PolicyFile(state)
 	dir := filepath.Dir(file)
@@ -109,7 +109,7 @@ func writeRules(state string, b *bundle.Bundle) (changed bool, err error) {
 			return nil
 		}
 		changed = true
-		if fi, err := os.Lstat(path); err == nil && !fi.Mode().IsRegular() { // somebody put a link or a folder there
+		if fi, err := os.Lstat(path); err == nil && !fi.Mode().IsRegular() { // a link or a folder that somebody has put there
 			if err := os.RemoveAll(path); err != nil {
 				return err
 			}
@@ -124,8 +124,8 @@ func writeRules(state string, b *bundle.Bundle) (changed bool, err error) {
 		}
 	}
 	if old, err := config.ReadFile(file); err != nil || !bytes.Equal(old, b.Policy()) {
-		// A running session keeps a layer that has lost rules until it is confirmed. These rules are
-		// whole and signed, so they are.
+		// If a layer has lost rules, running sessions keep the old rules until the new text is confirmed.
+		// This text is complete and signed, so it is confirmed here.
 		if err := config.ConfirmPolicy(state, file, b.Policy()); err != nil {
 			return changed, err
 		}
@@ -148,7 +148,7 @@ func writeRules(state string, b *bundle.Bundle) (changed bool, err error) {
 }
 
 // restoreRules writes the rules of the bundle in force again, if somebody has changed them or a crash
-// has left them half written. changed means that they were other ones.
+// has left them incomplete. changed means that the files differed.
 func restoreRules(state string, keys []string) (a active, changed bool, err error) {
 	a, b := readActive(state, keys)
 	if a.src == nil {
@@ -158,8 +158,8 @@ func restoreRules(state string, keys []string) (a active, changed bool, err erro
 	return a, changed, err
 }
 
-// EndEnrolment ends the enrolment and gives back all that it has changed: the bundle's rules stop
-// counting, also in running sessions. It returns enrolment.ErrNone if the laptop is not enrolled.
+// EndEnrolment ends the enrolment and removes all its effects: the bundle's rules no longer apply, also
+// in running sessions. It returns enrolment.ErrNone if the laptop is not enrolled.
 func EndEnrolment(ctx context.Context, state string) error {
 	file := enrolment.PolicyFile(state)
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,6 @@
-// Package courier carries what a laptop and its team's centre exchange: bundles of rules down, the
-// record up. It runs in a process of its own (clawai enroll sync --stay), never in a session.
+// Package courier exchanges data between a laptop and its team's centre: it fetches bundles of rules, and
+// copies the record to the centre. It runs in its own process (clawai enroll sync --stay), never in a
+// session.
 package courier
 
 import (
@@ -24,11 +25,11 @@ import (
 
 const (
 	requestTimeout = 30 * time.Second
-	maxAnswer      = 4 << 20 // bytes of an answer in JSON; a question may grow by its escapes
+	maxAnswer      = 4 << 20 // largest answer in JSON, in bytes, with room for the escapes of a question
 	maxETag        = 200
 )
 
-// Centre is a team's centre, as a laptop speaks to it.
+// Centre is the client of a team's centre, for a laptop.
 type Centre struct {
 	url, token string // the token is "" before the enrolment
 	http       *http.Client
@@ -49,15 +50,15 @@ func NewCentre(folders config.Folders, address, token string) *Centre {
 // Close closes idle connections.
 func (c *Centre) Close() { c.transport.CloseIdleConnections() }
 
-// StatusError is an answer of the centre that refuses.
+// StatusError is an answer of the centre with an error status.
 type StatusError struct {
 	Code   int
-	Reason string // what the centre says, as it came: a word and its description; "" for nothing
+	Reason string // the centre's reason, unchanged: a word and its description; "" for none
 	Text   string // the description alone, for a person; "" for none
 	held   *enrolment.Held
 }
 
-// Error says what the centre answered, and what to do.
+// Error returns the centre's answer and, if it refuses this laptop, what to do.
 func (e *StatusError) Error() string {
 	why := ""
 	if e.Reason != "" {
@@ -70,7 +71,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the centre answered %d %s%s", e.Code, http.StatusText(e.Code), why)
 }
 
-// Plain returns what the centre says without advice about a laptop, for an answer to a person.
+// Plain returns the centre's reason without advice about the laptop, for a person who answers questions.
 func (e *StatusError) Plain() error {
 	text := e.Text
 	if text == "" {
@@ -86,8 +87,8 @@ func cutText(s string) string {
 	return s
 }
 
-// send sends a request. The caller closes the body of an answer. An answer other than those of ok
-// becomes a *StatusError.
+// send sends a request. The caller must close the body of the answer. An answer whose status is not one
+// of ok becomes a *StatusError.
 func (c *Centre) send(ctx context.Context, method, path string, body []byte, kind string, header http.Header, ok ...int) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -191,7 +192,8 @@ func (c *Centre) AskCode(ctx context.Context, path string, ask enrolment.AskEnro
 	return d, nil
 }
 
-// isTypable reports whether a person can type a code. A text from the centre must not speak to them.
+// isTypable reports whether a code has a harmless form that a person can type. It prevents that the
+// centre shows a text to the person in place of a code.
 func isTypable(code string) bool {
 	return code != "" && len(code) <= 32 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
@@ -241,7 +243,8 @@ type fetched struct {
 	none bool // the centre has no bundle
 }
 
-// fetchBundle asks for the bundle, unless it is the one that etag names; "" names none.
+// fetchBundle fetches the bundle, unless the laptop has it already. etag is the ETag of the bundle that
+// the laptop has; "" for none.
 func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err error) {
 	h := http.Header{}
 	if etag != "" {
@@ -259,7 +262,8 @@ func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err e
 		}
 		return fetched{etag: etag}, nil
 	case http.StatusNotFound:
-		// Another program at this address answers 404, too, and is no sign that the centre is there.
+		// Another program at this address may answer 404 too. Only a body of the centre's form proves that
+		// the centre has answered.
 		var said enrolment.Refusal
 		if err := readAnswer(resp, &said); err != nil {
 			return f, err
@@ -278,7 +282,7 @@ func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err e
 	return f, nil
 }
 
-// SendReport says how this laptop is, and returns what the centre says to it.
+// SendReport sends the state of this laptop, and returns the centre's answer.
 func (c *Centre) SendReport(ctx context.Context, r enrolment.Report) (told enrolment.Told, err error) {
 	err = c.ExchangeJSON(ctx, http.MethodPost, enrolment.StatePath, r, &told)
 	return told, err
@@ -300,8 +304,9 @@ func (c *Centre) askHeld(ctx context.Context, session, segment string) (h enrolm
 	return h, err
 }
 
-// sendPortion sends bytes of a segment that begin at an offset. complete means that nothing follows.
-// If the centre holds another number of bytes than at, it returns that number and moved = true.
+// sendPortion sends bytes of a segment that begin at the offset at. complete means that the segment ends
+// after them. If the centre holds another number of bytes than at, sendPortion returns that number and
+// moved = true.
 func (c *Centre) sendPortion(ctx context.Context, session, segment string, at int64, portion []byte, complete bool) (h enrolment.Held, moved bool, err error) {
 	path := segmentPath(session, segment) + "?at=" + strconv.FormatInt(at, 10)
 	if complete {

@@ -28,34 +28,34 @@ import (
 type Comparison struct {
 	URL        string          `json:"url"`
 	Checkpoint *SeenCheckpoint `json:"checkpoint,omitempty"` // nil: the centre makes none, or it cannot be checked
-	Segments   int             `json:"segments"`             // that the centre holds
-	Proved     int             `json:"proved"`               // of them, that the checkpoint has
-	Bytes      int64           `json:"bytes"`                // that are the same on both sides
+	Segments   int             `json:"segments"`             // number of segments that the centre holds
+	Proved     int             `json:"proved"`               // number of these segments that the checkpoint covers
+	Bytes      int64           `json:"bytes"`                // number of bytes that are the same on both sides
 	Findings   []audit.Finding `json:"findings"`
 	Notes      []audit.Finding `json:"notes"`
 }
 
-// SeenCheckpoint is a checkpoint of the centre whose signature holds.
+// SeenCheckpoint is a checkpoint of the centre with a valid signature.
 type SeenCheckpoint struct {
 	Heads int64     `json:"heads"`
 	Made  time.Time `json:"made"`
 }
 
-// SeenFile keeps the newest checkpoint that this laptop has seen. The centre must prove that each later one
-// continues it.
+// SeenFile returns the path of the file with the newest checkpoint that this laptop has seen. The centre
+// must prove that each later checkpoint continues it.
 func SeenFile(state string) string { return filepath.Join(enrolment.Folder(state), "checkpoint.note") }
 
-// comparer compares the record with the centre.
+// comparer is the state of one comparison of the record with the centre's copy.
 type comparer struct {
 	Comparison
-	c      *Courier
-	dir    string
-	key    string                    // of checkpoints; "": the centre named none
-	is     checkpoint.Checkpoint     // its proofs are checked; without a checkpoint its Size is 0
-	told   map[string]enrolment.Held // what the centre had acknowledged before it was asked
-	local  map[string]audit.Segment
-	named  map[string]bool // by the ledger here; true: removed by the retention
-	atHand map[string]bool // segments that the centre holds
+	c            *Courier
+	dir          string
+	key          string                    // public key of the checkpoints; "": the centre named none
+	newest       checkpoint.Checkpoint     // the newest checkpoint, for checking proofs; its Size is 0 if there is none
+	acknowledged map[string]enrolment.Held // the bytes that the centre had acknowledged before the comparison, by segment
+	local        map[string]audit.Segment
+	inLedger     map[string]bool // segments in the ledger of this laptop; true: the retention has removed it
+	atCentre     map[string]bool // segments that the centre holds
 }
 
 func (m *comparer) find(segment, format string, a ...any) {
@@ -66,7 +66,8 @@ func (m *comparer) note(segment, format string, a ...any) {
 	m.Notes = addFinding(m.Notes, segment, format, a...)
 }
 
-// mostListed is how many findings are listed, and how many notes. A centre could cause any number.
+// mostListed is the largest number of listed findings, and of listed notes, because a centre could cause
+// any number.
 const mostListed = 1000
 
 func addFinding(all []audit.Finding, segment, format string, a ...any) []audit.Finding {
@@ -79,14 +80,15 @@ func addFinding(all []audit.Finding, segment, format string, a ...any) []audit.F
 	return all
 }
 
-// Compare compares this laptop's record with what the centre holds of it. key is the public key of the
-// centre's checkpoints, in the place of the one that the centre named at the enrolment; "" is that one. An
-// error means that the centre or the disk could not be read.
+// Compare compares this laptop's record with the centre's copy. key is the public key of the centre's
+// checkpoints; "" means the key that the centre named at the enrolment. An error means that the centre or
+// the disk could not be read.
 func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
-	m := &comparer{c: c, dir: base.RecordDir(c.folders.State), key: cmp.Or(key, c.joined.CheckpointKey), local: map[string]audit.Segment{}, atHand: map[string]bool{}}
+	m := &comparer{c: c, dir: base.RecordDir(c.folders.State), key: cmp.Or(key, c.joined.CheckpointKey), local: map[string]audit.Segment{}, atCentre: map[string]bool{}}
 	m.URL, m.Findings, m.Notes = c.joined.URL, []audit.Finding{}, []audit.Finding{}
-	// What was acknowledged is read before the centre is asked, and the record after: both only grow.
-	m.told = maps.Clone(c.shipper.held)
+	// The acknowledged sizes are read before the centre is asked, and the record is read after, because
+	// both only grow.
+	m.acknowledged = maps.Clone(c.shipper.held)
 	if err := m.takeCheckpoint(ctx); err != nil {
 		return m.Comparison, err
 	}
@@ -98,8 +100,8 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	if err != nil {
 		return m.Comparison, err
 	}
-	// The ledger is read after the list, so that it names what the retention removes meanwhile.
-	if m.named, err = audit.ListNamed(m.dir); err != nil {
+	// The ledger is read after the list, so that it names the segments that the retention removes meanwhile.
+	if m.inLedger, err = audit.ListNamed(m.dir); err != nil {
 		return m.Comparison, err
 	}
 	for _, s := range list {
@@ -114,7 +116,7 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	return m.Comparison, nil
 }
 
-const centreFile = "the centre" // stands where a finding is of no one segment
+const centreFile = "the centre" // in place of a segment, for a finding that is not about one segment
 
 // takeCheckpoint asks for the newest checkpoint, and checks that it continues the one seen last.
 func (m *comparer) takeCheckpoint(ctx context.Context) error {
@@ -150,15 +152,15 @@ func (m *comparer) takeCheckpoint(ctx context.Context) error {
 		m.find(centreFile, "its checkpoint of %d heads does not continue the one of %d that it signed on %s: its checkpoints were forked or rewritten", is.Size, before.Size, before.Made.Format(time.DateTime))
 		return nil
 	}
-	m.is, m.Checkpoint = is, &SeenCheckpoint{is.Size, is.Made}
+	m.newest, m.Checkpoint = is, &SeenCheckpoint{is.Size, is.Made}
 	if !usable {
-		return nil // it stays, so that the next comparison finds the same
+		return nil // the file is not replaced, so that the next comparison has the same finding
 	}
 	return atomicfile.Write(SeenFile(m.c.folders.State), []byte(newest.Note), atomicfile.Options{Mode: 0o600})
 }
 
-// readSeen reads the checkpoint that this laptop saw last; before the first one it returns the zero value. A
-// damaged one, or one by another key than --gateway-key names, is a finding and not usable.
+// readSeen reads the checkpoint that this laptop saw last; it returns the zero value if it has seen none. A
+// damaged checkpoint, or one with a signature by another key, is a finding and not usable.
 func (m *comparer) readSeen() (was checkpoint.Checkpoint, usable bool, err error) {
 	path := SeenFile(m.c.folders.State)
 	src, err := config.ReadFile(path)
@@ -175,20 +177,21 @@ func (m *comparer) readSeen() (was checkpoint.Checkpoint, usable bool, err error
 	return was, true, nil
 }
 
-// Bounds of how long a centre can keep the command busy, and with how much: half a million segments.
+// Limits of the list of segments, so that a centre cannot keep the command busy for ever. mostPages are
+// enough for half a million segments.
 const (
 	mostPages    = 2500
 	headPatience = 10 * time.Minute
 )
 
-// askHeads asks what the centre holds, and checks the proofs.
+// askHeads asks the centre which segments it holds, and checks their proofs.
 func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, headPatience, fmt.Errorf("the centre took more than %v to list what it holds; try again later", headPatience))
 	defer cancel()
 	after := ""
 	for range mostPages {
 		var page checkpoint.Heads
-		query := url.Values{"size": {strconv.FormatInt(m.is.Size, 10)}}
+		query := url.Values{"size": {strconv.FormatInt(m.newest.Size, 10)}}
 		if after != "" {
 			query.Set("after", after)
 		}
@@ -204,7 +207,7 @@ func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err err
 		for i := range page.Held {
 			h := page.Held[i]
 			m.Segments++
-			m.atHand[h.Segment] = true
+			m.atCentre[h.Segment] = true
 			if m.checkLeaf(&h) {
 				all = append(all, h)
 			}
@@ -217,8 +220,8 @@ func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err err
 	return nil, errors.New("the centre's list of segments does not end")
 }
 
-// checkPage returns an error for a page that a centre of clawai does not send: one that has too much, or
-// segments that are not in their order.
+// checkPage returns an error for a page that a centre of clawai never sends: a page that is too long, or
+// whose segments are not in order.
 func checkPage(page *checkpoint.Heads, after string) error {
 	if len(page.Held) > checkpoint.MostHeld || len(page.Findings) > checkpoint.MostFindings || after != "" && len(page.Findings) > 0 || page.More && len(page.Held) == 0 {
 		return fmt.Errorf("the centre's list of segments is not what a centre of clawai says: a page has %d segments and %d findings; is this its address?", len(page.Held), len(page.Findings))
@@ -233,21 +236,21 @@ func checkPage(page *checkpoint.Heads, after string) error {
 	return nil
 }
 
-// maxName is how long the name of a segment can be at the centre. A wrong name is a finding, and no long text.
+// maxName is the largest length of a segment's name at the centre, in bytes.
 const maxName = 128
 
-// isBounded reports whether a head has a size, and a digest as long as one.
+// isBounded reports whether a head has a valid size, and a digest of the length of a SHA-256.
 func isBounded(h *checkpoint.Head) bool { return h.Size >= 0 && len(h.Digest) == 2*sha256.Size }
 
-// compareSegment compares what the centre holds of a segment with the same segment here, at the end of
-// what the centre holds and at the end of what the checkpoint says.
+// compareSegment compares the centre's copy of a segment with the segment on this laptop. It compares the
+// bytes that the centre holds, and also the bytes that the checkpoint covers.
 func (m *comparer) compareSegment(h *checkpoint.Held) error {
-	if was := m.told[h.Segment]; was.Size > h.Size {
+	if was := m.acknowledged[h.Segment]; was.Size > h.Size {
 		m.find(h.Segment, "the centre acknowledged %d bytes, and holds %d now: it was cut there", was.Size, h.Size)
 	}
 	s, here := m.local[h.Segment]
 	if !here {
-		switch removed, known := m.named[h.Segment]; {
+		switch removed, known := m.inLedger[h.Segment]; {
 		case removed:
 			m.note(h.Segment, "the retention removed it here; the centre holds its %d bytes", h.Size)
 		case known:
@@ -260,13 +263,13 @@ func (m *comparer) compareSegment(h *checkpoint.Held) error {
 	return m.compareBytes(h, s)
 }
 
-// checkLeaf checks the proof of what the checkpoint says of a segment, and reports whether the rest can be
-// compared.
+// checkLeaf checks the proof that the checkpoint covers a segment, and reports whether the segment's bytes
+// can be compared.
 func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 	l := h.Leaf
 	switch {
-	case m.is.Size == 0:
-		h.Leaf = nil // it was said already that there is no checkpoint
+	case m.newest.Size == 0:
+		h.Leaf = nil // takeCheckpoint has reported already that there is no checkpoint
 		return true
 	case l == nil:
 		m.note(h.Segment, "no checkpoint has it yet")
@@ -274,7 +277,7 @@ func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 	}
 	l.Laptop = m.c.joined.Laptop // the centre must prove this laptop's segment, and no other one's
 	switch {
-	case l.Segment != h.Segment || l.Check(m.is) != nil:
+	case l.Segment != h.Segment || l.Check(m.newest) != nil:
 		m.find(h.Segment, "the centre cannot prove what its checkpoint says of it: the database there was changed")
 		return false
 	case l.Size > h.Size:
@@ -283,14 +286,14 @@ func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 		m.find(h.Segment, "the centre signed that it ends at byte %d, and holds %d now: it was lengthened there", l.Size, h.Size)
 	}
 	m.Proved++
-	l.Proof = nil // many proofs take memory
+	l.Proof = nil // not needed any more, and many proofs would take much memory
 	return true
 }
 
-// compareBytes compares the digests of the beginning of a segment here with those of the centre.
+// compareBytes compares the digests of the beginning of a local segment with the centre's digests.
 func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 	ends := []checkpoint.Head{h.Head}
-	if h.Leaf != nil && m.is.Size > 0 && h.Leaf.Size <= h.Size {
+	if h.Leaf != nil && m.newest.Size > 0 && h.Leaf.Size <= h.Size {
 		ends = []checkpoint.Head{h.Leaf.Head, h.Head}
 	}
 	sum, at := sha256.New(), int64(0)
@@ -298,7 +301,7 @@ func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 		for at < end.Size {
 			text, err := audit.ReadPortion(m.dir, s, at, portionSize)
 			if errors.Is(err, os.ErrNotExist) {
-				return nil // the retention has removed it just now
+				return nil // the retention has removed the segment meanwhile
 			}
 			if err != nil && !errors.Is(err, audit.ErrCut) {
 				return err
@@ -329,16 +332,16 @@ func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 	return nil
 }
 
-// findMissing finds segments that the centre had acknowledged and does not hold, and names those that are
-// not there yet.
+// findMissing reports segments that the centre had acknowledged but does not hold now, and notes segments
+// that are not copied yet.
 func (m *comparer) findMissing(list []audit.Segment) {
-	for name, was := range m.told {
-		if was.Size > 0 && !m.atHand[name] {
+	for name, was := range m.acknowledged {
+		if was.Size > 0 && !m.atCentre[name] {
 			m.find(name, "the centre acknowledged %d bytes of it, and holds nothing now: it was dropped there", was.Size)
 		}
 	}
 	for _, s := range list {
-		if _, acknowledged := m.told[s.Name]; IsShipped(s, m.c.joined.Since) && !m.atHand[s.Name] && !acknowledged && s.Size > 0 {
+		if _, acknowledged := m.acknowledged[s.Name]; IsShipped(s, m.c.joined.Since) && !m.atCentre[s.Name] && !acknowledged && s.Size > 0 {
 			m.note(s.Name, "the centre does not have it yet; copy it with: clawai enroll sync")
 		}
 	}

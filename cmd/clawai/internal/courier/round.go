@@ -15,13 +15,13 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// Courier speaks with the centre for this laptop.
+// Courier exchanges data with the centre for this laptop.
 type Courier struct {
 	folders config.Folders
 	joined  enrolment.Enrolment
 	centre  *Centre
 	shipper shipper
-	again   bool // the next poll asks for the bundle, also if it is the one that was looked at last
+	again   bool // the next poll fetches the bundle even if it is the one that was fetched last
 }
 
 // NewCourier returns the courier of an enrolled laptop; enrolment.ErrNone if it is not enrolled.
@@ -36,7 +36,7 @@ func NewCourier(folders config.Folders) (*Courier, error) {
 	c := &Courier{folders: folders, joined: e, centre: NewCentre(folders, e.URL, e.Token)}
 	c.shipper = newShipper(folders.State, e.Since, c.centre)
 	p, err := enrolment.ReadProgress(folders.State)
-	c.again = err != nil || p.Refused != "" // a newer clawai may take what an older one has refused
+	c.again = err != nil || p.Refused != "" // a newer clawai may accept a bundle that an older one has refused
 	return c, nil
 }
 
@@ -46,9 +46,9 @@ func (c *Courier) URL() string { return c.joined.URL }
 // Close closes the connections.
 func (c *Courier) Close() { c.centre.Close() }
 
-// Poll asks the centre for the bundle and puts a new one into force. It keeps what came of that, and
-// says it to the centre. An error means that the centre was not reached, or that the disk failed; a
-// bundle that was refused is no error.
+// Poll asks the centre for the bundle and puts a new one into force. It stores the result on disk, and
+// reports it to the centre. An error means that the centre was not reached, or that the disk failed; a
+// refused bundle is not an error.
 func (c *Courier) Poll(ctx context.Context) (a Active, err error) {
 	unlock, err := enrolment.LockRound(ctx, c.folders.State)
 	if err != nil {
@@ -78,8 +78,8 @@ func (c *Courier) Poll(ctx context.Context) (a Active, err error) {
 	return a, err
 }
 
-// poll is Poll without what is said afterwards. restored means that the rules were changed on this
-// laptop and written again.
+// poll does the work of Poll without the report to the centre. restored means that somebody had changed
+// the rules on this laptop, and that they were written again.
 func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error) {
 	state := c.folders.State
 	if !enrolment.IsEnrolled(state) {
@@ -91,7 +91,8 @@ func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error)
 	}
 	p, err := enrolment.ReadProgress(state)
 	if errors.Is(err, enrolment.ErrDamaged) {
-		// What is lost with it is when the centre was last reached, so an offline rule holds until it is.
+		// The time when the centre was last reached is lost. So an offline rule applies until the centre is
+		// reached again.
 		p = enrolment.Progress{Counter: before.Counter}
 		err = enrolment.ReplaceProgress(state, p)
 	}
@@ -111,7 +112,7 @@ func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error)
 	refused := p.Refused
 	switch {
 	case got.none:
-		got.etag, refused = "", "" // the bundle in force stays: nothing is no bundle
+		got.etag, refused = "", "" // the bundle in force stays, because the centre has no other one
 	case got.src != nil:
 		next, err := activate(c.folders, got.src, c.joined.BundleKeys)
 		no, is := errors.AsType[refusedError](err)
@@ -133,7 +134,8 @@ func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error)
 	})
 }
 
-// report says to the centre how this laptop is, and keeps what the centre says of its owner.
+// report sends the state of this laptop to the centre, and stores the identity of its owner from the
+// answer.
 func (c *Courier) report(ctx context.Context, restored bool) error {
 	p, err := enrolment.ReadProgress(c.folders.State)
 	if err != nil {
@@ -147,7 +149,7 @@ func (c *Courier) report(ctx context.Context, restored bool) error {
 		r.Error = p.ShipError
 	}
 	if r.Sessions, err = audit.CountRunning(base.RecordDir(c.folders.State)); err != nil {
-		r.Sessions = 0 // a record that cannot be read is told of by doctor, and no reason to say nothing
+		r.Sessions = 0 // the report is sent even if the record cannot be read; doctor reports that
 	}
 	told, err := c.centre.SendReport(ctx, r)
 	if err != nil {

@@ -20,10 +20,11 @@ import (
 const (
 	portionSize = 1 << 20  // bytes of one request; larger than any line of the record
 	roundSize   = 16 << 20 // bytes of one round, so that a poll never waits long
-	// After a segment was refused, it is tried again after this time. Others go on meanwhile.
+	// refusedPause is how long a refused segment waits before it is tried again. Other segments are
+	// copied meanwhile.
 	refusedPause = 5 * time.Minute
 	mostMoves    = 3              // how often a centre may name another number of bytes in one round
-	cutPause     = 24 * time.Hour // a segment that was cut does not become whole again
+	cutPause     = 24 * time.Hour // like refusedPause, for a shortened segment, which will not become complete again
 )
 
 // shipper copies the record to the centre.
@@ -31,29 +32,31 @@ type shipper struct {
 	state  string
 	since  time.Time
 	centre *Centre
-	held   map[string]enrolment.Held // what the centre holds, by the name of the segment
+	held   map[string]enrolment.Held // number of bytes that the centre holds of each segment, by its name
 	later  map[string]time.Time      // when to try a refused segment again
 }
 
 func newShipper(state string, since time.Time, centre *Centre) shipper {
 	s := shipper{state: state, since: since, centre: centre, held: map[string]enrolment.Held{}, later: map[string]time.Time{}}
 	if src, err := config.ReadFile(s.file()); err == nil {
-		_ = json.Unmarshal(src, &s.held) // without it, the centre is asked for each segment
+		_ = json.Unmarshal(src, &s.held) // after an error, the centre is asked about each segment
 	}
 	return s
 }
 
-// file keeps what is at the centre, so that a new process does not ask for each segment.
+// file returns the path of the file that stores held, so that a new process need not ask the centre about
+// each segment.
 func (s *shipper) file() string { return filepath.Join(enrolment.Folder(s.state), "shipped.json") }
 
-// IsShipped reports whether a segment is copied to the centre: the sessions that began after the
-// enrolment are, and the calls by agents' hooks of that whole day, which share a segment.
+// IsShipped reports whether a segment is to be copied to the centre. This is so for sessions that began
+// after the enrolment, and for the calls of agents' hooks on the day of the enrolment, which all share
+// one segment.
 func IsShipped(s audit.Segment, since time.Time) bool {
 	return !s.Began.Before(since) || s.Shared && s.Began.Equal(since.UTC().Truncate(24*time.Hour))
 }
 
-// Ship copies what the record has and the centre has not, at most roundSize bytes. more means that
-// there is more to copy now. What came of it is kept for clawai status.
+// Ship copies the bytes of the record that the centre does not have yet, at most roundSize bytes. more
+// means that there are more bytes to copy now. It stores the result for clawai status.
 func (c *Courier) Ship(ctx context.Context) (more bool, err error) {
 	unlock, err := enrolment.LockRound(ctx, c.folders.State)
 	if err != nil {
@@ -73,7 +76,7 @@ func (c *Courier) Ship(ctx context.Context) (more bool, err error) {
 	}
 	p, unread := enrolment.ReadProgress(c.folders.State)
 	if unread == nil && sent == 0 && p.Backlog == backlog && p.ShipError == failed {
-		return false, err // nothing to keep: this runs every few seconds
+		return false, err // nothing has changed; this runs every few seconds, so the file is not written each time
 	}
 	return backlog > 0 && err == nil, errors.Join(err, enrolment.ChangeProgress(c.folders.State, func(p *enrolment.Progress) {
 		if p.Backlog, p.ShipError = backlog, failed; sent > 0 {
@@ -82,8 +85,8 @@ func (c *Courier) Ship(ctx context.Context) (more bool, err error) {
 	}))
 }
 
-// shipRound returns how many bytes it has sent, and how many the centre does not have yet. The error
-// is the first one; a segment that is refused does not keep the others.
+// shipRound copies segments. It returns how many bytes it has sent, and how many the centre does not have
+// yet. err is the first error; a refused segment does not stop the others.
 func (s *shipper) shipRound(ctx context.Context) (sent, backlog int64, err error) {
 	list, err := audit.ListSegments(base.RecordDir(s.state))
 	if err != nil {
@@ -135,7 +138,8 @@ func (s *shipper) shipRound(ctx context.Context) (sent, backlog int64, err error
 	return sent, backlog, err
 }
 
-// shipSegment sends what a segment has and the centre has not, at most size bytes and one portion.
+// shipSegment sends the bytes of a segment that the centre does not have yet. It stops after size bytes;
+// the last portion may exceed this.
 func (s *shipper) shipSegment(ctx context.Context, segment audit.Segment, size int64) (sent int64, err error) {
 	held, known := s.held[segment.Name]
 	if !known {
@@ -151,7 +155,7 @@ func (s *shipper) shipSegment(ctx context.Context, segment audit.Segment, size i
 		}
 		portion, err := audit.ReadPortion(base.RecordDir(s.state), segment, held.Size, portionSize)
 		if errors.Is(err, audit.ErrCut) {
-			// The centre learns where it ends here, and keeps what it has.
+			// Tell the centre that the segment is shorter here. The centre keeps the bytes that it has.
 			_, _, told := s.centre.sendPortion(ctx, segment.Session, segment.Name, min(segment.Size, held.Size-1), nil, true)
 			return sent, cmp.Or(told, err)
 		}

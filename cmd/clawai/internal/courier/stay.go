@@ -13,16 +13,16 @@ import (
 const (
 	// PollEvery is how often the centre is asked for a bundle.
 	PollEvery = 25 * time.Second
-	// ShipEvery is how often the record is looked at for what is new.
+	// ShipEvery is how often new parts of the record are copied.
 	ShipEvery = 3 * time.Second
 
 	lookEvery = 500 * time.Millisecond // how often the process looks whether it is still wanted
-	// After so many polls in a row that did not reach the centre, the process ends. It may have been
-	// started in a client's sandbox, without a network: the next session starts another one.
+	// mostFailures is the number of consecutive failed polls after which the process ends. It may have
+	// been started in a client's sandbox without a network; then the next session starts another one.
 	mostFailures = 4
 )
 
-// Pace is how often a courier that stays works. The zero value means the usual.
+// Pace holds the intervals of Stay. Zero means the usual interval.
 type Pace struct{ Poll, Ship time.Duration }
 
 // Stay polls and ships until no session has run on this laptop for a while, the enrolment has ended,
@@ -47,7 +47,7 @@ func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
 	defer end()
 	go watchWanted(ctx, end, folders.State)
 	if pace.Poll == 0 {
-		// Laptops that were started together do not ask together.
+		// A random interval, so that laptops that were started together do not all poll at the same time.
 		pace.Poll = PollEvery - rand.N(PollEvery/6) //nolint:gosec // no secret
 	}
 	if pace.Ship == 0 {
@@ -56,7 +56,7 @@ func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
 	return c.work(ctx, pace)
 }
 
-// watchWanted waits until the laptop is no longer enrolled or nobody wants the courier, and then
+// watchWanted waits until the laptop is no longer enrolled, or no session has run for a while, and then
 // calls end.
 func watchWanted(ctx context.Context, end func(), state string) {
 	for {

@@ -16,7 +16,7 @@ import (
 // mostAnswers is how many questions are shown.
 const mostAnswers = 200
 
-// answerWords are the ends that a filter may name.
+// answerWords are the results of questions that a filter may name.
 var answerWords = []string{"approved", "denied", "expired"}
 
 // renderAnswers returns the questions that no longer wait, with the time to their answer.

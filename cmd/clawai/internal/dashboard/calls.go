@@ -52,7 +52,7 @@ func (v *Views) newCallFilters(f *filter) *web.Element {
 	return form.Add(newNode("button", "", "Show").Set("type", "submit"))
 }
 
-// mostChoices is how many values a control offers; the text finds the others.
+// mostChoices is how many values a control offers. A person can find the others by the text filter.
 const mostChoices = 200
 
 func newSelect(name, label, chosen string, values []string) *web.Element {
@@ -74,7 +74,7 @@ func newSelect(name, label, chosen string, values []string) *web.Element {
 	return web.NewElement("label", newNode("span", "", label), list)
 }
 
-// newCallList returns calls in rows that open.
+// newCallList returns calls as a list of rows that a person can open.
 func (v *Views) newCallList(calls []overview.Call) *web.Element {
 	list := newNode("ol", "calls")
 	for i := range calls {
@@ -83,7 +83,8 @@ func (v *Views) newCallList(calls []overview.Call) *web.Element {
 	return list
 }
 
-// callWord returns the word of a call: that of its look, or what the record says besides.
+// callWord returns the word of a call: the word of its look or, if the record has a more exact one, that
+// word.
 func callWord(c *overview.Call) string {
 	switch {
 	case c.Word == "allow" && c.Look == view.Asked:
@@ -94,7 +95,7 @@ func callWord(c *overview.Call) string {
 	return c.Word
 }
 
-// newCall returns a call in one row, which opens to everything that is kept of it.
+// newCall returns a call in one row. Opening the row shows all stored details of the call.
 func (v *Views) newCall(c *overview.Call) *web.Element {
 	about := c.About
 	if (c.Look == view.Refused || c.Look == view.Asked) && c.Rule.Text != "" {

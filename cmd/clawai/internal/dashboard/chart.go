@@ -17,8 +17,8 @@ import (
 // stacked are the looks of a bar, from below.
 var stacked = []view.Look{view.Allowed, view.Asked, view.Refused}
 
-// newSVG returns a picture without texts, which fills the width that it has: its texts stand beside
-// it, so that they keep their size.
+// newSVG returns a picture without texts, which is stretched to the available width. Texts are put beside
+// it, because they must not be stretched.
 func newSVG(class string, width, height int, label string) *web.Element {
 	e := newNode("svg", class).Set("viewBox", fmt.Sprintf("0 0 %d %d", width, height)).Set("preserveAspectRatio", "none")
 	if label == "" {
@@ -40,8 +40,8 @@ func listHours(from, to time.Time) (hours []time.Time) {
 	return hours
 }
 
-// newHoursChart returns the calls by hour, stacked by what became of them. A bar leads to the calls of
-// its hour.
+// newHoursChart returns a bar for the calls of each hour, stacked by look. A bar links to the calls of its
+// hour.
 func newHoursChart(s *overview.Sums, f *filter) *web.Element {
 	hours := listHours(f.from, f.now)
 	highest := 1
@@ -80,7 +80,7 @@ func newHoursChart(s *overview.Sums, f *filter) *web.Element {
 	return newNode("div", "chart", newNode("p", "most", "highest: "+numberText(highest)+" in an hour"), bars, axis, newHoursTable(s, hours))
 }
 
-// newHoursTable returns the numbers of the chart, for who cannot see it.
+// newHoursTable returns the numbers of the chart as a table, for people who cannot see the chart.
 func newHoursTable(s *overview.Sums, hours []time.Time) *web.Element {
 	head := web.NewElement("tr", newNode("th", "", "hour").Set("scope", "col"))
 	for _, look := range stacked {
@@ -99,7 +99,8 @@ func newHoursTable(s *overview.Sums, hours []time.Time) *web.Element {
 	return web.NewElement("details", newNode("summary", "", "The numbers as a table"), web.NewElement("table", web.NewElement("thead", head), body))
 }
 
-// newBar returns the parts of a number of calls, as long as they are of the highest number.
+// newBar returns a bar for the calls n, with a part for each look. The full width stands for the number
+// highest.
 func newBar(n overview.Counts, highest int) *web.Element {
 	bar, x := newSVG("portion", 1000, 10, ""), 0.0
 	for _, look := range stacked {
@@ -112,7 +113,8 @@ func newBar(n overview.Counts, highest int) *web.Element {
 	return bar
 }
 
-// newCounts returns the numbers of calls with their marks and words; with all, also those that are 0.
+// newCounts returns the numbers of calls with their marks and words. Numbers that are 0 are left out
+// unless all is true.
 func newCounts(n overview.Counts, all bool) *web.Element {
 	line := newNode("span", "counts")
 	for _, look := range stacked {
@@ -156,7 +158,7 @@ func newRanking(title, none string, s *overview.Sums, look view.Look) *web.Eleme
 // nameOf returns the name of a tool.
 func nameOf(name string) string { return cmp.Or(name, "(further tools)") }
 
-// numberText returns a number with its thousands apart.
+// numberText returns a number with a comma between groups of three digits.
 func numberText(n int) string {
 	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0; at -= 3 {
@@ -165,7 +167,7 @@ func numberText(n int) string {
 	return text
 }
 
-// countText returns a number with its word, the thousands apart.
+// countText returns a number in the form of numberText, with its word.
 func countText(n int, one, several string) string {
 	if n == 1 {
 		return one

@@ -35,7 +35,7 @@ type Views struct {
 // New returns views that follow the record of the model until ctx ends.
 func New(ctx context.Context, q *queue.Queue, model *overview.Overview) *Views {
 	v := &Views{queue: q, model: model, home: model.Home, now: time.Now}
-	// The counting begins behind the latest calls, so that it does not keep the first view waiting.
+	// The counting begins after the latest calls were read, so that it does not delay the first view.
 	go v.latest.Follow(ctx, model, func() { model.StartCounting(ctx) })
 	return v
 }
@@ -108,7 +108,7 @@ func newFacts(pairs ...[2]any) *web.Element {
 	return list
 }
 
-// newEmpty returns what stands where there is nothing to show.
+// newEmpty returns a text for a view that has nothing to show, with a command that helps.
 func newEmpty(text, command string) *web.Element {
 	return newNode("p", "empty", text+" ", newNode("code", "", command))
 }

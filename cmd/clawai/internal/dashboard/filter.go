@@ -14,15 +14,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// hourLayout is how an address names an hour; it has the zone, since an hour comes twice when summer
-// ends.
+// hourLayout is the format of an hour in an address. It has the time zone, because the same hour occurs
+// twice when summer time ends.
 const hourLayout = "2006-01-02T15Z07:00"
 
 // filter holds the selection in the address of a view. A zero field selects everything.
 type filter struct {
 	values   url.Values
 	now      time.Time
-	from     time.Time // of since
+	from     time.Time // beginning of the period of the value "since"
 	hour     time.Time
 	decision view.Look
 	text     string // in lower case
@@ -97,8 +97,8 @@ func (f *filter) with(path, name, value string) string {
 	return page.Address(path, pairs...)
 }
 
-// newFilterLine returns what the address selects beside what the controls of the view show, each
-// with a link that takes it away.
+// newFilterLine returns the selections of the address that the view's controls do not show. Each has a
+// link that removes it.
 func (f *filter) newFilterLine(path string, names ...string) *web.Element {
 	line := newNode("p", "chosen")
 	some := false

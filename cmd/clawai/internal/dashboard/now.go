@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// renderOverview returns what somebody who opens the page wants to know first: what waits, what was
-// refused last, what a session may no longer do; then the calls by hour, and the tools.
+// renderOverview returns the first view of the page: the waiting questions, the last refused call, and
+// what sessions may no longer do; then the calls by hour, and the tools.
 func (v *Views) renderOverview(ctx context.Context, f *filter) (*web.Element, error) {
 	waits, err := v.newWaiting(ctx)
 	if err != nil {
@@ -64,7 +64,8 @@ func newPeriods(f *filter, path string) *web.Element {
 	return line
 }
 
-// newProgress returns how far the record is counted, if it is not yet counted to its end.
+// newProgress returns the latest note about the record. If there is none, it returns how far the record is
+// counted; nil if it is counted completely.
 func (v *Views) newProgress(s *overview.Sums) *web.Element {
 	if note := v.newRecordNote(); note != nil {
 		return note
@@ -79,7 +80,7 @@ func (v *Views) newProgress(s *overview.Sums) *web.Element {
 	return newNode("p", "note", text)
 }
 
-// newRecordNote returns what was said last about the record; nil for nothing.
+// newRecordNote returns the latest note about the record, such as a fault; nil for none.
 func (v *Views) newRecordNote() *web.Element {
 	note := v.latest.Note()
 	if note == "" {
@@ -88,7 +89,7 @@ func (v *Views) newRecordNote() *web.Element {
 	return newNode("p", "trouble", strings.ToUpper(note[:1])+note[1:]+".")
 }
 
-// newPolicyFault returns what it means that the policy does not load; nil if it loads.
+// newPolicyFault returns a text about a policy that does not load; nil if it loads.
 func (v *Views) newPolicyFault() *web.Element {
 	if fault := v.model.PolicyFault(); fault != "" {
 		return newNode("p", "trouble", newNode("strong", "", "The policy does not load: "), fault)
@@ -100,7 +101,7 @@ func newCard(look view.Look, title string, children ...any) *web.Element {
 	return newNode("section", "card "+look.Word(), append([]any{newNode("h2", "", title)}, children...)...)
 }
 
-// newWaiting returns what waits for an answer.
+// newWaiting returns the questions that wait for an answer.
 func (v *Views) newWaiting(ctx context.Context) (*web.Element, error) {
 	pending, err := v.queue.Pending(ctx)
 	if err != nil {
@@ -120,7 +121,7 @@ func (v *Views) newWaiting(ctx context.Context) (*web.Element, error) {
 	return card.Add(newNode("p", "", newLink("/", "Answer").Set("class", "do"))), nil
 }
 
-// requestTitle returns a request as one sentence: who wants what.
+// requestTitle returns a request as one sentence: which server wants to do what.
 func (v *Views) requestTitle(r *queue.Request) string {
 	if r.Damage == nil {
 		if q, err := view.NewQuestion(r.Calls, view.Options{Server: r.Server, Reply: r.IsReply(), Home: v.home}); err == nil {
@@ -130,7 +131,7 @@ func (v *Views) requestTitle(r *queue.Request) string {
 	return "A call that cannot be shown"
 }
 
-// newRefused returns what was refused last.
+// newRefused returns the last refused call.
 func (v *Views) newRefused() *web.Element {
 	last, _ := v.latest.List(1, func(c *overview.Call) bool { return c.Look == view.Refused })
 	if len(last) == 0 && !v.latest.IsComplete() {
@@ -146,7 +147,7 @@ func (v *Views) newRefused() *web.Element {
 		newNode("p", "", newTime(c.Time, v.now()), " · ", newLink(page.Address("/calls", "decision", "refused"), "All refused")))
 }
 
-// newTime returns a time of the clock, with its day if that is not today.
+// newTime returns a time of day, with the day if it is not today.
 func newTime(at, now time.Time) *web.Element {
 	at, layout := at.Local(), "15:04:05"
 	if at.Format(time.DateOnly) != now.Format(time.DateOnly) {

@@ -54,8 +54,9 @@ func (v *Views) renderRules(_ context.Context, f *filter) (*web.Element, error) 
 	return body, nil
 }
 
-// splitRules returns the rules of the policy that decided calls, those that did not, what else
-// decided calls, and the number of rules that decide none.
+// splitRules returns the rules of the policy that decided calls (used), those that did not (never), the
+// rules that decided calls but are not in the policy any more (gone), and the number of rules that cannot
+// decide calls.
 func splitRules(p *policy.Policy, counted map[overview.Rule]overview.Used) (used, never, gone []usedRule, replies int) {
 	known := map[overview.Rule]bool{}
 	if p != nil {

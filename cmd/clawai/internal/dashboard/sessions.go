@@ -97,8 +97,7 @@ func closureLook(c overview.Closure) view.Look {
 // mostSteps is how many calls of one session are shown.
 const mostSteps = 300
 
-// renderTimeline returns one session from its first call to its last. What it has seen colours all
-// that follows.
+// renderTimeline returns one session from its first call to its last. Each label colours all later rows.
 func (v *Views) renderTimeline(ctx context.Context, f *filter) (*web.Element, error) {
 	want := f.get("session")
 	all, err := v.model.LoadSessions(ctx)
@@ -141,7 +140,7 @@ func newClosures(s *overview.Session, home string) *web.Element {
 	return list
 }
 
-// timeline is a session in order: its calls, and between them what it has seen.
+// timeline is a session in order of time: its calls, and between them the first sights of labels.
 type timeline struct {
 	lanes []string // labels, in their order
 	since map[string]time.Time
@@ -153,7 +152,7 @@ type step struct {
 	at    time.Time
 	call  *overview.Call
 	label string
-	from  string // where the label is from; foreign
+	from  string // the source of the label; foreign
 }
 
 func newTimeline(s *overview.Session, calls []overview.Call) *timeline {
@@ -178,8 +177,8 @@ func newTimeline(s *overview.Session, calls []overview.Call) *timeline {
 // has reports whether a label was seen at a time.
 func (t *timeline) has(word string, at time.Time) bool { return !t.since[word].After(at) }
 
-// isTrifecta reports whether by a time the session has read what strangers write and seen what is
-// private: with a way out it could now carry that there.
+// isTrifecta reports whether, at a time, the session had read texts of strangers and also private data.
+// Then it could send the private data out if it had a way out.
 func (t *timeline) isTrifecta(at time.Time) bool {
 	words := []string{}
 	for _, word := range t.lanes {
@@ -190,8 +189,9 @@ func (t *timeline) isTrifecta(at time.Time) bool {
 	return slices.Contains(words, "untrusted") && (slices.Contains(words, "private") || slices.Contains(words, "secret"))
 }
 
-// newPicture returns the session on one line: a lane for each label, which is filled from its first
-// sight on, and the calls. A call stands the higher, the more was said against it.
+// newPicture returns a picture of the session: a lane for each label, which is filled from the first
+// sight of the label on, and a lane with the calls. The bar of an allowed call is the lowest, that of a
+// refused call the highest.
 func (t *timeline) newPicture() *web.Element {
 	if len(t.steps) == 0 {
 		return nil

@@ -79,8 +79,8 @@ func runCanary(ctx context.Context, h wrap.Hooks, why string) []finding {
 	return all
 }
 
-// liveHooks returns the row of a client whose model clawai llm-proxy can stand before, with the files
-// that could lead it elsewhere.
+// liveHooks returns the row of a client that can run behind clawai llm-proxy, with the files that could
+// lead the client to another address.
 func liveHooks(p *machine, name string) (h wrap.Hooks, err error) {
 	if p.foldersErr != nil {
 		return h, p.foldersErr

@@ -137,7 +137,7 @@ func checkPolicy(p *machine) []finding {
 	return all
 }
 
-// policyFix returns what mends a policy that does not load.
+// policyFix returns the advice for a policy that does not load.
 func policyFix(err error) string {
 	if strings.Contains(err.Error(), base.UpdateAdvice) {
 		return "clawai policy update"
@@ -170,7 +170,7 @@ func checkLayers(p *machine) []finding {
 	return all
 }
 
-// checkCentre reports how the enrolment at a team's centre stands. It reports nothing for a laptop
+// checkCentre returns findings about the enrolment at a team's centre. It returns nothing for a laptop
 // that is not enrolled.
 func checkCentre(p *machine) []finding {
 	if p.foldersErr != nil {

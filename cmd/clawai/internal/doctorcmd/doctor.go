@@ -36,7 +36,7 @@ type health string
 const (
 	healthy  health = "ok"
 	doubtful health = "warning" // works, but may surprise
-	broken   health = "broken"  // something of the product does not work or does not protect
+	broken   health = "broken"  // a part of clawai does not work or does not protect
 )
 
 // finding is one result of a check.

@@ -40,11 +40,11 @@ func checkRemote(p *machine) (all []finding) {
 	return all
 }
 
-// describeServers says how each remote server of the hub would be reached.
+// describeServers returns findings about how each remote server of the hub would be reached.
 func describeServers(p *machine, n egress.Network) (all []finding) {
 	hub, err := config.LoadHub(p.folders, os.LookupEnv)
 	if err != nil {
-		return nil // the checks of the hub's commands say it
+		return nil // the commands of the hub report this error
 	}
 	for _, s := range hub.Servers {
 		u, err := url.Parse(s.URL)

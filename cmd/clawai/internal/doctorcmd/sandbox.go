@@ -27,7 +27,7 @@ import (
 )
 
 // checkSandboxes builds the sandbox of each server that has one, around a program that does
-// nothing, and says what it holds here.
+// nothing. It reports which restrictions work on this machine.
 func checkSandboxes(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return nil
@@ -57,7 +57,8 @@ func checkSandboxes(p *machine) (all []finding) {
 	return all
 }
 
-// checkOtherCages says which servers have a sandbox by their client's file or by their own command.
+// checkOtherCages returns findings about servers whose sandbox comes from their client's file or from
+// their own command.
 func checkOtherCages(p *machine, loaded *config.Loaded, f *wrapcmd.Found) (all []finding) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {
@@ -72,7 +73,8 @@ func checkOtherCages(p *machine, loaded *config.Loaded, f *wrapcmd.Found) (all [
 	return dropTwice(all)
 }
 
-// describeOwnCage describes a server whose own command shuts it in. clawai judges its calls all the same.
+// describeOwnCage describes a server whose own command starts it in a sandbox. clawai still judges its
+// calls.
 func describeOwnCage(name, within string, caged bool) finding {
 	if caged {
 		return finding{Health: doubtful, Text: fmt.Sprintf("%q is run by %s, which makes a cage of its own, and it has a sandbox of clawai's, in which no other can be made", name, within),
@@ -93,7 +95,7 @@ func tryClientSandbox(p *machine, loaded *config.Loaded, who string, e client.En
 	return trySandbox(e.Name, plan, err)
 }
 
-// checkInstalled says what is installed of a server that a launcher downloads.
+// checkInstalled returns findings about the installation of a server that a launcher downloads.
 func checkInstalled(p *machine, f *wrapcmd.Found, name string, plan *cage.Plan) (all []finding) {
 	store, shown := installed.NewStore(p.folders.State), cmdline.Quote([]string{name})
 	for i := range f.Places {
@@ -123,7 +125,8 @@ func checkInstalled(p *machine, f *wrapcmd.Found, name string, plan *cage.Plan) 
 	return dropTwice(all)
 }
 
-// dropTwice returns the findings without those that another entry of the same server gave.
+// dropTwice returns the findings without repetitions, because several entries of one server give the same
+// finding.
 func dropTwice(all []finding) (rest []finding) {
 	for _, one := range all {
 		if !slices.ContainsFunc(rest, func(o finding) bool { return o.Text == one.Text }) {
@@ -161,7 +164,8 @@ func trySandbox(name string, plan *cage.Plan, err error) (all []finding) {
 // shownHosts is how many hosts of a server are named.
 const shownHosts = 5
 
-// refusedHosts says which hosts a server asked for in the last week and its sandbox does not open.
+// refusedHosts returns a finding about hosts that a server asked for in the last week and that its
+// sandbox refused.
 func refusedHosts(p *machine, name string, plan *cage.Plan) (all []finding) {
 	if plan == nil {
 		return nil

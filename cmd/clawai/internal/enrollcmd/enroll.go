@@ -130,7 +130,7 @@ func runEnroll(c *cli.Context) error {
 	return syncNow(ctx, out, folders, true)
 }
 
-// whatItMeans says before the enrolment what it changes.
+// whatItMeans is the text, shown before the enrolment, about what the enrolment changes.
 const whatItMeans = `Enrolled, this laptop
   - takes the centre's rules, if they are signed. They only tighten yours: what you deny or are asked
     about stays so.
@@ -156,7 +156,7 @@ func runSync(c *cli.Context) error {
 	defer stop()
 	pace := courier.Pace{Poll: c.Duration("poll-every"), Ship: c.Duration("ship-every")}
 	if c.Bool("stay") {
-		enrolment.WantSync(folders.State, time.Now()) // whoever starts it by hand wants it
+		enrolment.WantSync(folders.State, time.Now()) // a person has started it by hand, so it is wanted
 		return courier.Stay(ctx, folders, pace)
 	}
 	if pace != (courier.Pace{}) {
@@ -165,9 +165,9 @@ func runSync(c *cli.Context) error {
 	return syncNow(ctx, cmdline.ProseWriter(c.App.Writer), folders, false)
 }
 
-// syncNow asks for the bundle and copies the record once, and says what came of it. fresh means that
-// the laptop was enrolled just now: then a process that stays is started, and a centre that fails is
-// no error of the enrolment.
+// syncNow asks for the bundle and copies the record once, and prints the result. fresh means that the
+// laptop was enrolled just now: then it also starts a process that stays, and a failure of the centre is
+// not an error of the enrolment.
 func syncNow(ctx context.Context, out io.Writer, folders config.Folders, fresh bool) error {
 	c, err := courier.NewCourier(folders)
 	if err != nil {
@@ -204,12 +204,12 @@ func syncNow(ctx context.Context, out io.Writer, folders config.Folders, fresh b
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	if fresh && enrolment.WantSync(folders.State, time.Now()) {
-		_ = enrolment.StartSync(folders.State) // for sessions that run already; the next session tries it again
+		_ = enrolment.StartSync(folders.State) // for sessions that run already; after an error, the next session tries again
 	}
 	return nil
 }
 
-// goodbyePatience limits how long the centre is waited for when the enrolment ends.
+// goodbyePatience is how long the command waits for the centre when the enrolment ends.
 const goodbyePatience = 5 * time.Second
 
 func runUnenroll(c *cli.Context) error {

@@ -1,5 +1,5 @@
-// Package gatewaycmd is clawai gateway. It hands its words over to the program clawai-gateway, which
-// clawai itself does not link.
+// Package gatewaycmd implements "clawai gateway". It starts the program clawai-gateway with the same
+// words, because clawai itself does not link the code of the centre.
 package gatewaycmd
 
 import (
@@ -26,7 +26,7 @@ func Command() *cli.Command {
 	}
 }
 
-// findProgram returns the path of clawai-gateway: beside the file of this program.
+// findProgram returns the path of clawai-gateway, which lies in the folder of this program.
 func findProgram() (string, error) {
 	self, err := os.Executable()
 	if err == nil {

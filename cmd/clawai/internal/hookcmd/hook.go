@@ -71,7 +71,7 @@ func runHook(c *cli.Context) error {
 	return nil
 }
 
-// keepPrompt stores the user's prompt with the flow of the session.
+// keepPrompt stores the user's prompt with the labels of the agent's session.
 func keepPrompt(line *program.Line, session, said string) error {
 	files := line.BaseFiles("")
 	folders, err := files.FindFolders()
@@ -81,8 +81,8 @@ func keepPrompt(line *program.Line, session, said string) error {
 	return flow.HearIn(folders.State, session, said)
 }
 
-// clearSession deletes the labels of what a client's session has seen, after the client has started
-// a new session with the same id. It returns the result for the record.
+// clearSession deletes the labels of a client's session after the client has started a new session in
+// its place. It returns the result as a text for the record.
 func clearSession(state, session string) string {
 	if err := flow.CheckStarter(); err != nil {
 		return "what the session has seen stays: " + err.Error()

@@ -17,9 +17,9 @@ type Advice struct {
 	Leaks []Leak
 }
 
-// Advise returns messages about leaks, the parameter ways. level is the policy's level for flow.
-// bare means that a server that takes part in a leak runs without the proxy. unknown are the servers about which nothing is known; open are
-// known servers without a table in the policy.
+// Advise returns messages about the leaks in ways. level is the policy's level for flow. bare means that
+// a server that takes part in a leak runs without the proxy. unknown are the servers about which nothing
+// is known; open are known servers without a table in the policy.
 func Advise(ways []Leak, bare bool, level policy.Level, unknown, open []string) (all []Advice) {
 	text := cmdline.CountText(len(ways), "1 way", "%d ways") + " in which a stranger's text could make the agent send out your private data"
 	switch {

@@ -59,8 +59,8 @@ func (p *pick) offerTool(tool string, class int) {
 	}
 }
 
-// reachOf returns the reach of a server. What the owner says about a tool in the policy comes
-// first, then what is known about the tool, as for calls.
+// reachOf returns the reach of a server. As for calls, the owner's statements about a tool in the policy
+// come before the built-in knowledge about it.
 func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
 	for _, tool := range s.Known.ListTools() {
 		if p != nil {
@@ -68,7 +68,7 @@ func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
 		}
 		r.addTool(tool)
 	}
-	if s.Known == nil && p != nil { // all that is known are the policy's tables for it
+	if s.Known == nil && p != nil { // only the policy's tables describe the server
 		for _, t := range p.TrustTables() {
 			if t.Server == s.Name {
 				r.addTool(flow.Tool{Name: strings.TrimSpace(t.Tool + " tools"), Traits: t.Traits, Decides: t.Decides})
@@ -83,7 +83,7 @@ func (r *reach) addTool(tool flow.Tool) {
 	if max(t.PublicSource, t.SecretData, t.PublicSink, t.DangerousWrites) == policy.Forbidden {
 		return
 	}
-	reads := 0 // 1 for a tool that also writes: people know a server by the tools that only read
+	reads := 0 // 1 for a tool that also writes; a tool that only reads is preferred, because people know it better
 	if t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes {
 		reads = 1
 	}

@@ -81,8 +81,8 @@ func runLock(c *cli.Context) error {
 	return writeLock(c, path, was, old, found)
 }
 
-// lockPath returns the path of the lock: beside the project's policy, in the nearest folder
-// upwards that has a .clawai.
+// lockPath returns the path of the lock file: given, or the file beside the project's policy, in the
+// nearest folder upwards that has a .clawai.
 func lockPath(given string) (string, error) {
 	if given != "" {
 		return given, nil

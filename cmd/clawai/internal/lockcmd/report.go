@@ -204,8 +204,8 @@ func renderCounts(s *pin.SelfDescription) string {
 	return strings.Join(all, ", ")
 }
 
-// TellChanges prints what a server lists that it did not list before. It returns how many of the
-// changes somebody has to look at.
+// TellChanges prints the changes in a server's lists. looks is the number of changes that somebody has to
+// look at.
 func TellChanges(c *cli.Context, name string, was, is *pin.SelfDescription) (looks int, err error) {
 	found := []outcome{{name: name, is: *is, differences: pin.Lock{name: *was}.CompareServer(name, is)}}
 	for _, d := range found[0].differences {

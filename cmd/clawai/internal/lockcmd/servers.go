@@ -30,7 +30,7 @@ type server struct {
 	name      string
 	args, env []string             // command and environment that start it
 	start     []string             // command as the lock stores it
-	sandbox   []string             // what its entry carries of its client's sandbox
+	sandbox   []string             // the client's sandbox in its entry, in the form of clienttable.Read
 	err       error                // reason why it cannot be asked
 	seen      *pin.SelfDescription // its list as a proxy has seen it; nil: ask the server
 }
@@ -147,7 +147,7 @@ func sharedWords(words []string) []string {
 // hidden replaces a secret.
 const hidden = "[secret]"
 
-// isSecretOption reports whether an option of that name keeps its value secret.
+// isSecretOption reports whether the value of an option with this name is a secret.
 func isSecretOption(flag, value string) bool {
 	src, err := json.Marshal(map[string]string{strings.TrimLeft(flag, "-"): value})
 	return err == nil && strings.Contains(string(redact.ScrubJSON(src)), "[redacted:")
@@ -200,7 +200,7 @@ func (s *server) listServer(ctx context.Context) (pin.SelfDescription, error) {
 		return is, err
 	}
 	words := s.start
-	if start.Files != nil { // the lock says which version it is
+	if start.Files != nil { // the lock contains the version
 		words = servers.PinVersion(words, start.Files.Version)
 	}
 	return list.Describe(words)

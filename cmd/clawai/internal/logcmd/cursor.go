@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/internal/state/audit"
 )
 
-// cursor says how far an export has got: for each session, the number of the last record that was
-// delivered. The zero value has no file and remembers nothing.
+// cursor holds the progress of an export: for each session, the number of the last delivered record. The
+// zero value has no file and remembers nothing.
 type cursor struct {
 	path  string
 	taken cursorFile
@@ -27,8 +27,8 @@ type cursorFile struct {
 	Sessions map[string]uint64 `json:"sessions"` // number of the last record that was taken
 }
 
-// openFile reads a cursor from a file, which need not exist, and locks the file. Sessions that the
-// record has no longer are forgotten.
+// openFile reads a cursor from a file, which need not exist, and locks the file. It forgets sessions that
+// are no longer in the record.
 func (c *cursor) openFile(path, dir string) (release func(), err error) {
 	unlock, err := atomicfile.Lock(path)
 	if err != nil {

@@ -121,8 +121,8 @@ func logExplain(c *cli.Context) error {
 	return cmdline.WriteProse(c.App.Writer, explainMarks, func(w io.Writer) error { return r.printComparison(w, e, c.Bool("all")) })
 }
 
-// ExplainDecision returns what log explain prints of a decision in the record of a folder, by the
-// owner's policy: the decisions then and now, and what the rules say.
+// ExplainDecision returns the output of log explain for a recorded decision, with the owner's policy: the
+// decisions then and now (why), and the answer of each rule (rules). dir is the folder of the record.
 func ExplainDecision(dir string, entry *event.Entry) (why, rules []string, err error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -146,7 +146,7 @@ func ExplainDecision(dir string, entry *event.Entry) (why, rules []string, err e
 	return why, splitLines(body.String()), nil
 }
 
-// newReplyDoc returns what the record has of a reply; nil if no rule looked at it.
+// newReplyDoc returns the record's data about a reply; nil if no rule looked at the reply.
 func newReplyDoc(e *event.Entry) *replyDoc {
 	if e == nil || e.Stage == "" {
 		return nil
@@ -158,7 +158,8 @@ func newReplyDoc(e *event.Entry) *replyDoc {
 	return d
 }
 
-// printReply writes what became of the answer to a call, and how the next one is released.
+// printReply writes whether the answer to a call was withheld, released or altered, and how a person can
+// release the next one.
 func (d *replyDoc) printReply(w io.Writer) {
 	what := "was withheld"
 	switch {

@@ -104,13 +104,13 @@ func exportFilter(c *cli.Context, now time.Time) (audit.Filter, error) {
 	return f, nil
 }
 
-// bareAddress matches what is probably meant as an address and not as a file.
+// bareAddress matches a text (HOST:PORT) that is probably meant as an address, not as a file.
 var bareAddress = regexp.MustCompile(`^[^/\\\\]+:[0-9]+$`)
 
 // findDestination parses --to. The function that it returns opens the destination.
 func findDestination(c *cli.Context, form export.Form, note func(string)) (func() (deliver.Sink, error), error) {
 	to, source := c.String("to"), export.Source{Version: cmdline.ReleaseVersion()}
-	source.Host, _ = os.Hostname() // without a name, events say none
+	source.Host, _ = os.Hostname() // after an error, events have no host name
 	folders, err := config.ReadFolders()
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func openLines(to string, form export.Form, source export.Source, out io.Writer)
 		return nil, cmdline.Usagef("--to: %v", err)
 	}
 	lines.To = file
-	// An export that was killed may have left half a line.
+	// An export that was killed may have left an incomplete line at the end.
 	last := make([]byte, 1)
 	if fi, err := file.Stat(); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 {
 		if _, err := file.ReadAt(last, fi.Size()-1); err == nil && last[0] != '\n' {
@@ -217,7 +217,8 @@ type exporter struct {
 
 func (x *exporter) note(text string) { fmt.Fprintf(x.warn, "clawai: %s\n", term.VisibleText(text)) }
 
-// verifyRecord reports what log verify finds. The export goes on: what is sound is of use.
+// verifyRecord reports the findings of log verify. The export continues, because the sound records are
+// still useful.
 func (x *exporter) verifyRecord() error {
 	report, err := audit.Verify(x.dir, "", audit.Retention{})
 	if err != nil {
@@ -294,7 +295,8 @@ func (x *exporter) countDamage(records iter.Seq2[event.Entry, error]) iter.Seq2[
 	}
 }
 
-// queueEntry completes a record from its call and queues it, unless it is not wanted or was taken earlier.
+// queueEntry completes a record with data of its call and queues it, unless the filter does not select it
+// or an earlier export has delivered it.
 func (x *exporter) queueEntry(ctx context.Context, e *event.Entry, queue chan<- *event.Entry) error {
 	wanted := x.filter.Takes(e) || x.calls.has(e.Ref)
 	if wanted && e.Kind == event.Decision {
@@ -316,10 +318,10 @@ func (x *exporter) queueEntry(ctx context.Context, e *event.Entry, queue chan<- 
 	}
 }
 
-// graceTime is how long the delivery of what was read may take after the user has ended the command.
+// graceTime is how long the delivery of queued records may take after the user has ended the command.
 const graceTime = 5 * time.Second
 
-// deliverAll delivers what is queued, together what came together.
+// deliverAll delivers the queued records. It delivers records that wait at the same time together.
 func (x *exporter) deliverAll(ctx context.Context, queue <-chan *event.Entry) error {
 	sending, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
@@ -397,7 +399,7 @@ func sizeOf(call *event.Entry) (n int) {
 	return n
 }
 
-// complete writes into a record what it leaves out and its call has.
+// complete fills in the fields that a record leaves out, from the record of its call.
 func (k *knownCalls) complete(e *event.Entry) {
 	call := k.calls[e.Ref]
 	if e.Ref == "" || call == nil {

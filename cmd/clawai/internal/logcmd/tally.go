@@ -146,8 +146,8 @@ func (t *tally) countReply(e *event.Entry) {
 	}
 }
 
-// replyTimes counts reply times by steps: each step is longer than the one before by an eighth,
-// from 1 ms on. So the error of the median is at most 6 %, for any number of replies.
+// replyTimes counts reply times in steps. The first step begins at 1 ms, and each step is longer by an
+// eighth than the step before. So the error of the median is at most 6 %, for any number of replies.
 type replyTimes struct {
 	n                 int
 	shortest, longest time.Duration

@@ -65,7 +65,7 @@ func verifyLog(c *cli.Context) error {
 	return err
 }
 
-// verifyAtCentre compares the record with what the team's centre holds of it.
+// verifyAtCentre compares the record with the copy at the team's centre.
 func verifyAtCentre(c *cli.Context) error {
 	if c.IsSet("head") {
 		return cmdline.Usagef("--head is for the record alone; run the command once with it, and once with --gateway")

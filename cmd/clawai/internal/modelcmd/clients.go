@@ -37,8 +37,8 @@ func findAddress(id, program string) (*client.ModelRow, error) {
 	return nil, fmt.Errorf("which client is %s? Name it: --client %s", name, strings.Join(ids, " | --client "))
 }
 
-// leadClient returns the words of the command and the variable that lead the client to our address, and
-// the address of the service.
+// leadClient returns the words for the client's command, and the variable for its environment, that make
+// the client use our address. to is the address of the real service.
 func leadClient(row *client.ModelRow, ours, upstream string) (words, env []string, to *url.URL, err error) {
 	for _, name := range row.Elsewhere {
 		if v := os.Getenv(name); v != "" && v != "0" && v != "false" {
@@ -70,8 +70,8 @@ func leadClient(row *client.ModelRow, ours, upstream string) (words, env []strin
 	return words, env, to, err
 }
 
-// readAddress returns where the client's own file has the address of its service, and that address: what
-// stood there before clawai wrap --llm, or else the client's own.
+// readAddress returns the place of the service's address in the client's own file, and the address of the
+// real service: the one that the file had before clawai wrap --llm, or else the client's default.
 func readAddress(row *client.ModelRow) (a client.ModelAddress, service string, err error) {
 	env, err := wrap.SystemEnv()
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	"github.com/clawai/clawai/proxy/model"
 )
 
-// coversFor is how long what a client's files say of its cover is believed.
+// coversFor is how long the result of reading a client's files is used before they are read again.
 const coversFor = 5 * time.Second
 
-// newCovers returns the function that tells who else judges a call that was asked for over a connection of
-// the client. Without hooks only proxies judge; the calls of another program than the client are uncovered.
+// newCovers returns a function that finds the other transport that judges a call. address is the address
+// of the connection that the call came on. If hooks is false, hooks do not count. Calls of another program
+// than the client are uncovered.
 func newCovers(row *client.Row, project string, hooks bool, from *peers) func(address string, req *client.Request) model.Cover {
 	var mu sync.Mutex
 	var read time.Time

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// hookSwitch lists what may turn a client's hooks off for one run.
+// hookSwitch lists the options and variables that may turn a client's hooks off for one run.
 type hookSwitch struct {
 	options   []string
-	variables []string // set to anything but nothing, 0 and false
-	homes     []string // these lead the client to other settings than those that clawai reads, if they differ
+	variables []string // they turn hooks off unless they are empty, 0 or false
+	homes     []string // variables that name the client's settings; with other values than ours, clawai has read other settings
 }
 
 // hookSwitches holds the switches, by client.
@@ -32,8 +32,8 @@ var hookSwitches = map[string]hookSwitch{
 	},
 }
 
-// changesHooks reports whether the command of a client, or its environment, may turn its hooks off. A
-// word with blanks may be a command for a shell.
+// changesHooks reports whether the command of a client, or its environment, may turn its hooks off. It
+// also searches inside words with blanks, because such a word may be a command for a shell.
 func changesHooks(id string, command, env []string) bool {
 	off := hookSwitches[id]
 	for _, word := range command {
@@ -52,7 +52,7 @@ func changesHooks(id string, command, env []string) bool {
 func endsWord(c rune) bool { return strings.ContainsRune(" \t\r\n'\"`;&|()", c) }
 
 // isOption reports whether a word is an option, perhaps with its value. The value of a short option may
-// follow without a mark.
+// follow without a separator.
 func isOption(word, option string) bool {
 	if len(option) == len("-c") {
 		return strings.HasPrefix(word, option)

@@ -16,24 +16,25 @@ import (
 	"github.com/clawai/clawai/proxy/hook/client"
 )
 
-// peers knows the processes that have connected. A program that a client starts, such as a script with an
-// agent of its own, has the client's address from it, and none of the client's hooks.
+// peers identifies the processes that have connected. A client may start another program, such as a script
+// with its own agent. This program inherits our address from the client, but does not run the client's
+// hooks.
 type peers struct {
 	own netip.AddrPort // our address
 
-	mu      sync.Mutex          // guards the fields below; who starts the client holds it until root is known
+	mu      sync.Mutex          // guards the fields below; start holds it until root is known
 	root    string              // the key of the process that was started here; "" for none
-	words   []string            // what leads that process to us, in its command
-	all     map[string]peer     // by the address of their connection
-	clients map[string][]string // the programs of those that no client has started, by their keys
+	words   []string            // the words in that process's command that contain our address
+	all     map[string]peer     // the connected processes, by the address of their connection
+	clients map[string][]string // programs of the processes that no client has started, by the key of the process
 }
 
 // peer is a process that has connected.
 type peer struct {
 	pid     int      // 0: not known
-	program []string // as of readProgram
-	nested  bool     // another program than the client, which the client has started
-	started bool     // it was started here, or is the same program
+	program []string // result of readProgram
+	nested  bool     // the client has started it, and it is another program than the client
+	started bool     // it is the process that was started here, or one that this process has started
 }
 
 func newPeers(own netip.AddrPort) *peers {
@@ -49,7 +50,7 @@ func (p *peers) find(address string) peer {
 		return one
 	}
 	if from, err := netip.ParseAddrPort(address); err == nil {
-		one.pid = flow.FindPeer(from, p.own) // it looks at all processes
+		one.pid = flow.FindPeer(from, p.own) // called without the lock, because it searches all processes
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,16 +60,16 @@ func (p *peers) find(address string) peer {
 	return one
 }
 
-// isOther reports whether another program than the client has connected from an address. It is told by its file
-// if it is no child of the client any more, as what has left its terminal. Where the system shows no processes, all are
-// clients.
+// isOther reports whether another program than the client has connected from an address. A process that
+// is not a descendant of the client any more, for example a daemon, is identified by its program's file.
+// On a system that shows no processes, every process counts as the client.
 func (p *peers) isOther(address string, row *client.Row) bool {
 	one := p.find(address)
 	return one.nested || showsProcesses() && !one.started && !isProgramOf(one.program, row.ID)
 }
 
-// changesHooks reports whether a client's process turns its hooks off, by its command without the words that lead it
-// to us, or by its environment.
+// changesHooks reports whether a client's process turns its hooks off by its command or its environment.
+// It ignores the words in the command that clawai has added.
 func (p *peers) changesHooks(address string, row *client.Row) bool {
 	one := p.find(address)
 	if p.root == "" || !showsProcesses() {
@@ -81,7 +82,7 @@ func (p *peers) changesHooks(address string, row *client.Row) bool {
 // showsProcesses reports whether the system shows the processes of other programs.
 func showsProcesses() bool { return len(flow.Ancestry(os.Getpid())) > 0 }
 
-// forget is told what becomes of connections.
+// forget is a callback for http.Server.ConnState. It removes closed connections.
 func (p *peers) forget(c net.Conn, state http.ConnState) {
 	if state == http.StateClosed || state == http.StateHijacked {
 		p.mu.Lock()
@@ -90,7 +91,8 @@ func (p *peers) forget(c net.Conn, state http.ConnState) {
 	}
 }
 
-// start has start begin the client's process, whose requests wait until it is known. words lead it to us.
+// start calls the function start, which starts the client's process. Requests of this process wait until
+// its id is known. words are the words in its command that contain our address.
 func (p *peers) start(words []string, start func() (pid int, err error)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,9 +104,9 @@ func (p *peers) start(words []string, start func() (pid int, err error)) error {
 	return err
 }
 
-// isNested reports whether a process is no client, but was started by one. A client that starts the same
-// program, such as Claude Code its agents, has the same hooks there. Where the system shows no processes, all are
-// clients.
+// isNested reports whether a process was started by a client and is another program. If a client starts
+// its own program again, as Claude Code does for its agents, the same hooks run there. On a system that
+// shows no processes, every process counts as the client.
 func (p *peers) isNested(one *peer) bool {
 	if !showsProcesses() {
 		return false
@@ -124,11 +126,11 @@ func (p *peers) isNested(one *peer) bool {
 	return false
 }
 
-// interpreters are programs that run the file in their first argument that is no option.
+// interpreters are programs that run a script: their first argument that is not an option.
 var interpreters = []string{"node", "nodejs", "bun", "deno", "python", "ruby", "perl", "sh", "bash"}
 
-// readProgram returns what a process runs: its file and, of an interpreter, the file that this runs. It is nil if that cannot be
-// read.
+// readProgram returns the program of a process: its executable file and, for an interpreter, also the
+// script. It returns nil if these are not known.
 func readProgram(pid int) []string {
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	file, err := os.Readlink(filepath.Join(proc, "exe"))
@@ -136,12 +138,12 @@ func readProgram(pid int) []string {
 	if err != nil || failed != nil {
 		return nil
 	}
-	program := []string{strings.TrimSuffix(file, " (deleted)")} // an update has put another in its place
+	program := []string{strings.TrimSuffix(file, " (deleted)")} // an update has replaced the file
 	if name := strings.TrimRight(filepath.Base(file), "0123456789."); slices.Contains(interpreters, name) {
 		words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")[1:]
 		at := slices.IndexFunc(words, func(word string) bool { return !strings.HasPrefix(word, "-") })
 		if at < 0 || slices.ContainsFunc(words[:at], func(word string) bool { return word == "-e" || word == "-c" || word == "-m" || word == "-p" }) {
-			return nil // a program in the arguments, or on standard input
+			return nil // the script is in the arguments, or comes from standard input
 		}
 		program = append(program, words[at])
 	}

@@ -1,5 +1,5 @@
-// Package modelcmd implements "clawai llm-proxy": it starts an agent and stands between it and the
-// service of its model.
+// Package modelcmd implements "clawai llm-proxy": it starts an agent, and judges the traffic between the
+// agent and the service of its model.
 package modelcmd
 
 import (
@@ -61,7 +61,7 @@ type modelRun struct {
 	address *catalogue.ModelRow
 	judge   string
 	folder  string
-	asked   atomic.Int64 // requests of the client
+	asked   atomic.Int64 // number of requests of the client
 }
 
 func runModel(c *cli.Context) error {
@@ -123,7 +123,7 @@ func (m *modelRun) readOptions(c *cli.Context) (err error) {
 	if o.Sync, err = audit.ParseSync(c.String("sync")); err != nil {
 		return cmdline.Usagef("--sync: %w", err)
 	}
-	m.folder, _ = os.Getwd() // "": relative paths start nowhere
+	m.folder, _ = os.Getwd() // "" after an error: then relative paths have no known start
 	o.Files = base.Files{Policy: c.String("policy"), State: c.String("state"), Layers: c.StringSlice("layer"), Project: m.folder, Disk: disk.SystemDisk()}
 	if o.Folders, err = o.Files.FindFolders(); err != nil {
 		return exitError(err)
@@ -136,8 +136,8 @@ func (m *modelRun) readOptions(c *cli.Context) (err error) {
 	return nil
 }
 
-// serveClient starts the client, led to our address, and serves it until it ends. It returns the
-// client's exit code.
+// serveClient starts the client with our address in place of the service's, and serves it until it ends.
+// It returns the client's exit code.
 func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.Writer) (int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -168,7 +168,7 @@ func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = server.Serve(listener) // it ends when we close it
+		_ = server.Serve(listener) // it returns an error when it is closed below
 	}()
 	code, err := m.runClient(one, from, words, env)
 	_ = server.Close()
@@ -179,8 +179,8 @@ func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.
 	return code, err
 }
 
-// options returns the parameters of the handler of one agent's session. prefix is the part of every path
-// that is not the service's.
+// options returns the parameters of the handler for one agent's session. prefix is the first part of
+// every path, which is not a part of the service's path.
 func (m *modelRun) options(one *session.Session, row *client.Row, to *url.URL, prefix string, from *peers) model.Options {
 	o := model.Options{
 		Client: row, Cwd: m.folder, Upstream: to, Secret: prefix, Gate: one.Session, Judge: m.judge != "off", All: m.judge == "all",
@@ -198,7 +198,7 @@ func (m *modelRun) options(one *session.Session, row *client.Row, to *url.URL, p
 	return o
 }
 
-// runClient runs the client to its end.
+// runClient starts the client, waits until it ends, and returns its exit code.
 func (m *modelRun) runClient(one *session.Session, from *peers, words, env []string) (int, error) {
 	args := append(slices.Clone(words), m.command[1:]...)
 	cmd := exec.Command(m.command[0], args...)
@@ -223,7 +223,7 @@ func (m *modelRun) runClient(one *session.Session, from *peers, words, env []str
 	var err error
 	select {
 	case err = <-ended:
-	case <-one.All.Context().Done(): // we are told to stop
+	case <-one.All.Context().Done(): // a signal tells clawai to stop
 		_ = cmd.Process.Signal(os.Interrupt)
 		select {
 		case err = <-ended:

@@ -28,8 +28,8 @@ import (
 	catalogue "github.com/clawai/clawai/wrap/client"
 )
 
-// wrappedRun serves the clients that "clawai wrap --llm" has led here, until it is interrupted. Each
-// agent's session has a gate of its own.
+// wrappedRun serves the clients whose files contain our address since "clawai wrap --llm", until it is
+// interrupted. Each agent's session has its own gate.
 type wrappedRun struct {
 	modelRun
 	all   *session.Sessions
@@ -38,7 +38,7 @@ type wrappedRun struct {
 
 	mu     sync.Mutex // guards the fields below
 	routes *wrap.ModelRoutes
-	read   time.Time // when the routes were written that were read
+	read   time.Time // modification time of the file from which routes were read
 	agents map[string]*agent
 	noted  map[string]time.Time
 }
@@ -51,7 +51,8 @@ type agent struct {
 	busy    int // requests under way
 }
 
-// maxAgents is how many sessions of agents are kept. One that is used again later begins anew.
+// maxAgents is the largest number of agents' sessions in memory. An agent whose session was dropped gets a
+// new one.
 const maxAgents = 64
 
 func runWrapped(c *cli.Context) error {
@@ -130,7 +131,7 @@ func (w *wrappedRun) serveAgents(out io.Writer) error {
 	return err
 }
 
-// ServeHTTP leads a request to its client's service.
+// ServeHTTP passes a request to the handler of its agent's session.
 func (w *wrappedRun) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	routes := w.currentRoutes()
 	if modelproxy.AnswerProbe(out, r, routes.Secret, w.judge) {
@@ -168,7 +169,7 @@ func (w *wrappedRun) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	a.handler.ServeHTTP(out, r)
 }
 
-// currentRoutes returns the routes, read again when they were written.
+// currentRoutes returns the routes. It reads their file again if it has changed.
 func (w *wrappedRun) currentRoutes() *wrap.ModelRoutes {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,13 +184,13 @@ func (w *wrappedRun) currentRoutes() *wrap.ModelRoutes {
 	return w.routes
 }
 
-// noteSeen notes, once a minute at most, that a client of a route has come.
+// noteSeen notes, at most once a minute, that a client has sent a request on a route.
 func (w *wrappedRun) noteSeen(route string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if time.Since(w.noted[route]) > time.Minute {
 		w.noted[route] = time.Now()
-		_ = wrap.NoteModelSeen(w.spec.Folders.State, route) // status alone reads it
+		_ = wrap.NoteModelSeen(w.spec.Folders.State, route) // only clawai status reads this note
 	}
 }
 
@@ -228,9 +229,10 @@ func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route s
 	return a, nil
 }
 
-// describeProcess returns the folder in which a client's process works, and whether its hooks may count:
-// its options and its environment turn none off. Without a process that can be looked at, the folder is "", in which
-// relative paths start nowhere, and hooks do not count. without are words of its command that are ours.
+// describeProcess returns the folder in which a client's process works, and whether its hooks may count,
+// because neither its options nor its environment turn them off. If the process cannot be examined, the
+// folder is "" (relative paths have no known start) and hooks do not count. without are words in its
+// command that clawai has added.
 func describeProcess(id string, pid int, without ...string) (folder string, hooks bool) {
 	if pid == 0 {
 		return "", false
@@ -255,7 +257,7 @@ func (w *wrappedRun) leaveAgent(a *agent) {
 	a.busy--
 }
 
-// dropOldest closes the session that was used the longest ago, if there are too many.
+// dropOldest closes the least recently used session without open requests, if there are too many.
 func (w *wrappedRun) dropOldest() {
 	var key string
 	for k, a := range w.agents {

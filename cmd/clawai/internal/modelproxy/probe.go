@@ -46,7 +46,8 @@ func SameText(a, b string) bool {
 	return b != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-// ErrStranger means that another program listens at the proxy's address. It gets what the clients send.
+// ErrStranger means that another program listens at the proxy's address. It gets the requests of the
+// clients.
 var ErrStranger = errors.New("another program answers there, and gets what your clients send, keys too")
 
 // Probe asks whether the proxy runs, and returns the value of its --judge.
@@ -63,7 +64,8 @@ func Probe(ctx context.Context, routes *wrap.ModelRoutes) (judge string, err err
 	return judge, nil
 }
 
-// askPlainly asks a server of this machine for a path, on a connection that no proxy of the network sees.
+// askPlainly requests a path from a server on this machine. It connects directly, without the network's
+// HTTP proxy.
 func askPlainly(ctx context.Context, address, path string) (string, error) {
 	const patience = 2 * time.Second
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", address)

@@ -15,14 +15,14 @@ import (
 // MaxLatest is how many of the latest calls are kept.
 const MaxLatest = 3000
 
-// Call is one of the latest calls, cut to what a list shows, so that many can be kept. Texts from
-// elsewhere are harmless.
+// Call is one of the latest calls. It holds only short texts for a list, so that many calls can be kept.
+// Texts that are not marked as foreign are harmless.
 type Call struct {
 	ID      string
-	Session string // SessionKey
+	Session string // key of the session, see SessionKey
 	Server  string // foreign, as in Tool
 	Tool    string // foreign
-	About   string // the argument by which a person recognises it
+	About   string // the argument by which a person recognises the call
 	Word    string
 	Look    view.Look
 	Why     string
@@ -34,15 +34,15 @@ type Call struct {
 // Latest keeps the latest calls.
 type Latest struct {
 	mu    sync.Mutex
-	early []*Call // the very last calls, the newest last, until the others are read; nil from then on
+	early []*Call // the last few calls, the newest last; nil when all of the latest calls are read
 	calls []*Call // a ring
 	next  int     // place in the ring of the next call
 	at    map[string]*Call
-	note  string // what was said last about the record, until a call comes; harmless
+	note  string // the latest note about the record; "" after a later call; harmless
 }
 
-// Follow keeps the latest calls up to date, until ctx ends. It calls caught when those of the record
-// are there. It reads the very last calls first, so that a page can show them at once.
+// Follow keeps the latest calls up to date, until ctx ends. It calls caught when all the calls that are
+// already in the record are read. It reads the last few calls first, so that a page can show them at once.
 func (l *Latest) Follow(ctx context.Context, o *Overview, caught func()) {
 	l.readEarly(o)
 	_ = o.FollowCalls(ctx, MaxLatest, func(r *record.Row) { l.addCall(newCall(r, o.Home)) }, func(text string) {
@@ -54,16 +54,17 @@ func (l *Latest) Follow(ctx context.Context, o *Overview, caught func()) {
 		l.early = nil
 		l.mu.Unlock()
 		caught()
-	}) // it ends with ctx only
+	}) // it returns an error only after ctx has ended
 }
 
-// Bounds of what is read first.
+// Limits of readEarly.
 const (
 	maxEarly   = 40
 	earlyBytes = 64 << 10
 )
 
-// readEarly reads the very last calls. It passes faults over: who reads all of them reports these.
+// readEarly reads the last few calls. It ignores faults, because the later reading of all calls reports
+// them.
 func (l *Latest) readEarly(o *Overview) {
 	var first Latest
 	calls := record.Calls{Show: func(r *record.Row) { first.addCall(newCall(r, o.Home)) }}
@@ -134,8 +135,8 @@ func (l *Latest) List(most int, takes func(*Call) bool) (list []Call, more int) 
 	return list, more
 }
 
-// Note returns what was said last about the record, such as a fault, if no call came since; "" for
-// nothing.
+// Note returns the latest note about the record, such as a fault. It returns "" if there is none, or if a
+// call came since.
 func (l *Latest) Note() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package overview reads what is shown of the agents' work, at the terminal and on the page: the
-// latest calls, sessions, servers, and counts of what became of calls. Both read the same model. It
-// writes no file, and what it keeps is bounded, however long the record is.
+// Package overview reads the data about the agents' work for the terminal and for the page: the latest
+// calls, sessions, servers, and counts of calls by their result. Both use the same model. The package
+// writes no file, and its memory is limited, however long the record is.
 package overview
 
 import (
@@ -28,7 +28,7 @@ import (
 
 // Overview reads the record, the labels of sessions, clients' files and the policy.
 type Overview struct {
-	Dir  string // of the record
+	Dir  string // folder of the record
 	Home string
 
 	dirs    config.Folders
@@ -70,13 +70,13 @@ const tailBytes = 2 << 20
 
 // FollowCalls calls show with the last calls of the record and then with each new one, until ctx
 // ends. It calls show again with a call whose reply has come. It calls notice with harmless sentences
-// about the record, and caught once the last calls were shown; caught may be nil. A record that cannot
-// be read is tried again: what is in its way may go.
+// about the record, and caught when the last calls are shown; caught may be nil. If the record cannot be
+// read, it tries again, because the fault may end.
 func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.Row), notice func(string), caught func()) error {
 	told := "" // the fault that was told last
 	for {
 		calls := record.Calls{Show: func(r *record.Row) {
-			if r.Reply == nil { // otherwise it comes again
+			if r.Reply == nil { // count a call once: with its reply it is shown a second time
 				o.active.addCall(&r.Entry)
 			}
 			show(r)
@@ -145,8 +145,8 @@ func recordBytes(dir string) (all int64, err error) {
 
 var callKinds = []event.Kind{event.Decision, event.Dropped}
 
-// followRecord calls add with each record, when there is a folder of the record: there may not be a
-// first session yet. It passes damage over, which clawai log verify reports.
+// followRecord calls add with each record. It waits for the folder of the record, which the first session
+// makes. It skips damaged records, which clawai log verify reports.
 func (o *Overview) followRecord(ctx context.Context, f audit.Filter, add func(*event.Entry) error) error {
 	for {
 		if _, err := os.Stat(o.Dir); err == nil {
@@ -195,8 +195,8 @@ func (o *Overview) LoadPolicy() (rules *policy.Policy, fault string) {
 	return nil, cmdline.ShortenHome(term.VisibleText(first), o.Home)
 }
 
-// PolicyFault returns what it means that the owner's policy does not load, and why; "" if it loads. A
-// proxy that runs keeps the rules that it has.
+// PolicyFault returns the reason and the effect if the owner's policy does not load; "" if it loads. A
+// running proxy keeps its present rules.
 func (o *Overview) PolicyFault() string {
 	if _, fault := o.LoadPolicy(); fault != "" {
 		return "no server starts, and every tool of an agent with a hook is refused: " + fault

@@ -21,10 +21,10 @@ type Server struct {
 	Name    string // foreign
 	State   string
 	Look    view.Look
-	Entries []string // where it stands, with its state there; harmless
+	Entries []string // the files that name it, with its state in each; harmless
 	Calls   Used     // of today
-	Pin     string   // what the policy says of changes in its lists; "" for nothing
-	Pinned  []string // what is known of its lists; harmless
+	Pin     string   // the policy's mode for changes in its lists; "" for none
+	Pinned  []string // lines about its approved and changed lists; harmless
 }
 
 // CanWrap reports whether clawai wrap would put the server behind clawai.
@@ -126,7 +126,8 @@ func stateLook(s wrap.State) view.Look {
 	return view.Plain
 }
 
-// notePins notes what the policy says of changes in the server's lists, and what waits.
+// notePins sets Pin and Pinned: the policy's mode for changes in the server's lists, and the changes that
+// wait for approval.
 func (s *Server) notePins(rules *policy.Policy, store *pinning.Store) {
 	if rules != nil {
 		if p := rules.Pin(s.Name); p > 0 {

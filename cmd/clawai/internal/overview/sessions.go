@@ -17,7 +17,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Bounds of what is kept and shown of sessions.
+// Limits of the sessions that are kept in memory, and that are shown.
 const (
 	maxActive = 200
 	maxShown  = 50
@@ -31,7 +31,7 @@ type activity struct {
 
 // activeSession is a session with calls of its own: a client's own tools, or a proxy's server.
 type activeSession struct {
-	client  string // of a hook
+	client  string // the client whose hook wrote the records; "" for a proxy
 	servers map[string]bool
 	folder  string
 	latest  time.Time
@@ -58,7 +58,7 @@ func SessionKey(e *event.Entry) string {
 	return "proxy:" + e.Session
 }
 
-// addCall takes a call.
+// addCall counts a call for its session.
 func (a *activity) addCall(e *event.Entry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -163,7 +163,7 @@ func (o *Overview) LoadSessions(ctx context.Context) ([]Session, error) {
 // Session is a session of an agent.
 type Session struct {
 	flow.Shown
-	Closed []Closure // what the rules refuse or ask about because of its labels, what is refused first
+	Closed []Closure // what the rules refuse or ask about because of its labels; the refused things first
 
 	active *activeSession // nil: none of the latest calls is known to be its
 }
@@ -171,7 +171,8 @@ type Session struct {
 // Keys returns all keys of the session.
 func (s *Session) Keys() []string { return append([]string{s.Key}, s.Also...) }
 
-// Activity returns what the latest calls of the session were and where; false if none is known.
+// Activity returns the counts of the session's latest calls, and the folder in which they were made. known
+// is false if there is no such call.
 func (s *Session) Activity() (counts Counts, folder string, known bool) {
 	if s.active == nil {
 		return Counts{}, "", false
@@ -179,7 +180,7 @@ func (s *Session) Activity() (counts Counts, folder string, known bool) {
 	return s.active.counts, s.active.folder, true
 }
 
-// Look returns how the session is shown: by what is closed to it.
+// Look returns the look of the session, by what is closed to it.
 func (s *Session) Look() view.Look {
 	switch {
 	case len(s.Closed) == 0:
@@ -265,11 +266,11 @@ func (s *Session) Labels() (words []string) {
 	return words
 }
 
-// Closure is one thing that labels close: refused, or asked about before.
+// Closure is one thing that labels close: it is refused, or a person is asked about it first.
 type Closure struct {
 	Refused bool
 	What    string // harmless
-	Rule    string // where that is said
+	Rule    string // the place of the rule
 }
 
 // Text returns what is closed in words.

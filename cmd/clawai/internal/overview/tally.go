@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/state/audit"
 )
 
-// Counts holds numbers of calls by what became of them.
+// Counts holds numbers of calls by their result.
 type Counts struct{ Allowed, Asked, Refused int }
 
 // Total returns the number of calls.
@@ -59,7 +59,7 @@ func (c *Counts) addCounts(more Counts) {
 	c.Refused += more.Refused
 }
 
-// Tool is a tool of a server, or what else a call is about. The texts are foreign.
+// Tool is a tool of a server, or the method of a call that names no tool. The texts are foreign.
 type Tool struct{ Server, Name string }
 
 // Rule is a rule as the record names it. The zero value stands for calls that no rule decided.
@@ -69,7 +69,7 @@ type Rule struct {
 	Text string // its description
 }
 
-// NewRule returns a rule as the counts have it, its texts cut.
+// NewRule returns a rule with its texts shortened, as the counts store it.
 func NewRule(file string, line int, text string) Rule { return Rule{clip(file), line, clip(text)} }
 
 // Bounds of a tally, whatever the record holds: an agent may invent any number of names.
@@ -100,7 +100,7 @@ type cell struct {
 	tool, rule uint32
 }
 
-// names numbers values and keeps when each was used last.
+// names gives each value a number, and stores when the value was used last.
 type names[T comparable] struct {
 	at   map[T]uint32
 	all  []T
@@ -120,7 +120,7 @@ func (n *names[T]) number(is T, used time.Time) uint32 {
 	return i
 }
 
-// startOf returns when the first counted call may be.
+// startOf returns the beginning of the counted period.
 func (t *Tally) startOf(now time.Time) time.Time {
 	if t.period > 0 {
 		return HourOf(now.Add(-t.period))
@@ -142,8 +142,7 @@ func (o *Overview) StartCounting(ctx context.Context) (first bool) {
 		go func() {
 			f := audit.Filter{Kinds: callKinds, Since: o.tally.startOf(time.Now()), Caught: o.tally.catchUp}
 			for ctx.Err() == nil {
-				// What was counted before stays counted. Who shows the latest calls says what is wrong
-				// with the record.
+				// Earlier counts stay after an error. FollowCalls reports what is wrong with the record.
 				if err := o.followRecord(ctx, f, o.tally.addEntry); errors.Is(err, audit.ErrReplaced) {
 					f.Since = time.Now()
 				} else {
@@ -214,7 +213,7 @@ func (t *Tally) dropBefore(start time.Time) {
 
 // Wanted selects calls. A zero field takes all.
 type Wanted struct {
-	Server, Tool, Rule string // Rule is PlaceOf
+	Server, Tool, Rule string // Rule is a result of Rule.Place
 	Since              time.Time
 	Hour               time.Time
 }
@@ -238,7 +237,7 @@ type Used struct {
 	Last time.Time
 }
 
-// Sums are the numbers of the calls that somebody wants to see.
+// Sums are the numbers of the selected calls.
 type Sums struct {
 	Used
 	Hours  map[int64]Counts // by the beginning of the hour
@@ -248,7 +247,7 @@ type Sums struct {
 	Read   time.Time // of the last counted call
 }
 
-// Sum adds up the calls that somebody wants to see.
+// Sum adds up the calls that w selects.
 func (o *Overview) Sum(w Wanted) Sums {
 	t := &o.tally
 	t.mu.Lock()

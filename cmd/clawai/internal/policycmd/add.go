@@ -20,7 +20,7 @@ import (
 )
 
 // AddCommand returns "clawai policy add". findServers returns the names of the servers in the clients'
-// files for which a starter policy is.
+// files that a starter policy is for.
 func AddCommand(findServers func(profile string) ([]string, error)) *cli.Command {
 	return &cli.Command{
 		Name:      "add",
@@ -76,15 +76,15 @@ func runAdd(c *cli.Context, findServers func(string) ([]string, error)) error {
 // agentsProfile is the starter policy whose rules name the agents themselves.
 const agentsProfile = "coding-agent"
 
-// replyProfile has the rules about what comes back that all starters share.
+// replyProfile is the starter policy with the rules about replies that all starters share.
 const replyProfile = "default"
 
-// Addition holds a starter policy for some servers, or rules, that a command adds to a policy.
+// Addition is what a command adds to a policy: a starter policy for some servers, or rules.
 type Addition struct {
 	Profile string   // "" for Rules alone
-	Servers []string // that the rules are about; none: those that the rules name
-	Rules   string   // with comments, each about Servers
-	Folders []string // for the list of folders that the starter names, as rules spell them
+	Servers []string // the servers that the rules are about; none: those that the rules themselves name
+	Rules   string   // text of rules with comments; each rule is about Servers
+	Folders []string // folders to add to the list of folders that the starter names, spelled as in rules
 	Command []string // the command that writes it, without --yes
 }
 
@@ -118,7 +118,7 @@ func AddRules(c *cli.Context, a Addition) error {
 	done := cmdline.ShowProgress("Trying what the rules would open")
 	report := diff.ComparePolicies(old, now)
 	changes := report.Changes
-	if len(changes) == 0 { // a proof may be out of reach, and an example is not
+	if len(changes) == 0 { // ShowRules may find examples of changes that ComparePolicies could not prove
 		for _, server := range p.Servers {
 			changes = append(changes, widen.ShowRules(old, now, server)...)
 		}
@@ -140,19 +140,19 @@ func AddRules(c *cli.Context, a Addition) error {
 	return nil
 }
 
-// addition is an Addition on its way into a text.
+// addition is the work of putting an Addition into the text of a policy.
 type addition struct {
 	Addition
 	file    string
 	old     *policy.Policy
 	options policy.Options
 	next    []byte
-	text    string   // what goes in at at
-	at      int      // offset in next
+	text    string   // the inserted text
+	at      int      // offset of text in next
 	more    []string // further lines that change
 }
 
-// apply makes the new text. there says where the addition stands already.
+// apply makes the new text. there describes where the policy has the addition already; "" if it does not.
 func (p *addition) apply() (there string, err error) {
 	extends := policy.Extensions(p.file, p.next)
 	if slices.ContainsFunc(extends, func(x policy.Extension) bool { return !x.InPlace }) && p.Profile != "" {
@@ -219,13 +219,13 @@ func (p *addition) addServers(x policy.Extension, names []string) error {
 	return nil
 }
 
-// coverReplies lets the rules about what comes back be about the servers, too, where the policy has
-// them for other servers.
+// coverReplies adds the servers to the [[extends]] of the rules about replies, if the policy has it for
+// other servers.
 func (p *addition) coverReplies() {
 	for _, x := range policy.Extensions(p.file, p.next) {
 		missing := slices.DeleteFunc(slices.Clone(p.Servers), func(name string) bool { return matchesServer(x.Servers(), name) })
 		if x.InPlace && x.Profile == replyProfile && x.Servers() != nil && len(missing) > 0 {
-			_ = p.addServers(x, missing) // without it, less is looked at, and the preview does not say that it is
+			_ = p.addServers(x, missing) // after an error, the replies of these servers are not checked; the preview does not claim that they are
 			return
 		}
 	}
@@ -316,7 +316,7 @@ func (p *addition) checkChanges(report *diff.Report, changes []diff.Change) erro
 	return nil
 }
 
-// showAddition prints what goes into the policy, where, what it opens and what stays refused.
+// showAddition prints the new text and its place in the policy, what it opens, and what stays refused.
 func (e *policyEdit) showAddition(p *addition, report *diff.Report, changes []diff.Change, now *policy.Policy) {
 	if p.text != "" {
 		e.say("This goes into %s, at line %d:", term.VisibleText(e.file), 1+strings.Count(string(p.next[:p.at]), "\n"))

@@ -110,7 +110,8 @@ func newPolicyEdit(c *cli.Context, dir string) (*policyEdit, error) {
 	return e, nil
 }
 
-// readPolicyEdit does the same without a command line. path "" is the owner's policy.
+// readPolicyEdit does the same as newPolicyEdit without a command line. path is the policy's file; ""
+// means the owner's policy.
 func readPolicyEdit(path, dir string) (*policyEdit, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -119,7 +120,7 @@ func readPolicyEdit(path, dir string) (*policyEdit, error) {
 	if dir == "" {
 		dir, _ = os.Getwd() // without a folder there is no project
 	}
-	if path != "" { // proxies that run know it by its whole path
+	if path != "" { // running proxies know the file by its absolute path
 		if path, err = filepath.Abs(path); err != nil {
 			return nil, err
 		}
@@ -207,9 +208,9 @@ func runFrom(c *cli.Context, action policy.Action) error {
 	return nil
 }
 
-// checkUnrecorded returns an error if the rule that decided then looks at what the record does not
-// keep, such as what the session had seen: it stands above the new rule, which changes nothing for
-// such a call.
+// checkUnrecorded returns an error if the rule that decided the recorded call looks at data that the
+// record does not keep, such as what the session had seen. That rule stands above the new rule, so the
+// new rule would not change such a call.
 func (e *policyEdit) checkUnrecorded(entry *event.Entry, call *replay.Call) error {
 	src, err := readPolicyFile(e.file)
 	if err != nil {
@@ -237,7 +238,7 @@ func renderRule(file string, line int, description string) string {
 	return s
 }
 
-// errLeft ends a command that a person left.
+// errLeft returns the error of a command that the person has left.
 func errLeft() error {
 	return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("left; nothing was written")}
 }
@@ -311,7 +312,8 @@ func (e *policyEdit) applyPlan(ctx context.Context, plan *remember.Plan) error {
 	if err := e.writer.Apply(ctx, plan); err != nil {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
-	// Proxies that run wait before they take up a text that may be half written, or has lost rules.
+	// Running proxies wait before they use a text that may be incomplete or has lost rules, unless the
+	// text is confirmed.
 	if err := config.ConfirmPolicy(e.folders.State, e.file, plan.Next()); err != nil {
 		return fmt.Errorf("it is written, and proxies that run may ask you to trust it: %w", err)
 	}

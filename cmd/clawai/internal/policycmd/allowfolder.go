@@ -59,7 +59,7 @@ func openFolder(c *cli.Context, folder string) error {
 	return nil
 }
 
-// findFolder returns the absolute path of a folder that is there.
+// findFolder returns the absolute path of an existing folder.
 func (e *policyEdit) findFolder(folder string) (string, error) {
 	folder, err := filepath.Abs(expandHome(folder, e.folders.Home))
 	if err != nil {
@@ -83,7 +83,7 @@ func nameServer(c *cli.Context, command []string) ([]string, error) {
 	return append(command, "--server", server), nil
 }
 
-// expandHome returns a folder that is written with ~ as the shell would have done outside quotes.
+// expandHome replaces a leading ~ by the home folder, as a shell does outside quotes.
 func expandHome(folder, home string) string {
 	rest, below := strings.CutPrefix(folder, "~")
 	if below && home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
@@ -92,7 +92,7 @@ func expandHome(folder, home string) string {
 	return folder
 }
 
-// showOpening prints the rules, where they go, what they open and what stays shut.
+// showOpening prints the new rules and their place, what they open, and what stays shut.
 func (e *policyEdit) showOpening(op *widen.Opening) {
 	where := fmt.Sprintf("line %d", op.Line)
 	if op.Places > 1 {

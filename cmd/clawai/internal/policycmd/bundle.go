@@ -93,7 +93,7 @@ func runBundleKey(c *cli.Context) error {
 	if err != nil {
 		return cmdline.Usagef("%w", err)
 	}
-	// The secret key is created and never replaced: bundles by a lost key verify nowhere.
+	// The secret key is never replaced: without it, no new bundle can be signed that laptops accept.
 	for _, f := range []struct {
 		path, text string
 		mode       fs.FileMode
@@ -235,7 +235,7 @@ func bundleFiles(c *cli.Context, path string, src []byte) ([]bundle.File, error)
 	return files, nil
 }
 
-// tryBundle tries a bundle as a laptop does before it counts there.
+// tryBundle tests a bundle as a laptop does before it puts the bundle into force.
 func tryBundle(b *bundle.Bundle, path string) (*bundled.Outcome, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {

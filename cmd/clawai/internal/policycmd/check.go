@@ -93,8 +93,8 @@ func readNamed(path string) (name string, src []byte, err error) {
 	return path, src, err
 }
 
-// checkOptions returns the options to check a file: the person's own policy loads as a proxy loads it,
-// and any other may be an organisation's.
+// checkOptions returns the options for checking a file. The person's own policy is loaded as a proxy loads
+// it. Any other file may be an organisation's policy, so it is loaded as a draft.
 func checkOptions(path string) policy.Options {
 	if folders, err := config.ReadFolders(); err == nil && filepath.Clean(path) == folders.PolicyFile() {
 		return policyfile.PolicyOptions("/home/user")

@@ -80,7 +80,7 @@ func closeFolder(c *cli.Context, folder string) error {
 	return nil
 }
 
-// showClosing prints the rules, where they go, and what they close.
+// showClosing prints the new rules, their place, and what they close.
 func (e *policyEdit) showClosing(c *widen.Closing) {
 	e.say("This goes into %s, above all other rules, at line %d:", term.VisibleText(e.file), c.Line)
 	e.say("")

@@ -127,11 +127,11 @@ func runExplain(c *cli.Context) error {
 	return writeExplanation(c, in, e)
 }
 
-// identifyCalls sets who would make calls here now.
+// identifyCalls sets in the calls the caller who would make them on this machine now.
 func identifyCalls(p *policy.Policy, calls []policy.Call) {
 	folders, err := config.ReadFolders()
 	if err != nil {
-		return // it is not known
+		return // the caller is not known
 	}
 	caller := base.NewCaller(folders.State, p)
 	for i := range calls {

@@ -23,7 +23,7 @@ type inSession struct {
 	Counted int    `json:"counted"` // calls that limits have counted so far
 	Granted int    `json:"granted"` // calls that are allowed until the session ends
 	Level   string `json:"level,omitempty"`
-	Then    string `json:"then,omitempty"` // what the level does with a call that the rules allow or ask about
+	Then    string `json:"then,omitempty"` // action that Level requires for a call that the rules allow or ask about
 	Why     string `json:"why,omitempty"`
 
 	state string
@@ -70,7 +70,7 @@ func (s *inSession) markCalls(calls []policy.Call) {
 	}
 }
 
-// weighCalls sets what the level does with calls.
+// weighCalls sets Level, and the action and the reason that it gives for calls.
 func (s *inSession) weighCalls(p *policy.Policy, server string, calls []policy.Call, decided policy.Action) {
 	s.Level = p.FlowLevel().String()
 	if p.FlowLevel() == policy.Off || decided == policy.Deny || len(calls) == 0 {

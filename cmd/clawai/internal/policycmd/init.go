@@ -131,7 +131,7 @@ func starterText(names, servers []string) ([]byte, error) {
 	return about, err
 }
 
-// CheckNameable returns an error when no rule can name this server, and no other.
+// CheckNameable returns an error if no rule can name this server without naming others too.
 func CheckNameable(name string) error {
 	src := policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("server", name), policytext.StringPair("tool", "*"))
 	if _, err := policy.Parse("", []byte(src), policy.Options{}); err != nil || strings.ContainsAny(name, "*?") {

@@ -17,12 +17,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// LateRule is a rule about a recorded call that can be written, and what a person must know before.
-// All its texts are harmless.
+// LateRule is a possible rule about a recorded call, with the texts that a person must see before it is
+// written. All its texts are harmless.
 type LateRule struct {
 	Then    string       // what was decided, and by which rule
 	Dangers []string     // why the call needs care, as its question would say
-	Unkept  []string     // what the record does not keep of the call
+	Unkept  []string     // data of the call that the record does not keep
 	Offers  []view.Offer // how far the rule can reach
 
 	edit  *policyEdit
@@ -39,8 +39,8 @@ func OpenRecord(entry *event.Entry) (*LateRule, error) {
 	return e.planRecord(entry, policy.Allow)
 }
 
-// planRecord prepares a rule about a recorded call. With an error, the rule still says what was
-// decided, if that is known.
+// planRecord prepares a rule about a recorded call. If it returns an error, Then of the returned rule is
+// still set if the decision is known.
 func (e *policyEdit) planRecord(entry *event.Entry, action policy.Action) (*LateRule, error) {
 	shown := term.VisibleText(entry.Record)
 	call, why := replay.RebuildCall(entry)
@@ -78,7 +78,7 @@ func (e *policyEdit) planRecord(entry *event.Entry, action policy.Action) (*Late
 	return l, nil
 }
 
-// tell says what a person must know.
+// tell prints the texts of the rule for the person.
 func (l *LateRule) tell(e *policyEdit) {
 	e.say("%s", l.Then)
 	for _, danger := range l.Dangers {
@@ -131,7 +131,7 @@ func (l *LateRule) Write(ctx context.Context, offer int) error {
 	return l.edit.applyPlan(ctx, plan)
 }
 
-// describePlan returns the rules of a plan, where they go, what they change and what stays refused.
+// describePlan returns the rules of a plan and their place, what they change, and what stays refused.
 func (l *LateRule) describePlan(plan *remember.Plan) []string {
 	lines := []string{"", fmt.Sprintf("This goes into %s, at line %d:", term.VisibleText(l.edit.file), plan.Line), ""}
 	for line := range strings.Lines(plan.Text) {

@@ -107,7 +107,7 @@ func learnedDetails(r *learn.Rule) []string {
 	return lines
 }
 
-// tellSkipped prints on standard error what was not learned from.
+// tellSkipped prints on standard error how many calls nothing was learned from, by reason.
 func (r *learnRun) tellSkipped() {
 	n := r.l.Skipped
 	all := slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })

@@ -157,8 +157,8 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 	return o, err
 }
 
-// mostUsedSpellings keeps, of names that differ only in case, the most used one: a caller's
-// wrong case is not a name of the tool.
+// mostUsedSpellings returns the names. If names differ only in case, it returns only the most used one,
+// because the others are probably mistakes of callers.
 func mostUsedSpellings(uses map[string]int) []string {
 	best := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(uses)) {

@@ -52,7 +52,8 @@ func writeReport(c *cli.Context, write func(io.Writer) error) error {
 	return atomicfile.Write(path, out.Bytes(), atomicfile.Options{Mode: 0o644})
 }
 
-// proseReport returns a writer that fits a report for people to their terminal.
+// proseReport returns a function that writes a report in colors and folds it to the terminal, if its
+// format is text.
 func proseReport(format string, marks []cmdline.Mark, write func(io.Writer) error) func(io.Writer) error {
 	if format != "text" {
 		return write

@@ -16,12 +16,12 @@ import (
 // SandboxFlags returns the flags of commands that write a sandbox's table into a policy.
 func SandboxFlags() []cli.Flag { return editFlags() }
 
-// Opening is one thing that a sandbox's table is to open: a value of the key read, write, net or env.
+// Opening is a value to be added to a sandbox's table; its key is read, write, net or env.
 type Opening struct{ Key, Value string }
 
-// WriteSandbox puts the table of a server's sandbox into the policy: the text if it has none yet.
-// Otherwise it adds openings to the table that is there. It shows the change and asks. command is
-// what does the same without asking.
+// WriteSandbox puts the table of a server's sandbox into the policy. If the policy has no such table, it
+// inserts text; otherwise it adds openings to the existing table. It shows the change and asks. command
+// is the command that does the same without asking.
 func WriteSandbox(c *cli.Context, server, text string, openings []Opening, command []string) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {

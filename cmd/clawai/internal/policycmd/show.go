@@ -78,24 +78,24 @@ type section struct {
 	rules []*policy.Source
 }
 
-// ruleList is the rules for some tools, or for another subject, in the order in which they are asked.
+// ruleList holds the rules for some tools, or for another subject, in the order in which they are tried.
 type ruleList struct {
 	On      string    `json:"on"` // call, reply or list
 	Subject string    `json:"subject"`
-	Names   []string  `json:"names"` // "*": each; empty: every other
+	Names   []string  `json:"names"` // "*": every name; empty: every name that no other ruleList has
 	Lines   []ruleRow `json:"lines"`
 }
 
 type ruleRow struct {
 	Verdict     string   `json:"verdict"`
 	Description string   `json:"description"`
-	Arguments   []string `json:"arguments"` // that the rule looks at
+	Arguments   []string `json:"arguments"` // arguments that the rule looks at
 	File        string   `json:"file"`
-	Line        int      `json:"line"` // of the first, if several rules say the same
+	Line        int      `json:"line"` // line of the rule; of the first, if several rules are the same
 }
 
-// listSections groups the servers that rules name by the rules that are about them. only is the one
-// server to list; "" lists all, and those that no rule names.
+// listSections groups the servers that rules name by the rules about them. only is the server to list;
+// "" lists all servers, also those that no rule names.
 func listSections(sources []policy.Source, only string) (all []section) {
 	var names []string
 	for i := range sources {
@@ -137,7 +137,7 @@ func dropRepeats(names []string) (once []string) {
 	return once
 }
 
-// rulesOf returns the rules about a server; those without a server for "".
+// rulesOf returns the rules about a server; for "", the rules that name no server.
 func rulesOf(sources []policy.Source, server string) (rules []*policy.Source) {
 	for i := range sources {
 		if s := &sources[i]; s.Servers == nil || server != "" && matchesName(s.Servers, server) {
@@ -175,8 +175,8 @@ func fileOf(r *policy.Source) string {
 	return filepath.Base(r.Pos.File)
 }
 
-// groupSubject groups the names of a subject by the rules about them. The rules about all names stand
-// once: those above the others first, those below them last.
+// groupSubject groups the names of a subject by the rules about them. The rules about all names have their
+// own groups: one at the start for the rules above all others, and one at the end for those below.
 func (s *section) groupSubject(on policy.On, subject policy.Subject) {
 	var rules []*policy.Source
 	var names []string
@@ -204,7 +204,7 @@ func (s *section) groupSubject(on policy.On, subject policy.Subject) {
 		return
 	}
 	add([]string{"*"}, rules[:first])
-	seen := map[string]int{} // by what is said of them
+	seen := map[string]int{} // index of a group, by the description of its rules
 	for _, name := range dropRepeats(names) {
 		var about []*policy.Source
 		for _, r := range rules[first : last+1] {
@@ -213,7 +213,7 @@ func (s *section) groupSubject(on policy.On, subject policy.Subject) {
 			}
 		}
 		if len(s.Servers) > 0 && onlyRefused(about) && onlyRefused(rules[last+1:]) {
-			continue // as any other name
+			continue // the last group covers this name
 		}
 		key := describeRows(rowsOf(about))
 		if at, found := seen[key]; found {
@@ -233,7 +233,7 @@ func describeRows(rows []ruleRow) (text string) {
 	return text
 }
 
-// onlyRefused reports whether rules about every server refuse, and no others are among them.
+// onlyRefused reports whether all the rules are deny rules about every server.
 func onlyRefused(rules []*policy.Source) bool {
 	return !slices.ContainsFunc(rules, func(r *policy.Source) bool { return r.Servers != nil || r.Action != policy.Deny })
 }
@@ -245,7 +245,8 @@ func namesAll(r *policy.Source) bool {
 
 var comesBack = map[string]string{"reply": "what comes back", "list": "what it lists", "upload": "what goes to a model"}
 
-// verdicts are the words for what a rule does, of calls and of what comes back.
+// verdicts are the words for the actions of rules: the first about calls, the second about replies and
+// lists.
 var verdicts = map[policy.Action][2]string{
 	policy.Allow: {"allowed", "passed"}, policy.Deny: {"refused", "withheld"}, policy.Prompt: {"asked", "asked"},
 	policy.Redact: {"taken out", "taken out"}, policy.Fence: {"fenced", "fenced"}, policy.Warn: {"warned", "warned"},

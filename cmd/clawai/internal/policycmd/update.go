@@ -35,7 +35,7 @@ func updateCommand() *cli.Command {
 	}
 }
 
-// updated is an [[extends]] that is pinned to a text that this clawai does not have.
+// updated is an [[extends]] that is pinned to another text than this clawai has.
 type updated struct {
 	profile, was, is string // the digests
 }
@@ -84,9 +84,10 @@ func runUpdate(c *cli.Context) error {
 	return nil
 }
 
-// listMoved says of the owner's rules with the key above which of them would stand above another rule
-// than before: the key names a rule by its description, and the new text may have another rule of that
-// name. The lines are harmless. It returns nothing if the policy does not load with the pinned texts.
+// listMoved returns a line for each of the owner's rules with the key above that would stand above another
+// rule than before. The key names a rule by its description, and the new text may have another rule with
+// that description. The lines are harmless. listMoved returns nil if the policy does not load with the
+// pinned texts.
 func listMoved(src []byte, e *policyEdit, after *policy.Policy) (lines []string) {
 	before, err := policy.Parse(e.file, src, e.writer.Options)
 	if err != nil {
@@ -102,11 +103,11 @@ func listMoved(src []byte, e *policyEdit, after *policy.Policy) (lines []string)
 	return lines
 }
 
-// rulesBelow returns, for each rule of the policy's own that stands between rules of one extended text,
-// the rule below it in words, by the line of the own rule.
+// rulesBelow returns, for each of the policy's own rules that stands between rules of one extended text, a
+// description of the rule below it. The key is the line of the own rule.
 func rulesBelow(p *policy.Policy) map[int]string {
 	all := map[int]string{}
-	var between []int // lines of own rules since the last extended one
+	var between []int // the lines of the own rules that follow the latest extended rule
 	above := ""
 	for _, s := range p.Sources() {
 		if s.From == "" {

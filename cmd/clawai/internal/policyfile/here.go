@@ -28,8 +28,8 @@ func LoadHere(folders config.Folders) (*config.Loaded, error) {
 	return layers.Load(folders.PolicyFile(), PolicyOptions(folders.Home))
 }
 
-// FindFault returns the error for which the policy of these folders does not load: then no call is
-// let through. It returns nil before init has written a policy.
+// FindFault returns the error if the policy of these folders does not load; then every call is refused. It
+// returns nil if the policy loads, and before init has written a policy.
 func FindFault(folders config.Folders) error {
 	if _, err := os.Stat(folders.PolicyFile()); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -42,8 +42,8 @@ func FindFault(folders config.Folders) error {
 type Start struct {
 	Command []string
 	Cage    *cage.Plan          // nil: neither the policy nor the client's file has one
-	Files   *installed.Manifest // what is started in place of a launcher; nil: nothing is installed
-	Passed  string              // what is installed and is not started, as the command is another; "" for nothing
+	Files   *installed.Manifest // the installation that is started in place of a launcher; nil: nothing is installed
+	Passed  string              // a text about an installation that is not used, because the command differs; "" for none
 }
 
 // CagedServer is a server whose cage is planned.
@@ -51,7 +51,7 @@ type CagedServer struct {
 	Name      string
 	Command   []string
 	Dir       string   // the folder that it starts in; "" for this one
-	Client    []string // what its entry carries of its client's own sandbox; none: nothing
+	Client    []string // the client's own sandbox in its entry, in the form of clienttable.Read; empty: none
 	Installed string   // the folder in which the command was installed; "" for none
 }
 
@@ -68,9 +68,9 @@ func PlanStart(folders config.Folders, server CagedServer) (Start, error) {
 	return PlanStartBy(loaded, folders, server)
 }
 
-// PlanStartBy returns how a server, with the command of its client's entry, is started by a policy:
-// what is installed of it in place of a launcher, and its cage. An installation that was changed, or is
-// another than the command asks for, starts nothing.
+// PlanStartBy returns how a server, with the command of its client's entry, is started by a policy: its
+// installation, if it has one in place of a launcher, and its cage. If the installed files were changed,
+// or the command asks for another version, it returns an error.
 func PlanStartBy(loaded *config.Loaded, folders config.Folders, server CagedServer) (s Start, err error) {
 	store := installed.NewStore(folders.State)
 	if s.Files, err = CheckInstalled(store, server.Name, server.Command); err != nil {
@@ -91,9 +91,9 @@ func PlanStartBy(loaded *config.Loaded, folders config.Folders, server CagedServ
 	return s, nil
 }
 
-// DescribePassed says what is installed of a server and is not started by this command; "" for nothing. named
-// reports that the command names the package and clawai does not read it, so that it may start the package
-// past the installation.
+// DescribePassed returns a text about an installation of the server that this command does not use; "" if
+// there is none. named means that the command contains the package's name in a form that clawai does not
+// understand, so that it may start the package without the installation.
 func DescribePassed(store *installed.Store, server string, command []string) (text string, named bool) {
 	if server == "" {
 		return "", false
@@ -123,8 +123,8 @@ func namesPackage(command []string, pkg string) bool {
 	return false
 }
 
-// FindInstalled returns what is installed of a server that its client starts by a command; nil if
-// nothing is, or something else than the command names.
+// FindInstalled returns the installation of a server that its client starts by a command. It returns nil
+// if there is none, or if it is not the package that the command names.
 func FindInstalled(store *installed.Store, server string, command []string) (*installed.Manifest, error) {
 	d, ok := servers.ParseDownload(command)
 	if !ok || server == "" {
@@ -143,8 +143,7 @@ func FindInstalled(store *installed.Store, server string, command []string) (*in
 	return m, nil
 }
 
-// CheckInstalled is like FindInstalled, and returns an error if the files are not those that were
-// installed.
+// CheckInstalled is like FindInstalled, but also returns an error if the installed files were changed.
 func CheckInstalled(store *installed.Store, server string, command []string) (*installed.Manifest, error) {
 	m, err := FindInstalled(store, server, command)
 	if err == nil && m != nil {
@@ -204,7 +203,8 @@ func CagedServers(p *policy.Policy) (names []string) {
 	return slices.Compact(names)
 }
 
-// checkName returns an error if a server without a cage may be one that the policy wants in a cage.
+// checkName returns an error if a server without a cage may be, under another spelling of its name, a
+// server that the policy has a cage for.
 func checkName(p *policy.Policy, server string) error {
 	for _, name := range CagedServers(p) {
 		switch {
@@ -218,7 +218,7 @@ func checkName(p *policy.Policy, server string) error {
 	return nil
 }
 
-// writeOfOthers returns what other servers in cages may write.
+// writeOfOthers returns the places that other servers in cages may write.
 func writeOfOthers(p *policy.Policy, server string) (places []string) {
 	for _, name := range CagedServers(p) {
 		if tables := p.Cages(name); name != server && p.CageLevel(name) > policy.CageOff {

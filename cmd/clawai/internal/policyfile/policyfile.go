@@ -1,5 +1,5 @@
-// Package policyfile holds how a command reads a policy: with which home, and how entries of
-// extends are resolved.
+// Package policyfile reads policies for commands: it sets the home folder, resolves entries of extends,
+// and plans how servers are started.
 package policyfile
 
 import (
@@ -18,8 +18,8 @@ func PolicyOptions(home string) policy.Options {
 	return o
 }
 
-// DraftOptions returns the options for a policy that is read to look at it, and may be an
-// organisation's.
+// DraftOptions returns the options for a policy that is only examined, not put into force, and that may be
+// an organisation's.
 func DraftOptions(home string) policy.Options {
 	o := PolicyOptions(home)
 	o.Draft = true

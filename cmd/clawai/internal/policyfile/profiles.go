@@ -29,8 +29,8 @@ func ExtendProfile(name string, servers []string) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// KeepProfiles writes the pinned texts of starter policies that this clawai has beside the policy at
-// path, so that a later clawai with other texts has them, too.
+// KeepProfiles writes the pinned texts of this clawai's starter policies into files beside the policy at
+// path, so that a later clawai, which has other texts, can still read them.
 func KeepProfiles(path string, src []byte) error {
 	for _, x := range policy.Extensions(path, src) {
 		if !x.InPlace || x.Profile == "" || x.SHA256 == "" {

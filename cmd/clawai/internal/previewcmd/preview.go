@@ -62,7 +62,7 @@ func runPreview(c *cli.Context) error {
 	return err
 }
 
-// paintLine colors a line by what it says of a file.
+// paintLine colors a line by the change of a file that it reports.
 func paintLine(on bool, line string) string {
 	for prefix, color := range map[string]string{
 		"  delete ": cmdline.Red, view.ChangePrefix('-'): cmdline.Red, "  create ": cmdline.Green, view.ChangePrefix('+'): cmdline.Green,

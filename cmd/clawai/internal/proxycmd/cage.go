@@ -32,8 +32,8 @@ func (p *proxyRun) planStart(all *session.Sessions, server policyfile.CagedServe
 	return s, nil
 }
 
-// readClientSandbox keeps what wrap carried of the client's own sandbox. What cannot be read would be
-// a weaker one.
+// readClientSandbox checks and stores the client's own sandbox, which wrap has copied from the client's
+// file. An unreadable rule is an error, because the sandbox would be weaker without it.
 func (p *proxyRun) readClientSandbox(words []string) error {
 	if len(words) == 0 {
 		return nil
@@ -48,8 +48,9 @@ func (p *proxyRun) readClientSandbox(words []string) error {
 	return nil
 }
 
-// noteStart records what was started in place of a launcher, how the server was shut in, and tells the
-// owner what is weaker than the policy has it. Without a record there is no server.
+// noteStart records the installation that was started in place of a launcher, and the server's cage. It
+// tells the owner which parts of the cage are weaker than the policy demands. If this cannot be recorded,
+// it ends the server.
 func noteStart(guard *gate.Session, name string, s policyfile.Start, child *stdio.Child) (err error) {
 	note := func(code, text string) {
 		if err == nil {
@@ -75,8 +76,8 @@ func noteStart(guard *gate.Session, name string, s policyfile.Start, child *stdi
 	return err
 }
 
-// noteRefusals returns what records the hosts that a server asked for and its sandbox does not open.
-// A record that fails changes nothing for the server: it is refused already.
+// noteRefusals returns a function that records a host that the server's sandbox has refused. If it cannot
+// be recorded, only the owner is told, because the host is refused already.
 func noteRefusals(guard *gate.Session, name string) func(hosts.Refusal) {
 	return func(r hosts.Refusal) {
 		err := guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: name, Code: hosts.EventCode, Detail: r.Detail()})

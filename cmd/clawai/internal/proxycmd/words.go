@@ -13,8 +13,8 @@ import (
 	"golang.org/x/term"
 )
 
-// tellWaiting tells a person who starts a server by hand why nothing happens. how says how a client
-// comes to start it.
+// tellWaiting tells a person who starts a server by hand why nothing happens. how is a text about how to
+// make a client start it.
 func tellWaiting(w io.Writer, command, how string) {
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		_, _ = fmt.Fprintf(w, "clawai %s waits for an MCP client on its standard input: clients start it. %s To end it: Ctrl-D\n", command, how)

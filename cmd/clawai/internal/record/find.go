@@ -12,8 +12,8 @@ import (
 )
 
 // FindDecision returns the decision with an id, or the decision that the record with that id
-// belongs to. A beginning of the id is enough if it fits one decision; the number behind its dash
-// is then whole.
+// belongs to. The beginning of an id is enough if only one decision's id begins with it. If it has a
+// dash, the number after the dash must be complete.
 func FindDecision(dir, id string) (*event.Entry, error) {
 	seen := 0
 	var damage error // returned when nothing is found; otherwise log verify reports it

@@ -16,7 +16,7 @@ const (
 	wordCells = len("observed")
 	endCells  = len("no reply")
 	gap       = "  "
-	roomy     = 100 // columns from which on the record's id is shown
+	roomy     = 100 // lines with at least this many columns show the record's id
 	idCells   = len("k3f9x2m7qa-1234")
 )
 

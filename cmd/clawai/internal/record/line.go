@@ -114,7 +114,7 @@ func verdictWord(e *event.Entry) (word, color string) {
 		return string(e.Kind), cmdline.Dim
 	case event.Dropped, event.Muted, event.Recovery, event.Upkeep:
 		return string(e.Kind), cmdline.Yellow
-	default: // also a kind of a later version
+	default: // includes kinds that a later version of clawai writes
 		return Short(string(e.Kind), 8), cmdline.Dim
 	}
 }

@@ -56,7 +56,7 @@ func ScreenLine(r *Row, width int, home string) (line, word string) {
 // Brief is a call in the few texts that a list shows. All of them are harmless and short.
 type Brief struct{ Word, About, Why, Ended string }
 
-// NewBrief returns a row in few texts.
+// NewBrief returns the short texts of a row.
 func NewBrief(r *Row, home string) Brief {
 	e := &r.Entry
 	word, _ := verdictWord(e)

@@ -41,7 +41,7 @@ type installRun struct {
 	store    *installed.Store
 	pins     *pinning.Store
 	change   *installed.Change
-	lists    pin.SelfDescription // what the new version lists
+	lists    pin.SelfDescription // the lists of the new version
 }
 
 func (r *installRun) say(format string, a ...any) {
@@ -60,7 +60,7 @@ func runInstall(c *cli.Context) error {
 
 func runUpdate(c *cli.Context) error { return beginInstall(c, (*installRun).update) }
 
-// beginInstall finds the server, and calls do with the lock on what is installed of it.
+// beginInstall finds the server, locks its installation, and calls do.
 func beginInstall(c *cli.Context, do func(*installRun) error) error {
 	t, err := findTarget(c)
 	if err != nil {
@@ -94,7 +94,8 @@ func beginInstall(c *cli.Context, do func(*installRun) error) error {
 	return nil
 }
 
-// readDownload returns what the server's launcher downloads, if clawai can install that.
+// readDownload returns the package that the server's launcher downloads, or an error if clawai cannot
+// install it.
 func readDownload(t *target) (d servers.Download, err error) {
 	shown := term.VisibleText(cmdline.Quote(t.command))
 	d, ok := servers.ParseDownload(t.command)
@@ -115,8 +116,8 @@ func readDownload(t *target) (d servers.Download, err error) {
 	return d, nil
 }
 
-// install installs the version that is pinned. It asks only if the server lists something else than
-// what was approved.
+// install installs the pinned version. It asks the person only if the server's lists differ from the
+// approved ones.
 func (r *installRun) install() error {
 	version := r.c.String("version")
 	old := r.change.Old
@@ -144,7 +145,7 @@ func (r *installRun) install() error {
 		return err
 	}
 	r.say("%s@%s lists %s.", m.Package, m.Version, lockcmd.DescribeCounts(&r.lists))
-	was.Start = r.lists.Start // the version is said already
+	was.Start = r.lists.Start // the version is printed already, so it is not shown as a difference
 	if known {
 		looks, err := lockcmd.TellChanges(r.c, r.t.name, &was, &r.lists)
 		if err != nil {
@@ -160,7 +161,7 @@ func (r *installRun) install() error {
 	return r.commit(m, files)
 }
 
-// update installs the newest version beside the one that counts, and asks.
+// update installs the newest version beside the one in use, and asks the person.
 func (r *installRun) update() error {
 	old := r.change.Old
 	if old == nil || !old.Matches(r.download) {
@@ -187,7 +188,7 @@ func (r *installRun) update() error {
 		return err
 	}
 	r.say("%s: %s in place of %s", m.Package, m.Version, old.Version)
-	was.Start = r.lists.Start // the version is said already
+	was.Start = r.lists.Start // the version is printed already, so it is not shown as a difference
 	looks, err := lockcmd.TellChanges(r.c, r.t.name, &was, &r.lists)
 	switch {
 	case err != nil:
@@ -206,7 +207,7 @@ func (r *installRun) confirm(question, refusal string) error {
 }
 
 // prepare installs a version into the new folder, and starts the server from there, in its sandbox, to
-// see what it lists.
+// read its lists.
 func (r *installRun) prepare(version string) (m installed.Manifest, files installed.Measured, err error) {
 	done := cmdline.ShowProgress("Installing " + r.download.Package)
 	defer done()
@@ -237,8 +238,8 @@ func (r *installRun) prepare(version string) (m installed.Manifest, files instal
 	return m, files, nil
 }
 
-// listCaged starts the new version in the sandbox that the policy has for the server, or in the one
-// that would be proposed.
+// listCaged starts the new version in the sandbox that the policy has for the server or, if it has none,
+// in the proposed one. It returns the server's lists.
 func (r *installRun) listCaged(ctx context.Context, m *installed.Manifest) (list listing.List, err error) {
 	command := append([]string{m.Runner}, m.Options...)
 	command = append(append(command, filepath.Join(r.change.Dir, m.Script)), r.download.Args...)
@@ -261,7 +262,7 @@ func (r *installRun) lockedVersion() string {
 	return ""
 }
 
-// approvedLists returns what was approved of the server, by the project's lock or else by the pins.
+// approvedLists returns the approved lists of the server: those in the project's lock, or else the pins.
 func (r *installRun) approvedLists() (was pin.SelfDescription, known bool, err error) {
 	if was, known, err = r.pins.LoadLock(r.t.name); err != nil || known {
 		return was, known, err
@@ -280,7 +281,7 @@ func (r *installRun) approvedLists() (was pin.SelfDescription, known bool, err e
 	return was, err == nil, err
 }
 
-// commit makes the new version count, and approves its lists where pins know the server.
+// commit puts the new version into use, and approves its lists if there are pins for the server.
 func (r *installRun) commit(m installed.Manifest, files installed.Measured) error {
 	if err := r.change.Commit(m, files); err != nil {
 		return err

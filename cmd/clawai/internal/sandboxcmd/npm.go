@@ -37,12 +37,12 @@ type npmRun struct {
 	server  string
 	folders config.Folders
 	dir     string
-	net     []string // hosts beside the registry
+	net     []string // further hosts that npm may reach, besides the registry
 }
 
-// installPackage lets npm install the download, in a cage that opens the folder and the registry. npm
-// runs no scripts of packages (--ignore-scripts). What it runs all the same, as git does for a dependency
-// from a repository, runs in the cage.
+// installPackage lets npm install the package, in a cage that opens the folder and the registry. npm runs
+// no scripts of packages (--ignore-scripts). Other programs that npm starts, for example git for a
+// dependency from a repository, run in the same cage.
 func (n *npmRun) installPackage(ctx context.Context, d servers.Download, version string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return errors.New("there is no npm in PATH; install Node.js, or start the server without npx")
@@ -108,13 +108,14 @@ func (n *npmRun) installPackage(ctx context.Context, d servers.Download, version
 	return nil
 }
 
-// maxSaid limits what of npm's output is kept.
+// maxSaid is the largest part of npm's output that is kept, in bytes.
 const maxSaid = 1 << 20
 
-// describeFailure says why npm has failed: by what it was refused, and by its own first lines.
+// describeFailure returns an error about a failure of npm, with the first lines of its output and the
+// hosts that its cage has refused.
 func describeFailure(said *os.File, code int, refused []string) error {
 	text := make([]byte, 4096)
-	length, _ := said.ReadAt(text, 0) // of this file: another may have its name by now
+	length, _ := said.ReadAt(text, 0) // from the open file, because another file may have its name now
 	var lines []string
 	for line := range strings.Lines(string(text[:length])) {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(line, "npm error"), "npm ERR!"))
@@ -130,8 +131,8 @@ func describeFailure(said *os.File, code int, refused []string) error {
 	return errors.New(why)
 }
 
-// planCage returns the cage for npm: the new folder, the owner's settings of npm, and the registry that
-// these name.
+// planCage returns the cage for npm. It opens the new folder, the owner's settings of npm, and the
+// registry that the settings name.
 func (n *npmRun) planCage(ctx context.Context, d servers.Download, command []string) (*cage.Plan, error) {
 	open := slices.Clone(n.net)
 	env := []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"}
@@ -156,8 +157,8 @@ func (n *npmRun) planCage(ctx context.Context, d servers.Download, command []str
 	if err != nil {
 		return nil, err
 	}
-	// A folder of clawai's in which the new folder lies is not among Own. It is shut all the same: nothing of
-	// it is open but the new folder.
+	// A folder of clawai that contains the new folder cannot be in Own. It is shut anyway, because the table
+	// opens only the new folder in it.
 	dir, err := filepath.EvalSymlinks(n.dir)
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// findRegistries returns the registries of npm's settings for a package and what it depends on.
+// findRegistries returns the registries of npm's settings, for a package and for its dependencies.
 func (n *npmRun) findRegistries(ctx context.Context, pkg string) (open []string, err error) {
 	for _, key := range []string{"registry", registryKey(pkg)} {
 		if key == "" {
@@ -199,8 +200,8 @@ func registryKey(pkg string) string {
 	return scope + ":registry"
 }
 
-// findRegistry asks npm for the registry of its settings, and returns it as a cage opens it: with its
-// addresses, because a company's own registry is at none of the internet.
+// findRegistry asks npm for the registry of its settings, and returns it in the form of a cage's list of
+// hosts. It adds the host's addresses, because a company's own registry may have a private address.
 func (n *npmRun) findRegistry(ctx context.Context, key string) (open []string, err error) {
 	cmd := exec.CommandContext(ctx, "npm", "config", "get", "--cache", filepath.Join(n.dir, ".cache"), "--logs-max=0", "--no-update-notifier", "--", key)
 	cmd.Dir = n.dir
@@ -245,8 +246,8 @@ func mustPort(text string) uint16 {
 // maxText limits a package's own description, in bytes.
 const maxText = 32 << 20
 
-// describePackage fills in what is known of the package in a folder. All of it is the package's own
-// word, and is taken only in the forms that a manifest may have.
+// describePackage returns the manifest of the package in a folder. All its data come from the package
+// itself, so only values in the valid form of a manifest are accepted.
 func describePackage(dir string, d servers.Download) (m installed.Manifest, scripts []string, err error) {
 	m = installed.Manifest{Launcher: d.Launcher, Package: d.Package, Asked: d.Version, Named: d.Program, Installed: time.Now().UTC().Format(time.DateOnly)}
 	var lock struct {
@@ -255,8 +256,8 @@ func describePackage(dir string, d servers.Download) (m installed.Manifest, scri
 			Integrity        string `json:"integrity"`
 			HasInstallScript bool   `json:"hasInstallScript"`
 			Resolved         string `json:"resolved"`
-			InBundle         bool   `json:"inBundle"` // came in its package, whose digest counts
-			Link             bool   `json:"link"`     // Measure refuses one that leads out
+			InBundle         bool   `json:"inBundle"` // it came inside its parent package, whose digest covers it
+			Link             bool   `json:"link"`     // a link; Measure refuses one that leads out of the folder
 		} `json:"packages"`
 	}
 	if err := readJSON(filepath.Join(dir, "package-lock.json"), &lock); err != nil {
@@ -269,7 +270,7 @@ func describePackage(dir string, d servers.Download) (m installed.Manifest, scri
 	}
 	for _, path := range slices.Sorted(maps.Keys(lock.Packages)) {
 		p := lock.Packages[path]
-		fromGit := strings.HasPrefix(p.Resolved, "git") && strings.Contains(p.Resolved, "#") // git compares what it got with its commit
+		fromGit := strings.HasPrefix(p.Resolved, "git") && strings.Contains(p.Resolved, "#") // git itself verifies the files by the commit
 		if path != "" && p.Integrity == "" && !p.InBundle && !p.Link && !fromGit {
 			return m, nil, fmt.Errorf("its registry gives no digest of %s, so nothing shows that it arrived as it is there; use a registry that does, or start the server by npx (clawai sandbox propose NAME --launcher)", term.VisibleValue(strings.TrimPrefix(path, "node_modules/")))
 		}

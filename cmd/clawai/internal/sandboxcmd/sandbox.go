@@ -77,7 +77,7 @@ func Command() *cli.Command {
 	}
 }
 
-// keys are the keys of a table that open more.
+// keys are the keys of a table to which openings can be added.
 var keys = []string{"read", "write", "net", "env"}
 
 func runOpen(c *cli.Context) error {
@@ -112,11 +112,11 @@ func openCommand(server string, openings []policycmd.Opening) []string {
 // target is the server that a command is about.
 type target struct {
 	name    string
-	command []string // as its client has it
-	started []string // what is started for it: what is installed, or the command
-	program string   // the folder in which it is installed; "" for none
+	command []string // the command in its client's file
+	started []string // the command that is really started: that of its installation, or command
+	program string   // the folder of its installation; "" for none
 	env     []string // nil: the environment of this process
-	sandbox []string // what its entry carries of its client's own sandbox; none: nothing
+	sandbox []string // the client's own sandbox in its entry, in the form of clienttable.Read; empty: none
 	table   *propose.Table
 	folders config.Folders
 	loaded  *config.Loaded
@@ -163,8 +163,8 @@ func findTarget(c *cli.Context) (*target, error) {
 	return t, nil
 }
 
-// findInstalled takes what is installed of the server, and otherwise returns the launcher that downloads
-// it; "" for none.
+// findInstalled sets started and program if the server is installed. Otherwise it returns the launcher
+// that downloads the server; "" for none.
 func (t *target) findInstalled() (launcher string) {
 	store := installed.NewStore(t.folders.State)
 	m, err := policyfile.FindInstalled(store, t.name, t.command)
@@ -179,7 +179,8 @@ func (t *target) findInstalled() (launcher string) {
 	return ""
 }
 
-// findEntry returns the one entry of a client's file that has a name. command is the subcommand that asks.
+// findEntry returns the only entry in the clients' files with this name. command is the present
+// subcommand, for its errors.
 func findEntry(name, command string) (found client.Entry, err error) {
 	f, err := wrapcmd.FindServers()
 	if err != nil {
@@ -232,13 +233,14 @@ func runPropose(c *cli.Context) error {
 	return err
 }
 
-// openLauncher opens in the proposed table what npx needs. What other launchers need was never tried.
+// openLauncher adds to the proposed table the openings that npx needs. For other launchers it adds
+// nothing, because their needs were never tested.
 func (t *target) openLauncher(ctx context.Context) error {
 	if filepath.Base(t.command[0]) != "npx" {
 		return cmdline.Usagef("--launcher is about npx; %s is started by %s", term.VisibleText(t.name), term.VisibleValue(t.command[0]))
 	}
 	d, _ := servers.ParseDownload(t.command)
-	dir, err := os.MkdirTemp("", "clawai-npm") // what npm keeps for itself goes there
+	dir, err := os.MkdirTemp("", "clawai-npm") // for npm's own files
 	if err != nil {
 		return err
 	}
@@ -252,7 +254,7 @@ func (t *target) openLauncher(ctx context.Context) error {
 	return nil
 }
 
-// commandWords returns what a further command line must say of the server's command.
+// commandWords returns the words about the server's command that a later command line must repeat.
 func (t *target) commandWords(c *cli.Context) []string {
 	if words, err := cmdline.ParseArguments(c); err == nil && len(words) > 1 {
 		return append([]string{"--"}, words[1:]...)
@@ -265,7 +267,7 @@ var (
 	errOff     = errors.New(`its table in the policy has level = "off", so there is no sandbox to start it in; write level = "enforce" or "try" there`)
 )
 
-// isSwitchedOff reports whether the policy has a table for the server, and no sandbox by it.
+// isSwitchedOff reports whether the policy has a table for the server that switches its sandbox off.
 func (t *target) isSwitchedOff() bool {
 	return len(t.sandbox) == 0 && len(t.loaded.Policy.Cages(t.name)) > 0 && t.loaded.Policy.CageLevel(t.name) <= policy.CageOff
 }

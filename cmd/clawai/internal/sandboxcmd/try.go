@@ -28,7 +28,7 @@ import (
 	"github.com/clawai/clawai/proxy/listing"
 )
 
-// tryWithin is how long a server may take to list what it has.
+// tryWithin is the time limit for a server to start and to send its lists.
 const tryWithin = 30 * time.Second
 
 // trial holds the results of two starts of a server: without its sandbox, and in it.
@@ -83,7 +83,7 @@ func runTry(c *cli.Context) error {
 	return policycmd.WriteSandbox(c, t.name, "", openings, openCommand(t.name, openings))
 }
 
-// clientKeys are the rules of a client's sandbox that do what a key of a table does.
+// clientKeys are the rules of a client's sandbox that have the same effect as the key of a table.
 var clientKeys = map[string]string{"write": "filesystem.allowWrite", "net": "network.allowedDomains", "read": "filesystem.denyRead without"}
 
 // isCaged reports whether the policy or its client's file has a sandbox for the server.
@@ -91,14 +91,14 @@ func (t *target) isCaged() bool {
 	return len(t.sandbox) > 0 || len(t.loaded.Policy.Cages(t.name)) > 0
 }
 
-// planCage returns the cage that the policy has for the server or, if it is proposed, the one of the
-// proposed table.
+// planCage returns the cage that the policy has for the server. If proposed is true, it returns the cage of
+// the proposed table.
 func (t *target) planCage(proposed bool) (*cage.Plan, error) {
 	return t.planCageOf(t.started, t.program, proposed)
 }
 
-// planCageOf returns that cage for a command that starts the server in another way: a program in a
-// folder of clawai's own.
+// planCageOf does the same as planCage for another command that starts the server. program is the folder
+// of clawai that contains its program; "" for none.
 func (t *target) planCageOf(command []string, program string, proposed bool) (*cage.Plan, error) {
 	loaded := *t.loaded
 	if proposed {
@@ -132,7 +132,7 @@ func (t *target) tryServer(ctx context.Context, plan *cage.Plan) (r trial) {
 		defer mu.Unlock()
 		r.refused = append(r.refused, one)
 	}})
-	mu.Lock() // the way out may still be told of something
+	mu.Lock() // the cage's proxy may still report a refused host
 	defer mu.Unlock()
 	return r
 }
@@ -167,7 +167,7 @@ func (t *target) tryFree(ctx context.Context) (list listing.List, seen *traced.S
 	return list, &all, err
 }
 
-// describeTrial says what was seen, and returns what the table has to open for all of it.
+// describeTrial prints the result of a trial, and returns the openings that the table needs for it.
 func (t *target) describeTrial(r trial, plan *cage.Plan, say func(string, ...any)) (openings []policycmd.Opening) {
 	add := func(key, value, format string, a ...any) {
 		say("  "+format, a...)
@@ -221,8 +221,8 @@ func (t *target) describeTrial(r trial, plan *cage.Plan, say func(string, ...any
 	return openings
 }
 
-// gatherPlaces returns the paths that are not open, or shut inside of what is, several of one folder as the
-// folder.
+// gatherPlaces returns those paths that the cage does not open: paths outside the open places, or in a
+// shut place. Instead of several paths in one folder, it returns the folder.
 func gatherPlaces(paths, open, shut []string, folders config.Folders) (places []string) {
 	const several = 3
 	count := map[string]int{}

@@ -46,9 +46,9 @@ func (p *secretPlaces) hasAny(start, end int) bool {
 // maxExcerpt limits how many bytes of a finding are read: an excerpt is one line.
 const maxExcerpt = 4 << 10
 
-// excerpt returns in shows the text of a finding for people, with tag characters as the letters that
-// they stand for; "" if the text contains a secret or a likely secret in any spelling. words are the
-// words of the text alone, also if shows is "".
+// excerpt returns the text of a finding for people (shows), with tag characters replaced by the letters
+// that they stand for. shows is "" if the text contains a secret or a likely secret in any spelling. words
+// are the words of the text without the marks around them; they are returned even if shows is "".
 func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 	text := strings.ToValidUTF8(p.text[f.Start:min(f.End, f.Start+maxExcerpt)], "\ufffd")
 	said := html.UnescapeString(string(escape.UndoEscapes(nil, []byte(text))))
@@ -85,8 +85,8 @@ func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 // surround matches the marks around the words of a comment or of a terminal's title.
 var surround = regexp.MustCompile(`^"?(?:<!--\s*|\x1b\][0-9;]*)?|(?:\s*-->|\x07|\x1b\\|\x{9c})?"?$`)
 
-// showFindings returns the excerpt of each finding. An excerpt is "" if it has a part of a secret
-// that several findings contain, or whose name is before the findings.
+// showFindings returns the excerpt of each finding. An excerpt is also "" if it has a part of a secret
+// that is spread over several findings, or of a secret whose name stands before the findings.
 func showFindings(text string, found []inspect.Found) (shows []string) {
 	p := secretPlaces{text: text}
 	shows = make([]string, len(found))

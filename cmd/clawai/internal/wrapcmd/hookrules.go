@@ -58,8 +58,8 @@ func (r *wrapRun) missingRules(changes []wrap.Change) (*hookRules, error) {
 	return m, nil
 }
 
-// insertRules makes the new text of the policy; standing is the policy as it is. The rules go above
-// the rule that refuses everything else, or at the end.
+// insertRules makes the new text of the policy. standing is the present policy. The rules are inserted
+// above the rule that refuses everything else, or at the end.
 func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error) {
 	info, err := os.Lstat(m.path)
 	switch {
@@ -77,7 +77,7 @@ func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error
 		return err
 	}
 	named := strings.Contains(m.rules, fixtures.Folders)
-	m.rules = strings.Replace(m.rules, fixtures.Folders, "", 1) // a table stands above all rules
+	m.rules = strings.Replace(m.rules, fixtures.Folders, "", 1) // the table of folders is added below, because it must be above all rules
 	refusesTools := func(s policy.Source) bool { return s.Subject == policy.ToolSubject && s.RefusesTheRest() }
 	if i := slices.IndexFunc(standing.Sources(), refusesTools); i >= 0 {
 		m.after, err = standing.InsertAbove(m.before, standing.Sources()[i].Rule, m.rules)
@@ -99,8 +99,8 @@ func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error
 	return nil
 }
 
-// ownToolRules returns the starter's rules for agents' own tools, for a policy. They are extended,
-// unless the policy extends others by a list.
+// ownToolRules returns the starter's rules for agents' own tools, as text for a policy: an [[extends]] of
+// the starter. If the policy extends others by a list, it returns the rules themselves.
 func ownToolRules(path string, src []byte) (string, error) {
 	for _, x := range policy.Extensions(path, src) {
 		if !x.InPlace {

@@ -49,13 +49,13 @@ type initRun struct {
 	shared     int           // number of servers left out because git tracks their file
 	plan       starterPlan
 	policy     policycmd.Starter
-	kept       bool     // there was a policy, and it stays
+	kept       bool     // a policy existed before, and stays
 	unnamed    []error  // servers left out because no rule can name them
 	hooked     []string // clients that support hooks but get none
 	policyDone bool     // the policy, or its missing rules, are written
 
 	bareClients []string // clients whose hooks cannot be installed
-	hookFault   error    // reason: clawai-hook is missing or unusable
+	hookFault   error    // why they cannot be installed: clawai-hook is missing or unusable
 }
 
 func runInit(c *cli.Context) error {

@@ -20,8 +20,8 @@ import (
 // filesystem is the starter for servers that get folders as arguments.
 const filesystem = "filesystem"
 
-// noteFolders records the folders of a filesystem server. Calls in a folder that "policy allow" would
-// not open are asked about.
+// noteFolders records the folders of a filesystem server, without those that "policy allow" would
+// refuse: the person is asked about calls in those.
 func (p *starterPlan) noteFolders(e client.Entry, at config.Folders) {
 	folders, all := foldersOf(e, at.Home)
 	for _, folder := range folders {

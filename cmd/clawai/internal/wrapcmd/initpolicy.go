@@ -128,7 +128,7 @@ const policyHead = `# Written by clawai init. The first rule that matches decide
 # them, clawai policy show. A newer clawai changes none of them unasked: clawai policy update.
 `
 
-// replyTier has the rules about what comes back. They open no call.
+// replyTier is the starter policy with the rules about replies. They open no call.
 const replyTier = "default"
 
 // starterRules returns the [[extends]] of a starter policy for some servers, and notes whether its

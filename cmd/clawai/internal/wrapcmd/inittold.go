@@ -80,8 +80,8 @@ func askableServers(targets []wrap.Target) (map[string]client.Entry, error) {
 	return entries, nil
 }
 
-// chooseTold asks which of the tools that seem to read are allowed without a question. When
-// nobody can be asked, none is.
+// chooseTold asks which of the tools that seem to read are allowed without a question. If no person
+// can be asked, no tool is allowed.
 func (r *initRun) chooseTold(told map[string][]toldTool) error {
 	var options []choose.Option
 	var tools []*toldTool

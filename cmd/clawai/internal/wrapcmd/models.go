@@ -35,14 +35,14 @@ func checkModels(c *cli.Context) error {
 	return nil
 }
 
-// serveModels is the command without which a client that was led through clawai does not reach its model.
+// serveModels is the command that must run so that clients with our address reach their models.
 const serveModels = "clawai llm-proxy --wrapped"
 
-// moveModels is the command that leads the clients away from a port that another program has.
+// moveModels is the command that gives the clients another port, if another program uses ours.
 const moveModels = "clawai wrap --llm --all --listen 127.0.0.1:PORT"
 
-// FindModelFiles returns the files in which the clients on this machine, and the named ones, are told
-// where their models are, and where the owner's proxy leads them.
+// FindModelFiles returns the files that contain the addresses of models, for the clients on this machine
+// and the named clients. It also returns the routes of the owner's proxy, that is the real addresses.
 func (f *Found) FindModelFiles(named ...string) (*wrap.ModelRoutes, []wrap.ModelFile, error) {
 	routes, err := wrap.ReadModelRoutes(f.folders.State)
 	if err != nil {
@@ -52,8 +52,8 @@ func (f *Found) FindModelFiles(named ...string) (*wrap.ModelRoutes, []wrap.Model
 	return routes, files, err
 }
 
-// findLedFiles returns the files of the clients on this machine, of the named ones, and of those that were
-// led through clawai.
+// findLedFiles returns the files of the clients on this machine, of the named clients, and of the clients
+// that have a route through clawai.
 func (f *Found) findLedFiles(routes *wrap.ModelRoutes, named ...string) ([]wrap.ModelFile, error) {
 	rows, err := client.ModelRows()
 	if err != nil {
@@ -132,7 +132,7 @@ func (r *wrapRun) planModels() ([]wrap.Change, []error, error) {
 	return changes, refused, nil
 }
 
-// chooseModelAddress sets where the owner's proxy listens, and its secret.
+// chooseModelAddress sets the address on which the owner's proxy listens, and its secret.
 func (r *wrapRun) chooseModelAddress(words []string) error {
 	if r.op == wrap.Wrap && r.c.IsSet("listen") {
 		host, port, err := net.SplitHostPort(r.c.String("listen"))
@@ -165,8 +165,9 @@ func (r *wrapRun) modelChoices(files []wrap.ModelFile) string {
 	return b.String()
 }
 
-// saveModelRoutes saves the routes before a file leads a client to them. Another clawai may have written
-// them since they were read, so it plans the changes again, and holds the lock from reading to writing.
+// saveModelRoutes saves the routes before any client's file is written. Another clawai may have changed
+// the routes since they were read, so it holds a lock, and reads and plans everything again. shown are
+// the changes that the person has seen; a different change is an error.
 func (r *wrapRun) saveModelRoutes(shown []wrap.Change) (changes []wrap.Change, refused []error, err error) {
 	unlock, err := wrap.LockModelRoutes(r.folders.State)
 	if err != nil {
@@ -201,7 +202,7 @@ func (r *wrapRun) saveModelRoutes(shown []wrap.Change) (changes []wrap.Change, r
 	return changes, refused, nil
 }
 
-// forgetModelRoutes removes the routes of clients that go to their services again.
+// forgetModelRoutes removes the routes of clients whose files now name their services again.
 func (r *wrapRun) forgetModelRoutes(changes []wrap.Change, failed []error) error {
 	if r.op != wrap.Unwrap || r.routes == nil || r.routesLost {
 		return nil
@@ -251,28 +252,28 @@ func (r *wrapRun) tellModelProxy(failed []error) {
 	fmt.Fprintln(r.prose, "It only hears; --judge uncovered makes it judge calls. docs/llm-proxy.md says how to start it with your session.")
 }
 
-// ModelStatus is where one client's requests to its model go.
+// ModelStatus describes where one client's requests to its model go.
 type ModelStatus struct {
 	Client string          `json:"client"`
 	Name   string          `json:"name"`
 	State  wrap.ModelState `json:"state"`
 	Why    string          `json:"why,omitempty"`
 	Path   string          `json:"path,omitempty"`
-	Seen   *time.Time      `json:"seen,omitempty"` // when it came to the proxy the last time, or was led there
+	Seen   *time.Time      `json:"seen,omitempty"` // when it last sent a request to the proxy; at first, when its file was changed
 	Unseen bool            `json:"unseen,omitempty"`
 }
 
 // ModelsStatus is the state of the model's channel.
 type ModelsStatus struct {
 	Clients []ModelStatus `json:"clients"`
-	Listen  string        `json:"listen,omitempty"` // "" if no client was led there
-	Judge   string        `json:"judge,omitempty"`  // what the running proxy does
+	Listen  string        `json:"listen,omitempty"` // the proxy's address; "" if no client has a route
+	Judge   string        `json:"judge,omitempty"`  // --judge of the running proxy
 	Stopped string        `json:"stopped,omitempty"`
 
-	stranger bool // another program has the port
+	stranger bool // another program uses the proxy's port
 }
 
-// NextCommand returns the command after which the clients reach their models again.
+// NextCommand returns the command that makes the clients reach their models again.
 func (s *ModelsStatus) NextCommand() string {
 	if s.stranger {
 		return moveModels
@@ -312,8 +313,8 @@ func (f *Found) FindModels(ctx context.Context) (s ModelsStatus, err error) {
 	return s, nil
 }
 
-// lastSeen returns when a client came to the proxy the last time, and reports whether it has worked a good
-// while after that, within the last day.
+// lastSeen returns when a client last sent a request to the proxy. unseen means that the client has worked
+// within the last day, and more than unseenAfter after that request.
 func (f *Found) lastSeen(file wrap.ModelFile) (seen *time.Time, unseen bool) {
 	for _, a := range file.Addresses {
 		info, err := os.Stat(wrap.ModelSeenFile(f.folders.State, a.Route))
@@ -331,7 +332,7 @@ func (f *Found) lastSeen(file wrap.ModelFile) (seen *time.Time, unseen bool) {
 	return seen, seen != nil && time.Since(used) < 24*time.Hour && used.Sub(*seen) > unseenAfter
 }
 
-// IsBroken reports whether a client was led through clawai and does not come there, or cannot.
+// IsBroken reports whether a client should use the proxy, but does not or cannot reach it.
 func (s *ModelsStatus) IsBroken() bool {
 	return s.Stopped != "" || slices.ContainsFunc(s.Clients, func(m ModelStatus) bool { return m.State == wrap.ModelDrifted || m.Unseen })
 }

@@ -187,8 +187,8 @@ func NameWords(names []string) (words []string) {
 	return words
 }
 
-// tellUncovered lists the selected servers that stay without clawai. What cannot be covered at all stands
-// in clawai status.
+// tellUncovered lists the selected servers that stay without clawai. clawai status shows the things that
+// cannot be covered at all.
 func (r *wrapRun) tellUncovered() {
 	var lines []string
 	for _, t := range wrap.SelectTargets(r.Places, r.selection) {

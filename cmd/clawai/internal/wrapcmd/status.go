@@ -53,7 +53,7 @@ type Status struct {
 	Policy     string             `json:"policy,omitempty"`   // why the policy does not load
 	Sessions   []flow.Shown       `json:"sessions,omitempty"` // what agents' sessions have seen
 
-	Centre *enrolment.Standing `json:"centre,omitempty"` // of the team, if this laptop is enrolled
+	Centre *enrolment.Standing `json:"centre,omitempty"` // state of the enrolment at the team's centre, if this laptop is enrolled
 }
 
 // FileStatus is one file of a client.
@@ -80,8 +80,8 @@ type ServerStatus struct {
 	Differs []string   `json:"differs,omitempty"` // when drifted: each difference from what wrap writes
 	Remote  bool       `json:"remote,omitempty"`  // reached by a url
 	Project string     `json:"project,omitempty"`
-	Sandbox string     `json:"sandbox,omitempty"` // the level that it has by the policy and its client's file, or why it is not in force
-	Program string     `json:"program,omitempty"` // what is installed of it, or which launcher downloads it
+	Sandbox string     `json:"sandbox,omitempty"` // its level by the policy and its client's file, or why it is not in force
+	Program string     `json:"program,omitempty"` // its installation, or the launcher that downloads it
 	Within  string     `json:"within,omitempty"`  // the program of its own command that runs it in a sandbox or a container
 }
 
@@ -138,8 +138,8 @@ func runStatus(c *cli.Context) error {
 	return nil
 }
 
-// addSandboxes adds what the policy in force here says of the servers' sandboxes. A policy that
-// does not load is for doctor to tell.
+// addSandboxes adds the servers' sandboxes by the policy in force in this folder. It ignores a policy that
+// does not load, because doctor reports that.
 func (f *Found) addSandboxes(doc *Status) {
 	loaded, err := policyfile.LoadHere(f.folders)
 	if err != nil {
@@ -164,8 +164,8 @@ func (f *Found) addSandboxes(doc *Status) {
 	}
 }
 
-// describeProgram says what is installed of a server that a launcher downloads, or that it is
-// downloaded at each start; "" for every other server.
+// describeProgram describes the installation of a server that a launcher downloads, or says that the
+// server is downloaded at each start. It returns "" for every other server.
 func (f *Found) describeProgram(e client.Entry) string {
 	if e.Kind != client.Stdio || e.Unclear {
 		return ""

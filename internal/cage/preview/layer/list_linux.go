@@ -18,7 +18,7 @@ import (
 	"github.com/clawai/clawai/internal/cage/preview/report"
 )
 
-// Bounds of the texts that go with changes.
+// Limits of the texts that are reported with changes, in bytes: of one file, and of all.
 const (
 	maxText  = 8 << 10
 	maxTexts = 64 << 10
@@ -29,10 +29,10 @@ type lister struct {
 	*layer
 	r     *runner
 	until time.Time
-	texts *int // bytes of texts that may still be kept
+	texts *int // how many more bytes of texts may be kept, for all layers together
 }
 
-// listChanges compares the layers with what they lie over.
+// listChanges compares the layers with the real folders below them.
 func (r *runner) listChanges(until time.Time) {
 	texts := maxTexts
 	for _, l := range r.layers {
@@ -42,7 +42,7 @@ func (r *runner) listChanges(until time.Time) {
 	}
 }
 
-// isFull reports whether what the layers may hold is used up.
+// isFull reports whether the memory of the layers is used up.
 func (l *layer) isFull() bool {
 	var stat unix.Statfs_t
 	err := unix.Statfs(l.upper, &stat)
@@ -56,8 +56,8 @@ func (l *lister) isLate() bool {
 	return l.r.result.Unread
 }
 
-// listFolder lists what the layer has of a folder. covers means that the real folder shows through.
-// opaque means that what the layer does not have of it is gone.
+// listFolder lists the changes in a folder of the layer. covers means that the layer's folder lies over
+// a real folder. opaque means that files of the real folder that the layer does not have were deleted.
 func (l *lister) listFolder(folder string, covers, opaque bool) {
 	entries, err := os.ReadDir(filepath.Join(l.upper, folder))
 	if err != nil {
@@ -98,7 +98,7 @@ func readEntry(path string) *entry {
 	return &entry{path, info, info.Sys().(*syscall.Stat_t)}
 }
 
-// isOpaque reports whether nothing of what is below a folder shows through.
+// isOpaque reports whether a folder of the layer hides the whole real folder below it.
 func (e *entry) isOpaque() bool {
 	var value [8]byte
 	n, err := unix.Lgetxattr(e.path, opaqueMark, value[:])
@@ -132,7 +132,7 @@ func (l *lister) listEntry(rest string, covers bool) {
 		was = readEntry(filepath.Join(l.lower, rest))
 	}
 	if now.info.Mode().Type() == os.ModeDevice|os.ModeCharDevice && now.stat.Rdev == 0 {
-		if was != nil { // what is kept so stands for something deleted
+		if was != nil { // overlayfs marks a deleted file by such a device
 			l.listDeleted(rest)
 		}
 		return
@@ -160,7 +160,7 @@ func (l *lister) listEntry(rest string, covers bool) {
 	}
 }
 
-// compare returns what is different of two files of one kind, "" for nothing.
+// compare returns the kind of change between two files of the same type; "" for no change.
 func (l *lister) compare(rest string, now, was *entry, change *report.Change) string {
 	if now.kind() == "file" && was.stat.Nlink > 1 {
 		change.Names = int(was.stat.Nlink) - 1 //nolint:gosec // a count
@@ -191,7 +191,7 @@ func (l *lister) compare(rest string, now, was *entry, change *report.Change) st
 
 func (l *lister) join(rest string) string { return filepath.Join(l.folder, rest) }
 
-// add counts a change, and keeps it while there is room.
+// add counts a change as n files. It keeps the change if fewer than Spec.Listed are kept.
 func (l *lister) add(c report.Change, n int) {
 	all := &l.r.result
 	switch c.What {
@@ -209,7 +209,7 @@ func (l *lister) add(c report.Change, n int) {
 	all.Changes = append(all.Changes, c)
 }
 
-// listDeleted lists a file that is there and would be gone, and a folder as one.
+// listDeleted lists a deleted file. A deleted folder is one change.
 func (l *lister) listDeleted(rest string) {
 	was := readEntry(filepath.Join(l.lower, rest))
 	if was == nil {
@@ -236,12 +236,12 @@ func (l *lister) countFiles(at *entry) (n int) {
 	return n
 }
 
-// openFile opens a file that nothing else changes any more, without following a link.
+// openFile opens a file without following a link. It never waits, for example at a pipe.
 func (e *entry) openFile() (*os.File, error) {
 	return os.OpenFile(e.path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 }
 
-// hasSameContent reports whether two files have the same bytes. What cannot be read differs.
+// hasSameContent reports whether two files have the same bytes. It returns false if one cannot be read.
 func (l *lister) hasSameContent(now, was *entry) bool {
 	if now.info.Size() != was.info.Size() {
 		return false
@@ -270,7 +270,7 @@ func (l *lister) hasSameContent(now, was *entry) bool {
 	return false
 }
 
-// keepTexts keeps the digest of a file that is written, and the texts if it is small.
+// keepTexts stores in c the digest of a written file and, if they are small, the texts before and after.
 func (l *lister) keepTexts(c *report.Change, now, was *entry) {
 	if c.Kind != "file" || c.Hidden || c.What == report.Modified || len(l.r.result.Changes) >= l.r.spec.Listed {
 		return
@@ -311,7 +311,7 @@ func (l *lister) sum(e *entry) string {
 	}
 }
 
-// readText reads a small file, if it is a text.
+// readText returns the content of a small file. It returns false if the file is too large or not a text.
 func (l *lister) readText(e *entry) (string, bool) {
 	if e.info.Size() > maxText {
 		return "", false

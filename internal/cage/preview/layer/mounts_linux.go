@@ -16,29 +16,30 @@ import (
 	"github.com/clawai/clawai/internal/cage/confine"
 )
 
-// layer holds what the command writes over one folder. Both paths go through open descriptors, because the
-// command must not find the layers, and because the folder lies below its layer.
+// layer is the layer over one folder; it holds what the command writes there. lower and upper lead
+// through open descriptors: the command must not find the layers, and the layer covers the real folder.
 type layer struct {
 	folder string
 	lower  string // the real folder
 	upper  string // what was written
-	mount  int    // of the two together, until it is at its place
-	// hidden are the secret places, below the folder. Their stand-ins were in the layer before the
-	// command.
+	mount  int    // descriptor of the overlay of both folders, until it is attached
+	// hidden are the secret places in the folder, as paths relative to it. The layer has had an empty
+	// file or folder in their place since before the command started.
 	hidden map[string]bool
 }
 
-// opaqueMark is the attribute by which overlayfs says, in a layer that a user without powers has
-// mounted, that what is below the folder is gone.
+// opaqueMark is the attribute of a folder in a layer that hides the whole real folder below it.
+// overlayfs uses this name if a user without capabilities has mounted the layer.
 const opaqueMark = "user.overlay.opaque"
 
-// devices are what programs find in /dev.
+// devices are the devices that programs find in /dev.
 var devices = []string{"null", "zero", "full", "random", "urandom"}
 
-// shutFolders are empty inside, beside secret places: sockets and keys of the user and of services.
+// shutFolders are covered by empty folders, like the secret places. They hold sockets and keys of the
+// user and of services.
 var shutFolders = []string{"/run/user", "/run/secrets", "/run/credentials", "/sys/kernel/security", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/bpf"}
 
-// onlyRead are the attributes of all mounts but the layers.
+// onlyRead are the attributes of all mounts except the layers.
 const onlyRead = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID
 
 // arrangeDisk makes the whole disk read-only, with layers over the folders that may be written.
@@ -83,12 +84,13 @@ func (r *runner) arrangeDisk() error {
 	return os.Chdir(r.spec.Dir)
 }
 
-// byLength sorts paths so that a folder comes before what is in it.
+// byLength sorts paths so that a folder comes before the paths in it.
 func byLength(paths []string) []string {
 	return slices.SortedStableFunc(slices.Values(paths), func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 }
 
-// layerOf returns the layer over a path, and the path below it: "." for the folder itself.
+// layerOf returns the layer over a path, and the path relative to the layer's folder; nil if there is
+// none.
 func (r *runner) layerOf(path string) (*layer, string) {
 	for _, l := range r.layers {
 		if path == l.folder {
@@ -101,8 +103,8 @@ func (r *runner) layerOf(path string) (*layer, string) {
 	return nil, ""
 }
 
-// openLayer opens the folder of a layer, before anything is mounted over it. A folder in another one is
-// opened, too: the outer one may get no layer.
+// openLayer opens the folder of a layer, before anything is mounted over it. It also opens a folder
+// that lies in another one, because the outer folder may get no layer.
 func (r *runner) openLayer(folder string) error {
 	fd, err := unix.Open(folder, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil && folder == r.spec.Dir {
@@ -118,8 +120,8 @@ func (r *runner) openLayer(folder string) error {
 
 func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// mountLayers makes the layers in memory. Where something is mounted in a folder, the kernel makes
-// none over it.
+// mountLayers makes the layers in memory. The kernel refuses a layer over a folder in which another
+// file system is mounted; such a folder is added to closed.
 func (r *runner) mountLayers() error {
 	options := fmt.Sprintf("mode=0755,size=%d,nr_inodes=100k", r.spec.Bytes)
 	if err := unix.Mount("tmpfs", confine.TempFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
@@ -146,7 +148,7 @@ func (r *runner) mountLayers() error {
 	if err := r.makeCovers(stage); err != nil {
 		return err
 	}
-	return unix.Unmount(confine.TempFolder, unix.MNT_DETACH) // nobody finds it any more but by the descriptor
+	return unix.Unmount(confine.TempFolder, unix.MNT_DETACH) // from now on only the descriptor leads to the layers
 }
 
 func (r *runner) mountLayer(l *layer) error {
@@ -165,7 +167,7 @@ func (r *runner) mountLayer(l *layer) error {
 			}
 		}
 	}
-	// An interrupted step leaves the mount half described, so all steps are repeated.
+	// An interrupted step leaves the mount incompletely configured, so all steps are repeated.
 	return repeatInterrupted(func() error { return l.mountOverlay(work) })
 }
 
@@ -190,7 +192,7 @@ func (l *layer) mountOverlay(work string) error {
 	if err := unix.FsconfigCreate(fs); err != nil {
 		return err
 	}
-	// Without such marks the kernel cannot keep what is deleted: that is found out before.
+	// Test that the layer supports such attributes: without them overlayfs cannot mark deleted files.
 	if err := unix.Setxattr(l.upper, "user.clawai", []byte("x"), 0); err != nil {
 		return err
 	}
@@ -209,8 +211,8 @@ func repeatInterrupted(call func() error) error {
 	}
 }
 
-// hide puts an empty file or folder into the layer, in the place of a secret. The command finds it
-// there, and may delete or write it as it would the real one.
+// hide puts an empty file or folder into the layer in place of a secret. rest is its path in the
+// layer's folder. The command may write or delete it like the real one.
 func (l *layer) hide(rest string) error {
 	at := ""
 	parts := strings.Split(rest, "/")
@@ -218,13 +220,13 @@ func (l *layer) hide(rest string) error {
 		at = filepath.Join(at, part)
 		real, err := os.Lstat(filepath.Join(l.lower, at))
 		if err != nil {
-			return nil //nolint:nilerr // it is gone meanwhile
+			return nil //nolint:nilerr // it was deleted meanwhile
 		}
 		path := filepath.Join(l.upper, at)
 		switch _, err := os.Lstat(path); {
 		case err == nil:
 			if l.hidden[at] {
-				return nil // all around it is empty
+				return nil // its parent is hidden already
 			}
 			continue
 		case real.IsDir():
@@ -257,14 +259,14 @@ func copyOwner(path string, real os.FileInfo) error {
 	return unix.Chmod(path, stat.Mode&0o7777)
 }
 
-// openDevices makes a /dev with what programs need, and nothing else of the machine.
+// openDevices makes a /dev that holds only devices, links and a temporary folder that programs need.
 func openDevices() (fd int, err error) {
 	mounts := map[string]int{}
 	for _, name := range devices {
 		if mounts[name], err = unix.OpenTree(unix.AT_FDCWD, "/dev/"+name, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC); err != nil {
 			return 0, fmt.Errorf("cannot take /dev/%s: %w", name, err)
 		}
-		// A device is written through a mount that is only read, but root cannot change its mode.
+		// The mount is read-only, so that root cannot change the mode; writing to the device still works.
 		if err := unix.MountSetattr(mounts[name], "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: onlyRead | unix.MOUNT_ATTR_NOEXEC}); err != nil {
 			return 0, err
 		}
@@ -294,7 +296,7 @@ func openDevices() (fd int, err error) {
 	return fd, errors.Join(err, unix.Unmount("/dev", unix.MNT_DETACH))
 }
 
-// placeMount puts a mount to its place.
+// placeMount attaches a mount at a path.
 func placeMount(fd int, place string) error {
 	err := unix.MoveMount(fd, "", unix.AT_FDCWD, place, unix.MOVE_MOUNT_F_EMPTY_PATH)
 	_ = unix.Close(fd)
@@ -304,17 +306,17 @@ func placeMount(fd int, place string) error {
 	return nil
 }
 
-// cover is a mount that hides a place which lies below no layer.
+// cover is a mount that hides a place that is in no layer.
 type cover struct {
 	mount int
 	place string
 }
 
-// nameServer is what the command finds in /etc/resolv.conf.
+// nameServer is the content of /etc/resolv.conf for the command.
 const nameServer = "nameserver 127.0.0.1\n"
 
-// makeCovers makes empty files and folders for the secret places that lie below no layer, and a
-// resolv.conf that names the name server of the preview. stage is a folder in memory.
+// makeCovers makes empty files and folders for the secret places that are in no layer, and a
+// resolv.conf that names the preview's name server. stage is a folder in memory.
 func (r *runner) makeCovers(stage string) error {
 	folder, file, names := filepath.Join(stage, "folder"), filepath.Join(stage, "file"), filepath.Join(stage, "resolv.conf")
 	if err := errors.Join(os.Mkdir(folder, 0o500), os.WriteFile(file, nil, 0o400), os.WriteFile(names, []byte(nameServer), 0o444), os.Chmod(names, 0o444)); err != nil { //nolint:gosec // programs of other users read it, too
@@ -336,7 +338,7 @@ func (r *runner) makeCovers(stage string) error {
 	for _, place := range slices.Concat(shutFolders, r.spec.Empty) {
 		info, err := os.Lstat(place)
 		if l, _ := r.layerOf(place); l != nil || err != nil {
-			continue // hidden in the layer, or not there
+			continue // it is hidden in its layer, or does not exist
 		}
 		from := file
 		if info.IsDir() {

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// network is a network in which every address is this machine, and nobody listens. A name server
-// gives each name an address of its own, so that what is asked for has a name again. What arrives is
-// read from the loopback device, so that a program cannot ask without being seen.
+// network is the command's network: every address belongs to the loopback device, and no service
+// listens. A name server gives each name its own address, so that a connection to an address shows
+// the name. network reads all packets of the loopback device, so that no request is missed.
 type network struct {
 	packets, names int // sockets
 	over           atomic.Bool
@@ -32,10 +32,10 @@ type network struct {
 	pending map[netip.AddrPort]bool // loopback addresses that have not answered
 }
 
-// maxHosts bounds what a command can make the network keep.
+// maxHosts is the largest number of hosts that are kept.
 const maxHosts = 200
 
-// firstAddress is where the addresses of names begin: a network that is for tests alone (RFC 2544).
+// firstAddress is the address of the first name. Its network is reserved for tests (RFC 2544).
 var firstAddress = netip.AddrFrom4([4]byte{198, 18, 0, 1})
 
 func openNetwork() (*network, error) {
@@ -68,7 +68,7 @@ func startLoopback() error {
 	if err := addLocalRoute(unix.AF_INET); err != nil {
 		return err
 	}
-	_ = addLocalRoute(unix.AF_INET6) // a machine without it has no such addresses
+	_ = addLocalRoute(unix.AF_INET6) // an error means that the machine has no IPv6
 	return nil
 }
 
@@ -106,7 +106,7 @@ func addLocalRoute(family uint8) error {
 	return nil
 }
 
-// readAll reads a socket until the command has ended and nothing waits any more.
+// readAll reads a socket until the command has ended and no message waits.
 func (n *network) readAll(fd int, read func(message []byte, from unix.Sockaddr)) {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -123,8 +123,8 @@ func (n *network) readAll(fd int, read func(message []byte, from unix.Sockaddr))
 	}
 }
 
-// answerName answers a question for the address of a name. A name is an address of the test network;
-// of any other kind of question there is nothing.
+// answerName answers a DNS question. For a question of type A, the answer is an address of the test
+// network. For any other type the answer is empty.
 func (n *network) answerName(message []byte, from unix.Sockaddr) {
 	var p dnsmessage.Parser
 	header, err := p.Start(message)
@@ -172,7 +172,7 @@ func (n *network) addressOf(name string) (netip.Addr, bool) {
 	return at, true
 }
 
-// note keeps a host, once.
+// note adds a host to the list, unless the list has it or is full.
 func (n *network) note(host string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -203,7 +203,7 @@ func (n *network) readPacket(packet []byte, _ unix.Sockaddr) {
 	case protocol == unix.IPPROTO_TCP && len(rest) >= 14 && rest[13]&(synchronize|acknowledge) == synchronize:
 		n.noteTarget(target, "")
 	case protocol == unix.IPPROTO_TCP && len(rest) >= 14 && rest[13]&(synchronize|acknowledge) == synchronize|acknowledge:
-		n.mu.Lock() // the command's own server answers
+		n.mu.Lock() // a server of the command itself has answered
 		delete(n.pending, source)
 		n.mu.Unlock()
 	case protocol == unix.IPPROTO_UDP && !to.IsLoopback():
@@ -233,11 +233,11 @@ func (n *network) noteTarget(target netip.AddrPort, kind string) {
 	}
 }
 
-// finish returns the hosts that were asked for, when the command has ended.
+// finish returns the hosts that the command has asked for. It is called when the command has ended.
 func (n *network) finish() []string {
 	n.over.Store(true)
 	n.tasks.Wait()
-	for name := range n.asked { // nobody has connected to it
+	for name := range n.asked { // the name was resolved, but the command never connected to it
 		n.note(name)
 	}
 	for target := range n.pending {

@@ -18,21 +18,21 @@ import (
 // ResultFD is the descriptor on which the helper writes the Result.
 const ResultFD = confine.ReportFD
 
-// runner is one run of the helper. It is the first process of its namespace: when it ends, all that
-// the command has started ends, and the layers are gone.
+// runner is the state of one run of the helper. Its process is the first one of its namespace: when it
+// ends, the kernel ends all other processes of the namespace and removes the layers.
 type runner struct {
 	spec   Spec
 	layers []*layer
 	covers []cover
 	closed []string // folders over which no layer could be made
-	fault  error    // why, for the first of them
+	fault  error    // why the first of these layers could not be made
 	result report.Result
 }
 
 // Run runs the command of a Spec and writes a Result. name is the name of the program, for its
 // messages.
 func Run(name string, words []string) int {
-	runtime.LockOSThread() // who traces is a thread
+	runtime.LockOSThread() // the kernel lets only the thread that started a trace continue it
 	unix.CloseOnExec(ResultFD)
 	r := &runner{}
 	err := r.run(words)
@@ -52,7 +52,7 @@ func Run(name string, words []string) int {
 		fmt.Fprintf(os.Stderr, "%s: nobody reads the preview: %v\n", name, err)
 		return confine.ExitFault
 	}
-	_ = unix.Close(ResultFD) // what follows takes its time: the kernel throws the layers away
+	_ = unix.Close(ResultFD) // the result ends here; the reader need not wait while the kernel removes the layers
 	return 0
 }
 

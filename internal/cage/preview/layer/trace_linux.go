@@ -21,27 +21,28 @@ import (
 	"github.com/clawai/clawai/internal/cage/preview/report"
 )
 
-// Bounds of a command, beside its time and its memory.
+// Limits of a command, in addition to Spec.Time and Spec.Bytes.
 const (
 	maxTasks    = 1024 // processes and threads at a time
-	maxPrograms = 100  // that are listed
+	maxPrograms = 100  // programs in the list
 	maxOutput   = 4 << 10
 	maxReport   = 64 << 10
 	memoryEvery = 20 * time.Millisecond
 )
 
-// command is the command while it runs, with all that it starts.
+// command is the state of the running command and of all processes that it has started.
 type command struct {
 	r     *runner
 	main  int
 	tasks map[int]bool
 	shown bool        // the program of the command itself has been started
 	ended atomic.Bool // its first process has ended
-	full  bool        // at some time it had written all that is kept; watch sets it
+	full  bool        // the layers were full at some time; set by watch
 	why   atomic.Pointer[string]
 }
 
-// runCommand runs the command in a cage until a time, and returns when nothing of it runs any more.
+// runCommand runs the command in a cage, at most until a time. It returns when all processes of the
+// command have ended.
 func (r *runner) runCommand(until time.Time) error {
 	c := &command{r: r, tasks: map[int]bool{}}
 	output, theirs, err := os.Pipe()
@@ -96,7 +97,7 @@ func (r *runner) readFault(text []byte) string {
 	return ""
 }
 
-// tail keeps the end of what is written to it.
+// tail is a writer that keeps only the last maxOutput bytes.
 type tail struct{ text []byte }
 
 func (t *tail) Write(more []byte) (int, error) {
@@ -133,7 +134,7 @@ func (c *command) start(output, reports *os.File) error {
 		Dir: c.r.spec.Dir, Env: os.Environ(), Files: []uintptr{nothing.Fd(), output.Fd(), output.Fd(), reports.Fd()},
 		Sys: &syscall.SysProcAttr{Setsid: true, Ptrace: true},
 	}
-	if c.main, err = syscall.ForkExec("/proc/self/exe", words, attr); err != nil { // the owner lets nobody trace
+	if c.main, err = syscall.ForkExec("/proc/self/exe", words, attr); err != nil { // the system may forbid tracing
 		c.r.result.Untraced, attr.Sys.Ptrace = true, false
 		if c.main, err = syscall.ForkExec("/proc/self/exe", words, attr); err != nil {
 			return err
@@ -154,15 +155,15 @@ func (c *command) start(output, reports *os.File) error {
 	return syscall.PtraceCont(c.main, 0)
 }
 
-// setLimits bounds each process of the command. What all use together is measured.
+// setLimits limits each process of the command. watch limits all of them together.
 func setLimits(bytes int64) {
 	for what, limit := range map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(bytes), unix.RLIMIT_DATA: 4 * uint64(bytes), unix.RLIMIT_NPROC: 2 * maxTasks} { //nolint:gosec // a positive number
 		_ = unix.Setrlimit(what, &unix.Rlimit{Cur: limit, Max: limit})
 	}
 }
 
-// trace follows the command until nothing of it runs any more. It returns how its first process
-// ended, and how many were left then.
+// trace waits until all processes of the command have ended. It returns the exit status of the first
+// process, and how many other processes still ran when it ended.
 func (c *command) trace() (main syscall.WaitStatus, left int) {
 	for {
 		var status syscall.WaitStatus
@@ -170,7 +171,7 @@ func (c *command) trace() (main syscall.WaitStatus, left int) {
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
-			return main, left // nothing is left
+			return main, left // no process is left
 		case status.Stopped():
 			c.goOn(pid, status)
 		default:
@@ -185,7 +186,7 @@ func (c *command) trace() (main syscall.WaitStatus, left int) {
 	}
 }
 
-// goOn lets a process go on that has stopped for us.
+// goOn continues a process that has stopped for the trace.
 func (c *command) goOn(pid int, status syscall.WaitStatus) {
 	signal := int(status.StopSignal())
 	switch {
@@ -194,23 +195,24 @@ func (c *command) goOn(pid int, status syscall.WaitStatus) {
 		signal = 0
 	case status.StopSignal() == unix.SIGTRAP && status.TrapCause() >= 0:
 		signal = 0
-	case !c.tasks[pid] && status.StopSignal() == unix.SIGSTOP: // a new one begins so
+	case !c.tasks[pid] && status.StopSignal() == unix.SIGSTOP: // a new process starts with this stop
 		signal = 0
 	}
 	c.tasks[pid] = true
 	if len(c.tasks) > maxTasks {
 		c.end(report.ByPrograms)
 	}
-	_ = syscall.PtraceCont(pid, signal) // it may be gone
+	_ = syscall.PtraceCont(pid, signal) // an error means that the process has ended
 }
 
-// end ends all that runs.
+// end kills all processes of the command. why is one of the reasons in report.
 func (c *command) end(why string) {
 	c.why.CompareAndSwap(nil, &why)
 	_ = unix.Kill(-1, unix.SIGKILL)
 }
 
-// noteProgram keeps the program that a process has become. The first is the command itself.
+// noteProgram adds the program that a process now executes to the result. It skips the first one,
+// which is the command itself.
 func (c *command) noteProgram(pid int) {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -227,7 +229,7 @@ func (c *command) noteProgram(pid int) {
 	}
 }
 
-// countProcesses returns how many processes there are beside this one.
+// countProcesses returns how many other processes run in the namespace.
 func (c *command) countProcesses() (n int) {
 	for _, path := range findProcesses() {
 		text, err := os.ReadFile(filepath.Join(path, "stat"))
@@ -238,14 +240,14 @@ func (c *command) countProcesses() (n int) {
 	return n
 }
 
-// findProcesses returns the folders of all processes but this one.
+// findProcesses returns the folders in /proc of all processes except this one (process 1).
 func findProcesses() (all []string) {
 	paths, _ := filepath.Glob("/proc/[0-9]*")
 	return slices.DeleteFunc(paths, func(path string) bool { return path == "/proc/1" })
 }
 
-// watch ends the command when its time or its memory is used up. Both are bounded from here, since
-// a user without powers can have no group of processes bounded by the kernel.
+// watch ends the command when its time, its memory or its number of processes is used up. The kernel
+// cannot limit these for a group of processes of a user without capabilities.
 func (c *command) watch(over <-chan struct{}, until time.Time) {
 	tick := time.NewTicker(memoryEvery)
 	defer tick.Stop()
@@ -258,8 +260,8 @@ func (c *command) watch(over <-chan struct{}, until time.Time) {
 			c.end(report.ByTime)
 			late = nil
 		case <-tick.C:
-			c.full = c.full || c.r.layers[0].isFull() // all layers share their memory, and what is deleted gives it back
-			switch {                                  // who cannot be traced is counted here, too
+			c.full = c.full || c.r.layers[0].isFull() // the first layer counts for all, because they share their memory; deleted files free it again
+			switch {                                  // this also counts processes that could not be traced
 			case c.why.Load() != nil || c.ended.Load():
 				_ = unix.Kill(-1, unix.SIGKILL)
 			case len(findProcesses()) > maxTasks:
@@ -271,7 +273,7 @@ func (c *command) watch(over <-chan struct{}, until time.Time) {
 	}
 }
 
-// countMemory returns the memory of all processes but this one, in bytes.
+// countMemory returns the memory of all processes except this one, in bytes.
 func countMemory() (n int64) {
 	for _, path := range findProcesses() {
 		text, err := os.ReadFile(filepath.Join(path, "status"))

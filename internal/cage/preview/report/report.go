@@ -1,12 +1,12 @@
-// Package report is what a preview of a command found, as values. Every string in it is the
-// command's to choose.
+// Package report holds the types for the result of a preview. The command may have chosen every string
+// in it, so no string can be trusted.
 package report
 
-// What happened to a file.
+// The kinds of change of a file.
 const (
 	Created  = "create"
 	Changed  = "change"
-	Replaced = "replace" // by something of another kind
+	Replaced = "replace" // by a file of another type, for example a folder
 	Deleted  = "delete"
 	Modified = "mode" // only its mode or its owner
 )
@@ -23,30 +23,30 @@ type Change struct {
 	UID   int    `json:"uid,omitempty"`
 	GID   int    `json:"gid,omitempty"`
 	Link  string `json:"link,omitempty"` // where a link leads
-	// Names is the number of further names (hard links) of a file that is changed. They change with
-	// it, unless another file takes its place, which cannot be told; they stand nowhere in the list.
+	// Names is the number of other names (hard links) of a changed file. They change with it, unless the
+	// command replaces the file by a new one. The list does not contain these names.
 	Names  int    `json:"names,omitempty"`
-	Hidden bool   `json:"hidden,omitempty"` // a secret place: what is in it was not there
-	SHA256 string `json:"sha256,omitempty"` // of what a file would hold
-	Shown  bool   `json:"shown,omitempty"`  // Before and After hold its texts
+	Hidden bool   `json:"hidden,omitempty"` // a secret place: the command saw it as empty
+	SHA256 string `json:"sha256,omitempty"` // digest of the file's new content
+	Shown  bool   `json:"shown,omitempty"`  // Before and After hold the file's text
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 }
 
-// Counts are how many files of each kind of change there are, listed or not. A folder counts only
-// if it is deleted with nothing in it, created or changed in its mode.
+// Counts are the numbers of files by kind of change, including unlisted files. A folder counts if it was
+// created, changed, or deleted while empty.
 type Counts struct {
 	Created int `json:"created"`
 	Changed int `json:"changed"`
 	Deleted int `json:"deleted"`
 }
 
-// Why a command was ended.
+// The reasons why a command has ended, if it did not exit by itself.
 const (
 	BySignal   = "signal"
 	ByTime     = "time"
 	ByMemory   = "memory"
-	ByPrograms = "programs" // it started too many
+	ByPrograms = "programs" // it started too many processes
 )
 
 // Result is what a command did.
@@ -55,16 +55,16 @@ type Result struct {
 	Counts   Counts   `json:"counts"`
 	Changes  []Change `json:"changes"`
 	Unlisted int      `json:"unlisted,omitempty"` // changes that are counted and not listed
-	Unread   bool     `json:"unread,omitempty"`   // there was no time to read all of what was written
-	Full     bool     `json:"full,omitempty"`     // it wrote more than is kept
+	Unread   bool     `json:"unread,omitempty"`   // the list may be incomplete: there was no time to read all changes
+	Full     bool     `json:"full,omitempty"`     // it wrote more than the layers can hold
 	Programs []string `json:"programs"`           // the paths of the programs that it started, in order
-	Started  int      `json:"started"`            // how many times it started one
+	Started  int      `json:"started"`            // how many times it started a program
 	Untraced bool     `json:"untraced,omitempty"` // its programs could not be seen
-	Hosts    []string `json:"hosts"`              // what it asked for on the network, with the port
+	Hosts    []string `json:"hosts"`              // hosts that it asked for, with the port
 	Ended    string   `json:"ended,omitempty"`    // why it was ended; "" if it ended by itself
 	Code     int      `json:"code"`               // the exit code, or the number of the signal
-	Left     int      `json:"left,omitempty"`     // processes that went on when it had ended
-	Output   string   `json:"output,omitempty"`   // the end of what it wrote to its output and its errors
+	Left     int      `json:"left,omitempty"`     // number of processes that still ran when it had ended
+	Output   string   `json:"output,omitempty"`   // the end of its standard output and standard error
 	Closed   []string `json:"closed,omitempty"`   // folders in which nothing could be written
 	Took     int64    `json:"took"`               // milliseconds
 }

@@ -76,7 +76,7 @@ func TestListsOfSQLiteReadAnIndex(t *testing.T) {
 
 func TestListsOfPostgresReadAnIndex(t *testing.T) {
 	slow.Test(t)
-	s, err := OpenPostgres(t.Context(), postgrestest.Address(postgrestest.Start(t), "postgres"), "main")
+	s, err := OpenPostgres(t.Context(), postgrestest.Start(t).Address("postgres"), "main")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestAnOlderDatabaseHasTheSameLists(t *testing.T) {
 		"SQLite": func() (*Store, error) { return OpenSQLite(t.Context(), path, "main") },
 		"PostgreSQL": func() (*Store, error) {
 			if address == "" {
-				address = postgrestest.Address(postgrestest.Start(t), "postgres")
+				address = postgrestest.Start(t).Address("postgres")
 			}
 			return OpenPostgres(t.Context(), address, "main")
 		},

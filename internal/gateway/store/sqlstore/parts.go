@@ -20,6 +20,7 @@ const partWriters = 4
 func newPartPool(db *sql.DB) *partPool {
 	db.SetMaxOpenConns(partWriters)
 	db.SetMaxIdleConns(partWriters) // a new connection costs more than a part
+	db.SetConnMaxIdleTime(idle)
 	p := &partPool{db: db, turns: make(chan int64, partWriters)}
 	for i := range int64(partWriters) {
 		p.turns <- i

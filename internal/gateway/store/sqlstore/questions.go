@@ -87,7 +87,10 @@ func (s *Store) AddQuestion(ctx context.Context, q store.Question, most int, kep
 		q.State = enrolment.QuestionPending
 		_, err = t.exec("INSERT INTO question (org, id, laptop, digest, asks, asked, created, held, expires, state, title) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			s.org, q.ID, q.Laptop, q.Asked.Digest, asksOf(&q.Asked), string(asked), nanos(q.Created), nanos(q.Held), nanos(q.Expires), q.State, q.Title)
-		return err
+		if err != nil {
+			return err
+		}
+		return t.tell(s.org, q.ID)
 	})
 	return q, err
 }
@@ -168,7 +171,10 @@ func (s *Store) ChangeQuestion(ctx context.Context, id string, change func(*stor
 		}
 		_, err := t.exec("UPDATE question SET held = ?, expires = ?, state = ?, decided = ? WHERE org = ? AND id = ?",
 			nanos(q.Held), nanos(q.Expires), q.State, nanos(q.Decided), s.org, id)
-		return err
+		if err != nil {
+			return err
+		}
+		return t.tell(s.org, id)
 	})
 	return q, err
 }

@@ -27,6 +27,10 @@ type Store struct {
 	timed func(operation string, took time.Duration) // nil for nobody
 	turn  chan struct{}                              // holds something while somebody writes; nil: the database lets several write
 	parts *partPool                                  // where parts of segments are written; nil: as all else is
+
+	watchers watchers
+	listener *listener   // nil: nobody else changes the database
+	reported func(error) // nil for nobody
 }
 
 var _ store.Store = (*Store)(nil)
@@ -38,6 +42,7 @@ type dialect struct {
 	lock     string            // behind a SELECT, keeps others from the row until the transaction ends
 	check    string            // a statement that answers "ok" for a file of the database that is whole; "": the server checks its own
 	alone    string            // a statement after which a transaction is the only one of its kind; "": each is alone
+	notify   string            // a statement that tells all centres of a question when the transaction is committed; "": there is one centre
 }
 
 // patience is how long a transaction waits for another one's lock.
@@ -112,6 +117,9 @@ func (s *Store) tellTime(operation string, began time.Time) {
 
 // Close closes the database.
 func (s *Store) Close() error {
+	if s.listener != nil {
+		s.listener.close()
+	}
 	if s.parts != nil {
 		return errors.Join(s.parts.db.Close(), s.db.Close())
 	}
@@ -158,7 +166,8 @@ type transaction struct {
 	tx  *sql.Tx
 	d   *dialect
 
-	place int64 // in the tally: another one for each that writes parts at the same time
+	place int64    // in the tally: another one for each that writes parts at the same time
+	told  []string // questions whose watchers wait for the end of the transaction
 }
 
 func (t *transaction) exec(statement string, values ...any) (int64, error) {
@@ -182,6 +191,16 @@ func (t *transaction) lockAll() (err error) {
 	if t.d.alone != "" {
 		_, err = t.exec(t.d.alone)
 	}
+	return err
+}
+
+// tell tells of a change of a question, once it is committed.
+func (t *transaction) tell(org, question string) (err error) {
+	if t.d.notify == "" {
+		t.told = append(t.told, question)
+		return nil
+	}
+	_, err = t.exec(t.d.notify, org+"/"+question)
 	return err
 }
 
@@ -219,10 +238,17 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, place int64, change fu
 		return explain(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := change(&transaction{ctx: ctx, tx: tx, d: &s.d, place: place}); err != nil {
+	t := &transaction{ctx: ctx, tx: tx, d: &s.d, place: place}
+	if err := change(t); err != nil {
 		return explain(err)
 	}
-	return explain(tx.Commit())
+	if err := tx.Commit(); err != nil {
+		return explain(err)
+	}
+	for _, question := range t.told {
+		s.watchers.tell(question)
+	}
+	return nil
 }
 
 // execOne runs a statement that changes one row; store.ErrNone if it changes none.

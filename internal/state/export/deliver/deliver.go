@@ -1,5 +1,5 @@
-// Package deliver brings exported events to where they are wanted: into a file, to a receiver of syslog
-// over TLS, to a receiver of OTLP over HTTP.
+// Package deliver sends exported events to their receivers: to a file, to a receiver of syslog over
+// TLS, or to a receiver of OTLP over HTTP.
 package deliver
 
 import (
@@ -15,18 +15,19 @@ import (
 
 // Sink takes events.
 type Sink interface {
-	// Deliver brings the events of some records to their receiver, in order. After an error it is not
-	// known which of them were taken. A *Refused means that the receiver took the others.
+	// Deliver sends the events of some records to the receiver, in order. After an error it is not
+	// known which events the receiver has taken, except after a *Refused: then it has taken all
+	// events that it did not refuse.
 	Deliver(ctx context.Context, entries []*event.Entry) error
-	// Close says that no more comes, and waits until the receiver has taken what was sent, as far as it
-	// can tell.
+	// Close ends the delivery. It waits until the receiver has taken everything that was sent, as
+	// far as the sink can know this.
 	Close() error
 }
 
 // Refused means that a receiver has taken some events and refused others for good.
 type Refused struct {
 	Many int
-	Why  string // the receiver's words
+	Why  string // the text in which the receiver gives the reason
 }
 
 func (r *Refused) Error() string { return fmt.Sprintf("the receiver refused %d: %q", r.Many, r.Why) }
@@ -48,7 +49,7 @@ func (l *Lines) Deliver(_ context.Context, entries []*event.Entry) error {
 	return err
 }
 
-// Close implements Sink. It closes what it writes to, if that can be closed.
+// Close implements Sink. It closes l.To if that is an io.Closer.
 func (l *Lines) Close() error {
 	if c, ok := l.To.(io.Closer); ok {
 		return c.Close()
@@ -56,18 +57,18 @@ func (l *Lines) Close() error {
 	return nil
 }
 
-// attempts is how often something is tried.
+// attempts is the maximum number of attempts of retry.
 const attempts = 5
 
 // firstPause is the pause after the first failure. Each later one is twice as long.
 const firstPause = 500 * time.Millisecond
 
-// lasting is an error that another attempt does not end.
+// lasting is an error that another attempt would not remove.
 type lasting struct{ error }
 
 func (l lasting) Unwrap() error { return l.error }
 
-// retry tries something until it succeeds, at most attempts times. try returns how long the receiver
+// retry calls try until try succeeds, at most attempts times. try returns how long the receiver
 // asks to wait; 0 if it does not say.
 func retry(ctx context.Context, pause time.Duration, try func() (time.Duration, error)) error {
 	for n := 1; ; n++ {

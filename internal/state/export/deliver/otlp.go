@@ -31,7 +31,7 @@ type OTLP struct {
 
 const (
 	requestTimeout = 10 * time.Second
-	longestWait    = 30 * time.Second // that a receiver can ask for
+	longestWait    = 30 * time.Second // maximum time that a receiver can ask us to wait
 	longestAnswer  = 64 << 10         // bytes of an answer that are read
 )
 
@@ -41,8 +41,8 @@ func NewOTLP(address *url.URL, header http.Header, by *egress.Transport, s expor
 	return &OTLP{address.String(), header, client, s, firstPause}
 }
 
-// FindEndpoint returns where and with which headers logs are sent by the standard variables of OTLP;
-// nil if none is set.
+// FindEndpoint returns the address and the headers for logs that the standard variables of OTLP
+// name. The address is nil if none of the variables has one.
 func FindEndpoint(getenv func(string) string) (*url.URL, http.Header, error) {
 	header, err := ReadHeaders(getenv)
 	if err != nil {
@@ -65,8 +65,8 @@ func FindEndpoint(getenv func(string) string) (*url.URL, http.Header, error) {
 	return nil, header, nil
 }
 
-// ParseEndpoint returns the address of the logs of an endpoint: with /v1/logs behind it, unless that is
-// there already.
+// ParseEndpoint returns the address for logs at an endpoint. It appends /v1/logs unless the
+// endpoint ends with that already.
 func ParseEndpoint(text string) (*url.URL, error) {
 	u, err := parseAddress(text)
 	if err != nil {
@@ -127,7 +127,7 @@ func (o *OTLP) post(ctx context.Context, body []byte) (wait time.Duration, err e
 		}
 		return 0, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was only read
+	defer resp.Body.Close() //nolint:errcheck // the error does not matter, because the body was only read
 	text, err := io.ReadAll(io.LimitReader(resp.Body, longestAnswer))
 	switch resp.StatusCode {
 	case http.StatusOK:
@@ -135,7 +135,7 @@ func (o *OTLP) post(ctx context.Context, body []byte) (wait time.Duration, err e
 			return 0, err
 		}
 		return 0, readRefusal(text)
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout: // as OTLP says
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout: // OTLP names these codes as temporary
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
 		return min(time.Duration(max(0, seconds))*time.Second, longestWait), answerError(resp, text)
 	}
@@ -150,12 +150,12 @@ func answerError(resp *http.Response, text []byte) error {
 func readRefusal(text []byte) error {
 	var answer struct {
 		PartialSuccess struct {
-			Rejected json.RawMessage `json:"rejectedLogRecords"` // a number, or as OTLP/JSON writes 64 bits, a text
+			Rejected json.RawMessage `json:"rejectedLogRecords"` // a number, or a text, because OTLP/JSON writes 64-bit numbers as texts
 			Message  string          `json:"errorMessage"`
 		} `json:"partialSuccess"`
 	}
 	if len(bytes.TrimSpace(text)) == 0 || json.Unmarshal(text, &answer) != nil {
-		return nil // not all receivers answer in JSON; the status says that all was taken
+		return nil // not all receivers answer in JSON; the HTTP status already shows that everything was taken
 	}
 	many, _ := strconv.Atoi(strings.Trim(string(answer.PartialSuccess.Rejected), `"`))
 	if many <= 0 {

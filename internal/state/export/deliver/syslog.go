@@ -14,8 +14,9 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// Syslog is a sink that sends events over TLS with counted octets (RFC 5425). Syslog acknowledges
-// nothing: a receiver that goes away can lose what it had not read, and Note says so.
+// Syslog is a sink that sends events over TLS with counted octets (RFC 5425). Syslog has no
+// acknowledgements: if a receiver goes away, the events that it had not read may be lost. note is
+// then called with a text about it.
 type Syslog struct {
 	address string
 	by      *egress.Transport
@@ -25,7 +26,7 @@ type Syslog struct {
 	pause   time.Duration
 
 	conn *tls.Conn
-	gone chan error // has the end of conn
+	gone chan error // gets the error with which conn ended; nil for a normal end
 	sent bool       // something was sent on conn
 }
 
@@ -34,7 +35,8 @@ const (
 	endTimeout  = 5 * time.Second
 )
 
-// NewSyslog returns a sink for a host and port. note is called with what may have been lost or doubled.
+// NewSyslog returns a sink for a host and port. note is called with a text for people about events
+// that may be lost or sent twice.
 func NewSyslog(address string, by *egress.Transport, write func(dst []byte, e *event.Entry, s export.Source) []byte, s export.Source, note func(string)) *Syslog {
 	return &Syslog{address: address, by: by, append: write, source: s, note: note, pause: firstPause}
 }
@@ -88,7 +90,7 @@ func (s *Syslog) connect(ctx context.Context, next string) error {
 		return err
 	}
 	gone := make(chan error, 1)
-	go func() { // a receiver of syslog sends nothing but the end
+	go func() { // a receiver of syslog sends nothing, so the read ends only when the receiver ends the connection
 		_, err := io.Copy(io.Discard, conn)
 		gone <- err
 	}()

@@ -1,0 +1,157 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/gateway/store"
+)
+
+// patience bounds how long a test waits for what must come.
+const patience = time.Minute
+
+// AwaitWake waits until a watch tells of a change.
+func AwaitWake(t *testing.T, woken <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-woken:
+	case <-time.After(patience):
+		t.Fatalf("nobody is told: %s", what)
+	}
+}
+
+// Marker makes changes in one store and waits until another one has told of them. Databases tell of changes in
+// their order, so what was changed before a mark was told of before it.
+type Marker struct {
+	T        *testing.T
+	From, To store.Store
+	Laptop   int
+	n        int
+}
+
+// Mark makes one change and waits until it was told of.
+func (m *Marker) Mark() {
+	m.T.Helper()
+	m.n++
+	id := fmt.Sprint("mark", m.n)
+	woken, end := m.To.Watch(id)
+	defer end()
+	_, err := m.From.AddQuestion(m.T.Context(), question(id, m.Laptop, id, 1), 1000, 1<<20)
+	must(m.T, err)
+	AwaitWake(m.T, woken, id)
+}
+
+// Settle waits until the other store hears of changes. When it begins to listen it wakes everybody, so only
+// the second mark proves it.
+func (m *Marker) Settle() { m.Mark(); m.Mark() }
+
+// NewMarker enrols a laptop in a store whose changes another one tells of.
+func NewMarker(t *testing.T, from, to store.Store) *Marker {
+	t.Helper()
+	enrol(t, from, 90)
+	return &Marker{T: t, From: from, To: to, Laptop: 90}
+}
+
+// AddQuestion adds a question that a laptop of a Marker asks.
+func AddQuestion(t *testing.T, s store.Store, id string) {
+	t.Helper()
+	_, err := s.AddQuestion(t.Context(), question(id, 90, id, 1), 1000, 1<<20)
+	must(t, err)
+}
+
+// ChangeQuestion changes when a question is held until.
+func ChangeQuestion(t *testing.T, s store.Store, id string, held time.Time) {
+	t.Helper()
+	_, err := s.ChangeQuestion(t.Context(), id, func(q *store.Question) error { q.Held = held; return nil })
+	must(t, err)
+}
+
+// isWoken reports whether a watch has told of something, and forgets it.
+func isWoken(woken <-chan struct{}) bool {
+	select {
+	case <-woken:
+		return true
+	default:
+		return false
+	}
+}
+
+// testNews needs stores that do not poll. s and twin are of one organisation, other is of another one.
+func testNews(t *testing.T, s, twin, other store.Store) {
+	ours, others := NewMarker(t, s, twin), NewMarker(t, other, other)
+	marks := func() { ours.Mark(); others.Mark() }
+	one, endOne := twin.Watch("one")
+	two, endTwo := twin.Watch("two")
+	all, endAll := twin.Watch("")
+	foreign, endForeign := other.Watch("one")
+	foreignAll, endForeignAll := other.Watch("")
+	defer func() { endTwo(); endAll(); endForeign(); endForeignAll() }()
+	forget := func() {
+		for _, woken := range []<-chan struct{}{one, two, all, foreign, foreignAll} {
+			isWoken(woken)
+		}
+	}
+	ours.Settle()
+	others.Settle()
+	forget()
+
+	// A change wakes who waits for it and who waits for any: not who waits for another question, nor another
+	// organisation.
+	AddQuestion(t, s, "one")
+	AwaitWake(t, one, "a question was added")
+	AwaitWake(t, all, "a question was added, for who waits for all")
+	ours.Mark()
+	if isWoken(two) || isWoken(foreign) || isWoken(foreignAll) {
+		t.Error("a change woke who waits for another question, or another organisation")
+	}
+	AddQuestion(t, other, "one")
+	AwaitWake(t, foreign, "the other organisation's question")
+	marks()
+	if isWoken(one) {
+		t.Error("another organisation's question of the same name woke us")
+	}
+
+	// Whoever is woken sees the change: it was told of after it was committed.
+	for i := range 20 {
+		held := began.Add(time.Duration(i+2) * time.Minute)
+		changed := make(chan error, 1)
+		go func() {
+			_, err := s.ChangeQuestion(t.Context(), "one", func(q *store.Question) error { q.Held = held; return nil })
+			changed <- err
+		}()
+		AwaitWake(t, one, "a change")
+		if q, err := twin.FindQuestion(t.Context(), "one"); err != nil || !q.Held.Equal(held) {
+			t.Fatalf("change %d was told of before it was there: %v, %v", i, q.Held, err)
+		}
+		must(t, <-changed)
+	}
+	_, err := s.ChangeQuestion(t.Context(), "one", func(q *store.Question) error {
+		select {
+		case <-one:
+			t.Error("a change was told of before it was committed")
+		case <-time.After(50 * time.Millisecond):
+		}
+		return q.Cancel(began)
+	})
+	must(t, err)
+	AwaitWake(t, one, "the change after its commit")
+
+	// What is not kept is not told of; whoever has ended hears nothing more.
+	marks()
+	forget()
+	no := errors.New("no")
+	_, err = s.ChangeQuestion(t.Context(), "one", func(*store.Question) error { return no })
+	wants(t, err, no)
+	ours.Mark()
+	if isWoken(one) {
+		t.Error("a change that failed was told of")
+	}
+	endOne()
+	ChangeQuestion(t, s, "one", began)
+	ours.Mark()
+	if isWoken(one) {
+		t.Error("who has ended is woken")
+	}
+}
