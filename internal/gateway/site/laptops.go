@@ -260,10 +260,11 @@ func (s *Site) answerRecords(w http.ResponseWriter, r *http.Request, l store.Lap
 		return nil, refuse(http.StatusTooManyRequests, fmt.Sprintf("%d parts of this laptop are being read; send one after the other.", maxParts))
 	}
 	defer s.endWork(l.ID)
-	body, err := readBody(w, r, centre.MaxPart)
+	body, end, err := s.readPart(w, r)
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	held, err := s.centre.TakePart(r.Context(), l, centre.Part{Laptop: l.ID, Session: session, Segment: name, At: at, Text: body, Complete: query.Get("complete") == "1"})
 	if bound, ok := errors.AsType[*centre.BoundError](err); ok {
 		return nil, refuse(http.StatusInsufficientStorage, bound.Error())

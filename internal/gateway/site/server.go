@@ -35,6 +35,7 @@ type Site struct {
 
 	mu    sync.Mutex
 	works map[string]int // what is done now and takes memory or time, by laptop and kind
+	large chan struct{}  // holds something for each large part that is in memory
 
 	// Slack takes clicks; nil if gateway.toml names none. It is set before Serve.
 	Slack *message.Slack
@@ -50,14 +51,14 @@ func New(c *centre.Centre, l net.Listener) (*Site, error) {
 		return nil, err
 	}
 	c.Dev = true
-	return &Site{centre: c, listener: l, origin: "http://" + l.Addr().String(), cookie: fmt.Sprintf("clawai_gateway_%d", l.Addr().(*net.TCPAddr).Port), works: map[string]int{}}, nil
+	return &Site{centre: c, listener: l, origin: "http://" + l.Addr().String(), cookie: fmt.Sprintf("clawai_gateway_%d", l.Addr().(*net.TCPAddr).Port), works: map[string]int{}, large: make(chan struct{}, mostLarge)}, nil
 }
 
 // NewPublic returns the site of a centre with an identity provider, at the address that gateway.toml
 // names. l ends TLS with the settings of t; without them a proxy does, and l must listen on a loopback
 // address. Serve closes l.
 func NewPublic(c *centre.Centre, l net.Listener, t *tls.Config, p *signin.Provider) (*Site, error) {
-	s := &Site{centre: c, listener: l, origin: c.Settings.URL, cookie: "__Host-clawai", provider: p, proxied: t == nil, works: map[string]int{}}
+	s := &Site{centre: c, listener: l, origin: c.Settings.URL, cookie: "__Host-clawai", provider: p, proxied: t == nil, works: map[string]int{}, large: make(chan struct{}, mostLarge)}
 	if t != nil {
 		s.listener = tls.NewListener(l, t)
 		return s, nil

@@ -295,6 +295,8 @@ func testRecords(t *testing.T, s, other store.Store) {
 		// Several records have the same time.
 		all = append(all, record(n, began.Add(time.Duration(n/4)*10*time.Minute), looks[n%3], fmt.Sprint("tool", n%5)))
 	}
+	all[7].About, all[8].About, all[9].About = `NULL`, `{"a\\b","c'd",}`, "" // a list of texts must keep each as it is
+	all[10].Kind = "answered"
 	must(t, extend(t, s, "x", false, store.Extension{Records: all}))
 	if err := extend(t, s, "y", false, store.Extension{Records: all[:1]}); err == nil {
 		t.Error("a record at the same place was kept twice")
@@ -327,6 +329,9 @@ func testRecords(t *testing.T, s, other store.Store) {
 		{store.Query{Laptop: "laptop1"}, 60}, {store.Query{Laptop: "laptop2"}, 0}, {store.Query{Session: "k3f9x2m7qa"}, 60}, {store.Query{Tool: "tool1"}, 12},
 		{store.Query{Server: "files", Look: store.LookRefused}, 20}, {store.Query{Look: store.LookRefused, Tool: "tool2"}, 4}, {store.Query{Kind: "outcome"}, 0},
 		{store.Query{Rule: "policy.toml:7"}, 60}, {store.Query{Tool: "tool1' OR '1'='1"}, 0},
+		{store.Query{Look: store.LookAllowed, Laptop: "laptop1"}, 20}, {store.Query{Look: store.LookRefused, Laptop: "laptop1", Server: "files"}, 20}, {store.Query{Look: store.LookAsked, Rule: "policy.toml:7"}, 20},
+		{store.Query{Look: store.LookAsked, Session: "k3f9x2m7qa"}, 20}, {store.Query{Kind: "answered"}, 1}, {store.Query{Kind: "answered", Tool: "tool0"}, 1}, {store.Query{Kind: "answered", Look: store.LookAsked}, 1}, {store.Query{Kind: "answered", Look: store.LookRefused}, 0},
+		{store.Query{Kind: "answered", Laptop: "laptop1", Tool: "tool1"}, 0},
 		{store.Query{Since: began.Add(10 * time.Minute), Until: began.Add(20 * time.Minute)}, 4},
 	} {
 		c.q.Most = 1000

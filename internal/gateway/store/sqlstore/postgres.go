@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // schemaLock is the number of the lock that changes of the schema and of bundles take.
 const schemaLock = 0x636c6177
 
-// Connections of one centre to PostgreSQL, beside the one that listens.
+// Connections of one centre to PostgreSQL, beside the one that listens and those of parts.
 const (
 	most = 10
 	idle = time.Minute
@@ -31,8 +32,10 @@ func OpenPostgres(ctx context.Context, url, org string) (*Store, error) {
 	if err != nil {
 		return nil, err // pgx leaves the password out
 	}
-	s := &Store{db: stdlib.OpenDB(*c, stdlib.OptionAfterConnect(insistOnDisk)), org: org, d: dialect{
-		types:    map[string]string{"{int}": "BIGINT", "{bytes}": "BYTEA", "{serial}": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "{strict}": "", "{keyed}": ""},
+	open := func() *sql.DB { return stdlib.OpenDB(*c, stdlib.OptionAfterConnect(insistOnDisk)) }
+	s := &Store{db: open(), org: org, d: dialect{
+		types: map[string]string{"{int}": "BIGINT", "{bytes}": "BYTEA", "{serial}": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "{strict}": "", "{keyed}": "",
+			"{unguard}": "ALTER TABLE record DROP CONSTRAINT record_org_laptop_segment_begins_key"},
 		numbered: true, lock: " FOR UPDATE", alone: fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", schemaLock),
 		notify: "SELECT pg_notify('" + questionChannel + "', ?)",
 	}}
@@ -40,5 +43,6 @@ func OpenPostgres(ctx context.Context, url, org string) (*Store, error) {
 	s.db.SetMaxOpenConns(most)
 	s.db.SetMaxIdleConns(most) // or each burst of answers would wait for new connections
 	s.db.SetConnMaxIdleTime(idle)
+	s.parts = newPartPool(open())
 	return s.begin(ctx, c.Database+" at "+c.Host)
 }

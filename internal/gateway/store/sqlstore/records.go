@@ -2,9 +2,11 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
@@ -15,21 +17,69 @@ func readRecord(r scanner) (is store.Record, err error) {
 	return is, err
 }
 
+// filter is a column that must have a value, and the condition of the index that begins with it. No index begins with
+// the value of a plain one.
+type filter struct {
+	column, value, condition string
+	plain                    bool
+}
+
+// chooseFilters returns the filters of a query: those whose index is read, and the others, by which its records are
+// looked through.
+func chooseFilters(q *store.Query) (lead, others []filter) {
+	isRare := q.Look == store.LookAsked || q.Look == store.LookRefused
+	isRareToo := q.Kind != "" && q.Kind != string(event.Decision) && q.Kind != string(event.Outcome)
+	look, kind := filter{"look", string(q.Look), isRareLook, !isRare}, filter{"kind", q.Kind, isRareKind, !isRareToo}
+	session, laptop := filter{column: "session", value: q.Session}, filter{column: "laptop", value: q.Laptop}
+	rule, tool, server := filter{"rule", q.Rule, isRuled, false}, filter{"name", q.Tool, isNamed, false}, filter{column: "server", value: q.Server}
+	var order [][]filter // of those that select few records, the fewest first
+	order = append(order, []filter{session})
+	if isRare {
+		order = append(order, []filter{look, laptop}, []filter{look, rule}, []filter{look, tool}, []filter{look, server}, []filter{look})
+	}
+	order = append(order, []filter{laptop})
+	if isRareToo {
+		order = append(order, []filter{kind, tool}, []filter{kind, server}, []filter{kind})
+	}
+	order = append(order, []filter{rule}, []filter{tool}, []filter{server})
+	for _, pair := range order {
+		if !slices.ContainsFunc(pair, func(f filter) bool { return f.value == "" }) {
+			lead = pair
+			break
+		}
+	}
+	for _, f := range []filter{session, laptop, rule, tool, server, look, kind} {
+		if f.value != "" && !slices.ContainsFunc(lead, func(of filter) bool { return of.column == f.column }) {
+			others = append(others, f)
+		}
+	}
+	return lead, others
+}
+
 // ListRecords implements store.Records.
 func (s *Store) ListRecords(ctx context.Context, q store.Query) ([]store.Record, error) {
+	statement, values := s.writeList(&q)
+	return list(ctx, s, readRecord, statement, values...)
+}
+
+// writeList returns the statement of a list of records.
+func (s *Store) writeList(q *store.Query) (statement string, values []any) {
 	where, values := []string{"org = ?"}, []any{s.org}
-	// The columns that select the fewest records come first. Only the index of the first one is used:
-	// without statistics a database may take the one of a column that selects nearly all.
-	for _, want := range []struct{ column, value string }{
-		{"session", q.Session}, {"rule", q.Rule}, {"name", q.Tool}, {"server", q.Server}, {"laptop", q.Laptop}, {"look", string(q.Look)}, {"kind", q.Kind},
-	} {
-		if want.value == "" {
-			continue
+	lead, others := chooseFilters(q)
+	for _, f := range lead {
+		where, values = append(where, f.column+" = ?"), append(values, f.value)
+	}
+	if len(lead) > 0 && lead[0].condition != "" {
+		where = append(where, lead[0].condition)
+	}
+	byTool := slices.ContainsFunc(lead, func(f filter) bool { return f.column == "name" })
+	for _, f := range others {
+		// Without statistics a database may take the index of a column that selects nearly all records. None is of this
+		// term. A server compares a column inside the indexes of tools, but not a term.
+		if !f.plain && !(s.d.numbered && f.column == "server" && byTool) {
+			f.column += " || ''"
 		}
-		if len(where) > 1 {
-			want.column += " || ''"
-		}
-		where, values = append(where, want.column+" = ?"), append(values, want.value)
+		where, values = append(where, f.column+" = ?"), append(values, f.value)
 	}
 	if q.NamesOnly {
 		where = append(where, "(subject IN ('tool', 'prompt') OR name = method)")
@@ -43,7 +93,7 @@ func (s *Store) ListRecords(ctx context.Context, q store.Query) ([]store.Record,
 	if q.Before.ID != 0 {
 		where, values = append(where, "(at, id) < (?, ?)"), append(values, nanos(q.Before.Time), q.Before.ID)
 	}
-	return list(ctx, s, readRecord, "SELECT id, "+recordColumns+" FROM record WHERE "+strings.Join(where, " AND ")+" ORDER BY at DESC, id DESC LIMIT ?", append(values, q.Most)...)
+	return "SELECT id, " + recordColumns + " FROM record WHERE " + strings.Join(where, " AND ") + " ORDER BY at DESC, id DESC LIMIT ?", append(values, q.Most)
 }
 
 // FindRecord implements store.Records.
@@ -54,7 +104,7 @@ func (s *Store) FindRecord(ctx context.Context, id int64) (store.Record, error) 
 
 // ListNeighbours implements store.Records.
 func (s *Store) ListNeighbours(ctx context.Context, laptop, session string, low, high uint64) ([]store.Record, error) {
-	return list(ctx, s, readRecord, "SELECT id, "+recordColumns+" FROM record WHERE org = ? AND laptop = ? AND session = ? AND seq >= ? AND seq <= ? ORDER BY seq, id LIMIT ?",
+	return list(ctx, s, readRecord, "SELECT id, "+recordColumns+" FROM record WHERE org = ? AND laptop = ? AND session = ? AND seq >= ? AND seq <= ? ORDER BY seq, segment, begins LIMIT ?",
 		s.org, laptop, session, int64(low), int64(high), int64(high-low+1))
 }
 

@@ -12,8 +12,9 @@ import (
 
 // steps are the steps of the schema, in order. A released step never changes. {int} is a number of
 // 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
-// a table, {keyed} that of a table whose rows lie in the order of their key.
-var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep, wayStep, outwardStep, workloadStep}
+// a table, {keyed} that of a table whose rows lie in the order of their key, {unguard} a statement that drops the
+// guard against records that are there twice, where that can be done: an index has its place.
+var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep, wayStep, outwardStep, workloadStep, listStep}
 
 // Times are nanoseconds since 1970; 0 is never.
 const firstStep = `
@@ -323,6 +324,61 @@ CREATE TABLE workload_use (
 ALTER TABLE bundle ADD COLUMN published_by TEXT NOT NULL DEFAULT '';
 `
 
+// listStep makes lists of records fast and indexes small: an index holds what some filter asks for, and not what all
+// records have. A column behind the id in an index is compared there, without a look at the record. The
+// first page sums the calls of a day, so the tally has no row for each laptop any more. place numbers the
+// writers, so that two that write at the same time do not wait for each other.
+const listStep = `
+DROP INDEX record_by_look;
+CREATE INDEX record_by_look ON record (org, look, at, id) WHERE ` + isRareLook + `;
+CREATE INDEX record_by_look_laptop ON record (org, look, laptop, at, id) WHERE ` + isRareLook + `;
+CREATE INDEX record_by_look_rule ON record (org, look, rule, at, id) WHERE ` + isRareLook + `;
+CREATE INDEX record_by_look_tool ON record (org, look, name, at, id, server) WHERE ` + isRareLook + `;
+CREATE INDEX record_by_look_server ON record (org, look, server, at, id) WHERE ` + isRareLook + `;
+
+DROP INDEX record_by_kind;
+CREATE INDEX record_by_kind ON record (org, kind, at, id) WHERE ` + isRareKind + `;
+CREATE INDEX record_by_kind_tool ON record (org, kind, name, at, id, server) WHERE ` + isRareKind + `;
+CREATE INDEX record_by_kind_server ON record (org, kind, server, at, id) WHERE ` + isRareKind + `;
+
+DROP INDEX record_by_tool;
+CREATE INDEX record_by_tool ON record (org, name, at, id, server, look) WHERE ` + isNamed + `;
+
+DROP INDEX record_by_rule;
+CREATE INDEX record_by_rule ON record (org, rule, at, id, look) WHERE ` + isRuled + `;
+
+{unguard};
+CREATE UNIQUE INDEX record_by_place ON record (org, laptop, session, seq, segment, begins);
+
+DROP INDEX finding_by_time;
+CREATE INDEX finding_by_time ON finding (org, note, found DESC, segment, line, what);
+
+ALTER TABLE tally RENAME TO tally_before;
+
+CREATE TABLE tally (
+	org          TEXT NOT NULL,
+	hour         {int} NOT NULL,
+	place        {int} NOT NULL,
+	server       TEXT NOT NULL,
+	name         TEXT NOT NULL,
+	look         TEXT NOT NULL,
+	calls        {int} NOT NULL,
+	PRIMARY KEY (org, hour, place, server, name, look)
+){keyed};
+
+INSERT INTO tally (org, hour, place, server, name, look, calls) SELECT org, hour, 0, server, name, look, sum(calls) FROM tally_before GROUP BY org, hour, server, name, look;
+
+DROP TABLE tally_before;
+`
+
+// Conditions of indexes. A statement that is to use one has the same words.
+const (
+	isRareLook = "(look = 'asked' OR look = 'refused')"
+	isRareKind = "kind <> 'decision' AND kind <> 'outcome'"
+	isNamed    = "name <> ''"
+	isRuled    = "rule <> ''"
+)
+
 // migrate adds the missing steps to the schema, and refuses a database that a newer gateway made.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.change(ctx, func(t *transaction) error {
@@ -345,10 +401,11 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		for i := version; i < len(steps); i++ {
 			for statement := range strings.SplitSeq(steps[i], ";\n") {
-				if strings.TrimSpace(statement) == "" {
+				statement = s.d.writeTypes(statement)
+				if strings.Trim(statement, " \t\n;") == "" {
 					continue
 				}
-				if _, err := t.exec(s.d.writeTypes(statement)); err != nil {
+				if _, err := t.exec(statement); err != nil {
 					return fmt.Errorf("step %d of the schema: %w", i+1, err)
 				}
 			}

@@ -1,11 +1,14 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/store"
@@ -102,7 +105,7 @@ func (s *Store) ReadSegment(ctx context.Context, laptop, name string, from int64
 
 // ExtendSegment implements store.Segments.
 func (s *Store) ExtendSegment(ctx context.Context, laptop, session, name string, extend func(store.Holding) (store.Extension, error)) error {
-	return s.change(ctx, func(t *transaction) error {
+	return s.changePart(ctx, func(t *transaction) error {
 		// The row of the laptop is locked first, so that two parts of one session wait for each other.
 		if err := t.row("SELECT id FROM laptop WHERE org = ? AND id = ?"+s.d.lock, s.org, laptop).Scan(new(string)); err != nil {
 			return err
@@ -138,10 +141,8 @@ func (s *Store) keepExtension(t *transaction, was store.Segment, x store.Extensi
 			return err
 		}
 	}
-	for i := range x.Records {
-		if err := s.addRecord(t, &x.Records[i]); err != nil {
-			return err
-		}
+	if err := s.addRecords(t, x.Records); err != nil {
+		return err
 	}
 	fresh := 0
 	for _, f := range x.Findings {
@@ -164,15 +165,62 @@ func (s *Store) keepExtension(t *transaction, was store.Segment, x store.Extensi
 
 const recordColumns = "laptop, session, seq, at, kind, look, server, subject, name, method, about, code, reason, rule, rule_text, ref, segment, begins, size"
 
-func (s *Store) addRecord(t *transaction, r *store.Record) error {
-	if _, err := t.exec("INSERT INTO record (org, "+recordColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		s.org, r.Laptop, r.Session, int64(r.Seq), nanos(r.Time), r.Kind, string(r.Look), r.Server, r.Subject, r.Name, r.Method, r.About, r.Code, r.Reason, r.Rule, r.RuleText, r.Ref, r.Segment, r.Offset, r.Length); err != nil {
+// addRecords adds the records of a part to the index, and counts them.
+func (s *Store) addRecords(t *transaction, all []store.Record) error {
+	var r rows
+	textsOf(&r, "org", all, func(*store.Record) string { return s.org })
+	textsOf(&r, "laptop", all, func(r *store.Record) string { return r.Laptop })
+	textsOf(&r, "session", all, func(r *store.Record) string { return r.Session })
+	numbersOf(&r, "seq", all, func(r *store.Record) int64 { return int64(r.Seq) })
+	numbersOf(&r, "at", all, func(r *store.Record) int64 { return nanos(r.Time) })
+	textsOf(&r, "kind", all, func(r *store.Record) string { return r.Kind })
+	textsOf(&r, "look", all, func(r *store.Record) string { return string(r.Look) })
+	textsOf(&r, "server", all, func(r *store.Record) string { return r.Server })
+	textsOf(&r, "subject", all, func(r *store.Record) string { return r.Subject })
+	textsOf(&r, "name", all, func(r *store.Record) string { return r.Name })
+	textsOf(&r, "method", all, func(r *store.Record) string { return r.Method })
+	textsOf(&r, "about", all, func(r *store.Record) string { return r.About })
+	textsOf(&r, "code", all, func(r *store.Record) string { return r.Code })
+	textsOf(&r, "reason", all, func(r *store.Record) string { return r.Reason })
+	textsOf(&r, "rule", all, func(r *store.Record) string { return r.Rule })
+	textsOf(&r, "rule_text", all, func(r *store.Record) string { return r.RuleText })
+	textsOf(&r, "ref", all, func(r *store.Record) string { return r.Ref })
+	textsOf(&r, "segment", all, func(r *store.Record) string { return r.Segment })
+	numbersOf(&r, "begins", all, func(r *store.Record) int64 { return r.Offset })
+	numbersOf(&r, "size", all, func(r *store.Record) int64 { return int64(r.Length) })
+	if err := t.insertRows("record", &r, ""); err != nil {
 		return err
 	}
-	if r.Look == "" {
-		return nil
+	return s.addTally(t, all)
+}
+
+// tallied is what calls are counted by.
+type tallied struct {
+	hour         time.Time
+	server, name string
+	look         store.Look
+}
+
+func compareTallied(a, b tallied) int {
+	return cmp.Or(a.hour.Compare(b.hour), cmp.Compare(a.server, b.server), cmp.Compare(a.name, b.name), cmp.Compare(a.look, b.look))
+}
+
+// addTally counts calls.
+func (s *Store) addTally(t *transaction, all []store.Record) error {
+	counts := map[tallied]int64{}
+	for i := range all {
+		if r := &all[i]; r.Look != "" {
+			counts[tallied{r.Time.Truncate(time.Hour), r.Server, r.Name, r.Look}]++
+		}
 	}
-	_, err := t.exec("INSERT INTO tally (org, hour, laptop, server, name, look, calls) VALUES (?, ?, ?, ?, ?, ?, 1) ON CONFLICT (org, hour, laptop, server, name, look) DO UPDATE SET calls = tally.calls + 1",
-		s.org, nanos(r.Time.Truncate(time.Hour)), r.Laptop, r.Server, r.Name, string(r.Look))
-	return err
+	keys := slices.SortedFunc(maps.Keys(counts), compareTallied) // two that count the same must not wait for each other
+	var r rows
+	textsOf(&r, "org", keys, func(*tallied) string { return s.org })
+	numbersOf(&r, "hour", keys, func(k *tallied) int64 { return nanos(k.hour) })
+	numbersOf(&r, "place", keys, func(*tallied) int64 { return t.place })
+	textsOf(&r, "server", keys, func(k *tallied) string { return k.server })
+	textsOf(&r, "name", keys, func(k *tallied) string { return k.name })
+	textsOf(&r, "look", keys, func(k *tallied) string { return string(k.look) })
+	numbersOf(&r, "calls", keys, func(k *tallied) int64 { return counts[*k] })
+	return t.insertRows("tally", &r, " ON CONFLICT (org, hour, place, server, name, look) DO UPDATE SET calls = tally.calls + excluded.calls")
 }

@@ -26,6 +26,7 @@ type Store struct {
 	d     dialect
 	timed func(operation string, took time.Duration) // nil for nobody
 	turn  chan struct{}                              // holds something while somebody writes; nil: the database lets several write
+	parts *partPool                                  // where parts of segments are written; nil: as all else is
 
 	watchers watchers
 	listener *listener   // nil: nobody else changes the database
@@ -67,7 +68,7 @@ func OpenSQLite(ctx context.Context, path, org string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{db: sql.OpenDB(c), org: org, turn: make(chan struct{}, 1), d: dialect{types: map[string]string{
-		"{int}": "INTEGER", "{bytes}": "BLOB", "{serial}": "INTEGER PRIMARY KEY AUTOINCREMENT", "{strict}": " STRICT", "{keyed}": " STRICT, WITHOUT ROWID",
+		"{int}": "INTEGER", "{bytes}": "BLOB", "{serial}": "INTEGER PRIMARY KEY AUTOINCREMENT", "{strict}": " STRICT", "{keyed}": " STRICT, WITHOUT ROWID", "{unguard}": "",
 	}, check: "PRAGMA quick_check(1)"}}
 	s.db.SetMaxOpenConns(4)
 	return s.begin(ctx, path)
@@ -119,6 +120,9 @@ func (s *Store) Close() error {
 	if s.listener != nil {
 		s.listener.close()
 	}
+	if s.parts != nil {
+		return errors.Join(s.parts.db.Close(), s.db.Close())
+	}
 	return s.db.Close()
 }
 
@@ -162,7 +166,8 @@ type transaction struct {
 	tx  *sql.Tx
 	d   *dialect
 
-	told []string // questions whose watchers wait for the end of the transaction
+	place int64    // in the tally: another one for each that writes parts at the same time
+	told  []string // questions whose watchers wait for the end of the transaction
 }
 
 func (t *transaction) exec(statement string, values ...any) (int64, error) {
@@ -223,12 +228,17 @@ func (s *Store) change(ctx context.Context, change func(*transaction) error) err
 		return err
 	}
 	defer end()
-	tx, err := s.db.BeginTx(ctx, nil)
+	return s.transact(ctx, s.db, 0, change)
+}
+
+// transact runs a transaction in a pool of connections.
+func (s *Store) transact(ctx context.Context, db *sql.DB, place int64, change func(*transaction) error) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return explain(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	t := &transaction{ctx: ctx, tx: tx, d: &s.d}
+	t := &transaction{ctx: ctx, tx: tx, d: &s.d, place: place}
 	if err := change(t); err != nil {
 		return explain(err)
 	}

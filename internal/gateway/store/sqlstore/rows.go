@@ -1,0 +1,73 @@
+package sqlstore
+
+import (
+	"fmt"
+	"strings"
+)
+
+// rows are rows that one statement adds to a table, column by column.
+type rows struct {
+	names   []string
+	columns []any // []string or []int64, all of the same length
+	length  int
+}
+
+// textsOf adds a column of texts, one of each row.
+func textsOf[T any](r *rows, name string, all []T, get func(*T) string) {
+	values := make([]string, len(all))
+	for i := range all {
+		values[i] = get(&all[i])
+	}
+	r.names, r.columns, r.length = append(r.names, name), append(r.columns, values), len(all)
+}
+
+// numbersOf adds a column of numbers, one of each row.
+func numbersOf[T any](r *rows, name string, all []T, get func(*T) int64) {
+	values := make([]int64, len(all))
+	for i := range all {
+		values[i] = get(&all[i])
+	}
+	r.names, r.columns, r.length = append(r.names, name), append(r.columns, values), len(all)
+}
+
+// insertRows adds rows to a table. A server gets all of them with one request, which is the same text for any
+// number of rows; the database in a file has no way to it that could be slow. end is what stands behind the rows.
+func (t *transaction) insertRows(table string, r *rows, end string) error {
+	if r.length == 0 {
+		return nil
+	}
+	begin := "INSERT INTO " + table + " (" + strings.Join(r.names, ", ") + ") "
+	if t.d.numbered {
+		arrays := make([]string, len(r.columns))
+		for i, c := range r.columns {
+			arrays[i] = "?::bigint[]"
+			if _, ok := c.([]string); ok {
+				arrays[i] = "?::text[]"
+			}
+		}
+		_, err := t.exec(begin+"SELECT * FROM unnest("+strings.Join(arrays, ", ")+")"+end, r.columns...)
+		return err
+	}
+	add, err := t.tx.PrepareContext(t.ctx, begin+"VALUES ("+strings.Repeat("?, ", len(r.names)-1)+"?)"+end)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = add.Close() }()
+	values := make([]any, len(r.columns))
+	for i := range r.length {
+		for at, c := range r.columns {
+			switch all := c.(type) {
+			case []string:
+				values[at] = all[i]
+			case []int64:
+				values[at] = all[i]
+			default:
+				return fmt.Errorf("the column %s holds %T", r.names[at], c)
+			}
+		}
+		if _, err := add.ExecContext(t.ctx, values...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
