@@ -4,7 +4,7 @@
 set -e
 cd "$(git rev-parse --show-toplevel)"
 dir=$(mktemp -d)
-trap 'git worktree remove --force "$dir/tree" 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'git worktree remove --force "$dir/tree" 2>/dev/null || true; rm -rf "$dir"' EXIT
 cat >"$dir/policy.toml" <<'RULES'
 [[rule]]
 action = "deny"

@@ -54,6 +54,7 @@ func compileSources(sources []ruleSource, o Options) (*Policy, Errors) {
 	if len(c.errs) > 0 {
 		return nil, c.errs
 	}
+	c.policy.timed = c.policy.matchesAnyLayer(func(q *Policy) bool { return q.timed })
 	c.policy.readers[resourceSlot].URIs = true
 	for i := range c.policy.readers {
 		c.policy.readers[i].Home, c.policy.readers[i].Windows = c.home, c.windows
@@ -84,6 +85,7 @@ type argReader struct {
 	typed bool // a where constraint is on the name
 	based bool // a constraint judges relative paths inside a text
 	local bool // a glob on the name begins at the folder where relative paths start
+	sieve *sieve
 }
 
 type compiler struct {
@@ -211,7 +213,10 @@ func (c *compiler) compileCondition(slot int32, globs []string, a Action, pos Po
 		cond.patterns = append(cond.patterns, p)
 	}
 	if n := len(cond.patterns); n >= fewPatterns && n <= manyPatterns {
-		cond.sieve = &sieve{}
+		if rd.sieve == nil {
+			rd.sieve = &sieve{}
+		}
+		cond.sieve, cond.word = rd.sieve, rd.sieve.addPatterns(cond.patterns)
 	}
 	return cond
 }

@@ -83,7 +83,7 @@ func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) where.Ma
 	case c.not:
 		return where.Yes - v.matchOnce(c, r, oppositeAction(a))
 	case c.typed == nil && r.Within == "":
-		return c.matchReading(r, a, &v.left)
+		return c.matchReading(r, a, &v.picks, &v.left)
 	}
 	return v.matchOnce(c, r, a)
 }
@@ -96,7 +96,7 @@ func (v *view) matchOnce(c *condition, r *reading.Reading, a Action) where.Match
 		return where.Yes
 	}
 	if c.typed == nil || r.Kind == reading.Refused {
-		return c.matchReading(r, a, &v.left)
+		return c.matchReading(r, a, &v.picks, &v.left)
 	}
 	q := asked{c, r.Raw, r.Type, r.Whole}
 	switch {
@@ -111,7 +111,7 @@ func (v *view) matchOnce(c *condition, r *reading.Reading, a Action) where.Match
 	if m, known := v.answers[q]; known {
 		return m
 	}
-	m := c.matchReading(r, a, &v.left)
+	m := c.matchReading(r, a, &v.picks, &v.left)
 	if v.answers == nil {
 		v.answers = map[asked]where.Match{}
 	}

@@ -21,7 +21,7 @@ func heldFor(p, q *pattern, value string) string {
 	outer, inner := condition{patterns: []*pattern{p}}, condition{patterns: []*pattern{q}}
 	left := effort.Max
 	for _, r := range rd.Read(nil, value, new(reading.CaseFolder), &left) {
-		if inner.matchReading(&r, Allow, &left) == where.Yes && outer.matchReading(&r, Prompt, &left) != where.Yes {
+		if inner.matchReading(&r, Allow, nil, &left) == where.Yes && outer.matchReading(&r, Prompt, nil, &left) != where.Yes {
 			return fmt.Sprintf("%q made by %08b of %q", r.Text, r.Transforms, r.Raw)
 		}
 	}

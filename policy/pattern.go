@@ -232,7 +232,8 @@ func verdictOf(b bool) where.Match {
 type condition struct {
 	slot     int32
 	patterns []*pattern
-	sieve    *sieve // nil: all patterns are compared
+	sieve    *sieve // of all conditions on the slot; nil: all patterns are compared
+	word     int    // of the sieve's sets of patterns: the first one for this condition
 	typed    *constraint
 	not      bool // an exception: holds if none of the patterns matches
 }
@@ -241,7 +242,7 @@ type condition struct {
 // is not certain) never matches an allow and always matches a deny or a prompt. But if the
 // refused value is perhaps only a text (PathOnly), or lies in the JSON of a text, this holds
 // only for a condition about paths.
-func (c *condition) matchReading(r *reading.Reading, a Action, left *effort.Left) where.Match {
+func (c *condition) matchReading(r *reading.Reading, a Action, seen *picks, left *effort.Left) where.Match {
 	switch {
 	case r.Kind == reading.Refused && (!r.PathOnly && r.Within == "" || c.pathLike()):
 		return verdictOf(a != Allow)
@@ -254,11 +255,10 @@ func (c *condition) matchReading(r *reading.Reading, a Action, left *effort.Left
 	if c.sieve == nil || r.UnknownBase { // the text of a path from an unknown base does not show the path's place
 		return matchPatterns(c.patterns, r, left)
 	}
-	c.sieve.once.Do(func() { c.sieve.build(c.patterns) })
-	set, best := c.sieve.pickReading(r), where.No
-	for word := range set {
-		for ; set[word] != 0 && best < where.Yes; set[word] &= set[word] - 1 {
-			best = max(best, c.patterns[word<<6+bits.TrailingZeros64(set[word])].matchReading(r, left))
+	best, set := where.No, seen.pickReading(c.sieve, r)[c.word:]
+	for i := range (len(c.patterns) + 63) / 64 {
+		for word := set[i]; word != 0 && best < where.Yes; word &= word - 1 {
+			best = max(best, c.patterns[i<<6+bits.TrailingZeros64(word)].matchReading(r, left))
 		}
 	}
 	return best

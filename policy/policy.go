@@ -69,7 +69,7 @@ type Policy struct {
 	readers     []argReader                  // by slot
 	file        string
 	revision    string
-	timed       bool     // some rule has a when
+	timed       bool     // some rule has a when, also of a layer or about replies and lists
 	labelled    bool     // some rule has an after
 	identity    []string // the keys of rules that ask who makes the call, or where
 	environment string   // the environment that the policy itself names; "" if it names none

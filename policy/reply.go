@@ -2,8 +2,11 @@ package policy
 
 import (
 	"bytes"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/where"
@@ -94,8 +97,8 @@ type search struct {
 	once   sync.Once
 	kinds  []string
 	ruled  bool
-	finds  []concern // rules with a find
-	wholes []concern // rules without a find
+	finds  concerns // rules with a find
+	wholes concerns // rules without a find
 }
 
 // concern is a rule with the compiled globs on its subject. They suffice to see that the rule
@@ -103,6 +106,32 @@ type search struct {
 type concern struct {
 	source *ruleSource
 	names  anyOf
+}
+
+// concerns are rules, and for each server those that may be about it.
+type concerns struct {
+	all    []concern
+	served atomic.Pointer[map[string][]concern]
+}
+
+// maxServed is the maximum number of servers that are kept. A process has few.
+const maxServed = 64
+
+// forServer returns the rules that may be about the server of a call.
+func (cs *concerns) forServer(c *Call) []concern {
+	before := cs.served.Load()
+	if before != nil {
+		if list, known := (*before)[c.Server]; known {
+			return list
+		}
+	}
+	list, after := slices.DeleteFunc(slices.Clone(cs.all), func(r concern) bool { return !r.source.mayServe(c) }), map[string][]concern{}
+	if before != nil && len(*before) < maxServed {
+		maps.Copy(after, *before)
+	}
+	after[strings.Clone(c.Server)] = list
+	cs.served.CompareAndSwap(before, &after) // another call may have been faster: then the next one finds out again
+	return list
 }
 
 func (p *Policy) searchOn(on On) *search {
@@ -129,9 +158,9 @@ func (p *Policy) gatherSearch(s *search, on On) {
 			some = true
 			c := concern{r, layer.rules[i].names}
 			if f := r.findCondition(); f != nil {
-				s.kinds, s.finds = append(s.kinds, f.words...), append(s.finds, c)
+				s.kinds, s.finds.all = append(s.kinds, f.words...), append(s.finds.all, c)
 			} else {
-				s.wholes = append(s.wholes, c)
+				s.wholes.all = append(s.wholes.all, c)
 			}
 		}
 	}
@@ -146,14 +175,15 @@ func (p *Policy) gatherSearch(s *search, on On) {
 // FindsIn reports whether a rule with a find may match a call, by its subject and its server. If
 // not, what the call carries cannot change the decision. In doubt it returns true.
 func (p *Policy) FindsIn(c *Call) bool {
-	return mayConcern(p.searchOn(OnCall).finds, c)
+	return p.searchOn(OnCall).finds.mayConcern(c)
 }
 
 // mayConcern reports whether one of the rules may match a call, by its subject and its server. In
 // doubt it returns true.
-func mayConcern(rules []concern, c *Call) bool {
+func (cs *concerns) mayConcern(c *Call) bool {
+	rules := cs.forServer(c)
 	for i := range rules {
-		if r := &rules[i]; r.source.mayServe(c) && (c.Subject == NoSubject || r.source.coversSubject(c.Subject) && r.mayName(c)) {
+		if r := &rules[i]; c.Subject == NoSubject || r.source.coversSubject(c.Subject) && r.mayName(c) {
 			return true
 		}
 	}
@@ -268,9 +298,9 @@ func (p *Policy) AlterReply(calls []Call, kinds []string) (all []Alteration) {
 // judgesWhole reports whether a reply without finds must be judged: a rule without a find may
 // match one of its calls, or one of its calls is unknown or malformed.
 func (p *Policy) judgesWhole(on On, calls []Call) bool {
-	wholes := p.searchOn(on).wholes
+	wholes := &p.searchOn(on).wholes
 	for i := range calls {
-		if c := &calls[i]; mayConcern(wholes, c) || c.Subject == NoSubject || malformedReason(c) != "" {
+		if c := &calls[i]; wholes.mayConcern(c) || c.Subject == NoSubject || malformedReason(c) != "" {
 			return true
 		}
 	}

@@ -7,15 +7,16 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// sieve finds the few patterns of a long condition that a reading could match. From each glob
+// sieve finds the few patterns that a reading could match, of all long conditions on one argument. From each glob
 // of a pattern it takes three bytes in a row that every matching text contains. One scan of the
 // bytes of a reading then replaces a comparison with every pattern. It may return patterns that
 // do not match, but it must return every pattern that may.
 type sieve struct {
-	once    sync.Once
-	always  []uint8            // patterns that are always compared, because not only the bytes of a text decide
-	some    [1 << 6]uint64     // a bit for the hash of each key; most bytes of a text need no further look
-	byBytes map[triple][]uint8 // patterns by key
+	patterns []*pattern // of all these conditions; those of each begin at a multiple of 64
+	once     sync.Once
+	always   []uint64           // patterns that are always compared, because not only the bytes of a text decide: a bit for each
+	some     [1 << 6]uint64     // a bit for the hash of each key; most bytes of a text need no further look
+	byBytes  map[triple][]int32 // patterns by key
 }
 
 // triple is three bytes in a row.
@@ -23,25 +24,36 @@ type triple uint32
 
 func (t triple) hashOf() uint32 { return uint32(t) * 0x9e3779b1 >> 20 }
 
-// Numbers of patterns between which a condition has a sieve.
+// Numbers of patterns between which a condition is sifted.
 const (
 	fewPatterns  = 8
 	manyPatterns = 256
 )
 
-// build is called before the first comparison: most conditions of a policy are never compared.
-func (s *sieve) build(patterns []*pattern) {
-	s.byBytes = make(map[triple][]uint8, len(patterns))
-	for i, p := range patterns {
+// addPatterns adds the patterns of a condition and returns the index of the first one divided by 64.
+func (s *sieve) addPatterns(patterns []*pattern) (word int) {
+	word = len(s.patterns) / 64
+	s.patterns = append(s.patterns, patterns...)
+	s.patterns = append(s.patterns, make([]*pattern, -len(s.patterns)&63)...)
+	return word
+}
+
+// build is called before the first comparison: most arguments that a policy names are never compared.
+func (s *sieve) build() {
+	s.byBytes, s.always = map[triple][]int32{}, make([]uint64, len(s.patterns)/64)
+	for i, p := range s.patterns {
+		if p == nil {
+			continue
+		}
 		keys, plain := p.sieveKeys()
 		if !plain {
-			s.always = append(s.always, uint8(i))
+			s.always[i>>6] |= 1 << (i & 63)
 			continue
 		}
 		for _, key := range keys {
 			h := key.hashOf()
 			s.some[h>>6] |= 1 << (h & 63)
-			s.byBytes[key] = append(s.byBytes[key], uint8(i))
+			s.byBytes[key] = append(s.byBytes[key], int32(i))
 		}
 	}
 }
@@ -101,11 +113,47 @@ func keyOf(g *glob.Pattern) (key triple, found bool) {
 	return triple(longest[at]) | triple(longest[at+1])<<8 | triple(longest[at+2])<<16, true
 }
 
-// picked is a set of patterns by index.
-type picked [manyPatterns / 64]uint64
+// picks are the patterns of a sieve that one reading could match: a bit for each. Most conditions of a call are compared
+// with the same reading.
+type picks struct {
+	sieve *sieve
+	of    *reading.Reading
+	set   []uint64
+}
 
-// pick adds the patterns that could match the text, with or without end behind it.
-func (s *sieve) pick(set *picked, text, end string) {
+// pickReading returns the patterns that a reading may match.
+func (p *picks) pickReading(s *sieve, r *reading.Reading) []uint64 {
+	if p.sieve != s || p.of == nil || p.of != r && !saysSame(p.of, r) {
+		s.once.Do(s.build)
+		p.sieve, p.of, p.set = s, r, append(p.set[:0], s.always...)
+		p.addReading(r)
+	}
+	return p.set
+}
+
+// saysSame reports whether two readings have the same texts, as a path has that is also read as a text.
+func saysSame(a, b *reading.Reading) bool {
+	return len(a.Places)+len(b.Places) == 0 && a.Text == b.Text && a.Raw == b.Raw && a.Unslashed == b.Unslashed && a.Normal == b.Normal
+}
+
+func (p *picks) addReading(r *reading.Reading) {
+	p.addText(r.Text, "")
+	for _, text := range [...]string{r.Raw, r.Unslashed, r.Normal} {
+		if text != r.Text {
+			p.addText(text, "")
+		}
+	}
+	for i := range r.Places {
+		text := r.Places[i].Text
+		if text == r.Text { // only the last bytes, with the slash, are new
+			text = text[max(0, len(text)-2):]
+		}
+		p.addText(text, "/")
+	}
+}
+
+// addText adds the patterns that could match the text, with or without end behind it.
+func (p *picks) addText(text, end string) {
 	if len(text) < 2 {
 		text, end = text+end, ""
 	}
@@ -113,14 +161,13 @@ func (s *sieve) pick(set *picked, text, end string) {
 		return
 	}
 	t := triple(text[0])<<8 | triple(text[1])<<16
-	for i := 2; i < len(text); i++ {
-		if t = t>>8 | triple(text[i])<<16; s.hasKey(t) {
-			s.pickKey(set, t)
-		}
-	}
-	for i := range len(end) {
-		if t = t>>8 | triple(end[i])<<16; s.hasKey(t) {
-			s.pickKey(set, t)
+	for _, more := range [...]string{text[2:], end} {
+		for i := range len(more) {
+			if t = t>>8 | triple(more[i])<<16; p.sieve.hasKey(t) {
+				for _, n := range p.sieve.byBytes[t] {
+					p.set[n>>6] |= 1 << (n & 63)
+				}
+			}
 		}
 	}
 }
@@ -129,31 +176,4 @@ func (s *sieve) pick(set *picked, text, end string) {
 func (s *sieve) hasKey(t triple) bool {
 	h := t.hashOf()
 	return s.some[h>>6%uint32(len(s.some))]&(1<<(h&63)) != 0
-}
-
-func (s *sieve) pickKey(set *picked, t triple) {
-	for _, n := range s.byBytes[t] {
-		set[n>>6] |= 1 << (n & 63)
-	}
-}
-
-// pickReading returns the patterns that a reading may match.
-func (s *sieve) pickReading(r *reading.Reading) (set picked) {
-	for _, n := range s.always {
-		set[n>>6] |= 1 << (n & 63)
-	}
-	s.pick(&set, r.Text, "")
-	for _, text := range [...]string{r.Raw, r.Unslashed, r.Normal} {
-		if text != r.Text {
-			s.pick(&set, text, "")
-		}
-	}
-	for i := range r.Places {
-		text := r.Places[i].Text
-		if text == r.Text { // only the last bytes, with the slash, are new
-			text = text[max(0, len(text)-2):]
-		}
-		s.pick(&set, text, "/")
-	}
-	return set
 }

@@ -18,6 +18,7 @@ type view struct {
 	scanner
 	units    []unit
 	readings []reading.Reading
+	picks    picks
 	spans    []span
 	buckets  []*bucket
 	lists    [][]int32
@@ -79,6 +80,7 @@ func (v *view) releaseCall() {
 	}
 	clear(v.values)
 	clear(v.readings)
+	v.picks.sieve, v.picks.of = nil, nil
 	if len(v.answers) > 0 {
 		clear(v.answers)
 	}
@@ -129,6 +131,7 @@ func (v *view) judgeName(name string) outcome {
 
 // makeReadings makes the readings of the values that have a condition in v.buckets.
 func (v *view) makeReadings() {
+	v.picks.of = nil // another reading may stand in its place
 	if len(v.values) > 1 && !slices.IsSortedFunc(v.values, bySlot) {
 		slices.SortStableFunc(v.values, bySlot)
 	}

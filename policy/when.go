@@ -39,9 +39,7 @@ func (p *Policy) DependsOnHints() bool {
 }
 
 // Timed reports whether an answer may depend on Call.At.
-func (p *Policy) Timed() bool {
-	return p.matchesAnyLayer(func(q *Policy) bool { return q.timed })
-}
+func (p *Policy) Timed() bool { return p.timed }
 
 // matchesAnyLayer reports whether test holds for the policy, for its policies about replies and
 // lists, or for a layer.

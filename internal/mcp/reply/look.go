@@ -4,10 +4,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -62,12 +64,49 @@ type Wanted struct {
 	Schema bool   // not used here: the caller has the schemas and calls CheckSchema
 
 	words []string // all kinds as written; "*" for any
+	names *quietNames
+}
+
+// quietNames are names of members in which nothing was found. Servers use the same few names in each message, and what is
+// found in a name depends on the name and on Wanted alone.
+type quietNames struct {
+	known   atomic.Pointer[map[string]bool]
+	closely *quietNames // those of texts that are looked at closely
+}
+
+// Limits of what is kept.
+const (
+	maxQuiet = 64 // names
+	longName = 32 // bytes of a name
+)
+
+func (q *quietNames) hasName(name string) bool {
+	if q == nil {
+		return false
+	}
+	known := q.known.Load()
+	return known != nil && (*known)[name]
+}
+
+// addName adds a name, unless Wanted.Shown may come to hold a part of it.
+func (q *quietNames) addName(name string) {
+	if q == nil || len(name) > longName || strings.Contains(name, "<") {
+		return
+	}
+	before, after := q.known.Load(), map[string]bool{strings.Clone(name): true}
+	if before != nil {
+		if len(*before) >= maxQuiet {
+			return
+		}
+		maps.Copy(after, *before)
+	}
+	q.known.CompareAndSwap(before, &after) // another search may have added one: then this name waits for the next search
 }
 
 // ParseWanted parses kinds, including those of the owner's packs.
 func ParseWanted(words []string, own ...*inspect.Pack) (w Wanted, err error) {
 	var texts []string
-	w.words = slices.Clone(words)
+	w.words, w.names = slices.Clone(words), &quietNames{closely: &quietNames{}}
 	for _, k := range words {
 		switch k {
 		case "*":
@@ -169,6 +208,9 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 	}
 	if m.isList() || handshakeMethods[method] {
 		wanted.Texts = wanted.Texts.WithCloseLook()
+		if wanted.names != nil {
+			wanted.names = wanted.names.closely
+		}
 	}
 	room := maxText
 	if m.isList() && !wanted.Any && !wanted.Marker && !wanted.Link { // then only marks are searched for, which is fast
@@ -310,9 +352,16 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 		if t.end == 0 || isDull(t.said) {
 			return segment, true
 		}
+		if name.end > 0 && l.wanted.names.hasName(name.said) {
+			return segment, true
+		}
 		found := l.inspectText(t.said)
-		if len(found) > 0 && name.end > 0 {
+		switch {
+		case name.end == 0:
+		case len(found) > 0:
 			segment = "*"
+		default:
+			l.wanted.names.addName(name.said)
 		}
 		return segment, l.addFindings(at, t, 0, found)
 	}

@@ -94,16 +94,19 @@ func findEscapes(text string, shown []string) (found []inspect.Found) {
 // characters than letters in between.
 func findMarks(text string, marker, fence bool) []inspect.Found {
 	var markers, fences bounded
-	for at, begin := 0, 0; at < len(text); {
+	for at, begin, opener := 0, 0, -1; at < len(text); {
 		if begin < at {
 			begin = nextText(text, at)
 		}
-		if at = min(nextOpener(text, at), begin); at == len(text) {
+		if opener < at {
+			opener = nextOpener(text, at)
+		}
+		if at = min(opener, begin); at == len(text) {
 			break
 		}
 		size, other := openerAt(text, at)
-		if size == 0 && at < begin {
-			at++
+		if size == 0 && at < begin || at+size < len(text) && startsNoMark[text[at+size]] {
+			at += max(size, 1)
 			continue
 		}
 		// A text may be the rest of a mark whose bracket ends the text before it.
@@ -155,6 +158,16 @@ var opens = func() (t [256]uint8) {
 	}
 	for _, c := range []byte("[({<&\xef\xc2") {
 		t[c] = 1
+	}
+	return t
+}()
+
+// startsNoMark holds the bytes that no mark has behind its bracket: a letter or a digit that is not the first one of
+// spellings, or another bracket. Most texts have nothing else there.
+var startsNoMark = func() (t [256]bool) {
+	for c := range utf8.RuneSelf {
+		r := rune(c)
+		t[c] = (unicode.IsLetter(r) || unicode.IsDigit(r)) && unicode.ToLower(r) != rune(withheld[0]) || isOpener(r) || isCloser(r)
 	}
 	return t
 }()

@@ -47,8 +47,11 @@ func hasForm(secret string, s redact.Span) bool {
 // word without that. A run is read once.
 func (f *findings) escapedSecrets() (known []redact.Span) {
 	t := f.text
-	for i, read := 0, 0; i < len(t); {
-		if !respells[t[i]] || isQuote[t[i]] && !mayJoin(t, i) {
+	for i, read := 0, 0; ; {
+		if i = nextRespelled(t, i); i == len(t) {
+			return known
+		}
+		if isQuote[t[i]] && !mayJoin(t, i) {
 			i++
 			continue
 		}
@@ -106,7 +109,19 @@ func (f *findings) escapedSecrets() (known []redact.Span) {
 			known = append(known, redact.Span{Start: from[s.Start], End: end, Kind: s.Kind})
 		}
 	}
-	return known
+}
+
+// nextRespelled returns the next offset at or after i where respell may find something, or the length of the text.
+func nextRespelled(t string, i int) int {
+	for ; i+8 <= len(t); i += 8 { // most of any text
+		if next := t[i : i+8]; respells[next[0]] || respells[next[1]] || respells[next[2]] || respells[next[3]] || respells[next[4]] || respells[next[5]] || respells[next[6]] || respells[next[7]] {
+			break
+		}
+	}
+	for i < len(t) && !respells[t[i]] {
+		i++
+	}
+	return i
 }
 
 // leastKey is the minimum length of a key that is looked for in another spelling.

@@ -125,3 +125,23 @@ func FuzzRespelled(f *testing.F) {
 		}
 	})
 }
+
+// FuzzNextRespelled holds nextRespelled to its definition: the first byte from there on with which respell may find something.
+func FuzzNextRespelled(f *testing.F) {
+	for _, text := range []string{"", "plain", "1234567%", "12345678\"", "é", "a=b", strings.Repeat("x", 40) + "<b>"} {
+		f.Add(text, 0)
+		f.Add(text, 3)
+	}
+	f.Fuzz(func(t *testing.T, text string, from int) {
+		if from < 0 || from > len(text) {
+			return
+		}
+		want := from
+		for want < len(text) && !respells[text[want]] {
+			want++
+		}
+		if got := nextRespelled(text, from); got != want {
+			t.Fatalf("%q from %d: %d, want %d", text, from, got, want)
+		}
+	})
+}

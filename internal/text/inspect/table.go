@@ -19,6 +19,9 @@ var accounts = strings.Fields("user username login login_username email e-mail m
 // tableSecrets returns, in order, the values below a column that has the name of a secret and stands beside a column
 // for an account: what browsers, managers of passwords and clouds export as CSV, or a table of Markdown.
 func tableSecrets(t string) (known []redact.Span) {
+	if strings.IndexByte(t, '\n') < 0 {
+		return nil // nothing stands below a line
+	}
 	for at := 0; at < len(t); {
 		line, next := lineAt(t, at)
 		mark := strings.IndexAny(line[:min(len(line), maxHead)], ",;\t|")

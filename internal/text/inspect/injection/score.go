@@ -36,16 +36,16 @@ const wideTo = 163
 // highest sum among these windows, on the scale of narrow windows. HTML is read as written and
 // again as drawn; the second reading does not visit a stretch again.
 func FindStretches(text string, level Level, visit func(start, end int, top Level)) {
-	ways, n := readings(text)
+	n := readings(text)
 	if n == 1 {
-		findStretches(&ways[0], level, visit)
+		findStretches(readingOf(text, 0), level, visit)
 		return
 	}
 	var all []stretch
-	for i := range ways[:n] {
+	for i := range n {
 		slices.SortFunc(all, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
 		before, at := len(all), 0
-		findStretches(&ways[i], level, func(start, end int, top Level) {
+		findStretches(readingOf(text, i), level, func(start, end int, top Level) {
 			for at < before && all[at].end <= start {
 				at++
 			}
@@ -72,7 +72,7 @@ func findStretches(r *reader, level Level, visit func(start, end int, top Level)
 	var s scorer
 	start, end, top := -1, 0, Level(0)
 	for r.nextWord() {
-		score, words := s.addWord(weighWord(table, r.wordFeatures()), r.start)
+		score, words := s.addWord(r.weighWord(table), r.start)
 		if score < level {
 			continue
 		}
@@ -93,21 +93,22 @@ func findStretches(r *reader, level Level, visit func(start, end int, top Level)
 
 // TopScore returns the highest sum of any window of the text.
 func TopScore(text string) (top Level) {
-	ways, n := readings(text)
-	for i := range ways[:n] {
-		r := &ways[i]
+	for i := range readings(text) {
+		r := readingOf(text, i)
 		var s scorer
 		for r.nextWord() {
-			score, _ := s.addWord(weighWord(table, r.wordFeatures()), r.start)
+			score, _ := s.addWord(r.weighWord(table), r.start)
 			top = max(top, score)
 		}
 	}
 	return top
 }
 
-func weighWord(table string, of [4]uint32) int {
+// weighWord returns the sum of the weights of the last word's features.
+func (r *reader) weighWord(table string) int {
+	alone, two, three, apart := r.wordFeatures()
 	t := table[:Buckets]
-	return int(int8(t[of[0]%Buckets])) + int(int8(t[of[1]%Buckets])) + int(int8(t[of[2]%Buckets])) + int(int8(t[of[3]%Buckets]))
+	return int(int8(t[alone%Buckets])) + int(int8(t[two%Buckets])) + int(int8(t[three%Buckets])) + int(int8(t[apart%Buckets]))
 }
 
 // scorer sums up the weights of the last words in the narrow and the wide window. Before the first word lies nothing, which
@@ -121,11 +122,11 @@ type scorer struct {
 // addWord adds the next word's weight and offset. Of the two windows that end with this word it
 // returns the higher sum, on the scale of narrow windows, and the number of words in that window.
 func (s *scorer) addWord(weight, start int) (score Level, words int) {
-	w := int32(weight)
-	s.wide += w - s.last[s.n%Wide].weight
-	s.narrow += w - s.last[(s.n-Narrow)%Wide].weight
-	s.last[s.n%Wide].weight, s.last[s.n%Wide].start = w, int32(start)
-	s.n++
+	w, n := int32(weight), s.n
+	s.wide += w - s.last[n%Wide].weight
+	s.narrow += w - s.last[(n-Narrow)%Wide].weight
+	s.last[n%Wide].weight, s.last[n%Wide].start = w, int32(start)
+	s.n = n + 1
 	if wide := s.wide * 100 / wideTo; wide > s.narrow {
 		return Level(wide), Wide
 	}

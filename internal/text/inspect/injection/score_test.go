@@ -138,7 +138,7 @@ func TestHeldOut(t *testing.T) {
 			var sc scorer
 			top := Level(0)
 			for r := (reader{text: s.Among(s.Attack(&families[i]))}); r.nextWord(); {
-				score, _ := sc.addWord(weighWord(learned, r.wordFeatures()), r.start)
+				score, _ := sc.addWord(r.weighWord(learned), r.start)
 				top = max(top, score)
 			}
 			if top >= Likely {

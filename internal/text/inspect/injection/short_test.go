@@ -73,11 +73,11 @@ func (r *reader) nextOfAll() bool {
 }
 
 func compareWords(t *testing.T, text string) {
-	ways, n := readings(text)
-	if want := howManyReadings(text); n != want {
+	if n, want := readings(text), howManyReadings(text); n != want {
 		t.Fatalf("%q: %d readings, want %d", text, n, want)
 	}
-	for i, short := range ways {
+	for i := range 3 {
+		short := *readingOf(text, i)
 		long := short
 		var s scorer
 		var weights, starts []int
@@ -89,7 +89,7 @@ func compareWords(t *testing.T, text string) {
 			if !a {
 				break
 			}
-			weight := weighWord(table, short.wordFeatures())
+			weight := short.weighWord(table)
 			weights, starts = append(weights, weight), append(starts, short.start)
 			score, words := s.addWord(weight, short.start)
 			narrow, wide := sum(weights[max(0, len(weights)-Narrow):]), sum(weights[max(0, len(weights)-Wide):])*100/wideTo

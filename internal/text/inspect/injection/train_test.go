@@ -170,7 +170,8 @@ func ordinary() string {
 
 func features(text string) (all [][4]uint32) {
 	for r := (reader{text: text}); r.nextWord(); {
-		all = append(all, r.wordFeatures())
+		alone, two, three, apart := r.wordFeatures()
+		all = append(all, [4]uint32{alone, two, three, apart})
 	}
 	return all
 }

@@ -56,12 +56,14 @@ var kept = func() (t [128]byte) {
 	return t
 }()
 
-// plain is kept for the bytes that mean the same in every way to read a text, and 0 for the others. They are most of any
-// text.
+// plain is kept for the bytes that mean the same in every way to read a text, and mixed for the others. They are most of
+// any text.
 var plain = func() (t [256]byte) {
-	copy(t[:], kept[:])
-	for _, c := range []byte("\x1b<&!:?'") {
-		t[c] = 0
+	for c := range t {
+		t[c] = mixed
+		if c < len(kept) && strings.IndexByte("\x1b<&!:?'", byte(c)) < 0 {
+			t[c] = kept[c]
+		}
 	}
 	return t
 }()
@@ -69,21 +71,46 @@ var plain = func() (t [256]byte) {
 const (
 	sign   = 1
 	within = 2
+	mixed  = 254 // all letters and digits are smaller
 	apart  = 255
 )
 
-// nextWord reads the next word.
+// nextWord reads the next word. Most words are bytes that mean the same in every way to read a text, between separators.
 func (r *reader) nextWord() bool {
+	text, at := r.text, uint(r.at)
+	for at < uint(len(text)) && plain[text[at]] == apart {
+		at++
+	}
+	from, h := at, uint32(seed)
+	for ; at < uint(len(text)); at++ {
+		as := plain[text[at]]
+		if as >= mixed {
+			if as == mixed {
+				r.at = int(from)
+				return r.nextMixed()
+			}
+			break
+		}
+		h = mixHash(h, uint32(as))
+	}
+	r.at = int(at)
+	if at == from {
+		return false
+	}
+	r.start, r.end = int(from), int(at)
+	r.pushWord(h)
+	return true
+}
+
+// nextMixed reads the next word, which may have any bytes.
+func (r *reader) nextMixed() bool {
 	h, began := uint32(seed), false
 	for r.at < len(r.text) {
 		text, at := r.text, r.at
-		for !began && at < len(text) && plain[text[at]] == apart {
-			at++
-		}
 		from := at
 		for at < len(text) {
 			as := plain[text[at]]
-			if as-'0' > 'z'-'0' {
+			if as >= mixed {
 				break
 			}
 			h = mixHash(h, uint32(as))
@@ -165,10 +192,10 @@ func (r *reader) pushWord(h uint32) { r.before, r.word = [2]uint32{r.word, r.bef
 
 // wordFeatures returns the hashes of the last word alone, with the word before it, with the two
 // words before it, and with only the second word before it.
-func (r *reader) wordFeatures() [4]uint32 {
+func (r *reader) wordFeatures() (alone, two, three, apart uint32) {
 	a, b, c := r.before[1], r.before[0], r.word
-	bc := mixHash(b, c)
-	return [4]uint32{c, bc, mixHash(a, bc), mixHash(a^0x5bd1e995, c)}
+	two = mixHash(b, c)
+	return c, two, mixHash(a, two), mixHash(a^0x5bd1e995, c)
 }
 
 // foldRune returns the character that the first character of s is drawn as, in lower case: -1 if
@@ -193,10 +220,9 @@ func foldRune(s string, drawn bool) (rune, int) {
 	return unicode.ToLower(r), size
 }
 
-// readings returns the ways to read a text: as written, and, if the text has an HTML tag, an HTML
+// readings returns how many ways there are to read a text: as written, and, if the text has an HTML tag, an HTML
 // reference or a full-width sign, as drawn, both with and without the content of its tags.
-func readings(text string) (all [3]reader, n int) {
-	all = [...]reader{{text: text}, {text: text, drawn: true}, {text: text, drawn: true, page: true}}
+func readings(text string) int {
 	for at, last := indexFrom(text, '<', 0), -1; at >= 0; at = indexFrom(text, '<', at+1) {
 		if last < 0 {
 			last = strings.LastIndexByte(text, '>')
@@ -205,7 +231,7 @@ func readings(text string) (all [3]reader, n int) {
 			break
 		}
 		if next := text[at+1]; next == '!' || next == '?' || next == '/' || isSmall(kept[next&0x7f]) {
-			return all, 3
+			return 3
 		}
 	}
 	const wide = "\xef\xbc" // first bytes of U+FF00 to U+FF3F
@@ -215,10 +241,13 @@ func readings(text string) (all [3]reader, n int) {
 		some = size > 1
 	}
 	if some {
-		return all, 2
+		return 2
 	}
-	return all, 1
+	return 1
 }
+
+// readingOf returns the reader of the i-th way to read a text.
+func readingOf(text string, i int) *reader { return &reader{text: text, drawn: i > 0, page: i > 1} }
 
 func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
 
