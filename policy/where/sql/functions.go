@@ -5,8 +5,7 @@ import "strings"
 // A test writes the tables of functions, because the database engines are needed for
 // that.
 //
-// go:generate go test -tags attack -count=1 -run ^TestTables$ ../../../test/attack/sql
-// -update
+//go:generate go test -tags attack -count=1 -run ^TestTables$ ../../../test/attack/sql -update
 
 // class is the known effect of a function by its name. When the dialect is not
 // declared, the greatest class among the engines counts.
