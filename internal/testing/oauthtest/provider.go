@@ -45,7 +45,7 @@ type ProviderKind struct {
 	Bend func(path string, header http.Header, doc map[string]any) []byte
 }
 
-// Kinds returns thirteen kinds.
+// Kinds returns the kinds of providers that are imitated, one for each real provider.
 func Kinds() []ProviderKind {
 	exact := func(server string) string { return server }
 	origin := func(server string) string { u, _ := url.Parse(server); return u.Scheme + "://" + u.Host }
@@ -67,7 +67,7 @@ func Kinds() []ProviderKind {
 	}
 }
 
-// FindKind returns the kind of a name.
+// FindKind returns the kind with a name. It panics if there is none.
 func FindKind(name string) ProviderKind {
 	all := Kinds()
 	return all[slices.IndexFunc(all, func(k ProviderKind) bool { return k.Name == name })]
