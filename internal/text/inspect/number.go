@@ -44,7 +44,7 @@ var testCards = []string{
 	"30569309025904", "38520000023237", "3056930009020004", "36227206271667", "3530111333300000", "3566002020360505", "6200000000000005", "6205500000000000004",
 }
 
-// Lengths of numbers without separators, but of a social security number with its dashes.
+// Lengths of numbers without separators. Only lengthSSN includes the dashes.
 const (
 	leastCard = 13
 	leastIBAN = 15
@@ -153,9 +153,9 @@ func cardName(digits []byte) (name string) {
 	return name
 }
 
-// asCard reports whether digits are grouped as on a card: in fours, as 4-6-5 and 4-6-4, or not at
-// all. A row of a table is no card without a word about cards beside it. Ungrouped digits of an
-// unusual length for a card are another number, unless a word beside them is about cards.
+// asCard reports whether digits are grouped as on a card: in fours, as 4-6-5, 4-6-4 or 6-13, or not at
+// all. A word about cards beside the number is necessary for groups that look like a row of a table, for
+// ungrouped digits of an unusual length (not 14 to 16), and if a word about other numbers is near.
 func (f *findings) asCard(start, end, n int) bool {
 	var sizes [20]int
 	groups := 0
