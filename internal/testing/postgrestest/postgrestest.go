@@ -1,4 +1,4 @@
-// Package postgrestest starts servers of PostgreSQL for tests.
+// Package postgrestest starts PostgreSQL servers for tests and measurements.
 package postgrestest
 
 import (
