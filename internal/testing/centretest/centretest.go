@@ -201,7 +201,7 @@ func (c *Centre) answer(w http.ResponseWriter, r *http.Request, body []byte) (in
 		}
 		if c.Answer != "" {
 			code := c.Answer
-			if code == enrolment.Pending { // the next one is granted
+			if code == enrolment.Pending { // the next poll is granted
 				c.Answer = ""
 			}
 			return http.StatusBadRequest, refuse(code)

@@ -292,7 +292,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	s := p.state
 	p.mu.Unlock()
 	if (p.Fixed || s.Callback != "") && q.Get("redirect_uri") != s.Callback {
-		w.WriteHeader(http.StatusBadRequest) // such a page is not left
+		w.WriteHeader(http.StatusBadRequest) // the browser stays on the page
 		return
 	}
 	back := url.Values{"code": {code}, "state": {q.Get("state")}}
