@@ -230,7 +230,7 @@ type namedGlobs struct {
 	rest *globs
 }
 
-// placeEnd is the end of a place's pattern.
+// placeEnd marks a node of globs at which a place's pattern ends.
 type placeEnd struct{ spare []string } // globs of last names that match the pattern but are harmless
 
 // longestPlace is larger than the number of names in any place.

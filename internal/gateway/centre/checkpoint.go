@@ -107,8 +107,7 @@ func (c *Centre) CheckpointKey() (string, error) {
 }
 
 // continueSum returns a SHA-256 hash that has taken all stored bytes of a segment, so that more bytes can
-// be written to it. It restores the stored state g.Sum; if it cannot, it reads the bytes with read, which
-// returns at most most bytes from an offset on.
+// be written to it. It restores the stored state g.Sum; if it cannot, it reads the bytes with read.
 func continueSum(g *store.Segment, read func(from int64, most int) ([]byte, error)) (hash.Hash, error) {
 	sum := sha256.New()
 	if g.Sum != "" {
@@ -327,9 +326,9 @@ func (c *Centre) treeReader(ctx context.Context) tlog.HashReader {
 	return tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) { return c.Store.ReadTree(ctx, places) })
 }
 
-// ListHeld returns the heads of a laptop's stored segments whose names follow after, each with a proof that
-// the tree of this size contains one of the segment's heads. With size 0 it returns no proofs. Findings are
-// only in the first page (after is "").
+// ListHeld returns the heads of a laptop's stored segments, beginning after the segment with the name in after.
+// Each has a proof that the tree of this size contains one of the segment's heads; with size 0 there are no
+// proofs. Only the first page, for which after is "", has the findings.
 func (c *Centre) ListHeld(ctx context.Context, laptop, after string, size int64) (all checkpoint.Heads, err error) {
 	all = checkpoint.Heads{Laptop: laptop, Held: []checkpoint.Held{}, Findings: []string{}}
 	segments, err := c.Store.ListSegments(ctx, laptop, after, true, checkpoint.MostHeld+1)

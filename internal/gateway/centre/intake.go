@@ -245,7 +245,7 @@ const (
 // the list for years.
 const maxAhead = 24 * time.Hour
 
-// indexRecord returns what the index keeps of a record that arrives now.
+// indexRecord returns the index entry for a record that arrives now.
 func indexRecord(p *Part, a *audit.Arrived, now time.Time) store.Record {
 	r := store.Record{
 		Laptop: p.Laptop, Session: p.Session, Seq: a.Seq, Time: a.Time, Kind: cleanText(string(a.Kind), maxName), Look: lookOf(&a.Entry),

@@ -128,7 +128,7 @@ func (c *Centre) findQuestion(ctx context.Context, l *store.Laptop, id string) (
 	return q, err
 }
 
-// AwaitQuestion returns a laptop's question as soon as it is not pending, or after wait.
+// AwaitQuestion returns a laptop's question as soon as it is not pending, at the latest after the time wait.
 func (c *Centre) AwaitQuestion(ctx context.Context, l store.Laptop, id string, wait time.Duration) (store.Question, error) {
 	woken, end := c.Store.Watch(id)
 	defer end()

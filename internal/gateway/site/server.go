@@ -163,8 +163,8 @@ const maxParts = 2
 // sends one for each question.
 const maxWaits = 64
 
-// beginWork counts one more request with a key, and returns true. If most requests with the key are being
-// answered already, it counts nothing and returns false.
+// beginWork counts one more request with a key, and returns true. If the number of such requests that are being
+// answered has reached most, it counts nothing and returns false.
 func (s *Site) beginWork(key string, most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +183,7 @@ func (s *Site) endWork(key string) {
 	}
 }
 
-// readBody reads a body of at most most bytes.
+// readBody reads a request's body. It returns a refusal if the body has more than most bytes.
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {

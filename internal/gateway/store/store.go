@@ -69,8 +69,8 @@ type Enrolment struct {
 
 // Enrolments keeps requests to be enrolled until they expire.
 type Enrolments interface {
-	// AddEnrolment adds a request, and removes those that expired before e.Created. ErrMany: most requests
-	// or more are pending.
+	// AddEnrolment adds a request, and removes those that expired before e.Created. ErrMany: the number of
+	// pending requests has reached most.
 	AddEnrolment(ctx context.Context, e Enrolment, most int) error
 	// FindEnrolment returns the request with a user code; ErrNone if there is none.
 	FindEnrolment(ctx context.Context, userHash string) (Enrolment, error)
@@ -101,8 +101,8 @@ type Laptop struct {
 	Findings              int       // number of findings in its record that prove a change
 }
 
-// Owner is the person to whom a laptop belongs, as they were when they last signed in. The zero value
-// is nobody: the laptop was enrolled before the centre knew people.
+// Owner is the person to whom a laptop belongs, with the data of their last sign-in. The zero value means
+// that there is no owner: the laptop was enrolled by an older version of the centre.
 type Owner struct {
 	principal.Principal // without roles
 	Seen                time.Time
@@ -166,7 +166,7 @@ type Extension struct {
 type Holding interface {
 	// Segment returns the segment before it is extended. Size is 0 for a new segment.
 	Segment() Segment
-	// ReadHeld returns stored bytes of the segment from an offset on, at most most bytes.
+	// ReadHeld returns stored bytes of the segment from an offset on. most is the maximum number of bytes.
 	ReadHeld(from int64, most int) ([]byte, error)
 	// ListSession returns the other segments of the session, by name.
 	ListSession() ([]Segment, error)
@@ -234,7 +234,7 @@ type Record struct {
 type Query struct {
 	Laptop, Session, Server, Tool, Kind, Rule string
 	Look                                      Look
-	NamesOnly                                 bool      // Tool is compared with names of tools and prompts, and with methods, alone
+	NamesOnly                                 bool      // Tool is compared only with names of tools and prompts, and with methods
 	Since, Until                              time.Time // Until is excluded
 	Before                                    Place     // only records that come after this place in the list
 	Most                                      int       // maximum number of records
@@ -280,7 +280,7 @@ var (
 	ErrVoted = errors.New("this person has answered it before")
 )
 
-// Question is what a laptop asks the approvers of a rule. Times are those of the centre.
+// Question is a laptop's question to the approvers of a rule. All times are by the centre's clock.
 type Question struct {
 	ID, Laptop string
 	Asked      enrolment.AskQuestion
@@ -364,7 +364,7 @@ func (q *Question) Use(now time.Time) error {
 	return nil
 }
 
-// Cancel ends a question whose call is over.
+// Cancel ends a question whose call does not wait any more.
 func (q *Question) Cancel(now time.Time) error {
 	if !q.IsOpen(now) {
 		return ErrOver
@@ -376,14 +376,14 @@ func (q *Question) Cancel(now time.Time) error {
 // Questions keeps questions and their votes.
 type Questions interface {
 	// AddQuestion adds a question. If a question of the same laptop, digest and approvers is pending or
-	// approved at the time q.Created, it returns that one instead, with Held set to q.Held. ErrMany: most
-	// questions of the laptop or more are pending. ErrFull: with this one, the laptop's questions would have
-	// more than kept bytes.
+	// approved at the time q.Created, it returns that one instead, with Held set to q.Held. ErrMany: the number
+	// of the laptop's pending questions has reached most. ErrFull: with this one, the laptop's questions would
+	// have more than kept bytes.
 	AddQuestion(ctx context.Context, q Question, most int, kept int64) (Question, error)
 	// FindQuestion returns a question; ErrNone if there is none.
 	FindQuestion(ctx context.Context, id string) (Question, error)
-	// ListPending returns questions that are pending at a time, the oldest first. It begins with the one that
-	// follows behind, and with the oldest one if behind is the zero value.
+	// ListPending returns questions that are pending at a time, the oldest first. It begins after the question
+	// in behind, or with the oldest one if behind is the zero value.
 	ListPending(ctx context.Context, now time.Time, behind Question, most int) ([]Question, error)
 	// ListQuestions returns questions made since a time, the newest first.
 	ListQuestions(ctx context.Context, since time.Time, most int) ([]Question, error)

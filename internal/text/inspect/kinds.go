@@ -254,7 +254,7 @@ type findings struct {
 	plain [40]byte
 
 	word []byte // a run of a key's letters (escapedSecrets)
-	from []int  // the place of each of them in text
+	from []int  // the offset in text of each letter in word
 }
 
 // count is the number of findings of a kind. cut is the index in found of the entry that reports

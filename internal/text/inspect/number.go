@@ -106,8 +106,8 @@ func (f *findings) findSpacedCards() {
 	}
 }
 
-// areCardGroups reports whether the sizes of groups of digits, of which the first is 4, are those
-// of a card.
+// areCardGroups reports whether the sizes of groups of digits are those of a card. The caller has
+// checked that the first size is 4.
 func areCardGroups(sizes []int) bool {
 	n := len(sizes)
 	if n == 3 {
@@ -206,7 +206,7 @@ func countsUp(groups string) bool {
 }
 
 // cardWords stand beside card numbers. otherNumbers stand beside numbers of devices, parcels and
-// papers, one in ten of which has a card's check digit.
+// papers: one in ten of these numbers has a valid check digit of a card.
 var (
 	cardWords    = []string{"card", "visa", "credit", "debit", "cvv", "cvc", "unionpay", "discover", "jcb", "amex", "maestro", "pan"}
 	otherNumbers = []string{"imei", "meid", "iccid", "serial", "tracking", "parcel", "shipment", "consignment", "waybill", "awb", "barcode", "gtin", "ean", "upc", "timestamp", "epoch"}

@@ -127,7 +127,7 @@ func nextRespelled(t string, i int) int {
 // leastKey is the minimum length of a key that is looked for in another spelling.
 const leastKey = 20
 
-// keyLetters holds the bytes of which keys with a form of their own consist.
+// keyLetters holds the bytes that keys with a form of their own may contain.
 var keyLetters = func() (t [256]bool) {
 	t = base64Letters
 	for _, c := range []byte(".~=:|") {
@@ -372,7 +372,7 @@ func respellReference(s string) (c byte, n int) {
 		return 0, 0
 	}
 	if c, ok := respellRune(r, said); ok {
-		return c, end - (len(said) - size) // letters behind a number without a semicolon are their own
+		return c, end - (len(said) - size) // letters after a number without a semicolon are not part of the reference
 	}
 	return 0, 0
 }
