@@ -210,7 +210,8 @@ const (
 	LookRefused Look = "refused"
 )
 
-// Record is the index of one record. The line itself is in the segment. All texts are foreign.
+// Record is the index entry of one record. The line itself is in the segment. The texts come from the
+// laptop, so none of them is trusted.
 type Record struct {
 	ID              int64 // in the database
 	Laptop, Session string

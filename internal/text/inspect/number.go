@@ -11,7 +11,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// A number needs at least two proofs: one number in ten has a valid check digit by chance.
+// A finding of a number needs more than a valid check digit, which one number in ten has by chance: also
+// the right length, beginning or grouping, or a word beside it.
 
 // brand describes the first digits of a card's numbers (ISO/IEC 7812) and their length.
 type brand struct {
