@@ -250,8 +250,8 @@ func (c *Centre) Close() error { return c.Store.Close() }
 // Now returns the time by the centre's clock.
 func (c *Centre) Now() time.Time { return c.now() }
 
-// checkDatabase makes the file of the database if it is missing, readable only by its owner. It returns
-// an error if path is no regular file.
+// checkDatabase makes the file of the database if it is missing, so that only the owner can read it,
+// and refuses one that is no plain file.
 func checkDatabase(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -267,7 +267,7 @@ func checkDatabase(path string) error {
 	return err
 }
 
-// readKey reads the key of all hashes. If the file is missing, it makes a key and the file.
+// readKey reads the key of all hashes, and makes it at the first time.
 func readKey(path string) ([]byte, error) {
 	src, err := config.ReadSecret(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -285,8 +285,7 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// hashSecret returns the keyed hash of a secret. kind is the use of the secret: the same secret has
-// another hash for another use.
+// hashSecret returns the keyed hash of a secret. kind keeps secrets of different use apart.
 func (c *Centre) hashSecret(kind, secret string) string {
 	h := hmac.New(sha256.New, c.key)
 	h.Write([]byte(kind + "\x00" + secret))

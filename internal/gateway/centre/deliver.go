@@ -16,7 +16,7 @@ const (
 	firstPause   = 2 * time.Second // pause after the first failure; it doubles with each further one
 	longestPause = 5 * time.Minute
 	mostTries    = 20
-	claimTime    = 15 * time.Second // longer than sending takes; after it another centre may send the message
+	claimTime    = 15 * time.Second // a way takes less to send; after that another centre tries
 )
 
 // Deliver sends messages about open questions on one way, until ctx ends. The database alone decides what is
@@ -83,8 +83,8 @@ func (c *Centre) toldOf(q *store.Question) string {
 	return fmt.Sprintf("%s %d", q.StateAt(c.now()), len(q.Votes))
 }
 
-// deliver sends the state of a question if it is due and differs from the state that was sent last, and
-// stores that. A *message.LaterError does not count as a failed try while the question is open.
+// deliver sends how a question stands, if that is due and not what was sent last, and keeps that it did. A
+// service that wants to be asked later has not failed: while the question is open, that is no try.
 func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery, q *store.Question, address string, report func(error)) error {
 	now := c.now()
 	state, told := q.StateAt(now), c.toldOf(q)
@@ -92,7 +92,7 @@ func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery,
 	switch {
 	case d.Told == told, now.Before(d.Next):
 		return nil
-	case d.Told == "" && state != enrolment.QuestionPending: // no message was sent, and none is needed any more
+	case d.Told == "" && state != enrolment.QuestionPending: // it was never sent, and nobody need know now
 		d.Open = false
 		return c.Store.PutDelivery(ctx, d)
 	}

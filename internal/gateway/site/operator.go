@@ -15,8 +15,8 @@ import (
 // readyTime is the maximum time for the database to answer /readyz.
 const readyTime = 2 * time.Second
 
-// ServeOperator answers an operator's requests until ctx ends: /healthz says that the program runs,
-// /readyz says whether its database answers, and /metrics returns its figures. It closes l.
+// ServeOperator answers an operator's questions until ctx ends: /healthz, whether the program runs,
+// /readyz, whether its database answers, and /metrics, its figures. It closes l.
 func ServeOperator(ctx context.Context, c *centre.Centre, l net.Listener) error {
 	say := func(w http.ResponseWriter, status int, text string) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")

@@ -41,8 +41,8 @@ type Store interface {
 	Workloads
 	// Check reads the whole database and writes to it, and returns an error if something is wrong with it.
 	Check(ctx context.Context) error
-	// SetTimer sets a function that is called after each access to the database with "read" or "change" and
-	// with the duration. Call it before the store is used.
+	// SetTimer lets f be told of each access, "read" or "change", and its time. It is called before the
+	// store is used.
 	SetTimer(f func(operation string, took time.Duration))
 	Close() error
 }
@@ -411,10 +411,10 @@ type Delivery struct {
 type Deliveries interface {
 	// FindDelivery returns the delivery of a question on a way; ErrNone if there is none.
 	FindDelivery(ctx context.Context, question, way string) (Delivery, error)
-	// ClaimDelivery stores d, so that no other centre sends the message before d.Next. found is the delivery
-	// as the caller has read it. ErrTwice: another centre has changed the delivery since then.
+	// ClaimDelivery keeps until when a delivery is somebody's to send, in Next of d, if what is kept is still as it
+	// was found, or nothing is. ErrTwice: another centre was faster.
 	ClaimDelivery(ctx context.Context, found, d Delivery) error
-	// PutDelivery stores a delivery, in place of an earlier one.
+	// PutDelivery keeps a delivery in the place of an earlier one.
 	PutDelivery(ctx context.Context, d Delivery) error
 	// ListOpen returns the open deliveries of a way, that of the oldest question first.
 	ListOpen(ctx context.Context, way string) ([]Delivery, error)

@@ -32,7 +32,7 @@ func testDeliveries(t *testing.T, s, other store.Store) {
 	if open, err := s.ListOpen(ctx, "slack C1"); len(open) != 0 || err != nil {
 		t.Errorf("%+v, %v", open, err)
 	}
-	// If several centres have read the same state, only one of them may send.
+	// Of centres that found the same, one may send.
 	for _, found := range []store.Delivery{{Question: "q9", Way: "w"}, {Question: "q9", Way: "w", Told: "pending 0", Open: true, Next: began.Add(time.Hour)}} {
 		if found.Told != "" {
 			must(t, s.PutDelivery(ctx, found))
